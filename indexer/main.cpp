@@ -35,8 +35,9 @@ Run add_publish(CLI::App& command) {
     command.add_flag(
         "!--no-find-links", options->find_links,
         "Do not create INDEX/find-links/, a folder with every wheel (an existing one is kept up to date)");
-    command.add_flag("!--no-precompressed", options->precompressed,
-                     "Do not create index.html.gz next to index.html (existing ones are kept up to date)");
+    command.add_flag(
+        "!--no-precompressed", options->precompressed,
+        "Do not create index.html.gz and .zst next to index.html (existing ones are kept up to date)");
     command.add_flag(
         "!--no-pages", options->pages,
         "Do not create pages for people: INDEX/project/, INDEX/builds/, index.html (existing ones are kept "

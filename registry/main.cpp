@@ -18,6 +18,7 @@
 #include "indexer/pages/simple_json.hpp"
 #include "indexer/publish/publish.hpp"
 #include "indexer/tree/disk.hpp"
+#include "indexer/tree/limits.hpp"
 #include "indexer/tree/status_file.hpp"
 #include "indexer/tree/tree_lock.hpp"
 #include "lib/base/clock.hpp"
@@ -45,6 +46,7 @@
 #include "registry/database/store.hpp"
 #include "registry/intake/check.hpp"
 #include "registry/serve/serve.hpp"
+#include "registry/server/limits.hpp"
 
 namespace {
 
@@ -54,6 +56,9 @@ constexpr int exit_failed = 1;
 constexpr int exit_usage = 2;
 
 // What the pages for people show of the configuration. They do not list staging indexes.
+// `serve` compresses pages up to max_cached_page_bytes; of larger ones the tree has the copies.
+static_assert(indexer::min_large_page_bytes <= http::max_cached_page_bytes);
+
 indexer::FarmText farm_text(const registry::RegistryConfig& config) {
     indexer::FarmText farm{.title = config.look.farm.name,
                            .text = config.look.text,
@@ -66,6 +71,8 @@ indexer::FarmText farm_text(const registry::RegistryConfig& config) {
         if (!index.has_pages) farm.without_pages.insert(index.name);
         if (index.is_archived) farm.hidden.insert(index.name);
         if (!index.staging.empty() && index.staging != index.name) farm.hidden.insert(index.staging);
+        for (const auto& upstream : index.upstreams)
+            farm.hidden.insert(upstream.cache_index);  // the server shows its projects as the index's own
     }
     return farm;
 }

@@ -12,6 +12,7 @@
 #include "indexer/publish/touched.hpp"
 #include "indexer/tree/followed_state.hpp"
 #include "indexer/tree/limits.hpp"
+#include "indexer/tree/page_files.hpp"
 #include "indexer/tree/paths.hpp"
 #include "indexer/tree/tree_lock.hpp"
 #include "lib/accelerator/accelerator_kind.hpp"
@@ -158,7 +159,8 @@ base::Status update_catalogue(
     head.written = base::render_rfc3339(update.time);
     head.index = update.index;
     const auto write = [&](const fs::path& file, const std::vector<simple::CatalogueProject>& projects) {
-        return disk.replace_via(place.temp / update.index, file, simple::render_catalogue(head, projects));
+        return replace_text_via(disk, place.temp / update.index, file,
+                                simple::render_catalogue(head, projects));
     };
 
     const auto old = simple::read_catalogue_head(base_file);

@@ -6,7 +6,7 @@
 //     missing, wrong_size, wrong_hash, no_hash
 //     unnamed                         a file that no page lists
 //     page_names_missing              a page for people names a missing file or page
-//     compressed_differs              index.html.gz and index.html differ
+//     compressed_differs              index.html.gz or .zst and index.html differ
 //     other_readers                   an index that this tree's readers may not read (with the catalog)
 //     flat_leads_nowhere, flat_lacks  the find-links view and the pages differ
 //
@@ -31,6 +31,7 @@
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/url.hpp"
 #include "lib/io/gzip.hpp"
+#include "lib/io/zstd.hpp"
 #include "lib/simple/page.hpp"
 
 namespace wheelyard::indexer {
@@ -263,11 +264,16 @@ class TreeCheck {
     }
 
     void check_compressed(const std::string& page, const std::string& text) {
-        const std::string compressed = page + std::string(gzip_suffix);
+        check_copy(page, text, page + std::string(gzip_suffix), io::gunzip);
+        if (io::has_zstd()) check_copy(page, text, page + std::string(zstd_suffix), io::unzstd);
+    }
+
+    void check_copy(const std::string& page, const std::string& text, const std::string& compressed,
+                    base::Result<std::string> (*unpack)(std::string_view bytes, std::size_t limit_bytes)) {
         const auto bytes = base::read_file(tree_ / compressed, max_page_bytes);
         if (!bytes && bytes.error().os_error == ENOENT) return;
-        const auto unpacked = bytes ? io::gunzip(*bytes, max_page_bytes)
-                                    : base::Result<std::string>(tl::unexpected(bytes.error()));
+        const auto unpacked =
+            bytes ? unpack(*bytes, max_page_bytes) : base::Result<std::string>(tl::unexpected(bytes.error()));
         if (!unpacked || *unpacked != text)
             note("compressed_differs", page, compressed + (unpacked ? " differs" : " is unreadable"),
                  compressed);

@@ -149,7 +149,7 @@ class FollowCatalogue {
             projects = {names.begin(), names.end()};
         }
         // Readers reject a catalogue with a damaged delta.
-        if (!own_) WHEELYARD_TRY(disk_.remove(folder / simple::catalogue_delta_name));
+        if (!own_) WHEELYARD_TRY(remove_page(disk_, folder / simple::catalogue_delta_name));
         WHEELYARD_TRY(write(projects));
         WHEELYARD_TRY(disk_.sync_directory(folder));
         return state_;

@@ -40,7 +40,7 @@ struct Lagging {
 // Optional views of a tree. A view stays once requested: later runs keep it up to date.
 struct TreeViews {
     bool find_links = false;            // <index>/find-links/, for pip's --no-index --find-links
-    bool precompressed = false;         // index.html.gz next to index.html
+    bool precompressed = false;         // index.html.gz and .zst next to index.html
     bool pages = false;                 // pages for people: <index>/project/, <index>/builds/, index.html
     std::optional<FarmText> farm = {};  // shown on them; nullopt: what an earlier run was given
     // Whose indexes the tree holds: everyone's, or (with_token) the private ones. A tree of private indexes has mode 0700.

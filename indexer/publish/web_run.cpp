@@ -188,8 +188,7 @@ base::Status WebRun::remove_gone() {
             const fs::path folder = web_folder(tree_, index, project);
             WHEELYARD_ASSIGN(const auto there, disk_.size_of(folder.native()));
             if (!there) continue;
-            WHEELYARD_TRY(disk_.remove(folder / feed_page));
-            WHEELYARD_TRY(disk_.remove(folder / (std::string(feed_page) + std::string(gzip_suffix))));
+            WHEELYARD_TRY(remove_page(disk_, folder / feed_page));
             WHEELYARD_TRY(remove_pages(disk_, folder));
             WHEELYARD_TRY(disk_.remove(folder));
             WHEELYARD_TRY(disk_.sync_directory(folder.parent_path().native()));

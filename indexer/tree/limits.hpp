@@ -11,8 +11,10 @@ namespace wheelyard::indexer {
 // A larger page counts as changed without a comparison and is not checked.
 inline constexpr std::uint64_t max_page_bytes = 256 * base::mib;
 
-// Compressing a smaller page gains nothing, so it gets no .gz file.
+// Compressing a smaller text gains nothing, so it gets no copies.
 inline constexpr std::size_t min_gzipped_bytes = 1'024;
+// From here on a page gets them in every tree, because `serve` does not compress larger ones (max_cached_page_bytes).
+inline constexpr std::size_t min_large_page_bytes = base::mib;
 
 // Events per file of a published event log. Every new event rewrites the last file.
 inline constexpr std::size_t events_per_segment = 500;

@@ -3,12 +3,15 @@
 #include "indexer/tree/page_files.hpp"
 
 #include <algorithm>
+#include <array>
+#include <span>
 #include <system_error>
 #include <utility>
 
 #include "indexer/tree/limits.hpp"
 #include "indexer/tree/paths.hpp"
 #include "lib/io/gzip.hpp"
+#include "lib/io/zstd.hpp"
 
 namespace wheelyard::indexer {
 
@@ -23,13 +26,32 @@ base::Result<bool> is_there(Disk& disk, const std::string& file, const std::stri
     return there == bytes;
 }
 
+struct Coding {
+    std::string_view suffix;
+    base::Result<std::string> (*pack)(std::string_view text);
+};
+constexpr std::array all_codings{Coding{gzip_suffix, io::gzip}, Coding{zstd_suffix, io::zstd}};
+
+std::span<const Coding> codings() {
+    return std::span(all_codings).first(io::has_zstd() ? 2 : 1);
+}
+
+// False: there was none.
+base::Result<bool> remove_if_there(Disk& disk, const std::string& file) {
+    WHEELYARD_ASSIGN(const auto size, disk.size_of(file));
+    if (size) WHEELYARD_TRY(disk.remove(file));
+    return size.has_value();
+}
+
 }  // namespace
 
 base::Result<bool> write_pages(Disk& disk, const std::string& folder, const std::vector<NamedBytes>& pages,
                                bool precompressed) {
+    const std::size_t packed_from = precompressed ? min_gzipped_bytes : min_large_page_bytes;
+    const auto is_packed = [&](const NamedBytes& page) { return page.bytes.size() >= packed_from; };
     WHEELYARD_ASSIGN(const bool is_new, disk.make_directories(folder));
     if (!is_new) WHEELYARD_TRY(disk.remove_leftovers(folder));
-    if (is_new && !precompressed) {
+    if (is_new && std::none_of(pages.begin(), pages.end(), is_packed)) {
         WHEELYARD_TRY(disk.replace_together(folder, pages));
         return true;
     }
@@ -41,18 +63,16 @@ base::Result<bool> write_pages(Disk& disk, const std::string& folder, const std:
         return !same;
     };
     for (const auto& page : pages) {
-        if (precompressed) {
-            // Before the plain page, whose existence marks the project as published.
-            const std::string name = page.name + std::string(gzip_suffix);
-            if (page.bytes.size() >= min_gzipped_bytes) {
-                WHEELYARD_ASSIGN(auto bytes, io::gzip(page.bytes));
+        // Before the plain page, whose existence marks the project as published.
+        for (const Coding& coding : codings()) {
+            const std::string name = page.name + std::string(coding.suffix);
+            if (is_packed(page)) {
+                WHEELYARD_ASSIGN(auto bytes, coding.pack(page.bytes));
                 WHEELYARD_ASSIGN(const bool is_another, differs(name, bytes));
                 if (is_another) differing.push_back({name, std::move(bytes)});
             } else if (!is_new) {
-                const std::string file = folder + "/" + name;
-                WHEELYARD_ASSIGN(const auto size, disk.size_of(file));
-                if (size) WHEELYARD_TRY(disk.remove(file));
-                removed = removed || size.has_value();
+                WHEELYARD_ASSIGN(const bool was_there, remove_if_there(disk, folder + "/" + name));
+                removed = removed || was_there;
             }
         }
         WHEELYARD_ASSIGN(const bool is_another, differs(page.name, page.bytes));
@@ -67,14 +87,33 @@ base::Result<bool> write_pages(Disk& disk, const std::string& folder, const std:
     return removed;
 }
 
+base::Status replace_text_via(Disk& disk, const fs::path& temp, const fs::path& path,
+                              std::string_view bytes) {
+    for (const Coding& coding : codings()) {
+        const std::string copy = path.native() + std::string(coding.suffix);
+        if (bytes.size() >= min_gzipped_bytes) {
+            WHEELYARD_ASSIGN(const auto packed, coding.pack(bytes));
+            WHEELYARD_TRY(disk.replace_via(temp, copy, packed));
+        } else {
+            WHEELYARD_TRY(remove_if_there(disk, copy));
+        }
+    }
+    return disk.replace_via(temp, path, bytes);
+}
+
+base::Status remove_page(Disk& disk, const fs::path& page) {
+    WHEELYARD_TRY(disk.remove(page));
+    for (const Coding& coding : all_codings)
+        WHEELYARD_TRY(disk.remove(page.native() + std::string(coding.suffix)));
+    return {};
+}
+
 base::Status remove_pages(Disk& disk, const fs::path& folder) {
     WHEELYARD_ASSIGN(const auto there, disk.size_of(folder));
     if (!there) return {};
     WHEELYARD_TRY(disk.remove_leftovers(folder));
-    for (const auto page : {html_page, json_page}) {
-        WHEELYARD_TRY(disk.remove(folder / page));
-        WHEELYARD_TRY(disk.remove(folder / (std::string(page) + std::string(gzip_suffix))));
-    }
+    for (const auto page : {html_page, json_page})
+        WHEELYARD_TRY(remove_page(disk, folder / page));
     return disk.sync_directory(folder);
 }
 

@@ -1,5 +1,5 @@
-// Page files of one folder: plain, and compressed (`index.html.gz`, for nginx's gzip_static) if the tree has
-// that view.
+// Page files of one folder: plain, and compressed (`index.html.gz`, `index.html.zst`) if the tree has that view or the page
+// is large.
 #pragma once
 
 #include <filesystem>
@@ -17,6 +17,12 @@ namespace wheelyard::indexer {
 [[nodiscard]] base::Result<bool> write_pages(Disk& disk, const std::string& folder,
                                              const std::vector<NamedBytes>& pages, bool precompressed);
 
+// As Disk::replace_via for a text that programs load by itself; its compressed copies come before it.
+[[nodiscard]] base::Status replace_text_via(Disk& disk, const std::filesystem::path& temp,
+                                            const std::filesystem::path& path, std::string_view bytes);
+
+// Removes the page and its compressed copies.
+[[nodiscard]] base::Status remove_page(Disk& disk, const std::filesystem::path& page);
 // Removes a project's pages but not their folder.
 [[nodiscard]] base::Status remove_pages(Disk& disk, const std::filesystem::path& folder);
 // Removes the folder with everything in it, depth first. Links are removed, never followed.

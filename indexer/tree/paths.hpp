@@ -11,7 +11,8 @@ namespace wheelyard::indexer {
 
 inline constexpr std::string_view html_page = "index.html";
 inline constexpr std::string_view json_page = "index.json";
-inline constexpr std::string_view gzip_suffix = ".gz";            // nginx's gzip_static
+inline constexpr std::string_view gzip_suffix = ".gz";            // of a compressed copy: nginx's gzip_static
+inline constexpr std::string_view zstd_suffix = ".zst";           // the same for its module zstd_static
 inline constexpr std::string_view metadata_suffix = ".metadata";  // PEP 658
 // The wheel's provenance. The longest name of a wheel leaves room for ".metadata" only, thus the short suffix.
 inline constexpr std::string_view provenance_suffix = ".prov";

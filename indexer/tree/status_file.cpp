@@ -1,5 +1,6 @@
 #include "indexer/tree/status_file.hpp"
 
+#include "indexer/tree/page_files.hpp"
 #include "indexer/tree/paths.hpp"
 
 namespace wheelyard::indexer {
@@ -14,7 +15,7 @@ base::Result<bool> write_status_file(Disk& disk, const std::filesystem::path& tr
     }
     WHEELYARD_TRY(disk.make_directories(state_folder(tree).native()));
     // Not synced: the next report replaces it.
-    WHEELYARD_TRY(disk.replace_via(state_folder(tree) / ("status-" + index + ".new"), file, document));
+    WHEELYARD_TRY(replace_text_via(disk, state_folder(tree) / ("status-" + index + ".new"), file, document));
     return true;
 }
 

@@ -64,8 +64,8 @@ std::string render_page(const Frame& frame, const Html& body) {
         .text(WHEELYARD_VERSION)
         .add("</span>");
     // Only a server has the page for operators: its own pages lead there, the front page of a tree if its script finds it.
-    if (frame.root == "/")
-        html.add("\n<a href=\"/api/v1/\">For operators</a>");
+    if (frame.is_of_server)
+        html.add("\n<a href=\"").url(frame.root + "api/v1/").add("\">For operators</a>");
     else if (frame.root.empty())
         html.add("\n<a id=\"operators\" href=\"api/v1/\" hidden>For operators</a>");
     html.add("</footer>\n</body>\n</html>\n");

@@ -24,14 +24,14 @@ struct Link {
 
 struct Frame {
     std::string title;
-    std::string
-        root;  // from the page to the folder of the assets: "", "../../", or "/" for a server's own page
+    std::string root;  // from the page to the folder of the assets: "", "../../"
     Farm farm;
     std::vector<Link> trail;                // the way here, from the front page: links
     std::vector<std::string> scripts = {};  // "search.js"
     std::string feed = {};                  // the page's Atom feed; empty: none
     std::string data_root = {};             // for the script: from the page to the index's folder
     std::string description = {};           // one sentence for search engines; empty: the title
+    bool is_of_server = false;  // rendered for a request: there is a server, with its page for operators
 };
 
 // A complete document.

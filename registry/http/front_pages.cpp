@@ -15,15 +15,21 @@ namespace wheelyard::http {
 
 namespace {
 
+page::Frame server_frame(const page::Farm& farm, std::string_view root, std::string_view title) {
+    page::Frame frame;
+    frame.title = title;
+    frame.root = root;
+    frame.farm = farm;
+    frame.is_of_server = true;
+    return frame;
+}
+
 // A complete page around `body`, in which every variable part is escaped already.
-std::string html_page(const page::Farm& farm, std::string_view title, std::string body,
+std::string html_page(const page::Farm& farm, std::string_view root, std::string_view title, std::string body,
                       std::vector<page::Link> trail = {}) {
     page::Html html("<h1>");
     html.text(title).add("</h1>\n").add(page::SafeMarkup::adopt(std::move(body)));
-    page::Frame frame;
-    frame.title = title;
-    frame.farm = farm;
-    frame.root = "/";
+    page::Frame frame = server_frame(farm, root, title);
     frame.trail = std::move(trail);
     return page::render_page(frame, html);
 }
@@ -43,12 +49,12 @@ std::string render_front_page(const page::Farm& farm, const std::vector<IndexEnt
     std::string list = "<ul>\n";
     for (const IndexEntry& index : indexes) {
         if (!index.is_advertised) continue;
-        list.append("<li><a href=\"/").append(base::encode_percent(index.name)).append("/\">");
+        list.append("<li><a href=\"").append(base::encode_percent(index.name)).append("/\">");
         list.append(base::escape_html(index.name)).append("</a>");
         if (!index.title.empty()) list.append(": ").append(base::escape_html(index.title));
         list.append("</li>\n");
     }
-    return html_page(farm, "Indexes", list + "</ul>\n");
+    return html_page(farm, "", "Indexes", list + "</ul>\n");
 }
 
 std::string render_index_list(const std::vector<IndexEntry>& indexes, std::string_view base_url) {
@@ -64,17 +70,18 @@ std::string render_index_list(const std::vector<IndexEntry>& indexes, std::strin
            "\n";
 }
 
-std::string render_problem_page(const page::Farm& farm, const wire::Problem& problem) {
+std::string render_problem_page(const page::Farm& farm, std::string_view root, const wire::Problem& problem) {
     page::Html body("<p class=\"lead\">");
     body.prose(problem.detail).add("</p>\n");
     if (!problem.value.empty()) body.add("<pre>").text(problem.value).add("</pre>\n");
     if (!problem.advice.empty())
         body.add("<p class=\"note\"><strong>What to do:</strong> ").prose(problem.advice).add("</p>\n");
-    body.add("<p><a href=\"/\">All indexes</a></p>\n");
-    return html_page(farm, std::to_string(problem.status) + " " + problem.title, std::move(body).bytes());
+    body.add("<p><a href=\"").url(root.empty() ? "./" : root).add("\">All indexes</a></p>\n");
+    return html_page(farm, root, std::to_string(problem.status) + " " + problem.title,
+                     std::move(body).bytes());
 }
 
-std::string render_operators_page(const page::Farm& farm) {
+std::string render_operators_page(const page::Farm& farm, std::string_view root) {
     page::Html html(
         "<h1>For operators</h1>\n<p class=\"lead\">Files in quarantine, storage, indexes, tokens and the "
         "last "
@@ -109,18 +116,15 @@ std::string render_operators_page(const page::Farm& farm) {
         html.add("</tr></thead>\n<tbody></tbody></table>\n</div>\n");
     }
     html.add("</div>\n");
-    page::Frame frame;
-    frame.title = "For operators";
-    frame.farm = farm;
-    frame.root = "/";
+    page::Frame frame = server_frame(farm, root, "For operators");
     frame.scripts = {"common.js", "operate.js"};
-    frame.data_root = "/";
+    frame.data_root = root;
     return page::render_page(frame, html);
 }
 
-std::string render_missing_project_page(const page::Farm& farm, std::string_view index,
+std::string render_missing_project_page(const page::Farm& farm, std::string_view root, std::string_view index,
                                         std::string_view project) {
-    const std::string folder = "/" + base::encode_percent(index) + "/";
+    const std::string folder = std::string(root) + base::encode_percent(index) + "/";
     page::Html html("<h1>404 Not found</h1>\n<p class=\"lead\">The index <strong>");
     html.text(index).add("</strong> has no wheel of <strong>").text(project).add("</strong>.</p>\n<ul>\n");
     html.add("<li><a href=\"").url(folder + "builds/?package=" + base::encode_percent(project));
@@ -131,10 +135,7 @@ std::string render_missing_project_page(const page::Farm& farm, std::string_view
     html.text(project).add("\"></ul>\n</section>\n<h2>Search</h2>\n");
     html.add(page::render_search_form(folder + "project/", project));
     html.add("<ul id=\"results\" class=\"grid\"></ul>\n");
-    page::Frame frame;
-    frame.title = "404 Not found";
-    frame.farm = farm;
-    frame.root = "/";
+    page::Frame frame = server_frame(farm, root, "404 Not found");
     frame.trail = {{folder + "project/", std::string(index)}, {folder + "builds/", "Builds"}};
     frame.scripts = {"common.js", "live.js", "search.js"};
     frame.data_root = folder;
@@ -170,7 +171,7 @@ std::string render_index_page(const page::Farm& farm, const IndexEntry& index, s
     }
     std::vector<page::Link> trail;
     if (index.has_pages) trail = {{"project/", index.name}, {"builds/", "Builds"}};
-    return html_page(farm, index.name, body, std::move(trail));
+    return html_page(farm, "../", index.name, body, std::move(trail));
 }
 
 }  // namespace wheelyard::http

@@ -19,6 +19,7 @@ struct IndexEntry {
     bool has_pages = true;      // for people: a search, its projects, its builds
 };
 
+// `root` of all pages: from the page to the server's front page, "" or "../../" (relative_url.hpp).
 [[nodiscard]] std::string render_front_page(const page::Farm& farm, const std::vector<IndexEntry>& indexes);
 // `base_url` is the server's URL as the reader sees it, such as "https://wheels.example.org".
 [[nodiscard]] std::string render_index_page(const page::Farm& farm, const IndexEntry& index,
@@ -27,11 +28,12 @@ struct IndexEntry {
 //     {"format":"wheelyard.indexes/1","indexes":[{"name":"main","title":"…","url":"https://…/main/simple/"}]}
 [[nodiscard]] std::string render_index_list(const std::vector<IndexEntry>& indexes,
                                             std::string_view base_url);
-[[nodiscard]] std::string render_problem_page(const page::Farm& farm, const wire::Problem& problem);
+[[nodiscard]] std::string render_problem_page(const page::Farm& farm, std::string_view root,
+                                              const wire::Problem& problem);
 // Files in quarantine, storage, tokens and the last changes, for operators: all of it comes by the script, from the API.
-[[nodiscard]] std::string render_operators_page(const page::Farm& farm);
+[[nodiscard]] std::string render_operators_page(const page::Farm& farm, std::string_view root);
 // The 404 of a project's page for people: where to search and to ask. `project`: normalized.
-[[nodiscard]] std::string render_missing_project_page(const page::Farm& farm, std::string_view index,
-                                                      std::string_view project);
+[[nodiscard]] std::string render_missing_project_page(const page::Farm& farm, std::string_view root,
+                                                      std::string_view index, std::string_view project);
 
 }  // namespace wheelyard::http

@@ -21,9 +21,14 @@ inline constexpr std::size_t max_api_body_bytes = 64 * base::kib;
 inline constexpr std::size_t max_report_body_bytes = 256 * base::kib;  // of a site: lib/status/limits.hpp
 inline constexpr std::size_t max_accept_ranges = 64;  // per Accept header; browsers send up to 10
 inline constexpr std::size_t max_chunk_line_bytes = 1 * base::kib;  // extensions of one chunk
-inline constexpr std::size_t max_trailer_bytes = 8 * base::kib;     // of a chunked body; read and discarded
-inline constexpr std::int64_t retry_after_s = 5;                    // Retry-After of every 503
+inline constexpr std::size_t max_forwarded_bytes =
+    255;  // of a host or a path that a proxy reports: DNS names have 253
+inline constexpr std::size_t max_trailer_bytes = 8 * base::kib;  // of a chunked body; read and discarded
+inline constexpr std::int64_t retry_after_s = 5;                 // Retry-After of every 503
 inline constexpr std::int64_t redirect_max_age_s = 60;  // cache lifetime of redirects to normalized names
+
+// Below this, compression saves less than a packet.
+inline constexpr std::size_t min_packed_bytes = 512;
 
 // Files that are sent while they arrive.
 // Sent after the last check only. Files below min_arriving_bytes are sent when they are complete: they take no time.

@@ -198,6 +198,8 @@ std::string render_openapi() {
     return Json::object(
                {{"openapi", "3.1.0"},
                 {"info", Json::object({{"title", "wheelyard-registry"}, {"version", WHEELYARD_VERSION}})},
+                // From the document's own address: below whatever path a proxy shows it (OpenAPI 3.1, §4.8.5).
+                {"servers", Json(Json::Array{Json::object({{"url", "../.."}})})},
                 {"paths", std::move(paths)},
                 {"components", Json::object({{"schemas", Json::object({{"Problem", problem_schema()}})},
                                              {"securitySchemes", schemes}})}})

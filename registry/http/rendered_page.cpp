@@ -4,6 +4,9 @@
 #include <utility>
 
 #include "lib/base/clock.hpp"
+#include "lib/io/zstd.hpp"
+#include "registry/http/compression.hpp"
+#include "registry/http/limits.hpp"
 #include "registry/http/negotiation.hpp"
 #include "registry/http/ranges.hpp"
 
@@ -17,19 +20,45 @@ Reply reply_not_acceptable(std::string_view accept) {
     return reply;
 }
 
+namespace {
+
+std::optional<PageForm> form_for(const Route& route, const RequestHead& head) {
+    return route.form ? route.form : choose_page_form(head.accept);
+}
+
+const std::string& text_of(const RenderedPage& page, PageForm form) {
+    return form == PageForm::json ? page.json : page.html;
+}
+
+}  // namespace
+
+bool is_worth_packing(const RenderedPage& page, const Route& route, const RequestHead& head) {
+    const auto form = form_for(route, head);
+    const Coding coding = choose_coding(head.accept_encoding, io::has_zstd());
+    return form && !page.packed->has(*form, coding) && text_of(page, *form).size() >= min_packed_bytes;
+}
+
+void pack_page(const RenderedPage& page, const Route& route, const RequestHead& head) {
+    const Coding coding = choose_coding(head.accept_encoding, io::has_zstd());
+    if (const auto form = form_for(route, head)) page.packed->make(*form, coding, text_of(page, *form));
+}
+
 Reply reply_rendered_page(const std::shared_ptr<const RenderedPage>& page, const Route& route,
                           const RequestHead& head) {
-    const auto form = route.form ? route.form : choose_page_form(head.accept);
+    const auto form = form_for(route, head);
     if (!form) return reply_not_acceptable(head.accept);
-    std::string etag = "\"" + page->tag;
-    if (*form == PageForm::html_v1) etag += "-v1";
-    if (*form != PageForm::json) etag += "-html";
-    etag += "\"";
+    Coding coding = choose_coding(head.accept_encoding, io::has_zstd());
+    SharedText smaller = page->packed->copy(*form, coding);
+    if (!smaller) coding = Coding::none;
+    const std::string_view form_tag = *form == PageForm::html_v1 ? "-v1-html"
+                                      : *form == PageForm::html  ? "-html"
+                                                                 : "";
+    const std::string etag = etag_of(page->tag, form_tag, coding);
     Reply reply;
     reply.add("ETag", etag);
     reply.add("Last-Modified", base::render_http_date(page->modified));
     reply.add("Cache-Control", "no-cache");
-    reply.add("Vary", "Accept");
+    reply.add("Vary", "Accept, Accept-Encoding");
     if (names_etag(head.if_none_match, etag)) {
         reply.status = 304;
         return reply;
@@ -37,7 +66,8 @@ Reply reply_rendered_page(const std::shared_ptr<const RenderedPage>& page, const
     reply.add("Content-Type", content_type_of(*form));
     reply.add("X-Content-Type-Options", "nosniff");
     if (*form != PageForm::json) reply.add("Content-Security-Policy", content_security_policy);
-    reply.body = SharedText(page, *form == PageForm::json ? &page->json : &page->html);
+    if (smaller) reply.add("Content-Encoding", content_coding(coding));
+    reply.body = smaller ? std::move(smaller) : SharedText(page, &text_of(*page, *form));
     return reply;
 }
 

@@ -8,6 +8,10 @@
 
 namespace wheelyard::http {
 
+// Whether compressing the page for this request takes noticeable time: pack_page, not on an I/O thread, makes the copy that the
+// page then keeps.
+[[nodiscard]] bool is_worth_packing(const RenderedPage& page, const Route& route, const RequestHead& head);
+void pack_page(const RenderedPage& page, const Route& route, const RequestHead& head);
 // The form that the route or the Accept header names: 200, 304 or 406. The reply shares the page's text.
 [[nodiscard]] Reply reply_rendered_page(const std::shared_ptr<const RenderedPage>& page, const Route& route,
                                         const RequestHead& head);

@@ -158,14 +158,14 @@ void show_page(Reply& reply, std::string page) {
     reply.body = std::move(page);
 }
 
-void show_in_browser(const page::Farm& farm, Reply& reply) {
+void show_in_browser(const page::Farm& farm, std::string_view root, Reply& reply) {
     const auto* body = std::get_if<std::string>(&reply.body);
     if (reply.status < 400 || body == nullptr ||
         reply.fields.find(wire::problem_content_type) == std::string::npos)
         return;
     const auto problem = wire::parse_problem(*body);
     if (!problem) return;
-    show_page(reply, render_problem_page(farm, *problem));
+    show_page(reply, render_problem_page(farm, root, *problem));
 }
 
 Reply reply_uploads_go_to(std::string_view method, std::string_view url) {

@@ -62,8 +62,8 @@ void keep_private(Reply& reply);
 [[nodiscard]] bool is_for_browsers(std::string_view accept);
 // Makes the reply a page for people; its status stays.
 void show_page(Reply& reply, std::string page);
-// Replaces the body of a problem by an HTML page.
-void show_in_browser(const page::Farm& farm, Reply& reply);
+// Replaces the body of a problem by an HTML page. `root`: from there to the front page (front_pages.hpp).
+void show_in_browser(const page::Farm& farm, std::string_view root, Reply& reply);
 // {"filename":…,"serial":…,"already_there":…}; for an incomplete resumable upload 204 with its offset; for a
 // quarantined file 422 "upload.quarantined".
 [[nodiscard]] Reply reply_uploaded(const UploadDone& done);

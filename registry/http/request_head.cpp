@@ -97,6 +97,9 @@ class HeadParser final : public http::basic_parser<true> {
             case http::field::if_modified_since:
                 head.if_modified_since = view(value);
                 break;
+            case http::field::forwarded:
+                join(head.forwarded, value);
+                break;
             case http::field::accept_encoding:
                 join(head.accept_encoding, value);
                 break;
@@ -110,8 +113,9 @@ class HeadParser final : public http::basic_parser<true> {
 
     // Fields without a Beast constant.
     void read_other(std::string_view name, beast::string_view value) {
-        if (base::equals_ignoring_case(name, "X-Forwarded-Proto")) head.forwarded_proto = view(value);
-        if (base::equals_ignoring_case(name, "X-Forwarded-Host")) head.forwarded_host = view(value);
+        if (base::equals_ignoring_case(name, "X-Forwarded-Proto")) join(head.forwarded_proto, value);
+        if (base::equals_ignoring_case(name, "X-Forwarded-Host")) join(head.forwarded_host, value);
+        if (base::equals_ignoring_case(name, "X-Forwarded-Prefix")) join(head.forwarded_prefix, value);
         if (base::equals_ignoring_case(name, "Upload-Offset"))
             head.upload_offset = base::parse_decimal(view(value));
         if (base::equals_ignoring_case(name, "Upload-Length"))
@@ -146,6 +150,14 @@ bool lines_are_plain(std::string_view head) {
     return true;
 }
 
+// uri-host [ ":" port ]: false if the characters rule it out. Empty is allowed (RFC 9110 §7.2).
+bool is_plausible_host(std::string_view host) {
+    return std::all_of(host.begin(), host.end(), [](char c) {
+        return base::is_ascii_alnum(c) ||
+               std::string_view("-._~:[]%!$&'()*+,;=").find(c) != std::string_view::npos;
+    });
+}
+
 Answered<void> check_fields(const HeadParser& parser) {
     const Seen& seen = parser.seen;
     if (seen.host > 1) return malformed("The request has more than one Host.");
@@ -175,14 +187,6 @@ Answered<void> check_fields(const HeadParser& parser) {
 }
 
 }  // namespace
-
-// Empty is allowed (RFC 9110 §7.2).
-bool is_plausible_host(std::string_view host) {
-    return std::all_of(host.begin(), host.end(), [](char c) {
-        return base::is_ascii_alnum(c) ||
-               std::string_view("-._~:[]%!$&'()*+,;=").find(c) != std::string_view::npos;
-    });
-}
 
 std::size_t find_head_end(std::string_view bytes, std::size_t from) {
     const auto at = bytes.find("\r\n\r\n", from < 3 ? 0 : from - 3);

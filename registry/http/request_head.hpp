@@ -32,14 +32,14 @@ struct RequestHead {
     std::string fetch_site;                      // Sec-Fetch-Site: "same-origin", "cross-site", …
     std::optional<std::uint64_t> upload_offset;  // resumable uploads; nullopt if absent or not a number
     std::optional<std::uint64_t> upload_length;
-    std::string forwarded_proto;  // X-Forwarded-Proto and -Host; use only from a trusted proxy
+    // What a proxy says of the client's request; several fields are joined with commas. Only public_url.hpp uses them.
+    std::string forwarded;        // RFC 7239
+    std::string forwarded_proto;  // X-Forwarded-Proto, -Host and -Prefix
     std::string forwarded_host;
+    std::string forwarded_prefix;
 
     [[nodiscard]] bool has_body() const { return chunked || (content_length && *content_length > 0); }
 };
-
-// uri-host [ ":" port ]: false if the characters rule it out; true for an empty host.
-[[nodiscard]] bool is_plausible_host(std::string_view host);
 
 // The end of the first head in `bytes` (after its empty line), searching from `from`; npos if incomplete.
 [[nodiscard]] std::size_t find_head_end(std::string_view bytes, std::size_t from);

@@ -14,6 +14,7 @@
 #include "lib/wheel/name.hpp"
 #include "lib/wheel/version.hpp"
 #include "registry/http/limits.hpp"
+#include "registry/http/relative_url.hpp"
 
 namespace wheelyard::http {
 
@@ -30,23 +31,16 @@ tl::unexpected<wire::Problem> not_found(std::string_view path) {
                         "indexes are at /<index>/simple/, uploads go to /<index>/legacy/");
 }
 
-// The path and query of "/path?query", or of the absolute form that proxies send (RFC 9112 §3.2.2).
 struct Split {
     std::string_view path;
     std::string_view query;  // without '?'
 };
 
 std::optional<Split> split_target(std::string_view target) {
-    for (const std::string_view scheme : {std::string_view("http://"), std::string_view("https://")}) {
-        if (!base::equals_ignoring_case(target.substr(0, scheme.size()), scheme)) continue;
-        const auto slash = target.find('/', scheme.size());
-        target = slash == std::string_view::npos ? std::string_view("/") : target.substr(slash);
-        break;
-    }
-    if (!target.starts_with('/')) return std::nullopt;
+    const std::string_view path = path_of_target(target);
+    if (path.empty()) return std::nullopt;
     const auto mark = target.find('?');
-    if (mark == std::string_view::npos) return Split{target, {}};
-    return Split{target.substr(0, mark), target.substr(mark + 1)};
+    return Split{path, mark == std::string_view::npos ? std::string_view() : target.substr(mark + 1)};
 }
 
 // Whether a decoded segment is a possible name: printable ASCII without separators, not starting with a dot,

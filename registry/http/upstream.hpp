@@ -9,6 +9,7 @@
 
 #include "lib/base/clock.hpp"
 #include "lib/wire/problem.hpp"
+#include "registry/http/compression.hpp"
 #include "registry/http/reply.hpp"
 
 namespace wheelyard::http {
@@ -19,6 +20,7 @@ struct RenderedPage {
     std::string json;
     std::string tag;  // of the ETag
     base::UnixMicros modified = 0;
+    std::shared_ptr<PackedCopies> packed = std::make_shared<PackedCopies>();
 };
 
 struct UpstreamRequest {

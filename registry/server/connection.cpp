@@ -9,8 +9,10 @@
 
 #include "lib/base/text/text.hpp"
 #include "lib/io/log.hpp"
+#include "registry/http/compression.hpp"
 #include "registry/http/limits.hpp"
 #include "registry/http/origin.hpp"
+#include "registry/http/relative_url.hpp"
 #include "registry/server/limits.hpp"
 #include "registry/server/slot.hpp"
 
@@ -216,7 +218,9 @@ Connection::Task<bool> Connection::handle(const RequestHead& head) {
         file_slot.emplace(shared_.files_now, shared_.settings.max_files);
         if (!file_slot->taken()) reply = reply_problem(too_many_files());  // closes the file
     }
-    if (head.method == "GET" && is_for_browsers(head.accept)) show_in_browser(shared_.settings.farm, reply);
+    if (head.method == "GET" && is_for_browsers(head.accept))
+        show_in_browser(shared_.settings.farm, root_from(head), reply);
+    compress_reply(reply, head);
     // No other request here uses a body; lingering reads and discards it.
     bool again = false;
     if (head.has_body())

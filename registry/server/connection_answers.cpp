@@ -7,6 +7,8 @@
 #include "lib/page/farm.hpp"
 #include "registry/http/front_pages.hpp"
 #include "registry/http/openapi.hpp"
+#include "registry/http/public_url.hpp"
+#include "registry/http/relative_url.hpp"
 #include "registry/server/connection.hpp"
 #include "registry/server/limits.hpp"
 #include "registry/server/pool_job.hpp"
@@ -167,7 +169,7 @@ Reply Connection::answer_route(const RequestHead& head, const Route& route) {
         case RouteKind::openapi:
             return reply_json(200, render_openapi());
         case RouteKind::operators:
-            return reply_html(render_operators_page(shared_.settings.farm));
+            return reply_html(render_operators_page(shared_.settings.farm, root_from(head)));
         case RouteKind::index_front:
             if (wants_json(head.accept))
                 return reply_json(200, render_index_list({entry_of(route.index)}, base_url(head)));
@@ -188,7 +190,7 @@ Reply Connection::answer_route(const RequestHead& head, const Route& route) {
         case RouteKind::pypi_json:
             return tree_of(route).pypi_json(route, base_url(head));
         case RouteKind::redirect:
-            return reply_redirect(route.location);
+            return reply_redirect(relative_url(path_of_target(head.target), route.location));
         case RouteKind::api:
         case RouteKind::upload:
         case RouteKind::resumable:
@@ -238,20 +240,11 @@ Reply Connection::metrics() {
     return reply;
 }
 
-// The URL with which the client reached this server, as far as it is known.
 std::string Connection::base_url(const RequestHead& head) const {
-    if (!shared_.settings.public_url.empty()) return shared_.settings.public_url;
-    std::string_view scheme = socket_.is_tls() ? "https" : "http";
-    std::string_view host = head.host;
     const std::vector<std::string>& trusted = shared_.settings.trusted_proxies;
-    if (!trusted.empty() &&
-        std::find(trusted.begin(), trusted.end(), socket_.peer_address()) != trusted.end()) {
-        if (head.forwarded_proto == "https" || head.forwarded_proto == "http") scheme = head.forwarded_proto;
-        if (!head.forwarded_host.empty() && is_plausible_host(head.forwarded_host))
-            host = head.forwarded_host;
-    }
-    std::string url(scheme);
-    return url.append("://").append(host);
+    const bool is_from_proxy = !trusted.empty() && std::find(trusted.begin(), trusted.end(),
+                                                             socket_.peer_address()) != trusted.end();
+    return public_url_of(head, socket_.is_tls(), is_from_proxy, shared_.settings.public_url);
 }
 
 }  // namespace wheelyard::http

@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "lib/io/log.hpp"
+#include "registry/http/relative_url.hpp"
 #include "registry/http/reply.hpp"
 #include "registry/server/connection.hpp"
 #include "registry/server/limits.hpp"
@@ -52,7 +53,8 @@ Connection::Task<bool> Connection::answer_api(const RequestHead& head, const Rou
         const bool there = co_await run_api(head, route, body, *reply);
         if (!there) co_return false;
     }
-    if (head.method == "GET" && is_for_browsers(head.accept)) show_in_browser(shared_.settings.farm, *reply);
+    if (head.method == "GET" && is_for_browsers(head.accept))
+        show_in_browser(shared_.settings.farm, root_from(head), *reply);
     bool again = false;
     if (body.ended())
         again = co_await send(head, *reply, false);

@@ -1,5 +1,6 @@
 // Creates, queries and deletes resumable uploads. Their parts take the path of normal uploads
 // (connection_upload.cpp).
+#include "registry/http/relative_url.hpp"
 #include "registry/http/resumable.hpp"
 #include "registry/server/connection.hpp"
 #include "registry/server/pool_job.hpp"
@@ -52,7 +53,9 @@ Connection::Task<Reply> Connection::answer_resumable(const RequestHead& head, co
     if (!state) co_return reply_problem(state.error());
     if (head.method == "DELETE") co_return Reply{204};
     Reply reply = reply_state(creates ? 201 : 204, *state);
-    if (creates) reply.add("Location", "/" + route.index + "/uploads/" + state->id);
+    if (creates)
+        reply.add("Location",
+                  relative_url(path_of_target(head.target), "/" + route.index + "/uploads/" + state->id));
     co_return reply;
 }
 

@@ -74,6 +74,11 @@ Connection::Task<Reply> Connection::answer_from_upstream(const RequestHead& head
         case UpstreamAnswer::Kind::published:
             break;
         case UpstreamAnswer::Kind::page:
+            if (is_worth_packing(*found->page, route, head)) {
+                PoolJob job(shared_.pool, socket_.executor());
+                job.start([&] { pack_page(*found->page, route, head); });
+                co_await job.join();  // without it the page is sent as it is
+            }
             co_return reply_rendered_page(found->page, route, head);
         case UpstreamAnswer::Kind::metadata:
             co_return reply_metadata(found->metadata, route, head);

@@ -35,13 +35,6 @@ std::vector<IndexEntry> public_ones_of(std::vector<IndexEntry> indexes) {
     return indexes;
 }
 
-// "https://example.org/wheels" → "/wheels".
-std::string path_of(const std::string& public_url) {
-    const auto scheme = public_url.find("://");
-    const auto slash = scheme == std::string::npos ? scheme : public_url.find('/', scheme + 3);
-    return slash == std::string::npos ? std::string() : public_url.substr(slash);
-}
-
 }  // namespace
 
 ServedIndexes::ServedIndexes(std::vector<IndexEntry> all)
@@ -106,11 +99,9 @@ IoLoop::IoLoop(ServerShared& shared)
     : shared_(shared),
       work_(context_.get_executor()),
       sweep_(context_),
-      tree_(shared.settings.published, shared.settings.accel_prefix, path_of(shared.settings.public_url),
-            shared.settings.farm),
+      tree_(shared.settings.published, shared.settings.accel_prefix, shared.settings.farm),
       // No proxy reads the private tree, so files of it are sent here.
-      private_tree_(shared.settings.published_private, {}, path_of(shared.settings.public_url),
-                    shared.settings.farm) {}
+      private_tree_(shared.settings.published_private, {}, shared.settings.farm) {}
 
 void IoLoop::run() {
     schedule_sweep();

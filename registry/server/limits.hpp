@@ -49,7 +49,10 @@ inline constexpr std::int64_t accept_pause_ms =
 inline constexpr std::size_t max_cached_page_bytes = 1 * base::mib;
 inline constexpr std::size_t max_cached_bytes = 64 * base::mib;
 inline constexpr std::size_t max_cached_pages =
-    20'000;                                           // of any size: their names and dates take memory, too
-inline constexpr std::size_t min_packed_bytes = 512;  // below this, compression saves less than a packet
+    20'000;  // of any size: their names and dates take memory, too
+// The JSON root page, which is sent with serials and so not from the disk: 300,000 projects.
+inline constexpr std::size_t max_cached_root_bytes = 8 * base::mib;
+// A project's page of which PyPI's JSON form is made: 30,000 files.
+inline constexpr std::size_t max_pypi_page_bytes = 16 * base::mib;
 
 }  // namespace wheelyard::http

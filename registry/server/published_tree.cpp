@@ -14,13 +14,14 @@
 #include "lib/base/clock.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
-#include "lib/io/gzip.hpp"
 #include "lib/io/json.hpp"
 #include "lib/io/log.hpp"
 #include "lib/io/zstd.hpp"
+#include "registry/http/compression.hpp"
 #include "registry/http/front_pages.hpp"
 #include "registry/http/pypi_json.hpp"
 #include "registry/http/ranges.hpp"
+#include "registry/http/relative_url.hpp"
 #include "registry/http/rendered_page.hpp"
 #include "registry/server/limits.hpp"
 
@@ -95,15 +96,6 @@ std::string tag_of_page(const struct stat& info) {
     return std::string(text, static_cast<std::size_t>(size));
 }
 
-// A strong ETag identifies one representation (RFC 9110 §8.8.3): another media type or coding of the same
-// bytes needs another ETag.
-std::string etag_of(const std::string& tag, PageForm form, Coding coding) {
-    std::string etag = "\"" + tag;
-    if (form == PageForm::html_v1) etag += "-v1";
-    if (coding != Coding::none) etag += coding == Coding::zstd ? "-zst" : "-gz";
-    return etag + "\"";
-}
-
 // nginx percent-decodes the path of X-Accel-Redirect.
 std::string percent_encode_path(std::string_view path) {
     std::string encoded;
@@ -140,17 +132,6 @@ std::string with_serial(const std::string& text, std::int64_t serial) {
     const std::string member = R"("_last-serial":)" + std::to_string(serial) + ",";
     return base::replace_all(base::replace_all(text, R"("meta":{)", R"("meta":{)" + member), R"({"name":)",
                              "{" + member + R"("name":)");
-}
-
-// The tree has relative links, so that it works from any folder and web server. micropip, which reads pages in a
-// browser, resolves no relative link, so JSON pages are sent with `/INDEX/files/…`. Larger pages, which are
-// sent from the disk, keep theirs.
-std::string with_links_from_root(std::string text, const std::string& prefix, std::string_view path) {
-    constexpr std::string_view relative = R"("url":"../../files/)";
-    if (text.find(relative) == std::string::npos) return text;
-    const std::string absolute =
-        R"("url":")" + prefix + "/" + base::encode_percent(path.substr(0, path.find('/'))) + "/files/";
-    return base::replace_all(text, relative, absolute);
 }
 
 }  // namespace
@@ -208,15 +189,12 @@ void PublishedTree::make_room(const Page& page) {
 
 // Compresses a page once per thread, when the first client requests it.
 SharedText PublishedTree::packed(Page& page, Coding coding) {
-    if (coding == Coding::none || !page.text || page.text->size() < min_packed_bytes) return nullptr;
-    const bool is_zstd = coding == Coding::zstd;
-    Packed& made = is_zstd ? page.zstd : page.gzip;
+    if (coding == Coding::none || !page.text) return nullptr;
+    Packed& made = coding == Coding::zstd ? page.zstd : page.gzip;
     if (made.tried) return made.text;
     made.tried = true;
-    auto bytes = is_zstd ? io::zstd(*page.text) : io::gzip(*page.text);
-    if (!bytes || bytes->size() >= page.text->size()) return nullptr;
-    cached_bytes_ += bytes->size();
-    made.text = std::make_shared<const std::string>(*std::move(bytes));
+    made.text = compressed(*page.text, coding);
+    if (made.text) cached_bytes_ += made.text->size();
     return made.text;
 }
 
@@ -240,7 +218,7 @@ PublishedTree::Page* PublishedTree::find_page(const std::string& path, base::Fd&
     page.modified_ns = modified_ns(info);
     page.tag = tag_of_page(info);
     page.last_modified = base::render_http_date(modified_us(info));
-    if (page.size > max_cached_page_bytes) {
+    if (page.size > (serial != 0 ? max_cached_root_bytes : max_cached_page_bytes)) {
         large = std::move(file);
     } else {
         std::string text(static_cast<std::size_t>(page.size), '\0');
@@ -250,7 +228,6 @@ PublishedTree::Page* PublishedTree::find_page(const std::string& path, base::Fd&
             page.serial = serial;
             page.tag += "-s" + std::to_string(serial);
         }
-        if (path.ends_with("/index.json")) text = with_links_from_root(std::move(text), url_prefix_, path);
         page.text = std::make_shared<const std::string>(std::move(text));
         cached_bytes_ += page.text->size();
     }
@@ -258,21 +235,57 @@ PublishedTree::Page* PublishedTree::find_page(const std::string& path, base::Fd&
     return &(pages_[path] = std::move(page));
 }
 
-namespace {
-
-// Clients may cache the page but must revalidate, so that they see every upload that was answered with 200. Only its tag
+// Clients may cache a page but must revalidate, so that they see every upload that was answered with 200. Only its tag
 // shows whether it has changed: a date has whole seconds, and a root page's is not its serial's (RFC 9110, 8.8.2.2).
-Reply reply_of_page(const std::string& etag, const std::string& last_modified) {
+std::optional<Reply> PublishedTree::reply_text(const std::string& path, const Sent& sent,
+                                               const RequestHead& head) {
+    base::Fd large;
+    Page* page = find_page(path, large);
+    if (page == nullptr) {
+        if (means_absent(errno)) return std::nullopt;
+        return reply_unreadable(errno, path);
+    }
+    Coding coding = choose_coding(head.accept_encoding, io::has_zstd());
+    std::string tag = page->tag;
+    std::uint64_t size = page->size;
+    const SharedText smaller = packed(*page, coding);
+    if (page->text) {
+        if (!smaller) coding = Coding::none;
+    } else {  // too large to compress here: the indexer has written the copies
+        coding = Coding::none;
+        for (const bool has_zstd : {io::has_zstd(), false}) {
+            const Coding wanted = choose_coding(head.accept_encoding, has_zstd);
+            if (wanted == Coding::none) break;
+            struct stat info {};
+            base::Fd copy = open(path + (wanted == Coding::zstd ? ".zst" : ".gz"), info);
+            if (!copy) continue;
+            coding = wanted;
+            large = std::move(copy);
+            tag = tag_of_page(info);
+            size = static_cast<std::uint64_t>(info.st_size);
+            break;
+        }
+    }
+    const std::string etag = etag_of(tag, sent.form_tag, coding);
     Reply reply;
     reply.fields.reserve(512);
     reply.add("ETag", etag);
-    reply.add("Last-Modified", last_modified);
+    reply.add("Last-Modified", page->last_modified);
     reply.add("Cache-Control", "no-cache");
-    reply.add("Vary", "Accept, Accept-Encoding");
+    reply.add("Vary", sent.vary);
+    if (names_etag(head.if_none_match, etag)) {
+        reply.status = 304;
+        return reply;
+    }
+    if (coding != Coding::none) reply.add("Content-Encoding", content_coding(coding));
+    reply.add("Content-Type", sent.content_type);
+    reply.add("X-Content-Type-Options", "nosniff");
+    if (page->text)
+        reply.body = smaller ? smaller : page->text;
+    else
+        reply.body = FileSlice{std::move(large), 0, size};
     return reply;
 }
-
-}  // namespace
 
 Reply PublishedTree::page(const Route& route, const RequestHead& head) {
     const auto form = route.form ? route.form : choose_page_form(head.accept);
@@ -280,47 +293,17 @@ Reply PublishedTree::page(const Route& route, const RequestHead& head) {
     std::string path = route.index + "/simple/";
     if (!route.project.empty()) path.append(route.project).append("/");
     path.append(*form == PageForm::json ? "index.json" : "index.html");
-
-    base::Fd large;
-    Page* page = find_page(path, large);
-    if (page == nullptr) {
-        if (!means_absent(errno)) return reply_unreadable(errno, path);
-        Reply reply = reply_not_found("This index has no such page.",
-                                      route.project.empty() ? route.index : route.project);
-        reply.add("Vary", "Accept");
-        return reply;
+    auto reply = reply_text(
+        path, {content_type_of(*form), *form == PageForm::html_v1 ? "-v1" : "", "Accept, Accept-Encoding"},
+        head);
+    if (!reply) {
+        reply = reply_not_found("This index has no such page.",
+                                route.project.empty() ? route.index : route.project);
+        reply->add("Vary", "Accept");
+    } else if (reply->status == 200 && *form != PageForm::json) {
+        reply->add("Content-Security-Policy", content_security_policy);
     }
-    const bool is_large = page->text == nullptr;
-    Coding coding = choose_coding(head.accept_encoding, !is_large);
-    std::string tag = page->tag;
-    std::uint64_t size = page->size;
-    const SharedText smaller = packed(*page, coding);
-    // Too large to compress here: use the .gz that the indexer may have written.
-    struct stat info {};
-    base::Fd compressed = is_large && coding == Coding::gzip ? open(path + ".gz", info) : base::Fd();
-    if (compressed) {
-        large = std::move(compressed);
-        tag = tag_of_page(info);
-        size = static_cast<std::uint64_t>(info.st_size);
-    } else if (!smaller) {
-        coding = Coding::none;
-    }
-    const std::string etag = etag_of(tag, *form, coding);
-    Reply reply = reply_of_page(etag, page->last_modified);
-    if (names_etag(head.if_none_match, etag)) {
-        reply.status = 304;
-        return reply;
-    }
-    if (coding != Coding::none) reply.add("Content-Encoding", coding == Coding::zstd ? "zstd" : "gzip");
-    reply.add("Content-Type", content_type_of(*form));
-    reply.add("X-Content-Type-Options", "nosniff");
-    if (*form != PageForm::json) reply.add("Content-Security-Policy", content_security_policy);
-    if (page->text) {
-        reply.body = smaller ? smaller : page->text;
-        return reply;
-    }
-    reply.body = FileSlice{std::move(large), 0, size};
-    return reply;
+    return *std::move(reply);
 }
 
 Reply PublishedTree::file(const Route& route, const RequestHead& head) {
@@ -398,7 +381,7 @@ Reply PublishedTree::web_page(const Route& route, const RequestHead& head) {
             "search at /" + route.index + "/project/, or ask for it: avail_wheels --request " +
                 route.project));
         if (is_for_browsers(head.accept))
-            show_page(reply, render_missing_project_page(farm_, route.index, route.project));
+            show_page(reply, render_missing_project_page(farm_, root_from(head), route.index, route.project));
     }
     if (is_html && reply.status < 400) reply.add("Content-Security-Policy", page_security_policy());
     return reply;
@@ -413,25 +396,8 @@ std::optional<Reply> PublishedTree::front(const RequestHead& head) {
 
 Reply PublishedTree::reply_text_file(const std::string& path, std::string_view content_type,
                                      const RequestHead& head) {
-    struct stat info {};
-    base::Fd file = open(path, info);
-    if (!file) {
-        if (!means_absent(errno)) return reply_unreadable(errno, path);
-        return reply_not_found("This index has no such file.", path.substr(path.find('/') + 1));
-    }
-    const std::string etag = "\"" + tag_of_page(info) + "\"";
-    Reply reply;
-    reply.add("ETag", etag);
-    reply.add("Last-Modified", base::render_http_date(modified_us(info)));
-    reply.add("Cache-Control", "no-cache");
-    if (names_etag(head.if_none_match, etag)) {
-        reply.status = 304;
-        return reply;
-    }
-    reply.add("Content-Type", content_type);
-    reply.add("X-Content-Type-Options", "nosniff");
-    reply.body = FileSlice{std::move(file), 0, static_cast<std::uint64_t>(info.st_size)};
-    return reply;
+    if (auto reply = reply_text(path, {content_type}, head)) return *std::move(reply);
+    return reply_not_found("This index has no such file.", path.substr(path.find('/') + 1));
 }
 
 std::int64_t PublishedTree::serial_of(const std::string& index) {
@@ -456,9 +422,14 @@ std::int64_t PublishedTree::serial_of(const std::string& index) {
 Reply PublishedTree::pypi_json(const Route& route, const std::string& base_url) {
     base::Fd large;
     const Page* page = find_page(route.index + "/simple/" + route.project + "/index.json", large);
-    const bool is_missing = page == nullptr || page->text == nullptr;
+    std::string text;
+    if (page != nullptr && !page->text && page->size <= max_pypi_page_bytes) {
+        text.resize(static_cast<std::size_t>(page->size));
+        if (!read_whole(large.get(), text)) return reply_unreadable(errno, route.project);
+    }
+    const bool is_missing = page == nullptr || (!page->text && text.empty());
     if (is_missing) return reply_not_found("This index has no such project.", route.project);
-    const auto project = read_pypi_project(*page->text, route.version);
+    const auto project = read_pypi_project(page->text ? *page->text : text, route.version);
     if (!project) return reply_not_found(project.error().sentence + ".", project.error().value);
     std::string metadata;
     struct stat info {};

@@ -24,13 +24,9 @@ namespace wheelyard::http {
 class PublishedTree {
   public:
     // `accel_prefix`: the proxy sends the files, by X-Accel-Redirect to this prefix; empty: this server does.
-    // `url_prefix`: the path of the server's public URL, "/wheels"; usually empty. `farm`: on the pages that are not there.
-    explicit PublishedTree(std::filesystem::path root, std::string accel_prefix = {},
-                           std::string url_prefix = {}, page::Farm farm = {})
-        : root_(std::move(root)),
-          accel_prefix_(std::move(accel_prefix)),
-          url_prefix_(std::move(url_prefix)),
-          farm_(std::move(farm)) {}
+    // `farm`: on the pages that are not there.
+    explicit PublishedTree(std::filesystem::path root, std::string accel_prefix = {}, page::Farm farm = {})
+        : root_(std::move(root)), accel_prefix_(std::move(accel_prefix)), farm_(std::move(farm)) {}
     // A root or project page; negotiated if the route has no form. 200, 304, 404 or 406.
     [[nodiscard]] Reply page(const Route& route, const RequestHead& head);
     // A file or its METADATA. 200, 206, 304, 404 or 416.
@@ -79,14 +75,21 @@ class PublishedTree {
     // Null: send the page uncompressed.
     [[nodiscard]] SharedText packed(Page& page, Coding coding);
     [[nodiscard]] bool is_root_still() const;
-    // A file of the tree as it is, revalidated at each use.
+    // How a text of the tree is sent.
+    struct Sent {
+        std::string_view content_type;
+        std::string_view form_tag = {};  // part of the ETag: one file can be sent as two media types
+        std::string_view vary = "Accept-Encoding";
+    };
+    // A text of the tree, compressed if the client takes that: 200 or 304. nullopt: there is none.
+    [[nodiscard]] std::optional<Reply> reply_text(const std::string& path, const Sent& sent,
+                                                  const RequestHead& head);
     [[nodiscard]] Reply reply_text_file(const std::string& path, std::string_view content_type,
                                         const RequestHead& head);
     // Opens a regular file below the root; on failure errno holds the reason.
     [[nodiscard]] base::Fd open(const std::string& path, struct stat& info);
     std::filesystem::path root_;
     std::string accel_prefix_;
-    std::string url_prefix_;
     page::Farm farm_;
     base::Fd root_folder_;
     std::map<std::string, Page> pages_;

@@ -36,8 +36,9 @@ struct ServerSettings {
     std::filesystem::path certificate_file = {};  // PEM, for listen points with TLS
     std::filesystem::path key_file = {};
     unsigned unix_socket_mode = 0660;  // mode of Unix sockets; connecting requires write permission
-    std::string public_url = {};  // "https://wheels.example.org", for absolute URLs; empty: from the request
-    std::vector<std::string> trusted_proxies = {};  // addresses, or "unix", whose X-Forwarded-* are used
+    std::string public_url = {};  // "https://example.org/wheels", for absolute URLs; empty: from the request
+    std::vector<std::string> trusted_proxies =
+        {};                         // addresses, or "unix", whose X-Forwarded-* and Forwarded are used
     std::string accel_prefix = {};  // for X-Accel-Redirect: the proxy's internal location of the tree
     bool log_requests = false;      // one line per request at level info
     unsigned io_threads = 2;

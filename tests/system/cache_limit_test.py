@@ -49,9 +49,7 @@ class CacheLimitTest(FarmCase):
         return filename.partition("-")[0].replace("_", "-")
 
     def path_of(self, entry: dict) -> str:
-        """Links of pages in the tree begin with the host, those of pages from upstream with the page."""
-        url = entry["url"]
-        return url if url.startswith("/") else f"/{INDEX}" + url.removeprefix("../..")
+        return f"/{INDEX}" + entry["url"].removeprefix("../..")
 
     def fetch(self, filename: str) -> None:
         entry = self.farm.files(self.project_of(filename), INDEX)[filename]

@@ -162,7 +162,7 @@ class HttpTest(FarmCase):
         made = curl("--request", "POST", "--header", f"Upload-Length: {len(upload.body)}", "--header",
                     f"Content-Type: {upload.headers['Content-Type']}", f"{self.farm.url}/{INDEX}/uploads/")
         self.assertIn("201 Created", made)
-        address = self.farm.url + re.search(r"(?m)^Location: (\S+)", made)[1]
+        address = urllib.parse.urljoin(f"{self.farm.url}/{INDEX}/uploads/", re.search(r"(?m)^Location: (\S+)", made)[1])
         half = self.folder / "half"
         half.write_bytes(upload.body[:len(upload.body) // 2])
         patch = ("--request", "PATCH", "--header", "Expect:", "--header", "Content-Type: application/octet-stream")

@@ -1,12 +1,13 @@
 """docs/reference/nginx-wheels.conf, unchanged, in a real nginx, over a published tree: which form each client gets, compressed pages, files, and
 that pip and uv install from it by JSON and by HTML. The pages for people, too: in a browser they have their style and their search."""
 
+import http.client
 import json
 import re
-import socket
 import subprocess
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from support.browser import Browser, why_no_browser
 from support.case import FarmCase, main
 from support.clients import CLIENTS, RawUpload, installed_value, pip_install
 from support.farm import COMMAND_TIMEOUT_S, INDEX
+from support.web_servers import WebServer, free_port
 from support.wheels import Wheel, sha256_of
 
 SNIPPET = Path(__file__).resolve().parents[2] / "docs/reference/nginx-wheels.conf"
@@ -34,12 +36,6 @@ NEGOTIATION = [
     (f"{JSON};q=0, text/html", "text/html"),
     (f"{JSON};q=0.5", JSON),
 ]
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 class PlainFarm:
@@ -106,7 +102,8 @@ class NginxTest(FarmCase):
         self.check_compression()
         self.check_files()
         self.check_own_files_are_hidden()
-        self.check_clients()
+        self.check_clients(self.url, "clients")
+        self.check_below_a_path()
         self.check_pages_for_people()
 
     def check_negotiation(self):
@@ -135,6 +132,12 @@ class NginxTest(FarmCase):
         self.assertEqual((status, headers["Content-Encoding"]), (200, "gzip"))
         self.assertEqual(body, (self.tree / f"{page[1:]}index.html.gz").read_bytes())
         self.assertLess(len(body), len(plain))
+        texts = [text for text in self.tree.rglob("*") if text.suffix in (".html", ".json", ".txt") and text.stat().st_size >= 1024
+                 and ".wheelyard" not in text.parts]
+        self.assertLessEqual({"index.html", "index.json"}, {text.name for text in texts})
+        for text in texts:
+            for suffix in (".gz", ".zst"):
+                self.assertTrue(text.with_name(text.name + suffix).is_file(), text)
 
     def check_files(self):
         sha256 = sha256_of(self.wheel)
@@ -183,16 +186,27 @@ class NginxTest(FarmCase):
         # What only a server has is asked for, and missed: the page on configuration.
         self.assertEqual([text for text in browser.complaints() if "404" not in text and "403" not in text], [])
 
-    def check_clients(self):
-        farm = PlainFarm(self.farm, self.url)
+    def check_below_a_path(self):
+        for page in (f"{INDEX}/simple", f"{INDEX}/simple/yard-nginx", f"{INDEX}/project", f"{INDEX}/project/yard-nginx", f"{INDEX}/builds"):
+            connection = http.client.HTTPConnection("127.0.0.1", urllib.parse.urlsplit(self.url).port, timeout=COMMAND_TIMEOUT_S)
+            connection.request("GET", f"/{page}")
+            answer = connection.getresponse()
+            self.assertEqual((answer.status, answer.headers["Location"]), (301, page.rpartition("/")[2] + "/"))
+            connection.close()
+        with WebServer("haproxy", self.folder / "haproxy", urllib.parse.urlsplit(self.url).port, "/a/b/") as above:
+            self.check_clients(above.url, "below")
+
+    def check_clients(self, url, folder):
+        farm = PlainFarm(self.farm, url)
+        target = self.folder / folder
         for pip in ("pip-old", "pip-debian", "pip-new"):  # the first by HTML, the last two by JSON
-            self.assert_ran(pip_install(farm, pip, self.folder / pip, "Yard_Nginx==1.0+site.1"))
-            self.assertEqual(installed_value(pip, self.folder / pip, "yard_nginx"), "11")
+            self.assert_ran(pip_install(farm, pip, target / pip, "Yard_Nginx==1.0+site.1"))
+            self.assertEqual(installed_value(pip, target / pip, "yard_nginx"), "11")
         self.assert_ran(subprocess.run(
             [CLIENTS / "uv/bin/uv", "pip", "install", "--no-config", "--no-cache", "--python", CLIENTS / "pip-new/bin/python",
-             "--target", self.folder / "uv", "--index-url", farm.simple_url(INDEX), "yard-nginx"],
+             "--target", target / "uv", "--index-url", farm.simple_url(INDEX), "yard-nginx"],
             env=self.farm.environment, capture_output=True, text=True, timeout=COMMAND_TIMEOUT_S))
-        self.assertEqual(installed_value("pip-new", self.folder / "uv", "yard_nginx"), "11")
+        self.assertEqual(installed_value("pip-new", target / "uv", "yard_nginx"), "11")
 
 
 if __name__ == "__main__":

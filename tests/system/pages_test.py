@@ -102,7 +102,7 @@ class PagesTest(PagesCase):
         self.assertEqual((status, headers.get_content_type()), (404, "text/html"))
         self.assertIn("style.", html)
         self.assertIn('data-wanted="missing"', html)
-        self.assertIn(f'href="/{INDEX}/builds/?package=missing"', html)
+        self.assertIn(f'href="../../../{INDEX}/builds/?package=missing"', html)
         self.assertEqual(headers["Vary"].count("Accept"), 1)
         status, body, headers = self.get(f"/{INDEX}/project/missing/")
         self.assertEqual((status, json.loads(body)["code"]), (404, "file.not_found"))

@@ -16,6 +16,7 @@
 #include "lib/base/files/lock_file.hpp"
 #include "lib/base/text/url.hpp"
 #include "lib/io/gzip.hpp"
+#include "lib/io/zstd.hpp"
 #include "lib/simple/page.hpp"
 #include "tests/indexer/forwarding_disk.hpp"
 #include "tests/indexer/store_fixture.hpp"
@@ -539,7 +540,10 @@ TEST_CASE("a view requested later includes everything published before") {
           *io::gzip(text_of(store.tree / "main/simple/six/index.html")));
     CHECK(text_of(store.tree / "main/simple/six/index.json.gz") ==
           *io::gzip(text_of(store.tree / "main/simple/six/index.json")));
+    CHECK(text_of(store.tree / "main/simple/six/index.json.zst") ==
+          *io::zstd(text_of(store.tree / "main/simple/six/index.json")));
     CHECK(!fs::exists(store.tree / "main/simple/index.html.gz"));  // too small to be compressed
+    CHECK(!fs::exists(store.tree / "main/simple/index.html.zst"));
 }
 
 TEST_CASE("a compressed page always matches its page and is removed once the page is small") {

@@ -7,8 +7,8 @@ namespace wheelyard::http {
 
 TEST_CASE("the front page links every index and escapes what it shows") {
     const std::string page = render_front_page({}, {{"bede-gh200"}, {"a<b"}});
-    CHECK(page.find("<a href=\"/bede-gh200/\">bede-gh200</a>") != std::string::npos);
-    CHECK(page.find("<a href=\"/a%3Cb/\">a&lt;b</a>") != std::string::npos);
+    CHECK(page.find("<a href=\"bede-gh200/\">bede-gh200</a>") != std::string::npos);
+    CHECK(page.find("<a href=\"a%3Cb/\">a&lt;b</a>") != std::string::npos);
 }
 
 TEST_CASE("an index's page shows the line that pip needs, for the server as it calls itself") {
@@ -28,7 +28,7 @@ TEST_CASE("an index's page shows the line that pip needs, for the server as it c
 TEST_CASE("an index is shown with its title, and a staging index not at all") {
     const std::vector<IndexEntry> indexes{{"main", "Wheels of <Bede>"}, {"staging", "", false}};
     const std::string page = render_front_page({}, indexes);
-    CHECK(page.find("<a href=\"/main/\">main</a>: Wheels of &lt;Bede&gt;") != std::string::npos);
+    CHECK(page.find("<a href=\"main/\">main</a>: Wheels of &lt;Bede&gt;") != std::string::npos);
     CHECK(page.find("staging") == std::string::npos);
     CHECK(render_index_page({}, indexes[0], "https://host").find("Wheels of &lt;Bede&gt;") !=
           std::string::npos);
@@ -55,9 +55,9 @@ TEST_CASE("an index's page leads to its packages") {
 
 TEST_CASE("a refusal as a page says what, which value and what to do, all of it escaped, and leads back") {
     const std::string page =
-        render_problem_page({}, {404, "x.y", "No <index>", "There is <none>.", "a<b", "ask <them>"});
+        render_problem_page({}, "", {404, "x.y", "No <index>", "There is <none>.", "a<b", "ask <them>"});
     for (const char* shown : {"404 No &lt;index&gt;", "There is &lt;none&gt;.", "<pre>a&lt;b</pre>",
-                              "ask &lt;them&gt;", "<a href=\"/\">All indexes</a>"})
+                              "ask &lt;them&gt;", "<a href=\"./\">All indexes</a>"})
         CHECK_MESSAGE(page.find(shown) != std::string::npos, shown);
     for (const char* raw : {"<index>", "<none>", "a<b", "<them>"})
         CHECK_MESSAGE(page.find(raw) == std::string::npos, raw);
@@ -66,11 +66,23 @@ TEST_CASE("a refusal as a page says what, which value and what to do, all of it 
 TEST_CASE(
     "the page of a missing project has a search for its name, a place for its states and the way to ask for "
     "it") {
-    const std::string html = render_missing_project_page({}, "site", "si\"x<y");
-    for (const char* part :
-         {"data-folders=\"/site/project/\" data-wanted=\"si&quot;x&lt;y\"", "data-project=\"si&quot;x&lt;y\"",
-          "<a href=\"/site/builds/?package=si%22x%3Cy\">Ask for a wheel</a>", "data-root=\"/site/\""})
+    const std::string html = render_missing_project_page({}, "../../../", "site", "si\"x<y");
+    for (const char* part : {"data-folders=\"../../../site/project/\" data-wanted=\"si&quot;x&lt;y\"",
+                             "data-project=\"si&quot;x&lt;y\"",
+                             "<a href=\"../../../site/builds/?package=si%22x%3Cy\">Ask for a wheel</a>",
+                             "data-root=\"../../../site/\""})
         CHECK_MESSAGE(html.find(part) != std::string::npos, part);
+}
+
+TEST_CASE("no page of the server begins a link at the root of its host") {
+    for (const std::string& page :
+         {render_front_page({}, {{"site"}}), render_index_page({}, {"site"}, "https://host/a"),
+          render_problem_page({}, "../", {404, "x.y", "No", "None.", "a", "ask"}),
+          render_missing_project_page({}, "../../../", "site", "six"), render_operators_page({}, "../../")}) {
+        CHECK(page.find("=\"/") == std::string::npos);
+        CHECK(page.find("api/v1/\">For operators</a>") != std::string::npos);
+    }
+    CHECK(render_operators_page({}, "../../").find("<body data-root=\"../../\">") != std::string::npos);
 }
 
 }  // namespace wheelyard::http

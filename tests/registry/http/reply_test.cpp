@@ -86,15 +86,17 @@ TEST_CASE("a browser gets an error as HTML, a program as JSON") {
     }
     Reply reply =
         reply_problem({404, "file.not_found", "Not found", "This index has no <page>.", "six", "look"});
-    show_in_browser({}, reply);
+    show_in_browser({}, "../../", reply);
     CHECK(reply.status == 404);
     CHECK(reply.fields.find("Content-Type: text/html; charset=utf-8\r\n") != std::string::npos);
     CHECK(reply.fields.find("problem+json") == std::string::npos);
     const auto& page = std::get<std::string>(reply.body);
     CHECK(page.find("This index has no &lt;page&gt;.") != std::string::npos);
     CHECK(page.find("<title>404 Not found</title>") != std::string::npos);
+    CHECK(page.find("<a href=\"../../\">All indexes</a>") != std::string::npos);
+    CHECK(page.find("=\"/") == std::string::npos);
     Reply good = reply_text(200, "ok");
-    show_in_browser({}, good);
+    show_in_browser({}, "./", good);
     CHECK(std::get<std::string>(good.body) == "ok");
 }
 

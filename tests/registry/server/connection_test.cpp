@@ -279,16 +279,67 @@ TEST_CASE("a page too large to be kept goes compressed where the tree has it so"
     Running running;
     const std::string large(max_cached_page_bytes + 1, 'p');
     running.write("site/simple/six/index.html", large);
-    const std::string gzip = "Accept-Encoding: zstd, gzip;q=0.5\r\n";
-    CHECK(running.ask(get("/site/simple/six/", gzip)).field("Content-Encoding").empty());
+    const std::string both = "Accept-Encoding: zstd, gzip;q=0.5\r\n";
+    CHECK(running.ask(get("/site/simple/six/", both)).field("Content-Encoding").empty());
     running.write("site/simple/six/index.html.gz", "packed");
-    const RawAnswer packed = running.ask(get("/site/simple/six/", gzip));
+    const RawAnswer packed = running.ask(get("/site/simple/six/", both));
     CHECK(packed.field("Content-Encoding") == "gzip");
     CHECK(packed.body == "packed");
     const RawAnswer plain = running.ask(get("/site/simple/six/", "Accept-Encoding: zstd\r\n"));
     CHECK(plain.field("Content-Encoding").empty());
     CHECK(plain.body == large);
     CHECK(plain.field("ETag") != packed.field("ETag"));
+    running.write("site/simple/six/index.html.zst", "smaller");
+    const RawAnswer smaller = running.ask(get("/site/simple/six/", both));
+    CHECK(smaller.field("Content-Encoding") == "zstd");
+    CHECK(smaller.body == "smaller");
+    CHECK(smaller.field("ETag") != packed.field("ETag"));
+    CHECK(running.ask(get("/site/simple/six/", both + "If-None-Match: " + packed.field("ETag") + "\r\n"))
+              .status == 200);
+    CHECK(running.ask(get("/site/simple/six/", both + "If-None-Match: " + smaller.field("ETag") + "\r\n"))
+              .status == 304);
+    CHECK(running.ask(get("/site/simple/six/", "If-None-Match: " + smaller.field("ETag") + "\r\n")).status ==
+          200);
+}
+
+TEST_CASE("whatever is text is compressed, each representation with its own tag") {
+    Running running;
+    const std::vector<std::string> paths{"/",
+                                         "/site/project/",
+                                         "/site/project/six/",
+                                         "/site/project/search.json",
+                                         "/site/project/six/feed.xml",
+                                         "/site/builds/",
+                                         "/site/status.json",
+                                         "/site/simple/catalogue.txt",
+                                         "/site/simple/catalogue-delta.txt",
+                                         "/site/events/tail.tsv"};
+    for (const std::string& path : paths)
+        running.write((path + (path.ends_with('/') ? "index.html" : "")).substr(1), long_page() + path);
+    for (const std::string& path : paths) {
+        CAPTURE(path);
+        std::set<std::string> tags;
+        for (const char* coding : {"", "gzip", "zstd"}) {
+            CAPTURE(coding);
+            const std::string asked = std::string("Accept-Encoding: ") + coding + "\r\n";
+            const RawAnswer answer = running.ask(get(path, asked));
+            CHECK(answer.status == 200);
+            CHECK(answer.field("Content-Encoding") == coding);
+            CHECK(answer.field("Vary") == "Accept-Encoding");
+            CHECK(answer.body == (*coding == '\0'  ? long_page() + path
+                                  : *coding == 'g' ? io::gzip(long_page() + path).value()
+                                                   : io::zstd(long_page() + path).value()));
+            tags.insert(answer.field("ETag"));
+            const RawAnswer same =
+                running.ask(get(path, asked + "If-None-Match: " + answer.field("ETag") + "\r\n"));
+            CHECK(same.status == 304);
+            CHECK(same.field("Vary") == "Accept-Encoding");
+        }
+        CHECK(tags.size() == 3);
+    }
+    for (const char* path : {"/api/v1/", "/api/v1/openapi.json", "/metrics", "/site/"})
+        CHECK_MESSAGE(running.ask(get(path, "Accept-Encoding: zstd\r\n")).field("Content-Encoding") == "zstd",
+                      path);
 }
 
 TEST_CASE("no link in the tree is followed, at whatever depth") {
@@ -523,6 +574,13 @@ TEST_CASE("the page of an index names the server as it was reached, or as it cal
          "X-Forwarded-Proto: javascript\r\nX-Forwarded-Host: a\"b\r\n",
          "http://test/site/simple/"},
         {{"127.0.0.1"}, "https://here.example.org", forwarded, "https://here.example.org/site/simple/"},
+        {{"127.0.0.1"},
+         "",
+         forwarded + "X-Forwarded-Prefix: /a/b\r\n",
+         "https://wheels.example.org/a/b/site/simple/"},
+        {{"127.0.0.1"}, "", "Forwarded: host=h.example;proto=https\r\n", "https://h.example/site/simple/"},
+        {{}, "", "X-Forwarded-Prefix: /a/b\r\n", "http://test/site/simple/"},
+        {{}, "https://here.example.org/a", "", "https://here.example.org/a/site/simple/"},
     };
     for (const Row& row : rows) {
         CAPTURE(row.fields);
@@ -597,14 +655,17 @@ TEST_CASE("a program gets the list of indexes as JSON") {
     CHECK(running.ask(get("/")).field("Content-Type") == "text/html; charset=utf-8");
 }
 
-TEST_CASE("the links of a JSON page begin at the root") {
+TEST_CASE("a page has the links of the tree, whatever its form and size") {
     Running running;
-    running.write("site/simple/six/index.json",
-                  R"({"files":[{"url":"../../files/aa/x.whl"},{"url":"../../files/bb/y.whl"}]})");
-    running.write("site/simple/six/index.html", R"(<a href="../../files/aa/x.whl">x</a>)");
-    CHECK(running.ask(get("/site/simple/six/index.json")).body ==
-          R"({"files":[{"url":"/site/files/aa/x.whl"},{"url":"/site/files/bb/y.whl"}]})");
-    CHECK(running.ask(get("/site/simple/six/index.html")).body == R"(<a href="../../files/aa/x.whl">x</a>)");
+    for (const std::size_t filling : {std::size_t{0}, max_cached_page_bytes}) {
+        const std::string more(filling, ' ');
+        const std::string json = R"({"files":[{"url":"../../files/aa/x.whl"}]})" + more;
+        const std::string html = R"(<a href="../../files/aa/x.whl">x</a>)" + more;
+        running.write("site/simple/six/index.json", json);
+        running.write("site/simple/six/index.html", html);
+        CHECK(running.ask(get("/site/simple/six/index.json")).body == json);
+        CHECK(running.ask(get("/site/simple/six/index.html")).body == html);
+    }
 }
 
 TEST_CASE("a mirror learns of changes by the serial of the index's last event") {
@@ -622,6 +683,10 @@ TEST_CASE("a mirror learns of changes by the serial of the index's last event") 
     CHECK(answer.field("ETag") != before);
     running.write("site/events/tail.tsv", "{\"format\":\"wheelyard.events/1\",\"serial\":130}\n130\tx\n");
     CHECK(root().body.find("\"_last-serial\":130") != std::string::npos);
+    // A large page, too.
+    running.write("site/simple/index.json", R"({"meta":{"api-version":"1.4"},"projects":[{"name":"six"})" +
+                                                std::string(max_cached_page_bytes, ' ') + "]}");
+    CHECK(root().body.starts_with(R"({"meta":{"_last-serial":130,)"));
     CHECK(root().field("ETag") != answer.field("ETag"));
     CHECK(running.ask(get("/site/simple/index.html")).body.find("130") == std::string::npos);
 }

@@ -112,7 +112,9 @@ TEST_CASE("pages are negotiated, cached by tag and found under one address") {
           "{\"name\":\"six\"}");
     const RawAnswer moved = client.ask(get("/site/simple/Six"));
     CHECK(moved.status == 301);
-    CHECK(moved.field("Location") == "/site/simple/six/");
+    CHECK(moved.field("Location") == "six/");
+    CHECK(client.ask(get("/site/simple/Six/index.json?a=b")).field("Location") == "../six/index.json?a=b");
+    CHECK(client.ask(get("/site")).field("Location") == "site/");
     running.write("site/simple/six/index.json", "{\"name\":\"SIX\"}");
     const RawAnswer renewed = client.ask(get("/site/simple/six/index.json"));
     CHECK(renewed.body == "{\"name\":\"SIX\"}");

@@ -108,6 +108,11 @@ def look_at_pages(farm: Farm, token: str) -> dict:
     return seen
 
 
+def from_root(page: dict, path: str) -> dict:
+    """The page with its links from the root, as earlier versions sent some."""
+    return page | {"files": [entry | {"url": urljoin(path, entry["url"])} for entry in page["files"]]} if "files" in page else page
+
+
 def look_at_upstream(farm: Farm) -> dict:
     """What base's upstream supplies, through the index that inherits it: its page, and the file that was fetched."""
     path = f"/{INDEX}/simple/yard-up/"

@@ -1,0 +1,78 @@
+#include "indexer/tree/page_files.hpp"
+
+#include <doctest/doctest.h>
+
+#include <set>
+#include <string>
+
+#include "indexer/tree/limits.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/files/temp_dir.hpp"
+#include "lib/io/gzip.hpp"
+#include "lib/io/zstd.hpp"
+
+namespace wheelyard::indexer {
+
+namespace {
+
+struct PageFolder {
+    [[nodiscard]] std::set<std::string> names() const {
+        std::set<std::string> found;
+        for (const auto& entry : std::filesystem::directory_iterator(path))
+            found.insert(entry.path().filename().native());
+        return found;
+    }
+    [[nodiscard]] std::string text_of(const std::string& name) const {
+        return base::read_file(path / name, max_page_bytes).value_or("");
+    }
+    base::TempDir temp = std::move(*base::TempDir::make("pages"));
+    std::filesystem::path path = temp.path() / "six";
+    LocalDisk disk;
+};
+
+}  // namespace
+
+TEST_CASE("a large page has compressed copies in every tree, a small one only where they are wanted") {
+    struct Row {
+        std::size_t bytes;
+        bool precompressed;
+        bool has_copies;
+    };
+    for (const Row& row :
+         {Row{min_large_page_bytes, false, true}, Row{min_large_page_bytes - 1, false, false},
+          Row{min_gzipped_bytes, true, true}, Row{min_gzipped_bytes - 1, true, false}}) {
+        CAPTURE(row.bytes);
+        PageFolder folder;
+        const std::string text(row.bytes, 'p');
+        for (const bool changes : {true, false}) {
+            CHECK(write_pages(folder.disk, folder.path, {{"index.html", text}}, row.precompressed) ==
+                  changes);
+            CHECK(folder.names() ==
+                  (row.has_copies ? std::set<std::string>{"index.html", "index.html.gz", "index.html.zst"}
+                                  : std::set<std::string>{"index.html"}));
+        }
+        if (!row.has_copies) continue;
+        CHECK(io::gunzip(folder.text_of("index.html.gz"), row.bytes).value() == text);
+        CHECK(io::unzstd(folder.text_of("index.html.zst"), row.bytes).value() == text);
+        // No copy outlives the page that it was made of.
+        CHECK(write_pages(folder.disk, folder.path, {{"index.html", "small"}}, row.precompressed) == true);
+        CHECK(folder.names() == std::set<std::string>{"index.html"});
+    }
+}
+
+TEST_CASE("a text that is replaced by itself has its compressed copies, and loses them with its size") {
+    PageFolder folder;
+    std::filesystem::create_directories(folder.path);
+    const std::string text(min_gzipped_bytes, 'c');
+    const auto temp = folder.temp.path() / "new";
+    REQUIRE(replace_text_via(folder.disk, temp, folder.path / "catalogue.txt", text));
+    CHECK(folder.names() == std::set<std::string>{"catalogue.txt", "catalogue.txt.gz", "catalogue.txt.zst"});
+    CHECK(io::unzstd(folder.text_of("catalogue.txt.zst"), text.size()).value() == text);
+    REQUIRE(replace_text_via(folder.disk, temp, folder.path / "catalogue.txt", "short"));
+    CHECK(folder.names() == std::set<std::string>{"catalogue.txt"});
+    REQUIRE(replace_text_via(folder.disk, temp, folder.path / "catalogue.txt", text));
+    REQUIRE(remove_page(folder.disk, folder.path / "catalogue.txt"));
+    CHECK(folder.names().empty());
+}
+
+}  // namespace wheelyard::indexer

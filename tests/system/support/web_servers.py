@@ -1,0 +1,93 @@
+"""nginx, Apache and HAProxy on loopback, each with the lines of docs/how-to/put-a-web-server-in-front.md and no others that matter.
+
+    with WebServer("nginx", folder, registry_port, "/pypi/") as server:
+        server.url  # "http://127.0.0.1:PORT/pypi"
+"""
+
+from __future__ import annotations  # for Python 3.9
+
+import os
+import re
+import shutil
+import socket
+import subprocess
+import time
+from pathlib import Path
+
+from support.farm import ROOT
+
+GUIDE = ROOT / "docs/how-to/put-a-web-server-in-front.md"
+PROGRAMS = {"nginx": "nginx", "apache": "apache2", "haproxy": "haproxy"}
+START_LIMIT_S = 60
+SHOWN_PORT, SHOWN_PATH = "8080", "/pypi/"
+
+
+def lines_of(language: str) -> str:
+    """The guide's first block of this language."""
+    return re.search(rf"(?ms)^```{language}\n(.*?)^```", GUIDE.read_text())[1]
+
+
+def why_none(kind: str) -> str:
+    """Empty: this web server can be started."""
+    return "" if shutil.which(PROGRAMS[kind], path=PATH) else f"{PROGRAMS[kind]} is not installed: scripts/install-deps --system"
+
+
+PATH = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
+MODULES = ("mpm_event", "authz_core", "headers", "proxy", "proxy_http")
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class WebServer:
+    def __init__(self, kind: str, folder: Path, registry_port: int, path: str):
+        """`path`: with both slashes, "/a/b/"; "/" is the root."""
+        self.kind, self.folder, self.port = kind, folder, free_port()
+        folder.mkdir(mode=0o755, exist_ok=True)
+        lines = lines_of(kind).replace(f"127.0.0.1:{SHOWN_PORT}", f"127.0.0.1:{registry_port}").replace(SHOWN_PATH, path)
+        self.lines = lines.replace(SHOWN_PATH.rstrip("/"), path.rstrip("/") or "/")
+        self.url = f"http://127.0.0.1:{self.port}{path}".rstrip("/")
+
+    def __enter__(self) -> WebServer:
+        configuration, command = getattr(self, self.kind)()
+        file = self.folder / "configuration"
+        file.write_text(configuration)
+        self.log = self.folder / "log"
+        with self.log.open("wb") as log:
+            self.process = subprocess.Popen([*command, file], cwd=self.folder, env=os.environ | {"PATH": PATH}, stdout=log, stderr=log)
+        deadline = time.monotonic() + START_LIMIT_S
+        while True:
+            try:
+                socket.create_connection(("127.0.0.1", self.port), START_LIMIT_S).close()
+                return self
+            except OSError as error:
+                if self.process.poll() is not None or time.monotonic() > deadline:
+                    self.__exit__()
+                    raise AssertionError(f"{self.kind}: {error}\n{self.log.read_text()}") from error
+                time.sleep(0.02)  # until it listens: nothing announces it
+
+    def __exit__(self, *_) -> None:
+        if self.process.poll() is None:
+            self.process.terminate()
+        self.process.wait()
+
+    def nginx(self):
+        temporary = " ".join(f"{name}_temp_path {self.folder}/{name};" for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+        return (f"daemon off; master_process off; pid {self.folder}/pid; error_log stderr;\nevents {{ }}\n"
+                f"http {{ access_log off; {temporary}\nserver {{ listen 127.0.0.1:{self.port};\n{self.lines}\n}} }}\n",
+                ("nginx", "-p", self.folder, "-e", "stderr", "-c"))
+
+    def apache(self):
+        loaded = "".join(f"LoadModule {name}_module /usr/lib/apache2/modules/mod_{name}.so\n" for name in MODULES)
+        return (f"ServerRoot {self.folder}\nPidFile {self.folder}/pid\nDefaultRuntimeDir {self.folder}\nErrorLog /dev/stderr\n"
+                f"ServerName 127.0.0.1\nListen 127.0.0.1:{self.port}\nUser www-data\nGroup www-data\n{loaded}"
+                f"<VirtualHost 127.0.0.1:{self.port}>\n{self.lines}\n</VirtualHost>\n",
+                ("apache2", "-D", "FOREGROUND", "-f"))
+
+    def haproxy(self):
+        assert "bind :80\n" in self.lines
+        return ("defaults\n    mode http\n    timeout connect 10s\n    timeout client 60s\n    timeout server 60s\n\n"
+                + self.lines.replace("bind :80\n", f"bind 127.0.0.1:{self.port}\n"), ("haproxy", "-db", "-f"))
