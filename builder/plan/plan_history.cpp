@@ -7,6 +7,7 @@
 
 #include "builder/attempt/limits.hpp"
 #include "builder/doctor/doctor_rules.hpp"
+#include "builder/site/pasted_command.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
@@ -65,11 +66,9 @@ bool took_long(const Attempt& attempt) {
 }
 
 std::string commands_for(const std::string& cell, const Site& site) {
-    const std::string at = cell + " --site " + (site.file.empty() ? "FILE" : site.file.string());
-    return "Read `wheelyard-builder logs " + at +
-           "`; decide whether the source, the recipe or the site is to blame, change it, then "
-           "`wheelyard-builder retry " +
-           at + "`";
+    return "Read `" + pasted_command("logs", cell, site) +
+           "`; decide whether the source, the recipe or the site is to blame, change it, then `" +
+           pasted_command("retry", cell, site) + "`";
 }
 
 }  // namespace

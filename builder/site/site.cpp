@@ -297,7 +297,7 @@ void read_wants(io::TomlTable root, Site& site) {
 base::Result<Site> read_document(io::TomlDocument& document, const fs::path& file) {
     io::TomlTable root = document.root();
     Site site;
-    site.file = file;
+    site.file = fs::absolute(file).lexically_normal();
     root.integer("config_version", 1, 1);
     site.name = root.string("name");
     if (!site.name.empty() && !is_site_name(site.name)) {
@@ -393,7 +393,6 @@ bool is_environment_name(std::string_view name) {
 base::Result<Site> read_site(const fs::path& file) {
     WHEELYARD_ASSIGN(auto document, io::TomlDocument::read(fs::absolute(file)));  // jobs run in other folders
     WHEELYARD_ASSIGN(auto site, read_document(document, file));
-    site.file = fs::absolute(file).lexically_normal();
     for (const auto& pairs : site.version_pair_files) {
         WHEELYARD_ASSIGN(const auto read, read_version_pairs(pairs));
         site.version_pairs.insert(site.version_pairs.end(), read.begin(), read.end());

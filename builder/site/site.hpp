@@ -52,10 +52,10 @@ struct HardwareTestSettings {
     std::optional<QueueSettings> multi_node;
 };
 
-// Whether builds run under wheelyard-governor, and which program that is.
 // Where HOME of a build lies: in its tree, or where it is on the machine.
 enum class BuildHome { own, user };
 
+// Whether builds run under wheelyard-governor, and which program that is.
 struct GovernorSettings {
     bool use = true;
     std::filesystem::path program;  // empty: in the same folder as wheelyard-builder
@@ -161,7 +161,6 @@ struct UserSettings {
 };
 
 struct Site {
-    std::filesystem::path file = {};  // absolute; empty: from no file
     std::string name;
     std::string label;                                 // of wheels that are the same for every accelerator
     std::int64_t tick_minutes = default_tick_minutes;  // how often cron starts a tick
@@ -210,7 +209,7 @@ struct Site {
     std::vector<Want> wants;
     std::optional<UserSettings> users;
     KeyPlaces places = {};  // of the keys that size jobs, and of those of the node types: "node.gh.cores"
-    std::filesystem::path file = {};  // this site file, for commands that a person can paste
+    std::filesystem::path file = {};  // absolute, for commands that a person can paste; empty: from no file
 
     [[nodiscard]] const NodeType* build_node_type() const;  // null: not specified
     [[nodiscard]] const Accelerator* accelerator(std::string_view name) const;

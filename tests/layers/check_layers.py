@@ -164,7 +164,7 @@ class Checker:
                 self.complain(path, text, match.start(), "knows a kind of blob store or its files: use the operations "
                                                          "of registry/blobs/store.hpp")
 
-        if path.startswith(PRODUCT_FOLDERS) and not ENGINE_FOLDERS.fullmatch(path):
+        if path.startswith(("lib/", "registry/", "indexer/")) and not ENGINE_FOLDERS.fullmatch(path):
             for match in ENGINE_NAMED.finditer(COMMENT.sub(lambda comment: " " * len(comment[0]), text)):
                 self.complain(path, text, match.start(), "names the engine behind the Store: ask "
                                                          "registry/database/store.hpp")
