@@ -66,9 +66,8 @@ bool took_long(const Attempt& attempt) {
 }
 
 std::string commands_for(const std::string& cell, const Site& site) {
-    return "Read `" + pasted_command("logs", cell, site) +
-           "`; decide whether the source, the recipe or the site is to blame, change it, then `" +
-           pasted_command("retry", cell, site) + "`";
+    return "read `" + pasted_command("logs", cell, site) +
+           "`, change the source, the recipe or the site, then `" + pasted_command("retry", cell, site) + "`";
 }
 
 }  // namespace
@@ -116,13 +115,18 @@ void judge_failures(Cell& cell, const CellHistory& history, const Site& site, co
     const bool is_known = !failure.try_again || too_often || !is_unexplained(failure);
     cell.needs_person = !is_known && (alike || took_long(*history.last));
     if (!failure.try_again || too_often || alike || cell.needs_person) cell.state = CellState::given_up;
-    cell.reason = (!failure.try_again  ? "failed for good in "
-                   : alike             ? "failed twice with the same error in "
-                   : cell.needs_person ? "failed after more than an hour in "
-                                       : base::join(counts, ", ") + "; the last in ") +
+    if (cell.needs_person) {
+        // The commands first: pages cut long reasons.
+        cell.reason = std::string("needs_person: failed ") +
+                      (alike ? "twice with the same error" : "after more than an hour") +
+                      ", which no rule explains: " + commands_for(cell.name, site) + "; failed in " +
+                      description;
+        return;
+    }
+    cell.reason = (!failure.try_again ? "failed for good in "
+                   : alike            ? "failed twice with the same error in "
+                                      : base::join(counts, ", ") + "; the last in ") +
                   description;
-    if (cell.needs_person)
-        cell.reason += ". needs_person: no rule of the doctor explains it. " + commands_for(cell.name, site);
 }
 
 std::string decision_for_person(const Attempt& attempt, const std::vector<Attempt>& attempts,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "builder/doctor/doctor.hpp"
 
@@ -32,10 +33,19 @@ constexpr std::array<EndCause, 6> not_in_the_log = {EndCause::time_limit, EndCau
                                                     EndCause::preempted,  EndCause::requeued,
                                                     EndCause::killed,     EndCause::cancelled};
 
-void diagnose_job(const Attempt& attempt, const AttemptFolder& folder, Failure& failure) {
+// The job's log; where no rule knows its error, what the scheduler wrote beside it about memory, time or the node.
+base::Result<Examination> examine_logs(const AttemptFolder& folder) {
     auto seen = examine_log(folder.log());
-    if (!seen || (seen->likeliest() == nullptr && !seen->first_error))
-        seen = examine_log(folder.scheduler_log());
+    if (seen && seen->likeliest() != nullptr) return seen;
+    auto outer = examine_log(folder.scheduler_log());
+    if (!outer) return seen;
+    const Finding* finding = outer->likeliest();
+    const bool is_machine = finding != nullptr && finding->rule->weight == Weight::machine;
+    return is_machine || !seen || !seen->first_error ? std::move(outer) : std::move(seen);
+}
+
+void diagnose_job(const Attempt& attempt, const AttemptFolder& folder, Failure& failure) {
+    const auto seen = examine_logs(folder);
     if (!seen) return;
     const bool is_explained =
         std::find(not_in_the_log.begin(), not_in_the_log.end(), failure.end) != not_in_the_log.end();

@@ -59,6 +59,30 @@ TEST_CASE("a job's log decides whether another attempt could end otherwise") {
     }
 }
 
+TEST_CASE("what the scheduler wrote explains an error that no rule knows, if it is about the machine") {
+    struct Row {
+        const char* log;
+        const char* scheduler;
+        const char* cause;
+        const char* first_error;
+    };
+    constexpr const char* killed = "slurmstepd: error: Detected 1 oom_kill event in StepId=7.0.";
+    for (const Row& row :
+         {Row{"x.c:1:1: error: it is odd", killed, "memory.job_limit", killed},
+          Row{"x.c:1:1: error: it is odd", "bash: gcc: command not found", "", "x.c:1:1: error: it is odd"},
+          Row{missing_header, killed, "compiler.missing_header", missing_header},
+          Row{"@@wheelyard exit=1 phase=build at=z", killed, "memory.job_limit", killed},
+          Row{"quiet\n@@wheelyard exit=1 phase=build at=z", "", "", "quiet"}}) {
+        CAPTURE(row.log);
+        CAPTURE(row.scheduler);
+        const Scene scene;
+        testing::write(scene.files.scheduler_log(), std::string(row.scheduler) + "\n");
+        const Failure failure = scene.of_job(row.log);
+        CHECK(failure.cause == row.cause);
+        CHECK(failure.first_error == row.first_error);
+    }
+}
+
 TEST_CASE("the log of a step on the login node names the cause that only a person can fix") {
     const Scene scene;
     const Failure unread = scene.of_login_step(nullptr);
