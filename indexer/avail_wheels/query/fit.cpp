@@ -490,15 +490,16 @@ Fit check_versions(const Question& q) {
     return first_unknown;
 }
 
-// A file name promises nothing of the platform linux_*.
+// A file name promises nothing of the platform linux_*, and nothing of a file that could not be read.
 Fit check_facts(const Question& q) {
     if (q.needs.proven) return {};
+    if (!q.candidate.no_facts.empty()) return unknown("facts", q.candidate.no_facts);
     const auto is_linux = [](const std::string& text) {
         return wheel::parse_platform(text).kind == wheel::PlatformKind::linux;
     };
     const auto& platforms = q.candidate.tags->platforms;
     if (!std::all_of(platforms.begin(), platforms.end(), is_linux)) return {};
-    return unknown("facts", q.candidate.no_facts.empty() ? "only its name is known" : q.candidate.no_facts);
+    return unknown("facts", "only its name is known");
 }
 
 bool is_satisfied(const Question& q, const wheel::Requirement& requirement,

@@ -60,10 +60,7 @@ void WheelReading::add_facts(Candidate& candidate) {
         set_wheel(candidate, known->second.wheel);
         return;
     }
-    if (!read_) {
-        candidate.no_facts = "only its name is known: this program reads no wheels";
-        return;
-    }
+    if (!read_) return;
     // One that is larger than the limit is read alone.
     if (read_bytes_ > 0 && read_bytes_ + size > max_wheels_read_bytes) {
         candidate.no_facts = "not read yet; the next call goes on reading this folder";
