@@ -116,7 +116,7 @@ if test -n "${HOME-}" && test "$HOME" != "$build/home"; then
         test ! -e "$HOME/$kept" || ln -sfn "$HOME/$kept" "$build/home/$kept"
     done
     cache="${XDG_CACHE_HOME:-$HOME/.cache}/pip"
-    ! mkdir -p "$cache" || ln -sfn "$cache" "$build/home/.cache/pip"
+    ! mkdir -p "$cache" 2> /dev/null || ln -sfn "$cache" "$build/home/.cache/pip"
     toolchain=$(timeout 20 rustc --print sysroot 2> /dev/null < /dev/null) || toolchain=
     case "$toolchain" in */toolchains/*) export PATH="$toolchain/bin:$PATH" ;; esac
     export HOME="$build/home"
