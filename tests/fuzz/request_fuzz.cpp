@@ -5,10 +5,13 @@
 #include <string_view>
 
 #include "lib/base/text/text.hpp"
+#include "lib/base/text/url.hpp"
 #include "registry/http/chunked.hpp"
 #include "registry/http/negotiation.hpp"
 #include "registry/http/origin.hpp"
+#include "registry/http/public_url.hpp"
 #include "registry/http/ranges.hpp"
+#include "registry/http/relative_url.hpp"
 #include "registry/http/request_head.hpp"
 #include "registry/http/routes.hpp"
 
@@ -49,6 +52,13 @@ void try_target(std::string_view target) {
     if (route->kind != RouteKind::redirect) return;
     const auto next = parse_target(
         route->location);  // a valid URL except for its ?format= and a length just beyond the limit
+    // What a client that follows it asks for, below whatever path.
+    const std::string asked = "http://host/a" + std::string(path_of_target(target));
+    if (const auto base = wheelyard::base::parse_url(asked); base && base->text() == asked) {
+        const auto reached =
+            wheelyard::base::resolve_url(*base, relative_url(path_of_target(target), route->location));
+        if (reached) require(reached->text() == "http://host/a" + route->location);  // else it is no URI
+    }
     require(next ? next->kind != RouteKind::redirect
                  : next.error().status == 406 || next.error().status == 414);
 }
@@ -91,6 +101,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     require(!(head->chunked && head->content_length));
     try_target(head->target);
     (void)is_from_other_site(*head, "https://wheels.example.org");
+    // Whatever a proxy passes on of what a client has sent, it names a host and a path.
+    wheelyard::http::RequestHead proxied = *head;
+    proxied.host = "host";
+    const std::string url = public_url_of(proxied, true, true, "");
+    require(url.starts_with("https://") || url.starts_with("http://"));
+    require(url.find_first_of("\"'<>&\\@?# \t\r\n") == std::string::npos && !url.ends_with('/'));
+    require((url + "/").find("/../") == std::string::npos && url.find("//") == url.rfind("//"));
     (void)choose_page_form(head->accept);
     try_range(head->range, 0);
     try_range(head->range, 10);

@@ -6,6 +6,7 @@ import base64
 import http.client
 import json
 import os
+import re
 import stat
 import subprocess
 import unittest
@@ -102,7 +103,7 @@ class PrivateIndexTest(FarmCase):
         status, fields, body = self.ask("POST", f"/{HIDDEN}/uploads/", basic(self.writer),
                                         {"Upload-Length": "1000", "Content-Type": "multipart/form-data; boundary=x"})
         self.assertEqual(status, 201, body)
-        upload = fields.split("/uploads/")[1].split("\n")[0].strip()
+        upload = re.search(r"(?m)^Location: (\S+)", fields)[1]  # from the requested URL
         return {"index": HIDDEN, "project": PROJECT, "filename": self.wheel.name, "prefix": self.sha256[:2], "sha256": self.sha256,
                 "version": "1.0", "file": "tail.tsv", "token": self.reader[:15], "site": SITE, "task": task, "upload": upload}
 

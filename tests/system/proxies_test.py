@@ -111,6 +111,7 @@ class ProxiesTest(FarmCase):
                     self.check_every_link()
                     self.check_uploads(f"yard_up_{kind}_{number}")
                     self.check_installs()
+                    self.check_programs_of_ours()
                     if IS_FULL:
                         self.check_poetry(f"yard_poetry_{kind}_{number}")
                     if not why_no_browser() and (IS_FULL or (kind, prefix) == ("nginx", PREFIXES[-1])):
@@ -209,6 +210,16 @@ class ProxiesTest(FarmCase):
         for client in (*PIPS, "uv"):
             for module, value in (("yard_proxy", "11"), ("yard_large", "12"), ("yard_far", "13")):
                 self.assertEqual(installed_value("pip-new", self.target / client, module), value)
+
+    def check_programs_of_ours(self):
+        """A tree that follows the index, and the list of wheels."""
+        tree = self.target / "tree"
+        self.assert_ran(self.farm.run("wheelyard-indexer", "follow", "--from", f"{self.reached.url}/{INDEX}/", "--to", tree))
+        self.assertEqual(sha256_of(next(tree.rglob(self.wheel.name))), sha256_of(self.wheel))
+        self.assert_ran(self.farm.run("avail_wheels", "yard-proxy", "--index-url", self.reached.simple_url()), "yard_proxy")
+        # Without /simple/ it is the page of the index, which names the right address.
+        self.assert_failed(self.farm.run("avail_wheels", "yard-proxy", "--index-url", f"{self.reached.url}/{INDEX}/"),
+                           self.reached.simple_url())
 
     def check_poetry(self, name: str):
         project = self.target / "poetry"
