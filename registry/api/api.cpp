@@ -335,11 +335,12 @@ wire::Answered<http::ApiReply> Api::explain(const http::ApiRequest& request) {
     const std::string read = wheel::is_valid_name(project) ? wheel::normalize_name(project) : std::string();
     if (parts_.config->find_index(index) == nullptr || !may_read(parts_.config, *token, index, read))
         return refuse("index.unknown", "There is no index with this name", index, "GET / lists the indexes");
+    const ExplainTo reader = index_to_operate(request) ? ExplainTo::administrators : ExplainTo::everyone;
     io::Json document;
     const auto done = parts_.writer.run([&](catalog::Catalog& catalog) -> base::Status {
         PageStore pages(parts_.config->store / "upstream");
-        WHEELYARD_ASSIGN(document,
-                         explain_project(parts_.config, catalog, pages, index, project, parts_.clock.now()));
+        WHEELYARD_ASSIGN(document, explain_project(parts_.config, catalog, pages, index, project,
+                                                   parts_.clock.now(), reader));
         return {};
     });
     if (done) return http::ApiReply{.status = 200, .json = document.render()};

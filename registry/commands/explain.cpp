@@ -24,7 +24,8 @@ base::Result<io::Json> explain_here(const ExplainArguments& arguments, const bas
                           "configured: " + base::join(config.index_names(), ", "));
     WHEELYARD_ASSIGN(const auto catalog, database::Store(config.store).reader());
     PageStore pages(config.store / "upstream");
-    return explain_project(config, *catalog, pages, arguments.index, arguments.project, clock.now());
+    return explain_project(config, *catalog, pages, arguments.index, arguments.project, clock.now(),
+                           ExplainTo::administrators);
 }
 
 base::Result<io::Json> explain_there(const ExplainArguments& arguments) {

@@ -8,6 +8,7 @@
 #include "lib/wheel/name.hpp"
 #include "lib/wire/problem.hpp"
 #include "registry/config/index_rules.hpp"
+#include "registry/upstream/last_failures.hpp"
 #include "registry/upstream/limits.hpp"
 #include "registry/upstream/offer.hpp"
 #include "registry/upstream/source.hpp"
@@ -58,6 +59,19 @@ io::Json step_of_upstream(const SourceStep& step, const Candidate* candidate, co
     json.set("withheld", std::move(withheld));
     const std::set<std::string> hosts = refused_hosts(*page, *candidate->upstream);
     if (!hosts.empty()) json.set("hosts_not_permitted", io::Json::array_of(hosts));
+    return json;
+}
+
+io::Json failure_json(const UpstreamFailure& failure, ExplainTo reader) {
+    const bool says_all = reader == ExplainTo::administrators;
+    io::Json json = io::Json::object({{"time", base::render_rfc3339(failure.time)},
+                                      {"next_try", base::render_rfc3339(failure.next_try)},
+                                      {"project", failure.project}});
+    json.set("error", says_all ? failure.sentence : failure.told);
+    if (says_all) {
+        json.set("code", failure.code);
+        json.set("value", failure.value);
+    }
     return json;
 }
 
@@ -119,7 +133,7 @@ Explanation explanation_of(const Source& source, PageStore& pages, const std::st
 
 base::Result<io::Json> explain_project(const RegistryConfig& config, const catalog::Catalog& catalog,
                                        PageStore& pages, const std::string& index, const std::string& project,
-                                       base::UnixMicros now) {
+                                       base::UnixMicros now, ExplainTo reader) {
     if (!wheel::is_valid_name(project) || project.size() > max_project_bytes)
         return wire::fail("explain.name", "This is not the name of a project", project,
                           "names have letters, digits, `-`, `_` and `.`");
@@ -133,7 +147,13 @@ base::Result<io::Json> explain_project(const RegistryConfig& config, const catal
             continue;
         }
         const SharedPage page = step.is_permitted ? pages.find(step.index, name) : nullptr;
-        steps.push(step_of_upstream(step, find_candidate(source, step.index), page.get(), name, now));
+        io::Json explained =
+            step_of_upstream(step, find_candidate(source, step.index), page.get(), name, now);
+        const auto failure = find_last_failure(config.store / "upstream", step.index, name);
+        const bool is_over = failure && page && page->checked > failure->time && failure->next_try < now;
+        if (step.is_permitted && failure && !is_over)
+            explained.set("last_failure", failure_json(*failure, reader));
+        steps.push(std::move(explained));
     }
     Explanation explanation = explanation_of(source, pages, index, name);
     return io::Json::object({{"format", "wheelyard.explain/1"},
@@ -176,6 +196,12 @@ std::string render_explanation(const io::Json& document) {
         if (withheld != nullptr && withheld->as_object() != nullptr) {
             for (const auto& [reason, count] : *withheld->as_object())
                 text += ", " + count.render() + " withheld (" + reason + ")";
+        }
+        if (const io::Json* failure = step.find("last_failure")) {
+            const std::string value = failure->string_or("value", "");
+            text += "; last failure " + failure->string_or("time", "") + ": " +
+                    failure->string_or("error", "") + (value.empty() ? "" : " (" + value + ")") +
+                    ", next try " + failure->string_or("next_try", "");
         }
         const std::vector<std::string> hosts = step.texts("hosts_not_permitted");
         if (!hosts.empty()) text += "; hosts not permitted: " + base::join(hosts, ", ");

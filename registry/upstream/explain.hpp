@@ -17,11 +17,14 @@
 
 namespace wheelyard::registry {
 
+// Whom an explanation is for: only those who administer the index are told addresses.
+enum class ExplainTo { everyone, administrators };
+
 // `index` is configured; `project` is a valid name in any spelling ("explain.name" otherwise).
 [[nodiscard]] base::Result<io::Json> explain_project(const RegistryConfig& config,
                                                      const catalog::Catalog& catalog, PageStore& pages,
                                                      const std::string& index, const std::string& project,
-                                                     base::UnixMicros now);
+                                                     base::UnixMicros now, ExplainTo reader);
 
 // The document as lines for people.
 [[nodiscard]] std::string render_explanation(const io::Json& document);

@@ -50,10 +50,14 @@ inline constexpr std::size_t max_waiting_work = 1'024;
 inline constexpr std::uint64_t room_check_bytes = 16 * base::mib;  // free space is checked this often
 
 // Memory and cache files.
-inline constexpr std::uint64_t max_pages_in_memory_bytes = 256 * base::mib;
-inline constexpr std::size_t max_pages_in_memory = 20'000;
+inline constexpr std::uint64_t max_heads_bytes = 16 * base::mib;     // of pages: some 20,000
+inline constexpr std::uint64_t max_pages_bytes = 32 * base::mib;     // with their files
+inline constexpr std::uint64_t max_rendered_bytes = 96 * base::mib;  // what is served
+inline constexpr std::uint64_t trim_after_bytes = 32 * base::mib;  // dropped: give memory back to the system
 inline constexpr std::uint64_t max_page_file_bytes = 256 * base::mib;
 inline constexpr std::size_t max_failures = 10'000;
+inline constexpr std::size_t max_failures_kept = 50;  // in the file of an upstream
+inline constexpr std::uint64_t max_failures_file_bytes = 1 * base::mib;
 inline constexpr std::size_t max_gone_files = 100'000;  // hashes of files that left a page
 inline constexpr std::size_t max_project_bytes = 128;   // of a project's name: it becomes a file's name
 

@@ -1,5 +1,7 @@
 // Renders what an index offers of an upstream's page. The catalog's rows of fetched files win over the page: their
 // hashes are pinned, too, and a quarantined file is not offered.
+#include <malloc.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -68,7 +70,23 @@ OfferedProject project_of(const Offer& offer, const CachedPage& page, const std:
     return offered;
 }
 
+// The C library keeps freed memory that lies between blocks in use.
+void give_memory_back() {
+#ifdef __GLIBC__
+    ::malloc_trim(0);
+#endif
+}
+
 }  // namespace
+
+std::uint64_t Upstreams::size_of(const Rendered& rendered) {
+    constexpr std::uint64_t entry_bytes = 512;  // with its key and what all have
+    std::uint64_t bytes = entry_bytes + rendered.pages->html.capacity() + rendered.pages->json.capacity();
+    for (const catalog::FileRow& row : rendered.rows)
+        bytes +=
+            sizeof(row) + row.facts_json.capacity() + 4 * row.filename.capacity() + 4 * row.sha256.capacity();
+    return bytes;
+}
 
 base::Result<std::shared_ptr<const http::RenderedPage>> Upstreams::render(const Supply& supply,
                                                                           const std::string& project) {
@@ -78,8 +96,8 @@ base::Result<std::shared_ptr<const http::RenderedPage>> Upstreams::render(const 
     std::unique_lock reading(reader_mutex_);
     WHEELYARD_ASSIGN(const std::int64_t changes, reader_->change_count());
     std::unique_lock lock(mutex_);
-    const auto found = rendered_.find(key);
-    const std::shared_ptr<const Rendered> known = found == rendered_.end() ? nullptr : found->second;
+    const auto* const found = rendered_.find(key);
+    const std::shared_ptr<const Rendered> known = found == nullptr ? nullptr : *found;
     lock.unlock();
     const bool is_of_page = known && known->page == supply.page && known->upstream == &upstream &&
                             (known->until == 0 || now < known->until);
@@ -90,8 +108,10 @@ base::Result<std::shared_ptr<const http::RenderedPage>> Upstreams::render(const 
                                                   known->rows.end(), looks_same);
     auto next = is_same ? std::make_shared<Rendered>(*known) : std::make_shared<Rendered>();
     if (!is_same) {
-        const Offer offer = offer_of(*supply.page, project, upstream, now);
-        ProjectPages pages = parts_.render(project_of(offer, *supply.page, project, rows));
+        const SharedPage page = store_.find(upstream.cache_index, project);
+        if (!page) return base::fail("upstream.page_file", "A cached page of an upstream is gone", project);
+        const Offer offer = offer_of(*page, project, upstream, now);
+        ProjectPages pages = parts_.render(project_of(offer, *page, project, rows));
         next->page = supply.page;
         next->upstream = &upstream;
         next->rows = std::move(rows);
@@ -105,8 +125,11 @@ base::Result<std::shared_ptr<const http::RenderedPage>> Upstreams::render(const 
     }
     next->catalog_changes = changes;
     lock.lock();
-    if (rendered_.size() >= max_pages_in_memory) rendered_.clear();
-    rendered_[key] = next;
+    dropped_bytes_ += rendered_.put(key, next, size_of(*next));
+    const bool is_much = dropped_bytes_ >= trim_after_bytes;
+    if (is_much) dropped_bytes_ = 0;
+    lock.unlock();
+    if (is_much) give_memory_back();
     return next->pages;
 }
 

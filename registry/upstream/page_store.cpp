@@ -16,11 +16,32 @@
 namespace wheelyard::registry {
 namespace {
 
-constexpr std::uint64_t usual_file_bytes = 600;  // of memory, for one file of a page
+std::uint64_t heap_of(const std::string& text) {
+    constexpr std::size_t within = 15;        // is in the string itself
+    constexpr std::uint64_t of_a_block = 16;  // of the heap
+    return text.capacity() > within ? text.capacity() + of_a_block : 0;
+}
 
 std::uint64_t size_of(const CachedPage& page) {
-    return (page.files.size() + page.gone.size() + 1) * usual_file_bytes;
+    std::uint64_t bytes = sizeof(CachedPage) + page.files.capacity() * sizeof(UpstreamFile) +
+                          page.gone.capacity() * sizeof(PinnedFile);
+    for (const std::string* text : {&page.from, &page.etag, &page.last_modified, &page.status_reason})
+        bytes += heap_of(*text);
+    for (const std::string& index : page.supplies)
+        bytes += sizeof(index) + heap_of(index);
+    for (const UpstreamFile& file : page.files) {
+        const simple::FileLink& link = file.link;
+        for (const std::string* text : {&link.filename, &link.url, &link.sha256, &link.requires_python,
+                                        &link.yanked_reason, &link.metadata_sha256, &link.upload_time})
+            bytes += heap_of(*text);
+    }
+    for (const PinnedFile& file : page.gone)
+        bytes += heap_of(file.filename) + heap_of(file.sha256);
+    return bytes;
 }
+
+// Of an entry, with its key.
+constexpr std::uint64_t entry_bytes = 256;
 
 std::string key_of(const std::string& cache_index, const std::string& project) {
     return cache_index + "/" + project;
@@ -54,20 +75,52 @@ std::mutex& PageStore::write_mutex(const std::string& key) {
     return write_mutexes_[std::hash<std::string>()(key) % write_mutexes_.size()];
 }
 
-// When the memory is full, all is dropped: simpler than LRU bookkeeping, and the files are still there.
-void PageStore::remember(const std::string& key, Known known) {
+SharedPage PageStore::head_of(const SharedPage& page) {
+    if (page->is_absent) return page;
+    auto head = std::make_shared<CachedPage>();
+    head->checked = page->checked;
+    head->fresh_until = page->fresh_until;
+    head->from = page->from;
+    head->etag = page->etag;
+    head->last_modified = page->last_modified;
+    head->status = page->status;
+    head->status_reason = page->status_reason;
+    head->absent_since = page->absent_since;
+    head->supplies = page->supplies;
+    return head;
+}
+
+SharedPage PageStore::remember(const std::string& key, Known known) {
+    const std::uint64_t bytes = size_of(*known.page) + entry_bytes;
     const std::lock_guard lock(mutex_);
-    const auto former = pages_.find(key);
-    if (former != pages_.end()) {
-        bytes_ -= size_of(*former->second.page);
-        pages_.erase(former);
+    const Known* const before = heads_.find(key);
+    // Read again from the same file, it is the same page.
+    SharedPage head = before != nullptr && before->stamp == known.stamp && known.stamp != FileStamp{}
+                          ? before->page
+                          : head_of(known.page);
+    heads_.put(key, {head, known.stamp}, size_of(*head) + entry_bytes);
+    pages_.put(key, std::move(known), bytes);
+    return head;
+}
+
+std::uint64_t PageStore::memory_bytes() const {
+    const std::lock_guard lock(mutex_);
+    return heads_.bytes() + pages_.bytes();
+}
+
+SharedPage PageStore::head(const std::string& cache_index, const std::string& project) {
+    const std::string key = key_of(cache_index, project);
+    const FileStamp stamp = stamp_of(page_file(cache_index, project));
+    {
+        const std::lock_guard lock(mutex_);
+        const Known* const known = heads_.find(key);
+        if (known != nullptr && known->stamp == stamp) return known->page;
     }
-    bytes_ += size_of(*known.page);
-    if (bytes_ > max_pages_in_memory_bytes || pages_.size() >= max_pages_in_memory) {
-        pages_.clear();
-        bytes_ = size_of(*known.page);
-    }
-    pages_.emplace(key, std::move(known));
+    const SharedPage page = find(cache_index, project);
+    if (!page) return nullptr;
+    const std::lock_guard lock(mutex_);
+    const Known* const known = heads_.find(key);
+    return known != nullptr ? known->page : head_of(page);
 }
 
 SharedPage PageStore::find(const std::string& cache_index, const std::string& project) {
@@ -76,8 +129,11 @@ SharedPage PageStore::find(const std::string& cache_index, const std::string& pr
     const FileStamp stamp = stamp_of(file);
     {
         const std::lock_guard lock(mutex_);
-        const auto known = pages_.find(key);
-        if (known != pages_.end() && known->second.stamp == stamp) return known->second.page;
+        for (RecentlyUsed<Known>* const memory : {&pages_, &heads_}) {
+            const Known* const known = memory->find(key);
+            const bool is_whole = memory == &pages_ || (known != nullptr && known->page->is_absent);
+            if (known != nullptr && is_whole && known->stamp == stamp) return known->page;
+        }
     }
     if (stamp == FileStamp{}) return nullptr;
     auto text = base::read_file(file, max_page_file_bytes);
@@ -125,7 +181,7 @@ base::Result<SharedPage> PageStore::note_supply(const std::string& cache_index, 
                                                 const std::string& index) {
     const std::lock_guard lock(write_mutex(key_of(cache_index, project)));
     const SharedPage stored = find(cache_index, project);
-    if (!stored || stored->is_absent) return stored;
+    if (!stored || stored->is_absent || stored->files.empty()) return stored;
     if (std::find(stored->supplies.begin(), stored->supplies.end(), index) != stored->supplies.end())
         return stored;
     CachedPage page = *stored;

@@ -4,7 +4,6 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -12,6 +11,8 @@
 
 #include "lib/base/result.hpp"
 #include "registry/upstream/cached_page.hpp"
+#include "registry/upstream/limits.hpp"
+#include "registry/upstream/recently_used.hpp"
 
 namespace wheelyard::registry {
 
@@ -27,11 +28,15 @@ class PageStore {
     // nullptr: none. An unreadable file is logged; what it had is unknown, but it had something. Notices what other
     // processes wrote.
     [[nodiscard]] SharedPage find(const std::string& cache_index, const std::string& project);
+    // The same without files and pins, unless the project is absent: stays in memory longer. The same pointer as long as
+    // the page is the same.
+    [[nodiscard]] SharedPage head(const std::string& cache_index, const std::string& project);
+    [[nodiscard]] std::uint64_t memory_bytes() const;
     // Durable on return. An absent project without earlier files is kept in memory only: anybody can ask for any name.
     // Who supplies the project and who released it stays as it is stored.
     [[nodiscard]] base::Status put(const std::string& cache_index, const std::string& project,
                                    CachedPage page);
-    // Adds `index` to those that the page supplies. Durable on return, with the page as it is then.
+    // Adds `index` to those that the page supplies, if it has files. Durable on return, with the page as it is then.
     [[nodiscard]] base::Result<SharedPage> note_supply(const std::string& cache_index,
                                                        const std::string& project, const std::string& index);
     // Lets others supply the project, also while a server uses the same files. Pinned hashes stay.
@@ -63,14 +68,15 @@ class PageStore {
     [[nodiscard]] std::mutex& write_mutex(const std::string& key);
     [[nodiscard]] base::Result<SharedPage> write(const std::string& cache_index, const std::string& project,
                                                  CachedPage page);
-    void remember(const std::string& key, Known known);
+    [[nodiscard]] static SharedPage head_of(const SharedPage& page);
+    SharedPage remember(const std::string& key, Known known);  // the page's head
 
     const std::filesystem::path folder_;
     std::array<std::mutex, 16>
         write_mutexes_;  // each for the keys of one hash: reading, changing and writing is one step
-    std::mutex mutex_;
-    std::map<std::string, Known> pages_;
-    std::uint64_t bytes_ = 0;  // of pages_, estimated
+    mutable std::mutex mutex_;
+    RecentlyUsed<Known> heads_{max_heads_bytes};
+    RecentlyUsed<Known> pages_{max_pages_bytes};
 };
 
 }  // namespace wheelyard::registry

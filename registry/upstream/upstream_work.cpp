@@ -116,7 +116,8 @@ void Upstreams::refresh_page(const Candidate& candidate, const std::string& proj
             "upstream.page_failed",
             {{"upstream", upstream.cache_index}, {"project", project}, {"error", failure.error.text()}});
         if (failure.is_upstream_wide) note_failure(upstream.cache_index, failure.pause_s);
-        return remember_failure(work, page_retry_s, http::upstream_unavailable(project));
+        return remember_trouble(work, page_retry_s,
+                                {upstream, project, project, failure.error, failure.is_upstream_wide});
     }
     note_success(upstream.cache_index);
     if (fetched->is_unchanged) ++counts_.pages_unchanged;
@@ -137,7 +138,7 @@ void Upstreams::refresh_page(const Candidate& candidate, const std::string& proj
     }
     if (const auto stored = store_.put(upstream.cache_index, project, std::move(fetched->page)); !stored) {
         io::log_error("upstream.page_not_stored", {{"project", project}, {"error", stored.error().text()}});
-        remember_failure(work, page_retry_s, http::upstream_unavailable(project));
+        remember_trouble(work, page_retry_s, {upstream, project, project, stored.error()});
     }
 }
 
@@ -168,7 +169,7 @@ void Upstreams::load_metadata(const Candidate& candidate, const UpstreamFile& fi
     if (is_alarm(loaded.error())) ++counts_.alarms;
     io::log_warn("upstream.metadata_failed",
                  {{"upstream", upstream.cache_index}, {"error", loaded.error().text()}});
-    remember_failure(work, file_retry_s, problem_of_file(loaded.error(), file.link.filename));
+    note_file_failure(work, file_retry_s, upstream, file, loaded.error());
 }
 
 SharedWork& Upstreams::pool_of(const UpstreamFile& file) {
@@ -215,8 +216,7 @@ void Upstreams::load_wheel(const Candidate& candidate, const UpstreamFile& file,
     const auto log = is_alarm(error) ? io::log_error : io::log_warn;
     log(is_alarm(error) ? "upstream.alarm" : "upstream.file_failed",
         {{"upstream", upstream.cache_index}, {"filename", file.link.filename}, {"error", error.text()}});
-    remember_failure(work, is_final(error) ? refused_file_retry_s : file_retry_s,
-                     problem_of_file(error, file.link.filename));
+    note_file_failure(work, is_final(error) ? refused_file_retry_s : file_retry_s, upstream, file, error);
 }
 
 void Upstreams::note_success(const std::string& upstream) {
@@ -232,6 +232,52 @@ void Upstreams::note_failure(const std::string& upstream, std::int64_t pause_s) 
     const std::int64_t wait_s = pause_s > 0 ? pause_s : health.backoff_s;
     health.not_before = std::max(health.not_before, now + wait_s * second_us);
     if (pause_s > 0) health.files_not_before = health.not_before;
+}
+
+void Upstreams::note_file_failure(const std::string& work, std::int64_t for_s, const UpstreamConfig& upstream,
+                                  const UpstreamFile& file, const base::Error& error) {
+    const auto name = parse_offered_name(file.link.filename);
+    const Trouble trouble{upstream, name ? name->project : std::string(), file.link.filename, error};
+    if (!is_final(error)) return remember_trouble(work, for_s, trouble);
+    remember_failure(work, for_s, problem_of_file(error, file.link.filename));
+    keep_failure(trouble, parts_.clock.now() + for_s * second_us);
+}
+
+void Upstreams::keep_failure(const Trouble& trouble, base::UnixMicros next_try) {
+    last_failures_.note(trouble.upstream.cache_index, {.time = parts_.clock.now(),
+                                                       .next_try = next_try,
+                                                       .project = trouble.project,
+                                                       .code = trouble.error.code,
+                                                       .sentence = trouble.error.sentence,
+                                                       .value = trouble.error.value,
+                                                       .told = public_sentence(trouble.error),
+                                                       .is_upstream_wide = trouble.is_upstream_wide});
+}
+
+void Upstreams::remember_trouble(const std::string& work, std::int64_t for_s, const Trouble& trouble) {
+    base::UnixMicros next_try = parts_.clock.now() + for_s * second_us;
+    wire::Problem problem = http::upstream_unavailable(trouble.value);
+    {
+        const std::lock_guard lock(mutex_);
+        const auto health = health_.find(trouble.upstream.cache_index);
+        if (health != health_.end()) next_try = std::max(next_try, health->second.not_before);
+        const std::string what = public_sentence(trouble.error);
+        const std::string when = base::render_rfc3339(next_try);
+        problem.title = "The upstream fails: " + what + "; next try at " + when;
+        problem.detail += " Its last failure: " + what + ". It is asked again from " + when + " on.";
+        if (trouble.is_upstream_wide && health != health_.end()) health->second.problem = problem;
+    }
+    remember_failure(work, for_s, std::move(problem));
+    keep_failure(trouble, next_try);
+}
+
+wire::Problem Upstreams::unavailable(const Candidate& candidate, const std::string& work,
+                                     const std::string& value) const {
+    if (auto failure = recent_failure(work)) return *std::move(failure);
+    const std::lock_guard lock(mutex_);
+    const auto health = health_.find(candidate.upstream->cache_index);
+    if (health != health_.end() && health->second.problem) return *health->second.problem;
+    return http::upstream_unavailable(value);
 }
 
 void Upstreams::remember_failure(const std::string& work, std::int64_t for_s, wire::Problem problem) {

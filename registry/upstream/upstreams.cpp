@@ -90,6 +90,7 @@ Upstreams::Upstreams(UpstreamParts parts, std::unique_ptr<const catalog::Catalog
     : parts_(std::move(parts)),
       rules_(&kept_rules_.emplace_back(*parts_.config)),
       store_(parts_.config->store / "upstream"),
+      last_failures_(parts_.config->store / "upstream"),
       reader_(std::move(reader)),
       page_work_(page_threads, max_waiting_work, rules().upstreams),
       small_file_work_(file_threads, max_waiting_work, rules().upstreams),
@@ -162,7 +163,7 @@ void Upstreams::answer(const SharedAsk& ask) {
 void Upstreams::answer_from(const SharedAsk& ask, const Source& source) {
     std::vector<SharedPage> pages;
     for (const Candidate& candidate : source.candidates)
-        pages.push_back(store_.find(candidate.upstream->cache_index, ask->project));
+        pages.push_back(store_.head(candidate.upstream->cache_index, ask->project));
     const Candidate* const supplier = supplier_of(source.candidates, pages, ask->request.index);
     for (std::size_t i = 0; i < source.candidates.size(); ++i) {
         const Candidate& candidate = source.candidates[i];
@@ -180,8 +181,7 @@ void Upstreams::answer_from(const SharedAsk& ask, const Source& source) {
             page_work_.start(work, candidate.upstream->cache_index, run, {});
         if (!page || (page->is_absent && age == Age::old)) {
             if (candidate.has_files) return answer_absent(ask, source, candidate);
-            return ask->then(
-                problem_answer(recent_failure(work).value_or(http::upstream_unavailable(ask->project))));
+            return ask->then(problem_answer(unavailable(candidate, work, ask->project)));
         }
         const Standing standing = standing_of(candidate, page.get());
         if (standing == Standing::passes) continue;
@@ -214,7 +214,7 @@ SharedPage Upstreams::supply_from(const SharedAsk& ask, const Source& source, co
         std::find(page->supplies.begin(), page->supplies.end(), index) != page->supplies.end();
     if (source.candidates.size() < 2 || is_noted) return page;
     auto noted = store_.note_supply(candidate.upstream->cache_index, ask->project, index);
-    if (noted && *noted) return *std::move(noted);
+    if (noted && *noted) return store_.head(candidate.upstream->cache_index, ask->project);
     if (!noted)
         io::log_error("upstream.page_not_stored",
                       {{"project", ask->project}, {"error", noted.error().text()}});
@@ -232,11 +232,13 @@ void Upstreams::answer_file(const SharedAsk& ask, const Supply& supply) {
     std::string_view filename = ask->request.filename;
     const bool is_metadata = filename.ends_with(metadata_suffix);
     if (is_metadata) filename.remove_suffix(metadata_suffix.size());
-    const auto& files = supply.page->files;
+    const SharedPage page = store_.find(supply.candidate.upstream->cache_index, ask->project);
+    if (!page) return ask->then({});
+    const auto& files = page->files;
     const auto file = std::find_if(files.begin(), files.end(), [&](const UpstreamFile& candidate) {
         return candidate.link.filename == filename && candidate.link.sha256 == ask->request.sha256;
     });
-    const bool is_offered = file != files.end() && supply.page->status != "quarantined" &&
+    const bool is_offered = file != files.end() && page->status != "quarantined" &&
                             why_withheld(*file, ask->project, *supply.candidate.upstream,
                                          parts_.clock.now()) == Withheld::nothing;
     if (!is_offered) return ask->then({});
@@ -252,7 +254,7 @@ void Upstreams::answer_metadata(const SharedAsk& ask, const Supply& supply, cons
     const std::string work = "metadata " + cache_index + "/" + file.link.metadata_sha256;
     if (const auto failure = recent_failure(work)) return ask->then(problem_answer(*failure));
     if (ask->tried.contains(work) || is_paused(supply.candidate) || !ask->request.may_wait)
-        return ask->then(problem_answer(http::upstream_unavailable(ask->project)));
+        return ask->then(problem_answer(unavailable(supply.candidate, work, ask->project)));
     start(page_work_, work, supply.candidate, ask,
           [this, candidate = supply.candidate, file, work] { load_metadata(candidate, file, work); });
 }
@@ -272,7 +274,7 @@ void Upstreams::answer_wheel(const SharedAsk& ask, const Supply& supply, const U
         return ask->then({.kind = Kind::arriving, .arriving = std::move(file_so_far)});
     const bool may_start = !ask->tried.contains(work) && !is_paused(supply.candidate);
     if ((!may_start && !is_arriving) || !ask->request.may_wait)
-        return ask->then(problem_answer(http::upstream_unavailable(ask->project)));
+        return ask->then(problem_answer(unavailable(supply.candidate, work, ask->project)));
     start(pool_of(file), work, supply.candidate, ask,
           [this, candidate = supply.candidate, file, work] { load_wheel(candidate, file, work); });
 }
@@ -294,7 +296,12 @@ void Upstreams::await_published(const SharedAsk& ask) {
 std::vector<http::Gauge> Upstreams::gauges() const {
     if (rules().served.empty()) return {};
     const auto number = [](const std::atomic<std::uint64_t>& count) { return static_cast<double>(count); };
+    std::unique_lock lock(mutex_);
+    const std::uint64_t rendered = rendered_.bytes();
+    lock.unlock();
     return {
+        {"upstream_memory_bytes", "Memory that pages of upstreams take",
+         static_cast<double>(store_.memory_bytes() + rendered)},
         {"upstream_page_requests", "Requests for pages sent to upstreams", number(counts_.page_requests)},
         {"upstream_pages_unchanged", "Of them, those answered 304", number(counts_.pages_unchanged)},
         {"upstream_page_failures", "Of them, those without a usable answer", number(counts_.page_failures)},

@@ -31,6 +31,7 @@
 #include "registry/http/metrics.hpp"
 #include "registry/http/upstream.hpp"
 #include "registry/upstream/file_fetch.hpp"
+#include "registry/upstream/last_failures.hpp"
 #include "registry/upstream/last_used.hpp"
 #include "registry/upstream/limits.hpp"
 #include "registry/upstream/page_fetch.hpp"
@@ -99,7 +100,7 @@ class Upstreams final : public http::UpstreamService {
     // The upstream that supplies a project, with its page.
     struct Supply {
         Candidate candidate;
-        SharedPage page;
+        SharedPage page;  // its head
     };
     struct Failure {
         base::UnixMicros until = 0;
@@ -109,6 +110,7 @@ class Upstreams final : public http::UpstreamService {
         base::UnixMicros not_before = 0;
         base::UnixMicros files_not_before = 0;  // it asked for a pause
         std::int64_t backoff_s = 0;
+        std::optional<wire::Problem> problem = {};  // the last one, for what is not asked because of it
     };
     struct Rendered {
         SharedPage page;
@@ -178,6 +180,20 @@ class Upstreams final : public http::UpstreamService {
     void note_success(const std::string& upstream);
     void note_failure(const std::string& upstream, std::int64_t pause_s);
     void remember_failure(const std::string& work, std::int64_t for_s, wire::Problem problem);
+    // The same for an error that time may cure; clients are told what it was and when the upstream is asked again.
+    struct Trouble {
+        const UpstreamConfig& upstream;
+        std::string project;
+        std::string value;  // what the client asked for
+        const base::Error& error;
+        bool is_upstream_wide = false;
+    };
+    void remember_trouble(const std::string& work, std::int64_t for_s, const Trouble& trouble);
+    void note_file_failure(const std::string& work, std::int64_t for_s, const UpstreamConfig& upstream,
+                           const UpstreamFile& file, const base::Error& error);
+    void keep_failure(const Trouble& trouble, base::UnixMicros next_try);
+    [[nodiscard]] wire::Problem unavailable(const Candidate& candidate, const std::string& work,
+                                            const std::string& value) const;
     // The row of what was fetched under this name.
     [[nodiscard]] base::Result<std::optional<catalog::FileRow>> fetched_row(const Candidate& candidate,
                                                                             const std::string& filename);
@@ -186,6 +202,7 @@ class Upstreams final : public http::UpstreamService {
     void give_client(const UpstreamConfig& upstream, std::unique_ptr<UpstreamClient> client);
 
     // offered_page.cpp
+    [[nodiscard]] static std::uint64_t size_of(const Rendered& rendered);
     [[nodiscard]] base::Result<std::shared_ptr<const http::RenderedPage>> render(const Supply& supply,
                                                                                  const std::string& project);
 
@@ -193,6 +210,7 @@ class Upstreams final : public http::UpstreamService {
     std::deque<Rules> kept_rules_;  // all there were: requests refer to them
     std::atomic<const Rules*> rules_;
     PageStore store_;
+    LastFailures last_failures_;
 
     std::mutex reader_mutex_;
     const std::unique_ptr<const catalog::Catalog> reader_;
@@ -201,7 +219,8 @@ class Upstreams final : public http::UpstreamService {
     std::map<std::string, Health> health_;
     std::map<std::string, Failure> failures_;                   // by the name of the work
     std::map<std::string, http::SharedArrivingFile> arriving_;  // by the name of the work
-    std::map<std::string, std::shared_ptr<const Rendered>> rendered_;
+    RecentlyUsed<std::shared_ptr<const Rendered>> rendered_{max_rendered_bytes};
+    std::uint64_t dropped_bytes_ = 0;  // of it, since memory was given back
     std::map<const UpstreamConfig*, std::vector<std::unique_ptr<UpstreamClient>>> clients_;  // idle ones
 
     struct Counts {

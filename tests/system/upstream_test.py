@@ -590,7 +590,19 @@ class UpstreamTest(FarmCase):
         target = self.folder / "into"
         self.assert_ran(pip_install(self.farm, "pip-new", target, "yard-six==1.0", index=SITE))
         self.assertEqual(self.get_file(never.filename, "yard-six")[0], 503)
-        self.assertEqual(self.farm.get(f"/{BASE}/simple/yard-unknown/")[0], 503)  # whether it exists is unknown
+        status, _, body = self.farm.get(f"/{BASE}/simple/yard-unknown/")
+        problem = json.loads(body)
+        self.assertEqual(status, 503)  # whether it exists is unknown
+        self.assertRegex(problem["title"], "the server refuses connections; next try at 20")
+        self.assertNotIn("127.0.0.1", body.decode())
+        self.assert_ran(self.farm.run("wheelyard-registry", "explain", SITE, "yard-unknown", "-c", self.farm.config),
+                        "last failure", "the server refuses connections", "127.0.0.1", "next try")
+        uploader = self.farm.create_token(name="uploader", actions=("upload",))
+        operator = self.farm.create_token(name="operator", actions=("quarantine",))
+        for token, is_told in ((uploader, False), (operator, True)):
+            _, _, body = self.farm.get(f"/api/v1/indexes/{BASE}/projects/yard-unknown/explain", headers={"Authorization": f"Bearer {token}"})
+            failure = json.loads(body)["steps"][-1]["last_failure"]
+            self.assertEqual(("127.0.0.1" in json.dumps(failure), "next_try" in failure), (is_told, True))
 
     # --- rules --------------------------------------------------------------------------------------------------------
 
@@ -695,6 +707,18 @@ class UpstreamTest(FarmCase):
         self.farm = Farm((BASE,), index_settings={BASE: f'[[index.upstream]]\nname = "public"\n{upstream_rules}'})
         self.addCleanup(self.farm.__exit__)
         self.token = self.farm.create_token()
+
+    def test_a_private_address_is_told_to_those_who_administer(self):
+        self.open_farm_with(f'url = "https://localhost:{self.upstream.port}/simple/"')
+        self.farm.start()
+        status, _, body = self.farm.get(f"/{BASE}/simple/yard-six/")
+        self.assertEqual((status, b"private" in body, b"127.0.0.1" in body), (503, False, False))
+        self.assert_ran(self.farm.run("wheelyard-registry", "explain", BASE, "yard-six", "-c", self.farm.config),
+                        "the host has a private address", "next try")
+        stranger = self.farm.create_token(name="stranger", actions=("upload",))
+        for token, is_told in ((self.farm.create_token(name="operator", actions=("quarantine",)), True), (stranger, False)):
+            _, _, body = self.farm.get(f"/api/v1/indexes/{BASE}/projects/yard-six/explain", headers={"Authorization": f"Bearer {token}"})
+            self.assertEqual(b"private address" in body, is_told)
 
     def test_through_a_proxy_which_finds_the_hosts(self):
         wheel = self.wheel("yard-six")

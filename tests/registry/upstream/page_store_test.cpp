@@ -80,6 +80,14 @@ TEST_CASE("who supplies a project stays known whatever the upstream answers, unt
     CHECK(server.find("main.up", "six")->released == 0);
 }
 
+TEST_CASE("a page without files supplies nobody") {  // it may be a captive portal's
+    const base::TempDir dir = base::TempDir::make("pages").value();
+    PageStore store(dir.path() / "upstream");
+    REQUIRE(store.put("main.up", "six", CachedPage{}));
+    REQUIRE(store.note_supply("main.up", "six", "main"));
+    CHECK(store.find("main.up", "six")->supplies.empty());
+}
+
 TEST_CASE(
     "a project that was never asked for can be released, and a damaged page is no sign that there was none") {
     const base::TempDir dir = base::TempDir::make("pages").value();
@@ -91,4 +99,35 @@ TEST_CASE(
     const registry::SharedPage damaged = PageStore(folder).find("main.up", "seven");
     REQUIRE(damaged != nullptr);
     CHECK(damaged->absent_since != 0);
+}
+
+TEST_CASE("the head of a page is the same until the page changes, and is all that an absent one has") {
+    const base::TempDir dir = base::TempDir::make("pages").value();
+    PageStore store(dir.path() / "upstream");
+    CHECK(store.head("main.up", "six") == nullptr);
+    REQUIRE(store.put("main.up", "six", page_of_one_file()));
+    const registry::SharedPage head = store.head("main.up", "six");
+    REQUIRE(head != nullptr);
+    CHECK(head->files.empty());
+    CHECK(store.find("main.up", "six")->files.size() == 1);
+    CHECK(store.head("main.up", "six") == head);
+    REQUIRE(
+        PageStore(dir.path() / "upstream").put("main.up", "six", registry::kept_page(page_of_one_file(), 5)));
+    CHECK(store.head("main.up", "six")->absent_since == 5);  // another process wrote it
+    REQUIRE(store.put("main.up", "none", registry::absent_page(nullptr)));
+    CHECK(store.head("main.up", "none") == store.find("main.up", "none"));
+}
+
+TEST_CASE("pages in memory are bounded by their bytes, and all are still there") {
+    const base::TempDir dir = base::TempDir::make("pages").value();
+    PageStore store(dir.path() / "upstream");
+    CachedPage large = page_of_one_file();
+    large.files.resize(20'000, large.files[0]);
+    for (int i = 0; i < 6; ++i)
+        REQUIRE(store.put("main.up", "six" + std::to_string(i), large));
+    CHECK(store.memory_bytes() < 2 * registry::max_pages_bytes);
+    const std::uint64_t one = store.memory_bytes();
+    CHECK(one > 5'000'000);
+    for (int i = 0; i < 6; ++i)
+        CHECK(store.find("main.up", "six" + std::to_string(i))->files.size() == 20'000);
 }

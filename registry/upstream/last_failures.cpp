@@ -1,0 +1,79 @@
+#include "registry/upstream/last_failures.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "lib/base/files/file.hpp"
+#include "lib/base/files/private_files.hpp"
+#include "lib/io/log.hpp"
+#include "lib/io/record.hpp"
+#include "registry/upstream/limits.hpp"
+
+namespace wheelyard::registry {
+namespace {
+
+constexpr std::string_view failures_format = "wheelyard.upstream-failures/1";
+
+using U = UpstreamFailure;
+constexpr auto failure_record = io::record<U>({
+    io::field<&U::time>("time", "when the request failed", io::Need::required),
+    io::field<&U::next_try>("next_try", "no request before"),
+    io::field<&U::project>("project", "the project that was asked for"),
+    io::field<&U::code>("code", "what failed"),
+    io::field<&U::sentence>("sentence", "the same in words"),
+    io::field<&U::value>("value", "what it is about, such as an address"),
+    io::field<&U::told>("told", "what everybody is told"),
+    io::field<&U::is_upstream_wide>("is_upstream_wide", "no request to the upstream would have succeeded"),
+});
+
+struct FailureList {
+    std::vector<UpstreamFailure> failures = {};
+};
+constexpr auto list_record = io::record<FailureList>({
+    io::field<io::ListOf<io::Nested<failure_record>>, &FailureList::failures>(
+        "failures", "one for each project, the newest last", io::Need::valid),
+});
+
+std::filesystem::path failures_file(const std::filesystem::path& folder, const std::string& cache_index) {
+    return folder / cache_index / "last-failures.json";
+}
+
+}  // namespace
+
+// A refused address is a private one, or a host that is not permitted; libcurl's own words name addresses.
+std::string public_sentence(const base::Error& error) {
+    if (error.kind == base::ErrorKind::refused) return "it cannot be reached";
+    return error.sentence.substr(0, error.sentence.find(" ("));
+}
+
+void LastFailures::note(const std::string& cache_index, UpstreamFailure failure) {
+    const std::lock_guard lock(mutex_);
+    std::vector<UpstreamFailure>& all = known_[cache_index];
+    std::erase_if(all, [&](const UpstreamFailure& known) { return known.project == failure.project; });
+    if (all.size() >= max_failures_kept) all.erase(all.begin());
+    all.push_back(std::move(failure));
+    const std::filesystem::path file = failures_file(folder_, cache_index);
+    io::Json json = io::Json::object({{"format", failures_format}});
+    list_record.write_into(json, FailureList{all});
+    base::Status saved = base::make_private_directories(folder_);
+    if (saved) saved = base::make_directories(file.parent_path());
+    if (saved) saved = base::replace_file(file, json.render(), base::private_file_mode);
+    if (!saved) io::log_error("upstream.failure_not_stored", {{"error", saved.error().text()}});
+}
+
+std::optional<UpstreamFailure> find_last_failure(const std::filesystem::path& folder,
+                                                 const std::string& cache_index, const std::string& project) {
+    const auto text = base::read_file(failures_file(folder, cache_index), max_failures_file_bytes);
+    if (!text) return std::nullopt;
+    const auto json = io::parse_json(*text);
+    FailureList list;
+    if (!json || json->string_or("format", "") != failures_format || !list_record.read(*json, list))
+        return std::nullopt;
+    const auto found = std::find_if(
+        list.failures.rbegin(), list.failures.rend(),
+        [&](const UpstreamFailure& each) { return each.project == project || each.is_upstream_wide; });
+    if (found == list.failures.rend()) return std::nullopt;
+    return *found;
+}
+
+}  // namespace wheelyard::registry

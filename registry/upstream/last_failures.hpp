@@ -1,0 +1,55 @@
+// How requests to an upstream failed last, as a file, so that a command beside the server can say it.
+//
+//     DIR/upstream/<index>.<upstream>/last-failures.json
+//     {"format":"wheelyard.upstream-failures/1","failures":[{"time":…,"next_try":…,"project":"six","code":"http.private",
+//      "sentence":"the host has a private address","value":"10.0.0.1","told":"it cannot be reached"}]}
+//
+// One for each project, the newest last.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lib/base/clock.hpp"
+#include "lib/base/result.hpp"
+
+namespace wheelyard::registry {
+
+struct UpstreamFailure {
+    base::UnixMicros time = 0;
+    base::UnixMicros next_try = 0;  // not before
+    std::string project = {};
+    std::string code = {};
+    std::string sentence = {};
+    std::string value = {};
+    std::string told = {};  // public_sentence()
+    bool is_upstream_wide = false;
+};
+
+// What everybody may be told of an error: nothing of addresses in the site's network.
+[[nodiscard]] std::string public_sentence(const base::Error& error);
+
+// Thread-safe.
+class LastFailures {
+  public:
+    explicit LastFailures(std::filesystem::path folder) : folder_(std::move(folder)) {}
+    // What cannot be written is logged.
+    void note(const std::string& cache_index, UpstreamFailure failure);
+
+  private:
+    const std::filesystem::path folder_;
+    std::mutex mutex_;
+    std::map<std::string, std::vector<UpstreamFailure>> known_;  // by cache index
+};
+
+// The newest failure for this project or of the whole upstream; nullopt: none is known. `folder`: DIR/upstream.
+[[nodiscard]] std::optional<UpstreamFailure> find_last_failure(const std::filesystem::path& folder,
+                                                               const std::string& cache_index,
+                                                               const std::string& project);
+
+}  // namespace wheelyard::registry

@@ -1,0 +1,64 @@
+// What a command beside the server can say of an upstream that fails.
+#include "registry/upstream/last_failures.hpp"
+
+#include <doctest/doctest.h>
+
+#include "lib/base/files/file.hpp"
+#include "lib/base/files/temp_dir.hpp"
+#include "registry/upstream/limits.hpp"
+
+using namespace wheelyard;
+using registry::find_last_failure;
+
+TEST_CASE("the newest failure of a project, or of the whole upstream, is found in the file") {
+    const base::TempDir dir = base::TempDir::make("failures").value();
+    registry::LastFailures failures(dir.path());
+    CHECK_FALSE(find_last_failure(dir.path(), "main.up", "six").has_value());
+    failures.note("main.up", {.time = 1,
+                              .next_try = 2,
+                              .project = "six",
+                              .code = "http.private",
+                              .sentence = "the host has a private address",
+                              .value = "10.0.0.1"});
+    failures.note("main.up", {.time = 3,
+                              .next_try = 4,
+                              .project = "seven",
+                              .code = "upstream.status",
+                              .sentence = "The upstream answered with status 500",
+                              .value = {}});
+    CHECK(find_last_failure(dir.path(), "main.up", "six")->value == "10.0.0.1");
+    CHECK(find_last_failure(dir.path(), "main.up", "seven")->next_try == 4);
+    CHECK_FALSE(find_last_failure(dir.path(), "main.up", "eight").has_value());
+    CHECK_FALSE(find_last_failure(dir.path(), "other.up", "six").has_value());
+    failures.note("main.up", {.time = 5,
+                              .next_try = 6,
+                              .project = "nine",
+                              .code = "http.connect",
+                              .sentence = "the server refuses connections",
+                              .value = {},
+                              .is_upstream_wide = true});
+    CHECK(find_last_failure(dir.path(), "main.up", "six")->time == 5);
+    failures.note("main.up", {.time = 7,
+                              .next_try = 8,
+                              .project = "six",
+                              .code = "upstream.no_links",
+                              .sentence = "x",
+                              .value = {}});
+    CHECK(find_last_failure(dir.path(), "main.up", "six")->time == 7);
+    for (std::size_t i = 0; i < registry::max_failures_kept; ++i)
+        failures.note("main.up", {.time = 9, .next_try = 9, .project = "p" + std::to_string(i)});
+    CHECK_FALSE(find_last_failure(dir.path(), "main.up", "six").has_value());
+    REQUIRE(base::replace_file(dir.path() / "main.up/last-failures.json", "{\"format\":"));
+    CHECK_FALSE(find_last_failure(dir.path(), "main.up", "p1").has_value());
+}
+
+TEST_CASE("everybody is told what failed, but no address") {
+    base::Error error{"http.private", "the host has a private address", "10.0.0.1"};
+    error.kind = base::ErrorKind::refused;
+    CHECK(registry::public_sentence(error) == "it cannot be reached");
+    CHECK(registry::public_sentence({"http.connect",
+                                     "the server refuses connections (Failed to connect to 10.1.2.3)",
+                                     "http://10.1.2.3/"}) == "the server refuses connections");
+    CHECK(registry::public_sentence({"upstream.status", "The upstream answered with status 500", {}}) ==
+          "The upstream answered with status 500");
+}
