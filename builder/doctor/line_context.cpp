@@ -21,8 +21,8 @@ constexpr auto words = std::to_array<std::string_view>({
     "conftest.c", "conftest.f", "conftest.o", "-o conftest",  // autoconf
     "cmakescratch", "cmaketmp", "cmtc_", "trycompile-",       // CMake's try_compile
     "meson-private", "sanitycheck",
-    "testfile.c",             // meson
-    "flagcheck.c",            // pybind11's setup helpers
+    "testfile.c",                 // meson
+    "flagcheck.c",                // pybind11's setup helpers
     "/tmp/tmp", "test_openmp.c",  // distutils' has_function
 });
 constexpr std::size_t warnings = 3;  // the first words

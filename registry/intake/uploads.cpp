@@ -331,8 +331,7 @@ wire::Answered<catalog::FileRow> FormUpload::store(const inspect::Inspection& in
     std::string built_cpu;
     if (!provenance_.empty()) {
         if (const auto parsed = wire::parse_wheel_provenance(provenance_); parsed && !parsed->is_cut)
-            built_cpu =
-                wire::cpu_of_options(parsed->build.environment);
+            built_cpu = wire::cpu_of_options(parsed->build.environment);
         auto provenance = parts_.blobs.store_bytes(provenance_);
         if (!provenance) return fail(provenance.error());
         provenance_sha256 = *std::move(provenance);
