@@ -110,7 +110,10 @@ base::Status download(const FileFetchParts& parts, UpstreamClient& client, const
         if (bytes.empty()) return {};
         if (bytes.size() > limit_bytes - std::min(limit_bytes, staged.size()))
             return base::fail_as(base::ErrorKind::too_large, base::Recovery::never,
-                                 {"http.too_large", "The answers together are too large", link.filename, {}});
+                                 {"upstream.too_large",
+                                  "The file is larger than max_file_mib of the index",
+                                  link.filename,
+                                  {}});
         if (staged.size() - checked >= room_check_bytes) {
             checked = staged.size();
             WHEELYARD_TRY(parts.config.room().check(0));
