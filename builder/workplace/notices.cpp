@@ -1,4 +1,4 @@
-// Cells that were given up, refused jobs, and a refused token.
+// Cells that were given up, queues that take no jobs, and a refused token.
 #include "builder/workplace/notices.hpp"
 
 #include <algorithm>
@@ -24,6 +24,8 @@ std::vector<notify::Notice> notices_of(const TickReport& report, const std::vect
     std::vector<notify::Notice> notices;
     if (report.uploads_paused)
         notices.push_back({"upload.paused", "token", "Uploads are paused. " + report.uploads_paused->text()});
+    for (const HeldQueue& queue : report.plan.held_queues)
+        notices.push_back({"submission.refused", queue_words(queue.queue), describe(queue)});
     for (const Cell& cell : report.plan.cells) {
         if (cell.state != CellState::given_up) continue;
         const auto attempt = std::find_if(attempts.begin(), attempts.end(),

@@ -1,0 +1,49 @@
+// What a tick tells people.
+#include "builder/workplace/notices.hpp"
+
+#include <doctest/doctest.h>
+
+#include <tuple>
+
+namespace wheelyard::builder {
+namespace {
+
+TEST_CASE("a queue that takes no jobs, a refused job and a cell that was given up are told, each once") {
+    TickReport report;
+    report.plan.held_queues.push_back({"gpu", "qsub: in maintenance until 18:00", 0, 0, 0, {}});
+    report.plan.held_queues.push_back({"", "qsub: too many jobs", 0, 0, 0, {}});
+    Attempt refused;
+    refused.id = "w1refused";
+    refused.failure =
+        Failure{"submit", {"job.refused", "The batch system refuses the job", "", ""}, "", false};
+    Attempt failed;
+    failed.id = "w1failed";
+    failed.failure = Failure{"build", {"build.failed", "The build failed", "", ""}, "", false};
+    for (const auto& [name, attempt, state] : {std::tuple("torch", "w1refused", CellState::given_up),
+                                               std::tuple("numpy", "w1failed", CellState::given_up),
+                                               std::tuple("six", "w1other", CellState::have)}) {
+        Cell cell;
+        cell.name = name;
+        cell.attempt = attempt;
+        cell.state = state;
+        cell.reason = "why";
+        report.plan.cells.push_back(cell);
+    }
+    const auto notices = notices_of(report, {refused, failed});
+    std::string told;
+    for (const auto& notice : notices)
+        told += std::string(notice.event) + " | " + notice.subject + " | " + notice.sentence + "\n";
+    CHECK(told ==
+          "submission.refused | queue `gpu` | Queue `gpu` takes no jobs since 1970-01-01T00:00:00.000000Z: "
+          "qsub: in "
+          "maintenance "
+          "until 18:00 (one job is tried again from 1970-01-01T00:00:00.000000Z)\n"
+          "submission.refused | the default queue | The default queue takes no jobs since "
+          "1970-01-01T00:00:00.000000Z: qsub: too "
+          "many jobs (one job is tried again from 1970-01-01T00:00:00.000000Z)\n"
+          "submission.refused | torch w1refused | torch is given up: why\n"
+          "cell.given_up | numpy w1failed | numpy is given up: why\n");
+}
+
+}  // namespace
+}  // namespace wheelyard::builder
