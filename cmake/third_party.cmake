@@ -75,7 +75,7 @@ if(NOT WHEELYARD_CLUSTER)
     target_include_directories(boost_headers SYSTEM INTERFACE ${Boost_INCLUDE_DIRS})
     target_compile_definitions(boost_headers INTERFACE BOOST_ASIO_NO_DEPRECATED BOOST_ASIO_SEPARATE_COMPILATION
         BOOST_BEAST_SEPARATE_COMPILATION)
-    wheelyard_uses(catalog SQLite::SQLite3)
+    wheelyard_uses(sqlite SQLite::SQLite3)
     # The archives: the programs then need no package at run time that a server rarely has.
     find_path(CMARK_INCLUDE_DIR cmark-gfm-core-extensions.h)
     find_library(CMARK_LIBRARY libcmark-gfm.a)
