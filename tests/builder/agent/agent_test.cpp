@@ -203,12 +203,11 @@ TEST_CASE("a build that fails twice with the same error at the same line is not 
     const TickReport report = farm.settle();
     REQUIRE(report.plan.cells.size() == 1);
     CHECK(report.plan.cells.front().state == CellState::given_up);
-    CHECK(
-        report.plan.cells.front().reason ==
-        "needs_person: failed twice with the same error, which no rule explains: read `wheelyard-builder "
-        "logs demo-1.0-cp311`, change the source, the recipe or the site, then "
-        "`wheelyard-builder retry demo-1.0-cp311`; failed in build: Phase build ended with exit "
-        "code 1 [x.c:1:1: error: it is broken]");
+    CHECK(report.plan.cells.front().reason ==
+          "needs_person: failed twice with the same error, which no rule explains: read `wheelyard-builder "
+          "logs demo-1.0-cp311`, change the source, the recipe or the site, then "
+          "`wheelyard-builder retry demo-1.0-cp311`; failed in build: Phase build ended with exit "
+          "code 1 [x.c:1:1: error: it is broken]");
     CHECK(report.plan.cells.front().needs_person);
     CHECK(farm.builds() == 2);
 }
