@@ -24,11 +24,18 @@ base::Status check_words(wire::Refusal row, const std::vector<std::string>& word
     return {};
 }
 
-// The audit log names commands on the data folder local:USER.
+// The audit log names commands on the data folder local:USER, copies of upstreams upstream:NAME, and verify.
+bool is_of_audit_log(const std::string& name) {
+    std::string plain = base::ascii_lower(name);
+    plain.erase(std::remove(plain.begin(), plain.end(), ' '), plain.end());
+    return plain.starts_with("local:") || plain.starts_with("upstream:") || plain == "verify" ||
+           plain.starts_with("verify:");
+}
+
 bool is_token_name(const std::string& name) {
     const bool printable =
         std::all_of(name.begin(), name.end(), [](char c) { return c >= ' ' && c != '\x7f'; });
-    return !name.empty() && name.size() <= max_token_name && printable && !name.starts_with("local:");
+    return !name.empty() && name.size() <= max_token_name && printable && !is_of_audit_log(name);
 }
 
 bool is_part_of(const std::vector<std::string>& inner, const std::vector<std::string>& outer) {
@@ -38,7 +45,8 @@ bool is_part_of(const std::vector<std::string>& inner, const std::vector<std::st
     return has("*") || std::all_of(inner.begin(), inner.end(), has);
 }
 
-base::Status read_text(const io::Json& json, std::string_view name, std::string& into) {
+template <typename Text>
+base::Status read_text(const io::Json& json, std::string_view name, Text& into) {
     const io::Json* member = json.find(name);
     if (member == nullptr) return {};
     if (member->as_string() == nullptr)
@@ -71,7 +79,8 @@ base::Result<catalog::TokenRow> make_token_row(const TokenWish& wish,
     if (!is_token_name(wish.name))
         return wire::fail(
             "token.name",
-            "A token's name must be one line of 1 to 120 characters that does not begin with local:",
+            "A token's name must be one line of 1 to 120 characters, and none that the audit log uses: "
+            "local:, upstream:, verify",
             wish.name, "say who or what uses it");
     if (wish.indexes.empty())
         return wire::fail("token.no_index", "A token needs the indexes it is for", {},
@@ -95,8 +104,8 @@ base::Result<catalog::TokenRow> make_token_row(const TokenWish& wish,
     }
     if (row.projects.empty()) row.projects.emplace_back("*");
     if (row.actions.empty()) row.actions.emplace_back(upload_action);
-    if (!wish.expires.empty()) {
-        WHEELYARD_ASSIGN(const std::int64_t lifetime_ms, parse_lifetime_ms(wish.expires));
+    if (wish.expires) {
+        WHEELYARD_ASSIGN(const std::int64_t lifetime_ms, parse_lifetime_ms(*wish.expires));
         row.expires = cause.time + lifetime_ms * 1000;
     }
     return row;

@@ -1,6 +1,7 @@
 // What a token may be, for the command line and the API alike.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,9 +17,9 @@ namespace wheelyard::registry {
 struct TokenWish {
     std::string name;
     std::vector<std::string> indexes;
-    std::vector<std::string> projects = {};  // none: all
-    std::vector<std::string> actions = {};   // none: upload
-    std::string expires = {};                // "90d"; empty: never
+    std::vector<std::string> projects = {};   // none: all
+    std::vector<std::string> actions = {};    // none: upload
+    std::optional<std::string> expires = {};  // "90d"; none: never
 };
 
 // The row of a new token. `cause` has who creates it, and when. Errors of kind invalid: "token.name", "token.no_index",

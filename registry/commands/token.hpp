@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,9 +19,9 @@ struct TokenCreateArguments {
     std::filesystem::path config;
     std::string name;
     std::vector<std::string> indexes;
-    std::vector<std::string> projects = {};  // none: all
-    std::vector<std::string> actions = {};   // none: upload
-    std::string expires = {};                // "90d"; empty: never
+    std::vector<std::string> projects = {};   // none: all
+    std::vector<std::string> actions = {};    // none: upload
+    std::optional<std::string> expires = {};  // "90d"; none: never
     bool json = false;
     std::filesystem::path to = {};  // a new file for the token's text; empty: it is printed
 };

@@ -55,6 +55,7 @@ class FormUpload final : public http::UploadRequest, private MultipartHandler {
                Identity token, std::string_view boundary)
         : parts_(parts),
           request_id_(head.request_id),
+          authorization_(head.authorization),
           index_(index),
           token_(std::move(token)),
           started_(parts.clock.now()),
@@ -118,6 +119,7 @@ class FormUpload final : public http::UploadRequest, private MultipartHandler {
 
     const UploadParts& parts_;
     const std::string request_id_;
+    const std::string authorization_;
     const IndexConfig& index_;
     const Identity token_;
     const base::UnixMicros started_;
@@ -369,7 +371,9 @@ wire::Answered<void> FormUpload::use_grant() {
                   error.advice);
 }
 
+// The token may have been revoked, or have expired, while the bytes came.
 wire::Answered<http::UploadDone> FormUpload::commit(const catalog::FileRow& row) {
+    if (auto alive = parts_.tokens.verify(authorization_); !alive) return refuse(std::move(alive.error()));
     const auto added = parts_.writer.add_file(row);
     if (!added) return fail(added.error());
     if (auto refusal = refusal_of(*added, row)) return refuse(*std::move(refusal));

@@ -45,12 +45,17 @@ TEST_CASE("what a token cannot be") {
              std::pair(TokenWish{.name = "two\nlines", .indexes = {"bede"}}, "token.name"),
              std::pair(TokenWish{.name = "a\x7F", .indexes = {"bede"}}, "token.name"),
              std::pair(TokenWish{.name = "local:root", .indexes = {"bede"}}, "token.name"),
+             std::pair(TokenWish{.name = "Upstream:pypi", .indexes = {"bede"}}, "token.name"),
+             std::pair(TokenWish{.name = " VERIFY ", .indexes = {"bede"}}, "token.name"),
+             std::pair(TokenWish{.name = "LOCAL : root", .indexes = {"bede"}}, "token.name"),
+             std::pair(TokenWish{.name = "verifier of wheels", .indexes = {"bede"}}, ""),
              std::pair(TokenWish{.name = "x", .indexes = {}}, "token.no_index"),
              std::pair(TokenWish{.name = "x", .indexes = {"bedee"}}, "token.unknown_index"),
              std::pair(TokenWish{.name = "x", .indexes = {"bede"}, .projects = {"no name"}}, "token.project"),
              std::pair(TokenWish{.name = "x", .indexes = {"bede"}, .actions = {"fly"}},
                        "token.unknown_action"),
              std::pair(TokenWish{.name = "x", .indexes = {"bede"}, .expires = "soon"}, "token.lifetime"),
+             std::pair(TokenWish{.name = "x", .indexes = {"bede"}, .expires = ""}, "token.lifetime"),
          }) {
         CAPTURE(wish.name);
         CHECK(code_of(wish) == code);

@@ -676,3 +676,29 @@ TEST_CASE("a library that a wheel of a required project has is external, not unk
     const auto row = registry.cli.file("main", needing("late", "").filename()).value();
     CHECK(row->facts_json.find(R"("project":["libodd.so.3"])") != std::string::npos);
 }
+
+TEST_CASE("a token that is revoked, or expires, while its bytes come publishes nothing, new or again") {
+    RegistryFixture registry;
+    const std::string body = Form::of(six()).body();
+    const auto send_while = [&](const std::function<void()>& meanwhile) -> int {
+        auto request = registry.uploads.begin(registry.head());
+        REQUIRE(request);
+        REQUIRE((*request)->feed(body));
+        meanwhile();
+        const auto done = (*request)->finish();
+        return done ? 200 : done.error().status;
+    };
+    const auto revoke = [&] {
+        REQUIRE(registry.cli.revoke_token(registry.token.substr(0, registry::token_id_length), {}).value());
+    };
+    CHECK(send_while(revoke) == 403);
+    CHECK_FALSE(registry.cli.file("main", six().filename()).value());
+    CHECK(registry.staged() == 0);
+    registry.token =
+        registry.make_token("short", {"main"}, {"*"}, {"upload"}, registry.clock.now() + 1'000'000);
+    CHECK(send_while([&] { registry.clock.set(registry.clock.now() + 2'000'000); }) == 403);
+    CHECK_FALSE(registry.cli.file("main", six().filename()).value());
+    registry.token = registry.add_token({"main"}, {"*"});
+    CHECK(send_while([] {}) == 200);
+    CHECK(send_while(revoke) == 403);  // the same file again
+}
