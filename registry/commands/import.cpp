@@ -31,6 +31,9 @@
 namespace wheelyard::registry {
 namespace {
 
+// Files that are imported before their pages are written: an import that is stopped has shown the rest.
+constexpr std::size_t max_unshown = 500;
+
 namespace fs = std::filesystem;
 
 struct Imported {
@@ -272,6 +275,10 @@ base::Status run_import(const ImportArguments& arguments, const OpenPublisher& o
             continue;
         }
         files.push_back({imported->row.index, imported->row.filename});
+        if (files.size() >= max_unshown) {
+            WHEELYARD_TRY(store->show(files));
+            files.clear();
+        }
         if (arguments.json) {
             WHEELYARD_ASSIGN(io::Json document, as_json(*imported));
             documents.push(std::move(document));

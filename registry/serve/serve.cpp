@@ -33,6 +33,7 @@
 #include "registry/intake/uploads.hpp"
 #include "registry/serve/descriptors.hpp"
 #include "registry/serve/notices.hpp"
+#include "registry/serve/other_commits.hpp"
 #include "registry/serve/service_state.hpp"
 #include "registry/server/server.hpp"
 #include "registry/store/index_list.hpp"
@@ -314,6 +315,7 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
                                          uploads, &api, resumable.get(), upstreams.get(), &readers));
     const Notices notices({live, pages, writer, *tasks, upkeep, scrub, cache_limit, *upstreams, sites},
                           writer);
+    WHEELYARD_ASSIGN(const auto others, OtherCommits::follow(store, pages));
     moves->attach(server, sites);
     indexes.open();
     WHEELYARD_TRY(announce(server, config, arguments.ready_file));

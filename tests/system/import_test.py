@@ -135,7 +135,7 @@ class ImportTest(FarmCase):
         self.assertEqual(self.farm.files("yard-swapped"), {})
         self.assertEqual(self.farm.staging_leftovers() + list(self.farm.data.glob("import-*")), [])
 
-    def launch_stalled_import(self, filename: str) -> subprocess.Popen:
+    def launch_stalled_import(self, filename: str, *before_it: str) -> subprocess.Popen:
         """An import that waits for bytes which do not come; its folder is there."""
         answer, released = self.sources.answer, threading.Event()
 
@@ -148,7 +148,7 @@ class ImportTest(FarmCase):
         self.addCleanup(setattr, self.sources, "answer", answer)
         self.addCleanup(released.set)
         before = self.import_folders()
-        process = subprocess.Popen([BIN / "wheelyard-registry", "import", "-c", self.farm.config, INDEX, filename, "--from",
+        process = subprocess.Popen([BIN / "wheelyard-registry", "import", "-c", self.farm.config, INDEX, *before_it, filename, "--from",
                                     self.sources.url], env=self.farm.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
@@ -180,6 +180,16 @@ class ImportTest(FarmCase):
         living.wait()
         self.assert_ran(self.run_import(other.filename, source=self.sources.url), "there already")
         self.assertEqual(self.import_folders(), set())
+
+    def test_what_an_import_committed_is_shown_by_the_running_server_while_the_import_goes_on(self):
+        shown = self.made("yard-shown")
+        self.made("yard-stalled")
+        stalled = self.launch_stalled_import("yard_stalled-1.0-py3-none-any.whl", shown.filename)
+        deadline = time.monotonic() + COMMAND_TIMEOUT_S
+        while not self.farm.files("yard-shown"):
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.02)  # until another process has done something: nothing announces it
+        self.assertIsNone(stalled.poll())
 
     def test_what_the_person_says_and_what_the_index_says_must_agree(self):
         wheel = self.made("yard-differs")
