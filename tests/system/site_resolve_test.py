@@ -138,7 +138,8 @@ class SiteResolveTest(unittest.TestCase):
                 if script.name.endswith(".job.sh") or not install:
                     continue
                 scripts += 1
-                words = [word for word in shlex.split(install[1]) if word not in ("--requirement", "requirements.txt")]
+                options = ("--upgrade", "--upgrade-strategy", "eager", "--requirement", "requirements.txt")
+                words = [word for word in shlex.split(install[1]) if word not in options]
                 extra = TORCH_REQUIREMENTS.split() if "requirements.txt" in install[1] else []
                 version = re.search(r"^# (torch\w*|horovod|mpi4py) (\S+) for", script.read_text(), re.MULTILINE)
                 against = next((word for word in words if word.startswith("torch==")), "")
