@@ -64,6 +64,7 @@ constexpr std::string_view alarm_part =
     kill -USR1 "$$"
 } &
 alarm=$!
+disown "$alarm" # else bash reports its end as that of a killed process
 )sh";
 
 }  // namespace

@@ -36,6 +36,7 @@ build=$!
     kill -USR1 "$$"
 } &
 alarm=$!
+disown "$alarm" # else bash reports its end as that of a killed process
 set +m
 test -z "$reason" || kill -TERM -- "-$build" # the signal came before the build started
 
