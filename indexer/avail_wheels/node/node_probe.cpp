@@ -255,7 +255,7 @@ constexpr VersionedLibrary versioned_libraries[] = {
 };
 
 Library library_at(const HostProbe& probe, const fs::path& file) {
-    Library library{file.native()};
+    Library library{.path = file.native()};
     const std::string name = file.filename().native();
     const bool has_versions = std::any_of(
         std::begin(versioned_libraries), std::end(versioned_libraries),
@@ -265,14 +265,35 @@ Library library_at(const HostProbe& probe, const fs::path& file) {
     return library;
 }
 
+// What the loader of the Python's process would map with some libraries preloaded.
+struct Trace {
+    std::map<std::string, std::string, std::less<>> paths;  // by the name that was asked
+    std::string lacks;  // the first library that one of those needs and that is not found; empty: none
+};
+
+// glibc: "⇥libb.so => not found" on standard output; only what a found library needs is there, not what was preloaded in
+// vain. musl: "Error loading shared library libb.so: No such file or directory (needed by /lib/liba.so)".
+std::string lacking_in(const base::Finished& finished) {
+    for (const auto line : base::split_lines(finished.out)) {
+        if (const auto end = line.find(" => not found"); end != std::string_view::npos)
+            return std::string(base::trim(line.substr(0, end)));
+    }
+    constexpr std::string_view start = "Error loading shared library ";
+    for (const auto line : base::split_lines(finished.err)) {
+        if (line.starts_with(start) && line.find(" (needed by ") != std::string_view::npos)
+            return std::string(line.substr(start.size(), line.find(':') - start.size()));
+    }
+    return {};
+}
+
 // The loader's own list of what it would map, without running anything: of glibc with LD_TRACE_LOADED_OBJECTS, of musl with
 // --list. Preloaded libraries are searched for like those of the program.
 //
 //     ⇥libgsl.so.27 => /lib/x86_64-linux-gnu/libgsl.so.27 (0x00007f…)
 //
-// Adds what is found; false: the loader did not answer.
-bool trace_libraries(const HostProbe& probe, const Node& node, const std::vector<std::string>& names,
-                     std::map<std::string, Library, std::less<>>& found) {
+// nullopt: the loader did not answer.
+std::optional<Trace> trace_once(const HostProbe& probe, const Node& node,
+                                const std::vector<std::string>& names) {
     base::Command command;
     command.argv = {node.interpreter, "-c", ""};
     if (node.musl) {
@@ -287,8 +308,8 @@ bool trace_libraries(const HostProbe& probe, const Node& node, const std::vector
     command.environment = std::move(environment);
     command.timeout_ms = python_timeout_ms;
     const auto finished = probe.run(command);
-    if (!finished || finished->timed_out) return false;
-    std::map<std::string, std::string, std::less<>> paths;
+    if (!finished || finished->timed_out) return std::nullopt;
+    Trace trace;
     bool has_loader = false;
     for (const auto line : base::split_lines(finished->out)) {
         constexpr std::string_view arrow = " => ";
@@ -296,15 +317,39 @@ bool trace_libraries(const HostProbe& probe, const Node& node, const std::vector
         const auto at = line.find(arrow);
         const auto end = line.rfind(" (0x");
         if (at == std::string_view::npos || end == std::string_view::npos || end < at) continue;
-        paths.emplace(base::trim(line.substr(0, at)),
-                      line.substr(at + arrow.size(), end - at - arrow.size()));
+        trace.paths.emplace(base::trim(line.substr(0, at)),
+                            line.substr(at + arrow.size(), end - at - arrow.size()));
     }
-    if (!has_loader) return false;
+    if (!has_loader) return std::nullopt;
+    trace.lacks = lacking_in(*finished);
+    return trace;
+}
+
+// Adds what is known of `names` to `found`. Where a library of the batch lacks one that it needs, halves tell which.
+void trace_libraries(const HostProbe& probe, const Node& node, const std::vector<std::string>& names,
+                     std::size_t& runs_left, std::map<std::string, Library, std::less<>>& found) {
+    if (names.empty() || runs_left == 0) return;
+    --runs_left;
+    const auto trace = trace_once(probe, node, names);
+    if (!trace) return;
+    std::vector<std::string> there;
     for (const auto& name : names) {
-        const auto path = paths.find(name);
-        found[name] = path == paths.end() ? Library() : library_at(probe, path->second);
+        if (trace->paths.contains(name)) {
+            there.push_back(name);
+        } else {
+            found[name] = Library();
+        }
     }
-    return true;
+    if (there.size() > 1 && !trace->lacks.empty()) {
+        const auto middle = there.begin() + static_cast<std::ptrdiff_t>(there.size() / 2);
+        trace_libraries(probe, node, {there.begin(), middle}, runs_left, found);
+        trace_libraries(probe, node, {middle, there.end()}, runs_left, found);
+        return;
+    }
+    for (const auto& name : there) {
+        auto& library = found[name] = library_at(probe, trace->paths.at(name));
+        library.lacks = trace->lacks;
+    }
 }
 
 // What decides where libraries are found, besides the node's own key.
@@ -336,7 +381,7 @@ Libraries read_library_cache(const HostProbe& probe, const std::string& key, con
     Libraries libraries;
     const auto text = base::read_file(library_cache(probe), max_node_bytes);
     const auto json = text ? io::parse_json(*text) : base::Result<Json>(Json());
-    if (!json || json->string_or("format", {}) != "wheelyard.node-libraries/1" ||
+    if (!json || json->string_or("format", {}) != "wheelyard.node-libraries/2" ||
         json->string_or("key", {}) != key)
         return libraries;
     const auto age = clock.now() - std::max<std::int64_t>(0, json->int_or("found", 0));
@@ -344,7 +389,7 @@ Libraries read_library_cache(const HostProbe& probe, const std::string& key, con
     const auto* members = list == nullptr ? nullptr : list->as_object();
     if (age < 0 || age > node_cache_s * 1'000'000 || members == nullptr) return libraries;
     for (const auto& [name, one] : *members) {
-        Library library{one.string_or("path", {})};
+        Library library{.path = one.string_or("path", {}), .lacks = one.string_or("lacks", {})};
         if (const auto* versions = one.find("versions"); versions != nullptr && versions->as_object()) {
             for (const auto& [prefix, version] : *versions->as_object()) {
                 if (auto dotted = Dotted::parse(version.as_string() ? *version.as_string() : std::string()))
@@ -363,9 +408,11 @@ void write_library_cache(const HostProbe& probe, const std::string& key, const b
         Json versions = Json::object();
         for (const auto& [prefix, version] : library.versions)
             versions.set(prefix, version.text());
-        list.set(name, Json::object({{"path", library.path}, {"versions", std::move(versions)}}));
+        Json one = Json::object({{"path", library.path}, {"versions", std::move(versions)}});
+        if (!library.lacks.empty()) one.set("lacks", library.lacks);
+        list.set(name, std::move(one));
     }
-    const Json json = Json::object({{"format", "wheelyard.node-libraries/1"},
+    const Json json = Json::object({{"format", "wheelyard.node-libraries/2"},
                                     {"key", key},
                                     {"found", clock.now()},
                                     {"libraries", std::move(list)}});
@@ -404,9 +451,12 @@ void ask_libraries(const HostProbe& probe, const base::Clock& clock, const std::
             missing.push_back(name);
         }
     }
-    if (missing.empty() || !trace_libraries(probe, node, missing, known)) return;
-    for (const auto& name : missing)
-        node.libraries[name] = known[name];
+    if (missing.empty()) return;
+    std::size_t runs_left = max_loader_runs;
+    trace_libraries(probe, node, missing, runs_left, known);
+    for (const auto& name : missing) {
+        if (const auto one = known.find(name); one != known.end()) node.libraries[name] = one->second;
+    }
     if (has_cache) write_library_cache(probe, key, clock, known);
 }
 

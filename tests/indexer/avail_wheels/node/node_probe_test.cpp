@@ -26,6 +26,8 @@ struct FakeNode {
     base::ManualClock clock{1'000'000'000};
     std::string machine = "x86_64";
     std::string loader_says;  // on standard error, by musl's loader
+    std::function<std::string(const std::vector<std::string>&)>
+        traced;  // the loader's list with these preloaded
 
     void write(const fs::path& path, const std::string& text) const {
         fs::create_directories((folder.path() / "root" / path).parent_path());
@@ -45,6 +47,14 @@ struct FakeNode {
                     asked.push_back(base::join(words, " "));
                     base::Finished finished;
                     finished.out = answers[name];
+                    const auto environment_of = command.environment.value_or(EnvironmentMap());
+                    if (const auto preload = environment_of.find("LD_PRELOAD");
+                        traced && preload != environment_of.end()) {
+                        std::vector<std::string> names;
+                        for (const auto one : base::split(preload->second, ':'))
+                            names.emplace_back(one);
+                        finished.out = traced(names);
+                    }
                     if (name.starts_with("ld-musl")) finished.err = loader_says;
                     finished.timed_out = answers[name] == "hangs";
                     return base::Result<base::Finished>(finished);
@@ -313,7 +323,6 @@ TEST_CASE(
     fake.write("lib/x/libstdc++.so.6", libstdcxx);
     fake.answers["python3.12"] =
         "\tlibstdc++.so.6 => /lib/x/libstdc++.so.6 (0x00007f36ab000000)\n"
-        "\tlibfoo.so.1 => not found\n"
         "\t/lib64/ld-linux-x86-64.so.2 (0x00007f36ab344000)\n";
     Node node = fake.known();
     fake.started.clear();
@@ -344,4 +353,63 @@ TEST_CASE(
     fake.environment["LD_LIBRARY_PATH"] = "/opt/other";
     ask_libraries(fake.host(), fake.clock, {"libgsl.so.27"}, again);
     CHECK(again.libraries.empty());
+}
+
+namespace {
+
+// glibc's list with these preloaded: what is not found it does not list, but what a found one needs in vain.
+std::string list_of(const std::vector<std::string>& preloaded,
+                    const std::map<std::string, std::string>& needed_by) {
+    std::string list;
+    std::string lacking;
+    for (const auto& name : preloaded) {
+        const auto found = needed_by.find(name);
+        if (found == needed_by.end()) continue;
+        list += "\t" + name + " => /lib/x/" + name + " (0x00007f36ab000000)\n";
+        if (!found->second.empty()) lacking += "\t" + found->second + " => not found\n";
+    }
+    return list + "\t/lib64/ld-linux-x86-64.so.2 (0x00007f36ab344000)\n" + lacking;
+}
+
+}  // namespace
+
+TEST_CASE("a library that is there lacks what it needs itself, also where that one is asked for, too") {
+    FakeNode fake;
+    fake.install("python3", "cpython 3.12.1 0 glibc-2.36 - 0\n/opt/bin/python3.12\n");
+    const std::map<std::string, std::string> there{
+        {"liba.so.1", ""}, {"libb.so.1", "libe.so.1"}, {"libc1.so.1", ""}, {"libd.so.1", "libgone.so.1"}};
+    fake.traced = [&](const std::vector<std::string>& names) { return list_of(names, there); };
+    Node node = fake.known();
+    const std::vector<std::string> asked{"liba.so.1", "libb.so.1", "libc1.so.1", "libd.so.1", "libe.so.1"};
+    ask_libraries(fake.host(), fake.clock, asked, node);
+    REQUIRE(node.libraries.size() == asked.size());
+    CHECK(node.libraries.at("liba.so.1").lacks == "");
+    CHECK(node.libraries.at("libb.so.1").lacks == "libe.so.1");
+    CHECK(node.libraries.at("libc1.so.1").path == "/lib/x/libc1.so.1");
+    CHECK(node.libraries.at("libc1.so.1").lacks == "");
+    CHECK(node.libraries.at("libd.so.1").path == "/lib/x/libd.so.1");
+    CHECK(node.libraries.at("libd.so.1").lacks == "libgone.so.1");
+    CHECK(node.libraries.at("libe.so.1").path == "");
+
+    Node again = fake.known();
+    fake.started.clear();
+    ask_libraries(fake.host(), fake.clock, asked, again);
+    CHECK(fake.started.empty());
+    CHECK(again.libraries.at("libd.so.1").lacks == "libgone.so.1");
+}
+
+TEST_CASE("musl's loader says what is missing on standard error") {
+    FakeNode fake;
+    fake.install("python3", "cpython 3.12.1 0 none - 0\n/usr/bin/python3.12\n");
+    fake.write("lib/ld-musl-x86_64.so.1", "");
+    fake.loader_says = "musl libc (x86_64)\nVersion 1.2.4\n";
+    Node node = fake.known();
+    REQUIRE(node.musl);
+    fake.answers["ld-musl-x86_64.so.1"] =
+        "\t/lib/ld-musl-x86_64.so.1 (0x7f36ab344000)\n\tliba.so.1 => /usr/lib/liba.so.1 (0x7f36ab000000)\n";
+    fake.loader_says =
+        "Error loading shared library libb.so.1: No such file or directory (needed by /usr/lib/liba.so.1)\n";
+    ask_libraries(fake.host(), fake.clock, {"liba.so.1"}, node);
+    CHECK(node.libraries.at("liba.so.1").path == "/usr/lib/liba.so.1");
+    CHECK(node.libraries.at("liba.so.1").lacks == "libb.so.1");
 }
