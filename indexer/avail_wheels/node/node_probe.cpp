@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <fstream>
 #include <system_error>
 #include <utility>
 
@@ -265,6 +266,30 @@ Library library_at(const HostProbe& probe, const fs::path& file) {
     return library;
 }
 
+// What an ELF file is for: its class, byte order and machine (System V ABI, chapter 4); empty: no regular ELF file.
+std::string elf_target(const fs::path& file) {
+    constexpr std::string_view magic =
+        "\x7f"
+        "ELF";
+    std::error_code error;
+    if (!fs::is_regular_file(file, error)) return {};
+    std::array<char, 20> header{};
+    std::ifstream stream(file, std::ios::binary);
+    if (!stream.read(header.data(), header.size())) return {};
+    const std::string_view bytes(header.data(), header.size());
+    if (!bytes.starts_with(magic)) return {};
+    return std::string(bytes.substr(4, 2)) + std::string(bytes.substr(18, 2));
+}
+
+// Whether the interpreter's loader would take this file. A node of another machine is not this interpreter's.
+bool is_for_interpreter(const HostProbe& probe, const Node& node, const fs::path& file) {
+    const auto target = elf_target(probe.root / file.relative_path());
+    if (target.empty()) return false;
+    if (node.interpreter.empty() || node.machine != probe.machine) return true;
+    const auto wanted = elf_target(probe.root / fs::path(node.interpreter).relative_path());
+    return wanted.empty() || target == wanted;  // empty: a script that starts another program
+}
+
 // What the loader of the Python's process would map with some libraries preloaded.
 struct Trace {
     std::map<std::string, std::string, std::less<>> paths;  // by the name that was asked
@@ -430,9 +455,8 @@ void ask_libraries(const HostProbe& probe, const base::Clock& clock, const std::
     for (const auto& name : names) {
         if (node.libraries.contains(name)) continue;
         if (name.find('/') != std::string::npos) {
-            std::error_code error;
-            const bool is_there = fs::exists(probe.root / fs::path(name).relative_path(), error);
-            node.libraries[name] = is_there ? library_at(probe, name) : Library();
+            node.libraries[name] =
+                is_for_interpreter(probe, node, name) ? library_at(probe, name) : Library();
         } else if (name.find_first_of(": \t") == std::string::npos) {
             searched.push_back(name);
         }

@@ -413,3 +413,53 @@ TEST_CASE("musl's loader says what is missing on standard error") {
     CHECK(node.libraries.at("liba.so.1").path == "/usr/lib/liba.so.1");
     CHECK(node.libraries.at("liba.so.1").lacks == "libb.so.1");
 }
+
+namespace {
+
+// The first 20 bytes of an ELF file (System V ABI, chapter 4): class, byte order, machine.
+std::string elf_header(char bits, char order, char machine) {
+    std::string header =
+        "\x7f"
+        "ELF";
+    header += {bits, order, 1};
+    header.resize(16);
+    header += {3, 0, machine, 0};
+    return header;
+}
+
+}  // namespace
+
+TEST_CASE("a file in a search path counts if it is an ELF file for the interpreter's machine") {
+    constexpr char x86_64 = 62;
+    FakeNode fake;
+    fake.install("python3", "cpython 3.12.1 0 glibc-2.36 - 0\n/opt/bin/python3.12\n");
+    fake.write("opt/bin/python3.12", elf_header(2, 1, x86_64));
+    fake.write("sw/good/libq.so.1", elf_header(2, 1, x86_64) + "more");
+    fake.write("sw/text/libq.so.1", "INPUT(libq.so.1.2 and more text)\n");
+    fake.write("sw/short/libq.so.1",
+               "\x7f"
+               "ELF");
+    fake.write("sw/bits32/libq.so.1", elf_header(1, 1, 3));
+    fake.write("sw/arm/libq.so.1", elf_header(2, 1, static_cast<char>(183)));
+    fs::create_directories(fake.folder.path() / "root/sw/folder/libq.so.1");
+    REQUIRE(::mkdir((fake.folder.path() / "root/sw/fifo").c_str(), 0755) == 0);
+    REQUIRE(::mkfifo((fake.folder.path() / "root/sw/fifo/libq.so.1").c_str(), 0644) == 0);
+    Node node = fake.known();
+    const auto is_there = [&](const std::string& folder) {
+        const std::string file = "/sw/" + folder + "/libq.so.1";
+        ask_libraries(fake.host(), fake.clock, {file}, node);
+        return !node.libraries.at(file).path.empty();
+    };
+    CHECK(is_there("good"));
+    for (const char* folder : {"text", "short", "bits32", "arm", "folder", "fifo", "none"}) {
+        CAPTURE(folder);
+        CHECK_FALSE(is_there(folder));
+    }
+    // Folders of software that nodes of another machine share.
+    Node arm;
+    arm.machine = "aarch64";
+    arm.is_described = true;
+    ask_libraries(fake.host(), fake.clock, {"/sw/arm/libq.so.1", "/sw/text/libq.so.1"}, arm);
+    CHECK(arm.libraries.at("/sw/arm/libq.so.1").path == "/sw/arm/libq.so.1");
+    CHECK(arm.libraries.at("/sw/text/libq.so.1").path == "");
+}
