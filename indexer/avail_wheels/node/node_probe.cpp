@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <climits>
 #include <fstream>
 #include <system_error>
 #include <utility>
@@ -350,13 +351,32 @@ std::optional<Trace> trace_once(const HostProbe& probe, const Node& node,
     return trace;
 }
 
-// Adds what is known of `names` to `found`. Where a library of the batch lacks one that it needs, halves tell which.
+// One variable of the environment takes 128 KiB, and the user's own list is in it, too.
+std::vector<std::vector<std::string>> batches_of(const std::vector<std::string>& names) {
+    std::vector<std::vector<std::string>> batches;
+    std::size_t bytes = 0;
+    for (const auto& name : names) {
+        if (batches.empty() || bytes + name.size() + 1 > max_preload_bytes) {
+            batches.emplace_back();
+            bytes = 0;
+        }
+        batches.back().push_back(name);
+        bytes += name.size() + 1;
+    }
+    return batches;
+}
+
+// Adds what is known of `names` to `found`. Where a library of the batch lacks one that it needs, halves tell which. No
+// run is left after the first without an answer: a file system that is stuck takes each run's whole time.
 void trace_libraries(const HostProbe& probe, const Node& node, const std::vector<std::string>& names,
                      std::size_t& runs_left, std::map<std::string, Library, std::less<>>& found) {
     if (names.empty() || runs_left == 0) return;
     --runs_left;
     const auto trace = trace_once(probe, node, names);
-    if (!trace) return;
+    if (!trace) {
+        runs_left = 0;
+        return;
+    }
     std::vector<std::string> there;
     for (const auto& name : names) {
         if (trace->paths.contains(name)) {
@@ -404,7 +424,7 @@ using Libraries = std::map<std::string, Library, std::less<>>;
 
 Libraries read_library_cache(const HostProbe& probe, const std::string& key, const base::Clock& clock) {
     Libraries libraries;
-    const auto text = base::read_file(library_cache(probe), max_node_bytes);
+    const auto text = base::read_file(library_cache(probe), max_library_cache_bytes);
     const auto json = text ? io::parse_json(*text) : base::Result<Json>(Json());
     if (!json || json->string_or("format", {}) != "wheelyard.node-libraries/2" ||
         json->string_or("key", {}) != key)
@@ -457,13 +477,14 @@ void ask_libraries(const HostProbe& probe, const base::Clock& clock, const std::
         if (name.find('/') != std::string::npos) {
             node.libraries[name] =
                 is_for_interpreter(probe, node, name) ? library_at(probe, name) : Library();
-        } else if (name.find_first_of(": \t") == std::string::npos) {
+        } else if (name.size() > NAME_MAX) {
+            node.libraries[name] = Library();
+        } else if (name.find_first_of(": \t\n") == std::string::npos) {
             searched.push_back(name);
         }
     }
     // Another C library's loader may run the interpreter instead of tracing it.
     if (searched.empty() || node.interpreter.empty() || (!node.glibc && !node.musl)) return;
-    searched.resize(std::min(searched.size(), max_libraries_asked));
     const bool has_cache = !library_cache(probe).empty();
     const std::string key = has_cache ? library_key(probe, node) : std::string();
     auto known = has_cache ? read_library_cache(probe, key, clock) : Libraries();
@@ -476,8 +497,10 @@ void ask_libraries(const HostProbe& probe, const base::Clock& clock, const std::
         }
     }
     if (missing.empty()) return;
+    missing.resize(std::min(missing.size(), max_libraries_asked));
     std::size_t runs_left = max_loader_runs;
-    trace_libraries(probe, node, missing, runs_left, known);
+    for (const auto& batch : batches_of(missing))
+        trace_libraries(probe, node, batch, runs_left, known);
     for (const auto& name : missing) {
         if (const auto one = known.find(name); one != known.end()) node.libraries[name] = one->second;
     }

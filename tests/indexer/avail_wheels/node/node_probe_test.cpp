@@ -463,3 +463,34 @@ TEST_CASE("a file in a search path counts if it is an ELF file for the interpret
     CHECK(arm.libraries.at("/sw/arm/libq.so.1").path == "/sw/arm/libq.so.1");
     CHECK(arm.libraries.at("/sw/text/libq.so.1").path == "");
 }
+
+TEST_CASE("names that are too long, or too many for one variable, leave the others known") {
+    FakeNode fake;
+    fake.install("python3", "cpython 3.12.1 0 glibc-2.36 - 0\n/opt/bin/python3.12\n");
+    constexpr std::size_t linux_variable = 128 * 1024;  // execve(2): MAX_ARG_STRLEN
+    std::size_t longest = 0;
+    fake.traced = [&](const std::vector<std::string>& names) {
+        longest = std::max(longest, base::join(names, ":").size() + sizeof "LD_PRELOAD=");
+        return longest > linux_variable ? std::string() : list_of(names, {{"libz.so.1", ""}});
+    };
+    std::vector<std::string> asked;
+    for (int i = 0; i < 3; ++i)
+        asked.push_back("lib" + std::string(60'000, 'x') + std::to_string(i) + ".so");
+    // As long as a file's name may be.
+    for (int i = 1000; i < 3500; ++i)
+        asked.push_back("lib" + std::string(245, 'y') + std::to_string(i) + ".so");
+    REQUIRE(asked.back().size() == 255);  // NAME_MAX
+    asked.emplace_back("libz.so.1");
+    Node node = fake.known();
+    ask_libraries(fake.host(), fake.clock, asked, node);
+    CHECK(longest <= linux_variable);
+    CHECK(node.libraries.size() == asked.size());
+    CHECK(node.libraries.at("libz.so.1").path == "/lib/x/libz.so.1");
+    CHECK(node.libraries.at(asked.front()).path == "");
+    CHECK(node.libraries.at(asked[3]).path == "");
+    // All of it is in the cache.
+    Node again = fake.known();
+    fake.started.clear();
+    ask_libraries(fake.host(), fake.clock, asked, again);
+    CHECK(fake.started.empty());
+}
