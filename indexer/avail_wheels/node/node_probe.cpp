@@ -9,6 +9,7 @@
 #include <array>
 #include <climits>
 #include <fstream>
+#include <iterator>
 #include <system_error>
 #include <utility>
 
@@ -351,6 +352,10 @@ std::optional<Trace> trace_once(const HostProbe& probe, const Node& node,
     return trace;
 }
 
+bool is_file(std::string_view name) {
+    return name.find('/') != std::string_view::npos;
+}
+
 // One variable of the environment takes 128 KiB, and the user's own list is in it, too.
 std::vector<std::vector<std::string>> batches_of(const std::vector<std::string>& names) {
     std::vector<std::vector<std::string>> batches;
@@ -379,7 +384,7 @@ void trace_libraries(const HostProbe& probe, const Node& node, const std::vector
     }
     std::vector<std::string> there;
     for (const auto& name : names) {
-        if (trace->paths.contains(name)) {
+        if (is_file(name) || trace->paths.contains(name)) {
             there.push_back(name);
         } else {
             found[name] = Library();
@@ -392,7 +397,7 @@ void trace_libraries(const HostProbe& probe, const Node& node, const std::vector
         return;
     }
     for (const auto& name : there) {
-        auto& library = found[name] = library_at(probe, trace->paths.at(name));
+        auto& library = found[name] = library_at(probe, is_file(name) ? name : trace->paths.at(name));
         library.lacks = trace->lacks;
     }
 }
@@ -472,39 +477,49 @@ void write_library_cache(const HostProbe& probe, const std::string& key, const b
 void ask_libraries(const HostProbe& probe, const base::Clock& clock, const std::vector<std::string>& names,
                    Node& node) {
     std::vector<std::string> searched;
+    std::vector<std::string> files;
     for (const auto& name : names) {
         if (node.libraries.contains(name)) continue;
-        if (name.find('/') != std::string::npos) {
-            node.libraries[name] =
-                is_for_interpreter(probe, node, name) ? library_at(probe, name) : Library();
+        const bool can_be_listed = name.find_first_of(": \t\n") == std::string::npos;
+        if (is_file(name)) {
+            auto& library = node.libraries[name];
+            if (!is_for_interpreter(probe, node, name)) continue;
+            library = library_at(probe, name);
+            if (can_be_listed && !node.is_described) files.push_back(name);
         } else if (name.size() > NAME_MAX) {
             node.libraries[name] = Library();
-        } else if (name.find_first_of(": \t\n") == std::string::npos) {
+        } else if (can_be_listed) {
             searched.push_back(name);
         }
     }
     // Another C library's loader may run the interpreter instead of tracing it.
-    if (searched.empty() || node.interpreter.empty() || (!node.glibc && !node.musl)) return;
+    if ((searched.empty() && files.empty()) || node.interpreter.empty() || (!node.glibc && !node.musl))
+        return;
     const bool has_cache = !library_cache(probe).empty();
     const std::string key = has_cache ? library_key(probe, node) : std::string();
     auto known = has_cache ? read_library_cache(probe, key, clock) : Libraries();
-    std::vector<std::string> missing;
-    for (const auto& name : searched) {
-        if (const auto one = known.find(name); one != known.end()) {
-            node.libraries[name] = one->second;
-        } else {
-            missing.push_back(name);
-        }
-    }
-    if (missing.empty()) return;
-    missing.resize(std::min(missing.size(), max_libraries_asked));
     std::size_t runs_left = max_loader_runs;
-    for (const auto& batch : batches_of(missing))
-        trace_libraries(probe, node, batch, runs_left, known);
-    for (const auto& name : missing) {
+    bool is_new = false;
+    // Files have lists of their own: a file would be taken for the name that its soname is.
+    for (const auto* asked : {&searched, &files}) {
+        std::vector<std::string> missing;
+        std::copy_if(asked->begin(), asked->end(), std::back_inserter(missing),
+                     [&](const std::string& name) { return !known.contains(name); });
+        missing.resize(std::min(missing.size(), max_libraries_asked));
+        is_new = is_new || !missing.empty();
+        for (const auto& batch : batches_of(missing))
+            trace_libraries(probe, node, batch, runs_left, known);
+    }
+    for (const auto& name : searched) {
         if (const auto one = known.find(name); one != known.end()) node.libraries[name] = one->second;
     }
-    if (has_cache) write_library_cache(probe, key, clock, known);
+    for (const auto& name : files) {
+        if (const auto one = known.find(name); one != known.end())
+            node.libraries[name].lacks = one->second.lacks;
+    }
+    // What is added to a folder that no variable names does not change the key.
+    std::erase_if(known, [](const auto& one) { return is_file(one.first) && !one.second.lacks.empty(); });
+    if (has_cache && is_new) write_library_cache(probe, key, clock, known);
 }
 
 std::map<std::string, Dotted, std::less<>> versions_of_library(std::string_view name,

@@ -3,6 +3,8 @@
 #include <doctest/doctest.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/temp_dir.hpp"
 #include "lib/base/text/text.hpp"
@@ -493,4 +495,39 @@ TEST_CASE("names that are too long, or too many for one variable, leave the othe
     fake.started.clear();
     ask_libraries(fake.host(), fake.clock, asked, again);
     CHECK(fake.started.empty());
+}
+
+TEST_CASE("a file in a search path lacks what it needs, and hides no name that is its soname") {
+    FakeNode fake;
+    fake.install("python3", "cpython 3.12.1 0 glibc-2.36 - 0\n/opt/bin/python3.12\n");
+    fake.write("sw/liba.so.1", elf_header(2, 1, 62));
+    fake.write("sw/libz.so.1", elf_header(2, 1, 62));
+    fake.traced = [&](const std::vector<std::string>& names) {
+        // glibc: a name that is the soname of a file before it is that file, and is not listed.
+        auto listed = names;
+        if (std::find(names.begin(), names.end(), "/sw/libz.so.1") != names.end())
+            std::erase(listed, "libz.so.1");
+        auto list = list_of(listed, {{"libz.so.1", ""}});
+        if (std::find(names.begin(), names.end(), "/sw/liba.so.1") != names.end())
+            list += "\tlibb.so.1 => not found\n";
+        return list;
+    };
+    const std::vector<std::string> asked{"/sw/liba.so.1", "/sw/libz.so.1", "libz.so.1"};
+    Node node = fake.known();
+    ask_libraries(fake.host(), fake.clock, asked, node);
+    CHECK(node.libraries.at("/sw/liba.so.1").path == "/sw/liba.so.1");
+    CHECK(node.libraries.at("/sw/liba.so.1").lacks == "libb.so.1");
+    CHECK(node.libraries.at("/sw/libz.so.1").lacks == "");
+    CHECK(node.libraries.at("libz.so.1").path == "/lib/x/libz.so.1");
+    Node again = fake.known();
+    fake.started.clear();
+    ask_libraries(fake.host(), fake.clock, asked, again);
+    // Only the one that lacks something is asked again: nothing tells when that is repaired.
+    CHECK(fake.started == std::vector<std::string>{"python3.12"});
+    CHECK(again.libraries.at("/sw/liba.so.1").lacks == "libb.so.1");
+    // The loader of this node says nothing of another node's.
+    Node other = fake.known();
+    other.is_described = true;
+    ask_libraries(fake.host(), fake.clock, {"/sw/liba.so.1"}, other);
+    CHECK(other.libraries.at("/sw/liba.so.1").lacks == "");
 }
