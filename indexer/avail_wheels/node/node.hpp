@@ -23,6 +23,8 @@ struct Library {
     std::string path = {};  // empty: it is not there
     // The highest version of each prefix that it has: {"GLIBCXX", 3.4.30}. Only of GCC's libraries and zlib.
     std::map<std::string, Dotted, std::less<>> versions = {};
+    std::string lacks =
+        {};  // a library that it needs, or one of those does, and that is not there; empty: none
 };
 
 struct Node {

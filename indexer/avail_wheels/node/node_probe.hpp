@@ -38,8 +38,9 @@ struct HostProbe {
 [[nodiscard]] Node known_node(const HostProbe& probe, const base::Clock& clock);
 
 // Adds to node.libraries what the Python's process would load under these names: a library, searched for as the dynamic
-// loader does it there (LD_LIBRARY_PATH, the interpreter's own paths, the system's), or a file with its folder. One process
-// for all names, none for what the cache has. Names stay unknown if the loader does not answer.
+// loader does it there (LD_LIBRARY_PATH, the interpreter's own paths, the system's), or a file with its folder, if the
+// loader would take it; and what these lack. One process for all libraries and one for all files, a few more where one
+// lacks something, none for what the cache has. Names stay unknown if the loader does not answer.
 void ask_libraries(const HostProbe& probe, const base::Clock& clock, const std::vector<std::string>& names,
                    Node& node);
 

@@ -429,8 +429,18 @@ bool is_of_accelerator(const NeededLibrary& library) {
 Fit check_library(const Question& q, const NeededLibrary& library) {
     if (is_required(q, library)) return {};
     const auto* here = library_here(q, library.name);
-    if (here != nullptr && !here->path.empty()) return {};
-    const std::string what = "needs " + library.name;
+    const bool is_found = here != nullptr && !here->path.empty();
+    if (is_found && here->lacks.empty()) return {};
+    std::string what = "needs " + library.name;
+    if (is_found) {
+        what += ", which needs " + here->lacks;
+        // The process may have it already: of the wheel, or of a project that was imported before.
+        const auto* kind = accelerator::kind_of_library(here->lacks);
+        const NeededLibrary lacked{here->lacks,
+                                   kind == nullptr ? library.kind : std::string(kind->library_kind)};
+        if (!q.needs.search_paths.empty() || is_required(q, lacked) || kind != nullptr)
+            return unknown("library", what + ", which is not here; the wheel may bring it, or do without");
+    }
     if (here == nullptr) {
         if (is_everywhere(library.name) && q.node.is_described) return {};
         if (q.node.is_described && has_module_of(q, library)) return {};

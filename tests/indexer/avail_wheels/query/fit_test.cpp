@@ -388,6 +388,23 @@ TEST_CASE("a needed library comes from the wheel, a project that it requires, or
     CHECK(answer(x86, R"("cuda":["libcuda.so.1"])") == "unknown library");
 }
 
+TEST_CASE("a library that is here and lacks one itself cannot be loaded") {
+    Node node = debian12();
+    node.libraries["libgsl.so.27"] = {.path = "/opt/libgsl.so.27", .lacks = "libgslcblas.so.0"};
+    const auto judged = [&](const std::string& facts) { return judge(wheel_of(x86, facts), node, {}); };
+    const std::string gsl = R"("unknown":["libgsl.so.27"])";
+    const Fit fit = judged(needing(gsl, ""));
+    CHECK(fit.runs == Runs::no);
+    CHECK(fit.why == "needs libgsl.so.27, which needs libgslcblas.so.0, which is not here");
+    // A project may have loaded it before, or the wheel's own search path may have it.
+    CHECK(judged(needing(gsl, "", R"("libgslcblas")")).runs == Runs::unknown);
+    CHECK(judged(R"({"requires_dist":[],"search_paths":["/sw/lib"],"needed":{)" + gsl + "}}").runs ==
+          Runs::unknown);
+    // A driver's, which the login node has not.
+    node.libraries["libgsl.so.27"].lacks = "libcuda.so.1";
+    CHECK(judged(needing(gsl, "")).runs == Runs::unknown);
+}
+
 TEST_CASE("what the source owns must satisfy Requires-Dist") {
     Node node = debian12();
     const std::vector<Candidate> torch{wheel_of("torch-2.6.0-cp311-cp311-linux_x86_64.whl"),
