@@ -102,10 +102,13 @@ Explanation explanation_of(const Source& source, PageStore& pages, const std::st
     std::vector<SharedPage> known;
     for (const Candidate& candidate : source.candidates)
         known.push_back(pages.find(candidate.upstream->cache_index, project));
-    const Candidate* const supplier = supplier_of(source.candidates, known, index);
+    bool has_barred = false;
     for (std::size_t i = 0; i < source.candidates.size(); ++i) {
         const Candidate& candidate = source.candidates[i];
-        if (supplier != nullptr && supplier != &candidate) continue;
+        if (!may_supply(candidate, source.candidates, known, index)) {
+            has_barred = true;
+            continue;
+        }
         const std::string& name = candidate.upstream->cache_index;
         const std::string keeps =
             "the upstream `" + name + "` supplied it and keeps it until `release-project`";
@@ -114,7 +117,7 @@ Explanation explanation_of(const Source& source, PageStore& pages, const std::st
                 return {name, "no index has or owns the project; the upstream `" + name + "` is asked next"};
             case Standing::supplies:
                 if (known[i]->absent_since != 0) return {name, keeps + ", although it has it no more"};
-                if (supplier != nullptr && i > 0) return {name, keeps};
+                if (has_barred) return {name, keeps};
                 return {name, "no index has or owns the project, and the upstream `" + name + "` has it"};
             case Standing::keeps:
                 return {{}, keeps + ", although it has no files of it"};

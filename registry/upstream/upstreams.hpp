@@ -18,6 +18,7 @@
 #include <mutex>
 #include <semaphore>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -139,7 +140,7 @@ class Upstreams final : public http::UpstreamService {
     void answer_from(const SharedAsk& ask, const Source& source);
     void answer_absent(const SharedAsk& ask, const Source& source, const Candidate& candidate);
     [[nodiscard]] SharedPage supply_from(const SharedAsk& ask, const Source& source,
-                                         const Candidate& candidate, SharedPage page);
+                                         const Candidate& candidate, std::span<const SharedPage> pages);
     void answer_page(const SharedAsk& ask, const Supply& supply);
     void answer_file(const SharedAsk& ask, const Supply& supply);
     void answer_metadata(const SharedAsk& ask, const Supply& supply, const UpstreamFile& file);

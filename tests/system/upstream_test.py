@@ -6,6 +6,7 @@ import concurrent.futures
 import hashlib
 import http.client
 import json
+import shutil
 import subprocess
 import time
 
@@ -557,6 +558,35 @@ class UpstreamTest(FarmCase):
         self.assert_failed(self.farm.run("wheelyard-registry", "release-project", "base.third", "x", "--reason", "x", "-c", self.farm.config),
                            "base.first, base.second")
         self.farm.check_tree()
+
+    def test_a_name_stays_with_its_upstream_whatever_is_configured_restored_or_inherited(self):
+        """Dependency confusion: `first` gets the name after `second` supplied it."""
+        other = self.open_farm_with_two()
+        names = ("yard-inherited", "yard-restored", "yard-added")
+        for name in names:
+            other.offer(self.wheel(name, version="1.0").write(self.folder / "other"))
+        both = self.farm.index_settings
+        self.farm.stop()  # at first `second` is alone
+        self.farm.index_settings = {**both, BASE: both[BASE][both[BASE].rindex("[[index.upstream]]"):]}
+        self.farm.write_config(self.farm.port)
+        self.farm.start()
+        self.assertEqual(self.listed("yard-added"), ["1.0"])
+        self.farm.stop()
+        self.farm.index_settings = both
+        self.farm.write_config(self.farm.port)
+        self.farm.start()
+        self.assertEqual(self.listed("yard-inherited"), ["1.0"])
+        self.assertEqual(self.listed("yard-restored"), ["1.0"])
+        self.assertEqual(self.get_file("yard_restored-1.0-py3-none-any.whl", "yard-restored")[0], 200)
+        for name in names:
+            self.offer(self.wheel(name, version="99.0"))
+        self.change_upstream_age()
+        self.assertEqual((self.listed("yard-added"), self.listed("yard-added", SITE)), (["1.0"], ["1.0"]))
+        self.assertEqual((self.listed("yard-inherited", SITE), self.listed("yard-inherited")), (["1.0"], ["1.0"]))
+        self.farm.stop()
+        shutil.rmtree(self.farm.data / "upstream")
+        self.farm.start()
+        self.assertEqual((self.listed("yard-restored", SITE), self.listed("yard-restored")), (["1.0"], ["1.0"]))
 
     def test_a_name_that_an_upstream_with_an_account_has_by_allow_never_falls_through(self):
         secret = 'username = "anna"\npassword_file = "secret"'
