@@ -62,11 +62,11 @@ io::Json step_of_upstream(const SourceStep& step, const Candidate* candidate, co
     return json;
 }
 
-io::Json failure_json(const UpstreamFailure& failure, ExplainTo reader) {
+io::Json failure_json(const UpstreamFailure& failure, const std::string& project, ExplainTo reader) {
     const bool says_all = reader == ExplainTo::administrators;
-    io::Json json = io::Json::object({{"time", base::render_rfc3339(failure.time)},
-                                      {"next_try", base::render_rfc3339(failure.next_try)},
-                                      {"project", failure.project}});
+    io::Json json = io::Json::object(
+        {{"time", base::render_rfc3339(failure.time)}, {"next_try", base::render_rfc3339(failure.next_try)}});
+    if (says_all || failure.project == project) json.set("project", failure.project);
     json.set("error", says_all ? failure.sentence : failure.told);
     if (says_all) {
         json.set("code", failure.code);
@@ -155,7 +155,7 @@ base::Result<io::Json> explain_project(const RegistryConfig& config, const catal
         const auto failure = find_last_failure(config.store / "upstream", step.index, name);
         const bool is_over = failure && page && page->checked > failure->time && failure->next_try < now;
         if (step.is_permitted && failure && !is_over)
-            explained.set("last_failure", failure_json(*failure, reader));
+            explained.set("last_failure", failure_json(*failure, name, reader));
         steps.push(std::move(explained));
     }
     Explanation explanation = explanation_of(source, pages, index, name);

@@ -265,7 +265,10 @@ void Upstreams::remember_trouble(const std::string& work, std::int64_t for_s, co
         const std::string when = base::render_rfc3339(next_try);
         problem.title = "The upstream fails: " + what + "; next try at " + when;
         problem.detail += " Its last failure: " + what + ". It is asked again from " + when + " on.";
-        if (trouble.is_upstream_wide && health != health_.end()) health->second.problem = problem;
+        if (trouble.is_upstream_wide && health != health_.end()) {
+            health->second.problem = problem;
+            health->second.problem->value.clear();  // those who ask for others may not read this project
+        }
     }
     remember_failure(work, for_s, std::move(problem));
     keep_failure(trouble, next_try);
@@ -276,8 +279,10 @@ wire::Problem Upstreams::unavailable(const Candidate& candidate, const std::stri
     if (auto failure = recent_failure(work)) return *std::move(failure);
     const std::lock_guard lock(mutex_);
     const auto health = health_.find(candidate.upstream->cache_index);
-    if (health != health_.end() && health->second.problem) return *health->second.problem;
-    return http::upstream_unavailable(value);
+    if (health == health_.end() || !health->second.problem) return http::upstream_unavailable(value);
+    wire::Problem problem = *health->second.problem;
+    problem.value = value;
+    return problem;
 }
 
 void Upstreams::remember_failure(const std::string& work, std::int64_t for_s, wire::Problem problem) {

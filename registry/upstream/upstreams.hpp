@@ -111,7 +111,8 @@ class Upstreams final : public http::UpstreamService {
         base::UnixMicros not_before = 0;
         base::UnixMicros files_not_before = 0;  // it asked for a pause
         std::int64_t backoff_s = 0;
-        std::optional<wire::Problem> problem = {};  // the last one, for what is not asked because of it
+        std::optional<wire::Problem> problem =
+            {};  // the last one without its value, for what is not asked because of it
     };
     struct Rendered {
         SharedPage page;

@@ -750,6 +750,22 @@ class UpstreamTest(FarmCase):
             _, _, body = self.farm.get(f"/api/v1/indexes/{BASE}/projects/yard-six/explain", headers={"Authorization": f"Bearer {token}"})
             self.assertEqual(b"private address" in body, is_told)
 
+    def test_the_name_of_a_project_is_told_to_nobody_who_asks_for_another_one(self):
+        self.farm = Farm((BASE, "lab"), index_settings={**rules(self.upstream), "lab": 'inherits = ["base"]\nread = "token"'})
+        self.addCleanup(self.farm.__exit__)
+        reader = self.farm.create_token("lab", name="reader", actions=("read",))
+        operator, stranger = (self.farm.create_token(BASE, name=action, actions=(action,)) for action in ("quarantine", "upload"))
+        self.farm.start()
+        self.upstream.pages["yard-secret"] = (503, {}, b"")
+        basic = base64.b64encode(f"__token__:{reader}".encode()).decode()
+        status, _, body = self.farm.get("/lab/simple/yard-secret/", headers={"Authorization": f"Basic {basic}"})
+        self.assertEqual((status, b"yard-secret" in body), (503, True))
+        status, _, body = self.farm.get(f"/{BASE}/simple/yard-other/")  # it is not asked: it fails for any project
+        self.assertEqual((status, b"yard-other" in body, b"secret" in body), (503, True, False), body)
+        for token, is_told in ((operator, True), (stranger, False)):
+            status, _, body = self.farm.get(f"/api/v1/indexes/{BASE}/projects/yard-else/explain", headers={"Authorization": f"Bearer {token}"})
+            self.assertEqual((status, b"last_failure" in body, b"secret" in body), (200, True, is_told), body)
+
     def test_through_a_proxy_which_finds_the_hosts(self):
         wheel = self.wheel("yard-six")
         self.offer(wheel, url="http://files.invalid/files/yard_six-1.0-py3-none-any.whl")
