@@ -57,14 +57,16 @@ void Upstreams::Passing::begin(http::SharedArrivingFile file) {
     pool_.answer_waiters(work_);
 }
 
-void Upstreams::Passing::complete() {
-    if (file_) file_->end(true);
+void Upstreams::Passing::complete(std::uint64_t bytes) {
+    if (file_) file_->end(bytes == file_->size_bytes());
 }
 
 http::SharedArrivingFile Upstreams::arriving(const std::string& work) const {
     const std::lock_guard lock(mutex_);
     const auto found = arriving_.find(work);
-    return found == arriving_.end() ? nullptr : found->second;
+    const bool is_broken =
+        found != arriving_.end() && found->second->progress().state == http::ArrivingFile::State::broken;
+    return found == arriving_.end() || is_broken ? nullptr : found->second;
 }
 
 base::Result<std::optional<catalog::FileRow>> Upstreams::fetched_row(const Candidate& candidate,
@@ -196,7 +198,7 @@ void Upstreams::load_wheel(const Candidate& candidate, const UpstreamFile& file,
     give_client(upstream, std::move(client));
     if (fetched) {
         if (fetched->quarantined_because.empty())
-            passing.complete();
+            passing.complete(fetched->bytes);
         else
             io::log_warn("upstream.quarantined", {{"upstream", upstream.cache_index},
                                                   {"filename", file.link.filename},

@@ -151,7 +151,8 @@ class Upstreams final : public http::UpstreamService {
     // upstream_work.cpp: requests to upstreams.
     // The name of the work. The page of a former `url` is another one.
     [[nodiscard]] static std::string page_work_of(const UpstreamConfig& upstream, const std::string& project);
-    // A large file that is sent while it arrives. What nobody completes ends broken.
+    // A large file that is sent while it arrives. What nobody completes ends broken, and so does what was announced with
+    // another size.
     class Passing {
       public:
         Passing(Upstreams& owner, SharedWork& pool, std::string work);
@@ -159,7 +160,7 @@ class Upstreams final : public http::UpstreamService {
         Passing(const Passing&) = delete;
         Passing& operator=(const Passing&) = delete;
         void begin(http::SharedArrivingFile file);
-        void complete();
+        void complete(std::uint64_t bytes);  // of the whole file
 
       private:
         Upstreams& owner_;
@@ -167,6 +168,7 @@ class Upstreams final : public http::UpstreamService {
         const std::string work_;
         http::SharedArrivingFile file_;
     };
+    // nullptr: none, or its readers get no more.
     [[nodiscard]] http::SharedArrivingFile arriving(const std::string& work) const;
     [[nodiscard]] bool is_worth_asking(const Candidate& candidate, const std::string& work) const;
     [[nodiscard]] bool is_paused(const Candidate& candidate) const;

@@ -226,17 +226,37 @@ class UpstreamTest(FarmCase):
                 self.assertGreater(len(begins), 4)
                 self.assertEqual(begins, sorted(set(begins)))  # each byte was asked for once
                 self.assertEqual(self.open_file(wheel).read(), body)  # from the store: it is published
-        # Other bytes first, then a cut, then the right ones: what was kept does not belong to them.
-        changed, body = self.large("yard-changed", cut_after=LARGE // 5, cuts=1)
-        offered = self.upstream.files[changed.filename]
-        offered.first_body = incompressible(len(body), 9)
-        answer = self.open_file(changed)
-        if answer.status == 200:
-            with self.assertRaises(http.client.IncompleteRead):
-                answer.read()
-        self.assertEqual(self.open_file(changed).status, 502)
         self.farm.check_tree()
         self.assertEqual(self.farm.staging_leftovers(), [])
+
+    def test_a_file_that_changes_between_two_answers_is_fetched_again_and_a_wrong_length_is_never_a_complete_file(self):
+        self.open_farm()
+        lies = {"other bytes first": dict(first_body=incompressible(2 * LARGE, 9)),
+                "other bytes first, and a part of the right ones": dict(first_body=incompressible(2 * LARGE, 9), ranges=True),
+                "fewer announced": dict(first_length=LARGE - (1 << 20)), "fewer announced, then a part": dict(first_length=LARGE - (1 << 20), ranges=True),
+                "fewer announced, then no length": dict(first_length=LARGE - (1 << 20), chunked=True)}
+        for number, (what, lie) in enumerate(lies.items()):
+            with self.subTest(what):
+                self.upstream.html = "announced" in what  # without a size
+                wheel, body = self.large(f"yard-lie{number}", cut_after=LARGE // 5, cuts=1, **lie)
+                answer = self.open_file(wheel)
+                self.assertEqual(answer.status, 200)
+                with self.assertRaises(http.client.IncompleteRead):
+                    answer.read()
+                again = self.open_file(wheel)
+                self.assertEqual((again.status, again.read() == body), (200, True))
+        self.assertEqual((self.metric("upstream_alarms"), self.metric("upstream_file_failures")), (0, 0))
+        self.farm.check_tree()
+        self.assertEqual(self.farm.staging_leftovers(), [])
+
+    def test_a_cut_after_the_last_byte_is_none(self):
+        self.open_farm()
+        for page in ("json", "html"):  # the size is known, or the answer 416 says it
+            with self.subTest(page):
+                self.upstream.html = page == "html"
+                wheel, body = self.large(f"yard-{page}", chunked=True, ranges=True, cuts=1)
+                self.upstream.files[wheel.filename].cut_after = len(body)
+                self.assertEqual(self.open_file(wheel).read(), body)
 
     def test_slow_downloads_hold_up_neither_each_other_nor_small_files(self):
         slow = [self.large(f"yard-slow{number}", 9 << 20, hold_after=LARGE // 2)[0] for number in range(12)]
