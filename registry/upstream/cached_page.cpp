@@ -121,7 +121,7 @@ constexpr auto page_record = io::record<C>({
     field<io::ListOf<io::Nested<gone_record>>, &C::gone>("gone", "files that left the page", Need::valid),
     field<&C::absent_since>("absent_since",
                             "the upstream lost the project then; the page is as it was before"),
-    field<&C::supplies>("supplies", "indexes that got the project from here while others might have had it"),
+    field<&C::supplies>("supplies", "indexes that got the project from here"),
     field<&C::released>("released", "an operator let others supply the project then"),
     field<&C::released_because>("released_because", "why"),
 });

@@ -49,9 +49,8 @@ struct CachedPage {
     // The upstream has had no such project since then, and the page is kept as it was; 0: it has it. Of an absent page:
     // files of it were known.
     base::UnixMicros absent_since = 0;
-    std::vector<std::string> supplies =
-        {};                         // indexes that got the project from here while others might have had it
-    base::UnixMicros released = 0;  // an operator let others supply the project; 0: none did
+    std::vector<std::string> supplies = {};  // indexes that got the project from here
+    base::UnixMicros released = 0;           // an operator let others supply the project; 0: none did
     std::string released_because = {};
     // The upstream has had another `url` since: neither freshness nor validators are of this one.
     [[nodiscard]] bool is_of_other(std::string_view url) const { return !from.empty() && from != url; }

@@ -62,11 +62,11 @@ io::Json step_of_upstream(const SourceStep& step, const Candidate* candidate, co
     return json;
 }
 
-io::Json failure_json(const UpstreamFailure& failure, ExplainTo reader) {
+io::Json failure_json(const UpstreamFailure& failure, const std::string& project, ExplainTo reader) {
     const bool says_all = reader == ExplainTo::administrators;
-    io::Json json = io::Json::object({{"time", base::render_rfc3339(failure.time)},
-                                      {"next_try", base::render_rfc3339(failure.next_try)},
-                                      {"project", failure.project}});
+    io::Json json = io::Json::object(
+        {{"time", base::render_rfc3339(failure.time)}, {"next_try", base::render_rfc3339(failure.next_try)}});
+    if (says_all || failure.project == project) json.set("project", failure.project);
     json.set("error", says_all ? failure.sentence : failure.told);
     if (says_all) {
         json.set("code", failure.code);
@@ -102,10 +102,13 @@ Explanation explanation_of(const Source& source, PageStore& pages, const std::st
     std::vector<SharedPage> known;
     for (const Candidate& candidate : source.candidates)
         known.push_back(pages.find(candidate.upstream->cache_index, project));
-    const Candidate* const supplier = supplier_of(source.candidates, known, index);
+    bool has_barred = false;
     for (std::size_t i = 0; i < source.candidates.size(); ++i) {
         const Candidate& candidate = source.candidates[i];
-        if (supplier != nullptr && supplier != &candidate) continue;
+        if (!may_supply(candidate, source.candidates, known, index)) {
+            has_barred = true;
+            continue;
+        }
         const std::string& name = candidate.upstream->cache_index;
         const std::string keeps =
             "the upstream `" + name + "` supplied it and keeps it until `release-project`";
@@ -114,7 +117,7 @@ Explanation explanation_of(const Source& source, PageStore& pages, const std::st
                 return {name, "no index has or owns the project; the upstream `" + name + "` is asked next"};
             case Standing::supplies:
                 if (known[i]->absent_since != 0) return {name, keeps + ", although it has it no more"};
-                if (supplier != nullptr && i > 0) return {name, keeps};
+                if (has_barred) return {name, keeps};
                 return {name, "no index has or owns the project, and the upstream `" + name + "` has it"};
             case Standing::keeps:
                 return {{}, keeps + ", although it has no files of it"};
@@ -152,7 +155,7 @@ base::Result<io::Json> explain_project(const RegistryConfig& config, const catal
         const auto failure = find_last_failure(config.store / "upstream", step.index, name);
         const bool is_over = failure && page && page->checked > failure->time && failure->next_try < now;
         if (step.is_permitted && failure && !is_over)
-            explained.set("last_failure", failure_json(*failure, reader));
+            explained.set("last_failure", failure_json(*failure, name, reader));
         steps.push(std::move(explained));
     }
     Explanation explanation = explanation_of(source, pages, index, name);

@@ -17,7 +17,8 @@
 
 namespace wheelyard::registry {
 
-// Whom an explanation is for: only those who administer the index are told addresses.
+// Whom an explanation is for: only those who administer the index are told addresses and names of
+// projects for which they did not ask.
 enum class ExplainTo { everyone, administrators };
 
 // `index` is configured; `project` is a valid name in any spelling ("explain.name" otherwise).

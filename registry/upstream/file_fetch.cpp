@@ -18,6 +18,7 @@ namespace wheelyard::registry {
 namespace {
 
 constexpr int status_partial = 206;
+constexpr int status_no_such_range = 416;
 
 tl::unexpected<base::Error> refused(wire::Refusal row, std::string sentence, std::string value) {
     return base::fail_as(base::ErrorKind::refused, base::Recovery::person,
@@ -35,9 +36,11 @@ bool may_try_again(const base::Error& error) {
 }
 
 struct Download {
-    blobs::StagedBlob staged;
-    std::uint64_t announced_bytes = 0;  // the size that readers may be promised; 0: they wait for the end
+    std::optional<blobs::StagedBlob> staged = {};
+    std::optional<std::uint64_t> size = {};  // of the page, else of the answer
     std::string validator = {};  // of the first answer, for If-Range (RFC 9110, 13.1.5); empty: it has none
+    bool is_pieced = false;      // of more than one answer
+    int restarts = 0;
     http::SharedArrivingFile arriving = nullptr;
 };
 
@@ -47,66 +50,114 @@ std::string validator_of(const io::HttpAnswer& head) {
     return etag.starts_with('"') ? etag : head.header("last-modified");
 }
 
-// Where the bytes of a 206 begin: "Content-Range: bytes 200-1000/67589".
-std::optional<std::uint64_t> range_start(const io::HttpAnswer& head) {
+// "Content-Range: bytes 200-1000/67589", "bytes 200-1000/*"; of a 416 "bytes */67589".
+struct ContentRange {
+    std::optional<std::uint64_t> start;
+    std::optional<std::uint64_t> total;
+};
+ContentRange content_range(const io::HttpAnswer& head) {
     const std::string range = head.header("content-range");
     constexpr std::string_view unit = "bytes ";
-    if (!range.starts_with(unit)) return std::nullopt;
+    if (!range.starts_with(unit)) return {};
     const std::string_view rest = std::string_view(range).substr(unit.size());
-    return base::parse_decimal(rest.substr(0, rest.find('-')));
+    const std::size_t slash = std::min(rest.find('/'), rest.size() - 1);
+    return {base::parse_decimal(rest.substr(0, rest.find('-'))), base::parse_decimal(rest.substr(slash + 1))};
+}
+
+tl::unexpected<base::Error> wrong_part(base::ErrorKind kind, std::string sentence,
+                                       const simple::FileLink& link) {
+    return base::fail_as(kind, base::Recovery::retry,
+                         {"upstream.range", std::move(sentence), link.filename, {}});
+}
+
+// What came so far is not the beginning of what the upstream has now. Its readers get no more; the file is stored for
+// those who come later.
+base::Status begin_again(const FileFetchParts& parts, const simple::FileLink& link, Download& into) {
+    if (into.arriving) into.arriving->end(false);
+    if (into.restarts++ == max_tries)
+        return wrong_part(base::ErrorKind::unavailable, "The upstream sends another file each time", link);
+    WHEELYARD_ASSIGN(blobs::StagedBlob staged, parts.blobs.stage());
+    into.staged.emplace(std::move(staged));
+    into.size = link.size;
+    into.validator.clear();
+    into.is_pieced = false;
+    return {};
+}
+
+// The same, with the answer in progress of no use: another one may be asked for.
+base::Status other_file(const FileFetchParts& parts, const simple::FileLink& link, Download& into) {
+    WHEELYARD_TRY(begin_again(parts, link, into));
+    return wrong_part(base::ErrorKind::cut,
+                      "The upstream sent another file than the one whose beginning it sent before", link);
 }
 
 // Readers get Content-Length before the first byte. If the page does not give the size, the answer's own length does,
-// which ends the transfer, too.
+// which ends the transfer, too. `at`: where in the file the answer begins.
 base::Status read_head(const FileFetchParts& parts, const io::HttpAnswer& head, const simple::FileLink& link,
-                       Download& into, std::uint64_t& known) {
-    const std::uint64_t kept = into.staged.size();
-    known = kept;
-    if (head.status == status_partial) {
-        const auto start = range_start(head);
-        if (kept == 0 || !start || *start > kept)
-            return base::fail_as(base::ErrorKind::unavailable, base::Recovery::retry,
-                                 {"upstream.range",
-                                  "The upstream sent another part of the file than it was asked for",
-                                  link.filename,
-                                  {}});
-        known = kept - *start;
-        return {};
-    }
-    into.validator = validator_of(head);
-    const auto length = base::parse_decimal(head.header("content-length"));
+                       Download& into, std::uint64_t& at) {
+    const bool is_partial = head.status == status_partial;
+    const ContentRange range = content_range(head);
+    const std::uint64_t kept = into.staged->size();
+    if (is_partial && (kept == 0 || !range.start || *range.start > kept))
+        return wrong_part(base::ErrorKind::unavailable,
+                          "The upstream sent another part of the file than it was asked for", link);
+    const auto length = is_partial ? range.total : base::parse_decimal(head.header("content-length"));
     const bool is_encoded = !head.header("content-encoding").empty();
-    if (length && link.size && !is_encoded && *length != *link.size)
-        return other_bytes("upstream.size", "The upstream sends another number of bytes than its page gives",
-                           std::to_string(*length));
-    if (kept == 0 && parts.arrives)
-        into.announced_bytes = link.size ? *link.size : is_encoded ? 0 : length.value_or(0);
+    if (length && !is_encoded) {
+        if (link.size && *length != *link.size)
+            return other_bytes("upstream.size",
+                               "The upstream sends another number of bytes than its page gives",
+                               std::to_string(*length));
+        if (kept > 0 && into.size && *length != *into.size) {
+            if (is_partial) return other_file(parts, link, into);
+            WHEELYARD_TRY(begin_again(parts, link, into));
+        }
+        into.size = length;
+    }
+    at = is_partial ? *range.start : 0;
+    if (!is_partial) into.validator = validator_of(head);
     return {};
 }
 
 base::Status show_arriving(const FileFetchParts& parts, Download& download) {
     if (!download.arriving) {
-        if (download.announced_bytes < http::min_arriving_bytes) return {};
-        WHEELYARD_ASSIGN(base::Fd file, download.staged.open());
-        download.arriving = std::make_shared<http::ArrivingFile>(std::move(file), download.announced_bytes);
+        const std::uint64_t announced_bytes = download.size.value_or(0);
+        if (!parts.arrives || announced_bytes < http::min_arriving_bytes) return {};
+        WHEELYARD_ASSIGN(base::Fd file, download.staged->open());
+        download.arriving = std::make_shared<http::ArrivingFile>(std::move(file), announced_bytes);
         parts.arrives(download.arriving);
     }
-    download.arriving->note_written(download.staged.size());
+    download.arriving->note_written(download.staged->size());
     return {};
 }
 
-// One try. Those before it may have left the file's beginning in `into`: the rest is asked for, bytes up to there are not
-// taken again, and the hash of the whole shows whether both belong together.
+// Whether `bytes` are those that the file has at this place.
+base::Result<bool> repeats(const base::Reader& file, std::uint64_t at, std::string_view bytes) {
+    std::string known(bytes.size(), '\0');
+    WHEELYARD_TRY(file.read_at(at, known.data(), known.size()));
+    return known == bytes;
+}
+
+// One try. Those before it may have left the file's beginning in `into`: the rest is asked for, and bytes up to there that
+// come again are compared.
 base::Status download(const FileFetchParts& parts, UpstreamClient& client, const simple::FileLink& link,
                       std::uint64_t limit_bytes, Download& into) {
     WHEELYARD_TRY(parts.config.room().check(link.size.value_or(0)));
-    blobs::StagedBlob& staged = into.staged;
-    std::uint64_t known = 0;
-    std::uint64_t checked = staged.size();
+    const std::uint64_t kept = into.staged->size();
+    WHEELYARD_ASSIGN(const base::FileReader known, into.staged->read());
+    into.is_pieced = kept > 0;
+    std::uint64_t at = 0;
+    std::uint64_t checked = kept;
     const auto take = [&](std::string_view bytes) -> base::Status {
-        const std::uint64_t passed_over = std::min<std::uint64_t>(known, bytes.size());
-        known -= passed_over;
-        bytes.remove_prefix(static_cast<std::size_t>(passed_over));
+        blobs::StagedBlob& staged = *into.staged;
+        const auto again =
+            static_cast<std::size_t>(std::min<std::uint64_t>(staged.size() - at, bytes.size()));
+        if (again > 0) {
+            WHEELYARD_ASSIGN(const bool is_same, repeats(known, at, bytes.substr(0, again)));
+            if (!is_same) return other_file(parts, link, into);
+        }
+        at += bytes.size();
+        bytes.remove_prefix(again);
         if (bytes.empty()) return {};
         if (bytes.size() > limit_bytes - std::min(limit_bytes, staged.size()))
             return base::fail_as(base::ErrorKind::too_large, base::Recovery::never,
@@ -114,7 +165,7 @@ base::Status download(const FileFetchParts& parts, UpstreamClient& client, const
                                   "The file is larger than max_file_mib of the index",
                                   link.filename,
                                   {}});
-        if (staged.size() - checked >= room_check_bytes) {
+        if (staged.size() >= checked + room_check_bytes) {
             checked = staged.size();
             WHEELYARD_TRY(parts.config.room().check(0));
         }
@@ -122,18 +173,22 @@ base::Status download(const FileFetchParts& parts, UpstreamClient& client, const
         return show_arriving(parts, into);
     };
     io::HttpHeaders headers;
-    if (staged.size() > 0) {
-        headers.emplace_back("Range", "bytes=" + std::to_string(staged.size()) + "-");
+    if (kept > 0) {
+        headers.emplace_back("Range", "bytes=" + std::to_string(kept) + "-");
         if (!into.validator.empty()) headers.emplace_back("If-Range", into.validator);
     }
-    const auto head = [&](const io::HttpAnswer& answer) {
-        return read_head(parts, answer, link, into, known);
+    const auto head = [&](const io::HttpAnswer& answer) -> base::Status {
+        WHEELYARD_TRY(read_head(parts, answer, link, into, at));
+        checked = std::min(checked, into.staged->size());
+        return {};
     };
     const auto answer = client.fetch(link.url, headers, limit_bytes, take, head);
     if (!answer && answer.error().kind == base::ErrorKind::too_large && link.size)
         return other_bytes("upstream.size", "The upstream sent more bytes than its page gives",
                            link.filename);
     if (!answer) return base::fail(answer.error());
+    if (kept > 0 && answer->status == status_no_such_range)
+        return content_range(*answer).total == kept ? base::Status() : other_file(parts, link, into);
     if (answer->status != status_ok && answer->status != status_partial)
         return io::fail_status(
             answer->status,
@@ -142,20 +197,37 @@ base::Status download(const FileFetchParts& parts, UpstreamClient& client, const
     return {};
 }
 
-// A file that no single connection carries arrives in pieces, as long as each brings something.
-base::Result<blobs::StagedBlob> download_patiently(const FileFetchParts& parts, UpstreamClient& client,
-                                                   const simple::FileLink& link, std::uint64_t limit_bytes) {
-    WHEELYARD_ASSIGN(blobs::StagedBlob staged, parts.blobs.stage());
-    Download into{std::move(staged)};
+// A file that no single connection carries arrives in pieces, as long as each brings something. A cut after its last
+// byte is none.
+base::Status download_patiently(const FileFetchParts& parts, UpstreamClient& client,
+                                const simple::FileLink& link, std::uint64_t limit_bytes, Download& into) {
     for (int fruitless = 0;;) {
-        const std::uint64_t before = into.staged.size();
+        const std::uint64_t before = into.staged->size();
         auto done = download(parts, client, link, limit_bytes, into);
-        if (done) return std::move(into.staged);
-        const bool has_progress = into.staged.size() - before >= min_progress_bytes;
+        if (done) return {};
+        const bool may_go_on = may_try_again(done.error());
+        if (may_go_on && into.staged->size() == into.size) return {};
+        const bool has_progress = into.staged->size() >= before + min_progress_bytes;
         fruitless = has_progress ? 0 : fruitless + 1;
-        if (fruitless == max_tries || !may_try_again(done.error()))
-            return base::fail(std::move(done.error()));
+        if (fruitless == max_tries || !may_go_on) return done;
     }
+}
+
+// Pieces of two files have the hash of neither: the upstream may have changed it between them, which is no alarm.
+base::Result<blobs::StagedBlob> download_whole(const FileFetchParts& parts, UpstreamClient& client,
+                                               const simple::FileLink& link, std::uint64_t limit_bytes) {
+    Download into{.size = link.size};
+    WHEELYARD_ASSIGN(blobs::StagedBlob staged, parts.blobs.stage());
+    into.staged.emplace(std::move(staged));
+    WHEELYARD_TRY(download_patiently(parts, client, link, limit_bytes, into));
+    base::Status good = check_bytes(*into.staged, link);
+    if (!good && into.is_pieced) {
+        WHEELYARD_TRY(begin_again(parts, link, into));
+        WHEELYARD_TRY(download_patiently(parts, client, link, limit_bytes, into));
+        good = check_bytes(*into.staged, link);
+    }
+    WHEELYARD_TRY(good);
+    return *std::move(into.staged);
 }
 
 class InspectionSlot {
@@ -209,8 +281,7 @@ base::Result<FetchedFile> fetch_file(const FileFetchParts& parts, UpstreamClient
                               "The file is larger than max_file_mib of the index",
                               std::to_string(*link.size),
                               {}});
-    WHEELYARD_ASSIGN(blobs::StagedBlob staged, download_patiently(parts, client, link, limit_bytes));
-    WHEELYARD_TRY(check_bytes(staged, link));
+    WHEELYARD_ASSIGN(blobs::StagedBlob staged, download_whole(parts, client, link, limit_bytes));
     WHEELYARD_ASSIGN(const inspect::Inspection inspection,
                      inspect_bytes(parts, staged, index.name, upstream.policy, link.filename));
     const std::uint64_t size_bytes = staged.size();

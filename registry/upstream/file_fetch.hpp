@@ -25,8 +25,8 @@ struct FileFetchParts {
     Writer& writer;
     std::counting_semaphore<>& inspections;  // how many there may be at once
     unsigned inspect_threads = 1;
-    // Called at most once, with a large file of which the first bytes are there. It is not ended here: that is for the
-    // caller, by the result. Empty: nobody reads before the end.
+    // Called at most once, with a large file of which the first bytes are there. It is ended here only as broken, if the
+    // upstream turns out to have another file by now; else that is for the caller, by the result. Empty: nobody reads before the end.
     std::function<void(http::SharedArrivingFile)> arrives = {};
 };
 

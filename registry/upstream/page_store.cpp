@@ -178,14 +178,16 @@ base::Status PageStore::put(const std::string& cache_index, const std::string& p
 }
 
 base::Result<SharedPage> PageStore::note_supply(const std::string& cache_index, const std::string& project,
-                                                const std::string& index) {
+                                                const std::vector<std::string>& indexes) {
     const std::lock_guard lock(write_mutex(key_of(cache_index, project)));
     const SharedPage stored = find(cache_index, project);
     if (!stored || stored->is_absent || stored->files.empty()) return stored;
-    if (std::find(stored->supplies.begin(), stored->supplies.end(), index) != stored->supplies.end())
-        return stored;
     CachedPage page = *stored;
-    page.supplies.push_back(index);
+    for (const std::string& index : indexes) {
+        if (std::find(page.supplies.begin(), page.supplies.end(), index) == page.supplies.end())
+            page.supplies.push_back(index);
+    }
+    if (page.supplies.size() == stored->supplies.size()) return stored;
     return write(cache_index, project, std::move(page));
 }
 

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "lib/base/result.hpp"
 #include "registry/upstream/cached_page.hpp"
@@ -36,9 +37,10 @@ class PageStore {
     // Who supplies the project and who released it stays as it is stored.
     [[nodiscard]] base::Status put(const std::string& cache_index, const std::string& project,
                                    CachedPage page);
-    // Adds `index` to those that the page supplies, if it has files. Durable on return, with the page as it is then.
+    // Adds `indexes` to those that the page supplies, if it has files. Durable on return, with the page as it is then.
     [[nodiscard]] base::Result<SharedPage> note_supply(const std::string& cache_index,
-                                                       const std::string& project, const std::string& index);
+                                                       const std::string& project,
+                                                       const std::vector<std::string>& indexes);
     // Lets others supply the project, also while a server uses the same files. Pinned hashes stay.
     [[nodiscard]] base::Status release(const std::string& cache_index, const std::string& project,
                                        const std::string& reason, base::UnixMicros now);

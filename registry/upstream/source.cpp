@@ -17,13 +17,26 @@ Candidate find_upstream(const RegistryConfig& config, const std::string& name) {
     return {};
 }
 
+std::vector<std::string> indexes_that_show(const catalog::Inheritance& inheritance,
+                                           const std::vector<std::string>& indexes,
+                                           const std::string& cache_index) {
+    std::vector<std::string> shown_by;
+    for (const std::string& index : indexes) {
+        const std::vector<std::string> order = inheritance.order(index);
+        if (index != cache_index && std::find(order.begin(), order.end(), cache_index) != order.end())
+            shown_by.push_back(index);
+    }
+    return shown_by;
+}
+
 }  // namespace
 
 base::Result<Source> find_source(const RegistryConfig& config, const catalog::Inheritance& inheritance,
                                  const catalog::Catalog& catalog, const std::string& index,
                                  const std::string& project) {
     Source source;
-    for (const std::string& name : inheritance.order(index)) {
+    const std::vector<std::string> order = inheritance.order(index);
+    for (const std::string& name : order) {
         Candidate candidate = find_upstream(config, name);
         SourceStep step{.index = name};
         WHEELYARD_ASSIGN(const auto row, catalog.project(name, project));
@@ -39,6 +52,7 @@ base::Result<Source> find_source(const RegistryConfig& config, const catalog::In
         }
         if (!step.is_permitted) continue;
         candidate.has_files = step.has;
+        candidate.shown_by = indexes_that_show(inheritance, order, name);
         source.candidates.push_back(candidate);
     }
     if (!source.candidates.empty()) source.kind = SourceKind::upstream;

@@ -31,6 +31,8 @@ struct Candidate {
     const UpstreamConfig* upstream = nullptr;
     const IndexConfig* index = nullptr;  // whose upstream it is
     bool has_files = false;              // some were fetched before
+    // The index that was asked, and those that it inherits from, as far as they have this upstream in their order.
+    std::vector<std::string> shown_by = {};
 };
 
 struct Source {

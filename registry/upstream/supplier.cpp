@@ -18,6 +18,16 @@ bool ever_supplied(const Candidate& candidate, const CachedPage& page) {
     return candidate.has_files || !page.gone.empty() || page.absent_since != 0;
 }
 
+// Without a note, as versions before wrote pages of an only upstream.
+bool shows_supply(const Candidate& candidate, const CachedPage* page) {
+    if (page == nullptr) return candidate.has_files;
+    return page->released == 0 && (!page->is_absent || ever_supplied(candidate, *page));
+}
+
+bool has(const std::vector<std::string>& indexes, const std::string& index) {
+    return std::find(indexes.begin(), indexes.end(), index) != indexes.end();
+}
+
 }  // namespace
 
 Standing standing_of(const Candidate& candidate, const CachedPage* page) {
@@ -33,11 +43,26 @@ Standing standing_of(const Candidate& candidate, const CachedPage* page) {
 const Candidate* supplier_of(const std::vector<Candidate>& candidates, std::span<const SharedPage> pages,
                              const std::string& index) {
     for (std::size_t i = 0; i < candidates.size(); ++i) {
-        if (!pages[i]) continue;
-        const std::vector<std::string>& supplies = pages[i]->supplies;
-        if (std::find(supplies.begin(), supplies.end(), index) != supplies.end()) return &candidates[i];
+        if (pages[i] && has(pages[i]->supplies, index) && has(candidates[i].shown_by, index))
+            return &candidates[i];
+    }
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+        if (candidates[i].index->name == index && shows_supply(candidates[i], pages[i].get()))
+            return &candidates[i];
     }
     return nullptr;
+}
+
+bool may_supply(const Candidate& candidate, const std::vector<Candidate>& candidates,
+                std::span<const SharedPage> pages, const std::string& index) {
+    if (const Candidate* const own = supplier_of(candidates, pages, index)) return own == &candidate;
+    bool may = true;
+    for (const std::string& other : candidate.shown_by) {
+        const Candidate* const supplier = supplier_of(candidates, pages, other);
+        if (supplier == &candidate) return true;
+        if (supplier != nullptr) may = false;
+    }
+    return may;
 }
 
 }  // namespace wheelyard::registry

@@ -20,9 +20,15 @@ enum class Standing {
 };
 [[nodiscard]] Standing standing_of(const Candidate& candidate, const CachedPage* page);
 
-// The candidate that supplied the project to this index while another one might have; nullptr: none did. `pages` are
-// those of the candidates, in their order.
+// The candidate that supplied the project to this index: as its page notes, else the first of the index's own
+// upstreams of which a page or files are there (a restored backup has only the files). nullptr: none did. `pages` are those of
+// the candidates, in their order.
 [[nodiscard]] const Candidate* supplier_of(const std::vector<Candidate>& candidates,
                                            std::span<const SharedPage> pages, const std::string& index);
+
+// Whether this candidate may supply the project to `index`, which was asked: no other one did, neither to it nor to an
+// index from which it inherits the candidate.
+[[nodiscard]] bool may_supply(const Candidate& candidate, const std::vector<Candidate>& candidates,
+                              std::span<const SharedPage> pages, const std::string& index);
 
 }  // namespace wheelyard::registry

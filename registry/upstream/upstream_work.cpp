@@ -57,14 +57,16 @@ void Upstreams::Passing::begin(http::SharedArrivingFile file) {
     pool_.answer_waiters(work_);
 }
 
-void Upstreams::Passing::complete() {
-    if (file_) file_->end(true);
+void Upstreams::Passing::complete(std::uint64_t bytes) {
+    if (file_) file_->end(bytes == file_->size_bytes());
 }
 
 http::SharedArrivingFile Upstreams::arriving(const std::string& work) const {
     const std::lock_guard lock(mutex_);
     const auto found = arriving_.find(work);
-    return found == arriving_.end() ? nullptr : found->second;
+    const bool is_broken =
+        found != arriving_.end() && found->second->progress().state == http::ArrivingFile::State::broken;
+    return found == arriving_.end() || is_broken ? nullptr : found->second;
 }
 
 base::Result<std::optional<catalog::FileRow>> Upstreams::fetched_row(const Candidate& candidate,
@@ -196,7 +198,7 @@ void Upstreams::load_wheel(const Candidate& candidate, const UpstreamFile& file,
     give_client(upstream, std::move(client));
     if (fetched) {
         if (fetched->quarantined_because.empty())
-            passing.complete();
+            passing.complete(fetched->bytes);
         else
             io::log_warn("upstream.quarantined", {{"upstream", upstream.cache_index},
                                                   {"filename", file.link.filename},
@@ -265,7 +267,10 @@ void Upstreams::remember_trouble(const std::string& work, std::int64_t for_s, co
         const std::string when = base::render_rfc3339(next_try);
         problem.title = "The upstream fails: " + what + "; next try at " + when;
         problem.detail += " Its last failure: " + what + ". It is asked again from " + when + " on.";
-        if (trouble.is_upstream_wide && health != health_.end()) health->second.problem = problem;
+        if (trouble.is_upstream_wide && health != health_.end()) {
+            health->second.problem = problem;
+            health->second.problem->value.clear();  // those who ask for others may not read this project
+        }
     }
     remember_failure(work, for_s, std::move(problem));
     keep_failure(trouble, next_try);
@@ -276,8 +281,10 @@ wire::Problem Upstreams::unavailable(const Candidate& candidate, const std::stri
     if (auto failure = recent_failure(work)) return *std::move(failure);
     const std::lock_guard lock(mutex_);
     const auto health = health_.find(candidate.upstream->cache_index);
-    if (health != health_.end() && health->second.problem) return *health->second.problem;
-    return http::upstream_unavailable(value);
+    if (health == health_.end() || !health->second.problem) return http::upstream_unavailable(value);
+    wire::Problem problem = *health->second.problem;
+    problem.value = value;
+    return problem;
 }
 
 void Upstreams::remember_failure(const std::string& work, std::int64_t for_s, wire::Problem problem) {

@@ -164,11 +164,10 @@ void Upstreams::answer_from(const SharedAsk& ask, const Source& source) {
     std::vector<SharedPage> pages;
     for (const Candidate& candidate : source.candidates)
         pages.push_back(store_.head(candidate.upstream->cache_index, ask->project));
-    const Candidate* const supplier = supplier_of(source.candidates, pages, ask->request.index);
     for (std::size_t i = 0; i < source.candidates.size(); ++i) {
         const Candidate& candidate = source.candidates[i];
         const SharedPage& page = pages[i];
-        if (supplier != nullptr && supplier != &candidate) continue;
+        if (!may_supply(candidate, source.candidates, pages, ask->request.index)) continue;
         const std::string work = page_work_of(*candidate.upstream, ask->project);
         const auto run = [this, candidate, project = ask->project] { refresh_page(candidate, project); };
         const Age age = page ? age_of(*page, *candidate.upstream, parts_.clock.now()) : Age::old;
@@ -187,7 +186,8 @@ void Upstreams::answer_from(const SharedAsk& ask, const Source& source) {
         if (standing == Standing::passes) continue;
         if (standing != Standing::supplies) return answer_absent(ask, source, candidate);
         if (age != Age::fresh) ++counts_.stale_pages;
-        const Supply supply{candidate, supply_from(ask, source, candidate, page)};
+        const Supply supply{candidate, supply_from(ask, source, candidate, pages)};
+        if (!supply.page) return ask->then(problem_answer(http::upstream_unavailable(ask->project)));
         if (ask->request.sha256.empty()) return answer_page(ask, supply);
         return answer_file(ask, supply);
     }
@@ -206,19 +206,26 @@ void Upstreams::answer_absent(const SharedAsk& ask, const Source& source, const 
         ask->project, "ask the administrator of this registry")));
 }
 
-// From now on nobody else supplies the project to this index. One upstream alone has no rival.
+// From now on nobody else supplies the project to this index, nor to those through which it has the upstream, whatever
+// upstreams they get. nullptr: that could not be stored, and another upstream might take the name.
 SharedPage Upstreams::supply_from(const SharedAsk& ask, const Source& source, const Candidate& candidate,
-                                  SharedPage page) {
-    const std::string& index = ask->request.index;
-    const bool is_noted =
-        std::find(page->supplies.begin(), page->supplies.end(), index) != page->supplies.end();
-    if (source.candidates.size() < 2 || is_noted) return page;
-    auto noted = store_.note_supply(candidate.upstream->cache_index, ask->project, index);
+                                  std::span<const SharedPage> pages) {
+    const SharedPage& page = pages[static_cast<std::size_t>(&candidate - source.candidates.data())];
+    const auto is_noted = [&](const std::string& index) {
+        return std::find(page->supplies.begin(), page->supplies.end(), index) != page->supplies.end();
+    };
+    std::vector<std::string> unnoted;
+    for (const std::string& index : candidate.shown_by) {
+        const Candidate* const supplier = supplier_of(source.candidates, pages, index);
+        if (!is_noted(index) && (supplier == nullptr || supplier == &candidate)) unnoted.push_back(index);
+    }
+    if (unnoted.empty()) return page;
+    auto noted = store_.note_supply(candidate.upstream->cache_index, ask->project, unnoted);
     if (noted && *noted) return store_.head(candidate.upstream->cache_index, ask->project);
-    if (!noted)
-        io::log_error("upstream.page_not_stored",
-                      {{"project", ask->project}, {"error", noted.error().text()}});
-    return page;
+    if (noted) return page;
+    io::log_error("upstream.page_not_stored", {{"project", ask->project}, {"error", noted.error().text()}});
+    const bool has_rival = source.candidates.size() > 1 && !is_noted(ask->request.index);
+    return has_rival ? nullptr : page;
 }
 
 void Upstreams::answer_page(const SharedAsk& ask, const Supply& supply) {

@@ -18,6 +18,7 @@
 #include <mutex>
 #include <semaphore>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -110,7 +111,8 @@ class Upstreams final : public http::UpstreamService {
         base::UnixMicros not_before = 0;
         base::UnixMicros files_not_before = 0;  // it asked for a pause
         std::int64_t backoff_s = 0;
-        std::optional<wire::Problem> problem = {};  // the last one, for what is not asked because of it
+        std::optional<wire::Problem> problem =
+            {};  // the last one without its value, for what is not asked because of it
     };
     struct Rendered {
         SharedPage page;
@@ -139,7 +141,7 @@ class Upstreams final : public http::UpstreamService {
     void answer_from(const SharedAsk& ask, const Source& source);
     void answer_absent(const SharedAsk& ask, const Source& source, const Candidate& candidate);
     [[nodiscard]] SharedPage supply_from(const SharedAsk& ask, const Source& source,
-                                         const Candidate& candidate, SharedPage page);
+                                         const Candidate& candidate, std::span<const SharedPage> pages);
     void answer_page(const SharedAsk& ask, const Supply& supply);
     void answer_file(const SharedAsk& ask, const Supply& supply);
     void answer_metadata(const SharedAsk& ask, const Supply& supply, const UpstreamFile& file);
@@ -149,7 +151,8 @@ class Upstreams final : public http::UpstreamService {
     // upstream_work.cpp: requests to upstreams.
     // The name of the work. The page of a former `url` is another one.
     [[nodiscard]] static std::string page_work_of(const UpstreamConfig& upstream, const std::string& project);
-    // A large file that is sent while it arrives. What nobody completes ends broken.
+    // A large file that is sent while it arrives. What nobody completes ends broken, and so does what was announced with
+    // another size.
     class Passing {
       public:
         Passing(Upstreams& owner, SharedWork& pool, std::string work);
@@ -157,7 +160,7 @@ class Upstreams final : public http::UpstreamService {
         Passing(const Passing&) = delete;
         Passing& operator=(const Passing&) = delete;
         void begin(http::SharedArrivingFile file);
-        void complete();
+        void complete(std::uint64_t bytes);  // of the whole file
 
       private:
         Upstreams& owner_;
@@ -165,6 +168,7 @@ class Upstreams final : public http::UpstreamService {
         const std::string work_;
         http::SharedArrivingFile file_;
     };
+    // nullptr: none, or its readers get no more.
     [[nodiscard]] http::SharedArrivingFile arriving(const std::string& work) const;
     [[nodiscard]] bool is_worth_asking(const Candidate& candidate, const std::string& work) const;
     [[nodiscard]] bool is_paused(const Candidate& candidate) const;

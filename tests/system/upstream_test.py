@@ -6,6 +6,7 @@ import concurrent.futures
 import hashlib
 import http.client
 import json
+import shutil
 import subprocess
 import time
 
@@ -225,17 +226,37 @@ class UpstreamTest(FarmCase):
                 self.assertGreater(len(begins), 4)
                 self.assertEqual(begins, sorted(set(begins)))  # each byte was asked for once
                 self.assertEqual(self.open_file(wheel).read(), body)  # from the store: it is published
-        # Other bytes first, then a cut, then the right ones: what was kept does not belong to them.
-        changed, body = self.large("yard-changed", cut_after=LARGE // 5, cuts=1)
-        offered = self.upstream.files[changed.filename]
-        offered.first_body = incompressible(len(body), 9)
-        answer = self.open_file(changed)
-        if answer.status == 200:
-            with self.assertRaises(http.client.IncompleteRead):
-                answer.read()
-        self.assertEqual(self.open_file(changed).status, 502)
         self.farm.check_tree()
         self.assertEqual(self.farm.staging_leftovers(), [])
+
+    def test_a_file_that_changes_between_two_answers_is_fetched_again_and_a_wrong_length_is_never_a_complete_file(self):
+        self.open_farm()
+        lies = {"other bytes first": dict(first_body=incompressible(2 * LARGE, 9)),
+                "other bytes first, and a part of the right ones": dict(first_body=incompressible(2 * LARGE, 9), ranges=True),
+                "fewer announced": dict(first_length=LARGE - (1 << 20)), "fewer announced, then a part": dict(first_length=LARGE - (1 << 20), ranges=True),
+                "fewer announced, then no length": dict(first_length=LARGE - (1 << 20), chunked=True)}
+        for number, (what, lie) in enumerate(lies.items()):
+            with self.subTest(what):
+                self.upstream.html = "announced" in what  # without a size
+                wheel, body = self.large(f"yard-lie{number}", cut_after=LARGE // 5, cuts=1, **lie)
+                answer = self.open_file(wheel)
+                self.assertEqual(answer.status, 200)
+                with self.assertRaises(http.client.IncompleteRead):
+                    answer.read()
+                again = self.open_file(wheel)
+                self.assertEqual((again.status, again.read() == body), (200, True))
+        self.assertEqual((self.metric("upstream_alarms"), self.metric("upstream_file_failures")), (0, 0))
+        self.farm.check_tree()
+        self.assertEqual(self.farm.staging_leftovers(), [])
+
+    def test_a_cut_after_the_last_byte_is_none(self):
+        self.open_farm()
+        for page in ("json", "html"):  # the size is known, or the answer 416 says it
+            with self.subTest(page):
+                self.upstream.html = page == "html"
+                wheel, body = self.large(f"yard-{page}", chunked=True, ranges=True, cuts=1)
+                self.upstream.files[wheel.filename].cut_after = len(body)
+                self.assertEqual(self.open_file(wheel).read(), body)
 
     def test_slow_downloads_hold_up_neither_each_other_nor_small_files(self):
         slow = [self.large(f"yard-slow{number}", 9 << 20, hold_after=LARGE // 2)[0] for number in range(12)]
@@ -558,6 +579,35 @@ class UpstreamTest(FarmCase):
                            "base.first, base.second")
         self.farm.check_tree()
 
+    def test_a_name_stays_with_its_upstream_whatever_is_configured_restored_or_inherited(self):
+        """Dependency confusion: `first` gets the name after `second` supplied it."""
+        other = self.open_farm_with_two()
+        names = ("yard-inherited", "yard-restored", "yard-added")
+        for name in names:
+            other.offer(self.wheel(name, version="1.0").write(self.folder / "other"))
+        both = self.farm.index_settings
+        self.farm.stop()  # at first `second` is alone
+        self.farm.index_settings = {**both, BASE: both[BASE][both[BASE].rindex("[[index.upstream]]"):]}
+        self.farm.write_config(self.farm.port)
+        self.farm.start()
+        self.assertEqual(self.listed("yard-added"), ["1.0"])
+        self.farm.stop()
+        self.farm.index_settings = both
+        self.farm.write_config(self.farm.port)
+        self.farm.start()
+        self.assertEqual(self.listed("yard-inherited"), ["1.0"])
+        self.assertEqual(self.listed("yard-restored"), ["1.0"])
+        self.assertEqual(self.get_file("yard_restored-1.0-py3-none-any.whl", "yard-restored")[0], 200)
+        for name in names:
+            self.offer(self.wheel(name, version="99.0"))
+        self.change_upstream_age()
+        self.assertEqual((self.listed("yard-added"), self.listed("yard-added", SITE)), (["1.0"], ["1.0"]))
+        self.assertEqual((self.listed("yard-inherited", SITE), self.listed("yard-inherited")), (["1.0"], ["1.0"]))
+        self.farm.stop()
+        shutil.rmtree(self.farm.data / "upstream")
+        self.farm.start()
+        self.assertEqual((self.listed("yard-restored", SITE), self.listed("yard-restored")), (["1.0"], ["1.0"]))
+
     def test_a_name_that_an_upstream_with_an_account_has_by_allow_never_falls_through(self):
         secret = 'username = "anna"\npassword_file = "secret"'
         other = self.open_farm_with_two(first='allow = ["yard-our-*", "yard-shared"]\n' + secret)
@@ -719,6 +769,22 @@ class UpstreamTest(FarmCase):
         for token, is_told in ((self.farm.create_token(name="operator", actions=("quarantine",)), True), (stranger, False)):
             _, _, body = self.farm.get(f"/api/v1/indexes/{BASE}/projects/yard-six/explain", headers={"Authorization": f"Bearer {token}"})
             self.assertEqual(b"private address" in body, is_told)
+
+    def test_the_name_of_a_project_is_told_to_nobody_who_asks_for_another_one(self):
+        self.farm = Farm((BASE, "lab"), index_settings={**rules(self.upstream), "lab": 'inherits = ["base"]\nread = "token"'})
+        self.addCleanup(self.farm.__exit__)
+        reader = self.farm.create_token("lab", name="reader", actions=("read",))
+        operator, stranger = (self.farm.create_token(BASE, name=action, actions=(action,)) for action in ("quarantine", "upload"))
+        self.farm.start()
+        self.upstream.pages["yard-secret"] = (503, {}, b"")
+        basic = base64.b64encode(f"__token__:{reader}".encode()).decode()
+        status, _, body = self.farm.get("/lab/simple/yard-secret/", headers={"Authorization": f"Basic {basic}"})
+        self.assertEqual((status, b"yard-secret" in body), (503, True))
+        status, _, body = self.farm.get(f"/{BASE}/simple/yard-other/")  # it is not asked: it fails for any project
+        self.assertEqual((status, b"yard-other" in body, b"secret" in body), (503, True, False), body)
+        for token, is_told in ((operator, True), (stranger, False)):
+            status, _, body = self.farm.get(f"/api/v1/indexes/{BASE}/projects/yard-else/explain", headers={"Authorization": f"Bearer {token}"})
+            self.assertEqual((status, b"last_failure" in body, b"secret" in body), (200, True, is_told), body)
 
     def test_through_a_proxy_which_finds_the_hosts(self):
         wheel = self.wheel("yard-six")

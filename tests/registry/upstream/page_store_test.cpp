@@ -57,9 +57,9 @@ TEST_CASE("who supplies a project stays known whatever the upstream answers, unt
     const auto folder = dir.path() / "upstream";
     PageStore server(folder);
     REQUIRE(server.put("main.up", "six", page_of_one_file()));
-    REQUIRE(server.note_supply("main.up", "six", "main"));
-    REQUIRE(server.note_supply("main.up", "six", "gpu"));
-    REQUIRE(server.note_supply("main.up", "six", "main"));
+    REQUIRE(server.note_supply("main.up", "six", {"main"}));
+    REQUIRE(server.note_supply("main.up", "six", {"gpu"}));
+    REQUIRE(server.note_supply("main.up", "six", {"main"}));
     const CachedPage fetched_before = *server.find("main.up", "six");
     REQUIRE(server.put("main.up", "six", page_of_one_file()));
     CHECK(PageStore(folder).find("main.up", "six")->supplies == std::vector<std::string>{"main", "gpu"});
@@ -84,7 +84,7 @@ TEST_CASE("a page without files supplies nobody") {  // it may be a captive port
     const base::TempDir dir = base::TempDir::make("pages").value();
     PageStore store(dir.path() / "upstream");
     REQUIRE(store.put("main.up", "six", CachedPage{}));
-    REQUIRE(store.note_supply("main.up", "six", "main"));
+    REQUIRE(store.note_supply("main.up", "six", {"main"}));
     CHECK(store.find("main.up", "six")->supplies.empty());
 }
 

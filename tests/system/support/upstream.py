@@ -37,6 +37,7 @@ class Offered:
     cut_after: int | None = None  # bytes after which the connection ends
     cuts: int = 1 << 30           # how often; later answers are whole
     first_body: bytes | None = None  # until the first cut
+    first_length: int | None = None  # Content-Length until the first cut
     wait_s: float = 0.0
     hold_after: int | None = None  # bytes after which it waits until `go` is set
     go: threading.Event = field(default_factory=threading.Event)
@@ -113,6 +114,9 @@ class Upstream(LoopbackServer):
                 if file.status != 200:
                     return self.reply(file.status, file.headers, file.body)
                 begin = self.range_begin(file)
+                if begin >= len(file.body):
+                    return self.reply(416, {"Content-Range": f"bytes */{len(file.body)}"}, b"")
+                is_cut = file.cut_after is not None and file.cuts > 0
                 upstream.ranges.append((name, begin))
                 body = file.body[begin:]
                 self.send_response(206 if begin else 200)
@@ -120,14 +124,16 @@ class Upstream(LoopbackServer):
                     self.send_header("Content-Range", f"bytes {begin}-{len(file.body) - 1}/{len(file.body)}")
                 if file.ranges:
                     self.send_header("ETag", f'"{file.sha256}"')
-                if file.chunked:
+                if is_cut and file.first_length is not None:
+                    self.send_header("Content-Length", str(file.first_length))
+                elif file.chunked:
                     self.send_header("Transfer-Encoding", "chunked")
                 else:
                     self.send_header("Content-Length", str(len(body)))
                 self.end_headers()
-                if file.cut_after is not None and file.cuts > 0:
+                if is_cut:
                     file.cuts -= 1
-                    self.wfile.write((file.first_body or body)[:file.cut_after])
+                    self.piece(file.chunked and file.first_length is None, (file.first_body or body)[:file.cut_after])
                     self.close_connection = True
                     return
                 first = len(body) if file.hold_after is None else file.hold_after
