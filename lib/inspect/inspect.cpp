@@ -59,7 +59,7 @@ base::Status check(const base::Reader& bytes, const InspectOptions& options, Fin
     std::vector<ElfMember> data = take_data(contents.elves, promise, findings);
     const ProvidedLibraries provided(contents.elves);
     const RequiredLibraries required(
-        info.metadata ? info.metadata->requires_dist : std::vector<std::string>(), options.has_library);
+        info.metadata ? info.metadata->requires_dist : std::vector<std::string>(), options.libraries_of);
     gather_elf_facts(contents.elves, provided, required, facts);
     if (!promise.is_judged()) facts.manylinux_fit.clear(), facts.musllinux_fit.clear();
     for (const auto& [fact, names] : contents.gpu.code)

@@ -27,7 +27,7 @@ struct InspectOptions {
     // Receives unpacked bytes, from any of the threads but never concurrently; may be empty.
     std::function<void(std::uint64_t done_bytes, std::uint64_t total_bytes)> progress;
     // What is known of other wheels; may be empty. Called from the thread of the caller.
-    HasLibrary has_library = {};
+    LibrariesOf libraries_of = {};
 };
 
 struct Inspection {

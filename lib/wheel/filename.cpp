@@ -246,10 +246,10 @@ base::Result<SdistFilename> parse_sdist_filename(std::string_view filename, std:
 
 std::string spelling_key(std::string_view filename) {
     if (const auto sdist = parse_sdist_filename(filename))
-        return normal_stem(sdist->project, sdist->version) + sdist->extension;
+        return normal_stem(sdist->project, sdist->version.without_trailing_zeros()) + sdist->extension;
     const auto wheel = parse_wheel_filename(filename);
     if (!wheel) return std::string(filename);
-    std::string key = normal_stem(wheel->project, wheel->version);
+    std::string key = normal_stem(wheel->project, wheel->version.without_trailing_zeros());
     if (wheel->build) key += "-" + wheel->build->text();
     for (const Tag& tag : wheel->tags)
         key += " " + base::ascii_lower(tag.text());

@@ -73,7 +73,7 @@ struct SdistFilename {
                                                                std::string_view project);
 
 // What two file names have in common that are one file in two spellings: project, version, build and tags in normal form.
-// Of a name that is neither a wheel's nor an sdist's, the name itself. Not a file name.
+// 1.0 and 1.0.0 are one version (PEP 440). Of a name that is neither a wheel's nor an sdist's, the name itself. Not a file name.
 [[nodiscard]] std::string spelling_key(std::string_view filename);
 
 }  // namespace wheelyard::wheel

@@ -257,6 +257,14 @@ Version Version::without_local() const {
     return version;
 }
 
+Version Version::without_trailing_zeros() const {
+    Version version = *this;
+    while (version.release_.size() > 1 && version.release_.back().is_zero())
+        version.release_.pop_back();
+    version.written_ = version.text();
+    return version;
+}
+
 std::strong_ordering Version::compare_public(const Version& other) const {
     if (const auto order = epoch_ <=> other.epoch_; order != 0) return order;
     if (const auto order = compare_releases(release_, other.release_); order != 0) return order;

@@ -47,6 +47,8 @@ class Version {
     [[nodiscard]] bool has_local() const { return !local_.empty(); }
     [[nodiscard]] std::string local_text() const;  // "cu126.1"; empty if there is none
     [[nodiscard]] Version without_local() const;
+    // "1.0.0rc1" is "1rc1": equal versions have one text.
+    [[nodiscard]] Version without_trailing_zeros() const;
 
     // PEP 440 order. Equality ignores trailing zeros of the release ("1.0" == "1.0.0") but not the local
     // part.

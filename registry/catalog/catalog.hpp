@@ -342,6 +342,7 @@ class Catalog {
         std::string_view index, std::string_view filename) const = 0;
     [[nodiscard]] virtual base::Result<std::optional<Tombstone>> tombstone(
         std::string_view index, std::string_view filename) const = 0;
+    // Of every version that is equal to this one: 1.0 is 1.0.0 (PEP 440).
     [[nodiscard]] virtual base::Result<std::vector<std::string>> filenames_of_version(
         std::string_view index, std::string_view project, std::string_view version) const = 0;
     [[nodiscard]] virtual base::Result<bool> has_project(std::string_view index,
@@ -361,7 +362,8 @@ class Catalog {
     [[nodiscard]] base::Result<Serial> record(EventKind kind, Event about, const Cause& cause);
     [[nodiscard]] base::Status change_rule(const IndexRule& rule, const Cause& cause);
     [[nodiscard]] base::Result<std::optional<Added>> find_inherited(const FileRow& row) const;
-    [[nodiscard]] base::Result<std::optional<Added>> find_other_spelling(const FileRow& row) const;
+    [[nodiscard]] base::Result<std::optional<Added>> find_other_spelling(const std::string& index,
+                                                                         const FileRow& row) const;
 };
 
 }  // namespace wheelyard::catalog

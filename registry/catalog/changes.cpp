@@ -107,20 +107,27 @@ base::Result<std::optional<Added>> Catalog::find_inherited(const FileRow& row) c
     WHEELYARD_ASSIGN(const auto source, source_of(rules, row.index, row.project));
     if (!source || *source == row.index) return std::nullopt;
     WHEELYARD_ASSIGN(auto inherited, name_holder(*source, row.filename));
-    if (!inherited || inherited->sha256 == row.sha256) return std::nullopt;
-    Added taken = refused_name(AddOutcome::name_taken, std::move(inherited->sha256));
-    taken.index_there = *source;
+    if (inherited && inherited->sha256 == row.sha256) return std::nullopt;
+    std::optional<Added> taken;
+    if (inherited) {
+        taken = refused_name(AddOutcome::name_taken, std::move(inherited->sha256));
+    } else {
+        WHEELYARD_ASSIGN(taken, find_other_spelling(*source, row));
+        if (taken && taken->sha256_there == row.sha256) return std::nullopt;
+    }
+    if (taken) taken->index_there = *source;
     return taken;
 }
 
 // Installers take either of two spellings: which one a user got would be chance.
-base::Result<std::optional<Added>> Catalog::find_other_spelling(const FileRow& row) const {
+base::Result<std::optional<Added>> Catalog::find_other_spelling(const std::string& index,
+                                                                const FileRow& row) const {
     if (row.is_upstreams) return std::nullopt;
-    WHEELYARD_ASSIGN(auto names, filenames_of_version(row.index, row.project, row.version));
+    WHEELYARD_ASSIGN(auto names, filenames_of_version(index, row.project, row.version));
     const std::string key = wheel::spelling_key(row.filename);
     for (std::string& name : names) {
         if (name == row.filename || wheel::spelling_key(name) != key) continue;
-        WHEELYARD_ASSIGN(auto there, name_holder(row.index, name));
+        WHEELYARD_ASSIGN(auto there, name_holder(index, name));
         Added taken = refused_name(AddOutcome::name_taken, there ? std::move(there->sha256) : std::string());
         taken.filename_there = std::move(name);
         return taken;
@@ -140,7 +147,7 @@ base::Result<std::optional<Added>> Catalog::find_obstacle(const FileRow& row) co
     WHEELYARD_ASSIGN(const auto of, project(row.index, row.project));
     if (of && (of->status == ProjectStatus::archived || of->status == ProjectStatus::quarantined))
         return refused_name(AddOutcome::project_closed);
-    WHEELYARD_ASSIGN(auto spelled, find_other_spelling(row));
+    WHEELYARD_ASSIGN(auto spelled, find_other_spelling(row.index, row));
     if (spelled) return spelled;
     return find_inherited(row);
 }

@@ -132,7 +132,7 @@ class Importer {
                                   {.policy = index_.policy,
                                    .threads = std::max(1U, std::thread::hardware_concurrency()),
                                    .progress = {},
-                                   .has_library = library_lookup(*store_.catalog, index_.name)}));
+                                   .libraries_of = library_lookup(*store_.catalog, index_.name)}));
         if (auto good = check_inspection(inspection); !good) return refused(std::move(good.error()));
         return inspection;
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -33,6 +34,11 @@ class PackedCopies {
     [[nodiscard]] bool has(PageForm form, Coding coding) const;
     // nullptr: not made yet, or of no use.
     [[nodiscard]] SharedText copy(PageForm form, Coding coding) const;
+    // What the copies of a text in both codings take once they are made: hashes in hexadecimal become half as long, all
+    // else of a page shorter still.
+    [[nodiscard]] static constexpr std::size_t expected_bytes(std::size_t text_bytes) {
+        return 2 * (text_bytes / 2);
+    }
     // Takes milliseconds for each MiB.
     void make(PageForm form, Coding coding, const std::string& text);
 

@@ -9,7 +9,8 @@ namespace wheelyard::http {
 
 namespace {
 
-// Cuts the last part off `text`, at the last `separator` outside of a quoted string (RFC 9110 §5.6.4).
+// Cuts the last part off `text`, at the last `separator` outside of a quoted string (RFC 9110 §5.6.4). A text with an open
+// quote has no parts: a client may have opened it so that it takes in what the proxy has added.
 std::string_view take_last(std::string_view& text, char separator) {
     bool is_quoted = false;
     std::size_t begin = 0;
@@ -21,6 +22,7 @@ std::string_view take_last(std::string_view& text, char separator) {
         else if (text[at] == separator && !is_quoted)
             begin = at + 1;
     }
+    if (is_quoted) return text = {};
     const std::string_view last = base::trim(text.substr(begin));
     text = text.substr(0, begin == 0 ? 0 : begin - 1);
     return last;

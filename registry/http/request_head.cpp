@@ -98,7 +98,7 @@ class HeadParser final : public http::basic_parser<true> {
                 head.if_modified_since = view(value);
                 break;
             case http::field::forwarded:
-                join(head.forwarded, value);
+                head.forwarded = view(value);
                 break;
             case http::field::accept_encoding:
                 join(head.accept_encoding, value);
@@ -113,9 +113,9 @@ class HeadParser final : public http::basic_parser<true> {
 
     // Fields without a Beast constant.
     void read_other(std::string_view name, beast::string_view value) {
-        if (base::equals_ignoring_case(name, "X-Forwarded-Proto")) join(head.forwarded_proto, value);
-        if (base::equals_ignoring_case(name, "X-Forwarded-Host")) join(head.forwarded_host, value);
-        if (base::equals_ignoring_case(name, "X-Forwarded-Prefix")) join(head.forwarded_prefix, value);
+        if (base::equals_ignoring_case(name, "X-Forwarded-Proto")) head.forwarded_proto = view(value);
+        if (base::equals_ignoring_case(name, "X-Forwarded-Host")) head.forwarded_host = view(value);
+        if (base::equals_ignoring_case(name, "X-Forwarded-Prefix")) head.forwarded_prefix = view(value);
         if (base::equals_ignoring_case(name, "Upload-Offset"))
             head.upload_offset = base::parse_decimal(view(value));
         if (base::equals_ignoring_case(name, "Upload-Length"))

@@ -32,7 +32,8 @@ struct RequestHead {
     std::string fetch_site;                      // Sec-Fetch-Site: "same-origin", "cross-site", …
     std::optional<std::uint64_t> upload_offset;  // resumable uploads; nullopt if absent or not a number
     std::optional<std::uint64_t> upload_length;
-    // What a proxy says of the client's request; several fields are joined with commas. Only public_url.hpp uses them.
+    // What a proxy says of the client's request: the last line of each field, since a proxy adds its own behind the
+    // client's. Only public_url.hpp uses them.
     std::string forwarded;        // RFC 7239
     std::string forwarded_proto;  // X-Forwarded-Proto, -Host and -Prefix
     std::string forwarded_host;

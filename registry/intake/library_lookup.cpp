@@ -1,21 +1,14 @@
 #include "registry/intake/library_lookup.hpp"
 
-#include <algorithm>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "lib/io/json.hpp"
 
 namespace wheelyard::registry {
 namespace {
-
-bool names(const io::Json& facts, std::string_view library) {
-    const auto has = [library](const std::vector<std::string>& names) {
-        return std::find(names.begin(), names.end(), library) != names.end();
-    };
-    const io::Json* needed = facts.find("needed");  // rows from before `provides`
-    return has(facts.texts("provides")) || (needed != nullptr && has(needed->texts("inside")));
-}
 
 base::Result<std::vector<catalog::FileRow>> files_of(const catalog::Catalog& catalog,
                                                      const std::string& index, std::string_view project) {
@@ -25,30 +18,38 @@ base::Result<std::vector<catalog::FileRow>> files_of(const catalog::Catalog& cat
     return catalog.files(*source, project);
 }
 
-bool have(const std::vector<catalog::FileRow>& files, std::string_view library) {
-    return std::any_of(files.begin(), files.end(), [library](const catalog::FileRow& row) {
+inspect::LibraryNames libraries_in(const std::vector<catalog::FileRow>& files) {
+    inspect::LibraryNames names;
+    for (const catalog::FileRow& row : files) {
         const auto facts = io::parse_json(row.facts_json);
-        return row.state == catalog::FileState::active && facts && names(*facts, library);
-    });
+        if (row.state != catalog::FileState::active || !facts) continue;
+        for (std::string& name : facts->texts("provides"))
+            names.insert(std::move(name));
+        const io::Json* needed = facts->find("needed");  // rows from before `provides`
+        if (needed == nullptr) continue;
+        for (std::string& name : needed->texts("inside"))
+            names.insert(std::move(name));
+    }
+    return names;
 }
 
 }  // namespace
 
-inspect::HasLibrary library_lookup(const catalog::Catalog& catalog, const std::string& index) {
-    return [&catalog, index](std::string_view project, std::string_view library) {
+inspect::LibrariesOf library_lookup(const catalog::Catalog& catalog, const std::string& index) {
+    return [&catalog, index](std::string_view project) {
         const auto files = files_of(catalog, index, project);
-        return files && have(*files, library);
+        return files ? libraries_in(*files) : inspect::LibraryNames();
     };
 }
 
-inspect::HasLibrary library_lookup(Writer& writer, const std::string& index) {
-    return [&writer, index](std::string_view project, std::string_view library) {
+inspect::LibrariesOf library_lookup(Writer& writer, const std::string& index) {
+    return [&writer, index](std::string_view project) {
         std::vector<catalog::FileRow> files;
         const auto read = writer.run([&](catalog::Catalog& catalog) -> base::Status {
             WHEELYARD_ASSIGN(files, files_of(catalog, index, project));
             return {};
         });
-        return read && have(files, library);
+        return read ? libraries_in(files) : inspect::LibraryNames();
     };
 }
 

@@ -12,7 +12,7 @@ namespace wheelyard::registry {
 
 // Of the wheels that `index` offers, its own or inherited ones. What cannot be read is not known. The catalog or writer must
 // outlive the result.
-[[nodiscard]] inspect::HasLibrary library_lookup(const catalog::Catalog& catalog, const std::string& index);
-[[nodiscard]] inspect::HasLibrary library_lookup(Writer& writer, const std::string& index);
+[[nodiscard]] inspect::LibrariesOf library_lookup(const catalog::Catalog& catalog, const std::string& index);
+[[nodiscard]] inspect::LibrariesOf library_lookup(Writer& writer, const std::string& index);
 
 }  // namespace wheelyard::registry

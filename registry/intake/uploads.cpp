@@ -319,7 +319,7 @@ wire::Answered<inspect::Inspection> FormUpload::inspect_content() {
                                             {.policy = index_.policy,
                                              .threads = parts_.inspect_threads,
                                              .progress = {},
-                                             .has_library = library_lookup(parts_.writer, index_.name)});
+                                             .libraries_of = library_lookup(parts_.writer, index_.name)});
     if (!inspection) return fail(inspection.error());
     if (auto good = check_inspection(*inspection); !good) return refuse(std::move(good.error()));
     return *std::move(inspection);

@@ -356,11 +356,12 @@ wire::Problem name_taken(std::string_view filename, const catalog::Added& there)
     const bool inherited = !there.index_there.empty();
     const std::string title = "File already exists (" + std::string(filename) + ")";
     if (!there.filename_there.empty())
-        return wire::make_problem(
-            "upload.name_taken", title,
-            "The index has a file of this project, version, build and tags under the name " +
-                there.filename_there + ".",
-            std::string(filename), "raise the version or the build number");
+        return wire::make_problem("upload.name_taken", title,
+                                  (inherited ? "The index inherits from `" + there.index_there + "` a file"
+                                             : std::string("The index has a file")) +
+                                      " of this project, version, build and tags under the name " +
+                                      there.filename_there + ".",
+                                  std::string(filename), "raise the version or the build number");
     const std::string where =
         inherited ? "The index inherits a file of this name from `" + there.index_there + "`, "
                   : "The index has a file of this name ";

@@ -251,7 +251,7 @@ base::Result<inspect::Inspection> inspect_bytes(const FileFetchParts& parts, con
                                            {.policy = policy,
                                             .threads = parts.inspect_threads,
                                             .progress = {},
-                                            .has_library = library_lookup(parts.writer, index)}));
+                                            .libraries_of = library_lookup(parts.writer, index)}));
     if (const auto good = check_inspection(inspection); !good)
         return refused("upstream.refused", good.error().detail, good.error().code);
     return inspection;

@@ -82,6 +82,7 @@ void give_memory_back() {
 std::uint64_t Upstreams::size_of(const Rendered& rendered) {
     constexpr std::uint64_t entry_bytes = 512;  // with its key and what all have
     std::uint64_t bytes = entry_bytes + rendered.pages->html.capacity() + rendered.pages->json.capacity();
+    bytes += http::PackedCopies::expected_bytes(rendered.pages->html.size() + rendered.pages->json.size());
     for (const catalog::FileRow& row : rendered.rows)
         bytes +=
             sizeof(row) + row.facts_json.capacity() + 4 * row.filename.capacity() + 4 * row.sha256.capacity();

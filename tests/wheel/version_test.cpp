@@ -76,6 +76,11 @@ TEST_CASE("the parts of a version are accessible") {
 
 TEST_CASE("trailing zeros of a release make no difference; a local part does") {
     CHECK(parsed("1") == parsed("1.0.0"));
+    // As canonicalize_version of Python's packaging.
+    for (const auto& [written, stripped] :
+         {std::pair("1.0.0", "1"), std::pair("1.0.10", "1.0.10"), std::pair("0.0", "0"),
+          std::pair("2!1.0.0rc1.post0.dev0+cu.0", "2!1rc1.post0.dev0+cu.0"), std::pair("1.0.1.0", "1.0.1")})
+        CHECK(parsed(written).without_trailing_zeros().text() == stripped);
     CHECK(parsed("1.0") != parsed("1.0+cu126"));
     CHECK(parsed("1.0").compare_public(parsed("1.0+cu126")) == 0);
 }

@@ -21,7 +21,7 @@ constexpr std::uint8_t record_u16 = 3, record_bytes = 4;
 constexpr std::uint8_t attribute_this_sm_only = 9;
 constexpr std::uint64_t max_compat_bytes = 64 * base::kib;  // real ones have 44
 
-// Whether `.nv.compat` says that the code runs on its SM only.
+// Whether the records of `.nv.compat` say that the code runs on its SM only.
 bool is_for_this_sm(std::string_view records) {
     base::ByteCursor cursor(records);
     while (cursor.left() >= 4) {
@@ -46,10 +46,12 @@ base::Status read_cubin(const base::Reader& bytes, const ElfFacts& elf, GpuFacts
     const bool is_new = elf.abi_version == cubin_abi_new;
     const std::uint32_t sm = (is_new ? elf.flags >> 8 : elf.flags) & 0xff;
     bool only = (elf.flags & (is_new ? 1u << 3 : 1u << 11)) != 0;
-    for (const ElfSection& section : elf.sections) {
-        if (section.name != ".nv.compat" || section.size > max_compat_bytes) continue;
-        std::string records(section.size, '\0');
-        WHEELYARD_TRY(bytes.read_at(section.offset, records.data(), records.size()));
+    // Thousands of section headers may have this name and refer to one range: only the first counts.
+    const auto compat = std::find_if(elf.sections.begin(), elf.sections.end(),
+                                     [](const ElfSection& section) { return section.name == ".nv.compat"; });
+    if (compat != elf.sections.end() && compat->size <= max_compat_bytes) {
+        std::string records(compat->size, '\0');
+        WHEELYARD_TRY(bytes.read_at(compat->offset, records.data(), records.size()));
         only = only || is_for_this_sm(records);
     }
     constexpr std::uint32_t oldest_sm = 10;

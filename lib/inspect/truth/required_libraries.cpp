@@ -59,33 +59,39 @@ bool is_of_an_extra(const wheel::Requirement& requirement) {
     return requirement.marker && requirement.marker->text().find("extra") != std::string::npos;
 }
 
-RequiredLibraries::RequiredLibraries(const std::vector<std::string>& requires_dist, HasLibrary has_library)
-    : has_library_(std::move(has_library)) {
+RequiredLibraries::RequiredLibraries(const std::vector<std::string>& requires_dist, LibrariesOf libraries_of)
+    : libraries_of_(std::move(libraries_of)) {
+    std::set<std::string> seen;
     for (const std::string& line : requires_dist) {
+        if (projects_.size() == max_required_projects) break;
         const auto requirement = wheel::Requirement::parse(line);
-        if (requirement && !is_of_an_extra(*requirement)) projects_.push_back(requirement->project);
+        if (!requirement || is_of_an_extra(*requirement)) continue;
+        if (seen.insert(requirement->project).second) projects_.push_back(requirement->project);
+    }
+    for (const Family& family : families) {
+        const auto named = std::find_if(projects_.begin(), projects_.end(), [&](const std::string& project) {
+            return is_of(family.projects, project);
+        });
+        family_projects_.push_back(named == projects_.end() ? std::string() : *named);
     }
 }
 
-std::string RequiredLibraries::project_of(std::string_view library) const {
-    if (is_path_outside(library) || projects_.empty()) return {};
-    const std::string_view name = base_name(library);
-    if (const auto known = found_.find(name); known != found_.end()) return known->second;
-    return found_.emplace(name, find_project(name)).first->second;
-}
-
-std::string RequiredLibraries::find_project(std::string_view library) const {
-    for (const std::string& project : projects_) {
-        if (has_library_ && has_library_(project, library)) return project;
+std::string RequiredLibraries::project_of(std::string_view path) const {
+    if (is_path_outside(path) || projects_.empty()) return {};
+    const std::string_view library = base_name(path);
+    auto known = known_.find(library);
+    while (libraries_of_ && known == known_.end() && asked_ < projects_.size()) {
+        const std::string& project = projects_[asked_++];
+        for (const std::string& name : libraries_of_(project))
+            known_.emplace(name, project);
+        known = known_.find(library);
     }
+    if (known != known_.end()) return known->second;
     const auto* const family =
         std::find_if(std::begin(families), std::end(families),
                      [library](const Family& row) { return is_of(row.libraries, library); });
     if (family == std::end(families)) return {};
-    const auto named = std::find_if(projects_.begin(), projects_.end(), [&](const std::string& project) {
-        return is_of(family->projects, project);
-    });
-    return named == projects_.end() ? std::string() : *named;
+    return family_projects_[static_cast<std::size_t>(family - std::begin(families))];
 }
 
 std::vector<std::string> libraries_for_others(const std::vector<ElfMember>& elves) {

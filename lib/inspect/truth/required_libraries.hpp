@@ -3,8 +3,10 @@
 // project, as offline, a table of families helps (RAPIDS, Intel's runtimes).
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,22 +19,26 @@ namespace wheelyard::inspect {
 // Whether only those who ask for an extra get the requirement: `torch==1.4.0; extra == "dev"` says nothing of the wheel.
 [[nodiscard]] bool is_of_an_extra(const wheel::Requirement& requirement);
 
-// Whether a wheel of `project` (normalised), as the index offers it, has this library. Empty: nothing is known.
-using HasLibrary = std::function<bool(std::string_view project, std::string_view library)>;
+using LibraryNames = std::set<std::string>;
+// The libraries that the wheels of `project` (normalised) have, as the index offers them. Empty: nothing is known.
+using LibrariesOf = std::function<LibraryNames(std::string_view project)>;
+
+inline constexpr std::size_t max_required_projects = 200;  // per wheel; each costs a read of the index
 
 class RequiredLibraries {
   public:
-    // Requirements of an extra do not count: the wheel comes without them.
-    RequiredLibraries(const std::vector<std::string>& requires_dist, HasLibrary has_library);
+    // Requirements of an extra do not count: the wheel comes without them. Nor do projects beyond max_required_projects.
+    RequiredLibraries(const std::vector<std::string>& requires_dist, LibrariesOf libraries_of);
     // The project of Requires-Dist that brings the library; empty: none.
-    [[nodiscard]] std::string project_of(std::string_view library) const;
+    [[nodiscard]] std::string project_of(std::string_view path) const;
 
   private:
-    [[nodiscard]] std::string find_project(std::string_view library) const;
-
-    std::vector<std::string> projects_;
-    HasLibrary has_library_;
-    mutable std::map<std::string, std::string, std::less<>> found_;  // each library is looked up once
+    std::vector<std::string> projects_;  // each once
+    LibrariesOf libraries_of_;
+    std::vector<std::string> family_projects_;  // of each family the first project that is required, or empty
+    // Each project is asked for once, when a library needs it: an answer costs a read of the index.
+    mutable std::size_t asked_ = 0;
+    mutable std::map<std::string, std::string, std::less<>> known_;  // the first project with each library
 };
 
 // The libraries that other wheels can load from this one: SONAMEs, or names of files without one, of shared objects named

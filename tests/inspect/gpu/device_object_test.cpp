@@ -1,6 +1,9 @@
 // Files that are device code themselves: headers by the documents of their formats. Real ones: gpu_code_test.cpp.
 #include "lib/inspect/gpu/device_object.hpp"
 
+#include <algorithm>
+#include <string_view>
+
 #include <doctest/doctest.h>
 
 #include "tests/support/elf_writer.hpp"
@@ -56,6 +59,37 @@ TEST_CASE("CUDA 13 says in .nv.compat that a cubin is for its SM only") {
     CHECK(names("\x04\x0b\x04\x00\x00\x00\x00\x00\x02\x09\x01\x00"s) == Names{"sm_90a"});
     CHECK(names("\x04\x0b\xff\xff\x02\x09\x01\x00"s) == Names{"sm_90"});  // longer than the section
     CHECK(names("\x02\x09"s) == Names{"sm_90"});
+}
+
+TEST_CASE("many sections named .nv.compat cost the work of one") {
+    class CountingReader final : public base::Reader {
+      public:
+        explicit CountingReader(std::string_view bytes) : bytes_(bytes) {}
+        [[nodiscard]] std::uint64_t size() const override { return bytes_.size(); }
+        [[nodiscard]] base::Status read_at(std::uint64_t offset, char* into,
+                                           std::size_t length) const override {
+            read_bytes += length;
+            return bytes_.read_at(offset, into, length);
+        }
+        mutable std::uint64_t read_bytes = 0;
+
+      private:
+        base::MemoryReader bytes_;
+    };
+    using namespace std::string_literals;
+    const std::string file = test_support::write_elf(cubin(8, 0x6005a04, "\x02\x09\x01\x00"s));
+    const CountingReader reader(file);
+    auto elf = inspect::parse_elf(reader);
+    REQUIRE(elf);
+    const auto compat = std::find_if(elf->sections.begin(), elf->sections.end(),
+                                     [](const auto& section) { return section.name == ".nv.compat"; });
+    REQUIRE(compat != elf->sections.end());
+    elf->sections.assign(60'000, inspect::ElfSection(*compat));
+    reader.read_bytes = 0;
+    inspect::GpuFacts facts;
+    REQUIRE(inspect::read_device_object(reader, *elf, facts));
+    CHECK(facts.names("cuda_sm") == Names{"sm_90a"});
+    CHECK(reader.read_bytes == 4);
 }
 
 TEST_CASE("a cubin of another ABI is unread, and not guessed") {

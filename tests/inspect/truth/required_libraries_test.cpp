@@ -7,8 +7,8 @@ using namespace wheelyard;
 using namespace wheelyard::inspect_test;
 
 TEST_CASE("the index knows which project brings a library; without it a table of families does") {
-    const auto index = [](std::string_view project, std::string_view library) {
-        return project == "odd-lib" && library == "libodd.so.3";
+    const auto index = [](std::string_view project) {
+        return project == "odd-lib" ? inspect::LibraryNames{"libodd.so.3"} : inspect::LibraryNames();
     };
     const inspect::RequiredLibraries required({"numpy>=2", "Odd.Lib ==3.*", "never; extra == 'x'"}, index);
     CHECK(required.project_of("libodd.so.3") == "odd-lib");
@@ -32,6 +32,28 @@ TEST_CASE("the index knows which project brings a library; without it a table of
         CAPTURE(row.library);
         CHECK(inspect::RequiredLibraries({row.requirement}, {}).project_of(row.library) == row.project);
     }
+}
+
+TEST_CASE("the index is asked once for each required project, for no more than a limit") {
+    std::vector<std::string> asked;
+    const auto index = [&](std::string_view project) {
+        asked.emplace_back(project);
+        return project == "p1" ? inspect::LibraryNames{"libone.so"} : inspect::LibraryNames();
+    };
+    std::vector<std::string> lines;
+    for (int i = 0; i < 1000; ++i) {
+        lines.push_back("P" + std::to_string(i));
+        lines.push_back("p" + std::to_string(i) + " >=1");
+    }
+    const inspect::RequiredLibraries required(lines, index);
+    CHECK(asked.empty());
+    CHECK(required.project_of("libone.so") == "p1");
+    CHECK(asked == std::vector<std::string>{"p0", "p1"});
+    for (int i = 0; i < 1000; ++i)
+        CHECK(required.project_of("libother" + std::to_string(i) + ".so").empty());
+    CHECK(required.project_of("libone.so.1").empty());
+    CHECK(asked.size() == inspect::max_required_projects);
+    CHECK(std::set<std::string>(asked.begin(), asked.end()).size() == asked.size());
 }
 
 TEST_CASE("a required library is a fact of its own kind, and no finding that quarantines") {

@@ -413,6 +413,13 @@ TEST_CASE(
     REQUIRE(filled.catalog.add_file(spelled("stable", other, 'f'))->outcome == AddOutcome::added);
     CHECK(catalog::promote_file(filled.catalog, {"main", six}, "stable", cause)->outcome ==
           ChangeOutcome::name_taken);
+    for (const char* version : {"1", "1.0.0"}) {
+        catalog::FileRow equal = spelled("main", "six-" + std::string(version) + "-py3-none-any.whl", 'f');
+        equal.version = version;
+        CHECK(filled.catalog.add_file(equal)->filename_there == six);
+    }
+    CHECK(filled.catalog.add_file(row_of("main", "six", "10", 'f'))->outcome == AddOutcome::added);
+    CHECK(filled.catalog.add_file(row_of("main", "six", "1.0.0.1", 'f'))->outcome == AddOutcome::added);
     catalog::FileRow copy = spelled("main", "SIX-1.0-py3-none-any.whl", 'd');
     copy.is_upstreams = true;
     CHECK(filled.catalog.add_file(copy)->outcome == AddOutcome::added);

@@ -171,6 +171,18 @@ TEST_CASE("other bytes under a visible inherited name are refused, under a hidde
     CHECK(taken.outcome == AddOutcome::name_taken);
     CHECK(taken.sha256_there == std::string(64, 'a'));
     CHECK(taken.index_there == "base");
+    CHECK(taken.filename_there.empty());
+    // A second spelling, also of the version, as one would be in the index itself.
+    for (const auto& [filename, version] :
+         {std::pair("Six-1.0-py3-none-any.whl", "1.0"), std::pair("six-1.0.0-py3-none-any.whl", "1.0.0")}) {
+        catalog::FileRow row = catalog::row_of("gh200", "six", version, 'b');
+        row.filename = filename;
+        const auto spelled = family.catalog.add_file(row).value();
+        CHECK(spelled.outcome == AddOutcome::name_taken);
+        CHECK(spelled.sha256_there == std::string(64, 'a'));
+        CHECK(spelled.index_there == "base");
+        CHECK(spelled.filename_there == "six-1.0-py3-none-any.whl");
+    }
     const auto outcome = [&](const char* project, const char* version, char hash) {
         return family.catalog.add_file(catalog::row_of("gh200", project, version, hash))->outcome;
     };

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "lib/wheel/version.hpp"
 #include "registry/catalog/catalog.hpp"
 #include "registry/catalog/index_rule.hpp"
 
@@ -326,8 +327,11 @@ class MemoryCatalog final : public Catalog {
                                                                 std::string_view project,
                                                                 std::string_view version) const override {
         std::vector<std::string> names;
+        const auto wanted = wheel::Version::parse(version);
         for (const FileRow& row : rows_where([&](const FileRow& each) {
-                 return each.index == index && each.project == project && each.version == version;
+                 const auto there = wheel::Version::parse(each.version);
+                 return each.index == index && each.project == project &&
+                        (each.version == version || (wanted && there && *wanted == *there));
              }))
             names.push_back(row.filename);
         return names;

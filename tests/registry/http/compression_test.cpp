@@ -5,6 +5,7 @@
 #include <array>
 #include <string>
 
+#include "lib/base/digest/digest.hpp"
 #include "lib/io/gzip.hpp"
 #include "lib/io/zstd.hpp"
 #include "registry/http/rendered_page.hpp"
@@ -67,6 +68,25 @@ TEST_CASE("what is no text, is small or is no success stays as it is") {
         CHECK_FALSE(has(reply, "Vary: Accept-Encoding"));
         CHECK(body_of(reply) == before);
     }
+}
+
+TEST_CASE("the copies of a page that is mostly hashes take no more than is expected of them") {
+    std::string text;
+    for (int i = 0; i < 1'000; ++i) {
+        const std::string hash = base::sha256_hex(std::to_string(i));
+        const std::string name = "six-1." + std::to_string(i) + "-py3-none-any.whl";
+        text += "<a href=\"../../files/" + hash + "/" + name + "#sha256=" + hash +
+                "\" data-core-metadata=\"sha256=" + base::sha256_hex(hash) + "\">" + name + "</a><br>\n";
+    }
+    PackedCopies copies;
+    std::size_t bytes = 0;
+    for (const Coding coding : {Coding::gzip, Coding::zstd}) {
+        copies.make(PageForm::html, coding, text);
+        REQUIRE((copies.copy(PageForm::html, coding) != nullptr || !io::has_zstd()));
+        if (const SharedText copy = copies.copy(PageForm::html, coding)) bytes += copy->size();
+    }
+    CHECK(bytes > 0);
+    CHECK(bytes <= PackedCopies::expected_bytes(text.size()));
 }
 
 TEST_CASE("a page of an upstream is compressed once, and each of its representations has its own tag") {

@@ -38,6 +38,14 @@ TEST_CASE("the server's URL is what a named proxy says of the client's request")
         {"Forwarded: host=\"evil, host=more.example\", for=_x\r\n", "http://inside:8080"},
         {"Forwarded: for=_x, host=w.example\r\nX-Forwarded-Prefix: /a\r\n", "http://w.example/a"},
         {"Forwarded: host=w.example\r\nX-Forwarded-Host: x.example\r\n", "http://x.example"},
+        // A quote that the client opens takes in nothing of what the proxy adds, in a field line of its own or in the client's.
+        {"Forwarded: host=evil.example;x=\"\r\nForwarded: for=_x;host=w.example\r\n", "http://w.example"},
+        {"Forwarded: host=evil.example;x=\"\\\r\nForwarded: for=\"[2001:db8::1]:1\";host=w.example\r\n",
+         "http://w.example"},
+        {"Forwarded: host=evil.example;x=\", for=_x;host=w.example\r\n", "http://inside:8080"},
+        {"Forwarded: host=evil.example;x=\", for=\"[2001:db8::1]:1\";host=w.example\r\n",
+         "http://inside:8080"},
+        {"X-Forwarded-Host: \"evil\r\nX-Forwarded-Host: w.example\r\n", "http://w.example"},
     };
     for (const auto& [fields, url] : table) {
         CAPTURE(fields);

@@ -340,6 +340,11 @@ TEST_CASE("titles are words that clients know, on one line") {
     CHECK(taken.status == 409);
     CHECK(taken.title == "File already exists (six-1.16.0-py2.py3-none-any.whl)");
     CHECK(taken.detail.find(std::string(64, 'a')) != std::string::npos);
+    const auto inherited =
+        registry::name_taken("six-1.16.0-py3-none-any.whl",
+                             {.index_there = "base", .filename_there = "Six-1.16.0-py3-none-any.whl"});
+    CHECK(inherited.detail.find("inherits from `base`") != std::string::npos);
+    CHECK(inherited.detail.find("under the name Six-1.16.0-py3-none-any.whl") != std::string::npos);
     const auto deleted = registry::name_was_deleted("six-1.16.0-py2.py3-none-any.whl");
     CHECK(deleted.status == 400);
     CHECK(deleted.title.starts_with("This filename was previously used"));
