@@ -41,9 +41,12 @@
     });
     return made;
   };
-  // A list that may not be read says so in its own table; the others are shown.
+  // A list that may not be read says so in its own table; the others are shown. A late answer to an earlier question is not.
+  const asked = {};
   const fill = (id, rows_of) => {
+    const question = asked[id] = (asked[id] ?? 0) + 1;
     const body = document.getElementById(id).tBodies[0];
+    const put = rows => question === asked[id] && body.replaceChildren(...rows);
     const note = text => {
       const cell = element("td", text, "quiet");
       cell.colSpan = 9;
@@ -51,8 +54,7 @@
       line.append(cell);
       return line;
     };
-    return rows_of().then(rows => body.replaceChildren(...(rows.length ? rows : [note("None.")])))
-      .catch(error => body.replaceChildren(note(error.message)));
+    return rows_of().then(rows => put(rows.length ? rows : [note("None.")])).catch(error => put([note(error.message)]));
   };
   const size = bytes => bytes < 2 ** 20 ? Math.ceil(bytes / 2 ** 10) + " KiB" :
     bytes < 2 ** 30 ? (bytes / 2 ** 20).toFixed(1) + " MiB" : (bytes / 2 ** 30).toFixed(1) + " GiB";
