@@ -2,6 +2,9 @@
 #include "builder/workplace/notices.hpp"
 
 #include <algorithm>
+#include <utility>
+
+#include "builder/remote/secrets.hpp"
 
 namespace wheelyard::builder {
 namespace {
@@ -20,7 +23,8 @@ notify::Settings notify_settings(const Site& site) {
             .from = site.name};
 }
 
-std::vector<notify::Notice> notices_of(const TickReport& report, const std::vector<Attempt>& attempts) {
+std::vector<notify::Notice> notices_of(const TickReport& report, const std::vector<Attempt>& attempts,
+                                       const std::vector<std::string>& secrets) {
     std::vector<notify::Notice> notices;
     if (report.uploads_paused)
         notices.push_back({"upload.paused", "token", "Uploads are paused. " + report.uploads_paused->text()});
@@ -35,6 +39,8 @@ std::vector<notify::Notice> notices_of(const TickReport& report, const std::vect
                            cell.name + (cell.attempt.empty() ? "" : " " + cell.attempt),
                            cell.name + " is given up: " + cell.reason});
     }
+    for (notify::Notice& notice : notices)
+        notice.sentence = hide_secrets(std::move(notice.sentence), secrets);
     return notices;
 }
 
@@ -42,7 +48,9 @@ base::Status notify_after_tick(Workplace& place, const TickReport& report) {
     const notify::Settings settings = notify_settings(place.site());
     if (settings.command.empty()) return {};
     WHEELYARD_ASSIGN(const auto journal, place.journal().read());
-    WHEELYARD_TRY(notify::tell(settings, notices_of(report, journal.attempts), place.clock()));
+    // A token that cannot be read reached nobody's output either; the rest is hidden by its form.
+    const auto secrets = secrets_of(place.site()).value_or(std::vector<std::string>());
+    WHEELYARD_TRY(notify::tell(settings, notices_of(report, journal.attempts, secrets), place.clock()));
     return {};
 }
 

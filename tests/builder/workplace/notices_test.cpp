@@ -29,7 +29,7 @@ TEST_CASE("a queue that takes no jobs, a refused job and a cell that was given u
         cell.reason = "why";
         report.plan.cells.push_back(cell);
     }
-    const auto notices = notices_of(report, {refused, failed});
+    const auto notices = notices_of(report, {refused, failed}, {});
     std::string told;
     for (const auto& notice : notices)
         told += std::string(notice.event) + " | " + notice.subject + " | " + notice.sentence + "\n";
@@ -43,6 +43,27 @@ TEST_CASE("a queue that takes no jobs, a refused job and a cell that was given u
           "many jobs (one job is tried again from 1970-01-01T00:00:00.000000Z)\n"
           "submission.refused | torch w1refused | torch is given up: why\n"
           "cell.given_up | numpy w1failed | numpy is given up: why\n");
+}
+
+TEST_CASE(
+    "no notice has a password or a token, whether a build, the batch system or the registry printed it") {
+    TickReport report;
+    report.uploads_paused =
+        base::Error{"upload.not_allowed", "https://me:hunter2@yard refuses s3cret", "", ""};
+    report.plan.held_queues.push_back({"", "qsub: see http://me:hunter2@help/ s3cret", 0, 9, 0, {}});
+    Cell cell;
+    cell.name = "torch";
+    cell.state = CellState::given_up;
+    cell.reason = "cannot clone https://bob:hunter2@git.example/x with s3cret";
+    report.plan.cells.push_back(cell);
+    const auto notices = notices_of(report, {}, {"s3cret"});
+    REQUIRE(notices.size() == 3);
+    for (const auto& notice : notices) {
+        const std::string told = notice.subject + notice.sentence;
+        CHECK_MESSAGE(told.find("hunter2") == std::string::npos, told);
+        CHECK_MESSAGE(told.find("s3cret") == std::string::npos, told);
+        CHECK_MESSAGE(told.find("(hidden)") != std::string::npos, told);
+    }
 }
 
 }  // namespace
