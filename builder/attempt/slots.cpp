@@ -8,15 +8,15 @@
 namespace wheelyard::builder {
 namespace {
 
-bool waits_for_an_answer(const Attempt& attempt) {
-    return attempt.waiting.what == WaitFor::retry || attempt.waiting.what == WaitFor::person;
-}
-
 bool needs_job(const Attempt& attempt) {
     return attempt.asked.purpose != Purpose::promotion && !is_over(attempt.state);
 }
 
 }  // namespace
+
+bool waits_for_an_answer(const Attempt& attempt) {
+    return attempt.waiting.what == WaitFor::retry || attempt.waiting.what == WaitFor::person;
+}
 
 // A prepared attempt that waits for an answer has tried to submit: the batch system accepts no job now.
 bool holds_job_slot(const Attempt& attempt) {

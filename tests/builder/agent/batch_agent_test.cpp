@@ -229,6 +229,32 @@ TEST_CASE("a job that its scheduler dropped each time is explained with its id, 
           "submitted 3 times");
 }
 
+TEST_CASE("an attempt that waits for a person keeps no other one from probing a held queue") {
+    BatchFarm farm;
+    farm.site.max_jobs = 10;
+    farm.batch.refusal = no_job_created("no", "qsub: in maintenance until 18:00");
+    farm.tick();
+    for (const bool waits : {true, false}) {
+        CAPTURE(waits);
+        Attempt other = farm.attempts().front();
+        other.id = "w1other";
+        other.asked.version = "1.1";
+        other.asked.cell = "demo-1.1-cp311";
+        other.state = State::planned;
+        other.waiting = {};
+        other.waiting.what = waits ? WaitFor::person : WaitFor::nothing;
+        other.waiting.not_before = farm.clock.now() + max_wait_ms * 1000;
+        testing::must(farm.journal->write(other));
+        farm.site.wants = {{"demo", {"1.0", "1.1", waits ? "1.2" : "1.3"}, {"3.11"}}};
+        farm.tick();
+        const auto attempts = farm.attempts();
+        const bool is_prepared = std::any_of(attempts.begin(), attempts.end(), [&](const Attempt& one) {
+            return one.asked.version == (waits ? "1.2" : "1.3");
+        });
+        CHECK(is_prepared == waits);
+    }
+}
+
 TEST_CASE("retry takes every cell that is given up, or those with one code") {
     BatchFarm farm;
     farm.site.max_jobs = 10;
