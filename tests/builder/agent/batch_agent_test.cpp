@@ -284,6 +284,26 @@ TEST_CASE("retry takes every cell that is given up, or those with one code") {
     CHECK(agent.retry_given_up("", true).error().code == "retry.nothing");
 }
 
+TEST_CASE(
+    "retry of every cell leaves those that nobody wants any more, also while the registry does not answer") {
+    for (const bool is_down : {false, true}) {
+        CAPTURE(is_down);
+        BatchFarm farm;
+        farm.site.max_jobs = 10;
+        farm.site.wants = {{"demo", {"1.0", "1.1"}, {"3.11"}}};
+        farm.batch.refusal =
+            request_refused("PBS rejects the job", "qsub: Unknown resource: nosuch", "[scheduler]");
+        farm.settle();
+        farm.site.wants = {{"demo", {"1.1"}, {"3.11"}}};
+        farm.registry.down = is_down;
+        const auto done = Agent(farm.parts()).retry_given_up("", true);
+        REQUIRE(done.has_value());
+        CHECK(*done == "the next `tick` or `run` builds demo-1.1-cp311 again");
+        for (const Attempt& attempt : farm.attempts())
+            CHECK(attempt.superseded == (attempt.asked.version == "1.1"));
+    }
+}
+
 TEST_CASE("the advice of a failure is a command to paste, with the cell and the site file") {
     BatchFarm farm;
     farm.site.file = "/etc/wheel yard/site.toml";
