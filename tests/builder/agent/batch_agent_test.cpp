@@ -8,6 +8,7 @@
 #include "builder/agent/agent.hpp"
 #include "builder/agent/limits.hpp"
 #include "builder/attempt/limits.hpp"
+#include "builder/attempt/slots.hpp"
 #include "builder/explain.hpp"
 #include "builder/plan/request.hpp"
 #include "builder/show/report.hpp"
@@ -253,6 +254,30 @@ TEST_CASE("an attempt that waits for a person keeps no other one from probing a 
         });
         CHECK(is_prepared == waits);
     }
+}
+
+TEST_CASE("jobs that vanished and are refused since then hold no job slots; they go on within the limit") {
+    BatchFarm farm;
+    farm.site.max_jobs = 2;
+    farm.site.wants = {{"demo", {"1.0", "1.1"}, {"3.11"}}};
+    farm.tick();
+    REQUIRE(farm.batch.given.size() == 2);
+    farm.batch.view = {JobState::unclaimed, "", {}};  // the batch system lost its jobs
+    farm.batch.refusal = no_job_created("no", "qsub: in maintenance until 18:00");
+    for (int ticks = 1; ticks <= 4; ++ticks) {
+        farm.tick();
+        CHECK(farm.batch.asked == 2 + ticks);  // no probe waits for a claim that cannot come
+    }
+    CHECK(count_slots(farm.attempts()).jobs == 0);
+    for (const Attempt& attempt : farm.attempts()) {
+        CHECK(attempt.state == State::submitting);  // an earlier job that comes late is still found
+        CHECK(attempt.job.submits == 1);
+    }
+    farm.site.max_jobs = 1;
+    farm.batch.refusal.reset();
+    farm.tick();
+    CHECK(farm.batch.given.size() == 3);
+    CHECK(count_slots(farm.attempts()).jobs == 1);
 }
 
 TEST_CASE("retry takes every cell that is given up, or those with one code") {
