@@ -13,7 +13,8 @@ namespace wheelyard::builder {
 // Pure. Every sentence passes hide_secrets().
 [[nodiscard]] std::vector<notify::Notice> notices_of(const TickReport& report,
                                                      const std::vector<Attempt>& attempts,
-                                                     const std::vector<std::string>& secrets);
+                                                     const std::vector<std::string>& secrets,
+                                                     base::UnixMicros now);
 // Tells them. What goes wrong is in the result and no failure of the tick.
 [[nodiscard]] base::Status notify_after_tick(Workplace& place, const TickReport& report);
 
