@@ -218,14 +218,17 @@ bool is_program(std::string_view path) {
     return access(path.data(), X_OK) == 0 && access(inside, F_OK) != 0;  // no folder
 }
 
-// Whether `file`, a name or a path, is a compiler, a cache in front of one, or called as a compiler is.
+bool is_called_otherwise(std::string_view file, Words argv) {
+    return argv != nullptr && argv[0] != nullptr && name_of(argv[0]) != name_of(file);
+}
+
+// Whether `file`, a name or a path, is a compiler, a cache in front of one, or called as a compiler is. Not under another
+// name: the launcher starts a program by its path, and both clang, which takes its language from its first word, and
+// ccache under a compiler's name would do something else.
 bool is_compile(std::string_view file, Words argv) {
     if (argv == nullptr || argv[0] == nullptr) return false;
     const auto name = name_of(file);
-    // A program that goes by its first word, as ccache does under a compiler's name, and our own.
-    const auto called = name_of(argv[0]);
-    const bool is_plain = called == name || (is_compiler_name(called) && is_compiler_name(name));
-    if (!is_plain || begins_in(name, "wheelyard-governor")) return false;
+    if (is_called_otherwise(file, argv) || begins_in(name, "wheelyard-governor")) return false;
     return is_compiler_name(name) || is_cache_name(name) || is_distributor_name(name) ||
            looks_like_compile(count_of(argv), [argv](std::size_t i) { return std::string_view(argv[i]); });
 }
@@ -359,7 +362,9 @@ int rerouted(const char* path, const char* as_given, Words argv, Words envp, Cal
 const char* found_on_path(const char* file, Words argv, char* buffer) {
     const std::string_view name = file;
     if (name.find('/') != std::string_view::npos) return file;
-    if (!is_compile(name, argv)) return nullptr;
+    // Our links go by their first word, too.
+    const bool passes_links = is_called_otherwise(name, argv) && is_compiler_name(name);
+    if (!is_compile(name, argv) && !passes_links) return nullptr;
     const char *path = value_in(environ, "PATH"), *shims = variable(environ, shims_variable);
     const std::string_view links = shims == nullptr ? "" : shims;
     std::string_view rest = path == nullptr ? "/bin:/usr/bin" : path;
@@ -375,6 +380,11 @@ const char* found_on_path(const char* file, Words argv, char* buffer) {
     }
 }
 
+// What an exec that is not rerouted gets in place of `file`.
+const char* given(const char* file, const char* path, Words argv) {
+    return path != nullptr && is_called_otherwise(file, argv) ? path : file;
+}
+
 int exec_path(const char* path, Words argv, Words envp) {
     remember();
     return rerouted(path, path, argv, envp, [](const char* file, Words words, Words variables) {
@@ -385,8 +395,9 @@ int exec_path(const char* path, Words argv, Words envp) {
 int exec_name(const char* file, Words argv, Words envp) {
     remember();
     char buffer[max_path_bytes];
+    const char* path = found_on_path(file, argv, buffer);
     return rerouted(
-        found_on_path(file, argv, buffer), file, argv, envp,
+        path, given(file, path, argv), argv, envp,
         [](const char* name, Words words, Words variables) { return next.execvpe(name, words, variables); });
 }
 
@@ -433,7 +444,8 @@ int our_posix_spawnp(pid_t* pid, const char* file, const posix_spawn_file_action
                      const posix_spawnattr_t* attributes, Words argv, Words envp) {
     remember();
     char buffer[max_path_bytes];
-    return rerouted(found_on_path(file, argv, buffer), file, argv, envp,
+    const char* path = found_on_path(file, argv, buffer);
+    return rerouted(path, given(file, path, argv), argv, envp,
                     [&](const char* name, Words words, Words variables) {
                         return next.posix_spawnp(pid, name, actions, attributes, words, variables);
                     });
