@@ -174,6 +174,15 @@ class EveryWay(PathsCase):
         result, _ = self.governed(None, LIMIT, [sys.executable, "-c", code.replace("posix_spawn", "posix_spawnp"), "gcc", "no-such"])
         self.assertEqual(self.objects(), 1, result.stderr)
 
+    def test_a_process_that_starts_many_with_large_environments_does_not_grow(self):
+        code = ("import os, resource\nenvironment = {f'V{i}': 'x' for i in range(20000)}\n"
+                "size = lambda: int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize()\n"
+                "def start():\n    os.posix_spawn('/bin/true', ['true'], environment)\n    os.wait()\n"
+                "start()\nbefore = size()\nfor _ in range(60):\n    start()\nprint('grew', size() - before)\n")
+        result, _ = self.governed(None, LIMIT, [sys.executable, "-c", code])
+        grew = int(re.search(r"grew (-?\d+)", result.stdout)[1])
+        self.assertLess(grew, 60 * 160_000 / 2, "an array of 20000 pointers is left behind by each start")
+
     def test_a_missing_program_fails_as_without_a_governor(self):
         code = "import os, sys\ntry: os.posix_spawn(sys.argv[1], ['gcc', '-c', 'a.c', '-o', 'a.o'], os.environ)\nexcept OSError as e: print(e.errno)\n"
         (self.bin / "plain" / "g++").mkdir(exist_ok=True)  # a folder

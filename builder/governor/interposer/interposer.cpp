@@ -308,11 +308,25 @@ void complete(Words envp, const Missing& missing, std::string_view library, char
     *into = nullptr;
 }
 
-// On the stack of the caller; large ones in pages of their own, which an exec that fails leaves behind.
-#define ROOM_FOR(bytes)            \
-    ((bytes) <= max_stack_bytes    \
-         ? __builtin_alloca(bytes) \
-         : mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))
+// Given back when posix_spawn has returned, or an exec has failed.
+struct Pages {
+    void* start = MAP_FAILED;
+    std::size_t bytes = 0;
+    Pages() = default;
+    Pages(const Pages&) = delete;
+    Pages& operator=(const Pages&) = delete;
+    ~Pages() {
+        if (start != MAP_FAILED) munmap(start, bytes);
+    }
+    void* take(std::size_t wanted) {
+        bytes = wanted;
+        start = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        return start;
+    }
+};
+
+// On the stack of the caller; large ones in `pages`.
+#define ROOM_FOR(bytes, pages) ((bytes) <= max_stack_bytes ? __builtin_alloca(bytes) : (pages).take(bytes))
 
 // Calls `call` with what `path`, `argv` and `envp` become; `as_given` is used in place of the path if nothing changes.
 template <typename Call>
@@ -322,6 +336,7 @@ int rerouted(const char* path, const char* as_given, Words argv, Words envp, Cal
     if (is_set(value_in(envp, held_variable)) || !is_set(variable(envp, socket_variable)) ||
         !is_set(library) || !is_set(program))
         return call(as_given, argv, envp);
+    Pages text_pages, array_pages, word_pages;
     const Missing missing = missing_in(envp, library);
     if (missing.variables > 0 || missing.preload || missing.asan) {
         const char *preload = value_in(envp, preload_name), *asan = value_in(envp, asan_name);
@@ -330,8 +345,8 @@ int rerouted(const char* path, const char* as_given, Words argv, Words envp, Cal
                                        (preload == nullptr ? 0 : std::string_view(preload).size()) +
                                        (asan == nullptr ? 0 : std::string_view(asan).size());
         const std::size_t array_bytes = (missing.environment + kept_count + 3) * sizeof(char*);
-        auto* text = static_cast<char*>(ROOM_FOR(text_bytes));
-        auto** array = static_cast<char**>(ROOM_FOR(array_bytes));
+        auto* text = static_cast<char*>(ROOM_FOR(text_bytes, text_pages));
+        auto** array = static_cast<char**>(ROOM_FOR(array_bytes, array_pages));
         if (text == MAP_FAILED || static_cast<void*>(array) == MAP_FAILED) return call(as_given, argv, envp);
         char** back = array;
         for (std::size_t i = 0; i < kept_count; ++i) {
@@ -343,7 +358,7 @@ int rerouted(const char* path, const char* as_given, Words argv, Words envp, Cal
     if (path != nullptr && !is_set(variable(envp, held_variable)) && is_compile(path, argv) &&
         !is_below(path, variable(envp, shims_variable)) && is_program(path)) {
         const std::size_t bytes = (count_of(argv) + 5) * sizeof(char*);
-        auto** words = static_cast<char**>(ROOM_FOR(bytes));
+        auto** words = static_cast<char**>(ROOM_FOR(bytes, word_pages));
         if (static_cast<void*>(words) != MAP_FAILED) {
             char** word = words;
             for (const char* each : {program, "launch", "--", path})
