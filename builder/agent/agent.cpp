@@ -182,7 +182,8 @@ void Agent::choose_probes(const std::vector<Attempt>& attempts) {
     }
 }
 
-// While a queue is held, one attempt that it has not refused yet is prepared for it: the next probe.
+// While a queue is held, one attempt that it has not refused yet is prepared for it: the next probe. One that waits for
+// a service or a person is none: it may wait for days.
 bool Agent::may_prepare_for(const std::string& queue, const std::vector<Attempt>& attempts) const {
     const HeldQueue* held = parts_.held_queues.find(queue);
     if (held == nullptr) return true;
@@ -193,8 +194,11 @@ bool Agent::may_prepare_for(const std::string& queue, const std::vector<Attempt>
             continue;
         const bool was_refused =
             std::find(held->refused.begin(), held->refused.end(), attempt.id) != held->refused.end();
-        if (!was_refused) return false;
-        ++refused;
+        if (was_refused) {
+            ++refused;
+        } else if (!is_before_job(attempt.state) || !waits_for_an_answer(attempt)) {
+            return false;
+        }
     }
     return refused < max_refused_jobs;
 }

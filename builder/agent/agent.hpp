@@ -55,7 +55,7 @@ class Agent {
     // The same, but builds a refused wheel again: its recipe has changed.
     [[nodiscard]] base::Result<std::string> rebuild(const std::string& name);
 
-    // Both for every cell that is given up; `code`: only those whose last failure has it, as its error or as the doctor's
+    // Both for every cell of the plan that is given up; `code`: only those whose last failure has it, as its error or as the doctor's
     // cause; empty: all.
     [[nodiscard]] base::Result<std::string> retry_given_up(const std::string& code, bool with_their_wheels);
 

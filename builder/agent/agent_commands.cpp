@@ -35,6 +35,7 @@ base::Result<std::string> Agent::try_again(const std::string& name, bool with_it
 }
 
 base::Result<std::string> Agent::retry_given_up(const std::string& code, bool with_their_wheels) {
+    WHEELYARD_ASSIGN(const Plan plan, look());
     WHEELYARD_ASSIGN(const auto held, lock());
     WHEELYARD_ASSIGN(auto journal, parts_.journal.read());
     std::set<std::string> cells;
@@ -45,6 +46,11 @@ base::Result<std::string> Agent::retry_given_up(const std::string& code, bool wi
         const CellHistory history = history_of(name, journal.attempts);
         if (history.last == nullptr || !history.last->failure ||
             history.last->asked.purpose == Purpose::reproduction)
+            continue;
+        // The plan is unknown where the registry does not answer; the journal still knows that the cell is given up.
+        const Cell* planned = plan.find(name);
+        if (planned == nullptr ||
+            (planned->state != CellState::given_up && planned->state != CellState::unknown))
             continue;
         const Failure& failure = *history.last->failure;
         Cell cell;

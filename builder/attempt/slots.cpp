@@ -8,20 +8,25 @@
 namespace wheelyard::builder {
 namespace {
 
-bool waits_for_an_answer(const Attempt& attempt) {
-    return attempt.waiting.what == WaitFor::retry || attempt.waiting.what == WaitFor::person;
-}
-
 bool needs_job(const Attempt& attempt) {
     return attempt.asked.purpose != Purpose::promotion && !is_over(attempt.state);
 }
 
 }  // namespace
 
+bool waits_for_an_answer(const Attempt& attempt) {
+    return attempt.waiting.what == WaitFor::retry || attempt.waiting.what == WaitFor::person;
+}
+
 // A prepared attempt that waits for an answer has tried to submit: the batch system accepts no job now.
 bool holds_job_slot(const Attempt& attempt) {
     if (!needs_job(attempt)) return false;
     if (attempt.state == State::prepared) return waits_for_an_answer(attempt);
+    // Its job was submitted before, the scheduler knows none, and a further submission waits. The state stays: should
+    // the answer to the earlier submission be lost, that job is still looked for, and no script is rewritten under it.
+    const bool waits_to_submit =
+        attempt.waiting.what == WaitFor::submission || attempt.waiting.what == WaitFor::job_slot;
+    if (attempt.state == State::submitting && waits_to_submit) return false;
     return may_have_job(attempt.state);
 }
 

@@ -10,6 +10,8 @@
 
 namespace wheelyard::builder {
 
+// Waits for a service that does not answer, or for a person.
+[[nodiscard]] bool waits_for_an_answer(const Attempt& attempt);
 [[nodiscard]] bool holds_job_slot(const Attempt& attempt);
 [[nodiscard]] bool holds_place(const Attempt& attempt);
 // The attempt has returned its place, and takes one again for its next try.

@@ -1,4 +1,4 @@
-// Shell text: the folder, the links to what the user set up, and the variables.
+// Shell text: the folder, what the user set up, and the variables.
 #include "builder/script/build_home.hpp"
 
 #include <algorithm>
@@ -15,11 +15,19 @@ namespace {
 // toolchains at home, so the toolchain itself comes first on PATH.
 constexpr std::string_view home_part =
     R"sh(# What programs keep at home lies in the build's tree (`home` of [build]). What the user set up for ssh, git, pip and
-# Cargo is linked, and so is pip's cache.
+# Cargo is copied or included, since programs write through links; .ssh and pip's cache are links.
 if test -n "${HOME-}" && test "$HOME" != "$build/home"; then
-    mkdir -p "$build/home/.config" "$build/home/.cache" "$build/home/.cargo"
-    for kept in .ssh .gitconfig .git-credentials .netrc .config/git .cargo/config .cargo/config.toml; do
-        test ! -e "$HOME/$kept" || ln -sfn "$HOME/$kept" "$build/home/$kept"
+    test ! -L "$build/home/.config/git" || rm "$build/home/.config/git"
+    mkdir -p "$build/home/.config/git" "$build/home/.cache" "$build/home/.cargo"
+    test ! -e "$HOME/.ssh" || ln -sfn "$HOME/.ssh" "$build/home/.ssh"
+    for kept in .gitconfig .config/git/config; do
+        rm -f "$build/home/$kept"
+        test ! -e "$HOME/$kept" || printf '[include]\n\tpath = "%s"\n' "$HOME/$kept" > "$build/home/$kept"
+    done
+    for kept in .git-credentials .netrc .config/git/credentials .config/git/ignore .config/git/attributes \
+        .cargo/config .cargo/config.toml; do
+        rm -f "$build/home/$kept"
+        test ! -r "$HOME/$kept" || (umask 077 && cat "$HOME/$kept" > "$build/home/$kept")
     done
     cache="${XDG_CACHE_HOME:-$HOME/.cache}/pip"
     ! mkdir -p "$cache" 2> /dev/null || ln -sfn "$cache" "$build/home/.cache/pip"

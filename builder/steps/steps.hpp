@@ -16,10 +16,9 @@ inline constexpr int max_sends = 10;   // of one wheel, whole or in part; then a
 [[nodiscard]] base::Result<Next> fetch_source(Attempt& attempt, Ports& ports);
 [[nodiscard]] base::Result<Next> prepare_build(Attempt& attempt, Ports& ports);
 [[nodiscard]] base::Result<Next> prepare_test(Attempt& attempt, Ports& ports);
+// Counts the submission, for the first time or again, which follows once the journal has it; or waits, for a job slot or
+// while the queue is held.
 [[nodiscard]] base::Result<Next> submit_job(Attempt& attempt, Ports& ports);
-// Counts the submission, for the first time or again, which follows once the journal has it; or waits, while the queue is
-// held.
-[[nodiscard]] Next begin_submission(Attempt& attempt, const Ports& ports);
 [[nodiscard]] base::Result<Next> watch_start(Attempt& attempt, Ports& ports);
 [[nodiscard]] base::Result<Next> watch_job(Attempt& attempt, Ports& ports);
 [[nodiscard]] base::Result<Next> inspect_wheel(Attempt& attempt, Ports& ports);

@@ -36,6 +36,8 @@ base::Result<Next> start_job(Attempt& attempt, Ports& ports) {
         --attempt.job.submits;
         // If no earlier submission was made either, there is no job to look for.
         attempt.state = attempt.job.submits == 0 ? State::prepared : State::submitting;
+        // The wait for a claim of an earlier job was over before this submission, and does not begin again.
+        attempt.job.submitted = 0;
         attempt.changed = ports.clock.now();
         WHEELYARD_TRY(ports.hold_queue(attempt, submitted.error()));
         return wait_for_queue(attempt, ports);
@@ -51,19 +53,15 @@ base::Result<Next> start_job(Attempt& attempt, Ports& ports) {
 
 }  // namespace
 
-Next begin_submission(Attempt& attempt, const Ports& ports) {
+base::Result<Next> submit_job(Attempt& attempt, Ports& ports) {
+    if (!holds_job_slot(attempt) && ports.has_job_slot && !ports.has_job_slot())
+        return WaitForEvent{WaitFor::job_slot,
+                            "for one of " + std::to_string(ports.site.max_jobs) + " job slots"};
     if (!ports.held_queues.may_submit(ports.queue_of(attempt), attempt.id, ports.clock.now()))
         return wait_for_queue(attempt, ports);
     ++attempt.job.submits;
     attempt.job.submitted = ports.clock.now();
     return Move{State::submitting, start_job};
-}
-
-base::Result<Next> submit_job(Attempt& attempt, Ports& ports) {
-    if (!holds_job_slot(attempt) && ports.has_job_slot && !ports.has_job_slot())
-        return WaitForEvent{WaitFor::job_slot,
-                            "for one of " + std::to_string(ports.site.max_jobs) + " job slots"};
-    return begin_submission(attempt, ports);
 }
 
 }  // namespace wheelyard::builder

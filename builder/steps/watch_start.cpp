@@ -63,7 +63,7 @@ base::Result<Next> watch_start(Attempt& attempt, Ports& ports) {
     const bool is_overdue = ports.clock.now() - attempt.job.submitted > grace_of(attempt, ports) * 1000;
     if (!is_overdue && job.end) return WaitForEvent{WaitFor::scheduler, job.detail};
     if (!is_overdue) return Stay{};
-    if (attempt.job.submits < max_submits) return begin_submission(attempt, ports);
+    if (attempt.job.submits < max_submits) return submit_job(attempt, ports);
     return give_up_starting(attempt, ports, job);
 }
 

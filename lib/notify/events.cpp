@@ -12,8 +12,8 @@ constexpr std::int64_t month = 30 * day;
 // clang-format off
 constexpr std::array rows{
     EventRow{"cell.given_up", "builder", "a wheel is not tried again before `retry`", month},
-    EventRow{"submission.refused", "builder", "a queue takes no jobs for now, or the batch system refuses one job for good, or never starts it", day},
-    EventRow{"upload.paused", "builder", "the registry refuses the agent's token; wheels wait until a person replaces it", day},
+    EventRow{"submission.refused", "builder", "a queue has taken no jobs for 15 minutes or 3 tries, or the batch system refuses one job for good, or never starts it", day},
+    EventRow{"upload.paused", "builder", "the registry refuses the agent's token; wheels wait until a person replaces it", day, true},
     EventRow{"agent.late", "registry", "a site has not reported when it should have", day},
     EventRow{"upstream.alarm", "registry", "an upstream sends other bytes under a known file name; the log has the names", 1},
     EventRow{"file.quarantined", "registry", "a file waits in quarantine until a person decides", month},

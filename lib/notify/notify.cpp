@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -30,10 +31,10 @@ constexpr base::UnixMicros kept_for = 31 * 24 * hour;  // longer than any `again
 constexpr std::string_view runner =
     R"sh(timeout -k 5 "$1" /bin/sh -c "$2" < "$3" || echo "the command ended with status $?"; rm -f "$3")sh";
 
-// Told notices by "event subject", and how many were suppressed since.
+// Notices by "event subject cause": those that were told, and those that were not sent since.
 struct Told {
     std::map<std::string, base::UnixMicros> at;
-    std::int64_t suppressed = 0;
+    std::set<std::string> suppressed;
 };
 
 Told read_told(const fs::path& file) {
@@ -42,7 +43,11 @@ Told read_told(const fs::path& file) {
     const auto json = text ? io::parse_json(*text) : base::Result<io::Json>(tl::unexpected(text.error()));
     if (!json || json->string_or("format", "") != told_format) return told;  // then it is told once more
     const io::Json* suppressed = json->find("suppressed");
-    if (suppressed != nullptr && suppressed->as_int() != nullptr) told.suppressed = *suppressed->as_int();
+    if (suppressed != nullptr && suppressed->as_array() != nullptr) {
+        for (const auto& key : *suppressed->as_array()) {
+            if (key.as_string() != nullptr) told.suppressed.insert(*key.as_string());
+        }
+    }
     const io::Json* at = json->find("told");
     if (at == nullptr || at->as_object() == nullptr) return told;
     for (const auto& [key, time] : *at->as_object()) {
@@ -55,12 +60,15 @@ base::Status write_told(const fs::path& file, const Told& told) {
     io::Json::Object at;
     for (const auto& [key, time] : told.at)
         at.emplace_back(key, io::Json(time));
-    return base::replace_file(
-        file,
-        io::Json::object(
-            {{"format", told_format}, {"suppressed", told.suppressed}, {"told", io::Json(std::move(at))}})
-            .render(),
-        0600);
+    io::Json suppressed = io::Json::array();
+    for (const auto& key : told.suppressed)
+        suppressed.push(key);
+    return base::replace_file(file,
+                              io::Json::object({{"format", told_format},
+                                                {"suppressed", std::move(suppressed)},
+                                                {"told", io::Json(std::move(at))}})
+                                  .render(),
+                              0600);
 }
 
 std::string render(const Settings& settings, const Notice& notice, std::int64_t suppressed,
@@ -132,17 +140,20 @@ base::Result<int> tell(const Settings& settings, const std::vector<Notice>& noti
     int sent = 0;
     bool is_changed = false;
     for (const Notice& notice : notices) {
-        const std::string key = std::string(notice.event) + " " + notice.subject;
+        const EventRow& row = row_of(notice.event);
+        std::string key = std::string(notice.event) + " " + notice.subject;
+        if (!notice.cause.empty()) key += " " + notice.cause;
         const auto before = told.at.find(key);
-        if (before != told.at.end() && now - before->second < row_of(notice.event).again_h * hour) continue;
-        is_changed = true;
-        if (lately >= max_notices_an_hour) {
-            ++told.suppressed;
+        if (before != told.at.end() && now - before->second < row.again_h * hour) continue;
+        if (lately >= max_notices_an_hour && !row.is_always_sent) {
+            if (told.suppressed.size() < max_suppressed)
+                is_changed = told.suppressed.insert(key).second || is_changed;
             continue;
         }
         // Recorded first: a notice that is told at every tick is worse than one that is lost.
         told.at[key] = now;
-        const std::string text = render(settings, notice, std::exchange(told.suppressed, 0), now);
+        const auto suppressed = std::exchange(told.suppressed, {}).size();
+        const std::string text = render(settings, notice, static_cast<std::int64_t>(suppressed), now);
         WHEELYARD_TRY(write_told(file, told));
         WHEELYARD_TRY(start(settings, text, now, sent));
         ++lately;

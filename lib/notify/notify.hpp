@@ -21,13 +21,15 @@
 namespace wheelyard::notify {
 
 inline constexpr std::int64_t command_limit_s = 60;
-inline constexpr int max_notices_an_hour = 20;  // of all events together
+inline constexpr int max_notices_an_hour = 20;         // of all events together
+inline constexpr std::size_t max_suppressed = 10'000;  // notices that are counted
 
 struct EventRow {
     std::string_view event;
-    std::string_view program;  // "builder", "registry", or "both"
-    std::string_view when;     // Markdown, for the documents
-    std::int64_t again_h;      // the same subject is not told again before
+    std::string_view program;     // "builder", "registry", or "both"
+    std::string_view when;        // Markdown, for the documents
+    std::int64_t again_h;         // the same subject is not told again before
+    bool is_always_sent = false;  // however many others were sent within an hour
 };
 [[nodiscard]] std::span<const EventRow> event_rows();
 // The table of docs/reference/notices.md.
@@ -37,6 +39,7 @@ struct Notice {
     std::string_view event;  // of a row
     std::string subject;     // what it is about: a cell, a file, a site
     std::string sentence;    // for people, with what to do
+    std::string cause = {};  // a new one of the same subject is told at once
 };
 
 struct Settings {
@@ -46,8 +49,8 @@ struct Settings {
     std::string from;              // the site's name, the registry's address
 };
 
-// Starts the command for those that were not told lately, and returns how many. What exceeds the rate is not recorded, so
-// that what still holds is told later; the next notice has the number. Errors: the folder cannot be written, the
+// Starts the command for those that were not told lately, and returns how many. What exceeds the rate is told later
+// if it still holds; the next notice has the number of those that were not sent, each counted once. Errors: the folder cannot be written, the
 // command cannot be started.
 [[nodiscard]] base::Result<int> tell(const Settings& settings, const std::vector<Notice>& notices,
                                      const base::Clock& clock);

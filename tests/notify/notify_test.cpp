@@ -91,7 +91,25 @@ TEST_CASE("at most 20 notices are sent in an hour, and what still holds is told 
     std::int64_t suppressed = 0;
     for (const auto& notice : got)
         suppressed += *notice.find("suppressed")->as_int();
-    CHECK(suppressed == 10);  // five at each of two looks
+    CHECK(suppressed == 5);  // not five at each of two looks
+}
+
+TEST_CASE("a refused token is told however many other notices were sent") {
+    Site site;
+    std::vector<Notice> many;
+    for (int i = 0; i < 25; ++i)
+        many.push_back({"cell.given_up", "cell-" + std::to_string(i), "given up"});
+    CHECK(site.tell_of(many) == max_notices_an_hour);
+    CHECK(site.tell_of({{"upload.paused", "token", "paused"}}) == 1);
+    CHECK(site.tell_of({{"upload.paused", "token", "paused"}}) == 0);
+}
+
+TEST_CASE("another cause of the same subject is told at once, the same one is not") {
+    Site site;
+    const Notice held{"submission.refused", "queue `gpu`", "takes no jobs", "in maintenance"};
+    CHECK(site.tell_of({held}) == 1);
+    CHECK(site.tell_of({held}) == 0);
+    CHECK(site.tell_of({{"submission.refused", "queue `gpu`", "takes no jobs", "no account"}}) == 1);
 }
 
 TEST_CASE("nobody waits for the command, and it gets no secrets and no standard output of ours") {

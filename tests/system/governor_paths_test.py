@@ -163,12 +163,25 @@ class EveryWay(PathsCase):
                 self.assertEqual((result.returncode, summary["compiles"]), (0, 3), result.stdout + result.stderr)
 
     def test_a_program_that_goes_by_another_name_is_run_by_that_name(self):
-        """As ccache under a compiler's name: behind a launcher it would read the compiler's words as its own."""
+        """As ccache under a compiler's name, which would read the compiler's words as its own, or clang, which takes its language from its first word."""
         code = "import os, sys\nos.posix_spawn(sys.argv[1], [sys.argv[2], '-c', 's.c', '-o', 's.o'], os.environ)\nos.wait()\n"
         (self.folder / "s.c").write_text("2 1 0")
-        for called, compiles in (("gcc", 1), ("gcc-12", 1), ("xcc", 0)):
+        for called, compiles in (("gcc", 1), ("/else/gcc", 1), ("g++", 0), ("gcc-12", 0), ("xcc", 0)):
             _, summary = self.governed(None, LIMIT, [sys.executable, "-c", code, self.bin / "plain/gcc", called])
             self.assertEqual((summary["compiles"], self.objects()), (compiles, 1))
+        self.clean()
+        self.environment["PATH"] = f"{self.bin}/plain:{self.environment['PATH']}"  # our link to gcc would be xcc
+        result, _ = self.governed(None, LIMIT, [sys.executable, "-c", code.replace("posix_spawn", "posix_spawnp"), "gcc", "no-such"])
+        self.assertEqual(self.objects(), 1, result.stderr)
+
+    def test_a_process_that_starts_many_with_large_environments_does_not_grow(self):
+        code = ("import os, resource\nenvironment = {f'V{i}': 'x' for i in range(20000)}\n"
+                "size = lambda: int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize()\n"
+                "def start():\n    os.posix_spawn('/bin/true', ['true'], environment)\n    os.wait()\n"
+                "start()\nbefore = size()\nfor _ in range(60):\n    start()\nprint('grew', size() - before)\n")
+        result, _ = self.governed(None, LIMIT, [sys.executable, "-c", code])
+        grew = int(re.search(r"grew (-?\d+)", result.stdout)[1])
+        self.assertLess(grew, 60 * 160_000 / 2, "an array of 20000 pointers is left behind by each start")
 
     def test_a_missing_program_fails_as_without_a_governor(self):
         code = "import os, sys\ntry: os.posix_spawn(sys.argv[1], ['gcc', '-c', 'a.c', '-o', 'a.o'], os.environ)\nexcept OSError as e: print(e.errno)\n"
@@ -211,7 +224,7 @@ class EveryWay(PathsCase):
         self.assertNotRegex(text, r"\(NEEDED\)|GLIBC_|GLIBCXX_")
         undefined = set(re.findall(r" UND (\w+)", text))
         # All in glibc 2.2.5 (2.17 on aarch64) and in musl.
-        self.assertLessEqual(undefined, {"access", "bcmp", "dl_iterate_phdr", "environ", "memchr", "memcmp", "memcpy", "memset", "mmap",
+        self.assertLessEqual(undefined, {"access", "bcmp", "dl_iterate_phdr", "environ", "memchr", "memcmp", "memcpy", "memset", "mmap", "munmap",
                                          "strlen", "memrchr"})
 
 

@@ -60,6 +60,13 @@ class NotifyTest(FarmCase):
         site.file.write_text(site.file.read_text() + f"\n[notify]\ncommand = {json.dumps(command)}\n")
         return site
 
+    def wait_until_sent(self, site: Site) -> None:
+        """The command of each notice runs beside the agent, and its file is removed after it."""
+        end = time.monotonic() + 60
+        while any((site.folder / "state" / "notify").glob("notice-*.json")):
+            self.assertLess(time.monotonic(), end, "a command does not end")
+            time.sleep(0.05)
+
     def test_the_example_for_mail_reaches_sendmail(self):
         tools = self.folder / "tools"
         tools.mkdir()
@@ -96,9 +103,21 @@ class NotifyTest(FarmCase):
         site = self.site(f"cat >> {got}", "yard-nowhere")
         for _ in range(2):
             self.assert_failed(site.builder("run"), "not on this CPU")
-        notices = [json.loads(line) for line in wait_for(got).splitlines()]
-        self.assertEqual([(one["event"], one["from"]) for one in notices], [("cell.given_up", INDEX)], notices)
+        wait_for(got)
+        self.wait_until_sent(site)
+        self.assert_ran(site.builder("notify", "test"))  # behind whatever was told a second time
+        notices = [json.loads(line) for line in got.read_text().splitlines()]
+        self.assertEqual([(one["event"], one["from"]) for one in notices], [("cell.given_up", INDEX), ("test", INDEX)], notices)
         self.assertIn("yard-nowhere-1.0", notices[0]["subject"])
+
+    def test_a_password_that_a_build_prints_is_in_no_notice(self):
+        got = self.folder / "got"
+        write_sdist(self.sources.folder, "yard-leak", "1.0", module_source="raise RuntimeError('cannot clone https://bob:hunter2@git.example/x')\n")
+        site = self.site(f"cat >> {got}", "yard-leak")
+        self.assert_failed(site.builder("run"), "cannot clone")
+        [notice] = [json.loads(line) for line in wait_for(got).splitlines()]
+        self.assertIn("https://(hidden)@git.example/x", notice["text"])
+        self.assertNotIn("hunter2", json.dumps(notice))
 
     def test_a_server_tells_of_a_site_that_is_late(self):
         got = self.folder / "got"

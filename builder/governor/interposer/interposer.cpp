@@ -218,14 +218,17 @@ bool is_program(std::string_view path) {
     return access(path.data(), X_OK) == 0 && access(inside, F_OK) != 0;  // no folder
 }
 
-// Whether `file`, a name or a path, is a compiler, a cache in front of one, or called as a compiler is.
+bool is_called_otherwise(std::string_view file, Words argv) {
+    return argv != nullptr && argv[0] != nullptr && name_of(argv[0]) != name_of(file);
+}
+
+// Whether `file`, a name or a path, is a compiler, a cache in front of one, or called as a compiler is. Not under another
+// name: the launcher starts a program by its path, and both clang, which takes its language from its first word, and
+// ccache under a compiler's name would do something else.
 bool is_compile(std::string_view file, Words argv) {
     if (argv == nullptr || argv[0] == nullptr) return false;
     const auto name = name_of(file);
-    // A program that goes by its first word, as ccache does under a compiler's name, and our own.
-    const auto called = name_of(argv[0]);
-    const bool is_plain = called == name || (is_compiler_name(called) && is_compiler_name(name));
-    if (!is_plain || begins_in(name, "wheelyard-governor")) return false;
+    if (is_called_otherwise(file, argv) || begins_in(name, "wheelyard-governor")) return false;
     return is_compiler_name(name) || is_cache_name(name) || is_distributor_name(name) ||
            looks_like_compile(count_of(argv), [argv](std::size_t i) { return std::string_view(argv[i]); });
 }
@@ -305,11 +308,25 @@ void complete(Words envp, const Missing& missing, std::string_view library, char
     *into = nullptr;
 }
 
-// On the stack of the caller; large ones in pages of their own, which an exec that fails leaves behind.
-#define ROOM_FOR(bytes)            \
-    ((bytes) <= max_stack_bytes    \
-         ? __builtin_alloca(bytes) \
-         : mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))
+// Given back when posix_spawn has returned, or an exec has failed.
+struct Pages {
+    void* start = MAP_FAILED;
+    std::size_t bytes = 0;
+    Pages() = default;
+    Pages(const Pages&) = delete;
+    Pages& operator=(const Pages&) = delete;
+    ~Pages() {
+        if (start != MAP_FAILED) munmap(start, bytes);
+    }
+    void* take(std::size_t wanted) {
+        bytes = wanted;
+        start = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        return start;
+    }
+};
+
+// On the stack of the caller; large ones in `pages`.
+#define ROOM_FOR(bytes, pages) ((bytes) <= max_stack_bytes ? __builtin_alloca(bytes) : (pages).take(bytes))
 
 // Calls `call` with what `path`, `argv` and `envp` become; `as_given` is used in place of the path if nothing changes.
 template <typename Call>
@@ -319,6 +336,7 @@ int rerouted(const char* path, const char* as_given, Words argv, Words envp, Cal
     if (is_set(value_in(envp, held_variable)) || !is_set(variable(envp, socket_variable)) ||
         !is_set(library) || !is_set(program))
         return call(as_given, argv, envp);
+    Pages text_pages, array_pages, word_pages;
     const Missing missing = missing_in(envp, library);
     if (missing.variables > 0 || missing.preload || missing.asan) {
         const char *preload = value_in(envp, preload_name), *asan = value_in(envp, asan_name);
@@ -327,8 +345,8 @@ int rerouted(const char* path, const char* as_given, Words argv, Words envp, Cal
                                        (preload == nullptr ? 0 : std::string_view(preload).size()) +
                                        (asan == nullptr ? 0 : std::string_view(asan).size());
         const std::size_t array_bytes = (missing.environment + kept_count + 3) * sizeof(char*);
-        auto* text = static_cast<char*>(ROOM_FOR(text_bytes));
-        auto** array = static_cast<char**>(ROOM_FOR(array_bytes));
+        auto* text = static_cast<char*>(ROOM_FOR(text_bytes, text_pages));
+        auto** array = static_cast<char**>(ROOM_FOR(array_bytes, array_pages));
         if (text == MAP_FAILED || static_cast<void*>(array) == MAP_FAILED) return call(as_given, argv, envp);
         char** back = array;
         for (std::size_t i = 0; i < kept_count; ++i) {
@@ -340,7 +358,7 @@ int rerouted(const char* path, const char* as_given, Words argv, Words envp, Cal
     if (path != nullptr && !is_set(variable(envp, held_variable)) && is_compile(path, argv) &&
         !is_below(path, variable(envp, shims_variable)) && is_program(path)) {
         const std::size_t bytes = (count_of(argv) + 5) * sizeof(char*);
-        auto** words = static_cast<char**>(ROOM_FOR(bytes));
+        auto** words = static_cast<char**>(ROOM_FOR(bytes, word_pages));
         if (static_cast<void*>(words) != MAP_FAILED) {
             char** word = words;
             for (const char* each : {program, "launch", "--", path})
@@ -359,7 +377,9 @@ int rerouted(const char* path, const char* as_given, Words argv, Words envp, Cal
 const char* found_on_path(const char* file, Words argv, char* buffer) {
     const std::string_view name = file;
     if (name.find('/') != std::string_view::npos) return file;
-    if (!is_compile(name, argv)) return nullptr;
+    // Our links go by their first word, too.
+    const bool passes_links = is_called_otherwise(name, argv) && is_compiler_name(name);
+    if (!is_compile(name, argv) && !passes_links) return nullptr;
     const char *path = value_in(environ, "PATH"), *shims = variable(environ, shims_variable);
     const std::string_view links = shims == nullptr ? "" : shims;
     std::string_view rest = path == nullptr ? "/bin:/usr/bin" : path;
@@ -375,6 +395,11 @@ const char* found_on_path(const char* file, Words argv, char* buffer) {
     }
 }
 
+// What an exec that is not rerouted gets in place of `file`.
+const char* given(const char* file, const char* path, Words argv) {
+    return path != nullptr && is_called_otherwise(file, argv) ? path : file;
+}
+
 int exec_path(const char* path, Words argv, Words envp) {
     remember();
     return rerouted(path, path, argv, envp, [](const char* file, Words words, Words variables) {
@@ -385,8 +410,9 @@ int exec_path(const char* path, Words argv, Words envp) {
 int exec_name(const char* file, Words argv, Words envp) {
     remember();
     char buffer[max_path_bytes];
+    const char* path = found_on_path(file, argv, buffer);
     return rerouted(
-        found_on_path(file, argv, buffer), file, argv, envp,
+        path, given(file, path, argv), argv, envp,
         [](const char* name, Words words, Words variables) { return next.execvpe(name, words, variables); });
 }
 
@@ -433,7 +459,8 @@ int our_posix_spawnp(pid_t* pid, const char* file, const posix_spawn_file_action
                      const posix_spawnattr_t* attributes, Words argv, Words envp) {
     remember();
     char buffer[max_path_bytes];
-    return rerouted(found_on_path(file, argv, buffer), file, argv, envp,
+    const char* path = found_on_path(file, argv, buffer);
+    return rerouted(path, given(file, path, argv), argv, envp,
                     [&](const char* name, Words words, Words variables) {
                         return next.posix_spawnp(pid, name, actions, attributes, words, variables);
                     });

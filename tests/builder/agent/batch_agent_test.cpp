@@ -8,6 +8,7 @@
 #include "builder/agent/agent.hpp"
 #include "builder/agent/limits.hpp"
 #include "builder/attempt/limits.hpp"
+#include "builder/attempt/slots.hpp"
 #include "builder/explain.hpp"
 #include "builder/plan/request.hpp"
 #include "builder/show/report.hpp"
@@ -229,6 +230,56 @@ TEST_CASE("a job that its scheduler dropped each time is explained with its id, 
           "submitted 3 times");
 }
 
+TEST_CASE("an attempt that waits for a person keeps no other one from probing a held queue") {
+    BatchFarm farm;
+    farm.site.max_jobs = 10;
+    farm.batch.refusal = no_job_created("no", "qsub: in maintenance until 18:00");
+    farm.tick();
+    for (const bool waits : {true, false}) {
+        CAPTURE(waits);
+        Attempt other = farm.attempts().front();
+        other.id = "w1other";
+        other.asked.version = "1.1";
+        other.asked.cell = "demo-1.1-cp311";
+        other.state = State::planned;
+        other.waiting = {};
+        other.waiting.what = waits ? WaitFor::person : WaitFor::nothing;
+        other.waiting.not_before = farm.clock.now() + max_wait_ms * 1000;
+        testing::must(farm.journal->write(other));
+        farm.site.wants = {{"demo", {"1.0", "1.1", waits ? "1.2" : "1.3"}, {"3.11"}}};
+        farm.tick();
+        const auto attempts = farm.attempts();
+        const bool is_prepared = std::any_of(attempts.begin(), attempts.end(), [&](const Attempt& one) {
+            return one.asked.version == (waits ? "1.2" : "1.3");
+        });
+        CHECK(is_prepared == waits);
+    }
+}
+
+TEST_CASE("jobs that vanished and are refused since then hold no job slots; they go on within the limit") {
+    BatchFarm farm;
+    farm.site.max_jobs = 2;
+    farm.site.wants = {{"demo", {"1.0", "1.1"}, {"3.11"}}};
+    farm.tick();
+    REQUIRE(farm.batch.given.size() == 2);
+    farm.batch.view = {JobState::unclaimed, "", {}};  // the batch system lost its jobs
+    farm.batch.refusal = no_job_created("no", "qsub: in maintenance until 18:00");
+    for (int ticks = 1; ticks <= 4; ++ticks) {
+        farm.tick();
+        CHECK(farm.batch.asked == 2 + ticks);  // no probe waits for a claim that cannot come
+    }
+    CHECK(count_slots(farm.attempts()).jobs == 0);
+    for (const Attempt& attempt : farm.attempts()) {
+        CHECK(attempt.state == State::submitting);  // an earlier job that comes late is still found
+        CHECK(attempt.job.submits == 1);
+    }
+    farm.site.max_jobs = 1;
+    farm.batch.refusal.reset();
+    farm.tick();
+    CHECK(farm.batch.given.size() == 3);
+    CHECK(count_slots(farm.attempts()).jobs == 1);
+}
+
 TEST_CASE("retry takes every cell that is given up, or those with one code") {
     BatchFarm farm;
     farm.site.max_jobs = 10;
@@ -256,6 +307,26 @@ TEST_CASE("retry takes every cell that is given up, or those with one code") {
     REQUIRE(agent.retry_given_up("", true).has_value());
     CHECK(superseded() == 3);
     CHECK(agent.retry_given_up("", true).error().code == "retry.nothing");
+}
+
+TEST_CASE(
+    "retry of every cell leaves those that nobody wants any more, also while the registry does not answer") {
+    for (const bool is_down : {false, true}) {
+        CAPTURE(is_down);
+        BatchFarm farm;
+        farm.site.max_jobs = 10;
+        farm.site.wants = {{"demo", {"1.0", "1.1"}, {"3.11"}}};
+        farm.batch.refusal =
+            request_refused("PBS rejects the job", "qsub: Unknown resource: nosuch", "[scheduler]");
+        farm.settle();
+        farm.site.wants = {{"demo", {"1.1"}, {"3.11"}}};
+        farm.registry.down = is_down;
+        const auto done = Agent(farm.parts()).retry_given_up("", true);
+        REQUIRE(done.has_value());
+        CHECK(*done == "the next `tick` or `run` builds demo-1.1-cp311 again");
+        for (const Attempt& attempt : farm.attempts())
+            CHECK(attempt.superseded == (attempt.asked.version == "1.1"));
+    }
 }
 
 TEST_CASE("the advice of a failure is a command to paste, with the cell and the site file") {

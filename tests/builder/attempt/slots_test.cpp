@@ -26,17 +26,27 @@ TEST_CASE("an attempt holds a preparation place until its submission, then a job
     using enum State;
     using enum WaitFor;
     const Row rows[] = {
-        {planned, nothing, false, true, false},       {planned, retry, false, false, true},
-        {planned, person, false, false, true},        {fetched, nothing, false, true, false},
-        {fetched, login_step, false, true, false},    {fetched, retry, false, false, true},
-        {prepared, nothing, false, true, false},      {prepared, job_slot, false, true, false},
+        {planned, nothing, false, true, false},
+        {planned, retry, false, false, true},
+        {planned, person, false, false, true},
+        {fetched, nothing, false, true, false},
+        {fetched, login_step, false, true, false},
+        {fetched, retry, false, false, true},
+        {prepared, nothing, false, true, false},
+        {prepared, job_slot, false, true, false},
         {prepared, retry, true, false, false},        // at its submission
         {prepared, submission, false, false, false},  // its queue takes no jobs: others may have another
-        {submitting, submission, true, false, false}, {submitting, nothing, true, false, false},
-        {submitting, queue, true, false, false},      {running, nothing, true, false, false},
-        {running, retry, true, false, false},         {running, scheduler, true, false, false},
-        {built, nothing, false, false, false},        {uploading, retry, false, false, false},
-        {uploading, person, false, false, false},     {done, nothing, false, false, false},
+        {submitting, nothing, true, false, false},
+        {submitting, submission, false, false, false},  // to be submitted again: there is no job
+        {submitting, job_slot, false, false, false},
+        {submitting, queue, true, false, false},
+        {running, nothing, true, false, false},
+        {running, retry, true, false, false},
+        {running, scheduler, true, false, false},
+        {built, nothing, false, false, false},
+        {uploading, retry, false, false, false},
+        {uploading, person, false, false, false},
+        {done, nothing, false, false, false},
         {failed, nothing, false, false, false},
     };
     for (const Row& row : rows) {

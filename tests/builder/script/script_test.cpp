@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <fstream>
 #include <functional>
 
 #include "builder/attempt/job_files.hpp"
@@ -345,8 +346,10 @@ TEST_CASE("a job whose node has no home gets one beside its tree; a usable home 
 TEST_CASE("a build's home is in its tree, and what the user or the site set up still reaches it") {
     const auto user = base::TempDir::make("home").value();
     const std::string home = user.path().string();
-    for (const char* kept : {".gitconfig", ".ssh/config", ".netrc", ".cargo/config.toml", ".profile"})
+    for (const char* kept : {".ssh/config", ".netrc", ".git-credentials", ".cargo/config.toml", ".profile"})
         testing::write(user.path() / kept, "mine\n");
+    testing::write(user.path() / ".gitconfig", "[user]\n\tname = Me\n");
+    testing::write(user.path() / ".config/git/config", "[user]\n\temail = me@example.org\n");
     const fs::path toolchain = user.path() / ".rustup/toolchains/stable-x86_64";
     testing::write(user.path() / ".cargo/bin/rustc", "#!/bin/sh\necho " + toolchain.string() + "\n", 0755);
     Ready ready("", "", [](Site& site) {
@@ -366,8 +369,28 @@ TEST_CASE("a build's home is in its tree, and what the user or the site set up s
     const auto path = saw.find("\nPATH=");
     const std::string toolchain_bin = toolchain.string() + "/bin:";
     CHECK(saw.substr(path, saw.find('\n', path + 1) - path).find(toolchain_bin) != std::string::npos);
-    for (const char* kept : {".gitconfig", ".ssh/config", ".netrc", ".cargo/config.toml"})
-        CHECK_MESSAGE(testing::read(fs::path(own) / kept) == "mine\n", kept);
+    CHECK(testing::read(fs::path(own) / ".ssh/config") == "mine\n");
+    for (const char* kept : {".netrc", ".git-credentials", ".cargo/config.toml"}) {
+        const fs::path copy = fs::path(own) / kept;
+        CHECK_MESSAGE(testing::read(copy) == "mine\n", kept);
+        CHECK_MESSAGE((fs::status(copy).permissions() & fs::perms(077)) == fs::perms::none, kept);
+        std::ofstream(copy, std::ios::app) << "of the build\n";
+        CHECK_MESSAGE(testing::read(user.path() / kept) == "mine\n", kept);
+    }
+    const auto git = [&](std::vector<std::string> words) {
+        words.insert(words.begin(), {"git", "config", "--global"});
+        base::Command command;
+        command.argv = std::move(words);
+        command.environment = std::map<std::string, std::string>{
+            {"PATH", ready.environment["PATH"]}, {"HOME", own}, {"XDG_CONFIG_HOME", own + "/.config"}};
+        const auto ran = base::run_command(command);
+        return ran.has_value() ? ran->out : ran.error().text();
+    };
+    for (const char* name : {"user.name", "user.email"})
+        static_cast<void>(git({name, "of the build"}));
+    CHECK(testing::read(user.path() / ".gitconfig") == "[user]\n\tname = Me\n");
+    CHECK(testing::read(user.path() / ".config/git/config") == "[user]\n\temail = me@example.org\n");
+    CHECK(git({"--includes", "--get-all", "user.name"}) == "Me\nof the build\n");
     CHECK_FALSE(fs::exists(fs::path(own) / ".profile"));
     CHECK(fs::read_symlink(fs::path(own) / ".cache/pip") == user.path() / ".cache/pip");
     CHECK_FALSE(fs::exists(user.path() / ".rustup"));
