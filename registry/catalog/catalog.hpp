@@ -342,9 +342,9 @@ class Catalog {
         std::string_view index, std::string_view filename) const = 0;
     [[nodiscard]] virtual base::Result<std::optional<Tombstone>> tombstone(
         std::string_view index, std::string_view filename) const = 0;
-    // Of every version that is equal to this one: 1.0 is 1.0.0 (PEP 440).
+    // Of all versions whose text begins like this.
     [[nodiscard]] virtual base::Result<std::vector<std::string>> filenames_of_version(
-        std::string_view index, std::string_view project, std::string_view version) const = 0;
+        std::string_view index, std::string_view project, std::string_view begin) const = 0;
     [[nodiscard]] virtual base::Result<bool> has_project(std::string_view index,
                                                          std::string_view name) const = 0;
 

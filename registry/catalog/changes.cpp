@@ -7,6 +7,7 @@
 
 #include "lib/io/json.hpp"
 #include "lib/wheel/filename.hpp"
+#include "lib/wheel/version.hpp"
 #include "registry/catalog/catalog.hpp"
 #include "registry/catalog/file_row.hpp"
 
@@ -123,7 +124,11 @@ base::Result<std::optional<Added>> Catalog::find_inherited(const FileRow& row) c
 base::Result<std::optional<Added>> Catalog::find_other_spelling(const std::string& index,
                                                                 const FileRow& row) const {
     if (row.is_upstreams) return std::nullopt;
-    WHEELYARD_ASSIGN(auto names, filenames_of_version(index, row.project, row.version));
+    // 1.0 is 1.0.0 (PEP 440): equal versions begin with one text, and so do others, which the key tells apart.
+    const auto version = wheel::Version::parse(row.version);
+    WHEELYARD_ASSIGN(auto names, filenames_of_version(
+                                     index, row.project,
+                                     version ? version->without_trailing_zeros().base_text() : row.version));
     const std::string key = wheel::spelling_key(row.filename);
     for (std::string& name : names) {
         if (name == row.filename || wheel::spelling_key(name) != key) continue;

@@ -2,7 +2,6 @@
 #include <utility>
 
 #include "lib/io/json.hpp"
-#include "lib/wheel/version.hpp"
 #include "registry/catalog/index_rule.hpp"
 #include "registry/catalog/sqlite/sqlite_rows.hpp"
 
@@ -370,22 +369,12 @@ base::Result<std::int64_t> SqliteCatalog::change_count() const {
 
 base::Result<std::vector<std::string>> SqliteCatalog::filenames_of_version(std::string_view index,
                                                                            std::string_view project,
-                                                                           std::string_view version) const {
-    // Equal versions begin with one text, and so do others.
-    const auto wanted = wheel::Version::parse(version);
-    const std::string begin = wanted ? wanted->without_trailing_zeros().base_text() : std::string(version);
+                                                                           std::string_view begin) const {
     WHEELYARD_ASSIGN(auto query,
-                     database_.prepare("SELECT filename, version FROM file WHERE index_name = ? "
-                                       "AND project = ? AND substr(version, 1, ?) = ?",
+                     database_.prepare("SELECT filename FROM file WHERE index_name = ? AND project = ? "
+                                       "AND substr(version, 1, ?) = ?",
                                        index, project, static_cast<std::int64_t>(begin.size()), begin));
-    std::vector<std::string> names;
-    while (true) {
-        WHEELYARD_ASSIGN(const bool more, query.step());
-        if (!more) return names;
-        const std::string text = query.text(1);
-        const auto there = wheel::Version::parse(text);
-        if (text == version || (wanted && there && *wanted == *there)) names.push_back(query.text(0));
-    }
+    return collect(query, [](const Statement& row) { return row.text(0); });
 }
 
 base::Result<bool> SqliteCatalog::has_project(std::string_view index, std::string_view name) const {

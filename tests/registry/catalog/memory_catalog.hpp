@@ -14,7 +14,6 @@
 #include <utility>
 #include <vector>
 
-#include "lib/wheel/version.hpp"
 #include "registry/catalog/catalog.hpp"
 #include "registry/catalog/index_rule.hpp"
 
@@ -325,13 +324,10 @@ class MemoryCatalog final : public Catalog {
     }
     base::Result<std::vector<std::string>> filenames_of_version(std::string_view index,
                                                                 std::string_view project,
-                                                                std::string_view version) const override {
+                                                                std::string_view begin) const override {
         std::vector<std::string> names;
-        const auto wanted = wheel::Version::parse(version);
         for (const FileRow& row : rows_where([&](const FileRow& each) {
-                 const auto there = wheel::Version::parse(each.version);
-                 return each.index == index && each.project == project &&
-                        (each.version == version || (wanted && there && *wanted == *there));
+                 return each.index == index && each.project == project && each.version.starts_with(begin);
              }))
             names.push_back(row.filename);
         return names;
