@@ -33,8 +33,9 @@ if test -n "${HOME-}" && test "$HOME" != "$build/home"; then
     ! mkdir -p "$cache" 2> /dev/null || ln -sfn "$cache" "$build/home/.cache/pip"
     toolchain=$(timeout 20 rustc --print sysroot 2> /dev/null < /dev/null) || toolchain=
     case "$toolchain" in */toolchains/*) export PATH="$toolchain/bin:$PATH" ;; esac
-    export HOME="$build/home"
 fi
+mkdir -p "$build/home"
+export HOME="$build/home"
 )sh";
 
 struct Variable {

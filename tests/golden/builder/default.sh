@@ -88,8 +88,9 @@ if test -n "${HOME-}" && test "$HOME" != "$build/home"; then
     ! mkdir -p "$cache" 2> /dev/null || ln -sfn "$cache" "$build/home/.cache/pip"
     toolchain=$(timeout 20 rustc --print sysroot 2> /dev/null < /dev/null) || toolchain=
     case "$toolchain" in */toolchains/*) export PATH="$toolchain/bin:$PATH" ;; esac
-    export HOME="$build/home"
 fi
+mkdir -p "$build/home"
+export HOME="$build/home"
 export XDG_CACHE_HOME="$HOME/.cache" XDG_CONFIG_HOME="$HOME/.config" XDG_DATA_HOME="$HOME/.local/share" XDG_STATE_HOME="$HOME/.local/state" CARGO_HOME="$HOME/.cargo" RUSTUP_HOME="$HOME/.rustup"
 export MATURIN_NO_INSTALL_RUST=1 # no download of a Rust that nobody chose
 "$python" -m venv "$build/venv"

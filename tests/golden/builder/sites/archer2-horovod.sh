@@ -112,18 +112,27 @@ exec 9> "$build/fence"
 flock -w 120 9 || if test $? -eq 1; then phase=fence; exit 75; fi
 rm -rf "$build/venv" "$folder/wheel" "$folder/smoke" "$folder/empty"
 # What programs keep at home lies in the build's tree (`home` of [build]). What the user set up for ssh, git, pip and
-# Cargo is linked, and so is pip's cache.
+# Cargo is copied or included, since programs write through links; .ssh and pip's cache are links.
 if test -n "${HOME-}" && test "$HOME" != "$build/home"; then
-    mkdir -p "$build/home/.config" "$build/home/.cache" "$build/home/.cargo"
-    for kept in .ssh .gitconfig .git-credentials .netrc .config/git .cargo/config .cargo/config.toml; do
-        test ! -e "$HOME/$kept" || ln -sfn "$HOME/$kept" "$build/home/$kept"
+    test ! -L "$build/home/.config/git" || rm "$build/home/.config/git"
+    mkdir -p "$build/home/.config/git" "$build/home/.cache" "$build/home/.cargo"
+    test ! -e "$HOME/.ssh" || ln -sfn "$HOME/.ssh" "$build/home/.ssh"
+    for kept in .gitconfig .config/git/config; do
+        rm -f "$build/home/$kept"
+        test ! -e "$HOME/$kept" || printf '[include]\n\tpath = "%s"\n' "$HOME/$kept" > "$build/home/$kept"
+    done
+    for kept in .git-credentials .netrc .config/git/credentials .config/git/ignore .config/git/attributes \
+        .cargo/config .cargo/config.toml; do
+        rm -f "$build/home/$kept"
+        test ! -r "$HOME/$kept" || (umask 077 && cat "$HOME/$kept" > "$build/home/$kept")
     done
     cache="${XDG_CACHE_HOME:-$HOME/.cache}/pip"
     ! mkdir -p "$cache" 2> /dev/null || ln -sfn "$cache" "$build/home/.cache/pip"
     toolchain=$(timeout 20 rustc --print sysroot 2> /dev/null < /dev/null) || toolchain=
     case "$toolchain" in */toolchains/*) export PATH="$toolchain/bin:$PATH" ;; esac
-    export HOME="$build/home"
 fi
+mkdir -p "$build/home"
+export HOME="$build/home"
 export XDG_CACHE_HOME="$HOME/.cache" XDG_CONFIG_HOME="$HOME/.config" XDG_DATA_HOME="$HOME/.local/share" XDG_STATE_HOME="$HOME/.local/state" CARGO_HOME="$HOME/.cargo" RUSTUP_HOME="$HOME/.rustup"
 export MATURIN_NO_INSTALL_RUST=1 # no download of a Rust that nobody chose
 "$python" -m venv "$build/venv"
