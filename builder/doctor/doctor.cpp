@@ -120,12 +120,16 @@ void Doctor::note_rule(std::size_t rule, std::string_view line, bool survivable)
     finding.last = seen_.lines;
 }
 
+std::vector<std::string> Doctor::kept_lines() const {
+    std::vector<std::string> lines;
+    for (std::uint64_t i = kept_ - std::min<std::uint64_t>(kept_, context_lines); i < kept_; ++i)
+        lines.push_back(last_[i % context_lines]);
+    return lines;
+}
+
 FirstError Doctor::error_here(std::string_view line) const {
-    FirstError first{seen_.lines, shorten_line(line), source_line_of(line), {}, {}};
+    FirstError first{seen_.lines, shorten_line(line), source_line_of(line), kept_lines(), {}};
     if (first.source.file.empty()) first.source = traceback_;
-    const std::uint64_t there = std::min<std::uint64_t>(kept_, context_lines);
-    for (std::uint64_t i = kept_ - there; i < kept_; ++i)
-        first.before.push_back(last_[i % context_lines]);
     return first;
 }
 
@@ -136,7 +140,9 @@ void Doctor::note_first_error(std::string_view line, ErrorRank rank) {
 }
 
 void Doctor::note_faint(std::string_view line) {
-    if (!seen_.first_error) last_words_ = error_here(line);
+    if (seen_.first_error) return;
+    const std::string_view begin = base::trim(line).substr(0, max_parsed_line_bytes);
+    last_words_ = FirstError{seen_.lines, std::string(begin), traceback_, kept_lines(), {}};
 }
 
 // cargo prints what a build script wrote: the first line after `--- stderr` is the reason, unless it only names the
@@ -153,22 +159,31 @@ void Doctor::note_rust_reason(std::string_view text) {
     rust_ = RustReason::none;
 }
 
-void Doctor::match(std::string_view line) {
+// Each word once, however often it occurs.
+void Doctor::find_words(std::string_view text) {
     found_.clear();
-    all_words().search.find(line, found_);
+    all_words().search.find(text, found_);
+    std::sort(found_.begin(), found_.end());
+    found_.erase(std::unique(found_.begin(), found_.end()), found_.end());
+}
+
+void Doctor::match(std::string_view line) {
+    find_words(line);
     if (found_.empty()) return;
     match_text_ = base::ascii_lower(line);
     const std::string lower = match_text_;
     const auto& words = all_words().words;
     bool is_faint = false;
     bool is_known = false;
+    bool may_open = false;
     for (const auto index : found_) {
         const WordKind kind = words[index].kind;
-        if (kind == WordKind::context) context_.open(line, lower);
+        may_open = may_open || kind == WordKind::context;
         if (kind == WordKind::success) last_words_.reset();
         is_faint = is_faint || kind == WordKind::faint;
         is_known = is_known || kind == WordKind::rule || kind == WordKind::sign;
     }
+    if (may_open) context_.open(line, lower);
     const bool harmless = is_harmless(lower) || context_.is_quoted() || is_source_quote(line);
     if (is_faint && !harmless) note_faint(line);
     if (!is_known || is_source_quote(line)) return;
@@ -182,12 +197,7 @@ void Doctor::match(std::string_view line) {
         match_text_ += "\nprogram '" + program + "' not found";
     const std::string_view word = bare_word(lower);
     if (!word.empty()) match_text_ += "\n" + std::string(word);
-    if (match_text_.size() != lower.size()) {
-        found_.clear();
-        all_words().search.find(match_text_, found_);
-    }
-    std::sort(found_.begin(), found_.end());
-    found_.erase(std::unique(found_.begin(), found_.end()), found_.end());
+    if (match_text_.size() != lower.size()) find_words(match_text_);
     const bool in_warning = context_.is_quoted() || (harmless && lower.find("warning:") != std::string::npos);
     const bool survived = context_.is_in_probe() || in_warning;
     bool is_error = false;
@@ -281,6 +291,11 @@ void Doctor::drop_survived() {
 // A failed log always has an error: if no line has a sign of one, the last that sounds like one, or simply the last.
 void Doctor::settle_for_last_words() {
     if (seen_.first_error || !seen_.findings.empty() || seen_.exit_code == 0) return;
+    if (last_words_) {
+        if (auto source = source_line_of(last_words_->text); !source.file.empty())
+            last_words_->source = std::move(source);
+        last_words_->text = shorten_line(last_words_->text);
+    }
     if (!seen_.exit_code && last_words_ && last_words_->line + last_lines >= seen_.lines)
         seen_.first_error = std::move(last_words_);
     if (!seen_.exit_code || seen_.first_error) return;

@@ -71,9 +71,11 @@ class Doctor {
     void examine_line(std::string_view line);
     void examine_marker(std::string_view line);
     void begin_phase(std::string_view name);
+    void find_words(std::string_view text);
     void match(std::string_view line);
     void note_rule(std::size_t rule, std::string_view line, bool survivable);
     void note_first_error(std::string_view line, ErrorRank rank);
+    [[nodiscard]] std::vector<std::string> kept_lines() const;
     [[nodiscard]] FirstError error_here(std::string_view line) const;
     void note_rust_reason(std::string_view line);
     void keep(std::string_view line);
@@ -90,7 +92,7 @@ class Doctor {
     SourceLine traceback_;                  // the last `File "…", line N` of a Python traceback
     std::uint64_t last_error_ = 0;          // the last line with an error that no build survives
     std::uint64_t last_own_error_ = 0;      // the last that is no consequence of a warning either
-    std::optional<FirstError> last_words_;  // the last line with a faint sign
+    std::optional<FirstError> last_words_;  // the last line with a faint sign, not parsed yet
     // A Rust program that panics, and cargo of a build script, print the reason in a line of its own.
     enum class RustReason { none, after_stderr, next } rust_ = RustReason::none;
     std::array<std::string, context_lines> last_;

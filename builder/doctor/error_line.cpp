@@ -118,19 +118,25 @@ std::uint64_t number_at(std::string_view text) {
     return base::parse_decimal(text.substr(0, digits)).value_or(0);
 }
 
-bool is_path(std::string_view text) {
-    return !text.empty() && text.find_first_of(" \t\"'<>|") == std::string_view::npos &&
-           (text.find('.') != std::string_view::npos || text.find('/') != std::string_view::npos);
-}
-
-// `open`: the character between file and line number.
+// The first "FILE:12" or "FILE(12" (`open` stands between), where FILE is a word without quotes and with a dot or a
+// slash. One pass, because whoever writes the log chooses how often `open` occurs.
 SourceLine named_before(std::string_view text, char open) {
-    for (auto at = text.find(open); at != std::string_view::npos; at = text.find(open, at + 1)) {
-        const std::uint64_t line = number_at(text.substr(at + 1));
-        const auto begin = text.substr(0, at).find_last_of(" \t");
-        const std::string_view file =
-            text.substr(0, at).substr(begin == std::string_view::npos ? 0 : begin + 1);
-        if (line > 0 && is_path(file)) return {std::string(file), line};
+    std::size_t begin = 0;
+    bool is_plain = true;
+    bool is_path = false;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        const char c = text[at];
+        if (c == open && is_plain && is_path) {
+            const std::uint64_t line = number_at(text.substr(at + 1));
+            if (line > 0) return {std::string(text.substr(begin, at - begin)), line};
+        }
+        if (c == ' ' || c == '\t') {
+            begin = at + 1;
+            is_plain = true;
+            is_path = false;
+        }
+        is_plain = is_plain && c != '"' && c != '\'' && c != '<' && c != '>' && c != '|';
+        is_path = is_path || c == '.' || c == '/';
     }
     return {};
 }
@@ -188,7 +194,7 @@ std::string_view bare_word(std::string_view lower) {
 }
 
 SourceLine source_line_of(std::string_view line) {
-    line = base::trim(line);
+    line = base::trim(line.substr(0, max_parsed_line_bytes));
     constexpr std::string_view python = "File \"";
     if (line.starts_with(python)) {
         const auto end = line.find("\", line ", python.size());

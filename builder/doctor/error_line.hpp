@@ -1,12 +1,16 @@
 // Classifies one line of a log: whether it is an error, and which line of which file it names.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
 
 namespace wheelyard::builder {
+
+// A file, a line number or the name of a probe is looked for in this part of a line only.
+inline constexpr std::size_t max_parsed_line_bytes = 4096;
 
 // A line that contains one of these (lower case) counts as an error, unless is_harmless.
 [[nodiscard]] std::span<const std::string_view> error_signs();

@@ -60,6 +60,7 @@ std::span<const std::string_view> LineContext::openings() {
 }
 
 bool names_a_probe(std::string_view lower) {
+    lower = lower.substr(0, max_parsed_line_bytes);
     return std::any_of(words.begin() + warnings, words.end(),
                        [&](std::string_view word) {
                            return word != "/tmp/tmp" && lower.find(word) != std::string_view::npos;
