@@ -87,7 +87,8 @@ void Doctor::begin_phase(std::string_view name) {
     std::fill(finding_of_.begin(), finding_of_.end(), 0);
     traceback_ = {};
     context_.clear();
-    last_error_ = last_own_error_ = 0;
+    last_error_ = last_own_error_ = last_reason_ = 0;
+    is_short_ = is_chained_ = false;
     last_words_.reset();
     rust_ = RustReason::none;
     kept_ = 0;
@@ -105,7 +106,7 @@ void Doctor::examine_marker(std::string_view line) {
     match(line);
 }
 
-void Doctor::note_rule(std::size_t rule, std::string_view line, bool survivable) {
+void Doctor::note_rule(std::size_t rule, std::string_view line, std::string_view pattern, bool survivable) {
     if (finding_of_[rule] == 0) {
         seen_.findings.push_back({&doctor_rules()[rule], seen_.lines, shorten_line(line)});
         finding_of_[rule] = seen_.findings.size();
@@ -116,6 +117,7 @@ void Doctor::note_rule(std::size_t rule, std::string_view line, bool survivable)
         finding.line = seen_.lines;
         finding.text = shorten_line(line);
     }
+    finding.passing = finding.passing && (survivable || may_pass(pattern));
     ++finding.count;
     finding.last = seen_.lines;
 }
@@ -203,10 +205,12 @@ void Doctor::match(std::string_view line) {
     bool is_error = false;
     auto rank = is_consequence(lower) ? ErrorRank::consequence : ErrorRank::cause;
     bool only_steps = true;
+    const bool names_reason = !is_chained_ && names_a_reason(lower);
     for (const auto index : found_) {
         const Word& found = words[index];
         if (found.kind == WordKind::sign) {
             if (harmless || (found.pattern == "killed" && word.empty())) continue;
+            if (!matches_words(found.pattern, lower)) continue;
             is_error = true;
             only_steps = only_steps && is_only_a_step(found.pattern);
             continue;
@@ -214,12 +218,24 @@ void Doctor::match(std::string_view line) {
         if (found.kind != WordKind::rule) continue;
         const DoctorRule& rule = doctor_rules()[found.rule];
         const bool counts = rule.in_warnings ? !is_only_a_check(lower) : !harmless;
-        if (!counts || !matches_pattern(found.pattern, match_text_)) continue;
+        const bool is_short = rule.weight == Weight::machine || may_pass(found.pattern);
+        if (!counts || !(is_short ? matches_words : matches_pattern)(found.pattern, match_text_)) continue;
+        if (rule.weight == Weight::machine && quotes_source(lower, max_literal(found.pattern))) continue;
+        if (rule.weight != Weight::machine && context_.is_in_dump()) continue;
         const bool survivable = survived || is_survivable(found.pattern) || rule.weight == Weight::hint;
-        note_rule(found.rule, line, survivable);
+        note_rule(found.rule, line, found.pattern, survivable);
         if (!survivable && (!rule.is_consequence || rule.weight > Weight::symptom)) last_error_ = seen_.lines;
         if (!survivable && !rule.is_consequence) last_own_error_ = seen_.lines;
         if (harmless) return;
+        const bool passing = !survivable && may_pass(found.pattern);
+        is_short_ = is_short_ || passing;
+        if (passing) return note_first_error(line, ErrorRank::passing);
+        if (!survivable && names_reason && rule.weight > Weight::symptom && !rule.is_consequence) {
+            last_reason_ = seen_.lines;
+            is_short_ = false;
+        } else if (is_short_) {
+            rank = ErrorRank::consequence;
+        }
         if (rule.is_consequence) rank = ErrorRank::consequence;
         if (survivable) rank = rule.weight == Weight::hint ? ErrorRank::hint : ErrorRank::survived;
         return note_first_error(line, rank);  // more general rules follow
@@ -227,6 +243,13 @@ void Doctor::match(std::string_view line) {
     if (!is_error) return;
     if (only_steps) rank = ErrorRank::step;
     if (context_.is_in_probe()) rank = ErrorRank::survived;
+    if (rank == ErrorRank::cause && names_reason) {
+        last_reason_ = seen_.lines;
+        is_short_ = false;
+    } else if (rank == ErrorRank::cause && is_short_) {
+        return note_first_error(line, ErrorRank::consequence);
+    }
+    is_chained_ = false;
     note_first_error(line, rank);
     if (rank == ErrorRank::cause) last_error_ = last_own_error_ = seen_.lines;
 }
@@ -252,6 +275,7 @@ void Doctor::examine_line(std::string_view line) {
     }
     const std::string_view text = base::trim(line);
     if (text.starts_with("File \"")) traceback_ = source_line_of(text);
+    if (text.starts_with("The above exception was the direct cause")) is_chained_ = true;
     // The step that failed said nothing: whatever follows is a consequence.
     if (first_rank_ == ErrorRank::step && text.starts_with("ninja: build stopped"))
         first_rank_ = ErrorRank::cause;
@@ -284,6 +308,7 @@ void Doctor::feed(std::string_view piece) {
 // What a build survived does not explain an error that follows.
 void Doctor::drop_survived() {
     std::erase_if(seen_.findings, [&](const Finding& one) {
+        if (one.passing && one.last < last_reason_) return true;
         return one.survivable && one.last < (one.rule->in_warnings ? last_own_error_ : last_error_);
     });
 }
@@ -303,7 +328,7 @@ void Doctor::settle_for_last_words() {
         const std::uint64_t there = std::min<std::uint64_t>(kept_, context_lines);
         for (std::uint64_t back = 1; back <= there && !last_words_; ++back) {
             const std::string& last = last_[(kept_ - back) % context_lines];
-            if (!base::trim(last).empty())
+            if (!base::trim(last).empty() && !is_ignored_preload(base::ascii_lower(last)))
                 last_words_ = FirstError{seen_.lines, shorten_line(last), source_line_of(last), {}, {}};
         }
     }
