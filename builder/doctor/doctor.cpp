@@ -89,6 +89,7 @@ void Doctor::begin_phase(std::string_view name) {
     context_.clear();
     last_error_ = last_own_error_ = last_reason_ = 0;
     is_short_ = is_chained_ = false;
+    handled_name_.clear();
     last_words_.reset();
     rust_ = RustReason::none;
     kept_ = 0;
@@ -203,7 +204,8 @@ void Doctor::match(std::string_view line) {
     const bool in_warning = context_.is_quoted() || (harmless && lower.find("warning:") != std::string::npos);
     const bool survived = context_.is_in_probe() || in_warning;
     bool is_error = false;
-    auto rank = is_consequence(lower) ? ErrorRank::consequence : ErrorRank::cause;
+    const bool is_handled = !handled_name_.empty() && lower.find(handled_name_) != std::string::npos;
+    auto rank = is_consequence(lower) || is_handled ? ErrorRank::consequence : ErrorRank::cause;
     bool only_steps = true;
     const bool names_reason = !is_chained_ && names_a_reason(lower);
     for (const auto index : found_) {
@@ -275,6 +277,8 @@ void Doctor::examine_line(std::string_view line) {
     }
     const std::string_view text = base::trim(line);
     if (text.starts_with("File \"")) traceback_ = source_line_of(text);
+    if (text.starts_with("Traceback (most")) traceback_begin_ = seen_.lines;
+    if (text.starts_with("During handling of the above")) note_handled();
     if (text.starts_with("The above exception was the direct cause")) is_chained_ = true;
     // The step that failed said nothing: whatever follows is a consequence.
     if (first_rank_ == ErrorRank::step && text.starts_with("ninja: build stopped"))
@@ -302,6 +306,19 @@ void Doctor::feed(std::string_view piece) {
             cut_ = false;
         }
         piece.remove_prefix(end + 1);
+    }
+}
+
+// A program that looks for a module and goes on without it: what it says next is the reason, unless that names the
+// module too.
+void Doctor::note_handled() {
+    for (auto& one : seen_.findings) {
+        if (one.rule->code != "python.module_missing" || one.line < traceback_begin_) continue;
+        one.survivable = true;
+        const auto names = base::split(one.text, '\'');
+        handled_name_ = names.size() > 1 ? base::ascii_lower(names[1]) : std::string();
+        if (seen_.first_error && seen_.first_error->line >= traceback_begin_)
+            first_rank_ = ErrorRank::survived;
     }
 }
 

@@ -81,6 +81,7 @@ class Doctor {
     void note_rust_reason(std::string_view line);
     void keep(std::string_view line);
     void drop_survived();
+    void note_handled();
     void settle_for_last_words();
     void note_faint(std::string_view line);
 
@@ -93,9 +94,11 @@ class Doctor {
     SourceLine traceback_;                 // the last `File "…", line N` of a Python traceback
     std::uint64_t last_error_ = 0;         // the last line with an error that no build survives
     std::uint64_t last_reason_ = 0;        // the last that says why, not only that something failed
-    bool is_short_ = false;             // a line said what its program may get over, and no reason followed
-    bool is_chained_ = false;           // Python: the next exception follows from the one before
-    std::uint64_t last_own_error_ = 0;  // the last that is no consequence of a warning either
+    bool is_short_ = false;              // a line said what its program may get over, and no reason followed
+    std::uint64_t traceback_begin_ = 0;  // the line of the last Python traceback's title
+    std::string handled_name_;           // the missing module whose exception the program handled
+    bool is_chained_ = false;            // Python: the next exception follows from the one before
+    std::uint64_t last_own_error_ = 0;   // the last that is no consequence of a warning either
     std::optional<FirstError> last_words_;  // the last line with a faint sign, not parsed yet
     // A Rust program that panics, and cargo of a build script, print the reason in a line of its own.
     enum class RustReason { none, after_stderr, next } rust_ = RustReason::none;
