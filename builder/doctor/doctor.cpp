@@ -312,8 +312,9 @@ void Doctor::feed(std::string_view piece) {
 // A program that looks for a module and goes on without it: what it says next is the reason, unless that names the
 // module too.
 void Doctor::note_handled() {
+    static const DoctorRule* const module_missing = find_doctor_rule("python.module_missing");
     for (auto& one : seen_.findings) {
-        if (one.rule->code != "python.module_missing" || one.line < traceback_begin_) continue;
+        if (one.rule != module_missing || one.line < traceback_begin_) continue;
         one.survivable = true;
         const auto names = base::split(one.text, '\'');
         handled_name_ = names.size() > 1 ? base::ascii_lower(names[1]) : std::string();
