@@ -87,7 +87,9 @@ void Doctor::begin_phase(std::string_view name) {
     std::fill(finding_of_.begin(), finding_of_.end(), 0);
     traceback_ = {};
     context_.clear();
-    last_error_ = last_own_error_ = 0;
+    last_error_ = last_own_error_ = last_reason_ = 0;
+    is_short_ = is_chained_ = false;
+    handled_name_.clear();
     last_words_.reset();
     rust_ = RustReason::none;
     kept_ = 0;
@@ -105,7 +107,7 @@ void Doctor::examine_marker(std::string_view line) {
     match(line);
 }
 
-void Doctor::note_rule(std::size_t rule, std::string_view line, bool survivable) {
+void Doctor::note_rule(std::size_t rule, std::string_view line, std::string_view pattern, bool survivable) {
     if (finding_of_[rule] == 0) {
         seen_.findings.push_back({&doctor_rules()[rule], seen_.lines, shorten_line(line)});
         finding_of_[rule] = seen_.findings.size();
@@ -116,16 +118,21 @@ void Doctor::note_rule(std::size_t rule, std::string_view line, bool survivable)
         finding.line = seen_.lines;
         finding.text = shorten_line(line);
     }
+    finding.passing = finding.passing && (survivable || may_pass(pattern));
     ++finding.count;
     finding.last = seen_.lines;
 }
 
+std::vector<std::string> Doctor::kept_lines() const {
+    std::vector<std::string> lines;
+    for (std::uint64_t i = kept_ - std::min<std::uint64_t>(kept_, context_lines); i < kept_; ++i)
+        lines.push_back(last_[i % context_lines]);
+    return lines;
+}
+
 FirstError Doctor::error_here(std::string_view line) const {
-    FirstError first{seen_.lines, shorten_line(line), source_line_of(line), {}, {}};
+    FirstError first{seen_.lines, shorten_line(line), source_line_of(line), kept_lines(), {}};
     if (first.source.file.empty()) first.source = traceback_;
-    const std::uint64_t there = std::min<std::uint64_t>(kept_, context_lines);
-    for (std::uint64_t i = kept_ - there; i < kept_; ++i)
-        first.before.push_back(last_[i % context_lines]);
     return first;
 }
 
@@ -136,7 +143,9 @@ void Doctor::note_first_error(std::string_view line, ErrorRank rank) {
 }
 
 void Doctor::note_faint(std::string_view line) {
-    if (!seen_.first_error) last_words_ = error_here(line);
+    if (seen_.first_error) return;
+    const std::string_view begin = base::trim(line).substr(0, max_parsed_line_bytes);
+    last_words_ = FirstError{seen_.lines, std::string(begin), traceback_, kept_lines(), {}};
 }
 
 // cargo prints what a build script wrote: the first line after `--- stderr` is the reason, unless it only names the
@@ -153,22 +162,31 @@ void Doctor::note_rust_reason(std::string_view text) {
     rust_ = RustReason::none;
 }
 
-void Doctor::match(std::string_view line) {
+// Each word once, however often it occurs.
+void Doctor::find_words(std::string_view text) {
     found_.clear();
-    all_words().search.find(line, found_);
+    all_words().search.find(text, found_);
+    std::sort(found_.begin(), found_.end());
+    found_.erase(std::unique(found_.begin(), found_.end()), found_.end());
+}
+
+void Doctor::match(std::string_view line) {
+    find_words(line);
     if (found_.empty()) return;
     match_text_ = base::ascii_lower(line);
     const std::string lower = match_text_;
     const auto& words = all_words().words;
     bool is_faint = false;
     bool is_known = false;
+    bool may_open = false;
     for (const auto index : found_) {
         const WordKind kind = words[index].kind;
-        if (kind == WordKind::context) context_.open(line, lower);
+        may_open = may_open || kind == WordKind::context;
         if (kind == WordKind::success) last_words_.reset();
         is_faint = is_faint || kind == WordKind::faint;
         is_known = is_known || kind == WordKind::rule || kind == WordKind::sign;
     }
+    if (may_open) context_.open(line, lower);
     const bool harmless = is_harmless(lower) || context_.is_quoted() || is_source_quote(line);
     if (is_faint && !harmless) note_faint(line);
     if (!is_known || is_source_quote(line)) return;
@@ -182,21 +200,19 @@ void Doctor::match(std::string_view line) {
         match_text_ += "\nprogram '" + program + "' not found";
     const std::string_view word = bare_word(lower);
     if (!word.empty()) match_text_ += "\n" + std::string(word);
-    if (match_text_.size() != lower.size()) {
-        found_.clear();
-        all_words().search.find(match_text_, found_);
-    }
-    std::sort(found_.begin(), found_.end());
-    found_.erase(std::unique(found_.begin(), found_.end()), found_.end());
+    if (match_text_.size() != lower.size()) find_words(match_text_);
     const bool in_warning = context_.is_quoted() || (harmless && lower.find("warning:") != std::string::npos);
     const bool survived = context_.is_in_probe() || in_warning;
     bool is_error = false;
-    auto rank = is_consequence(lower) ? ErrorRank::consequence : ErrorRank::cause;
+    const bool is_handled = !handled_name_.empty() && lower.find(handled_name_) != std::string::npos;
+    auto rank = is_consequence(lower) || is_handled ? ErrorRank::consequence : ErrorRank::cause;
     bool only_steps = true;
+    const bool names_reason = !is_chained_ && names_a_reason(lower);
     for (const auto index : found_) {
         const Word& found = words[index];
         if (found.kind == WordKind::sign) {
             if (harmless || (found.pattern == "killed" && word.empty())) continue;
+            if (!matches_words(found.pattern, lower)) continue;
             is_error = true;
             only_steps = only_steps && is_only_a_step(found.pattern);
             continue;
@@ -204,12 +220,24 @@ void Doctor::match(std::string_view line) {
         if (found.kind != WordKind::rule) continue;
         const DoctorRule& rule = doctor_rules()[found.rule];
         const bool counts = rule.in_warnings ? !is_only_a_check(lower) : !harmless;
-        if (!counts || !matches_pattern(found.pattern, match_text_)) continue;
+        const bool is_short = rule.weight == Weight::machine || may_pass(found.pattern);
+        if (!counts || !(is_short ? matches_words : matches_pattern)(found.pattern, match_text_)) continue;
+        if (rule.weight == Weight::machine && quotes_source(lower, max_literal(found.pattern))) continue;
+        if (rule.weight != Weight::machine && context_.is_in_dump()) continue;
         const bool survivable = survived || is_survivable(found.pattern) || rule.weight == Weight::hint;
-        note_rule(found.rule, line, survivable);
+        note_rule(found.rule, line, found.pattern, survivable);
         if (!survivable && (!rule.is_consequence || rule.weight > Weight::symptom)) last_error_ = seen_.lines;
         if (!survivable && !rule.is_consequence) last_own_error_ = seen_.lines;
         if (harmless) return;
+        const bool passing = !survivable && may_pass(found.pattern);
+        is_short_ = is_short_ || passing;
+        if (passing) return note_first_error(line, ErrorRank::passing);
+        if (!survivable && names_reason && rule.weight > Weight::symptom && !rule.is_consequence) {
+            last_reason_ = seen_.lines;
+            is_short_ = false;
+        } else if (is_short_) {
+            rank = ErrorRank::consequence;
+        }
         if (rule.is_consequence) rank = ErrorRank::consequence;
         if (survivable) rank = rule.weight == Weight::hint ? ErrorRank::hint : ErrorRank::survived;
         return note_first_error(line, rank);  // more general rules follow
@@ -217,6 +245,13 @@ void Doctor::match(std::string_view line) {
     if (!is_error) return;
     if (only_steps) rank = ErrorRank::step;
     if (context_.is_in_probe()) rank = ErrorRank::survived;
+    if (rank == ErrorRank::cause && names_reason) {
+        last_reason_ = seen_.lines;
+        is_short_ = false;
+    } else if (rank == ErrorRank::cause && is_short_) {
+        return note_first_error(line, ErrorRank::consequence);
+    }
+    is_chained_ = false;
     note_first_error(line, rank);
     if (rank == ErrorRank::cause) last_error_ = last_own_error_ = seen_.lines;
 }
@@ -242,6 +277,9 @@ void Doctor::examine_line(std::string_view line) {
     }
     const std::string_view text = base::trim(line);
     if (text.starts_with("File \"")) traceback_ = source_line_of(text);
+    if (text.starts_with("Traceback (most")) traceback_begin_ = seen_.lines;
+    if (text.starts_with("During handling of the above")) note_handled();
+    if (text.starts_with("The above exception was the direct cause")) is_chained_ = true;
     // The step that failed said nothing: whatever follows is a consequence.
     if (first_rank_ == ErrorRank::step && text.starts_with("ninja: build stopped"))
         first_rank_ = ErrorRank::cause;
@@ -271,9 +309,24 @@ void Doctor::feed(std::string_view piece) {
     }
 }
 
+// A program that looks for a module and goes on without it: what it says next is the reason, unless that names the
+// module too.
+void Doctor::note_handled() {
+    static const DoctorRule* const module_missing = find_doctor_rule("python.module_missing");
+    for (auto& one : seen_.findings) {
+        if (one.rule != module_missing || one.line < traceback_begin_) continue;
+        one.survivable = true;
+        const auto names = base::split(one.text, '\'');
+        handled_name_ = names.size() > 1 ? base::ascii_lower(names[1]) : std::string();
+        if (seen_.first_error && seen_.first_error->line >= traceback_begin_)
+            first_rank_ = ErrorRank::survived;
+    }
+}
+
 // What a build survived does not explain an error that follows.
 void Doctor::drop_survived() {
     std::erase_if(seen_.findings, [&](const Finding& one) {
+        if (one.passing && one.last < last_reason_) return true;
         return one.survivable && one.last < (one.rule->in_warnings ? last_own_error_ : last_error_);
     });
 }
@@ -281,6 +334,11 @@ void Doctor::drop_survived() {
 // A failed log always has an error: if no line has a sign of one, the last that sounds like one, or simply the last.
 void Doctor::settle_for_last_words() {
     if (seen_.first_error || !seen_.findings.empty() || seen_.exit_code == 0) return;
+    if (last_words_) {
+        if (auto source = source_line_of(last_words_->text); !source.file.empty())
+            last_words_->source = std::move(source);
+        last_words_->text = shorten_line(last_words_->text);
+    }
     if (!seen_.exit_code && last_words_ && last_words_->line + last_lines >= seen_.lines)
         seen_.first_error = std::move(last_words_);
     if (!seen_.exit_code || seen_.first_error) return;
@@ -288,7 +346,7 @@ void Doctor::settle_for_last_words() {
         const std::uint64_t there = std::min<std::uint64_t>(kept_, context_lines);
         for (std::uint64_t back = 1; back <= there && !last_words_; ++back) {
             const std::string& last = last_[(kept_ - back) % context_lines];
-            if (!base::trim(last).empty())
+            if (!base::trim(last).empty() && !is_ignored_preload(base::ascii_lower(last)))
                 last_words_ = FirstError{seen_.lines, shorten_line(last), source_line_of(last), {}, {}};
         }
     }

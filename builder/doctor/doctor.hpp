@@ -35,6 +35,7 @@ struct Finding {
     std::uint64_t count = 0;  // number of lines that match
     std::uint64_t last = 0;   // the last of them
     bool survivable = true;   // the build may have gone on after each of them
+    bool passing = true;      // so may the program that wrote them have
 };
 
 struct FirstError {
@@ -64,20 +65,23 @@ class Doctor {
 
   private:
     // How likely a line is the cause. An error of a higher rank replaces the first error; a later one of the same rank
-    // does not. hint: most builds survive it. consequence: says that a command failed. survived: an error, if nothing
+    // does not. passing: the program may have gone on; only an error with a reason of its own replaces it. hint: most builds survive it. consequence: says that a command failed. survived: an error, if nothing
     // worse follows. step: names what failed, before the output that says why.
-    enum class ErrorRank { hint, consequence, survived, step, cause };
+    enum class ErrorRank { hint, consequence, survived, step, passing, cause };
 
     void examine_line(std::string_view line);
     void examine_marker(std::string_view line);
     void begin_phase(std::string_view name);
+    void find_words(std::string_view text);
     void match(std::string_view line);
-    void note_rule(std::size_t rule, std::string_view line, bool survivable);
+    void note_rule(std::size_t rule, std::string_view line, std::string_view pattern, bool survivable);
     void note_first_error(std::string_view line, ErrorRank rank);
+    [[nodiscard]] std::vector<std::string> kept_lines() const;
     [[nodiscard]] FirstError error_here(std::string_view line) const;
     void note_rust_reason(std::string_view line);
     void keep(std::string_view line);
     void drop_survived();
+    void note_handled();
     void settle_for_last_words();
     void note_faint(std::string_view line);
 
@@ -86,11 +90,16 @@ class Doctor {
     LineContext context_;
 
     Examination seen_;
-    std::vector<std::size_t> finding_of_;   // rule → index of its finding, from 1; 0: no finding
-    SourceLine traceback_;                  // the last `File "…", line N` of a Python traceback
-    std::uint64_t last_error_ = 0;          // the last line with an error that no build survives
-    std::uint64_t last_own_error_ = 0;      // the last that is no consequence of a warning either
-    std::optional<FirstError> last_words_;  // the last line with a faint sign
+    std::vector<std::size_t> finding_of_;  // rule → index of its finding, from 1; 0: no finding
+    SourceLine traceback_;                 // the last `File "…", line N` of a Python traceback
+    std::uint64_t last_error_ = 0;         // the last line with an error that no build survives
+    std::uint64_t last_reason_ = 0;        // the last that says why, not only that something failed
+    bool is_short_ = false;              // a line said what its program may get over, and no reason followed
+    std::uint64_t traceback_begin_ = 0;  // the line of the last Python traceback's title
+    std::string handled_name_;           // the missing module whose exception the program handled
+    bool is_chained_ = false;            // Python: the next exception follows from the one before
+    std::uint64_t last_own_error_ = 0;   // the last that is no consequence of a warning either
+    std::optional<FirstError> last_words_;  // the last line with a faint sign, not parsed yet
     // A Rust program that panics, and cargo of a build script, print the reason in a line of its own.
     enum class RustReason { none, after_stderr, next } rust_ = RustReason::none;
     std::array<std::string, context_lines> last_;

@@ -72,8 +72,12 @@ bool is_survivable(std::string_view pattern) {
     return pattern.starts_with('?');
 }
 
+bool may_pass(std::string_view pattern) {
+    return pattern.starts_with('~');
+}
+
 std::string_view without_mark(std::string_view pattern) {
-    return pattern.substr(is_survivable(pattern) ? 1 : 0);
+    return pattern.substr(is_survivable(pattern) || may_pass(pattern) ? 1 : 0);
 }
 
 bool matches_pattern(std::string_view pattern, std::string_view lower) {
@@ -83,6 +87,18 @@ bool matches_pattern(std::string_view pattern, std::string_view lower) {
         lower.remove_prefix(at + piece.size());
     }
     return true;
+}
+
+bool matches_words(std::string_view pattern, std::string_view lower) {
+    const std::string_view plain = without_mark(pattern);
+    const std::string_view first = plain.substr(0, plain.find('*'));
+    const bool anywhere = first.empty() || !base::is_ascii_alnum(first.front()) ||
+                          first.starts_with("error") || first.starts_with("exception");
+    for (auto at = lower.find(first); at != std::string_view::npos; at = lower.find(first, at + 1)) {
+        if (anywhere || at == 0 || !base::is_ascii_alnum(lower[at - 1]))
+            return matches_pattern(plain, lower.substr(at));
+    }
+    return false;
 }
 
 std::string_view max_literal(std::string_view pattern) {
@@ -103,7 +119,11 @@ std::string render_doctor_rules_markdown() {
         "`wheelyard-builder doctor LOG` applies these rules to a log, and so does the agent to a failed\n"
         "attempt. If several rules match, the highest weight wins (*machine*, then *cause*, then *symptom*,\n"
         "then *hint*), then the earliest line. A line that a build may survive (a warning, a probe of a\n"
-        "configuration, a *hint*) never outranks a later error, also one that no rule knows.\n\n"
+        "configuration, a *hint*) never outranks a later error, also one that no rule knows. Nor does what "
+        "a\n"
+        "program may get over (a caught `MemoryError`, a child that was killed, a thread that could not "
+        "start)\n"
+        "outrank a later error that names a reason of its own.\n\n"
         "The column *agent* says what the agent does without a person, within the site's limits and\n"
         "`max_attempts`:\n\n";
     for (const auto& row : automatics)

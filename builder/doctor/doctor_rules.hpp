@@ -35,8 +35,9 @@ enum class Automatic {
 struct DoctorRule {
     std::string_view code;  // "memory.compiler_killed"
     // Lower case; a line matches if it contains any of them, ignoring case. `*` matches any text. With `?` in front: a
-    // build may survive such a line, and any later error is a better explanation. How a line is written that says that
-    // a program is missing does not matter: each also contains `program 'NAME' not found` (missing_program.hpp).
+    // build may survive such a line, and any later error is a better explanation. With `~`: the program that says so
+    // may go on; it weighs in full until an error follows that names another reason. How a line is written that says
+    // that a program is missing does not matter: each also contains `program 'NAME' not found` (missing_program.hpp).
     std::array<std::string_view, 16> patterns;
     Weight weight;
     Automatic automatic;
@@ -54,9 +55,13 @@ struct DoctorRule {
 
 // Whether a build may survive a line with this pattern: it begins with `?`.
 [[nodiscard]] bool is_survivable(std::string_view pattern);
+[[nodiscard]] bool may_pass(std::string_view pattern);                  // it begins with `~`
 [[nodiscard]] std::string_view without_mark(std::string_view pattern);  // the pattern itself
 // Whether a line (in lower case) contains all pieces of a pattern in order.
 [[nodiscard]] bool matches_pattern(std::string_view pattern, std::string_view lower);
+// The same, and the first piece does not begin inside a word: "omnibus error" is no "bus error". "error" and
+// "exception" may, because names of exceptions end so.
+[[nodiscard]] bool matches_words(std::string_view pattern, std::string_view lower);
 // The longest piece of a pattern without `*`: a matching line contains it.
 [[nodiscard]] std::string_view max_literal(std::string_view pattern);
 

@@ -53,7 +53,7 @@ const std::vector<DoctorRule>& general_rules() {
          "Modules: `load` in [modules] of site.toml."},
         {"compiler.does_not_work",
          {"is not able to compile a simple test program", "compiler cannot create executables",
-          "cannot compile programs."},
+          "cannot compile programs.", "cannot run c compiled programs", "cannot run c++ compiled programs"},
          symptom,
          no,
          "The compiler cannot build even a program of one line: the lines below say why.",

@@ -95,6 +95,12 @@ constexpr auto harmless =
 // Output of a configuration that probes for features.
 constexpr auto checks =
     std::to_array<std::string_view>({"-- ", "checking ", "performing test ", "looking for "});
+// Lists of files, whose names may be any words.
+constexpr std::string_view added_file = "adding '";  // to a wheel
+constexpr auto copied_files = std::to_array<std::string_view>({"copying ", "hard linking "});
+// An error with one of these only says that something failed, unless it names a place in the source.
+constexpr auto failed_words = std::to_array<std::string_view>(
+    {"fail", "exit status", "exit code", "exited", "terminated", "killed", "aborted"});
 // How gcc says by which way it came to a line of a header: <system_error> is one.
 constexpr auto includes = std::to_array<std::string_view>({"in file included from ", "from /"});
 
@@ -111,6 +117,11 @@ bool opens_with_any(std::string_view lower, const auto& openings) {
                        [&](std::string_view opening) { return text.starts_with(opening); });
 }
 
+bool lists_a_file(std::string_view lower) {
+    return base::trim(lower).starts_with(added_file) ||
+           (opens_with_any(lower, copied_files) && lower.find(" -> ") != std::string_view::npos);
+}
+
 std::uint64_t number_at(std::string_view text) {
     std::size_t digits = 0;
     while (digits < text.size() && base::is_ascii_digit(text[digits]))
@@ -118,19 +129,25 @@ std::uint64_t number_at(std::string_view text) {
     return base::parse_decimal(text.substr(0, digits)).value_or(0);
 }
 
-bool is_path(std::string_view text) {
-    return !text.empty() && text.find_first_of(" \t\"'<>|") == std::string_view::npos &&
-           (text.find('.') != std::string_view::npos || text.find('/') != std::string_view::npos);
-}
-
-// `open`: the character between file and line number.
+// The first "FILE:12" or "FILE(12" (`open` stands between), where FILE is a word without quotes and with a dot or a
+// slash. One pass, because whoever writes the log chooses how often `open` occurs.
 SourceLine named_before(std::string_view text, char open) {
-    for (auto at = text.find(open); at != std::string_view::npos; at = text.find(open, at + 1)) {
-        const std::uint64_t line = number_at(text.substr(at + 1));
-        const auto begin = text.substr(0, at).find_last_of(" \t");
-        const std::string_view file =
-            text.substr(0, at).substr(begin == std::string_view::npos ? 0 : begin + 1);
-        if (line > 0 && is_path(file)) return {std::string(file), line};
+    std::size_t begin = 0;
+    bool is_plain = true;
+    bool is_path = false;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        const char c = text[at];
+        if (c == open && is_plain && is_path) {
+            const std::uint64_t line = number_at(text.substr(at + 1));
+            if (line > 0) return {std::string(text.substr(begin, at - begin)), line};
+        }
+        if (c == ' ' || c == '\t') {
+            begin = at + 1;
+            is_plain = true;
+            is_path = false;
+        }
+        is_plain = is_plain && c != '"' && c != '\'' && c != '<' && c != '>' && c != '|';
+        is_path = is_path || c == '.' || c == '/';
     }
     return {};
 }
@@ -150,7 +167,7 @@ bool is_harmless(std::string_view lower) {
     const auto remark = std::min(lower.find("warning:"), lower.find("note:"));
     const bool is_remark = remark != std::string_view::npos && remark < lower.find("error:");
     return is_remark || holds_any(lower, harmless) || opens_with_any(lower, checks) ||
-           opens_with_any(lower, includes);
+           opens_with_any(lower, includes) || lists_a_file(lower) || is_ignored_preload(lower);
 }
 
 std::span<const std::string_view> faint_signs() {
@@ -176,8 +193,8 @@ std::string_view bare_word(std::string_view lower) {
     if (lower == "memoryerror") return "memoryerror: ";
     if (lower == "std::bad_alloc") return "error: std::bad_alloc";
     constexpr std::string_view killed = "killed";
-    constexpr std::string_view said = "process killed";
-    if (lower == killed || lower.starts_with("killed ")) return said;
+    constexpr std::string_view said = "process killed by signal 9";
+    if (lower == killed || lower.starts_with("killed  ")) return said;
     // "sh: line 1: 4242 Killed  nvcc -c a.cu": the number of the process stands before the word.
     const auto at = lower.find(killed);
     if (at == std::string_view::npos) return {};
@@ -187,8 +204,40 @@ std::string_view bare_word(std::string_view lower) {
     return is_shell ? said : std::string_view();
 }
 
+bool quotes_source(std::string_view lower, std::string_view words) {
+    const std::string text =
+        base::replace_all(base::replace_all(base::trim(lower), "\u2018", "'"), "\u2019", "'");
+    const std::string_view line = text;
+    const auto error = line.find("error:");
+    const auto at = line.find(words);
+    if (error == std::string_view::npos || at == std::string_view::npos || at < error) return false;
+    const SourceLine source = source_line_of(line.substr(0, error));
+    const bool is_diagnostic =
+        (source.line > 0 && line.starts_with(source.file)) || line.ends_with(" at (1)");
+    if (!is_diagnostic) return false;
+    char open = 0;  // the quotation mark before the words that none has closed
+    for (auto i = error + 1; i < at; ++i) {
+        const char c = line[i];
+        const bool may_open = line[i - 1] == ' ' || line[i - 1] == '(';
+        if (c == open) {
+            open = 0;
+        } else if (open == 0 && may_open && (c == '\'' || c == '"' || c == '`')) {
+            open = c == '`' ? '\'' : c;
+        }
+    }
+    return open != 0;
+}
+
+bool names_a_reason(std::string_view lower) {
+    return !is_consequence(lower) && (!holds_any(lower, failed_words) || source_line_of(lower).line > 0);
+}
+
+bool is_ignored_preload(std::string_view lower) {
+    return lower.find(" from ld_preload cannot be preloaded") != std::string_view::npos;
+}
+
 SourceLine source_line_of(std::string_view line) {
-    line = base::trim(line);
+    line = base::trim(line.substr(0, max_parsed_line_bytes));
     constexpr std::string_view python = "File \"";
     if (line.starts_with(python)) {
         const auto end = line.find("\", line ", python.size());

@@ -1,12 +1,16 @@
 // Classifies one line of a log: whether it is an error, and which line of which file it names.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
 
 namespace wheelyard::builder {
+
+// A file, a line number or the name of a probe is looked for in this part of a line only.
+inline constexpr std::size_t max_parsed_line_bytes = 4096;
 
 // A line that contains one of these (lower case) counts as an error, unless is_harmless.
 [[nodiscard]] std::span<const std::string_view> error_signs();
@@ -21,8 +25,15 @@ namespace wheelyard::builder {
 // A line of source that a compiler quotes: "   12 | f(\"error: none\");".
 [[nodiscard]] bool is_source_quote(std::string_view line);
 // In the words of the rules, what a line says with a single one: "Killed", "sh: line 1: 42 Killed  nvcc -c a.cu" and
-// "MemoryError" give "process killed" and "memoryerror: ". Empty: the line is none of these.
+// "MemoryError" give "process killed by signal 9" and "memoryerror: ". Empty: the line is none of these.
 [[nodiscard]] std::string_view bare_word(std::string_view lower);
+// Whether a compiler's error holds these words only as a name or a text of the source that it quotes:
+// "x.c:10:5: error: 'virtual memory exhausted' undeclared". The line and the words are in lower case.
+[[nodiscard]] bool quotes_source(std::string_view lower, std::string_view words);
+// Whether an error (in lower case) says why something failed, not only that it did.
+[[nodiscard]] bool names_a_reason(std::string_view lower);
+// The dynamic loader's word about LD_PRELOAD: it says "ERROR", and goes on.
+[[nodiscard]] bool is_ignored_preload(std::string_view lower);
 // Like is_harmless, but does not count warnings as harmless: for rules with in_warnings.
 [[nodiscard]] bool is_only_a_check(std::string_view lower);
 

@@ -12,19 +12,34 @@ namespace {
 
 constexpr std::size_t max_warning_lines = 60;
 constexpr std::size_t max_probe_lines = 8;  // of one compiler or linker, after the line that names the probe
+constexpr std::size_t max_dump_lines = 60;
 constexpr std::string_view setuptools_mark = "!!";
 
 constexpr auto words = std::to_array<std::string_view>({
     "warning: ",  // x.py:1: UserWarning: …, followed by a line of the source
-    "cmake warning", "cmake deprecation warning",
-    "_configtest.",                                           // distutils, numpy.distutils, mpi4py
-    "conftest.c", "conftest.f", "conftest.o", "-o conftest",  // autoconf
-    "cmakescratch", "cmaketmp", "cmtc_", "trycompile-",       // CMake's try_compile
-    "meson-private", "sanitycheck",
-    "testfile.c",                 // meson
-    "flagcheck.c",                // pybind11's setup helpers
-    "/tmp/tmp", "test_openmp.c",  // distutils' has_function
+    "cmake warning",
+    "cmake deprecation warning",
+    "_configtest.",  // distutils, numpy.distutils, mpi4py
+    "conftest.c",
+    "conftest.f",
+    "conftest.o",
+    "-o conftest",
+    "./conftest",
+    "./_configtest",  // autoconf
+    "cmakescratch",
+    "cmaketmp",
+    "cmtc_",
+    "trycompile-",  // CMake's try_compile
+    "meson-private",
+    "sanitycheck",
+    "testfile.c",   // meson
+    "flagcheck.c",  // pybind11's setup helpers
+    "/tmp/tmp",
+    "test_openmp.c",  // distutils' has_function
+    "failed with the following output:",
+    "failed to compile with the following output:",  // CMakeError.log
 });
+constexpr std::string_view dump_opening = "with the following output:";
 constexpr std::size_t warnings = 3;  // the first words
 
 // Lines that begin so belong to the next step, even if they name the probe.
@@ -60,6 +75,7 @@ std::span<const std::string_view> LineContext::openings() {
 }
 
 bool names_a_probe(std::string_view lower) {
+    lower = lower.substr(0, max_parsed_line_bytes);
     return std::any_of(words.begin() + warnings, words.end(),
                        [&](std::string_view word) {
                            return word != "/tmp/tmp" && lower.find(word) != std::string_view::npos;
@@ -76,9 +92,22 @@ void LineContext::pass(std::string_view line) {
                                          [&](std::string_view word) { return lower.starts_with(word); });
         const bool is_command =
             lower.find(" -o ") != std::string::npos || lower.find(" -c ") != std::string::npos;
+        if (is_dump_) {
+            // The probe's build says "make: *** […]" and "src.c:1:10: error: …"; a file in a folder is another.
+            const bool is_built = lower.starts_with("make") || lower.starts_with("ninja");
+            const auto source = source_line_of(line);
+            const bool is_other = source.line > 0 && source.file.find('/') != std::string::npos;
+            if (((is_next && !is_built) || is_other || is_command) && !names_a_probe(lower)) probe_ = 0;
+            if (probe_ == 0) is_dump_ = false;
+            return pass_warning(line);
+        }
         // A command on another file, and the compiler's word about it, are no probe's.
         if (is_next || ((is_command || source_line_of(line).line > 0) && !names_a_probe(lower))) probe_ = 0;
     }
+    pass_warning(line);
+}
+
+void LineContext::pass_warning(std::string_view line) {
     if (warning_ == Warning::none) return;
     const std::string_view text = base::trim(line);
     if (warning_ == Warning::until_mark) {
@@ -101,7 +130,14 @@ void LineContext::open(std::string_view line, std::string_view lower) {
     if (names_a_probe(lower)) {
         const bool is_next = std::any_of(next_steps.begin(), next_steps.end(),
                                          [&](std::string_view word) { return text.starts_with(word); });
-        if (!is_next) probe_ = max_probe_lines;
+        const bool opens_dump = lower.find(dump_opening) != std::string_view::npos;
+        if (opens_dump || (is_dump_ && probe_ > 0)) {
+            if (opens_dump) probe_ = max_dump_lines;
+            is_dump_ = true;
+        } else if (!is_next) {
+            probe_ = max_probe_lines;
+            is_dump_ = false;
+        }
     }
     const auto python = lower.find("warning: ");
     const bool is_python = python != std::string_view::npos && python > 0 && lower[python - 1] >= 'a' &&

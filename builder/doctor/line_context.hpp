@@ -21,14 +21,19 @@ class LineContext {
 
     [[nodiscard]] bool is_quoted() const { return is_quoted_; }    // this line, by a warning above it
     [[nodiscard]] bool is_in_probe() const { return probe_ > 0; }  // this line
+    // This line, in what CMake keeps of a probe that failed: CMakeError.log, which many print after the error.
+    [[nodiscard]] bool is_in_dump() const { return probe_ > 0 && is_dump_; }
 
   private:
+    void pass_warning(std::string_view line);
+
     enum class Warning { none, one_line, until_dedent, until_mark };
     Warning warning_ = Warning::none;
     bool is_quoted_ = false;
     std::size_t indent_ = 0;  // of the warning's first line
     std::size_t lines_ = 0;   // since then
     std::size_t probe_ = 0;   // lines that still may belong to the probe, this one included
+    bool is_dump_ = false;
 };
 
 // A probe's own file: "_configtest.c", "conftest.c", "CMakeFiles/CMakeScratch/…".

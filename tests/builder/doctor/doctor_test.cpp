@@ -10,6 +10,7 @@
 
 #include "builder/attempt/limits.hpp"
 #include "builder/doctor/doctor_report.hpp"
+#include "builder/doctor/line_context.hpp"
 #include "lib/base/limits.hpp"
 #include "lib/io/json.hpp"
 #include "tests/builder/fake_farm.hpp"
@@ -211,6 +212,36 @@ TEST_CASE("files and lines are found in each tool's notation") {
         "    f()\nValueError: no\n");
     CHECK(python.first_error->source.file == "setup.py");
     CHECK(python.first_error->source.line == 9);
+}
+
+std::string repeat(std::string_view text, std::size_t bytes) {
+    std::string all;
+    while (all.size() < bytes)
+        all += text;
+    return all;
+}
+
+TEST_CASE("a file, a line number and a probe's name are looked for in the beginning of a line only") {
+    const std::string before = repeat("x ", max_parsed_line_bytes);
+    CHECK(source_line_of(before + "a.c:12: error: no").line == 0);
+    CHECK(source_line_of(before.substr(0, 100) + "a.c:12: error: no").line == 12);
+    CHECK(!names_a_probe(before + "conftest.c"));
+    CHECK(names_a_probe(before.substr(0, 100) + "conftest.c"));
+}
+
+// What one line may cost grows with its length. Where it grew with its square, this took longer than a test may.
+TEST_CASE("long lines made of the words that the doctor looks for cost no more than others") {
+    for (const char* words : {":1", "a.c:", "a.c:1", "(1", "cmtc_", "/tmp/tmp", "/tmp/tmpabcdefgh/",
+                              "warning: ", "error:", "failed: ", "no such file or directory: '", "env: '",
+                              ": not found", "killed", "\x1b[", "\r", "'", "could not find "}) {
+        CAPTURE(words);
+        const std::string rest = repeat(words, max_log_line_bytes - 100);
+        Doctor doctor;
+        for (std::size_t fed = 0; fed < 2 * base::mib; fed += 3 * max_log_line_bytes)
+            doctor.feed("failed " + rest + "\ncc -o conftest conftest.c\n" + rest + "\nx: not found " + rest +
+                        "\n");
+        CHECK(doctor.finish().lines > 40);
+    }
 }
 
 TEST_CASE("only the last marked phase counts, and the exit code is reported") {
