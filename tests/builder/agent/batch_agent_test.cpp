@@ -266,7 +266,7 @@ TEST_CASE("jobs that vanished and are refused since then hold no job slots; they
     farm.batch.refusal = no_job_created("no", "qsub: in maintenance until 18:00");
     for (int ticks = 1; ticks <= 4; ++ticks) {
         farm.tick();
-        CHECK(farm.batch.asked == 2 + ticks);  // no probe waits for a claim that cannot come
+        CHECK(farm.batch.asked == 2 + ticks);
     }
     CHECK(count_slots(farm.attempts()).jobs == 0);
     for (const Attempt& attempt : farm.attempts()) {

@@ -123,6 +123,7 @@ TEST_CASE("a refused first submission returns to prepared, a later one still loo
         CHECK(std::get<WaitForEvent>(submits.then(attempt, parts).value()).what == WaitFor::submission);
         CHECK(attempt.state == (earlier == 0 ? State::prepared : State::submitting));
         CHECK(attempt.job.submits == earlier);
+        CHECK(attempt.job.submitted == 0);  // no tick waits for the claim of the refused job
         // Its queue is held: it is not asked again at once.
         CHECK(std::get<WaitForEvent>(submit_job(attempt, parts).value()).what == WaitFor::submission);
     }
