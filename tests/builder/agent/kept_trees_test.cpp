@@ -113,7 +113,8 @@ TEST_CASE("a tree is kept while there is space; its log, record and journal entr
     const AttemptFolder folder = farm.attempt_folder();
     CHECK(fs::exists(folder.tree()));
     const auto bytes = farm.attempts().front().tree.bytes;
-    CHECK(bytes == bytes_below(folder.tree()) + bytes_below(folder.venv()));
+    CHECK(bytes ==
+          bytes_below(folder.tree()) + bytes_below(folder.venv()) + bytes_below(folder.build() / "home"));
     CHECK(*bytes > 0);
     farm.site.trees_gib = 0;
     farm.tick();
