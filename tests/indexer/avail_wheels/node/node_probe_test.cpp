@@ -320,7 +320,7 @@ TEST_CASE(
     FakeNode fake;
     fake.install("python3", "cpython 3.12.1 0 glibc-2.36 - 0\n/opt/bin/python3.12\n");
     const std::string libstdcxx =
-        std::string("\0GLIBCXX_3.4\0GLIBCXX_3.4.30\0GLIBCXX_3.4.9\0CXXABI_1.3.13\0", 60) +
+        std::string("\0GLIBCXX_3.4\0GLIBCXX_3.4.30\0GLIBCXX_3.4.9\0CXXABI_1.3.13\0", 56) +
         std::string("\0CXXABI_FLOAT128\0GCC_3.0\0", 25);
     fake.write("lib/x/libstdc++.so.6", libstdcxx);
     fake.answers["python3.12"] =
