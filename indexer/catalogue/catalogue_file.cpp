@@ -204,7 +204,7 @@ namespace {
 // {"format":"wheelyard.catalogues/2","serial":12,"shown":{"main":9}}: all catalogues are up to date with
 // `serial`. `shown` has the serial in each catalogue itself, which is that of its last change.
 constexpr std::string_view state_format = "wheelyard.catalogues/2";
-// Its catalogues have only some of the facts, so they are written anew.
+// Its catalogues have only some of the facts, so they are written again.
 constexpr std::string_view older_state_format = "wheelyard.catalogues/1";
 
 struct Noted {
