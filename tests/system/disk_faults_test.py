@@ -434,7 +434,9 @@ class CommandTest(BrokenCase):
             is_hidden = not tree_file.exists()
             self.assertTrue(is_quarantined or not is_hidden)
             if not blob.exists():
-                self.assertTrue(is_hidden and (self.farm.data / "damaged" / damaged).exists())
+                # Killed between its two renames, the bytes are in collecting/: the next open puts them back.
+                places = [self.farm.data / folder / damaged for folder in ("damaged", "collecting")]
+                self.assertTrue(is_hidden and any(place.exists() for place in places))
             return is_quarantined and is_hidden and not blob.exists()
         # A run that goes on behind the damaged blob finds nothing.
         self.check(Operation(("verify", "--quiet"), is_new, statuses=(0, 1)), damaged)
