@@ -66,7 +66,7 @@ wheelyard_layer(interposer   builder/governor/interposer  launch)
 wheelyard_layer(governor     builder/governor             base memory admission launch broker)
 
 wheelyard_group(data: the catalog, the blobs and the tasks: all that the registry keeps)
-wheelyard_layer(blobs        registry/blobs/*             base)
+wheelyard_layer(blobs        registry/blobs/*             base io)
 wheelyard_layer(sqlite       registry/sqlite              base)
 wheelyard_layer(catalog      registry/catalog             base io wheel)
 wheelyard_layer(sqlite_catalog registry/catalog/sqlite      base io sqlite catalog)

@@ -19,6 +19,7 @@
 #include "indexer/tree/limits.hpp"
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
+#include "lib/base/files/stand_in.hpp"
 #include "lib/base/files/temporary_files.hpp"
 #include "lib/base/text/encoding.hpp"
 
@@ -115,6 +116,20 @@ base::Status LocalDisk::place_blob(const blobs::BlobStore& blobs, const std::str
     const Source blob{.link = [&](const Place& at) { return blobs.link_into(sha256, at.folder, at.path); },
                       .open = [&] { return blobs.open(sha256, blobs::ReadFrom::cache); }};
     return link_or_copy(blob, to, sha256, keep_alive);
+}
+
+base::Status LocalDisk::place_stand_in(const std::string& to, std::uint64_t size_bytes) {
+    const fs::path path = hidden_.actual(to);
+    const std::string temp = temp_name_in(path.parent_path().native());
+    WHEELYARD_ASSIGN(const base::Fd file, base::create_stand_in(temp, size_bytes));
+    const auto finish = [&]() -> base::Status {
+        if (!bulk_) WHEELYARD_TRY(base::fsync_file(file.get(), temp));
+        if (::rename(temp.c_str(), path.c_str()) != 0) return base::fail_errno("rename", to, errno);
+        return {};
+    };
+    auto done = finish();
+    if (!done) ::unlink(temp.c_str());
+    return done;
 }
 
 base::Status LocalDisk::link_or_copy(const std::string& from, const std::string& to,

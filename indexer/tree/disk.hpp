@@ -42,7 +42,10 @@ class Disk {
     [[nodiscard]] virtual base::Status place_blob(const blobs::BlobStore& blobs, const std::string& sha256,
                                                   const std::string& to,
                                                   const base::KeepAlive& keep_alive) = 0;
-    // The same for a file.
+    // Makes `to` a stand-in (lib/base/files/stand_in.hpp) for a blob of a store that serves files itself. Replaces an
+    // existing `to`. Durable after the next sync_directory.
+    [[nodiscard]] virtual base::Status place_stand_in(const std::string& to, std::uint64_t size_bytes) = 0;
+    // As place_blob, for a file.
     [[nodiscard]] virtual base::Status link_or_copy(const std::string& from, const std::string& to,
                                                     const std::string& sha256,
                                                     const base::KeepAlive& keep_alive) = 0;
@@ -102,6 +105,7 @@ class LocalDisk final : public Disk {
     [[nodiscard]] base::Result<bool> make_directories(const std::string& path) override;
     [[nodiscard]] base::Status place_blob(const blobs::BlobStore& blobs, const std::string& sha256,
                                           const std::string& to, const base::KeepAlive& keep_alive) override;
+    [[nodiscard]] base::Status place_stand_in(const std::string& to, std::uint64_t size_bytes) override;
     [[nodiscard]] base::Status link_or_copy(const std::string& from, const std::string& to,
                                             const std::string& sha256,
                                             const base::KeepAlive& keep_alive) override;

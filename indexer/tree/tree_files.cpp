@@ -35,7 +35,8 @@ base::Status TreeFiles::place(const catalog::FileRow& row, bool is_touched) {
             WHEELYARD_TRY(disk_.remove_leftovers(folder));
     }
     if (!has_file) {
-        WHEELYARD_TRY(disk_.place_blob(blobs_, row.sha256, file, keep_alive_));
+        WHEELYARD_TRY(blobs_.serves_files() ? disk_.place_stand_in(file, row.size_bytes)
+                                            : disk_.place_blob(blobs_, row.sha256, file, keep_alive_));
         ++linked_;
     }
     if (!has_metadata) {

@@ -77,6 +77,7 @@ inline constexpr RefusalRow rows[] = {
     {page, 406, "page.format", "pages have no such `?format=`"},
     {page, 406, "page.not_acceptable", "pages are HTML or `application/vnd.pypi.simple.v1+json`"},
     {page, 416, "file.range", "the range begins after the end of the file"},
+    {page, 503, "file.store", "the store that has the file's bytes does not answer; try again shortly"},
     {page, 503, "server.files", "too many downloads; try again shortly"},
     {page, 503, "index.moving", "who may read the index has changed, and its pages are being published; try again shortly"},
     {page, 404, "upstream.denied", "the configuration of the index does not permit the project"},

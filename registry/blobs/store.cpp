@@ -1,11 +1,13 @@
 #include "registry/blobs/store.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/limits.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "registry/blobs/folder/folder_blobs.hpp"
+#include "registry/blobs/s3/s3_blobs.hpp"
 
 namespace wheelyard::blobs {
 
@@ -47,13 +49,33 @@ bool BlobStore::has_changed(const StoredBlob& blob) const {
     return !found || !*found || (*found)->stored != blob.stored;
 }
 
-base::Result<std::unique_ptr<BlobStore>> open_blob_store(const std::filesystem::path& data) {
-    WHEELYARD_ASSIGN(FolderBlobs opened, FolderBlobs::open(data));
+std::optional<std::string> BlobStore::url_for(std::string_view, std::string_view) const {
+    return std::nullopt;
+}
+
+base::Status BlobStore::stream(std::string_view sha256, std::uint64_t offset, std::uint64_t length,
+                               const TakeBytes& take) const {
+    WHEELYARD_ASSIGN(const auto reader, open(sha256, ReadFrom::cache));
+    std::string piece;
+    while (length > 0) {
+        piece.resize(static_cast<std::size_t>(std::min<std::uint64_t>(length, base::mib)));
+        WHEELYARD_TRY(reader->read_at(offset, piece.data(), piece.size()));
+        WHEELYARD_TRY(take(piece));
+        offset += piece.size();
+        length -= piece.size();
+    }
+    return {};
+}
+
+base::Result<std::unique_ptr<BlobStore>> open_blob_store(const Place& place) {
+    if (!place.url.empty()) return S3Blobs::open(place);
+    WHEELYARD_ASSIGN(FolderBlobs opened, FolderBlobs::open(place.folder));
     return std::make_unique<FolderBlobs>(std::move(opened));
 }
 
-std::unique_ptr<BlobStore> read_blob_store(const std::filesystem::path& data) {
-    return std::make_unique<FolderBlobs>(FolderBlobs::read(data));
+base::Result<std::unique_ptr<BlobStore>> read_blob_store(const Place& place) {
+    if (!place.url.empty()) return S3Blobs::read(place);
+    return std::make_unique<FolderBlobs>(FolderBlobs::read(place.folder));
 }
 
 }  // namespace wheelyard::blobs

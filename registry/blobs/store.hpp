@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,6 +18,7 @@
 #include "lib/base/clock.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/result.hpp"
+#include "registry/blobs/place.hpp"
 #include "registry/blobs/staging.hpp"
 
 namespace wheelyard::blobs {
@@ -30,6 +32,9 @@ struct StoredBlob {
 // `medium`: past any cache. Bytes in memory say nothing about those on the disk.
 enum class ReadFrom { cache, medium };
 
+// Takes the bytes of a blob in order; an error ends the reading and is its result.
+using TakeBytes = std::function<base::Status(std::string_view bytes)>;
+
 // Thread-safe; other processes may add blobs at the same time. Errors have `os_error`; of a blob that is not there it is
 // ENOENT. A name that is no SHA-256 is a bug of the caller.
 class BlobStore {
@@ -41,8 +46,9 @@ class BlobStore {
     // compared, and bytes that have changed are repaired, also where the blob was linked to.
     [[nodiscard]] virtual base::Result<std::string> store(StagedBlob&& staged) const = 0;
 
-    // A reader goes on to the end of the bytes that it found, also if the blob is removed meanwhile. Of the medium:
-    // ErrorKind::malformed if it has something other than bytes in the place of the blob.
+    // A reader goes on to the end of the bytes that it found, also if the blob is removed meanwhile; of a store without
+    // files, if the blob is small: else its next read is ENOENT. Of the medium: ErrorKind::malformed if it has something
+    // other than bytes in the place of the blob.
     [[nodiscard]] virtual base::Result<std::unique_ptr<base::Reader>> open(std::string_view sha256,
                                                                            ReadFrom from) const = 0;
     // Hard-links `path`, relative to the open `folder` (or AT_FDCWD), to the blob. `os_error` is that of link(2), and
@@ -62,6 +68,19 @@ class BlobStore {
     // Puts a blob whose bytes were found damaged aside for inspection, where nothing serves it. Replaces an earlier one.
     // False: an upload has stored its bytes since `blob` was listed, and so repaired it; it stays.
     [[nodiscard]] virtual base::Result<bool> isolate_damaged(const StoredBlob& blob) const = 0;
+
+    // Of a store that serves files itself, the published tree holds only their sizes: a client gets the URL, or the
+    // server passes the bytes on.
+    [[nodiscard]] virtual bool serves_files() const { return false; }
+    // A URL from which anybody who has it gets the blob under `filename`, for a limited time. The same for some minutes,
+    // so that clients' caches find it again. nullopt: clients do not reach the store.
+    [[nodiscard]] virtual std::optional<std::string> url_for(std::string_view sha256,
+                                                             std::string_view filename) const;
+    // Passes exactly these bytes on.
+    [[nodiscard]] virtual base::Status stream(std::string_view sha256, std::uint64_t offset,
+                                              std::uint64_t length, const TakeBytes& take) const;
+    // Removes what uploads that never ended have left in the store; how many. Those of the last day stay.
+    [[nodiscard]] virtual base::Result<std::size_t> drop_unfinished() const { return std::size_t{0}; }
 
     // Of these operations:
     [[nodiscard]] base::Result<std::string> store_bytes(std::string_view bytes) const;
@@ -95,9 +114,9 @@ base::Status for_each_two_digits(Use use) {
     return {};
 }
 
-// The blobs of a data folder: the one place that chooses their store.
-[[nodiscard]] base::Result<std::unique_ptr<BlobStore>> open_blob_store(const std::filesystem::path& data);
+// The blobs of a registry: the one place that chooses their store.
+[[nodiscard]] base::Result<std::unique_ptr<BlobStore>> open_blob_store(const Place& place);
 // The same for reading, also those of a backup: creates, repairs and removes nothing.
-[[nodiscard]] std::unique_ptr<BlobStore> read_blob_store(const std::filesystem::path& data);
+[[nodiscard]] base::Result<std::unique_ptr<BlobStore>> read_blob_store(const Place& place);
 
 }  // namespace wheelyard::blobs

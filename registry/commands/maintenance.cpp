@@ -184,7 +184,7 @@ lifecycle::BackupProgress show_progress(const MaintenanceArguments& arguments, c
 
 base::Status run_backup(const MaintenanceArguments& arguments, const base::Clock& clock) {
     WHEELYARD_ASSIGN(const RegistryConfig config, read_config_in_force(arguments.config));
-    const auto blobs = blobs::read_blob_store(config.store);
+    WHEELYARD_ASSIGN(const auto blobs, blobs::read_blob_store(config.blob_place()));
     WHEELYARD_ASSIGN(
         const lifecycle::BackupReport report,
         lifecycle::back_up(config.store, *blobs, arguments.folder,

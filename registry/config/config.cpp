@@ -135,6 +135,16 @@ base::Result<RegistryConfig> read_document(io::TomlDocument document, const std:
 
 }  // namespace
 
+blobs::Place RegistryConfig::blob_place() const {
+    blobs::Place place(store, stores.blobs);
+    place.endpoint = stores.blobs_endpoint;
+    place.public_endpoint = stores.blobs_public_endpoint;
+    place.region = stores.blobs_region;
+    place.path_style = stores.blobs_path_style;
+    place.credentials_file = stores.blobs_credentials_file;
+    return place;
+}
+
 const IndexConfig* RegistryConfig::find_index(std::string_view name) const {
     const auto found = std::find_if(indexes.begin(), indexes.end(),
                                     [name](const IndexConfig& index) { return index.name == name; });

@@ -14,6 +14,7 @@
 #include "lib/io/json.hpp"
 #include "lib/notify/notify.hpp"
 #include "registry/blobs/disk_room.hpp"
+#include "registry/blobs/place.hpp"
 #include "registry/config/limits.hpp"
 #include "registry/config/pages_config.hpp"
 #include "registry/config/stores_config.hpp"
@@ -75,6 +76,7 @@ struct RegistryConfig {
     [[nodiscard]] database::Place database() const {
         return {store, stores.database, stores.database_password_file};
     }
+    [[nodiscard]] blobs::Place blob_place() const;
     [[nodiscard]] std::filesystem::path published() const { return store / "public"; }
     // The tree of the private indexes; only `serve` reads it.
     [[nodiscard]] std::filesystem::path published_private() const { return store / "private"; }

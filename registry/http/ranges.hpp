@@ -34,7 +34,4 @@ struct RangeChoice {
 [[nodiscard]] bool not_modified(std::string_view if_none_match, std::string_view if_modified_since,
                                 std::string_view etag, base::UnixMicros last_modified);
 
-// Parses "Sun, 06 Nov 1994 08:49:37 GMT" (RFC 9110 §5.6.7, IMF-fixdate); nullopt for other forms.
-[[nodiscard]] std::optional<base::UnixMicros> parse_http_date(std::string_view text);
-
 }  // namespace wheelyard::http

@@ -28,6 +28,7 @@ constexpr std::array phrases{
     Phrase{206, "Partial Content"},
     Phrase{301, "Moved Permanently"},
     Phrase{304, "Not Modified"},
+    Phrase{307, "Temporary Redirect"},
     Phrase{400, "Bad Request"},
     Phrase{401, "Unauthorized"},
     Phrase{403, "Forbidden"},
@@ -89,6 +90,7 @@ std::uint64_t Reply::body_size() const {
     if (const auto* text = std::get_if<std::string>(&body)) return text->size();
     if (const auto* page = std::get_if<SharedText>(&body)) return (*page)->size();
     if (const auto* file = std::get_if<SharedArrivingFile>(&body)) return (*file)->size_bytes();
+    if (const auto* remote = std::get_if<RemoteFile>(&body)) return remote->length;
     return std::get<FileSlice>(body).length;
 }
 

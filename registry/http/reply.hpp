@@ -1,5 +1,5 @@
-// A reply as a value: status, header fields, and a body (text, a cached page, a slice of an open file, or a file that
-// still arrives).
+// A reply as a value: status, header fields, and a body (text, a cached page, a slice of an open file, a file that still
+// arrives, or one of a blob store).
 #pragma once
 
 #include <cstdint>
@@ -24,11 +24,19 @@ struct FileSlice {
 
 using SharedText = std::shared_ptr<const std::string>;
 
+// Bytes of a file that are in a blob store, not on this machine: the connection asks remote_files.hpp for them.
+struct RemoteFile {
+    std::string sha256;
+    std::string filename;
+    std::uint64_t offset = 0;
+    std::uint64_t length = 0;
+};
+
 struct Reply {
     int status = 200;
     std::string reason = {};  // empty: the standard phrase of the status
     std::string fields = {};  // "Name: value\r\n" each; without framing, Date and the request id
-    std::variant<std::string, SharedText, FileSlice, SharedArrivingFile> body = std::string();
+    std::variant<std::string, SharedText, FileSlice, SharedArrivingFile, RemoteFile> body = std::string();
     bool close = false;  // close the connection after this reply
 
     void add(std::string_view name, std::string_view value);

@@ -159,8 +159,8 @@ base::Result<BackupReport> restore(const fs::path& from, const fs::path& store,
     BackupReport report;
     {
         WHEELYARD_ASSIGN(const auto saved, restored.restore_copy_of(database::Store(from)));
-        WHEELYARD_ASSIGN(
-            report, BlobCopy(*blobs::read_blob_store(from), blobs, BlobTransfer::copy, progress).run(*saved));
+        WHEELYARD_ASSIGN(const auto of_backup, blobs::read_blob_store(from));
+        WHEELYARD_ASSIGN(report, BlobCopy(*of_backup, blobs, BlobTransfer::copy, progress).run(*saved));
     }
     // The catalog comes last: a partly restored store has none, so nothing serves it.
     WHEELYARD_TRY(restored.keep_copy());

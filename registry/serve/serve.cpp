@@ -34,6 +34,7 @@
 #include "registry/serve/descriptors.hpp"
 #include "registry/serve/notices.hpp"
 #include "registry/serve/other_commits.hpp"
+#include "registry/serve/remote_files.hpp"
 #include "registry/serve/service_state.hpp"
 #include "registry/server/server.hpp"
 #include "registry/store/index_list.hpp"
@@ -246,7 +247,7 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
     const RegistryConfig& config = live.now();  // of the start
     // A full disk must not keep the server from starting: it serves what is there, and an administrator can work.
     config.room().give_back_if_low();
-    WHEELYARD_ASSIGN(const auto blobs, blobs::open_blob_store(config.store));
+    WHEELYARD_ASSIGN(const auto blobs, blobs::open_blob_store(config.blob_place()));
     remove_left_import_folders(config.store);
     WHEELYARD_ASSIGN(auto catalog, open_catalog(store, config, start.list, clock));
     WHEELYARD_ASSIGN(const auto tasks, store.tasks(config.tasks, clock));
@@ -309,10 +310,12 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
                                   .pages = pages,
                                   .last_used = last_used});
     Readers readers(live, *tokens);
-    WHEELYARD_ASSIGN(http::Server server,
-                     http::Server::start(server_settings({live, pages, writer, *tasks, upkeep, scrub,
-                                                          cache_limit, *upstreams, sites}),
-                                         uploads, &api, resumable.get(), upstreams.get(), &readers));
+    RemoteFiles remote_files(*blobs, config.store);
+    http::ServerSettings settings =
+        server_settings({live, pages, writer, *tasks, upkeep, scrub, cache_limit, *upstreams, sites});
+    settings.remote_files = &remote_files;
+    WHEELYARD_ASSIGN(http::Server server, http::Server::start(settings, uploads, &api, resumable.get(),
+                                                              upstreams.get(), &readers));
     const Notices notices({live, pages, writer, *tasks, upkeep, scrub, cache_limit, *upstreams, sites},
                           writer);
     WHEELYARD_ASSIGN(const auto others, OtherCommits::follow(store, pages));

@@ -211,6 +211,8 @@ Connection::Task<bool> Connection::handle(const RequestHead& head) {
         reply = co_await answer_from_upstream(head, *route);
     else
         reply = answer_route(head, *route);
+    if (route && head.method == "GET" && std::holds_alternative<RemoteFile>(reply.body))
+        reply = co_await answer_remote(*route, std::move(reply));
     if (route && !was_barred) open_to_other_origins(reply, *route);
     if (route && !was_barred && is_private(*route)) keep_private(reply);
     if (std::holds_alternative<FileSlice>(reply.body) ||

@@ -105,6 +105,10 @@ class Connection {
     Task<std::shared_ptr<UpstreamAnswer>> ask_upstream(UpstreamRequest request, std::int64_t wait_ms);
     [[nodiscard]] bool may_come_from_upstream(const RequestHead& head, const Route& route) const;
 
+    // connection_remote.cpp
+    // A redirect to the store, or the bytes as they come from there.
+    Task<Reply> answer_remote(const Route& route, Reply reply);
+
     // connection_resumable.cpp
     Task<Reply> answer_resumable(const RequestHead& head, const Route& route);
 

@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "lib/base/clock.hpp"
+#include "lib/base/files/stand_in.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
@@ -56,13 +57,13 @@ bool means_absent(int error_number) {
 constexpr int open_flags = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
 
 // Opens folder by folder without following links, for kernels and sandboxes without openat2.
-base::Fd walk_to(int folder, std::string_view path) {
+base::Fd walk_to(int folder, std::string_view path, int flags) {
     base::Fd current;
     for (;;) {
         const auto slash = path.find('/');
         const std::string name(path.substr(0, slash));
         const bool last = slash == std::string_view::npos;
-        base::Fd next(::openat(folder, name.c_str(), last ? open_flags : open_flags | O_DIRECTORY | O_PATH));
+        base::Fd next(::openat(folder, name.c_str(), last ? flags : open_flags | O_DIRECTORY | O_PATH));
         if (!next || last) return next;
         current = std::move(next);
         folder = current.get();
@@ -70,13 +71,13 @@ base::Fd walk_to(int folder, std::string_view path) {
     }
 }
 
-base::Fd open_without_links(int folder, const std::string& path) {
+base::Fd open_without_links(int folder, const std::string& path, int flags = open_flags) {
     open_how how{};
-    how.flags = open_flags;
+    how.flags = static_cast<std::uint64_t>(flags);
     how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS;
     base::Fd file(static_cast<int>(::syscall(SYS_openat2, folder, path.c_str(), &how, sizeof how)));
     if (file || (errno != ENOSYS && errno != EPERM)) return file;
-    return walk_to(folder, path);
+    return walk_to(folder, path, flags);
 }
 
 std::int64_t modified_ns(const struct stat& info) {
@@ -157,14 +158,19 @@ base::Fd PublishedTree::open(const std::string& path, struct stat& info) {
             root_folder_ = base::Fd(::open(root_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
         if (!root_folder_) return base::Fd();
         base::Fd file = open_without_links(root_folder_.get(), path);
+        bool is_readable = true;
+        if (!file && errno == EACCES) {  // a stand-in, unless this is root
+            file = open_without_links(root_folder_.get(), path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+            is_readable = false;
+        }
         if (!file && again) return file;
         if (!file) {
             if (!means_absent(errno) || is_root_still()) return file;
             continue;
         }
         if (::fstat(file.get(), &info) != 0) return base::Fd();
-        if (S_ISREG(info.st_mode)) return file;
-        errno = ENOENT;
+        if (S_ISREG(info.st_mode) && (is_readable || base::is_stand_in(info))) return file;
+        errno = is_readable ? ENOENT : EACCES;
         return base::Fd();
     }
     return base::Fd();
@@ -333,7 +339,8 @@ Reply PublishedTree::file(const Route& route, const RequestHead& head) {
         reply.status = 304;
         return reply;
     }
-    if (!accel_prefix_.empty()) {  // the proxy handles ranges and further conditions
+    const bool is_remote = base::is_stand_in(info);
+    if (!accel_prefix_.empty() && !is_remote) {  // the proxy handles ranges and further conditions
         reply.add("Content-Type", "application/octet-stream");
         reply.add("X-Content-Type-Options", "nosniff");
         reply.add("X-Accel-Redirect", accel_prefix_ + percent_encode_path(path));
@@ -358,7 +365,10 @@ Reply PublishedTree::file(const Route& route, const RequestHead& head) {
     }
     reply.add("Content-Type", "application/octet-stream");
     reply.add("X-Content-Type-Options", "nosniff");
-    reply.body = FileSlice{std::move(file), choice.offset, choice.length};
+    if (is_remote)
+        reply.body = RemoteFile{route.sha256, route.filename, choice.offset, choice.length};
+    else
+        reply.body = FileSlice{std::move(file), choice.offset, choice.length};
     return reply;
 }
 

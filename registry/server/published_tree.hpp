@@ -29,7 +29,7 @@ class PublishedTree {
         : root_(std::move(root)), accel_prefix_(std::move(accel_prefix)), farm_(std::move(farm)) {}
     // A root or project page; negotiated if the route has no form. 200, 304, 404 or 406.
     [[nodiscard]] Reply page(const Route& route, const RequestHead& head);
-    // A file or its METADATA. 200, 206, 304, 404 or 416.
+    // A file or its METADATA. 200, 206, 304, 404 or 416. The body of one that the tree has a stand-in for is a RemoteFile.
     [[nodiscard]] Reply file(const Route& route, const RequestHead& head);
     // A text file of the tree, unchanged. 200, 304 or 404. Clients revalidate it as they do pages.
     [[nodiscard]] Reply listing(const Route& route, const RequestHead& head);
@@ -86,7 +86,7 @@ class PublishedTree {
                                                   const RequestHead& head);
     [[nodiscard]] Reply reply_text_file(const std::string& path, std::string_view content_type,
                                         const RequestHead& head);
-    // Opens a regular file below the root; on failure errno holds the reason.
+    // Opens a regular file below the root; on failure errno holds the reason. A stand-in is opened, but not to be read.
     [[nodiscard]] base::Fd open(const std::string& path, struct stat& info);
     std::filesystem::path root_;
     std::string accel_prefix_;

@@ -17,6 +17,7 @@
 #include "registry/http/front_pages.hpp"
 #include "registry/http/metrics.hpp"
 #include "registry/http/readers.hpp"
+#include "registry/http/remote_files.hpp"
 #include "registry/http/resumable.hpp"
 #include "registry/http/upload.hpp"
 #include "registry/http/upstream.hpp"
@@ -57,7 +58,8 @@ struct ServerSettings {
     std::size_t max_files = 10'000;     // sent concurrently; each uses a second descriptor
     std::size_t max_uploads = 16;       // concurrent; each uses 2 MiB of buffers, and a pool thread at times
     std::size_t max_token_uploads = 8;  // of them, of one token
-    ServiceStateFunction service_state = {};  // for /readyz and /metrics
+    RemoteFileService* remote_files = nullptr;  // null: the tree has all bytes
+    ServiceStateFunction service_state = {};    // for /readyz and /metrics
 };
 
 // The error that start() would have about certificate and key.

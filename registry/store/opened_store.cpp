@@ -45,7 +45,7 @@ base::Result<std::unique_ptr<OpenedStore>> open_store(const std::filesystem::pat
         WHEELYARD_TRY(base::make_directories(config.store));
     else
         WHEELYARD_TRY(store.find_catalog());
-    WHEELYARD_ASSIGN(auto blobs, blobs::open_blob_store(config.store));
+    WHEELYARD_ASSIGN(auto blobs, blobs::open_blob_store(config.blob_place()));
     WHEELYARD_ASSIGN(auto catalog, store.writer());
     auto opened = std::make_unique<OpenedStore>(
         OpenedStore{std::move(config), std::move(store), std::move(blobs), std::move(catalog), {}});

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
+#include "lib/base/text/http_date.hpp"
 #include "lib/base/text/text.hpp"
-#include "registry/http/ranges.hpp"
 #include "registry/upstream/limits.hpp"
 
 namespace wheelyard::registry {
@@ -21,8 +21,8 @@ std::optional<std::int64_t> parse_seconds(std::string_view text) {
 
 // Counted from the answer's own Date: the clocks of two machines are not compared.
 std::optional<std::int64_t> seconds_until(std::string_view date, const io::HttpAnswer& answer) {
-    const auto then = http::parse_http_date(date);
-    const auto sent = http::parse_http_date(answer.header("date"));
+    const auto then = base::parse_http_date(date);
+    const auto sent = base::parse_http_date(answer.header("date"));
     if (!then || !sent) return std::nullopt;
     return (*then - *sent) / second_us;
 }

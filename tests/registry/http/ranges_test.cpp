@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "lib/base/text/http_date.hpp"
+
 namespace wheelyard::http {
 
 TEST_CASE("a Range names the whole, a part, or nothing that is there") {
@@ -72,7 +74,7 @@ TEST_CASE("If-None-Match finds our tag in a list, weak or not") {
 }
 
 TEST_CASE("a page that has not changed is 304, and If-None-Match overrules dates") {
-    const base::UnixMicros modified = *parse_http_date("Fri, 20 Nov 2026 07:47:35 GMT") + 999'999;
+    const base::UnixMicros modified = *base::parse_http_date("Fri, 20 Nov 2026 07:47:35 GMT") + 999'999;
     CHECK(not_modified("\"e\"", "", "\"e\"", modified));
     CHECK_FALSE(not_modified("\"f\"", "Fri, 20 Nov 2026 07:47:35 GMT", "\"e\"", modified));
     CHECK(not_modified("", "Fri, 20 Nov 2026 07:47:35 GMT", "\"e\"", modified));
@@ -87,13 +89,13 @@ TEST_CASE("HTTP dates are read back as they are written") {
          {std::int64_t{0}, std::int64_t{784'111'777}, std::int64_t{1'795'160'855}, std::int64_t{951'782'400},
           std::int64_t{4'102'444'799}}) {
         const std::string text = base::render_http_date(time * 1'000'000);
-        CHECK_MESSAGE(parse_http_date(text) == time * 1'000'000, text);
+        CHECK_MESSAGE(base::parse_http_date(text) == time * 1'000'000, text);
     }
     for (const char* text :
          {"", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994", "Sun, 06 Nov 1994 08:49:37 UTC",
           "Sun, 31 Feb 1994 08:49:37 GMT", "Sun, 06 Xxx 1994 08:49:37 GMT", "Sun, 06 Nov 1994 24:49:37 GMT",
           "Sun, 06 Nov 1994 08:60:37 GMT", "Sun, +6 Nov 1994 08:49:37 GMT"})
-        CHECK_MESSAGE(!parse_http_date(text), text);
+        CHECK_MESSAGE(!base::parse_http_date(text), text);
 }
 
 }  // namespace wheelyard::http

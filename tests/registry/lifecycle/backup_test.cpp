@@ -26,7 +26,7 @@ struct Saved : PlaceFixture {
     fs::path restored = other.path() / "restored";
 
     base::Result<BackupReport> save(BlobTransfer transfer = BlobTransfer::copy) {
-        return back_up(dir.path(), *blobs::read_blob_store(dir.path()), to, transfer, clock);
+        return back_up(dir.path(), **blobs::read_blob_store(dir.path()), to, transfer, clock);
     }
     [[nodiscard]] fs::path saved_blob(const std::string& sha256) const {
         return to / "blobs" / "sha256" / sha256.substr(0, 2) / sha256;

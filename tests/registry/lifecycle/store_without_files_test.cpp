@@ -77,7 +77,7 @@ TEST_CASE("without files: a backup has copies, also where links were asked for, 
     CHECK(saved.copied_blobs == 2);
     CHECK(saved.damaged.empty());
     CHECK(restore(to, restored)->damaged.empty());
-    CHECK(blobs::read_blob_store(restored)->is_intact(row.sha256));
+    CHECK(blobs::read_blob_store(restored).value()->is_intact(row.sha256));
     fixture.memory.damage(row.sha256, "wheel six-1.0-py3-none-any.whX");
     CHECK(back_up(fixture.dir.path(), fixture.memory, restored / "other", BlobTransfer::link, fixture.clock)
               .value()

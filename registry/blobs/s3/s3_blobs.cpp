@@ -1,0 +1,235 @@
+#include "registry/blobs/s3/s3_blobs.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <mutex>
+#include <utility>
+
+#include "lib/base/check.hpp"
+#include "lib/base/digest/digest.hpp"
+#include "lib/base/limits.hpp"
+#include "lib/base/text/encoding.hpp"
+#include "registry/blobs/s3/credentials.hpp"
+#include "registry/blobs/s3/keys.hpp"
+
+namespace wheelyard::blobs {
+namespace {
+
+constexpr std::uint64_t first_window_bytes =
+    64 * base::kib;  // METADATA, provenance, the directory of a small wheel
+constexpr std::uint64_t max_window_bytes = 8 * base::mib;
+constexpr std::uint64_t max_parts = 10'000;  // of one object (Amazon S3)
+// URLs that are made within one step are the same; each is valid for a step at least.
+constexpr base::UnixMicros url_step_us = 15LL * 60 * 1'000'000;
+constexpr int url_seconds = 30 * 60;
+constexpr base::UnixMicros unfinished_after_us = 24LL * 3600 * 1'000'000;
+
+// Reads windows of the object; one that follows the last is larger. Thread-safe.
+class ObjectReader final : public base::Reader {
+  public:
+    ObjectReader(std::shared_ptr<const S3Client> client, std::string key, S3Client::Part first)
+        : client_(std::move(client)),
+          key_(std::move(key)),
+          size_(first.whole_bytes),
+          window_(std::move(first.bytes)) {}
+
+    std::uint64_t size() const override { return size_; }
+    base::Status read_at(std::uint64_t offset, char* into, std::size_t length) const override {
+        if (length > size_ || offset > size_ - length)
+            return base::fail("file.truncated", "The blob has no such bytes", key_);
+        const std::lock_guard lock(mutex_);
+        while (length > 0) {
+            const bool is_here = offset >= begin_ && offset < begin_ + window_.size();
+            if (!is_here) WHEELYARD_TRY(read_window(offset, length));
+            const auto from = static_cast<std::size_t>(offset - begin_);
+            const std::size_t some = std::min(length, window_.size() - from);
+            std::copy_n(window_.data() + from, some, into);
+            offset += some;
+            into += some;
+            length -= some;
+        }
+        return {};
+    }
+
+  private:
+    base::Status read_window(std::uint64_t offset, std::size_t length) const {
+        const bool is_next = offset == begin_ + window_.size();
+        std::uint64_t wanted = is_next ? window_.size() * 4 : first_window_bytes;
+        wanted = std::min(max_window_bytes, std::max<std::uint64_t>(wanted, length));
+        wanted = std::min(wanted, size_ - offset);
+        WHEELYARD_ASSIGN(S3Client::Part part, client_->get(key_, offset, wanted));
+        if (part.whole_bytes != size_ || part.bytes.size() != wanted)
+            return base::fail_as(
+                base::ErrorKind::cut, base::Recovery::retry,
+                {"s3.changed", "The object was replaced while it was read", key_, "read it again"});
+        begin_ = offset;
+        window_ = std::move(part.bytes);
+        return {};
+    }
+
+    const std::shared_ptr<const S3Client> client_;
+    const std::string key_;
+    const std::uint64_t size_;
+    mutable std::mutex mutex_;
+    mutable std::uint64_t begin_ = 0;
+    mutable std::string window_;
+};
+
+// A part of a file, as a body of its own.
+class PartReader final : public base::Reader {
+  public:
+    PartReader(const base::Reader& whole, std::uint64_t begin, std::uint64_t size)
+        : whole_(whole), begin_(begin), size_(size) {}
+    std::uint64_t size() const override { return size_; }
+    base::Status read_at(std::uint64_t offset, char* into, std::size_t length) const override {
+        return whole_.read_at(begin_ + offset, into, length);
+    }
+
+  private:
+    const base::Reader& whole_;
+    const std::uint64_t begin_;
+    const std::uint64_t size_;
+};
+
+base::Result<std::string> hash_of(const base::Reader& bytes) {
+    base::Digest digest(base::DigestKind::sha256);
+    WHEELYARD_TRY(base::for_each_piece(bytes, base::mib, [&](std::string_view piece) -> base::Status {
+        digest.update(piece);
+        return {};
+    }));
+    return base::encode_hex(digest.finish());
+}
+
+base::Result<std::unique_ptr<S3Blobs>> make(const Place& place, Staging staging) {
+    WHEELYARD_ASSIGN(S3Address address, S3Address::of(place));
+    WHEELYARD_ASSIGN(S3Credentials credentials, find_credentials(place.credentials_file));
+    return std::make_unique<S3Blobs>(std::move(staging),
+                                     std::make_unique<S3Client>(std::move(address), std::move(credentials)));
+}
+
+}  // namespace
+
+S3Blobs::S3Blobs(Staging staging, std::unique_ptr<S3Client> client, S3BlobLimits limits)
+    : BlobStore(std::move(staging)), client_(std::move(client)), limits_(limits) {}
+
+base::Result<std::unique_ptr<S3Blobs>> S3Blobs::open(const Place& place) {
+    WHEELYARD_ASSIGN(Staging staging, Staging::open(place.folder));
+    return make(place, std::move(staging));
+}
+
+base::Result<std::unique_ptr<S3Blobs>> S3Blobs::read(const Place& place) {
+    return make(place, Staging(place.folder));
+}
+
+// Nothing on the way to the disk of the store checks an object of several parts as a whole: its parts are, and its size.
+base::Status S3Blobs::put_parts(const std::string& key, const base::Reader& bytes) const {
+    const std::uint64_t part_bytes = std::max(limits_.part_bytes, (bytes.size() + max_parts - 1) / max_parts);
+    WHEELYARD_ASSIGN(const std::string upload, client_->begin_upload(key));
+    const auto send = [&]() -> base::Status {
+        std::vector<std::string> etags;
+        for (std::uint64_t begin = 0; begin < bytes.size(); begin += part_bytes) {
+            const PartReader part(bytes, begin, std::min(part_bytes, bytes.size() - begin));
+            WHEELYARD_ASSIGN(const std::string sha256, hash_of(part));
+            WHEELYARD_ASSIGN(
+                etags.emplace_back(),
+                client_->put_part(key, upload, static_cast<int>(etags.size() + 1), part, sha256));
+        }
+        return client_->complete_upload(key, upload, etags);
+    };
+    auto sent = send();
+    if (!sent)
+        static_cast<void>(client_->abort_upload(key, upload));  // if that fails, drop_unfinished() does it
+    return sent;
+}
+
+base::Status S3Blobs::put(const std::string& key, const StagedBlob& staged, const std::string& sha256) const {
+    WHEELYARD_ASSIGN(const base::FileReader bytes, staged.read());
+    if (bytes.size() > limits_.max_single_bytes)
+        WHEELYARD_TRY(put_parts(key, bytes));
+    else
+        WHEELYARD_TRY(client_->put(key, bytes, sha256));
+    WHEELYARD_ASSIGN(const S3Object stored, client_->head(key));
+    if (stored.size_bytes == staged.size()) return {};
+    return base::fail_as(
+        base::ErrorKind::unavailable, base::Recovery::retry,
+        {"s3.wrong_size",
+         "The blob store " + client_->address().name + " has stored another number of bytes than it was sent",
+         key + ": " + std::to_string(stored.size_bytes) + " of " + std::to_string(staged.size()),
+         "see the log of the store", base::Recovery::retry, base::ErrorKind::unavailable, EPROTO});
+}
+
+base::Result<std::string> S3Blobs::store(StagedBlob&& staged) const {
+    StagedBlob owned = std::move(staged);
+    const std::string sha256 = owned.finish();
+    do {
+        WHEELYARD_TRY(put(key_of(sha256), owned, sha256));
+        WHEELYARD_ASSIGN(const bool again, was_dying(sha256));
+        if (!again) return sha256;
+    } while (true);
+}
+
+base::Result<std::unique_ptr<base::Reader>> S3Blobs::open(std::string_view sha256, ReadFrom /*from*/) const {
+    WHEELYARD_CHECK(base::is_sha256_hex(sha256));
+    std::string key = key_of(sha256);
+    WHEELYARD_ASSIGN(S3Client::Part first, client_->get(key, 0, first_window_bytes));
+    return std::make_unique<ObjectReader>(client_, std::move(key), std::move(first));
+}
+
+base::Status S3Blobs::link_into(std::string_view sha256, int, const char*) const {
+    return base::fail_errno("link", sha256, EOPNOTSUPP);
+}
+
+base::Result<std::optional<StoredBlob>> S3Blobs::find(std::string_view sha256) const {
+    WHEELYARD_CHECK(base::is_sha256_hex(sha256));
+    const auto object = client_->head(key_of(sha256));
+    if (!object && object.error().os_error == ENOENT) return std::nullopt;
+    if (!object) return base::fail(object.error());
+    return StoredBlob{std::string(sha256), object->size_bytes, object->modified};
+}
+
+base::Result<std::vector<StoredBlob>> S3Blobs::list(std::string_view two_digits) const {
+    const std::string start = std::string(blob_keys).append(two_digits).append("/");
+    WHEELYARD_ASSIGN(const auto objects, client_->list(start));
+    std::vector<StoredBlob> found;
+    for (const S3Object& object : objects) {
+        std::string name = object.key.substr(start.size());
+        if (!base::is_sha256_hex(name)) continue;  // not ours
+        found.push_back({std::move(name), object.size_bytes, object.modified});
+    }
+    std::sort(found.begin(), found.end(),
+              [](const StoredBlob& a, const StoredBlob& b) { return a.sha256 < b.sha256; });
+    return found;
+}
+
+std::optional<std::string> S3Blobs::url_for(std::string_view sha256, std::string_view filename) const {
+    const base::UnixMicros now = client_->now();
+    return client_->presigned(
+        key_of(sha256),
+        {{"response-cache-control", "max-age=31536000, immutable"},
+         {"response-content-disposition", "attachment; filename=\"" + std::string(filename) + "\""},
+         {"response-content-type", "application/octet-stream"}},
+        now - now % url_step_us, url_seconds);
+}
+
+base::Status S3Blobs::stream(std::string_view sha256, std::uint64_t offset, std::uint64_t length,
+                             const TakeBytes& take) const {
+    return client_->stream(key_of(sha256), offset, length, take);
+}
+
+base::Result<std::size_t> S3Blobs::drop_unfinished() const {
+    const base::UnixMicros before = client_->now() - unfinished_after_us;
+    std::size_t dropped = 0;
+    WHEELYARD_ASSIGN(const auto uploads, client_->uploads());
+    for (const S3Upload& upload : uploads) {
+        if (upload.begun >= before) continue;
+        WHEELYARD_TRY(client_->abort_upload(upload.key, upload.id));
+        ++dropped;
+    }
+    WHEELYARD_ASSIGN(const auto marks, client_->list(std::string(dying_keys)));
+    for (const S3Object& mark : marks) {
+        if (mark.modified < before) WHEELYARD_TRY(client_->remove(mark.key));
+    }
+    return dropped;
+}
+
+}  // namespace wheelyard::blobs

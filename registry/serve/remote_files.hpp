@@ -1,0 +1,46 @@
+// Sends clients to the blob store for files, or passes the bytes on: through a file without a name, so that a slow client
+// holds neither a thread nor a request to the store.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <filesystem>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "registry/blobs/store.hpp"
+#include "registry/http/remote_files.hpp"
+
+namespace wheelyard::registry {
+
+class RemoteFiles final : public http::RemoteFileService {
+  public:
+    // `folder`: of the files without names. The references must outlive this object.
+    RemoteFiles(const blobs::BlobStore& blobs, std::filesystem::path folder);
+    ~RemoteFiles() override;  // ends the fetches under way: their clients see the connection end
+    RemoteFiles(const RemoteFiles&) = delete;
+    RemoteFiles& operator=(const RemoteFiles&) = delete;
+
+    [[nodiscard]] std::optional<std::string> url_for(const http::RemoteFile& file) override;
+    void fetch(const http::RemoteFile& file, std::function<void(http::RemoteAnswer)> then) override;
+
+  private:
+    struct Job {
+        http::RemoteFile file;
+        std::function<void(http::RemoteAnswer)> then;
+    };
+    void work();
+    void run(const Job& job);
+
+    const blobs::BlobStore& blobs_;
+    const std::filesystem::path folder_;
+    std::mutex mutex_;
+    std::condition_variable more_;
+    std::deque<Job> waiting_;
+    std::size_t idle_ = 0;  // threads
+    bool ends_ = false;
+    std::vector<std::thread> threads_;  // started when they are needed
+};
+
+}  // namespace wheelyard::registry
