@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 
 #include <stdexcept>
+#include <utility>
 
 #include "lib/base/text/text.hpp"
 
@@ -137,6 +138,10 @@ void LoopbackServer::converse(int client) {
             }
             request.body = bytes.substr(0, static_cast<std::size_t>(announced));
             bytes.erase(0, request.body.size());
+            if (answer.after_body) {
+                const std::lock_guard lock(mutex_);
+                answer = std::exchange(answer.after_body, {})(request);
+            }
         }
         const bool is_head = request.method == "HEAD";
         {

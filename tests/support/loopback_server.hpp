@@ -29,6 +29,8 @@ struct LoopbackAnswer {
     std::string raw = {};   // if set: sent instead of all the above, then the connection is closed
     bool read_body = true;  // false: answers and closes right after the request's headers
     bool silent = false;    // true: sends nothing until the client disconnects or the server stops
+    // If set: the answer, once the body was read. Called for one request at a time.
+    std::function<LoopbackAnswer(const LoopbackRequest&)> after_body = {};
 };
 
 class LoopbackServer {

@@ -111,7 +111,7 @@ class XmlReader {
         if (++elements_ > max_xml_elements) return wrong("too many elements");
         at_ += 1;  // "<"
         const std::string_view full = name();
-        if (full.empty()) return wrong("an element has no name");
+        if (full.empty() || full.ends_with(':')) return wrong("an element has no name");
         XmlElement found{.name = std::string(full.substr(full.rfind(':') + 1)), .text = {}};
         WHEELYARD_ASSIGN(const bool is_empty, rest_of_tag());
         if (is_empty) return found;

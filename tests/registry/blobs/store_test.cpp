@@ -13,7 +13,9 @@
 
 #include "lib/base/files/temp_dir.hpp"
 #include "registry/blobs/folder/folder_blobs.hpp"
+#include "registry/blobs/s3/keys.hpp"
 #include "tests/registry/blobs/memory_blobs.hpp"
+#include "tests/registry/blobs/s3/s3_double.hpp"
 
 using namespace wheelyard;
 using blobs::ReadFrom;
@@ -50,6 +52,15 @@ void for_each_kind(const std::function<void(const Tried&)>& test) {
         test({store,
               [&](const std::string& sha256, const std::string& bytes) { store.damage(sha256, bytes); },
               dir.path()});
+    }
+    {
+        INFO("an S3 bucket");
+        testing::S3Double bucket;
+        const auto store = bucket.open(dir.path() / "s3");
+        const auto damage = [&](const std::string& sha256, const std::string& bytes) {
+            bucket.objects().at("some/prefix/" + blobs::key_of(sha256)).bytes = bytes;
+        };
+        test({*store, damage, dir.path()});
     }
 }
 
@@ -288,7 +299,7 @@ TEST_CASE("any store: what was staged and not stored goes with its owner") {
             const blobs::StagedBlob moved = std::move(staged);
         }
         CHECK_FALSE(tried.blobs.contains(base::sha256_hex("half")));
-        for (const char* store : {"folder", "memory"}) {
+        for (const char* store : {"folder", "memory", "s3"}) {
             if (fs::exists(tried.folder / store)) CHECK(fs::is_empty(tried.folder / store / "staging"));
         }
     });
