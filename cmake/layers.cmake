@@ -94,7 +94,7 @@ wheelyard_layer(upkeep       registry/upkeep              base io blobs catalog 
 wheelyard_layer(store        registry/store               base io blobs catalog database lifecycle config commit upstream)
 wheelyard_layer(indexes      registry/indexes             base io wire catalog database server config access commit api store upstream)
 wheelyard_layer(serve        registry/serve               base io status notify blobs catalog database tasks http server config access commit intake upstream api imports upkeep store indexes)
-wheelyard_layer(commands     registry/commands            base io notify wheel simple inspect wire catalog database lifecycle tasks config access intake upstream api imports prefetch store indexes)
+wheelyard_layer(commands     registry/commands            base io notify wheel simple inspect wire blobs catalog database lifecycle tasks config access intake upstream api imports prefetch store indexes)
 wheelyard_layer(registry     registry                     serve commands)
 
 wheelyard_group(avail_wheels: which wheel runs on which node)

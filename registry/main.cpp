@@ -37,6 +37,7 @@
 #include "registry/commands/init.hpp"
 #include "registry/commands/lifecycle.hpp"
 #include "registry/commands/maintenance.hpp"
+#include "registry/commands/migrate.hpp"
 #include "registry/commands/notify.hpp"
 #include "registry/commands/prefetch.hpp"
 #include "registry/commands/provenance.hpp"
@@ -250,6 +251,7 @@ constexpr registry::CommandGroup groups[] = {
     {"index", "list, create, change and archive indexes; effective at once on a running server",
      "create gpu title='Wheels with CUDA' -c registry.toml"},
     {"notify", "who is told what needs a person", ""},
+    {"store", "where the wheels are kept", ""},
     {"task", "wheels that agents are asked to build", ""},
 };
 
@@ -379,6 +381,11 @@ std::vector<registry::Command> commands() {
          of_maintenance},
         {"", "restore", "make a data folder of a backup", "/backup/wheelyard /srv/wheelyard/data",
          setup(registry::add_restore_options, registry::run_restore), of_maintenance},
+        {"store", "migrate",
+         "copy all wheels to another store, such as a bucket, also while a server runs; run it again after "
+         "the server has stopped, then change the configuration",
+         "-c registry.toml --to registry-s3.toml",
+         setup(registry::add_migrate_options, registry::run_migrate), of_maintenance},
         {"task", "add", "request wheels; returns the existing task if there is one",
          "bede-gh200 torch 2.4.0 --python 3.11 --python 3.12 -c registry.toml",
          setup(registry::add_task_add_options, registry::run_task_add), of_tasks},

@@ -19,6 +19,7 @@ class Collection {
         WHEELYARD_TRY(
             blobs::for_each_two_digits([&](const std::string& digits) { return collect_some(digits); }));
         WHEELYARD_TRY(flush());
+        if (!action_.dry_run) WHEELYARD_TRY(place_.blobs.drop_unfinished());
         return std::move(done_);
     }
 

@@ -40,6 +40,7 @@
 #include "registry/store/index_list.hpp"
 #include "registry/store/lock.hpp"
 #include "registry/store/owner.hpp"
+#include "registry/upkeep/background_task.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -222,6 +223,18 @@ base::Status announce(const http::Server& server, const RegistryConfig& config,
     return {};
 }
 
+constexpr std::int64_t unfinished_pause_ms = 6LL * 3600 * 1000;
+
+BackgroundTask::Work drop_unfinished(const blobs::BlobStore& blobs) {
+    return [&blobs](base::Clock&) {
+        const auto dropped = blobs.drop_unfinished();
+        if (!dropped)
+            io::log_warn("blobs.unfinished_stay", {{"error", dropped.error().text()}});
+        else if (*dropped > 0)
+            io::log_info("blobs.unfinished_dropped", {{"uploads", std::to_string(*dropped)}});
+    };
+}
+
 void drain(int signal, http::Server& server, Upstreams& upstreams, LastUsed& last_used,
            const base::Clock& clock) {
     io::log_info("serve.draining", {{"signal", signal == SIGTERM ? "SIGTERM" : "SIGINT"}});
@@ -309,6 +322,9 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
                                   .writer = writer,
                                   .pages = pages,
                                   .last_used = last_used});
+    std::optional<BackgroundTask> left_uploads;
+    if (blobs->serves_files())
+        left_uploads.emplace(unfinished_pause_ms, unfinished_pause_ms, drop_unfinished(*blobs));
     Readers readers(live, *tokens);
     RemoteFiles remote_files(*blobs, config.store);
     http::ServerSettings settings =

@@ -45,13 +45,33 @@ for kind in kinds:
                   "replication_ip": "127.0.0.1", "replication_port": port, "meta": ""})
     ring.rebalance()
     ring.get_ring().save(f"{folder}/{kind}.ring.gz")
+
+class Cache:
+    """What memcached would keep for the proxy: what it knows of the account and the bucket."""
+    def __init__(self):
+        self.kept = {}
+    def get(self, key, *_, **__):
+        return self.kept.get(key)
+    def set(self, key, value, *_, **__):
+        self.kept[key] = value
+    def delete(self, key, *_, **__):
+        self.kept.pop(key, None)
+
+cache = Cache()
+
+def with_cache(app):
+    def answer(environment, start_response):
+        environment["swift.cache"] = cache
+        return app(environment, start_response)
+    return answer
+
 quiet = type("Quiet", (), {"write": lambda self, text: None})()
 threads = []
 for configuration in (f"{folder}/{kind}.conf" for kind in (*kinds, "proxy")):
     conf = wsgi.appconfig(configuration)
     app = wsgi.loadapp(configuration, global_conf={"log_name": "swift"})
     listening = eventlet.listen(("127.0.0.1", int(conf["bind_port"])), backlog=1024)
-    threads.append(eventlet.spawn(server.server, listening, app, quiet, protocol=SwiftHttpProtocol, keepalive=True, capitalize_response_headers=False,
+    threads.append(eventlet.spawn(server.server, listening, with_cache(app), quiet, protocol=SwiftHttpProtocol, keepalive=True, capitalize_response_headers=False,
                                   custom_pool=eventlet.GreenPool(256), debug=False))
 for thread in threads:
     thread.wait()
@@ -124,8 +144,8 @@ class S3Store:
                 f"user = {_user()}\n[pipeline:main]\npipeline = {kind}-server\n[app:{kind}-server]\nuse = egg:swift#{kind}\n")
         (self.folder / "proxy.conf").write_text(
             f"[DEFAULT]\n{STARTED}bind_port = {self.port}\nswift_dir = {self.folder}\nuser = {_user()}\n"
-            "[pipeline:main]\npipeline = catch_errors cache s3api tempauth slo proxy-server\n"
-            "[filter:catch_errors]\nuse = egg:swift#catch_errors\n[filter:cache]\nuse = egg:swift#memcache\nmemcache_servers = 127.0.0.1:1\n"
+            "[pipeline:main]\npipeline = catch_errors s3api tempauth slo proxy-server\n"
+            "[filter:catch_errors]\nuse = egg:swift#catch_errors\n"
             f"[filter:s3api]\nuse = egg:swift#s3api\nlocation = {REGION}\n"
             "[filter:tempauth]\nuse = egg:swift#tempauth\nuser_farm_uploader = sekret .admin\n"
             "[filter:slo]\nuse = egg:swift#slo\n"
@@ -145,7 +165,7 @@ class S3Store:
                                self.folder / "versitygw.log", {"ROOT_ACCESS_KEY": self.access, "ROOT_SECRET_KEY": self.secret})
         for port in [self.port, *(self.parts if self.kind == "swift" else [])]:
             deadline = time.monotonic() + START_TIMEOUT_S
-            while socket.socket().connect_ex(("127.0.0.1", port)) != 0:
+            while not _listens(port):
                 if time.monotonic() > deadline:
                     raise AssertionError("".join(log.read_text() for log in self.folder.glob("*.log")))
                 time.sleep(0.02)  # until an outside process has done something: nothing announces it
@@ -193,6 +213,11 @@ class S3Store:
         if status != 200:
             raise AssertionError(f"{status} {body!r}")
         return sorted(part.split(b"</Key>")[0].decode() for part in body.split(b"<Key>")[1:])
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 def _user() -> str:

@@ -1,0 +1,87 @@
+#include "registry/commands/migrate.hpp"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <string>
+
+#include "lib/base/text/text.hpp"
+#include "lib/io/json.hpp"
+#include "registry/blobs/store.hpp"
+#include "registry/commands/command_line.hpp"
+#include "registry/database/store.hpp"
+#include "registry/lifecycle/migrate.hpp"
+#include "registry/store/index_list.hpp"
+#include "registry/store/owner.hpp"
+
+namespace wheelyard::registry {
+namespace {
+
+using io::Json;
+
+constexpr std::int64_t shown_every_us = 2'000'000;
+
+std::string name_of(const blobs::Place& place) {
+    return place.url.empty() ? (place.folder / "blobs").string() : place.url + " at " + place.endpoint;
+}
+
+void print_report(const MigrateArguments& arguments, const lifecycle::MigrationReport& report,
+                  const std::string& to) {
+    if (arguments.json) {
+        std::printf("%s\n", Json::object({{"format", "wheelyard.migration-report/1"},
+                                          {"blobs", report.blobs},
+                                          {"bytes", report.bytes},
+                                          {"copied_blobs", report.copied_blobs},
+                                          {"copied_bytes", report.copied_bytes},
+                                          {"damaged", Json::array_of(report.damaged)}})
+                                .render()
+                                .c_str());
+        return;
+    }
+    std::printf("%llu blobs (%s) are in %s, of them %llu now (%s)\n",
+                static_cast<unsigned long long>(report.blobs), base::render_bytes(report.bytes).c_str(),
+                to.c_str(), static_cast<unsigned long long>(report.copied_blobs),
+                base::render_bytes(report.copied_bytes).c_str());
+    for (const std::string& sha256 : report.damaged)
+        std::printf("damaged or missing: %s\n", sha256.c_str());
+}
+
+}  // namespace
+
+void add_migrate_options(CLI::App& command, MigrateArguments& arguments) {
+    add_config_option(command, arguments.config);
+    command
+        .add_option(
+            "--to", arguments.to,
+            "a configuration whose [stores] names the other store; without `blobs` it is the data folder")
+        ->required()
+        ->check(CLI::ExistingFile);
+    command.add_flag("-q,--quiet", arguments.quiet, "no progress on standard error");
+    command.add_flag("--json", arguments.json, "one JSON document on standard output");
+}
+
+base::Status run_migrate(const MigrateArguments& arguments, const base::Clock& clock) {
+    WHEELYARD_ASSIGN(const RegistryConfig config, read_config_as_owner(arguments.config));
+    WHEELYARD_ASSIGN(const RegistryConfig other, read_config(arguments.to));
+    const blobs::Place place = other.blob_place();
+    if (name_of(config.blob_place()) == name_of(place))
+        return base::fail("migrate.same_store", "Both configurations name the same store of blobs",
+                          name_of(place), "change `blobs` in [stores] of the file that --to names");
+    WHEELYARD_ASSIGN(const auto from, blobs::read_blob_store(config.blob_place()));
+    WHEELYARD_ASSIGN(const auto to, blobs::open_blob_store(place));
+    WHEELYARD_ASSIGN(const auto catalog, database::Store(config.store).reader());
+    const auto progress = [&, shown = clock.now()](const lifecycle::MigrationReport& so_far) mutable {
+        if (arguments.quiet || clock.now() - shown < shown_every_us) return;
+        shown = clock.now();
+        std::fprintf(stderr, "migrate: %llu blobs, %s; %s copied\n",
+                     static_cast<unsigned long long>(so_far.blobs), base::render_bytes(so_far.bytes).c_str(),
+                     base::render_bytes(so_far.copied_bytes).c_str());
+    };
+    WHEELYARD_ASSIGN(const auto report, lifecycle::migrate(*catalog, *from, *to, progress));
+    print_report(arguments, report, name_of(place));
+    if (report.damaged.empty()) return {};
+    return base::fail("migrate.damaged", "Some blobs are missing or damaged and were left out",
+                      std::to_string(report.damaged.size()),
+                      "run `wheelyard-registry verify`, and migrate again");
+}
+
+}  // namespace wheelyard::registry

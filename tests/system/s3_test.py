@@ -1,0 +1,289 @@
+"""A registry whose wheels are in an S3 bucket: a real store takes the uploads, and real clients get the files by redirect or through the
+server. The store dies in the middle of uploads, and nothing that was acknowledged is lost. The commands are those of docs/how-to/s3.md."""
+
+import base64
+import hashlib
+import http.client
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import threading
+import time
+import unittest
+from pathlib import Path
+
+from support.case import FarmCase, main
+from support.clients import RawUpload, pip_install, twine_upload
+from support.farm import CLIENTS, COMMAND_TIMEOUT_S, INDEX, Farm
+from support.s3_store import S3Store, missing
+from support.wheels import Wheel, incompressible
+
+PRIVATE = "secret"
+PREFIX = "farm"
+MIB = 1 << 20
+GRACE_S = 60
+PART_MIB = 64  # larger wheels are sent in parts
+WHEELS_BEFORE_KILL = 3
+
+
+class S3Farm(Farm):
+    """A farm whose [stores] names the bucket; or, without a store, the data folder."""
+
+    def __init__(self, store: S3Store, folder: Path, public: bool = True):
+        self.stores = store.settings(f"/{PREFIX}", public)
+        folder.mkdir(exist_ok=True)
+        super().__init__((INDEX, PRIVATE), folder=folder, index_settings={PRIVATE: 'read = "token"'})
+
+    def write_config(self, port: int) -> None:
+        super().write_config(port)
+        self.config.write_text(self.config.read_text().replace("[[index]]", self.stores + "\n[[index]]", 1))
+
+
+@unittest.skipIf(missing(), missing())
+class S3Test(FarmCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.home = Path(tempfile.mkdtemp(prefix="wheelyard-s3-"))
+        cls.addClassCleanup(shutil.rmtree, cls.home, ignore_errors=True)
+        cls.store = S3Store(cls.home / "store", os.environ.get("WHEELYARD_S3_STORE", ""))
+        cls.addClassCleanup(cls.store.__exit__)
+        cls.store.__enter__()
+        cls.farm = S3Farm(cls.store, cls.home / "farm-folder")
+        cls.addClassCleanup(cls.farm.__exit__)
+        cls.token = cls.farm.create_token(actions=("upload", "read"))
+        cls.farm.start()
+
+    def wheel(self, project: str, kib: int = 200, seed: int = 1) -> Path:
+        module = project.replace("-", "_")
+        return Wheel(project, extra_members={f"{module}/data": incompressible(kib << 10, seed)}).write(self.folder)
+
+    def upload(self, wheel: Path, index: str = INDEX) -> str:
+        """Uploads it; its hash."""
+        status, problem = RawUpload(self.farm, self.token, wheel, index).send()
+        self.assertEqual(status, 200, problem)
+        return hashlib.sha256(wheel.read_bytes()).hexdigest()
+
+    def ask(self, wheel: Path, sha256: str, index: str = INDEX, method: str = "GET", end: str = "", **headers: str):
+        """(status, headers, body) of a file, without following redirects."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.farm.port, timeout=COMMAND_TIMEOUT_S)
+        try:
+            if index == PRIVATE:
+                headers["Authorization"] = "Basic " + base64.b64encode(f"__token__:{self.token}".encode()).decode()
+            connection.request(method, f"/{index}/files/{sha256[:2]}/{sha256}/{wheel.name}{end}", headers=headers)
+            answer = connection.getresponse()
+            return answer.status, answer.headers, answer.read()
+        finally:
+            connection.close()
+
+    def follow(self, url: str, **headers: str):
+        self.assertTrue(url.startswith(self.store.url), url)
+        connection = http.client.HTTPConnection("127.0.0.1", self.store.port, timeout=COMMAND_TIMEOUT_S)
+        try:
+            connection.request("GET", url.removeprefix(self.store.url), headers=headers)
+            answer = connection.getresponse()
+            return answer.status, answer.headers, answer.read()
+        finally:
+            connection.close()
+
+    def command(self, name: str, *arguments):
+        return self.farm.run("wheelyard-registry", *name.split(), "-c", self.farm.config, *arguments)
+
+    def key(self, sha256: str) -> str:
+        return f"{PREFIX}/sha256/{sha256[:2]}/{sha256}"
+
+    # --- files --------------------------------------------------------------------------------------------------------
+
+    def test_real_clients_upload_and_install_through_the_redirect(self):
+        wheel = self.wheel("yard-clients", 900)
+        self.assert_ran(twine_upload(self.farm, self.token, wheel))
+        self.assertEqual(self.store.object(self.key(hashlib.sha256(wheel.read_bytes()).hexdigest())), wheel.read_bytes())
+        for pip in ("pip-old", "pip-new"):
+            self.assert_ran(pip_install(self.farm, pip, self.folder / pip, "yard-clients"))
+            self.assertEqual((self.folder / pip / "yard_clients/data").stat().st_size, 900 << 10)
+        self.assert_ran(subprocess.run(
+            [CLIENTS / "uv/bin/uv", "pip", "install", "--no-config", "--no-cache", "--no-deps", "--python", CLIENTS / "pip-new/bin/python",
+             "--target", self.folder / "uv", "--index-url", self.farm.simple_url(), "yard-clients"],
+            env=self.farm.environment, capture_output=True, text=True, timeout=COMMAND_TIMEOUT_S))
+        self.assertEqual((self.folder / "uv/yard_clients/data").stat().st_size, 900 << 10)
+        self.farm.check_tree()
+
+    def test_get_is_redirected_and_head_and_metadata_are_the_servers(self):
+        wheel = self.wheel("yard-redirect", seed=2)
+        sha256 = self.upload(wheel)
+        status, headers, _ = self.ask(wheel, sha256)
+        self.assertEqual((status, headers["Cache-Control"]), (307, "no-cache"))
+        self.assertEqual(self.ask(wheel, sha256)[1]["Location"], headers["Location"], "the same for a quarter of an hour")
+        found, of_store, body = self.follow(headers["Location"])
+        self.assertEqual((found, body), (200, wheel.read_bytes()))
+        self.assertEqual(of_store["Cache-Control"], "max-age=31536000, immutable")
+        self.assertIn(wheel.name, of_store["Content-Disposition"])
+        self.assertEqual(self.follow(headers["Location"], Range="bytes=10-19")[::2], (206, wheel.read_bytes()[10:20]))
+        self.assertEqual(self.follow(headers["Location"].replace(sha256[-4:], "0000"))[0], 403, "the URL is for this file only")
+        status, headers, body = self.ask(wheel, sha256, method="HEAD")
+        self.assertEqual((status, headers["Content-Length"], body), (200, str(wheel.stat().st_size), b""))
+        self.assertEqual(self.ask(wheel, sha256, **{"If-None-Match": headers["ETag"]})[0], 304)
+        status, _, body = self.ask(wheel, sha256, end=".metadata")
+        self.assertEqual(status, 200)
+        self.assertIn(b"Name: yard-redirect", body)
+        self.assertEqual(self.ask(wheel, sha256, Range=f"bytes={wheel.stat().st_size}-")[0], 416)
+        log = self.farm.log.read_text()
+        self.assertNotIn(self.store.secret, log)
+        self.assertNotIn("X-Amz-Signature", log)
+
+    def test_files_of_a_private_index_pass_through_the_server(self):
+        wheel = self.wheel("yard-private", 3000, seed=3)
+        sha256 = self.upload(wheel, PRIVATE)
+        status, headers, body = self.ask(wheel, sha256, PRIVATE)
+        self.assertEqual((status, body), (200, wheel.read_bytes()))
+        self.assertIn("private", headers["Cache-Control"])
+        status, headers, body = self.ask(wheel, sha256, PRIVATE, Range="bytes=1000000-1000099")
+        self.assertEqual((status, body), (206, wheel.read_bytes()[1000000:1000100]))
+        self.assertEqual(headers["Content-Range"], f"bytes 1000000-1000099/{wheel.stat().st_size}")
+        self.assertEqual(self.farm.get(f"/{PRIVATE}/files/{sha256[:2]}/{sha256}/{wheel.name}")[0], 401)
+
+    def test_what_the_tree_does_not_show_is_not_served(self):
+        wheel = self.wheel("yard-hidden", seed=4)
+        sha256 = self.upload(wheel)
+        self.assert_ran(self.command("quarantine", INDEX, wheel.name, "--reason", "test"))
+        self.assertEqual(self.ask(wheel, sha256)[0], 404)
+        self.assert_ran(self.command("release", INDEX, wheel.name, "--reason", "test"))
+        self.assertEqual(self.ask(wheel, sha256)[0], 307)
+        self.assert_ran(self.command("delete", INDEX, wheel.name, "--reason", "test"))
+        self.assertEqual(self.ask(wheel, sha256)[0], 404)
+        self.assertIn(self.key(sha256), self.store.keys(f"{PREFIX}/sha256/{sha256[:2]}/"))
+        self.assert_ran(self.command("gc", "--grace", "1m"))
+        self.assertIsNotNone(self.store.object(self.key(sha256)), "stored within the grace")
+        if os.environ.get("WHEELYARD_FULL") == "1":
+            time.sleep(GRACE_S + 2)  # the time of an object is the store's: no test can set it
+            self.assert_ran(self.command("gc", "--grace", "1m"))
+            self.assertIsNone(self.store.object(self.key(sha256)))
+            self.assertEqual(self.store.keys(f"{PREFIX}/dying/"), [])
+
+    def test_a_large_wheel_is_sent_in_parts(self):
+        wheel = self.wheel("yard-parts", (PART_MIB + 6) << 10, seed=5)
+        sha256 = self.upload(wheel)
+        status, headers, _ = self.ask(wheel, sha256)
+        self.assertEqual(status, 307)
+        _, of_store, body = self.follow(headers["Location"])
+        self.assertEqual(hashlib.sha256(body).hexdigest(), sha256)
+        self.assertIn("-2", of_store["ETag"], "two parts")
+        _, headers, body = self.store.request("GET", "", query=(("uploads", ""),))
+        self.assertNotIn(b"<Upload>", body)
+
+    # --- the whole store ----------------------------------------------------------------------------------------------
+
+    def test_damage_is_found_and_put_aside_and_an_upload_repairs_it(self):
+        wheel = self.wheel("yard-damaged", seed=6)
+        sha256 = self.upload(wheel)
+        damaged = b"x" + wheel.read_bytes()[1:]
+        self.assertEqual(self.store.request("PUT", self.key(sha256), damaged)[0], 200)
+        self.assert_failed(self.command("verify", "--restart", "-q"), "damaged", wheel.name)
+        self.assertEqual(self.ask(wheel, sha256)[0], 404)
+        self.assertEqual(self.store.object(f"{PREFIX}/damaged/{sha256}"), damaged)
+        self.assertIsNone(self.store.object(self.key(sha256)))
+        RawUpload(self.farm, self.token, wheel).send()
+        self.assertEqual(self.store.object(self.key(sha256)), wheel.read_bytes())
+        self.assert_ran(self.command("release", INDEX, wheel.name, "--reason", "uploaded again"))
+        self.assertEqual(self.ask(wheel, sha256)[0], 307)
+
+    def test_a_backup_and_both_ways_between_a_folder_and_the_bucket(self):
+        wheel = self.wheel("yard-moves", seed=7)
+        sha256 = self.upload(wheel)
+        self.assert_ran(self.command("backup", self.folder / "backup", "-q"))
+        self.assertEqual((self.folder / f"backup/blobs/sha256/{sha256[:2]}/{sha256}").read_bytes(), wheel.read_bytes())
+        done = self.farm.run("wheelyard-registry", "restore", self.folder / "backup", self.folder / "restored/data", "-q")
+        self.assert_ran(done)
+        with S3Farm(self.store, self.folder / "restored") as restored:  # over files: `restore` has made a folder
+            with_bucket = self.folder / "restored" / "bucket.toml"
+            restored.stores = self.store.settings("/moved", False)
+            restored.write_config(0)
+            shutil.copy(restored.config, with_bucket)
+            restored.stores = ""
+            restored.write_config(0)
+            restored.start()
+            self.assertEqual(restored.get(f"/{INDEX}/files/{sha256[:2]}/{sha256}/{wheel.name}")[2], wheel.read_bytes())
+            migrate = ("wheelyard-registry", "store", "migrate", "--json", "-q")
+            first = restored.run(*migrate, "-c", restored.config, "--to", with_bucket)
+            self.assert_ran(first)
+            self.assertGreater(json.loads(first.stdout)["copied_blobs"], 1)
+            self.assertEqual(self.store.object(f"moved/sha256/{sha256[:2]}/{sha256}"), wheel.read_bytes())
+            again = json.loads(restored.run(*migrate, "-c", restored.config, "--to", with_bucket).stdout)
+            self.assertEqual((again["copied_blobs"], again["damaged"]), (0, []))
+            restored.stop()
+            shutil.copy(with_bucket, restored.config)
+            restored.stores = self.store.settings("/moved", False)
+            shutil.rmtree(restored.data / "blobs")
+            shutil.rmtree(restored.data / "public")
+            restored.write_config(restored.port)
+            restored.start()
+            # Without a public address, the server passes the bytes on.
+            self.assertEqual(restored.get(f"/{INDEX}/files/{sha256[:2]}/{sha256}/{wheel.name}")[::2], (200, wheel.read_bytes()))
+            in_folder = self.folder / "restored" / "folder.toml"
+            in_folder.write_text(restored.config.read_text().replace(restored.stores, ""))
+            back = json.loads(restored.run(*migrate, "-c", restored.config, "--to", in_folder).stdout)
+            self.assertGreater(back["copied_blobs"], 1)
+            self.assertEqual((restored.data / f"blobs/sha256/{sha256[:2]}/{sha256}").read_bytes(), wheel.read_bytes())
+            self.assert_failed(restored.run(*migrate, "-c", restored.config, "--to", restored.config), "same store")
+
+    # --- the store fails ----------------------------------------------------------------------------------------------
+
+    def test_a_store_that_is_killed_in_uploads_loses_nothing_that_was_acknowledged(self):
+        acknowledged: dict[str, Path] = {}
+        wheels = [self.wheel(f"yard-kill{number}", 400, seed=20 + number) for number in range(12)]
+        stop = threading.Event()
+
+        def send() -> None:
+            for wheel in wheels:
+                if stop.is_set():
+                    return
+                status, problem = RawUpload(self.farm, self.token, wheel).send()
+                if status == 200:
+                    acknowledged[hashlib.sha256(wheel.read_bytes()).hexdigest()] = wheel
+                else:
+                    self.assertEqual((status, problem["code"]), (503, "upload.busy"))
+                    stop.set()
+
+        sender = threading.Thread(target=send)
+        sender.start()
+        while len(acknowledged) < WHEELS_BEFORE_KILL and sender.is_alive():
+            time.sleep(0.01)  # until uploads are under way
+        self.store.kill()
+        sender.join()
+        count = len(acknowledged)
+        # Down: pages and HEAD are there, uploads are refused before anything is committed.
+        first = next(iter(acknowledged))
+        self.assertEqual(self.ask(acknowledged[first], first, method="HEAD")[0], 200)
+        self.assertEqual(len(self.farm.files("yard-kill0")), 1)
+        late = self.wheel("yard-late", seed=40)
+        self.assert_refused(RawUpload(self.farm, self.token, late), 503, "upload.busy")
+        self.assertEqual(self.farm.files("yard-late"), {})
+        self.assert_failed(self.command("verify", "--restart", "-q"), "does not answer", "blobs_endpoint")
+        self.store.start()
+        for sha256, wheel in acknowledged.items():
+            self.assertEqual(self.store.object(self.key(sha256)), wheel.read_bytes())
+        for wheel in wheels[count:] + [late]:
+            RawUpload(self.farm, self.token, wheel).send_until_acknowledged()
+            self.assertEqual(self.ask(wheel, hashlib.sha256(wheel.read_bytes()).hexdigest())[0], 307)
+
+    def test_wrong_credentials_are_named_and_never_shown(self):
+        folder = self.folder / "wrong"
+        with S3Farm(self.store, folder) as farm:
+            credentials = folder / "credentials"
+            credentials.touch(mode=0o600)
+            credentials.write_text(f"{self.store.access}\nnot-the-secret\n")
+            farm.stores = farm.stores.replace(str(self.store.folder / "credentials"), str(credentials))
+            farm.write_config(0)
+            token = farm.create_token()
+            farm.start()
+            status, problem = RawUpload(farm, token, self.wheel("yard-refused")).send()
+            self.assertEqual((status, problem["code"]), (503, "upload.busy"))
+            log = farm.log.read_text()
+            self.assertIn("SignatureDoesNotMatch", log)
+            self.assertIn("blobs_credentials_file", log)
+            self.assertNotIn("not-the-secret", log)
+
+
+if __name__ == "__main__":
+    main()
