@@ -1,4 +1,4 @@
-"""A real S3 store in a folder: OpenStack Swift with s3api, or versitygw where it is installed (WHEELYARD_VERSITYGW).
+"""A real S3 store in a folder: OpenStack Swift with s3api, or versitygw.
 
 Swift runs as four servers over one device each; the rings have 2 partitions, and nothing needs memcached. A key of Swift's is
 `account:user`. Both keep what they acknowledged over a kill -9.
@@ -19,6 +19,7 @@ import urllib.parse
 from pathlib import Path
 
 from support.daemons import Daemons, which
+from support.farm import CLIENTS
 
 BUCKET = "wheels"
 REGION = "us-east-1"
@@ -89,7 +90,8 @@ def free_ports(count: int) -> list[int]:
 
 
 def versitygw() -> str | None:
-    return os.environ.get("WHEELYARD_VERSITYGW") or shutil.which("versitygw")
+    prepared = CLIENTS / "versitygw" / "versitygw"
+    return str(prepared) if prepared.exists() else shutil.which("versitygw")
 
 
 def missing() -> str:
@@ -207,6 +209,11 @@ class S3Store:
     def object(self, key: str) -> bytes | None:
         status, _, body = self.request("GET", key)
         return body if status == 200 else None
+
+    def make_older(self, key: str, hours: float) -> None:
+        """Of versitygw, whose objects are files."""
+        file = self.folder / "data" / BUCKET / key
+        os.utime(file, (file.stat().st_mtime - hours * 3600,) * 2)
 
     def keys(self, prefix: str = "") -> list[str]:
         status, _, body = self.request("GET", "", query=(("list-type", "2"), ("prefix", prefix)))
