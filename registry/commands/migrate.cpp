@@ -21,7 +21,7 @@ using io::Json;
 constexpr std::int64_t shown_every_us = 2'000'000;
 
 std::string name_of(const blobs::Place& place) {
-    return place.url.empty() ? (place.folder / "blobs").string() : place.url + " at " + place.endpoint;
+    return place.url.empty() ? place.folder.string() : place.url + " at " + place.endpoint;
 }
 
 void print_report(const MigrateArguments& arguments, const lifecycle::MigrationReport& report,

@@ -46,21 +46,24 @@ class Migration {
         report_.bytes += row.size_bytes;
         WHEELYARD_ASSIGN(const auto there, to_.find(row.sha256));
         if (there && there->size_bytes == row.size_bytes) return {};
+        WHEELYARD_ASSIGN(const auto here, from_.find(row.sha256));
+        if (!here || here->size_bytes != row.size_bytes) return note_damage(row.sha256);
         WHEELYARD_ASSIGN(blobs::StagedBlob staged, to_.stage());
         base::Status written;
         const auto read = from_.stream(row.sha256, 0, row.size_bytes,
                                        [&](std::string_view bytes) { return written = staged.write(bytes); });
         if (!written) return written;
-        const bool is_lost = !read && (read.error().os_error == ENOENT || read.error().os_error == EIO ||
-                                       read.error().code == "file.truncated");
+        const bool is_lost = !read && (read.error().os_error == ENOENT || read.error().os_error == EIO);
         if (!read && !is_lost) return read;
-        if (is_lost || staged.finish() != row.sha256) {
-            report_.damaged.push_back(row.sha256);
-            return {};
-        }
+        if (is_lost || staged.finish() != row.sha256) return note_damage(row.sha256);
         WHEELYARD_TRY(to_.store(std::move(staged)));
         ++report_.copied_blobs;
         report_.copied_bytes += row.size_bytes;
+        return {};
+    }
+
+    base::Status note_damage(const std::string& sha256) {
+        report_.damaged.push_back(sha256);
         return {};
     }
 

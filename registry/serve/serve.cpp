@@ -160,6 +160,9 @@ base::Status check_configuration(const RegistryConfig& config) {
     const bool has_tls = std::any_of(config.server.listen.begin(), config.server.listen.end(),
                                      [](const http::ListenPoint& point) { return point.tls; });
     if (has_tls) WHEELYARD_TRY(http::check_certificate(config.server));
+    WHEELYARD_ASSIGN(const auto blobs, blobs::read_blob_store(config.blob_place()));
+    // Whether the store answers, knows the credentials and has the bucket.
+    if (blobs->serves_files()) WHEELYARD_TRY(blobs->list("00"));
     const database::Store store(config.store);
     const bool has_store = store.find_catalog().has_value();
     if (has_store) WHEELYARD_TRY(store.reader());

@@ -252,10 +252,14 @@ tl::unexpected<base::Error> S3Client::refused(const Call& call, const io::HttpAn
                       "The blob store " + address_.name + " refuses to " + call.operation + ": " +
                           std::to_string(answer.status) + " " + code + " " + message,
                       call.key, std::string(advice_for(code, answer.status))};
-    const bool is_absent = answer.status == 404 && code != "NoSuchBucket" && code != "NoSuchUpload";
-    error.os_error = is_absent ? ENOENT : (answer.status == 403 ? EACCES : EHOSTUNREACH);
+    const bool is_absent = answer.status == 404 && code != "NoSuchBucket";
+    error.os_error = is_absent              ? ENOENT
+                     : answer.status == 403 ? EACCES
+                     : answer.status == 416 ? ERANGE
+                                            : EHOSTUNREACH;
     const bool is_temporary = io::is_temporary_status(answer.status);
-    if (is_absent) return base::fail_as(base::ErrorKind::missing, base::Recovery::never, std::move(error));
+    if (is_absent && code != "NoSuchUpload")
+        return base::fail_as(base::ErrorKind::missing, base::Recovery::never, std::move(error));
     return base::fail_as(base::ErrorKind::unavailable,
                          is_temporary ? base::Recovery::retry : base::Recovery::person, std::move(error));
 }
@@ -295,7 +299,7 @@ base::Result<S3Client::Part> S3Client::get(const std::string& key, std::uint64_t
                               "bytes=" + std::to_string(offset) + "-" + std::to_string(offset + length - 1));
     auto answer = run(call);
     if (!answer &&
-        answer.error().code == "s3.416") {  // RFC 9110, 14.1.2: no byte of an empty object is in a range
+        answer.error().os_error == ERANGE) {  // RFC 9110, 14.1.2: no byte of an empty object is in a range
         WHEELYARD_ASSIGN(const S3Object object, head(key));
         return Part{{}, object.size_bytes};
     }
@@ -428,7 +432,7 @@ base::Status S3Client::abort_upload(const std::string& key, const std::string& u
                      .method = "DELETE",
                      .key = key,
                      .query = {{"uploadId", upload}}});
-    if (!done && done.error().code == "s3.404") return {};
+    if (!done && done.error().os_error == ENOENT) return {};
     return done.map([](const io::HttpAnswer&) {});
 }
 
