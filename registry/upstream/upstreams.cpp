@@ -183,7 +183,7 @@ void Upstreams::answer_from(const SharedAsk& ask, const Source& source) {
     std::vector<SharedPage> pages;
     for (const Candidate& candidate : source.candidates)
         pages.push_back(store_.head(candidate.upstream->cache_index, ask->project));
-    bool is_only_ours = ask->is_loop;
+    bool is_only_ours = false;
     for (std::size_t i = 0; i < source.candidates.size(); ++i) {
         const Candidate& candidate = source.candidates[i];
         const SharedPage& page = pages[i];
