@@ -70,6 +70,10 @@ class PublishRun {
         WHEELYARD_ASSIGN(inheritance_, catalog_.inheritance(views.readers));
         const std::vector<std::string> indexes = indexes_of_readers(all_indexes);
         const base::KeepAlive renew = [this] { return lock_.renew(); };
+        if (state_.copies != kept_copies()) {
+            WHEELYARD_TRY(remove_left_copies(disk_, tree_, state_.copies, renew));
+            state_.copies = kept_copies();
+        }
         WHEELYARD_TRY(withdraw_indexes(disk_, tree_, inheritance_, state_, renew, clock));
         bool rewrite_all = add_views(views);
         WHEELYARD_ASSIGN(auto touched, read_touched(catalog_, inheritance_, state_.serial, report_.serial));
@@ -145,7 +149,8 @@ class PublishRun {
         PublishedState done{.serial = report_.serial,
                             .stale_roots = {},
                             .views = state_.views,
-                            .is_private = state_.is_private};
+                            .is_private = state_.is_private,
+                            .copies = state_.copies};
         WHEELYARD_ASSIGN(const auto event, event_at(catalog_, report_.serial));
         if (event) {
             done.time = event->time;

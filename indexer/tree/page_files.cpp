@@ -36,6 +36,12 @@ std::span<const Coding> codings() {
     return std::span(all_codings).first(io::has_zstd() ? 2 : 1);
 }
 
+// Wheels, other links to them, and what belongs to the publisher.
+bool has_pages(const fs::path& folder) {
+    const std::string name = folder.filename().native();
+    return name != "files" && name != "find-links" && !name.starts_with('.');
+}
+
 // False: there was none.
 base::Result<bool> remove_if_there(Disk& disk, const std::string& file) {
     WHEELYARD_ASSIGN(const auto size, disk.size_of(file));
@@ -44,6 +50,39 @@ base::Result<bool> remove_if_there(Disk& disk, const std::string& file) {
 }
 
 }  // namespace
+
+std::set<std::string> kept_copies() {
+    std::set<std::string> suffixes;
+    for (const Coding& coding : codings())
+        suffixes.emplace(coding.suffix);
+    return suffixes;
+}
+
+base::Status remove_left_copies(Disk& disk, const fs::path& tree, const std::set<std::string>& kept,
+                                const base::KeepAlive& keep_alive) {
+    const std::set<std::string> keeps = kept_copies();
+    std::set<std::string> left;
+    for (const Coding& coding : all_codings) {
+        const std::string suffix(coding.suffix);
+        const bool is_of_all_versions = suffix == gzip_suffix;
+        if (!is_of_all_versions && !(kept.contains(suffix) && keeps.contains(suffix))) left.insert(suffix);
+    }
+    if (left.empty()) return {};
+    std::error_code error;
+    for (fs::recursive_directory_iterator entry(tree, error), end; !error && entry != end;
+         entry.increment(error)) {
+        std::error_code ignored;
+        if (entry->is_directory(ignored)) {
+            if (!has_pages(entry->path())) entry.disable_recursion_pending();
+            WHEELYARD_TRY(keep_alive());
+        } else if (left.contains(entry->path().extension().native())) {
+            WHEELYARD_TRY(disk.remove(entry->path()));
+        }
+    }
+    if (error && error != std::errc::no_such_file_or_directory)
+        return base::fail_errno("readdir", tree.native(), error.value());
+    return {};
+}
 
 base::Result<bool> write_pages(Disk& disk, const std::string& folder, const std::vector<NamedBytes>& pages,
                                bool precompressed) {

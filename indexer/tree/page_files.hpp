@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,15 @@
 #include "lib/base/result.hpp"
 
 namespace wheelyard::indexer {
+
+// Suffixes of the compressed copies that this program writes.
+[[nodiscard]] std::set<std::string> kept_copies();
+// Removes the compressed copies of pages and lists that the tree's last writer left as they were, as an older program does, and those
+// that this one would: they may be of older pages, and web servers do not compare times. Those of pages that change come again.
+// `kept`: by the last writer.
+[[nodiscard]] base::Status remove_left_copies(Disk& disk, const std::filesystem::path& tree,
+                                              const std::set<std::string>& kept,
+                                              const base::KeepAlive& keep_alive);
 
 // Creates the folder and writes the pages whose bytes differ from the existing ones, in the given order.
 // True: at least one was written or removed.

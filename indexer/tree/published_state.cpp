@@ -89,6 +89,7 @@ constexpr auto published_record = io::record<P>({
     field<io::WordOf<readers>, &P::is_private>("read", "in a tree of private indexes", Need::optional,
                                                Written::if_given),
     field<&P::views>("views", "what the tree has in addition to pages and files"),
+    field<&P::copies>("copies", "which compressed copies of pages are up to date"),
     field<&P::stale_roots>("stale_roots", "indexes whose root page lacks a project"),
     field<Pages, &P::pages>("pages", "how far the pages for people are", Need::optional,
                             Written::unless_null),

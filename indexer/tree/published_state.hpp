@@ -69,6 +69,8 @@ struct PublishedState {
     std::string kind = {};
     PagesState pages = {};
     bool is_private = false;  // holds the private indexes instead of the public ones
+    // Suffixes of the compressed copies that its last writer kept up to date; a writer that did not know of them left none.
+    std::set<std::string> copies = {};
     bool operator==(const PublishedState&) const = default;
 };
 

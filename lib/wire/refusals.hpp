@@ -89,6 +89,7 @@ inline constexpr RefusalRow rows[] = {
     {page, 502, "upstream.redirect", "the upstream redirects to a host that the index does not permit"},
     {page, 502, "upstream.refused", "the index's policy refuses the upstream's file; `detail` has the findings"},
     {page, 503, "upstream.busy", "too many requests wait for upstreams; try again shortly"},
+    {page, 508, "upstream.loop", "the registry from which the request comes would have to be asked for it"},
     {page, 503, "upstream.late", "the upstream has not sent this yet; try again shortly"},
     {page, 503, "upstream.unavailable", "the upstream does not answer, and no older page is kept; try again shortly"},
 

@@ -336,15 +336,15 @@ wire::Answered<http::ApiReply> Api::explain(const http::ApiRequest& request) {
     if (parts_.config->find_index(index) == nullptr || !may_read(parts_.config, *token, index, read))
         return refuse("index.unknown", "There is no index with this name", index, "GET / lists the indexes");
     const ExplainTo reader = index_to_operate(request) ? ExplainTo::administrators : ExplainTo::everyone;
-    io::Json document;
-    const auto done = parts_.writer.run([&](catalog::Catalog& catalog) -> base::Status {
-        PageStore pages(parts_.config->store / "upstream");
-        WHEELYARD_ASSIGN(document, explain_project(parts_.config, catalog, pages, index, project,
-                                                   parts_.clock.now(), reader));
-        return {};
-    });
-    if (done) return http::ApiReply{.status = 200, .json = document.render()};
-    return tl::unexpected(problem_of_change(done.error()));
+    // A connection of its own: it reads pages of upstreams, which may be large, and commits would wait for that.
+    const auto document =
+        parts_.store.reader().and_then([&](const std::unique_ptr<catalog::Catalog>& catalog) {
+            PageStore pages(parts_.config->store / "upstream");
+            return explain_project(parts_.config, *catalog, pages, index, project, parts_.clock.now(),
+                                   reader);
+        });
+    if (document) return http::ApiReply{.status = 200, .json = document->render()};
+    return tl::unexpected(problem_of_change(document.error()));
 }
 
 }  // namespace wheelyard::registry

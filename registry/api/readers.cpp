@@ -65,24 +65,32 @@ std::optional<wire::Problem> Readers::refuse_at_sight(const std::string& authori
     return as_challenge(std::move(sent.error()));
 }
 
-wire::Answered<bool> Readers::may_read(const http::ReadRequest& request) {
-    const RegistryConfig& config = *config_;
-    const auto token = tokens_.verify(request.authorization);
-    if (!token) return tl::unexpected(as_challenge(token.error()));
+namespace {
+
+bool is_permitted(const RegistryConfig& config, const catalog::TokenRow& token,
+                  const http::ReadRequest& request) {
     switch (request.scope) {
         case http::ReadScope::index_exists:
-            return may_know(config, *token, request.index);
+            return may_know(config, token, request.index);
         case http::ReadScope::some_project:
-            return allows(*token, request.index, {}, read_action);
+            return allows(token, request.index, {}, read_action);
         case http::ReadScope::project: {
             const std::string project =
                 request.filename.empty() ? request.project : project_of_filename(request.filename);
-            return registry::may_read(config, *token, request.index, project);
+            return registry::may_read(config, token, request.index, project);
         }
         case http::ReadScope::all_projects:
             break;
     }
-    return may_read_all(config, *token, request.index);
+    return may_read_all(config, token, request.index);
+}
+
+}  // namespace
+
+wire::Answered<http::Reader> Readers::may_read(const http::ReadRequest& request) {
+    const auto token = tokens_.verify(request.authorization);
+    if (!token) return tl::unexpected(as_challenge(token.error()));
+    return http::Reader{is_permitted(*config_, *token, request), token->id};
 }
 
 std::vector<std::string> Readers::readable(const std::string& authorization) {

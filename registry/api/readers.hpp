@@ -34,7 +34,7 @@ class Readers : public http::ReaderService {
   public:
     Readers(ConfigView config, TokenVerifier& tokens) : config_(config), tokens_(tokens) {}
     [[nodiscard]] std::optional<wire::Problem> refuse_at_sight(const std::string& authorization) override;
-    [[nodiscard]] wire::Answered<bool> may_read(const http::ReadRequest& request) override;
+    [[nodiscard]] wire::Answered<http::Reader> may_read(const http::ReadRequest& request) override;
     [[nodiscard]] std::vector<std::string> readable(const std::string& authorization) override;
 
   private:

@@ -82,6 +82,7 @@ enum class EventKind {
     project_status_changed,  // details: {"format":"wheelyard.project-status/1","status":…,"reason":…}
     blobs_collected,         // no index; details: the blobs that gc removed
     index_changed,           // no project; details: the new rule of the index
+    project_released,        // of an upstream's cache: others may supply the project
 };
 [[nodiscard]] std::string_view event_kind_text(EventKind kind);
 [[nodiscard]] std::optional<EventKind> parse_event_kind(std::string_view text);
@@ -117,7 +118,7 @@ struct Added {
     std::string sha256_there = {};  // name_taken: the bytes that have the name
     std::string index_there = {};   // name_taken: where, when the name is an inherited one
     std::string filename_there =
-        {};  // name_taken: the name, when it is another spelling (wheel::spelling_key)
+        {};  // name_taken, name_was_deleted: the name, when it is another spelling (wheel::spelling_key)
 };
 
 // Who changes something, why, and when; recorded permanently in the event.
@@ -214,6 +215,9 @@ class Catalog {
     // quarantined one.
     [[nodiscard]] base::Result<Changed> give_back(const FileName& name, const Cause& cause);
     [[nodiscard]] base::Result<Changed> set_project_status(const ProjectRow& wanted, const Cause& cause);
+    // Only the event: who supplies a project is kept with the pages of upstreams.
+    [[nodiscard]] base::Status note_release(const std::string& index, const std::string& project,
+                                            const Cause& cause);
     // Adds the files of `index` to `to_index` as well; no bytes are copied. One transaction: all or none. The events
     // have the opposite order of `filenames`, so that the page of the first one is published last.
     [[nodiscard]] base::Result<Changed> promote_files(const std::string& index,
@@ -342,6 +346,9 @@ class Catalog {
         std::string_view index, std::string_view filename) const = 0;
     [[nodiscard]] virtual base::Result<std::optional<Tombstone>> tombstone(
         std::string_view index, std::string_view filename) const = 0;
+    // Names in the index of deleted files that begin like this, in any case, and may not return.
+    [[nodiscard]] virtual base::Result<std::vector<std::string>> deleted_names(
+        std::string_view index, std::string_view begin) const = 0;
     // Of all versions whose text begins like this.
     [[nodiscard]] virtual base::Result<std::vector<std::string>> filenames_of_version(
         std::string_view index, std::string_view project, std::string_view begin) const = 0;
@@ -364,6 +371,7 @@ class Catalog {
     [[nodiscard]] base::Result<std::optional<Added>> find_inherited(const FileRow& row) const;
     [[nodiscard]] base::Result<std::optional<Added>> find_other_spelling(const std::string& index,
                                                                          const FileRow& row) const;
+    [[nodiscard]] base::Result<std::optional<std::string>> find_deleted_spelling(const FileRow& row) const;
 };
 
 }  // namespace wheelyard::catalog

@@ -5,6 +5,7 @@
 #include <thread>
 #include <utility>
 
+#include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
 #include "lib/wheel/filename.hpp"
 #include "lib/wheel/version.hpp"
@@ -140,6 +141,19 @@ base::Result<std::optional<Added>> Catalog::find_other_spelling(const std::strin
     return std::nullopt;
 }
 
+base::Result<std::optional<std::string>> Catalog::find_deleted_spelling(const FileRow& row) const {
+    if (row.is_upstreams) return std::nullopt;
+    // All spellings of a project begin with one run of letters and digits.
+    const auto end = std::find_if_not(row.project.begin(), row.project.end(), base::is_ascii_alnum);
+    WHEELYARD_ASSIGN(auto names, deleted_names(row.index, std::string(row.project.begin(), end)));
+    const std::string key = wheel::spelling_key(row.filename);
+    const auto found = std::find_if(names.begin(), names.end(), [&](const std::string& name) {
+        return wheel::spelling_key(name) == key;
+    });
+    if (found == names.end()) return std::nullopt;
+    return std::move(*found);
+}
+
 base::Result<std::optional<Added>> Catalog::find_obstacle(const FileRow& row) const {
     WHEELYARD_ASSIGN(auto there, name_holder(row.index, row.filename));
     if (there && there->sha256 == row.sha256)
@@ -154,6 +168,12 @@ base::Result<std::optional<Added>> Catalog::find_obstacle(const FileRow& row) co
         return refused_name(AddOutcome::project_closed);
     WHEELYARD_ASSIGN(auto spelled, find_other_spelling(row.index, row));
     if (spelled) return spelled;
+    WHEELYARD_ASSIGN(auto deleted, find_deleted_spelling(row));
+    if (deleted) {
+        Added refusal = refused_name(AddOutcome::name_was_deleted);
+        refusal.filename_there = *std::move(deleted);
+        return refusal;
+    }
     return find_inherited(row);
 }
 
@@ -231,6 +251,17 @@ base::Result<Changed> Catalog::give_back(const FileName& name, const Cause& caus
         if (row.pinned) return refused(ChangeOutcome::pinned, row.project);
         if (row.state == FileState::quarantined) return refused(ChangeOutcome::quarantined, row.project);
         return bury(row, true, cause);
+    });
+}
+
+base::Status Catalog::note_release(const std::string& index, const std::string& project, const Cause& cause) {
+    return in_transaction([&]() -> base::Result<bool> {
+        Event about;
+        about.index = index;
+        about.project = project;
+        about.details_json = "{}";
+        WHEELYARD_TRY(record(EventKind::project_released, std::move(about), cause));
+        return true;
     });
 }
 

@@ -27,6 +27,7 @@ constexpr auto event_kinds = base::words<EventKind>({
     {EventKind::project_status_changed, "project_status_changed"},
     {EventKind::blobs_collected, "blobs_collected"},
     {EventKind::index_changed, "index_changed"},
+    {EventKind::project_released, "project_released"},
 });
 
 }  // namespace

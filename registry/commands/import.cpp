@@ -33,6 +33,7 @@ namespace {
 
 // Files that are imported before their pages are written: an import that is stopped has shown the rest.
 constexpr std::size_t max_unshown = 500;
+constexpr std::int64_t told_every_us = 2'000'000;
 
 namespace fs = std::filesystem;
 
@@ -180,6 +181,31 @@ base::Result<std::vector<std::string>> with_folders_expanded(const std::vector<s
     return wheels;
 }
 
+// The first line comes after the interval: most runs take less.
+class ImportProgress {
+  public:
+    ImportProgress(std::size_t files, const base::Clock& clock, bool quiet)
+        : files_(files), clock_(clock), quiet_(quiet) {}
+    void note(const base::Result<Imported>& one) {
+        ++done_;
+        if (one && one->already_there) ++there_;
+        if (one) bytes_ += one->row.size_bytes;
+        if (quiet_ || clock_.now() - shown_ < told_every_us) return;
+        shown_ = clock_.now();
+        std::fprintf(stderr, "import: %zu of %zu files, %s; %zu were there already\n", done_, files_,
+                     base::render_bytes(bytes_).c_str(), there_);
+    }
+
+  private:
+    const std::size_t files_;
+    const base::Clock& clock_;
+    const bool quiet_;
+    base::UnixMicros shown_ = clock_.now();
+    std::size_t done_ = 0;
+    std::size_t there_ = 0;
+    std::uint64_t bytes_ = 0;
+};
+
 void print_text(const Imported& imported, bool facts) {
     const catalog::FileRow& row = imported.row;
     const char* what = imported.already_there                         ? "there already"
@@ -220,6 +246,7 @@ void add_import_options(CLI::App& command, ImportArguments& arguments) {
                        "(default: the index that pip is configured with)");
     add_config_option(command, arguments.config);
     command.add_flag("--facts", arguments.facts, "also print each wheel's facts");
+    command.add_flag("-q,--quiet", arguments.quiet, "no progress on standard error");
     command.add_flag("--json", arguments.json, "one JSON document on standard output, facts included");
 }
 
@@ -262,8 +289,10 @@ base::Status run_import(const ImportArguments& arguments, const OpenPublisher& o
     io::Json not_imported = io::Json::array();
     std::size_t failed = 0;
     base::Status ended;
+    ImportProgress progress(wheels.size(), clock, arguments.quiet);
     for (const std::string& wheel : wheels) {
         const auto imported = importer.import(wheel);
+        progress.note(imported);
         if (!imported) {
             ended = base::fail(imported.error());
             ++failed;

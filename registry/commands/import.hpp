@@ -20,6 +20,7 @@ struct ImportArguments {
     std::vector<std::string> wheels;  // WheelChoice in words
     std::string from;                 // empty: pip's index
     bool facts = false;
+    bool quiet = false;
     bool json = false;
 };
 

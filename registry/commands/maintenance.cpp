@@ -16,6 +16,7 @@
 #include "registry/store/index_list.hpp"
 #include "registry/store/opened_store.hpp"
 #include "registry/store/owner.hpp"
+#include "registry/upstream/saved_suppliers.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -189,7 +190,8 @@ base::Status run_backup(const MaintenanceArguments& arguments, const base::Clock
         const lifecycle::BackupReport report,
         lifecycle::back_up(config.store, *blobs, arguments.folder,
                            arguments.link ? lifecycle::BlobTransfer::link : lifecycle::BlobTransfer::copy,
-                           clock, show_progress(arguments, "backup", clock)));
+                           clock, show_progress(arguments, "backup", clock),
+                           [&] { return save_suppliers(config.store / "upstream", arguments.folder); }));
     // A restored queue would request wheels that were built since, and grant leases that were granted before or have
     // ended.
     const std::vector<std::string> left_out = database::Store(config.store).left_out_of_backups();
@@ -198,9 +200,12 @@ base::Status run_backup(const MaintenanceArguments& arguments, const base::Clock
 }
 
 base::Status run_restore(const MaintenanceArguments& arguments, const base::Clock& clock) {
-    WHEELYARD_ASSIGN(
-        const lifecycle::BackupReport report,
-        lifecycle::restore(arguments.folder, arguments.store, show_progress(arguments, "restore", clock)));
+    WHEELYARD_ASSIGN(const lifecycle::BackupReport report,
+                     lifecycle::restore(
+                         arguments.folder, arguments.store, show_progress(arguments, "restore", clock), [&] {
+                             return restore_suppliers(arguments.folder,
+                                                      std::filesystem::path(arguments.store) / "upstream");
+                         }));
     return print_backup(arguments, report, "restored", {});
 }
 

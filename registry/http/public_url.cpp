@@ -3,50 +3,15 @@
 #include <algorithm>
 
 #include "lib/base/text/text.hpp"
+#include "registry/http/forwarded.hpp"
 #include "registry/http/limits.hpp"
 
 namespace wheelyard::http {
 
 namespace {
 
-// Cuts the last part off `text`, at the last `separator` outside of a quoted string (RFC 9110 §5.6.4). A text with an open
-// quote has no parts: a client may have opened it so that it takes in what the proxy has added.
-std::string_view take_last(std::string_view& text, char separator) {
-    bool is_quoted = false;
-    std::size_t begin = 0;
-    for (std::size_t at = 0; at < text.size(); ++at) {
-        if (is_quoted && text[at] == '\\')
-            ++at;
-        else if (text[at] == '"')
-            is_quoted = !is_quoted;
-        else if (text[at] == separator && !is_quoted)
-            begin = at + 1;
-    }
-    if (is_quoted) return text = {};
-    const std::string_view last = base::trim(text.substr(begin));
-    text = text.substr(0, begin == 0 ? 0 : begin - 1);
-    return last;
-}
-
 std::string_view last_of(std::string_view list) {
-    return take_last(list, ',');
-}
-
-// The value of a parameter of the last element of Forwarded: `for=192.0.2.1;proto=https;host="h:8443"`. A quoted value with an
-// escape is none that is used here.
-std::string_view parameter_of(std::string_view forwarded, std::string_view name) {
-    std::string_view element = last_of(forwarded);
-    while (!element.empty()) {
-        const std::string_view pair = take_last(element, ';');
-        const auto equals = pair.find('=');
-        if (equals == std::string_view::npos || !base::equals_ignoring_case(pair.substr(0, equals), name))
-            continue;
-        std::string_view value = pair.substr(equals + 1);
-        if (value.size() >= 2 && value.front() == '"' && value.back() == '"')
-            value = value.substr(1, value.size() - 2);
-        return value;
-    }
-    return {};
+    return take_last_of_list(list);
 }
 
 bool consists_of(std::string_view text, std::string_view marks) {
@@ -79,11 +44,11 @@ std::string public_url_of(const RequestHead& head, bool is_tls, bool is_from_pro
     std::string_view prefix;
     if (is_from_proxy) {
         std::string_view said = last_of(head.forwarded_proto);
-        if (said.empty()) said = parameter_of(head.forwarded, "proto");
+        if (said.empty()) said = parameter_of(last_of(head.forwarded), "proto");
         if (const std::string proto = base::ascii_lower(said); proto == "https" || proto == "http")
             scheme = proto;
         said = last_of(head.forwarded_host);
-        if (said.empty()) said = parameter_of(head.forwarded, "host");
+        if (said.empty()) said = parameter_of(last_of(head.forwarded), "host");
         if (is_host(said)) host = said;
         prefix = path_prefix(last_of(head.forwarded_prefix));
     }

@@ -26,14 +26,19 @@ struct ReadRequest {
     std::string filename = {};  // instead of `project`, as the address has it
 };
 
+struct Reader {
+    bool may_read = false;   // false: to this caller the index does not exist
+    std::string token = {};  // its ID, for limits
+};
+
 class ReaderService {
   public:
     virtual ~ReaderService() = default;
     // The answer to credentials that cannot be those of anybody, without a look at the tokens: it costs the caller's thread nothing.
     [[nodiscard]] virtual std::optional<wire::Problem> refuse_at_sight(const std::string& authorization) = 0;
     // Both read the tokens for each request, so that a revoked one is refused, and run off the I/O threads.
-    // False: to this caller the index does not exist. Status 401: no valid credentials; 503: they cannot be checked.
-    [[nodiscard]] virtual wire::Answered<bool> may_read(const ReadRequest& request) = 0;
+    // Status 401: no valid credentials; 503: they cannot be checked.
+    [[nodiscard]] virtual wire::Answered<Reader> may_read(const ReadRequest& request) = 0;
     // The private indexes that the credentials may read, wholly or in part. None for invalid credentials.
     [[nodiscard]] virtual std::vector<std::string> readable(const std::string& authorization) = 0;
 };

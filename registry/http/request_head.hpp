@@ -11,6 +11,10 @@
 
 namespace wheelyard::http {
 
+// Through which registries a request for a file of an upstream came, each by the name of its run: a registry that finds itself there
+// would wait for itself. Not Via (RFC 9110 §7.6.3): web servers in front of an index answer that one without compression.
+inline constexpr std::string_view upstream_via_field = "Wheelyard-Via";
+
 struct RequestHead {
     std::string method;
     std::string target;
@@ -33,11 +37,13 @@ struct RequestHead {
     std::optional<std::uint64_t> upload_offset;  // resumable uploads; nullopt if absent or not a number
     std::optional<std::uint64_t> upload_length;
     // What a proxy says of the client's request: the last line of each field, since a proxy adds its own behind the
-    // client's. Only public_url.hpp uses them.
+    // client's. Only public_url.hpp and forwarded.hpp use them.
     std::string forwarded;        // RFC 7239
     std::string forwarded_proto;  // X-Forwarded-Proto, -Host and -Prefix
     std::string forwarded_host;
     std::string forwarded_prefix;
+    std::string forwarded_for;  // X-Forwarded-For
+    std::string upstream_via;   // through which registries the request came (upstream.hpp)
 
     [[nodiscard]] bool has_body() const { return chunked || (content_length && *content_length > 0); }
 };

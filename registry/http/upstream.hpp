@@ -32,6 +32,8 @@ struct UpstreamRequest {
     bool may_wait = true;
     // Whether the answer may be a file that still arrives.
     bool may_arrive = false;
+    std::string client = {};  // who asks, for limits: an address, or a token
+    std::string via = {};     // upstream_via_field as received
 };
 
 struct UpstreamAnswer {
@@ -47,6 +49,8 @@ struct UpstreamAnswer {
     SharedText metadata = {};
     SharedArrivingFile arriving = {};
     wire::Problem problem = {};
+    std::string via =
+        {};  // upstream_via_field of the answer: the request came back to this registry, or would
 };
 
 // The answer when no more requests may wait for upstreams.
@@ -61,6 +65,14 @@ struct UpstreamAnswer {
     return wire::make_problem("upstream.unavailable", "The upstream does not answer",
                               "The project comes from an upstream that does not answer now.", value,
                               "try again shortly");
+}
+
+// The answer to a request that would have to be sent to the registry from which it comes.
+[[nodiscard]] inline wire::Problem upstream_loop(const std::string& value) {
+    return wire::make_problem(
+        "upstream.loop", "Registries ask each other for this",
+        "The request comes from a registry that this one would have to ask, and neither has the project.",
+        value, "no index has this project; if one should, see the `url` of each [[index.upstream]]");
 }
 
 class UpstreamService {

@@ -374,10 +374,12 @@ wire::Problem name_taken(std::string_view filename, const catalog::Added& there)
                                   : "raise the version or the build number");
 }
 
-wire::Problem name_was_deleted(std::string_view filename) {
+wire::Problem name_was_deleted(std::string_view filename, std::string_view deleted) {
+    const std::string spelled = deleted.empty() ? "" : ", as `" + std::string(deleted) + "`";
     return wire::make_problem(
-        "upload.name_was_deleted", "This filename was previously used by a file that has since been deleted",
-        "Lock files may contain the old file's hash, so a deleted name is never used again.",
+        "upload.name_was_deleted",
+        "This filename was previously used by a file that has since been deleted" + spelled,
+        "Lock files may contain the old file's hash, so a deleted name is never used again, in any spelling.",
         std::string(filename), "raise the version or the build number");
 }
 
@@ -386,7 +388,7 @@ std::optional<wire::Problem> refusal_of(const catalog::Added& added, const catal
         case catalog::AddOutcome::name_taken:
             return name_taken(row.filename, added);
         case catalog::AddOutcome::name_was_deleted:
-            return name_was_deleted(row.filename);
+            return name_was_deleted(row.filename, added.filename_there);
         case catalog::AddOutcome::project_closed:
             return wire::make_problem(
                 "upload.project_closed", "The project " + row.project + " accepts no new files",

@@ -82,7 +82,8 @@ enum class AcceptedFiles { wheels, wheels_and_sdists };
 // The titles "File already exists (six-1.16.0-py2.py3-none-any.whl)" and "This filename was previously used
 // …" are texts that clients recognize.
 [[nodiscard]] wire::Problem name_taken(std::string_view filename, const catalog::Added& there);
-[[nodiscard]] wire::Problem name_was_deleted(std::string_view filename);
+// `deleted`: the name, when it is another spelling.
+[[nodiscard]] wire::Problem name_was_deleted(std::string_view filename, std::string_view deleted = {});
 // Why the catalog did not add `row`; nullopt if it did.
 [[nodiscard]] std::optional<wire::Problem> refusal_of(const catalog::Added& added,
                                                       const catalog::FileRow& row);

@@ -115,7 +115,7 @@ base::Result<bool> refers_to_given_back(const catalog::Catalog& live, const std:
 
 base::Result<BackupReport> back_up(const fs::path& store, const blobs::BlobStore& blobs, const fs::path& to,
                                    BlobTransfer transfer, const base::Clock& clock,
-                                   const BackupProgress& progress) {
+                                   const BackupProgress& progress, const BackupStep& before_catalog) {
     const database::Store live_store(store);
     const database::Store backup(to);
     WHEELYARD_ASSIGN(const auto live, live_store.reader());
@@ -136,13 +136,14 @@ base::Result<BackupReport> back_up(const fs::path& store, const blobs::BlobStore
         WHEELYARD_TRY(backup.drop_copy());
         return report;
     }
+    if (before_catalog) WHEELYARD_TRY(before_catalog());
     WHEELYARD_TRY(backup.keep_copy());
     WHEELYARD_TRY(write_manifest(to, report, clock));
     return report;
 }
 
 base::Result<BackupReport> restore(const fs::path& from, const fs::path& store,
-                                   const BackupProgress& progress) {
+                                   const BackupProgress& progress, const BackupStep& before_catalog) {
     const database::Store restored(store);
     // Files beside a lost catalog belong to other serials: its old log would be replayed onto the restored one, and the
     // old trees would count as newer than it.
@@ -162,6 +163,7 @@ base::Result<BackupReport> restore(const fs::path& from, const fs::path& store,
         WHEELYARD_ASSIGN(const auto of_backup, blobs::read_blob_store(from));
         WHEELYARD_ASSIGN(report, BlobCopy(*of_backup, blobs, BlobTransfer::copy, progress).run(*saved));
     }
+    if (before_catalog) WHEELYARD_TRY(before_catalog());
     // The catalog comes last: a partly restored store has none, so nothing serves it.
     WHEELYARD_TRY(restored.keep_copy());
     return report;

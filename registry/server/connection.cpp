@@ -177,6 +177,7 @@ Connection::Task<void> Connection::refuse_head(wire::Problem problem) {
 
 Connection::Task<bool> Connection::handle(const RequestHead& head) {
     served_ = &shared_.served();
+    client_.clear();
     Answered<Route> route = parse_target(head.target);
     if (route) kind_ = route->kind;
     const bool comes_from_page = !head.fetch_site.empty() || !head.origin.empty();

@@ -80,6 +80,7 @@ class Connection {
 
     // connection_readers.cpp
     [[nodiscard]] bool is_private(const Route& route) const;
+    [[nodiscard]] bool may_be_private(const Route& route) const;  // as far as a stranger can tell
     [[nodiscard]] bool asks_reader(const RequestHead& head, const Route& route) const;
     // The reply if the caller may not read, or if what it may read decides the reply; nullopt: answer.
     Task<std::optional<Reply>> answer_by_reader(const RequestHead& head, const Route& route);
@@ -169,6 +170,7 @@ class Connection {
     RouteKind kind_ = RouteKind::front;  // of the current request, for metrics and the log
     Time request_began_{};
     std::string request_id_;
+    std::string client_;  // of the current request, for limits: the reader's token; empty: not known yet
 };
 
 }  // namespace wheelyard::http

@@ -59,10 +59,18 @@ bool Connection::is_private(const Route& route) const {
     return !route.index.empty() && served_->private_names.contains(route.index);
 }
 
-// The front page differs only for callers with credentials. The API checks its callers itself.
+// No index has a dot in its name: /favicon.ico is 404 at once, and asks no browser for a password.
+bool Connection::may_be_private(const Route& route) const {
+    if (route.index.empty()) return false;
+    if (!served_->names.contains(route.index)) return route.index.find('.') == std::string::npos;
+    return is_private(route);
+}
+
+// The front page differs only for callers with credentials. The API checks its callers itself. Beside private indexes, one that
+// does not exist is answered as they are, by the same steps: a stranger learns of neither.
 bool Connection::asks_reader(const RequestHead& head, const Route& route) const {
     if (served_->private_names.empty()) return false;
-    if (route.kind != RouteKind::front) return is_private(route);
+    if (route.kind != RouteKind::front) return may_be_private(route);
     const bool reads = head.method == "GET" || head.method == "HEAD";
     return reads && !head.authorization.empty() && shared_.readers != nullptr;
 }
@@ -79,13 +87,14 @@ Connection::Task<std::optional<Reply>> Connection::answer_by_reader(const Reques
     const Slot slot(shared_.reader_checks_now, max_reader_checks);
     if (!slot.taken()) co_return reply_problem(readers_busy());
     const ReadRequest request = read_request(head, route);
-    Answered<bool> may_read = false;
+    Answered<Reader> reader;
     PoolJob job(shared_.reader_pool, socket_.executor());
-    job.start([&] { may_read = shared_.readers->may_read(request); });
+    job.start([&] { reader = shared_.readers->may_read(request); });
     const bool ran = co_await job.join();
     if (!ran) co_return reply_problem(internal_problem());
-    if (!may_read) co_return reply_problem(may_read.error());
-    if (!*may_read) co_return unknown_to_caller(head, route);
+    if (!reader) co_return reply_problem(reader.error());
+    if (!reader->may_read || !served_->names.contains(route.index)) co_return unknown_to_caller(head, route);
+    client_ = std::move(reader->token);
     co_return std::nullopt;
 }
 

@@ -1,4 +1,5 @@
 // Pages and files of indexes with upstreams: the service says whether the published tree has the answer, or brings it.
+#include "registry/http/forwarded.hpp"
 #include "registry/http/rendered_page.hpp"
 #include "registry/server/connection.hpp"
 #include "registry/server/limits.hpp"
@@ -53,8 +54,13 @@ Connection::Task<Reply> Connection::answer_from_upstream(const RequestHead& head
             co_return stored;
         }
     }
+    if (client_.empty()) client_ = client_of(head, socket_.peer_address(), shared_.settings.trusted_proxies);
     const Slot slot(shared_.upstream_waits_now, max_upstream_waits);
-    UpstreamRequest request{route.index, route.project, route.sha256, route.filename, slot.taken()};
+    const OwnerSlots::Held own(shared_.upstream_waits_by_client, client_, max_upstream_waits_of_a_client);
+    const bool may_wait = slot.taken() && own.taken();
+    UpstreamRequest request{route.index, route.project, route.sha256, route.filename, may_wait};
+    request.client = client_;
+    request.via = head.upstream_via;
     // Ranges and conditions are those of the stored file; HEAD asks whether it can be stored.
     request.may_arrive = head.method == "GET" && head.range.empty() && head.if_none_match.empty() &&
                          head.if_modified_since.empty();
@@ -85,9 +91,12 @@ Connection::Task<Reply> Connection::answer_from_upstream(const RequestHead& head
         case UpstreamAnswer::Kind::arriving:
             co_return reply_arriving(found->arriving, route);
         case UpstreamAnswer::Kind::problem:
-            co_return reply_problem(slot.taken() ? found->problem : upstream_busy());
+            break;
     }
-    co_return answer_route(head, route);
+    if (found->kind == UpstreamAnswer::Kind::published) co_return answer_route(head, route);
+    Reply reply = reply_problem(may_wait ? found->problem : upstream_busy());
+    if (!found->via.empty()) reply.add(upstream_via_field, found->via);
+    co_return reply;
 }
 
 }  // namespace wheelyard::http

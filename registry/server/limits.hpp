@@ -25,6 +25,7 @@ inline constexpr std::int64_t upstream_first_page_wait_ms = 60'000;
 // Without a byte: a request for part of a file waits until all of it is stored, and large ones take long.
 inline constexpr std::int64_t upstream_file_wait_ms = 15 * 60'000;
 inline constexpr std::size_t max_upstream_waits = 1'024;  // concurrent; each holds a connection
+inline constexpr std::size_t max_upstream_waits_of_a_client = 768;
 
 // Bodies in transfer.
 // Two per upload: one is filled while the other is written.

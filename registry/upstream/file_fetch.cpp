@@ -142,7 +142,10 @@ base::Result<bool> repeats(const base::Reader& file, std::uint64_t at, std::stri
 // come again are compared.
 base::Status download(const FileFetchParts& parts, UpstreamClient& client, const simple::FileLink& link,
                       std::uint64_t limit_bytes, Download& into) {
-    WHEELYARD_TRY(parts.config.room().check(link.size.value_or(0)));
+    if (auto room = parts.config.room().check(link.size.value_or(0)); !room) {
+        parts.cut.clear();
+        return room;
+    }
     const std::uint64_t kept = into.staged->size();
     WHEELYARD_ASSIGN(const base::FileReader known, into.staged->read());
     into.is_pieced = kept > 0;
@@ -213,13 +216,29 @@ base::Status download_patiently(const FileFetchParts& parts, UpstreamClient& cli
     }
 }
 
+// A break says nothing against what came before it: the next download goes on from there. Readers of this one have their end.
+void keep_cut(const FileFetchParts& parts, const base::Error& error, Download&& download) {
+    if (!may_try_again(error) || download.staged->size() < min_progress_bytes) return;
+    parts.cut.keep(parts.file, {*std::move(download.staged), download.size, std::move(download.validator)},
+                   parts.clock.now());
+}
+
 // Pieces of two files have the hash of neither: the upstream may have changed it between them, which is no alarm.
 base::Result<blobs::StagedBlob> download_whole(const FileFetchParts& parts, UpstreamClient& client,
                                                const simple::FileLink& link, std::uint64_t limit_bytes) {
     Download into{.size = link.size};
-    WHEELYARD_ASSIGN(blobs::StagedBlob staged, parts.blobs.stage());
-    into.staged.emplace(std::move(staged));
-    WHEELYARD_TRY(download_patiently(parts, client, link, limit_bytes, into));
+    if (auto cut = parts.cut.take(parts.file, parts.clock.now())) {
+        into.staged.emplace(std::move(cut->staged));
+        into.size = cut->size;
+        into.validator = std::move(cut->validator);
+    } else {
+        WHEELYARD_ASSIGN(blobs::StagedBlob staged, parts.blobs.stage());
+        into.staged.emplace(std::move(staged));
+    }
+    if (auto done = download_patiently(parts, client, link, limit_bytes, into); !done) {
+        keep_cut(parts, done.error(), std::move(into));
+        return base::fail(std::move(done.error()));
+    }
     base::Status good = check_bytes(*into.staged, link);
     if (!good && into.is_pieced) {
         WHEELYARD_TRY(begin_again(parts, link, into));

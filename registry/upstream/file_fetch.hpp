@@ -15,6 +15,7 @@
 #include "registry/config/config.hpp"
 #include "registry/http/arriving_file.hpp"
 #include "registry/upstream/cached_page.hpp"
+#include "registry/upstream/cut_downloads.hpp"
 #include "registry/upstream/upstream_client.hpp"
 
 namespace wheelyard::registry {
@@ -25,6 +26,9 @@ struct FileFetchParts {
     Writer& writer;
     std::counting_semaphore<>& inspections;  // how many there may be at once
     unsigned inspect_threads = 1;
+    CutDownloads& cut;  // where an earlier download of this `file` was cut, and where this one is kept
+    std::string file;
+    const base::Clock& clock;
     // Called at most once, with a large file of which the first bytes are there. It is ended here only as broken, if the
     // upstream turns out to have another file by now; else that is for the caller, by the result. Empty: nobody reads before the end.
     std::function<void(http::SharedArrivingFile)> arrives = {};

@@ -46,19 +46,36 @@ std::string public_sentence(const base::Error& error) {
     return error.sentence.substr(0, error.sentence.find(" ("));
 }
 
+LastFailures::LastFailures(std::filesystem::path folder, Write write)
+    : folder_(std::move(folder)),
+      write_(write ? std::move(write)
+                   : [folder = folder_](const std::filesystem::path& file, const std::string& bytes) {
+                         return base::make_private_directories(folder)
+                             .and_then([&] { return base::make_directories(file.parent_path()); })
+                             .and_then(
+                                 [&] { return base::replace_file(file, bytes, base::private_file_mode); });
+                     }) {}
+
 void LastFailures::note(const std::string& cache_index, UpstreamFailure failure) {
-    const std::lock_guard lock(mutex_);
-    std::vector<UpstreamFailure>& all = known_[cache_index];
-    std::erase_if(all, [&](const UpstreamFailure& known) { return known.project == failure.project; });
+    std::unique_lock lock(mutex_);
+    Known& known = known_[cache_index];
+    std::vector<UpstreamFailure>& all = known.failures;
+    std::erase_if(all, [&](const UpstreamFailure& one) { return one.project == failure.project; });
     if (all.size() >= max_failures_kept) all.erase(all.begin());
     all.push_back(std::move(failure));
-    const std::filesystem::path file = failures_file(folder_, cache_index);
-    io::Json json = io::Json::object({{"format", failures_format}});
-    list_record.write_into(json, FailureList{all});
-    base::Status saved = base::make_private_directories(folder_);
-    if (saved) saved = base::make_directories(file.parent_path());
-    if (saved) saved = base::replace_file(file, json.render(), base::private_file_mode);
-    if (!saved) io::log_error("upstream.failure_not_stored", {{"error", saved.error().text()}});
+    known.is_newer = true;
+    if (known.is_written_now) return;
+    known.is_written_now = true;
+    while (known.is_newer) {
+        known.is_newer = false;
+        io::Json json = io::Json::object({{"format", failures_format}});
+        list_record.write_into(json, FailureList{all});
+        lock.unlock();
+        const base::Status saved = write_(failures_file(folder_, cache_index), json.render());
+        if (!saved) io::log_error("upstream.failure_not_stored", {{"error", saved.error().text()}});
+        lock.lock();
+    }
+    known.is_written_now = false;
 }
 
 std::optional<UpstreamFailure> find_last_failure(const std::filesystem::path& folder,

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -34,17 +35,26 @@ struct UpstreamFailure {
 // What everybody may be told of an error: nothing of addresses in the site's network.
 [[nodiscard]] std::string public_sentence(const base::Error& error);
 
-// Thread-safe.
+// Thread-safe. Writing takes a disk's time: one thread at a time writes the file of an upstream, and for those that note a failure
+// meanwhile, too.
 class LastFailures {
   public:
-    explicit LastFailures(std::filesystem::path folder) : folder_(std::move(folder)) {}
+    using Write = std::function<base::Status(const std::filesystem::path& file, const std::string& bytes)>;
+    // `write`: for tests.
+    explicit LastFailures(std::filesystem::path folder, Write write = {});
     // What cannot be written is logged.
     void note(const std::string& cache_index, UpstreamFailure failure);
 
   private:
+    struct Known {
+        std::vector<UpstreamFailure> failures = {};
+        bool is_written_now = false;
+        bool is_newer = false;  // than what is written now
+    };
     const std::filesystem::path folder_;
+    const Write write_;
     std::mutex mutex_;
-    std::map<std::string, std::vector<UpstreamFailure>> known_;  // by cache index
+    std::map<std::string, Known> known_;  // by cache index
 };
 
 // The newest failure for this project or of the whole upstream; nullopt: none is known. `folder`: DIR/upstream.

@@ -27,9 +27,15 @@ inline constexpr std::int64_t file_retry_s = 10;
 inline constexpr std::int64_t refused_file_retry_s = 600;  // wrong bytes will be wrong again
 inline constexpr int max_tries = 3;  // of one download in a row that bring less than `min_progress_bytes`
 inline constexpr std::uint64_t min_progress_bytes = 64 * base::kib;
+// Beginnings of files whose download was given up.
+inline constexpr std::int64_t cut_download_kept_s = 3'600;
+inline constexpr std::size_t max_cut_downloads = 32;
+inline constexpr std::uint64_t max_cut_download_bytes = 8 * base::gib;
 
 // Requests to upstreams.
 inline constexpr int max_redirects = 5;
+inline constexpr std::size_t max_via_bytes =
+    512;  // a request through more registries than that goes in a circle
 inline constexpr std::int64_t page_timeout_ms = 60'000;
 inline constexpr std::int64_t connect_timeout_ms = 10'000;
 inline constexpr std::int64_t file_stall_timeout_ms =

@@ -8,6 +8,7 @@
 #include "lib/simple/limits.hpp"
 #include "lib/simple/page.hpp"
 #include "lib/wheel/filename.hpp"
+#include "registry/http/request_head.hpp"
 #include "registry/upstream/freshness.hpp"
 #include "registry/upstream/limits.hpp"
 
@@ -15,6 +16,7 @@ namespace wheelyard::registry {
 namespace {
 
 constexpr int status_not_modified = 304;
+constexpr int status_loop = 508;
 constexpr std::string_view quarantined = "quarantined";
 
 // 403 means absent: so the CUDA and ROCm indexes of PyTorch answer for projects that they do not have. refuses() has the
@@ -75,6 +77,14 @@ bool refuses(const io::HttpAnswer& answer, const UpstreamConfig& upstream, const
     return answer.status == 403 && (!upstream.username.empty() || was_there);
 }
 
+// Nothing is known of the project: another registry's question may be on the way, whose answer the upstream lacks.
+tl::unexpected<PageFailure> loop_of(const std::string& url) {
+    base::Error error{"upstream.loop", "The upstream is a registry that would have to ask this one", url};
+    error.kind = base::ErrorKind::unavailable;
+    error.recovery = base::Recovery::retry;
+    return tl::unexpected(PageFailure{.error = std::move(error), .is_loop = true});
+}
+
 }  // namespace
 
 tl::expected<FetchedPage, PageFailure> read_page_answer(const io::HttpAnswer& answer, const std::string& url,
@@ -113,6 +123,8 @@ tl::expected<FetchedPage, PageFailure> read_page_answer(const io::HttpAnswer& an
         else
             fetched.page = absent_page(before);
         fresh_s = absent_fresh_s;
+    } else if (answer.status == status_loop && !answer.header(http::upstream_via_field).empty()) {
+        return loop_of(url);
     } else {
         return failure_of(answer, url);
     }

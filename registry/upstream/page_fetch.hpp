@@ -24,6 +24,7 @@ struct PageFailure {
     base::Error error;
     bool is_upstream_wide = false;
     std::int64_t pause_s = 0;  // as the upstream asked; 0: the caller's backoff
+    bool is_loop = false;      // the upstream is a registry that would have to ask this one
 };
 
 // `before`: the cached page, or nullptr; makes the request conditional.

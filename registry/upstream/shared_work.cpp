@@ -15,6 +15,10 @@ std::size_t share_of(std::size_t all, std::size_t owners) {
     return owners > 1 ? std::max<std::size_t>(1, all / 2) : all;
 }
 
+std::size_t share_of_client(std::size_t all) {
+    return all - all / 4;
+}
+
 }  // namespace
 
 SharedWork::SharedWork(unsigned threads, std::size_t max_waiting, std::size_t owners)
@@ -51,7 +55,7 @@ void SharedWork::set_owners(std::size_t owners) {
     wake_.notify_all();  // an owner may have more threads than before
 }
 
-void SharedWork::start(const std::string& name, const std::string& owner, Work work, Then then) {
+void SharedWork::start(const std::string& name, const For& whom, Work work, Then then) {
     {
         const std::lock_guard lock(mutex_);
         const auto known = jobs_.find(name);
@@ -59,11 +63,16 @@ void SharedWork::start(const std::string& name, const std::string& owner, Work w
             if (then) known->second.waiters.push_back(std::move(then));
             return;
         }
-        Load& load = loads_[owner];
-        if (!stopping_ && queue_.size() < max_waiting_ && load.waiting < share_of(max_waiting_, owners_)) {
+        Load& load = loads_[whom.owner];
+        const auto of_client = client_loads_.find(whom.client);
+        const bool has_place =
+            queue_.size() < max_waiting_ && load.waiting < share_of(max_waiting_, owners_) &&
+            (of_client == client_loads_.end() || of_client->second.waiting < share_of_client(max_waiting_));
+        if (!stopping_ && has_place) {
             ++load.waiting;
+            ++client_loads_[whom.client].waiting;
             Job& job = jobs_[name];
-            job.owner = owner;
+            job.whom = whom;
             job.work = std::move(work);
             if (then) job.waiters.push_back(std::move(then));
             queue_.push_back(name);
@@ -92,10 +101,14 @@ std::size_t SharedWork::waiting() const {
     return queue_.size();
 }
 
+bool SharedWork::may_run(const For& whom) const {
+    return loads_.at(whom.owner).running < share_of(max_running_, owners_) &&
+           client_loads_.at(whom.client).running < share_of_client(max_running_);
+}
+
 std::deque<std::string>::iterator SharedWork::next() {
-    return std::find_if(queue_.begin(), queue_.end(), [this](const std::string& name) {
-        return loads_.at(jobs_.at(name).owner).running < share_of(max_running_, owners_);
-    });
+    return std::find_if(queue_.begin(), queue_.end(),
+                        [this](const std::string& name) { return may_run(jobs_.at(name).whom); });
 }
 
 void SharedWork::start_thread() {
@@ -120,9 +133,13 @@ void SharedWork::run() {
         const std::string name = std::move(*chosen);
         queue_.erase(chosen);
         Job& job = jobs_.at(name);
-        Load& load = loads_.at(job.owner);
-        --load.waiting;
-        ++load.running;
+        const For whom = job.whom;
+        Load& load = loads_.at(whom.owner);
+        Load& of_client = client_loads_.at(whom.client);
+        for (Load* const each : {&load, &of_client}) {
+            --each->waiting;
+            ++each->running;
+        }
         const Work work = std::move(job.work);
         lock.unlock();
         try {
@@ -134,7 +151,8 @@ void SharedWork::run() {
         const std::vector<Then> waiters = std::move(job.waiters);
         jobs_.erase(name);
         --load.running;
-        wake_.notify_one();  // work of this owner may have waited for this thread
+        if (--of_client.running == 0 && of_client.waiting == 0) client_loads_.erase(whom.client);
+        wake_.notify_one();  // work of this owner or client may have waited for this thread
         lock.unlock();
         for (const Then& then : waiters)
             then(true);

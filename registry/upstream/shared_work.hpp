@@ -1,5 +1,6 @@
 // A pool of threads, started when they are needed, for named work: work under one name runs once, however many wait for it. Each work has an owner, and
-// a slow owner does not stop the others: of several, one has at most half of the threads and half of the waiting places.
+// a slow owner does not stop the others: of several, one has at most half of the threads and half of the waiting places. Work is also
+// that of the client who asked for it first, and one client leaves a quarter of both to the others.
 #pragma once
 
 #include <condition_variable>
@@ -28,7 +29,11 @@ class SharedWork {
 
     void set_owners(std::size_t owners);
     // If work of this name waits or runs already, only `then` is added. `then` may be empty.
-    void start(const std::string& name, const std::string& owner, Work work, Then then);
+    struct For {
+        std::string owner;
+        std::string client = {};
+    };
+    void start(const std::string& name, const For& whom, Work work, Then then);
     // Answers those who wait for this running work so far, and goes on: they may have what they need. They may start()
     // it again to wait for its end.
     void answer_waiters(const std::string& name);
@@ -38,7 +43,7 @@ class SharedWork {
 
   private:
     struct Job {
-        std::string owner;
+        For whom;
         Work work;
         std::vector<Then> waiters;
     };
@@ -47,6 +52,7 @@ class SharedWork {
         std::size_t waiting = 0;
     };
     void run();
+    [[nodiscard]] bool may_run(const For& whom) const;
     void start_thread();                                     // one more if all are busy; with mutex_
     [[nodiscard]] std::deque<std::string>::iterator next();  // the first whose owner may have one more thread
 
@@ -57,8 +63,9 @@ class SharedWork {
     std::condition_variable wake_;
     std::map<std::string, Job> jobs_;  // waiting or running
     std::deque<std::string> queue_;
-    std::map<std::string, Load> loads_;  // by owner
-    std::size_t idle_ = 0;               // threads that wait
+    std::map<std::string, Load> loads_;         // by owner
+    std::map<std::string, Load> client_loads_;  // of those that have work
+    std::size_t idle_ = 0;                      // threads that wait
     bool stopping_ = false;
     std::vector<std::thread> threads_;
 };

@@ -18,10 +18,11 @@ bool ever_supplied(const Candidate& candidate, const CachedPage& page) {
     return candidate.has_files || !page.gone.empty() || page.absent_since != 0;
 }
 
-// Without a note, as versions before wrote pages of an only upstream.
+// Without a note, as versions before wrote pages of an only upstream. Where others are noted, this index is not among them.
 bool shows_supply(const Candidate& candidate, const CachedPage* page) {
     if (page == nullptr) return candidate.has_files;
-    return page->released == 0 && (!page->is_absent || ever_supplied(candidate, *page));
+    return page->supplies.empty() && page->released == 0 &&
+           (!page->is_absent || ever_supplied(candidate, *page));
 }
 
 bool has(const std::vector<std::string>& indexes, const std::string& index) {
@@ -56,13 +57,15 @@ const Candidate* supplier_of(const std::vector<Candidate>& candidates, std::span
 bool may_supply(const Candidate& candidate, const std::vector<Candidate>& candidates,
                 std::span<const SharedPage> pages, const std::string& index) {
     if (const Candidate* const own = supplier_of(candidates, pages, index)) return own == &candidate;
-    bool may = true;
-    for (const std::string& other : candidate.shown_by) {
-        const Candidate* const supplier = supplier_of(candidates, pages, other);
-        if (supplier == &candidate) return true;
-        if (supplier != nullptr) may = false;
+    bool is_free = true;
+    for (const Candidate& of : candidates) {
+        for (const std::string& inherited : of.shown_by) {
+            const Candidate* const supplier = supplier_of(candidates, pages, inherited);
+            if (supplier == &candidate) return true;
+            is_free = is_free && supplier == nullptr;
+        }
     }
-    return may;
+    return is_free;
 }
 
 }  // namespace wheelyard::registry

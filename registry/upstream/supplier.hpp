@@ -26,8 +26,8 @@ enum class Standing {
 [[nodiscard]] const Candidate* supplier_of(const std::vector<Candidate>& candidates,
                                            std::span<const SharedPage> pages, const std::string& index);
 
-// Whether this candidate may supply the project to `index`, which was asked: no other one did, neither to it nor to an
-// index from which it inherits the candidate.
+// Whether this candidate may supply the project to `index`, which was asked: no other one did, neither to it nor, before it was
+// asked, to an index from which it inherits a candidate.
 [[nodiscard]] bool may_supply(const Candidate& candidate, const std::vector<Candidate>& candidates,
                               std::span<const SharedPage> pages, const std::string& index);
 

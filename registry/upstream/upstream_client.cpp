@@ -9,6 +9,7 @@
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/url.hpp"
+#include "registry/http/request_head.hpp"
 #include "registry/upstream/freshness.hpp"
 #include "registry/upstream/limits.hpp"
 #include "registry/upstream/offer.hpp"
@@ -60,6 +61,7 @@ base::Result<UpstreamClient::Place> UpstreamClient::place_of(const std::string& 
         return base::fail_as(base::ErrorKind::refused, base::Recovery::person,
                              {"upstream.redirect", "The upstream refers back to this registry", url, {}});
     Place found{may_be_private(upstream_, place) ? &private_ : &public_, headers};
+    if (!via_.empty()) found.headers.emplace_back(http::upstream_via_field, via_);
     WHEELYARD_ASSIGN(const base::Url own, base::parse_url(upstream_.url));
     if (upstream_.username.empty() || !has_same_origin(place, own)) return found;
     WHEELYARD_ASSIGN(const std::string password,

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 
 #include "lib/base/result.hpp"
 #include "lib/io/http_client.hpp"
@@ -31,6 +32,9 @@ class UpstreamClient {
                                                      std::uint64_t limit_bytes, const io::HttpSink& sink,
                                                      const io::HttpHead& head);
 
+    // From now on each request says through which registries it comes; the last of them is this one.
+    void send_via(std::string via) { via_ = std::move(via); }
+
     // How long the last answer asked to be left alone; 0: it did not.
     [[nodiscard]] std::int64_t asked_pause_s() const { return asked_pause_s_; }
 
@@ -48,6 +52,7 @@ class UpstreamClient {
     const std::atomic<bool>& stopping_;
     const IsOwn is_own_;
     std::int64_t asked_pause_s_ = 0;
+    std::string via_;         // empty: not said
     io::HttpClient public_;   // refuses private addresses
     io::HttpClient private_;  // for the hosts that may have them
 };

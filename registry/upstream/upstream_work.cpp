@@ -75,8 +75,11 @@ base::Result<std::optional<catalog::FileRow>> Upstreams::fetched_row(const Candi
     return reader_->file(candidate.upstream->cache_index, filename);
 }
 
-std::string Upstreams::page_work_of(const UpstreamConfig& upstream, const std::string& project) {
-    return "page " + upstream.cache_index + "/" + project + " of " + upstream.url;
+// Of another registry's request also its way: that it would go in a circle says nothing of the requests of clients.
+std::string Upstreams::page_work_of(const UpstreamConfig& upstream, const Ask& ask) {
+    const std::string& via = ask.request.via;
+    return "page " + upstream.cache_index + "/" + ask.project + " of " + upstream.url +
+           (via.empty() ? "" : " via " + via);
 }
 
 bool Upstreams::is_worth_asking(const Candidate& candidate, const std::string& work) const {
@@ -97,17 +100,18 @@ bool Upstreams::is_paused(const Candidate& candidate) const {
 void Upstreams::start(SharedWork& pool, const std::string& work, const Candidate& candidate,
                       const SharedAsk& ask, std::function<void()> run) {
     ask->tried.insert(work);
-    pool.start(work, candidate.upstream->cache_index, std::move(run), [this, ask](bool ran) {
-        if (ran) return answer(ask);
-        ask->then({.kind = http::UpstreamAnswer::Kind::problem, .problem = http::upstream_busy()});
-    });
+    pool.start(work, {candidate.upstream->cache_index, ask->request.client}, std::move(run),
+               [this, ask](bool ran) {
+                   if (ran) return answer(ask);
+                   ask->then({.kind = http::UpstreamAnswer::Kind::problem, .problem = http::upstream_busy()});
+               });
 }
 
-void Upstreams::refresh_page(const Candidate& candidate, const std::string& project) {
-    const UpstreamConfig& upstream = *candidate.upstream;
-    const std::string work = page_work_of(upstream, project);
+void Upstreams::refresh_page(const Errand& errand, const std::string& project) {
+    const UpstreamConfig& upstream = *errand.candidate.upstream;
+    const std::string& work = errand.work;
     const SharedPage before = store_.find(upstream.cache_index, project);
-    auto client = take_client(upstream);
+    auto client = take_client(upstream, errand.via);
     ++counts_.page_requests;
     auto fetched = fetch_page(*client, upstream, project, before.get(), parts_.clock);
     give_client(upstream, std::move(client));
@@ -117,6 +121,11 @@ void Upstreams::refresh_page(const Candidate& candidate, const std::string& proj
         io::log_warn(
             "upstream.page_failed",
             {{"upstream", upstream.cache_index}, {"project", project}, {"error", failure.error.text()}});
+        if (failure.is_loop) {
+            const base::UnixMicros next_try = parts_.clock.now() + page_retry_s * second_us;
+            keep_failure({upstream, project, project, failure.error}, next_try);
+            return remember_failure(work, page_retry_s, http::upstream_loop(project), true);
+        }
         if (failure.is_upstream_wide) note_failure(upstream.cache_index, failure.pause_s);
         return remember_trouble(work, page_retry_s,
                                 {upstream, project, project, failure.error, failure.is_upstream_wide});
@@ -144,9 +153,9 @@ void Upstreams::refresh_page(const Candidate& candidate, const std::string& proj
     }
 }
 
-void Upstreams::load_metadata(const Candidate& candidate, const UpstreamFile& file, const std::string& work) {
-    const UpstreamConfig& upstream = *candidate.upstream;
-    auto client = take_client(upstream);
+void Upstreams::load_metadata(const Errand& errand, const UpstreamFile& file) {
+    const UpstreamConfig& upstream = *errand.candidate.upstream;
+    auto client = take_client(upstream, errand.via);
     auto answer = client->get(file.link.url + ".metadata", {}, max_metadata_bytes);
     const std::int64_t pause_s = client->asked_pause_s();
     if (pause_s > 0) note_failure(upstream.cache_index, pause_s);
@@ -171,14 +180,16 @@ void Upstreams::load_metadata(const Candidate& candidate, const UpstreamFile& fi
     if (is_alarm(loaded.error())) ++counts_.alarms;
     io::log_warn("upstream.metadata_failed",
                  {{"upstream", upstream.cache_index}, {"error", loaded.error().text()}});
-    note_file_failure(work, file_retry_s, upstream, file, loaded.error());
+    note_file_failure(errand.work, file_retry_s, upstream, file, loaded.error());
 }
 
 SharedWork& Upstreams::pool_of(const UpstreamFile& file) {
     return file.link.size && *file.link.size <= small_file_bytes ? small_file_work_ : large_file_work_;
 }
 
-void Upstreams::load_wheel(const Candidate& candidate, const UpstreamFile& file, const std::string& work) {
+void Upstreams::load_wheel(const Errand& errand, const UpstreamFile& file) {
+    const Candidate& candidate = errand.candidate;
+    const std::string& work = errand.work;
     const UpstreamConfig& upstream = *candidate.upstream;
     // A row may have been stored after its look-up, just before the end of an earlier run.
     if (const auto row = fetched_row(candidate, file.link.filename); row && *row) return;
@@ -188,10 +199,13 @@ void Upstreams::load_wheel(const Candidate& candidate, const UpstreamFile& file,
                          .blobs = parts_.blobs,
                          .writer = parts_.writer,
                          .inspections = &pool == &small_file_work_ ? small_inspections_ : large_inspections_,
-                         .inspect_threads = parts_.inspect_threads};
+                         .inspect_threads = parts_.inspect_threads,
+                         .cut = cut_downloads_,
+                         .file = work,
+                         .clock = parts_.clock};
     if (!upstream.inspect_first)
         fetch.arrives = [&](http::SharedArrivingFile arriving) { passing.begin(std::move(arriving)); };
-    auto client = take_client(upstream);
+    auto client = take_client(upstream, errand.via);
     const auto fetched = fetch_file(fetch, *client, *candidate.index, upstream, file);
     const std::int64_t pause_s = client->asked_pause_s();
     if (pause_s > 0) note_failure(upstream.cache_index, pause_s);
@@ -287,11 +301,19 @@ wire::Problem Upstreams::unavailable(const Candidate& candidate, const std::stri
     return problem;
 }
 
-void Upstreams::remember_failure(const std::string& work, std::int64_t for_s, wire::Problem problem) {
+void Upstreams::remember_failure(const std::string& work, std::int64_t for_s, wire::Problem problem,
+                                 bool is_loop) {
     const base::UnixMicros until = parts_.clock.now() + for_s * second_us;
     const std::lock_guard lock(mutex_);
     if (failures_.size() >= max_failures) failures_.clear();
-    failures_[work] = {until, std::move(problem)};
+    failures_[work] = {until, std::move(problem), is_loop};
+}
+
+bool Upstreams::has_looped(const std::string& work) const {
+    const std::lock_guard lock(mutex_);
+    const auto failure = failures_.find(work);
+    return failure != failures_.end() && failure->second.is_loop &&
+           parts_.clock.now() < failure->second.until;
 }
 
 std::optional<wire::Problem> Upstreams::recent_failure(const std::string& work) const {
@@ -301,20 +323,23 @@ std::optional<wire::Problem> Upstreams::recent_failure(const std::string& work) 
     return failure->second.problem;
 }
 
-std::unique_ptr<UpstreamClient> Upstreams::take_client(const UpstreamConfig& upstream) {
+std::unique_ptr<UpstreamClient> Upstreams::take_client(const UpstreamConfig& upstream,
+                                                       const std::string& via) {
+    std::unique_ptr<UpstreamClient> client;
     {
         const std::lock_guard lock(mutex_);
         auto& idle = clients_[&upstream];
         if (!idle.empty()) {
-            auto client = std::move(idle.back());
+            client = std::move(idle.back());
             idle.pop_back();
-            return client;
         }
     }
     const auto is_own = [&config = rules().config](const std::string& url) {
         return own_index(url, config).has_value();
     };
-    return std::make_unique<UpstreamClient>(upstream, stopping_, is_own);
+    if (!client) client = std::make_unique<UpstreamClient>(upstream, stopping_, is_own);
+    client->send_via(via);
+    return client;
 }
 
 void Upstreams::give_client(const UpstreamConfig& upstream, std::unique_ptr<UpstreamClient> client) {

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <optional>
 
+#include "lib/base/digest/digest.hpp"
+#include "lib/base/text/encoding.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/io/log.hpp"
 #include "lib/wheel/filename.hpp"
 #include "lib/wheel/name.hpp"
@@ -88,6 +91,7 @@ base::Result<std::unique_ptr<Upstreams>> Upstreams::open(UpstreamParts parts) {
 
 Upstreams::Upstreams(UpstreamParts parts, std::unique_ptr<const catalog::Catalog> reader)
     : parts_(std::move(parts)),
+      id_("wheelyard-" + base::encode_hex(base::random_bytes(8))),
       rules_(&kept_rules_.emplace_back(*parts_.config)),
       store_(parts_.config->store / "upstream"),
       last_failures_(parts_.config->store / "upstream"),
@@ -138,7 +142,22 @@ void Upstreams::find(const http::UpstreamRequest& request, Then then) {
     const auto ask = std::make_shared<Ask>(
         Ask{.request = request, .project = project_of(request), .then = std::move(then)});
     if (!is_usable(ask->project)) return ask->then({});
+    if (was_here(ask->request.via)) {
+        ask->is_loop = true;
+        ask->request.may_wait = false;
+    }
     answer(ask);
+}
+
+std::string Upstreams::via_of(const Ask& ask) const {
+    return ask.request.via.empty() ? id_ : ask.request.via + ", " + id_;
+}
+
+bool Upstreams::was_here(const std::string& via) const {
+    if (via.size() > max_via_bytes) return true;
+    const auto registries = base::split(via, ',');
+    return std::any_of(registries.begin(), registries.end(),
+                       [this](std::string_view one) { return base::trim(one) == id_; });
 }
 
 void Upstreams::answer(const SharedAsk& ask) {
@@ -164,22 +183,30 @@ void Upstreams::answer_from(const SharedAsk& ask, const Source& source) {
     std::vector<SharedPage> pages;
     for (const Candidate& candidate : source.candidates)
         pages.push_back(store_.head(candidate.upstream->cache_index, ask->project));
+    bool is_only_ours = false;
     for (std::size_t i = 0; i < source.candidates.size(); ++i) {
         const Candidate& candidate = source.candidates[i];
         const SharedPage& page = pages[i];
         if (!may_supply(candidate, source.candidates, pages, ask->request.index)) continue;
-        const std::string work = page_work_of(*candidate.upstream, ask->project);
-        const auto run = [this, candidate, project = ask->project] { refresh_page(candidate, project); };
+        const std::string work = page_work_of(*candidate.upstream, *ask);
+        const auto run = [this, errand = Errand{candidate, work, via_of(*ask)}, project = ask->project] {
+            refresh_page(errand, project);
+        };
         const Age age = page ? age_of(*page, *candidate.upstream, parts_.clock.now()) : Age::old;
         // A file's hash is its identity: any page that lists it will do.
         const bool will_do = age != Age::old || (page && !page->is_absent && !ask->request.sha256.empty());
         if (!will_do && ask->request.may_wait && !ask->tried.contains(work) &&
             is_worth_asking(candidate, work))
             return start(page_work_, work, candidate, ask, run);
-        if (age == Age::stale && is_worth_asking(candidate, work))
-            page_work_.start(work, candidate.upstream->cache_index, run, {});
+        if (age == Age::stale && !ask->is_loop && is_worth_asking(candidate, work))
+            page_work_.start(work, {candidate.upstream->cache_index, ask->request.client}, run, {});
         if (!page || (page->is_absent && age == Age::old)) {
             if (candidate.has_files) return answer_absent(ask, source, candidate);
+            // What the upstream has of its own, it would have sent.
+            if (ask->is_loop || has_looped(work)) {
+                is_only_ours = is_only_ours || !ask->request.via.empty();
+                continue;
+            }
             return ask->then(problem_answer(unavailable(candidate, work, ask->project)));
         }
         const Standing standing = standing_of(candidate, page.get());
@@ -191,8 +218,19 @@ void Upstreams::answer_from(const SharedAsk& ask, const Source& source) {
         if (ask->request.sha256.empty()) return answer_page(ask, supply);
         return answer_file(ask, supply);
     }
+    if (is_only_ours) return answer_loop(ask);
     // No upstream has the project: 404, unless files of it were fetched while one had it.
     ask->then({});
+}
+
+void Upstreams::answer_loop(const SharedAsk& ask) {
+    if (ask->is_loop)
+        io::log_warn("upstream.loop", {{"index", ask->request.index},
+                                       {"project", ask->project},
+                                       {"via", ask->request.via.substr(0, max_via_bytes)}});
+    http::UpstreamAnswer answer = problem_answer(http::upstream_loop(ask->project));
+    answer.via = id_;
+    ask->then(std::move(answer));
 }
 
 // The published tree lists what was fetched of the first candidate that has files: it is the answer only if no other
@@ -260,10 +298,12 @@ void Upstreams::answer_metadata(const SharedAsk& ask, const Supply& supply, cons
     if (bytes) return ask->then({.kind = Kind::metadata, .metadata = std::move(bytes)});
     const std::string work = "metadata " + cache_index + "/" + file.link.metadata_sha256;
     if (const auto failure = recent_failure(work)) return ask->then(problem_answer(*failure));
+    if (ask->is_loop) return answer_loop(ask);
     if (ask->tried.contains(work) || is_paused(supply.candidate) || !ask->request.may_wait)
         return ask->then(problem_answer(unavailable(supply.candidate, work, ask->project)));
-    start(page_work_, work, supply.candidate, ask,
-          [this, candidate = supply.candidate, file, work] { load_metadata(candidate, file, work); });
+    start(
+        page_work_, work, supply.candidate, ask,
+        [this, errand = Errand{supply.candidate, work, via_of(*ask)}, file] { load_metadata(errand, file); });
 }
 
 void Upstreams::answer_wheel(const SharedAsk& ask, const Supply& supply, const UpstreamFile& file) {
@@ -280,10 +320,11 @@ void Upstreams::answer_wheel(const SharedAsk& ask, const Supply& supply, const U
     if (is_arriving && ask->request.may_arrive)
         return ask->then({.kind = Kind::arriving, .arriving = std::move(file_so_far)});
     const bool may_start = !ask->tried.contains(work) && !is_paused(supply.candidate);
+    if (ask->is_loop) return answer_loop(ask);
     if ((!may_start && !is_arriving) || !ask->request.may_wait)
         return ask->then(problem_answer(unavailable(supply.candidate, work, ask->project)));
     start(pool_of(file), work, supply.candidate, ask,
-          [this, candidate = supply.candidate, file, work] { load_wheel(candidate, file, work); });
+          [this, errand = Errand{supply.candidate, work, via_of(*ask)}, file] { load_wheel(errand, file); });
 }
 
 // The file is committed; the tree has it once its page is published.

@@ -31,6 +31,7 @@
 #include "registry/database/store.hpp"
 #include "registry/http/metrics.hpp"
 #include "registry/http/upstream.hpp"
+#include "registry/upstream/cut_downloads.hpp"
 #include "registry/upstream/file_fetch.hpp"
 #include "registry/upstream/last_failures.hpp"
 #include "registry/upstream/last_used.hpp"
@@ -95,6 +96,7 @@ class Upstreams final : public http::UpstreamService {
         http::UpstreamRequest request;
         std::string project;
         std::set<std::string> tried = {};  // names of work that ran for it
+        bool is_loop = false;              // it has come through this registry: nobody is asked for it
         Then then;
     };
     using SharedAsk = std::shared_ptr<Ask>;
@@ -106,6 +108,7 @@ class Upstreams final : public http::UpstreamService {
     struct Failure {
         base::UnixMicros until = 0;
         wire::Problem problem;
+        bool is_loop = false;  // of the page: the upstream would have to ask this registry
     };
     struct Health {  // of one upstream
         base::UnixMicros not_before = 0;
@@ -140,6 +143,7 @@ class Upstreams final : public http::UpstreamService {
     void answer(const SharedAsk& ask);
     void answer_from(const SharedAsk& ask, const Source& source);
     void answer_absent(const SharedAsk& ask, const Source& source, const Candidate& candidate);
+    void answer_loop(const SharedAsk& ask);
     [[nodiscard]] SharedPage supply_from(const SharedAsk& ask, const Source& source,
                                          const Candidate& candidate, std::span<const SharedPage> pages);
     void answer_page(const SharedAsk& ask, const Supply& supply);
@@ -150,7 +154,10 @@ class Upstreams final : public http::UpstreamService {
 
     // upstream_work.cpp: requests to upstreams.
     // The name of the work. The page of a former `url` is another one.
-    [[nodiscard]] static std::string page_work_of(const UpstreamConfig& upstream, const std::string& project);
+    [[nodiscard]] static std::string page_work_of(const UpstreamConfig& upstream, const Ask& ask);
+    // What requests to upstreams say of the way of this one, and whether it has been here.
+    [[nodiscard]] std::string via_of(const Ask& ask) const;
+    [[nodiscard]] bool was_here(const std::string& via) const;
     // A large file that is sent while it arrives. What nobody completes ends broken, and so does what was announced with
     // another size.
     class Passing {
@@ -174,16 +181,24 @@ class Upstreams final : public http::UpstreamService {
     [[nodiscard]] bool is_paused(const Candidate& candidate) const;
     void start(SharedWork& pool, const std::string& work, const Candidate& candidate, const SharedAsk& ask,
                std::function<void()> run);
-    void refresh_page(const Candidate& candidate, const std::string& project);
-    void load_metadata(const Candidate& candidate, const UpstreamFile& file, const std::string& work);
+    // A piece of work as the request that began it wants it.
+    struct Errand {
+        Candidate candidate;
+        std::string work;  // its name
+        std::string via;
+    };
+    void refresh_page(const Errand& errand, const std::string& project);
+    void load_metadata(const Errand& errand, const UpstreamFile& file);
     [[nodiscard]] SharedWork& pool_of(const UpstreamFile& file);
     [[nodiscard]] std::array<SharedWork*, 3> pools() {
         return {&page_work_, &small_file_work_, &large_file_work_};
     }
-    void load_wheel(const Candidate& candidate, const UpstreamFile& file, const std::string& work);
+    void load_wheel(const Errand& errand, const UpstreamFile& file);
     void note_success(const std::string& upstream);
     void note_failure(const std::string& upstream, std::int64_t pause_s);
-    void remember_failure(const std::string& work, std::int64_t for_s, wire::Problem problem);
+    void remember_failure(const std::string& work, std::int64_t for_s, wire::Problem problem,
+                          bool is_loop = false);
+    [[nodiscard]] bool has_looped(const std::string& work) const;
     // The same for an error that time may cure; clients are told what it was and when the upstream is asked again.
     struct Trouble {
         const UpstreamConfig& upstream;
@@ -202,7 +217,8 @@ class Upstreams final : public http::UpstreamService {
     [[nodiscard]] base::Result<std::optional<catalog::FileRow>> fetched_row(const Candidate& candidate,
                                                                             const std::string& filename);
     [[nodiscard]] std::optional<wire::Problem> recent_failure(const std::string& work) const;
-    [[nodiscard]] std::unique_ptr<UpstreamClient> take_client(const UpstreamConfig& upstream);
+    [[nodiscard]] std::unique_ptr<UpstreamClient> take_client(const UpstreamConfig& upstream,
+                                                              const std::string& via);
     void give_client(const UpstreamConfig& upstream, std::unique_ptr<UpstreamClient> client);
 
     // offered_page.cpp
@@ -211,10 +227,13 @@ class Upstreams final : public http::UpstreamService {
                                                                                  const std::string& project);
 
     UpstreamParts parts_;
+    const std::string
+        id_;  // of this run, in upstream_via_field: a restored store has not the name of its original
     std::deque<Rules> kept_rules_;  // all there were: requests refer to them
     std::atomic<const Rules*> rules_;
     PageStore store_;
     LastFailures last_failures_;
+    CutDownloads cut_downloads_;
 
     std::mutex reader_mutex_;
     const std::unique_ptr<const catalog::Catalog> reader_;

@@ -3,6 +3,7 @@ held against what was said; what cannot be proven is refused before anything is 
 
 import json
 import os
+import signal
 import subprocess
 import threading
 import time
@@ -180,6 +181,25 @@ class ImportTest(FarmCase):
         living.wait()
         self.assert_ran(self.run_import(other.filename, source=self.sources.url), "there already")
         self.assertEqual(self.import_folders(), set())
+
+    def test_an_import_that_is_stopped_leaves_whole_files_and_the_same_command_goes_on(self):
+        for number, stop in enumerate((signal.SIGINT, signal.SIGTERM, signal.SIGKILL)):
+            project, folder = f"yard-stopped-{number}", self.folder / str(number)
+            wheels = {path.name: path for path in (Wheel(project, version=f"1.{n}").write(folder) for n in range(120))}
+            command = [BIN / "wheelyard-registry", "import", "-c", self.farm.config, INDEX, folder]
+            with subprocess.Popen(command, stdout=subprocess.PIPE, env=self.farm.environment) as process:
+                process.stdout.readline()
+                process.send_signal(stop)
+                process.stdout.read()
+            self.assertEqual(process.returncode, -stop)
+            before = self.farm.files(project)
+            for name, entry in before.items():
+                self.assertEqual(self.farm.get(f"/{INDEX}" + entry["url"].removeprefix("../.."))[2], wheels[name].read_bytes())
+            done = self.farm.run(*command)
+            self.assert_ran(done, "there already")
+            self.assertEqual(set(self.farm.files(project)), set(wheels))
+            self.assertEqual((self.farm.staging_leftovers(), self.import_folders()), ([], set()))
+        self.farm.check_tree()
 
     def test_what_an_import_committed_is_shown_by_the_running_server_while_the_import_goes_on(self):
         shown = self.made("yard-shown")

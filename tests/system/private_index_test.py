@@ -18,7 +18,7 @@ from support.farm import COMMAND_TIMEOUT_S, Farm
 from support.upstream import Upstream
 from support.wheels import Wheel, sha256_of
 
-OPEN, HIDDEN, OTHER = "open", "hidden", "other"
+OPEN, HIDDEN, OTHER, ABSENT = "open", "hidden", "other", "absent"
 PROJECT, OWN_PROJECT = "quokka-core", "numbat"  # of HIDDEN: the secret one, and the one that a token is limited to
 SITE = "wallaby-site"
 TITLE = "Marsupials of the institute"
@@ -276,6 +276,43 @@ class PrivateIndexTest(FarmCase):
         fields = [line for line in answer[1].splitlines() if not line.startswith(("Date:", "X-Request-Id:", "Content-Length:"))]
         return (answer[0], [line.replace(HIDDEN, "NAME").replace("absent", "NAME") for line in fields],
                 answer[2].decode().replace(HIDDEN, "NAME").replace("absent", "NAME"))
+
+    def test_strangers_cannot_tell_a_private_index_from_one_that_does_not_exist(self):
+        """At every address and with every method the same status, fields, length and body, but for the name that was asked for."""
+        self.assertEqual(len(HIDDEN), len(ABSENT))  # so that even the lengths are the same
+        strangers = {who: authorization for who, authorization in self.credentials().items()
+                     if who in ("none", "nonsense", "unknown", "revoked", "other index", "writer of public")}
+        self.assertEqual(len(strangers), 6)
+        values = self.prepare()
+        asked = 0
+        connection = http.client.HTTPConnection("127.0.0.1", self.farm.port, timeout=COMMAND_TIMEOUT_S)
+        self.addCleanup(connection.close)
+
+        def answer(method: str, path: str, fields: dict[str, str], body: bytes | None) -> tuple[int, str, list[str], bytes]:
+            connection.request(method, path, body, fields)
+            got = connection.getresponse()
+            read = got.read().replace(ABSENT.encode(), HIDDEN.encode())
+            lines = [f"{name}: {value}".replace(ABSENT, HIDDEN) for name, value in got.getheaders() if name not in ("Date", "X-Request-Id")]
+            return got.status, got.reason.replace(ABSENT, HIDDEN), lines, read
+
+        for path, operation in self.addresses(values):
+            if HIDDEN not in path:
+                continue
+            for method in METHODS:
+                body = self.body_of(operation) if method in ("POST", "PUT", "PATCH") else None
+                for who, authorization in strangers.items():
+                    for headers in HEADERS[1:3] if method == "GET" else HEADERS[:1]:
+                        fields = dict(headers) | ({"Authorization": authorization} if authorization else {})
+                        if operation == "upload":
+                            fields["Content-Type"] = "multipart/form-data; boundary=x"
+                        there = answer(method, path, fields, body)
+                        absent = answer(method, path.replace(HIDDEN, ABSENT), fields, body and body.replace(HIDDEN.encode(), ABSENT.encode()))
+                        self.assertEqual(there, absent, f"{who}: {method} {path}")
+                        asked += 2
+        self.assertGreater(asked, 5_000)
+        # Who may read learns that a name is wrong; what can be no index asks nobody for a password.
+        self.assertEqual(self.ask("GET", f"/{ABSENT}/simple/", basic(self.reader))[0], 404)
+        self.assertEqual(self.ask("GET", "/favicon.ico", None)[0], 404)
 
     def test_a_revoked_token_reads_nothing_from_the_next_request_on(self):
         connection = http.client.HTTPConnection("127.0.0.1", self.farm.port, timeout=COMMAND_TIMEOUT_S)

@@ -305,6 +305,10 @@ class UpstreamTest(FarmCase):
         with self.assertRaises(http.client.IncompleteRead):
             stalling.read()
         self.farm.check_tree()
+        # What was cut, and nothing wrong, is kept for the next request while the server runs.
+        self.assertEqual(len(self.farm.staging_leftovers()), 3)
+        self.farm.stop()
+        self.farm.start()
         self.assertEqual(self.farm.staging_leftovers(), [])
 
     def test_a_stop_ends_the_transfers_of_arriving_files(self):
@@ -577,6 +581,11 @@ class UpstreamTest(FarmCase):
         self.assertEqual((self.listed("yard-late"), self.listed("yard-late", SITE)), (["1.0"], ["1.0"]))
         self.assert_failed(self.farm.run("wheelyard-registry", "release-project", "base.third", "x", "--reason", "x", "-c", self.farm.config),
                            "base.first, base.second")
+        audit = self.farm.run("wheelyard-registry", "audit", "--json", "-c", self.farm.config)
+        self.assert_ran(audit)
+        released = [event for event in map(json.loads, audit.stdout.splitlines()) if event["kind"] == "project_released"]
+        self.assertEqual([(event["index"], event["project"], event["reason"]) for event in released],
+                         [("base.first", "yard-gone", "it moved"), ("base.first", "yard-both", "it moved"), ("base.second", "yard-late", "it moved")])
         self.farm.check_tree()
 
     def test_a_name_stays_with_its_upstream_whatever_is_configured_restored_or_inherited(self):
@@ -603,6 +612,14 @@ class UpstreamTest(FarmCase):
         self.change_upstream_age()
         self.assertEqual((self.listed("yard-added"), self.listed("yard-added", SITE)), (["1.0"], ["1.0"]))
         self.assertEqual((self.listed("yard-inherited", SITE), self.listed("yard-inherited")), (["1.0"], ["1.0"]))
+        # A backup has it, also of what nobody fetched.
+        self.assert_ran(self.farm.run("wheelyard-registry", "backup", self.folder / "backup", "-q", "-c", self.farm.config))
+        self.farm.stop()
+        shutil.rmtree(self.farm.data)
+        self.assert_ran(self.farm.run("wheelyard-registry", "restore", self.folder / "backup", self.farm.data, "-q"))
+        self.farm.start()
+        for name in names:
+            self.assertEqual((self.listed(name, SITE), self.listed(name)), (["1.0"], ["1.0"]), name)
         self.farm.stop()
         shutil.rmtree(self.farm.data / "upstream")
         self.farm.start()

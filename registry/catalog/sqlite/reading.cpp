@@ -1,6 +1,7 @@
 // The statements that only read.
 #include <utility>
 
+#include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
 #include "registry/catalog/index_rule.hpp"
 #include "registry/catalog/sqlite/sqlite_rows.hpp"
@@ -365,6 +366,28 @@ base::Result<std::vector<std::string>> SqliteCatalog::faults() const {
 
 base::Result<std::int64_t> SqliteCatalog::change_count() const {
     return database_.integer("SELECT count FROM change_count");
+}
+
+// Of the names in their order, those of the first letter are looked at.
+base::Result<std::vector<std::string>> SqliteCatalog::deleted_names(std::string_view index,
+                                                                    std::string_view begin) const {
+    const std::string lower = base::ascii_lower(begin.substr(0, 1));
+    std::string upper = lower;
+    for (char& c : upper)
+        if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+    const auto after = [](std::string first) {
+        for (char& c : first)
+            ++c;
+        return first;
+    };
+    WHEELYARD_ASSIGN(
+        auto query,
+        database_.prepare("SELECT filename FROM tombstone WHERE index_name = ? AND (filename >= ? AND "
+                          "filename < ? OR filename >= ? AND filename < ?) AND may_return = 0 AND "
+                          "lower(substr(filename, 1, ?)) = ?",
+                          index, lower, after(lower), upper, after(upper),
+                          static_cast<std::int64_t>(begin.size()), begin));
+    return collect(query, [](const Statement& row) { return row.text(0); });
 }
 
 base::Result<std::vector<std::string>> SqliteCatalog::filenames_of_version(std::string_view index,

@@ -93,6 +93,8 @@ class SqliteCatalog final : public Catalog {
                                                         std::string_view filename) const override;
     base::Result<std::optional<Tombstone>> tombstone(std::string_view index,
                                                      std::string_view filename) const override;
+    base::Result<std::vector<std::string>> deleted_names(std::string_view index,
+                                                         std::string_view begin) const override;
     base::Result<std::vector<std::string>> filenames_of_version(std::string_view index,
                                                                 std::string_view project,
                                                                 std::string_view begin) const override;

@@ -571,6 +571,30 @@ TEST_CASE("a compressed page always matches its page and is removed once the pag
     CHECK(!fs::exists(compressed));
 }
 
+TEST_CASE(
+    "copies that an older program did not keep are removed before anything, and come back with a change") {
+    StoreFixture store;
+    for (int number = 10; number < 20; ++number)
+        store.add("main", "six", "1." + std::to_string(number),
+                  "six-1." + std::to_string(number) + "-py3-none-any.whl");
+    REQUIRE(publish(store.catalog, store.blobs, store.tree, {"main"}, store.clock, {.precompressed = true}));
+    const fs::path page = store.tree / "main/simple/six/index.html";
+    const fs::path copy = page.native() + ".zst";
+    REQUIRE(fs::exists(copy));
+    publish_all(store);
+    CHECK(fs::exists(copy));
+    PublishedState state = parse_published_state(text_of(published_file(store.tree))).value();
+    state.copies.clear();  // as a program writes it that does not know the member
+    REQUIRE(base::replace_file(published_file(store.tree), render_published_state(state)));
+    publish_all(store);
+    CHECK_FALSE(fs::exists(copy));
+    CHECK(fs::exists(page.native() + ".gz"));
+    REQUIRE(store.catalog.set_yanked({"main", "six-1.10-py3-none-any.whl"}, true,
+                                     {.actor = "anna", .reason = "bad", .time = noon}));
+    publish_all(store);
+    CHECK(text_of(copy) == *io::zstd(text_of(page)));
+}
+
 TEST_CASE("a run that does not know the configuration keeps the farm's titles, also a repair") {
     StoreFixture store;
     store.add("main", "six", "1.16.0", six_wheel);

@@ -75,4 +75,31 @@ TEST_CASE("a text that is replaced by itself has its compressed copies, and lose
     CHECK(folder.names().empty());
 }
 
+TEST_CASE("copies that the last writer of a tree did not keep are removed, and no wheel of such a name") {
+    const base::TempDir temp = std::move(*base::TempDir::make("copies"));
+    LocalDisk disk;
+    const auto text = [&](const std::string& name) {
+        const auto path = temp.path() / name;
+        std::filesystem::create_directories(path.parent_path());
+        REQUIRE(base::replace_file(path, "x"));
+        return path;
+    };
+    const auto page = text("main/simple/six/index.html.zst");
+    const auto list = text("main/status.json.zst");
+    const auto gzip = text("main/simple/six/index.html.gz");
+    const auto file = text("main/files/ab/abcd/data.zst");
+    const auto own = text(".wheelyard/state.zst");
+    const auto remove = [&](const std::set<std::string>& kept) {
+        return remove_left_copies(disk, temp.path(), kept, [] { return base::Status(); });
+    };
+    REQUIRE(remove(kept_copies()));
+    CHECK(std::filesystem::exists(page));
+    REQUIRE(remove({}));
+    for (const auto& gone : {page, list})
+        CHECK_FALSE(std::filesystem::exists(gone));
+    for (const auto& stays : {gzip, file, own})
+        CHECK(std::filesystem::exists(stays));
+    CHECK(remove_left_copies(disk, temp.path() / "none", {}, [] { return base::Status(); }));
+}
+
 }  // namespace wheelyard::indexer

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <filesystem>
 #include <future>
 #include <memory>
@@ -88,6 +89,33 @@ TEST_CASE("a change needs a token with its action, for its index and its project
     REQUIRE(events.size() == 2);
     CHECK(events[0].actor == "yanker");
     CHECK(events[0].reason == "because");
+}
+
+TEST_CASE("an explanation does not wait for commits, nor they for it") {
+    ApiFixture fixture;
+    http::ApiRequest request{.request_id = "r1", .operation = "explainProject"};
+    request.parameters.emplace("index", "main");
+    request.parameters.emplace("project", "six");
+    request.authorization = "Bearer " + fixture.token;
+    std::promise<void> busy;
+    std::promise<void> goes_on;
+    std::future<void> goes = goes_on.get_future();
+    auto writing = std::async(std::launch::async, [&] {
+        return fixture.writer.run([&](catalog::Catalog&) -> base::Status {
+            busy.set_value();
+            goes.wait();
+            return {};
+        });
+    });
+    busy.get_future().wait();
+    auto explaining = std::async(std::launch::async, [&] { return fixture.api.answer(request); });
+    const bool has_answered = explaining.wait_for(std::chrono::seconds(30)) == std::future_status::ready;
+    goes_on.set_value();
+    CHECK(has_answered);
+    const auto answer = explaining.get();
+    REQUIRE(answer);
+    CHECK(io::parse_json(answer->json)->string_or("supplied_by", "") == "main");
+    CHECK(writing.get());
 }
 
 TEST_CASE("a permitted change on a low disk gets the reserve first, a refused one does not") {

@@ -36,8 +36,9 @@ struct ReadersFixture : RegistryFixture {
         return make_token("anna", indexes, projects, actions, expires);
     }
     wire::Answered<bool> ask(const std::string& sent, ReadScope scope, const std::string& project = {}) {
-        return readers.may_read(
-            {.authorization = "Bearer " + sent, .index = "lab", .scope = scope, .project = project});
+        return readers
+            .may_read({.authorization = "Bearer " + sent, .index = "lab", .scope = scope, .project = project})
+            .map([](const http::Reader& reader) { return reader.may_read; });
     }
     // One letter for each scope that is granted: e(xists), s(ome), p(roject torch), a(ll).
     std::string granted(const std::string& sent) {
@@ -93,10 +94,12 @@ TEST_CASE_FIXTURE(ReadersFixture,
 TEST_CASE_FIXTURE(ReadersFixture, "a file belongs to the project that its name begins with") {
     const std::string made = add({"lab"}, {"yard-torch"}, {"read"});
     const auto may_read = [&](const std::string& filename) {
-        return *readers.may_read({.authorization = "Bearer " + made,
-                                  .index = "lab",
-                                  .scope = ReadScope::project,
-                                  .filename = filename});
+        return readers
+            .may_read({.authorization = "Bearer " + made,
+                       .index = "lab",
+                       .scope = ReadScope::project,
+                       .filename = filename})
+            ->may_read;
     };
     CHECK(may_read("Yard_Torch-1.0-py3-none-any.whl"));
     CHECK(may_read("yard_torch-1.0-py3-none-any.whl.metadata"));

@@ -378,7 +378,7 @@ TEST_CASE("every kind, state and status has a word that is read back") {
          {EventKind::file_added, EventKind::file_yanked, EventKind::file_unyanked, EventKind::file_deleted,
           EventKind::file_quarantined, EventKind::file_released, EventKind::file_promoted,
           EventKind::file_pinned, EventKind::file_unpinned, EventKind::project_status_changed,
-          EventKind::blobs_collected, EventKind::index_changed}) {
+          EventKind::blobs_collected, EventKind::index_changed, EventKind::project_released}) {
         CHECK(catalog::parse_event_kind(catalog::event_kind_text(kind)) == kind);
     }
     for (const auto status : {ProjectStatus::active, ProjectStatus::archived, ProjectStatus::quarantined,
@@ -391,6 +391,50 @@ TEST_CASE("every kind, state and status has a word that is read back") {
         CHECK_FALSE(catalog::parse_file_state(text).has_value());
         CHECK_FALSE(catalog::parse_project_status(text).has_value());
     }
+}
+
+TEST_CASE("a deleted name is used again in no spelling, and one that may return only in its own") {
+    Filled filled;
+    const auto spelled = [](const std::string& filename, const std::string& version) {
+        catalog::FileRow row = row_of("main", "six", version, 'f');
+        row.filename = filename;
+        return row;
+    };
+    REQUIRE(filled.catalog.delete_file({"main", six}, cause)->outcome == ChangeOutcome::changed);
+    for (const auto& [filename, version] :
+         {std::pair<const char*, const char*>{"Six-1.0-py3-none-any.whl", "1.0"},
+          {"SIX-1.0-py3-none-any.whl", "1.0"},
+          {"six-1-py3-none-any.whl", "1"},
+          {"six-1.0.0-py3-none-any.whl", "1.0.0"}}) {
+        CAPTURE(filename);
+        const auto refused = filled.catalog.add_file(spelled(filename, version)).value();
+        CHECK(refused.outcome == AddOutcome::name_was_deleted);
+        CHECK(refused.filename_there == six);
+    }
+    for (const auto& [filename, version] :
+         {std::pair<const char*, const char*>{"six-1.0-1-py3-none-any.whl", "1.0"},
+          {"six-1.0-py2-none-any.whl", "1.0"},
+          {"six-1.0.1-py3-none-any.whl", "1.0.1"}}) {
+        CAPTURE(filename);
+        CHECK(filled.catalog.add_file(spelled(filename, version))->outcome == AddOutcome::added);
+    }
+    // An upstream may have a file in two spellings, and another project one that begins as this one.
+    catalog::FileRow copy = spelled("Six-1.0-py3-none-any.whl", "1.0");
+    copy.is_upstreams = true;
+    CHECK(filled.catalog.add_file(copy)->outcome == AddOutcome::added);
+    catalog::FileRow other = row_of("main", "six-more", "1.0", 'f');
+    CHECK(filled.catalog.add_file(other)->outcome == AddOutcome::added);
+}
+
+TEST_CASE("who released a project is in the log") {
+    Filled filled;
+    const catalog::Serial before = filled.catalog.last_serial().value();
+    REQUIRE(filled.catalog.note_release("main.public", "six", {"anna", "it moved", 9}));
+    const auto events = filled.catalog.events_after(before, 10).value();
+    REQUIRE(events.size() == 1);
+    CHECK(events[0].kind == EventKind::project_released);
+    CHECK((events[0].index == "main.public" && events[0].project == "six" && events[0].actor == "anna" &&
+           events[0].reason == "it moved"));
 }
 
 TEST_CASE(

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "lib/base/text/text.hpp"
 #include "registry/catalog/catalog.hpp"
 #include "registry/catalog/index_rule.hpp"
 
@@ -321,6 +322,17 @@ class MemoryCatalog final : public Catalog {
         const auto found = rows->tombstones.find(name_of(index, filename));
         if (found == rows->tombstones.end()) return std::nullopt;
         return Tombstone{found->second.sha256, found->second.may_return};
+    }
+    base::Result<std::vector<std::string>> deleted_names(std::string_view index,
+                                                         std::string_view begin) const override {
+        const auto rows = now();
+        std::vector<std::string> names;
+        for (const auto& [name, buried] : rows->tombstones) {
+            if (name.first == index && !buried.may_return &&
+                base::ascii_lower(name.second).starts_with(begin))
+                names.push_back(name.second);
+        }
+        return names;
     }
     base::Result<std::vector<std::string>> filenames_of_version(std::string_view index,
                                                                 std::string_view project,

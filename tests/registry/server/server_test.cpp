@@ -1,4 +1,6 @@
 // The server over real sockets: what it answers, how it ends, and what it does not put up with.
+#include <future>
+
 #include "tests/registry/server/server_fixture.hpp"
 #include "tests/support/sanitizers.hpp"
 
@@ -215,6 +217,79 @@ TEST_CASE("replaced indexes are served from the next request on, also on a conne
     CHECK(client.ask("GET / HTTP/1.1\r\nHost: t\r\nAccept: text/html\r\n\r\n").body.find("The later one") !=
           std::string::npos);
     CHECK(client.ask("GET /empty/simple/ HTTP/1.1\r\nHost: t\r\n\r\n").status == 404);
+}
+
+TEST_CASE("an index that does not exist asks of the readers what a private one does, and no more") {
+    struct Counting final : ReaderService {
+        std::optional<wire::Problem> refuse_at_sight(const std::string& authorization) override {
+            ++looks;
+            if (!authorization.empty()) return std::nullopt;
+            return wire::Problem{401, "auth.missing", "Authentication required", "None was sent.", {}, {}};
+        }
+        Answered<Reader> may_read(const ReadRequest& request) override {
+            ++checks;
+            return Reader{request.index != "closed", "wy_1"};
+        }
+        std::vector<std::string> readable(const std::string&) override { return {}; }
+        std::atomic<int> looks = 0;
+        std::atomic<int> checks = 0;
+    } readers;
+    CountingUploads uploads;
+    ServerSettings settings;
+    settings.listen.front().port = 0;
+    const auto tree = std::move(*base::TempDir::make("server-test"));
+    settings.published = tree.path();
+    settings.indexes = {{"site"}, {.name = "closed", .is_private = true}};
+    auto server = Server::start(settings, uploads, nullptr, nullptr, nullptr, &readers);
+    REQUIRE(server);
+    RawClient client(server->port());
+    for (const char* rest : {"/simple/", "/simple/six/", "/simple", "/", "/events/tail.tsv", "/legacy/"}) {
+        CAPTURE(rest);
+        for (const std::string index : {"/closed", "/absent"}) {
+            CAPTURE(index);
+            readers.looks = readers.checks = 0;
+            CHECK(client.ask(get(index + rest)).status == 401);
+            CHECK((readers.looks == 1 && readers.checks == 0));
+            CHECK(client.ask(get(index + rest, "Authorization: good\r\n")).status == 404);
+            CHECK((readers.looks == 2 && readers.checks == 1));
+        }
+    }
+    CHECK(client.ask(get("/favicon.ico")).status == 404);
+    server->replace_indexes({{"site"}});
+    CHECK(client.ask(get("/absent/simple/")).status == 404);
+}
+
+TEST_CASE("the service of upstreams is told who asks, and through which registries") {
+    struct Recording final : UpstreamService {
+        bool serves(std::string_view index) const override { return index == "site"; }
+        void note_use(std::string_view, const std::string&) override {}
+        void find(const UpstreamRequest& request, std::function<void(UpstreamAnswer)> then) override {
+            asked.set_value(request);
+            then({.kind = UpstreamAnswer::Kind::problem, .problem = upstream_loop("new"), .via = "three"});
+        }
+        std::promise<UpstreamRequest> asked;
+    };
+    CountingUploads uploads;
+    ServerSettings settings;
+    settings.listen.front().port = 0;
+    const auto tree = std::move(*base::TempDir::make("server-test"));
+    settings.published = tree.path();
+    settings.indexes = {{"site"}};
+    for (const bool is_behind_proxy : {false, true}) {
+        Recording upstream;
+        if (is_behind_proxy) settings.trusted_proxies = {"127.0.0.1"};
+        auto server = Server::start(settings, uploads, nullptr, nullptr, &upstream);
+        REQUIRE(server);
+        const RawAnswer answer = RawClient(server->port())
+                                     .ask(get("/site/simple/new/",
+                                              "X-Forwarded-For: 192.0.2.8\r\nWheelyard-Via: one\r\n"
+                                              "Wheelyard-Via: two\r\n"));
+        CHECK(answer.status == 508);
+        CHECK(answer.field("Wheelyard-Via") == "three");
+        const UpstreamRequest asked = upstream.asked.get_future().get();
+        CHECK(asked.client == (is_behind_proxy ? "192.0.2.8" : "127.0.0.1"));
+        CHECK(asked.via == "one, two");
+    }
 }
 
 TEST_CASE("the pages of an index that moves are answered 503, and a preflight and its front page as ever") {

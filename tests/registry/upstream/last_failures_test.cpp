@@ -3,6 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
+#include <future>
+
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/temp_dir.hpp"
 #include "registry/upstream/limits.hpp"
@@ -61,4 +64,35 @@ TEST_CASE("everybody is told what failed, but no address") {
                                      "http://10.1.2.3/"}) == "the server refuses connections");
     CHECK(registry::public_sentence({"upstream.status", "The upstream answered with status 500", {}}) ==
           "The upstream answered with status 500");
+}
+
+TEST_CASE("while one thread writes, others note failures at once, and all of them get into the file") {
+    const base::TempDir dir = base::TempDir::make("failures").value();
+    REQUIRE(base::make_directories(dir.path() / "main.up"));
+    std::promise<void> writes;
+    std::promise<void> may_end;
+    const std::shared_future<void> end = may_end.get_future().share();
+    std::atomic<int> written = 0;
+    registry::LastFailures failures(dir.path(),
+                                    [&](const std::filesystem::path& file, const std::string& bytes) {
+                                        if (++written == 1) {
+                                            writes.set_value();
+                                            end.wait();
+                                        }
+                                        return base::replace_file(file, bytes);
+                                    });
+    const auto failure = [](const std::string& project) {
+        return registry::UpstreamFailure{
+            .time = 1, .next_try = 2, .project = project, .code = "http.connect"};
+    };
+    auto first = std::async(std::launch::async, [&] { failures.note("main.up", failure("six")); });
+    writes.get_future().wait();
+    failures.note("main.up", failure("seven"));  // does not wait for the disk
+    failures.note("main.up", failure("eight"));
+    CHECK(written == 1);
+    may_end.set_value();
+    first.get();
+    CHECK(written == 2);
+    for (const char* project : {"six", "seven", "eight"})
+        CHECK(find_last_failure(dir.path(), "main.up", project).has_value());
 }

@@ -101,6 +101,24 @@ TEST_CASE("200, 304 and what means absent become a page") {
     }
 }
 
+TEST_CASE(
+    "508 of a registry that would have to ask this one says nothing of the upstream, another 508 is its "
+    "failure") {
+    const auto first = read_page_answer(page(), url, nullptr, noon);
+    REQUIRE(first.has_value());
+    for (const CachedPage* before : {static_cast<const CachedPage*>(nullptr), &first->page}) {
+        const auto loop = read_page_answer(answer(508, {{"wheelyard-via", "one"}}), url, before, noon);
+        REQUIRE_FALSE(loop.has_value());
+        CHECK(loop.error().is_loop);
+        CHECK_FALSE(loop.error().is_upstream_wide);
+        CHECK(loop.error().error.code == "upstream.loop");
+    }
+    const auto of_others = read_page_answer(answer(508), url, nullptr, noon);  // RFC 5842
+    REQUIRE_FALSE(of_others.has_value());
+    CHECK_FALSE(of_others.error().is_loop);
+    CHECK(of_others.error().is_upstream_wide);
+}
+
 TEST_CASE("a project that the upstream lost is kept as it was, with one alarm, until it is there again") {
     const std::string nothing = R"({"meta":{"api-version":"1.1"},"name":"six","files":[]})";
     const auto first = read_page_answer(page(), url, nullptr, noon);

@@ -134,8 +134,8 @@ TEST_CASE("an index has a project from the upstream that supplied it to the inde
         return may;
     };
     CHECK(allowed("", "") == std::vector<bool>{true, true, true});
-    // gpu was never asked: its own upstream comes first, and the first one of base may not take the name.
-    CHECK(allowed("", "base") == std::vector<bool>{true, false, true});
+    // gpu was never asked: neither its own upstream nor the first one of base may take the name.
+    CHECK(allowed("", "base") == std::vector<bool>{false, false, true});
     CHECK(allowed("", "gpu") == std::vector<bool>{false, false, true});
     // It got the name from another one before base did.
     CHECK(allowed("gpu", "base") == std::vector<bool>{false, true, false});

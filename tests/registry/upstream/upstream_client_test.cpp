@@ -25,6 +25,24 @@ TEST_CASE(
     CHECK(of_own.get("http://127.0.0.1:1/base/files/x.whl", {}, 1).error().code == "http.connect");
 }
 
+TEST_CASE("every request says through which registries it comes, also after a redirect") {
+    registry::UpstreamConfig upstream;
+    const testing::LoopbackServer server([](const testing::LoopbackRequest& request) {
+        return request.target == "/a"
+                   ? testing::LoopbackAnswer{.status = 302, .headers = {{"Location", "/b"}}}
+                   : testing::LoopbackAnswer{.status = 200};
+    });
+    upstream.url = server.url();
+    upstream.hosts = upstream.private_hosts = {"127.0.0.1:" + std::to_string(server.port())};
+    const std::atomic<bool> stopping = false;
+    registry::UpstreamClient client(upstream, stopping);
+    client.send_via("one, two");
+    REQUIRE(client.get(server.url("/a"), {}, 1000).has_value());
+    REQUIRE(server.requests().size() == 2);
+    for (const testing::LoopbackRequest& request : server.requests())
+        CHECK(request.header("wheelyard-via") == "one, two");
+}
+
 TEST_CASE("redirects in a circle end where it closes") {
     registry::UpstreamConfig upstream;
     const testing::LoopbackServer server([](const testing::LoopbackRequest& request) {

@@ -1,0 +1,87 @@
+#include "registry/http/forwarded.hpp"
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <array>
+
+#include "lib/base/text/encoding.hpp"
+#include "lib/base/text/text.hpp"
+
+namespace wheelyard::http {
+
+namespace {
+
+// Cuts the last part off `text`, at the last `separator` outside of a quoted string (RFC 9110 §5.6.4). A text with an open
+// quote has no parts: a client may have opened it so that it takes in what the proxy has added.
+std::string_view take_last(std::string_view& text, char separator) {
+    bool is_quoted = false;
+    std::size_t begin = 0;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        if (is_quoted && text[at] == '\\')
+            ++at;
+        else if (text[at] == '"')
+            is_quoted = !is_quoted;
+        else if (text[at] == separator && !is_quoted)
+            begin = at + 1;
+    }
+    if (is_quoted) return text = {};
+    const std::string_view last = base::trim(text.substr(begin));
+    text = text.substr(0, begin == 0 ? 0 : begin - 1);
+    return last;
+}
+
+// "192.0.2.1:4711", "[2001:db8::1]:4711", "2001:db8::1"
+std::string_view without_port(std::string_view node) {
+    if (node.starts_with('[')) return node.substr(1, std::min(node.find(']'), node.size()) - 1);
+    const bool is_v6 = std::count(node.begin(), node.end(), ':') > 1;
+    return is_v6 ? node : node.substr(0, node.find(':'));
+}
+
+std::string network_of(std::string_view address) {
+    constexpr std::size_t max_name_bytes = 64;
+    constexpr std::size_t network_bytes = 8;
+    std::string name(address.substr(0, max_name_bytes));
+    std::array<char, 16> bytes{};
+    if (::inet_pton(AF_INET6, name.c_str(), bytes.data()) != 1) return name;
+    return base::encode_hex(std::string_view(bytes.data(), network_bytes)) + "::/64";
+}
+
+}  // namespace
+
+std::string_view take_last_of_list(std::string_view& list) {
+    return take_last(list, ',');
+}
+
+std::string_view parameter_of(std::string_view element, std::string_view name) {
+    while (!element.empty()) {
+        const std::string_view pair = take_last(element, ';');
+        const auto equals = pair.find('=');
+        if (equals == std::string_view::npos || !base::equals_ignoring_case(pair.substr(0, equals), name))
+            continue;
+        std::string_view value = pair.substr(equals + 1);
+        if (value.size() >= 2 && value.front() == '"' && value.back() == '"')
+            value = value.substr(1, value.size() - 2);
+        return value;
+    }
+    return {};
+}
+
+std::string client_of(const RequestHead& head, std::string_view peer,
+                      const std::vector<std::string>& trusted) {
+    const auto is_trusted = [&](std::string_view address) {
+        return std::find(trusted.begin(), trusted.end(), address) != trusted.end();
+    };
+    if (!is_trusted(peer)) return network_of(peer);
+    const bool is_plain = !head.forwarded_for.empty();
+    std::string_view hops = is_plain ? head.forwarded_for : head.forwarded;
+    while (!hops.empty()) {
+        const std::string_view hop = take_last_of_list(hops);
+        const std::string_view address = without_port(is_plain ? hop : parameter_of(hop, "for"));
+        if (address.empty()) break;
+        if (!is_trusted(address)) return network_of(address);
+    }
+    return network_of(peer);
+}
+
+}  // namespace wheelyard::http

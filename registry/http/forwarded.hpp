@@ -1,0 +1,23 @@
+// What a proxy says of the client's request, in the fields that proxies add. Pure.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "registry/http/request_head.hpp"
+
+namespace wheelyard::http {
+
+// Cuts the last element off a list, as the proxy that is nearest has added it; empty: there is none.
+[[nodiscard]] std::string_view take_last_of_list(std::string_view& list);
+// The value of a parameter of an element of Forwarded: `for=192.0.2.1;proto=https;host="h:8443"`. A quoted value with an escape
+// is none that is used here.
+[[nodiscard]] std::string_view parameter_of(std::string_view element, std::string_view name);
+
+// Whom a limit for each client counts: the address of the nearest host that is none of the `trusted` proxies, which say it in
+// X-Forwarded-For or else in Forwarded (RFC 7239). Of IPv6 the network of 64 bits, which one host has all addresses of.
+[[nodiscard]] std::string client_of(const RequestHead& head, std::string_view peer,
+                                    const std::vector<std::string>& trusted);
+
+}  // namespace wheelyard::http
