@@ -146,7 +146,7 @@ class Check:
                 self.problem(f"a fact without a source: {table}")
         self.sources()
         for check in (self.jobs, self.nodes, self.modules, self.provided, self.variables, self.steps, self.launchers, self.paths, self.versions,
-                      self.machine, self.promises, self.users):
+                      self.machine, self.promises, self.users, self.required):
             check()
         return self.problems
 
@@ -392,6 +392,18 @@ class Check:
         self.same("choices of users", [tuple(one["is"]) for one in self.facts.get("choice", [])], re.findall(r"^# export (\w+)=(\S+)", job, re.MULTILINE))
         self.same("options of LibTorch", [one["option"] for one in self.facts.get("libtorch", [])], config.get("libtorch_options", []))
         self.same("harmless messages", [one["says"] for one in self.facts.get("harmless", [])], re.findall(r"^# Harmless: (.*?\[[^]]*\].*?\[)", job, re.MULTILINE))
+
+    def required(self):
+        """What an upstream's wheel requires and only its index has is a companion of it, in the version that it requires."""
+        pairs = tomllib.loads((ROOT / "site-configs/common/versions.toml").read_text())["pair"]
+        for one in self.facts.get("required", []):
+            name, _, version = one["requires"].partition("==")
+            of_torch = one["package"], one["version"]
+            if not any(pair["package"] == name and pair["with"] == of_torch[0] and pair["versions"] == f"=={version}"
+                       and of_torch[1].startswith(pair["allowed"].removeprefix("==").rstrip("*")) for pair in pairs):
+                self.problem(f"no version pair: {of_torch} requires {one['requires']}")
+            if not any((want["package"], want.get("with"), want["version"]) == (name, *of_torch) for want in self.facts["want"]):
+                self.problem(f"no fact wants {name} with {of_torch}")
 
     def promises(self):
         """What the tests of a torch demand is what the site's documents build it with."""

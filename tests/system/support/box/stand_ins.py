@@ -225,8 +225,11 @@ def fail(text):
 
 def check():
     for name, value in project["variables"].items():
+        value, keeps_own, _ = value.partition("${" + name + "}")  # what modules put there stays
+        value = value.replace("${build}", str(Path(sys.prefix).parent))  # of the script, whose environment is build/venv
         expected = re.sub(r"\$\{(\w+)\}", lambda match: os.environ.get(match[1]) or fail(f"no module sets {match[1]}"), value)
-        if os.environ.get(name) != expected:
+        given = os.environ.get(name) or ""
+        if given != expected and not (keeps_own and given.startswith(expected) and len(given) > len(expected)):
             fail(f"{name} is {os.environ.get(name)!r}; the site's documents say {expected!r}")
     loaded = os.environ.get("LOADEDMODULES", "").split(":")
     for name in project["modules"]:
