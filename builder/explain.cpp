@@ -96,6 +96,7 @@ std::string render_story(const CellStory& story) {
         add(text, "why", story.cell->reason);
         add(text, "recipe", story.cell->recipe);
         add(text, "bounds", base::join(story.cell->bounds, ", "));
+        add(text, "also for", base::join(story.cell->also_for, ", "));
         add(text, "job", story.sizes);
     }
     if (story.claimed_task)

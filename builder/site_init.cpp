@@ -38,6 +38,17 @@ base::Status check_target(const Arguments& arguments, const fs::path& file) {
                           "name another one with --to, or replace it with --force"});
 }
 
+// Without a batch system no line of the file could hold these wishes: they would be dropped in silence.
+base::Status check_wishes(const SiteWishes& wishes, const Survey& survey) {
+    if (survey.scheduler->batch || (wishes.queue.empty() && wishes.account.empty())) return {};
+    return base::fail(
+        "site.no_batch",
+        "--queue and --account have no use: no batch system was found, and jobs are processes of "
+        "this machine",
+        wishes.queue.empty() ? wishes.account : wishes.queue,
+        "put the batch system's programs (sbatch, qsub) on PATH, or leave these options out");
+}
+
 void print_next_steps(const SiteDraft& draft, const fs::path& file) {
     std::string text = "wrote " + file.string() + "\n";
     for (const auto& one : draft.fill_in)
@@ -76,6 +87,8 @@ int run_site_init(const Arguments& arguments) {
     const Survey survey = survey_machine(base::current_environment());
     if (!arguments.yes && ::isatty(STDIN_FILENO) == 1)
         wishes = ask_wishes(survey, std::move(wishes), ask_on_terminal);
+    if (const auto useful = check_wishes(wishes, survey); !useful)
+        return complain(useful.error(), exit_usage);
     const SiteDraft draft = draft_site(survey, wishes);
     // What a person wished may be no valid value: the reader says so before anything is written.
     if (const auto read = parse_site(draft.text, file); !read) return complain(read.error(), exit_usage);

@@ -1,8 +1,10 @@
 #include "builder/plan/pair_bounds.hpp"
 
+#include <algorithm>
 #include <map>
 
 #include "builder/site/version_pairs.hpp"
+#include "lib/accelerator/accelerator_kind.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/wheel/name.hpp"
 
@@ -35,6 +37,13 @@ std::map<std::string, Version> provided(const PairInput& input) {
         if (slash != std::string::npos) add(module.substr(0, slash), module.substr(slash + 1));
     }
     add("python", input.python.full_version);
+    // "cudatoolkit/11.0" provides CUDA, too.
+    const auto* kind =
+        accelerator == nullptr ? nullptr : accelerator::find_accelerator_kind(accelerator->kind);
+    for (const auto name : kind == nullptr ? accelerator::Texts() : kind->toolkit_modules) {
+        if (const auto found = all.find(std::string(name)); found != all.end())
+            all.emplace(kind->name, found->second);
+    }
     return all;
 }
 
@@ -46,13 +55,70 @@ std::vector<PackageVersion> packages_of(const PairInput& input) {
     return packages;
 }
 
-}  // namespace
-
-std::optional<std::string> find_misfit(const PairInput& input) {
-    const auto packages = packages_of(input);
+std::map<std::string, Version> all_there(const PairInput& input,
+                                         const std::vector<PackageVersion>& packages) {
     auto there = provided(input);
     for (const auto& [name, version] : packages)
         there.insert_or_assign(name, version);
+    return there;
+}
+
+bool covers(const VersionPair& pair, const Version& version) {
+    return pair.version_set.contains(version.without_local(), wheel::Prereleases::allowed);
+}
+
+// The version that a row begins with: ">=2.9,<2.11" and "==2.9.*" → 2.9.
+std::optional<Version> first_version(const VersionPair& pair) {
+    const auto begin = pair.versions.find_first_of("0123456789");
+    if (begin == std::string::npos) return std::nullopt;
+    const auto end = pair.versions.find_first_not_of("0123456789.", begin);
+    std::string text = pair.versions.substr(begin, end == std::string::npos ? end : end - begin);
+    if (text.ends_with('.')) text.pop_back();
+    const auto parsed = Version::parse(text);
+    return parsed ? std::optional(*parsed) : std::nullopt;
+}
+
+// The row with the greatest beginning below `version`, else the one with the smallest. Precondition: not empty.
+const VersionPair& nearest_row(const std::vector<const VersionPair*>& rows, const Version& version) {
+    const VersionPair* below = nullptr;
+    const VersionPair* smallest = rows.front();
+    for (const VersionPair* row : rows) {
+        const auto first = first_version(*row);
+        if (!first) continue;
+        if (*first < version && (below == nullptr || *first_version(*below) < *first)) below = row;
+        const auto of_smallest = first_version(*smallest);
+        if (!of_smallest || *first < *of_smallest) smallest = row;
+    }
+    return below == nullptr ? *smallest : *below;
+}
+
+}  // namespace
+
+std::optional<UnknownPair> find_unknown(const PairInput& input) {
+    const auto packages = packages_of(input);
+    const auto there = all_there(input, packages);
+    for (const auto& [name, version] : packages) {
+        std::map<std::string, std::vector<const VersionPair*>> rows;  // by what the machine provides
+        for (const auto& pair : input.site.version_pairs) {
+            if (pair.use == PairUse::machine && pair.package == name && there.count(pair.with) != 0)
+                rows[pair.with].push_back(&pair);
+        }
+        for (const auto& [with, all] : rows) {
+            const Version& package_version = version;
+            if (std::any_of(all.begin(), all.end(),
+                            [&](const VersionPair* pair) { return covers(*pair, package_version); }))
+                continue;
+            return UnknownPair{"no row for " + name + " " + version.public_text() + " with " + with + " " +
+                                   there.at(with).text(),
+                               nearest_row(all, version).text()};
+        }
+    }
+    return std::nullopt;
+}
+
+std::optional<std::string> find_misfit(const PairInput& input) {
+    const auto packages = packages_of(input);
+    const auto there = all_there(input, packages);
     for (const auto& pair : pairs_for(input.site.version_pairs, packages, {PairUse::machine})) {
         const auto found = there.find(pair.with);
         if (found == there.end() || pair.allowed_set.contains(found->second, wheel::Prereleases::allowed))

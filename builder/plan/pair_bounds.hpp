@@ -25,6 +25,13 @@ struct PairInput {
 // repository beside the build, or `[versions]` without a version violates nothing.
 [[nodiscard]] std::optional<std::string> find_misfit(const PairInput& input);
 
+// A version that no row of the table covers, where the table has rows for this package and what the machine provides.
+struct UnknownPair {
+    std::string reason;   // "no row for torch 2.15.0 with cuda 12.3.2"
+    std::string nearest;  // that row, with its source
+};
+[[nodiscard]] std::optional<UnknownPair> find_unknown(const PairInput& input);
+
 // The rows that bound the build's requirements, each with its source: for `plan --explain`.
 [[nodiscard]] std::vector<std::string> cite_bounds(const PairInput& input);
 

@@ -110,8 +110,9 @@ class Planner {
         plan_.cells = std::move(cells);
     }
 
+    // `of`: the cell that it follows; nullptr: it is wanted by itself.
     void add(const Want& want, const Recipe& general, const std::string& wanted,
-             const std::string& python_name, const std::string& accelerator) {
+             const std::string& python_name, const std::string& accelerator, const Cell* of = nullptr) {
         if (plan_.cells.size() >= max_cells) {
             plan_.start_nothing = "the site file requests more than " + std::to_string(max_cells) + " wheels";
             return;
@@ -143,7 +144,11 @@ class Planner {
             if (choice.version) chosen = name_version(cell, *choice.version, *python->second);
             if (chosen) judge_with_objections(cell, input, *chosen);
         }
-        if (!seen_.insert(cell.name).second) return;  // "latest" and the same version in full
+        if (!seen_.insert(cell.name)
+                 .second) {  // "latest" and the same version in full, or a companion of two
+            if (of != nullptr && chosen) share(cell, *chosen, *of);
+            return;
+        }
         plan_.cells.push_back(cell);
         positions_.push_back(position_);
         if (!chosen || cell.state == CellState::excluded) return;
@@ -193,7 +198,9 @@ class Planner {
         }
         judge({cell, version, recipe, input.python});
         pairs.against = cell.against;
-        if (recipe.source != SourceKind::upstream) cell.bounds = cite_bounds(pairs);
+        if (recipe.source == SourceKind::upstream) return;
+        for (auto& bound : cite_bounds(pairs))
+            cell.bounds.push_back(std::move(bound));
     }
 
     // Adds a companion of one cell: the version that its recipe names for it, with the same Python and accelerator.
@@ -203,7 +210,7 @@ class Planner {
         const auto own = recipe.against == want.package ? companion_of(recipe, version) : std::nullopt;
         if (own)
             return add(companion, recipe, own->text(), of.python,
-                       recipe.accelerators.empty() ? "" : of.accelerator);
+                       recipe.accelerators.empty() ? "" : of.accelerator, &of);
         Cell cell;
         cell.package = package;
         cell.version = "?";
@@ -218,6 +225,34 @@ class Planner {
                           : "its recipe is not built against " + want.package;
         if (!seen_.insert(cell.name).second) return;
         plan_.cells.push_back(std::move(cell));
+        positions_.push_back(position_);
+    }
+
+    // A second version of a package has a companion that the plan has already. Its wheel serves both if it is not pinned to
+    // one; else a row says why the second has none.
+    void share(const Cell& again, const Version& version, const Cell& of) {
+        const auto there = std::find_if(plan_.cells.begin(), plan_.cells.end(),
+                                        [&](const Cell& cell) { return cell.name == again.name; });
+        const auto against = exact_version(there->against);
+        const auto second = Version::parse(of.version);
+        if (!against || !second || against->second == *second) return;
+        const Recipe recipe = recipe_of(again, again.version);
+        const bool is_stable = recipe.stable_abi.count(version.public_text()) != 0;
+        if (recipe.source == SourceKind::upstream || (is_stable && against->second < *second)) {
+            there->also_for.push_back(of.name);
+            return;
+        }
+        Cell row = again;
+        row.against.clear();
+        row.name += "-for-" + of.name;
+        row.state = CellState::impossible;
+        row.reason = is_stable ? "it is built against " + there->against +
+                                     " and works with that and newer ones: name " + of.package + " " +
+                                     second->public_text() + " first"
+                               : "it is pinned to " + there->against +
+                                     ", and there is one wheel of this name: want one of the two";
+        if (!seen_.insert(row.name).second) return;
+        plan_.cells.push_back(std::move(row));
         positions_.push_back(position_);
     }
 
@@ -257,6 +292,7 @@ class Planner {
         const std::string why =
             site_.registry ? "not in index `" + site_.registry->index + "`" : std::string("not built yet");
         judge_failures(cell, history, site_, why);
+        if (cell.state == CellState::wanted) judge_pairs(it);
         if (cell.state == CellState::wanted) judge_upload(cell);
         if (cell.state == CellState::wanted) judge_source(it);
         if (cell.state == CellState::wanted && !it.recipe.against.empty()) judge_against(it, other);
@@ -268,6 +304,16 @@ class Planner {
     [[nodiscard]] bool is_elsewhere(const Attempt* last) const {
         return site_.registry && last != nullptr && last->state == State::done &&
                !last->wheel.index.empty() && last->wheel.index != site_.registry->index;
+    }
+
+    // Whether versions go together that no row names, a person has to decide.
+    void judge_pairs(const VersionedCell& it) const {
+        if (site_.build_unknown) return;
+        const auto unknown = find_unknown({site_, it.recipe, it.version, it.python, it.cell.accelerator});
+        if (!unknown) return;
+        it.set(CellState::unknown, unknown->reason + "; `build_unknown = true` of site.toml builds it");
+        it.cell.bounds.push_back("nearest row: " + unknown->nearest);
+        it.cell.awaits_others = true;
     }
 
     // A wheel that cannot be uploaded is not built.
@@ -316,7 +362,11 @@ class Planner {
             if (!it.cell.accelerator.empty() && other.accelerator != it.cell.accelerator) continue;
             const auto own = companion_of(it.recipe, *version);
             const bool fits = own && own->compare_public(it.version) == std::strong_ordering::equal;
-            if (fits && (best == nullptr || *Version::parse(best->version) < *version)) best = &other;
+            if (!fits) continue;
+            // What works with newer ones, too, is built against the oldest.
+            const bool oldest = it.recipe.stable_abi.count(it.version.public_text()) != 0;
+            const auto of_best = best == nullptr ? version : Version::parse(best->version);
+            if (best == nullptr || (oldest ? *version < *of_best : *of_best < *version)) best = &other;
         }
         return best;
     }

@@ -42,6 +42,8 @@ struct Cell {
     std::string attempt;                   // the latest one, or empty
     std::string recipe;                    // file, or "default recipe"
     std::vector<std::string> bounds = {};  // "cmake<4 by versions.toml:12:1"
+    // Other cells of the package that it is built against which it serves, too: "torch-2.12.0-cp312".
+    std::vector<std::string> also_for = {};
     Purpose purpose = Purpose::build;
     std::optional<simple::FileLink> wheel = {};  // the index's wheel for this cell
     std::vector<std::string> with = {};  // of a promotion: the other wheels of its set, in the same request

@@ -94,7 +94,14 @@ Choice choose_version(const ChoiceInput& input, const std::string& wanted) {
     if (Choice none = gather(input, versions); none.state != CellState::wanted) return none;
     std::optional<Objection> objection;
     std::erase_if(versions, [&](const Version& version) {
-        const auto against = set->contains(version) ? find_objection(input, version) : std::nullopt;
+        if (!set->contains(version)) return false;
+        auto against = find_objection(input, version);
+        if (!against) {
+            if (const auto unknown =
+                    find_unknown({input.site, input.recipe, version, input.python, input.accelerator});
+                unknown && !input.site.build_unknown)
+                against = Objection{CellState::unknown, unknown->reason};
+        }
         if (against) objection = against;
         return against.has_value();
     });

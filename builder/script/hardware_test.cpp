@@ -75,8 +75,9 @@ std::string queue_of_job(const Site& site, const Recipe& recipe, Purpose purpose
 std::string render_test_script(const ScriptInput& input) {
     const HardwareTest& test = hardware_test_of(input.recipe, input.attempt.asked.purpose);
     const Accelerator* accelerator = input.site.accelerator(input.attempt.asked.accelerator);
-    Placeholders values = placeholders_of({input.site, input.attempt.asked.version,
-                                           input.attempt.asked.against, input.attempt.asked.accelerator});
+    Placeholders values =
+        placeholders_of({input.site, input.attempt.asked.version, input.attempt.asked.against,
+                         input.attempt.asked.accelerator, input.recipe.promises});
     values.emplace_back("launcher", render_launcher(input.site, test.nodes, test.ranks_per_node));
     Fields fields = frame_fields(input);
     const std::string pinned = input.attempt.asked.package + "==" + input.attempt.asked.version;

@@ -120,7 +120,7 @@ std::string render_script(const ScriptInput& input) {
     const Accelerator* accelerator = input.site.accelerator(input.attempt.asked.accelerator);
     const Placeholders values =
         placeholders_of({input.site, input.attempt.asked.version, input.attempt.asked.against,
-                         input.attempt.asked.accelerator});
+                         input.attempt.asked.accelerator, input.recipe.promises});
     std::string text = render_frame(input, fields);
     text += render_setup(input.site, input.site.python(input.attempt.asked.python), accelerator, "begin");
     if (input.governor.empty()) {

@@ -31,6 +31,7 @@ struct ScriptInput {
     AttemptFolder folder;
     std::filesystem::path governor = {};  // path of the program; empty: the build runs without the governor
     std::vector<std::string> hashed_files = {};  // requirements files with hashes (hashed_requirements.hpp)
+    std::vector<std::string> indexes = {};       // upstream_indexes(): pip searches them, too
 };
 
 [[nodiscard]] std::string render_script(const ScriptInput& input);

@@ -148,6 +148,10 @@ Fields frame_fields(const ScriptInput& input) {
     const bool builds = makes_wheel(input.attempt.asked.purpose);
     const bool asks_site = (!input.attempt.asked.against.empty() || !builds) && input.site.registry;
     const auto constraints = constraints_for(input.site, input.attempt);
+    std::string index;
+    if (asks_site) index += "--extra-index-url " + quote_shell(input.site.registry->simple_url()) + " ";
+    for (const auto& upstream : input.indexes)
+        index += "--extra-index-url " + quote_shell(upstream) + " ";
     return {
         {"title", title(input)},
         {"attempt", input.attempt.id},
@@ -158,8 +162,7 @@ Fields frame_fields(const ScriptInput& input) {
         {"python", quote_shell(input.python.string())},
         {"bounds", render_bounds(constraints)},
         {"constraint", constraints.empty() ? "" : "--constraint \"$folder/constraints.txt\" "},
-        {"index",
-         asks_site ? "--extra-index-url " + quote_shell(input.site.registry->simple_url()) + " " : ""},
+        {"index", index},
         {"durable", builds ? std::string(durable_wheel) : ""}};
 }
 

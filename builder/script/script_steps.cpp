@@ -27,7 +27,7 @@ with tempfile.TemporaryDirectory(dir=folder) as inside:
     head, blank, description = (info / "METADATA").read_text().partition("\n\n")
     lines = head.split("\n")
     if pin:
-        other = re.compile(r"Requires-Dist: *" + pin.partition("==")[0] + r"(?![-\w.])[^;]*$", re.I)
+        other = re.compile(r"Requires-Dist: *" + re.match(r"[-\w.]+", pin)[0] + r"(?![-\w.])[^;]*$", re.I)
         lines = [line for line in lines if not other.match(line)] + ["Requires-Dist: " + pin]
     lines = ["Version: " + version if line.startswith("Version:") else line for line in lines]
     if "\n".join(lines) == head:
@@ -80,6 +80,15 @@ std::string render_lines(std::string_view phase, const std::vector<std::string>&
     for (const auto& line : lines)
         text += fill_placeholders(line, values) + "\n";
     return text;
+}
+
+// What the wheel requires of the package that it is built against.
+std::string pin_of(const ScriptInput& input) {
+    const std::string& against = input.attempt.asked.against;
+    const auto exact = exact_version(against);
+    if (!exact || input.recipe.stable_abi.count(without_label(input.attempt.asked.version)) == 0)
+        return against;
+    return exact->first + ">=" + exact->second.public_text();
 }
 
 }  // namespace
@@ -142,7 +151,7 @@ std::string render_metadata_step(const ScriptInput& input) {
     if (!needs_metadata_step(input)) return "";
     const std::string text =
         base::replace_all(metadata_part, "{{version}}", quote_shell(input.attempt.asked.version));
-    return base::replace_all(text, "{{pin}}", quote_shell(input.attempt.asked.against));
+    return base::replace_all(text, "{{pin}}", quote_shell(pin_of(input)));
 }
 
 std::string render_smoke_step(const ScriptInput& input, const Placeholders& values) {

@@ -50,8 +50,10 @@ std::string render_plan(const Plan& plan, bool explain) {
         rows.push_back({cell.package + what, cell.version, cell.python,
                         std::string(cell_state_text(cell.state)), cell.reason});
         if (explain)
-            rows.back().back() += (cell.reason.empty() ? "" : "; ") + std::string("recipe: ") + cell.recipe +
-                                  (cell.bounds.empty() ? "" : "; bounds: " + base::join(cell.bounds, ", "));
+            rows.back().back() +=
+                (cell.reason.empty() ? "" : "; ") + std::string("recipe: ") + cell.recipe +
+                (cell.bounds.empty() ? "" : "; bounds: " + base::join(cell.bounds, ", ")) +
+                (cell.also_for.empty() ? "" : "; also for " + base::join(cell.also_for, ", "));
     }
     std::string text = plan.cells.empty() ? "" : base::printable(base::render_table(rows));
     text += counts(plan) + "\n";
@@ -89,6 +91,7 @@ std::string render_plan_json(const Plan& plan) {
                                  {"recipe", cell.recipe},
                                  {"bounds", Json::array_of(cell.bounds)}});
         if (cell.needs_person) one.set("needs_person", Json(true));
+        if (!cell.also_for.empty()) one.set("also_for", Json::array_of(cell.also_for));
         cells.push(std::move(one));
     }
     const Json stopped = plan.start_nothing.empty() ? Json() : Json(plan.start_nothing);

@@ -114,7 +114,9 @@ void Recipes::add_companions(const std::vector<VersionPair>& pairs) {
         if (!own) continue;
         RecipeLayer layer;
         layer.changes.emplace_back([own = own->text(), pair](Recipe& recipe) {
-            if (recipe.against == pair.with) recipe.against_versions.emplace(own, pair.allowed);
+            if (recipe.against != pair.with || !recipe.against_versions.emplace(own, pair.allowed).second)
+                return;
+            if (pair.stable_abi) recipe.stable_abi.insert(own);
         });
         there->second.layers.push_back(std::move(layer));
     }
@@ -144,6 +146,19 @@ Recipe Recipes::of(const std::string& package, const std::string& version,
     if (found == by_package_.end()) return default_recipe(package);
     const auto parsed = wheel::Version::parse(without_label(version));
     return parsed ? found->second.for_build(*parsed, accelerator) : found->second.general();
+}
+
+std::vector<std::string> upstream_indexes(const Site& site, const Recipes& recipes, const Recipe& recipe,
+                                          const std::string& against, const std::string& accelerator) {
+    std::vector<std::string> indexes;
+    const auto add = [&indexes](const Recipe& one) {
+        const bool is_new = std::find(indexes.begin(), indexes.end(), one.index) == indexes.end();
+        if (one.source == SourceKind::upstream && !one.index.empty() && is_new) indexes.push_back(one.index);
+    };
+    add(recipe);
+    if (const auto other = exact_version(against))
+        add(recipe_for(site, recipes, other->first, other->second.text(), accelerator));
+    return indexes;
 }
 
 Recipe for_uploaded_source(Recipe recipe) {

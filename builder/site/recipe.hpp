@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -66,6 +67,8 @@ struct Recipe {
     // The package of the same site that this one is built after, built against and pinned to; empty: none.
     std::string against;
     std::map<std::string, std::string> against_versions;  // own version → specifier of the other package
+    std::set<std::string> stable_abi =
+        {};  // own versions that work with newer ones of the other package, too
 
     std::vector<std::string> build_requires;      // in addition to those of pyproject.toml
     std::vector<std::string> requirements_files;  // paths inside the project
@@ -87,6 +90,7 @@ struct Recipe {
     std::vector<std::string> imports;
     // Bash, run in an empty folder with the wheel's venv first on PATH; may be empty.
     std::string test_command;
+    std::vector<std::string> promises = {};  // what the site says that the wheel has: "MKL", "MPI"
     std::vector<std::string> test_requires;  // in addition to the wheel's own requirements
     HardwareTest gpu_test;
     HardwareTest multi_node_test;
@@ -150,6 +154,12 @@ class Recipes {
 // The recipe of a package for the site's accelerator of this name; an unknown or empty name counts as "cpu".
 [[nodiscard]] Recipe recipe_for(const Site& site, const Recipes& recipes, const std::string& package,
                                 const std::string& version, const std::string& accelerator);
+
+// The indexes that wheels of this recipe, or what it is built against ("torch==2.2.2+rocm5.7"), are taken from: only there may
+// be what such a wheel requires, as the Triton of PyTorch's wheels for ROCm is.
+[[nodiscard]] std::vector<std::string> upstream_indexes(const Site& site, const Recipes& recipes,
+                                                        const Recipe& recipe, const std::string& against,
+                                                        const std::string& accelerator);
 
 // The recipe for an uploaded source: it says how to build, and not from where.
 [[nodiscard]] Recipe for_uploaded_source(Recipe recipe);

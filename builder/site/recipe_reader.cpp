@@ -238,6 +238,7 @@ void read_test(io::TomlTable root, RecipeLayer& layer) {
     }
     set_strings(table, "import", layer, &Recipe::imports);
     set_string(table, "command", layer, &Recipe::test_command);
+    set_strings(table, "promises", layer, &Recipe::promises);
     check_requirements(table, "requires");
     set_strings(table, "requires", layer, &Recipe::test_requires);
     for (const auto& [kind, test] :

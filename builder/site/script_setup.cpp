@@ -118,6 +118,7 @@ Placeholders placeholders_of(const PlaceholderInput& input) {
                         {"against", other},
                         {"against_public", without_label(other)},
                         {"cores", std::to_string(input.site.cores)},
+                        {"promises", base::join(input.promises, " ")},
                         {"launch_2", render_launcher(input.site, 1, 2)}};
     const auto* kind_here =
         accelerator == nullptr ? nullptr : accelerator::find_accelerator_kind(accelerator->kind);

@@ -17,13 +17,14 @@ using Placeholders = std::vector<std::pair<std::string, std::string>>;
 [[nodiscard]] std::string fill_placeholders(std::string_view text, const Placeholders& values);
 
 // The placeholders of one build: version, public_version, label, against, against_public, cores,
-// torch_device ("cuda"; without GPUs "cpu"), launch_2 (starts two ranks), and of each row of lib/accelerator its
+// promises ("MKL MPI"), torch_device ("cuda"; without GPUs "cpu"), launch_2 (starts two ranks), and of each row of lib/accelerator its
 // architectures: cuda_architectures ("9.0"), rocm_architectures ("gfx90a").
 struct PlaceholderInput {
     const Site& site;
     std::string version;
     std::string against;      // "torch==2.4.0+cu123", or empty
     std::string accelerator;  // a name of the site's, or empty
+    std::vector<std::string> promises = {};
 };
 [[nodiscard]] Placeholders placeholders_of(const PlaceholderInput& input);
 

@@ -294,6 +294,27 @@ void read_wants(io::TomlTable root, Site& site) {
     check_replacements(root, site);
 }
 
+// Tables by key, anything else as a whole.
+io::Json replaced(io::Json below, const io::Json& above) {
+    if (below.as_object() == nullptr || above.as_object() == nullptr) return above;
+    for (const auto& [key, value] : *above.as_object()) {
+        const io::Json* there = below.find(key);
+        below.set(key, there == nullptr ? value : replaced(*there, value));
+    }
+    return below;
+}
+
+// `stack = "today.toml"`: the keys of this file beside site.toml replace those of site.toml. Problems then begin with a key's
+// path instead of file and line.
+base::Status add_stack(io::TomlDocument& document, const fs::path& file, const std::string& chosen) {
+    const io::Json below = document.json();
+    const std::string name = chosen.empty() ? below.string_or("stack", "") : chosen;
+    if (name.empty()) return {};
+    WHEELYARD_ASSIGN(const auto stack, io::TomlDocument::read(file.parent_path() / name));
+    document = io::TomlDocument::of_json(replaced(below, stack.json()), file);
+    return {};
+}
+
 base::Result<Site> read_document(io::TomlDocument& document, const fs::path& file) {
     io::TomlTable root = document.root();
     Site site;
@@ -326,6 +347,8 @@ base::Result<Site> read_document(io::TomlDocument& document, const fs::path& fil
     for (const auto& recipes : root.strings_or("recipes", {})) {
         site.recipes.push_back((folder / recipes).lexically_normal());
     }
+    root.string_or("stack", "");  // add_stack
+    site.build_unknown = root.boolean_or("build_unknown", false);
     for (const auto& pairs : root.strings_or("version_pairs", {}))
         site.version_pair_files.push_back((folder / pairs).lexically_normal());
     for (const auto& [name, version] : root.string_map("versions")) {
@@ -390,8 +413,9 @@ bool is_environment_name(std::string_view name) {
     return std::all_of(name.begin(), name.end(), [](char c) { return base::is_ascii_alnum(c) || c == '_'; });
 }
 
-base::Result<Site> read_site(const fs::path& file) {
+base::Result<Site> read_site(const fs::path& file, const std::string& stack) {
     WHEELYARD_ASSIGN(auto document, io::TomlDocument::read(fs::absolute(file)));  // jobs run in other folders
+    WHEELYARD_TRY(add_stack(document, fs::absolute(file), stack));
     WHEELYARD_ASSIGN(auto site, read_document(document, file));
     for (const auto& pairs : site.version_pair_files) {
         WHEELYARD_ASSIGN(const auto read, read_version_pairs(pairs));

@@ -142,10 +142,13 @@ struct Want {
 
 // The environment that users get: where it is installed, and the settings of the files that load it.
 struct UserSettings {
-    std::filesystem::path directory;             // the environment's folder
-    std::string module;                          // "pytorch/2.4.0"
-    std::vector<std::string> requirements;       // to install: "torch==2.4.0+cu123.gh200"
-    std::string python;                          // the version of one [[python]]
+    std::filesystem::path directory;         // the environment's folder
+    std::string module;                      // "pytorch/2.4.0"
+    std::vector<std::string> requirements;   // to install: "torch==2.4.0+cu123.gh200"
+    std::vector<std::string> packages = {};  // beside these, from the index that pip uses: "h5py"
+    std::string python;                      // the version of one [[python]]
+    std::vector<std::string> python_modules =
+        {};                                      // of another Python of this version; empty: that [[python]]
     std::string accelerator;                     // the name of one [[accelerator]]
     Environment environment = {};                // set by the module; values are literal
     std::vector<std::string> library_path = {};  // prepended to LD_LIBRARY_PATH: plugins of NCCL and RCCL
@@ -157,7 +160,10 @@ struct UserSettings {
     int nodes = 1;
     int ranks_per_node = 1;
     std::int64_t minutes = 30;
-    int master_port = 0;  // 0: derived from the job's number
+    int master_port = 0;              // 0: derived from the job's number
+    std::string master_address = {};  // a command that prints it on the first node; empty: that node's name
+    std::vector<std::string> libtorch_options = {};  // of CMake, for libtorch/build; it expands "${NAME}"
+    std::vector<std::string> job_comments = {};      // lines of job.sh: choices that are off by default
 };
 
 struct Site {
@@ -190,6 +196,7 @@ struct Site {
     std::vector<PythonChoice> pythons;
     std::vector<std::filesystem::path> recipes;
     std::vector<std::filesystem::path> version_pair_files = {};
+    bool build_unknown = false;                   // builds what no row of version_pairs covers
     std::vector<VersionPair> version_pairs = {};  // of these files; read_site reads them, parse_site does not
     // Versions of what the machine provides without a module: "libfabric" → "1.15.2".
     std::map<std::string, std::string> provided_versions = {};
@@ -216,8 +223,8 @@ struct Site {
     [[nodiscard]] const PythonChoice* python(std::string_view version) const;
 };
 
-// Errors: those of io::TomlDocument; one error names every problem of the file.
-[[nodiscard]] base::Result<Site> read_site(const std::filesystem::path& file);
+// Errors: those of io::TomlDocument; one error names every problem of the file. `stack` replaces the key of this name.
+[[nodiscard]] base::Result<Site> read_site(const std::filesystem::path& file, const std::string& stack = {});
 [[nodiscard]] base::Result<Site> parse_site(std::string_view text, const std::filesystem::path& file);
 
 // The node type that users' jobs run on: the first one with their accelerator.

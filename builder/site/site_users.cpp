@@ -78,6 +78,15 @@ void read_job(io::TomlTable& table, const Site& site, UserSettings& users) {
         static_cast<int>(table.integer_or("ranks_per_node", usual_ranks(site, users), 1, max_ranks_per_node));
     users.minutes = table.integer_or("minutes", users.minutes, 1, max_walltime_minutes_limit);
     users.master_port = static_cast<int>(table.integer_or("master_port", 0, 0, highest_port));
+    users.master_address = table.string_or("master_address", "");
+    users.libtorch_options = table.strings_or("libtorch_options", {});
+    users.job_comments = table.strings_or("job_comments", {});
+    for (const auto& comment : users.job_comments) {
+        if (comment.find_first_of("\r\n") != std::string::npos)
+            table.report("job_comments", "expected one line, found `" + comment + "`");
+    }
+    if (users.master_address.find_first_of("\r\n") != std::string::npos)
+        table.report("master_address", "expected a command of one line such as `hostname -i`");
     if (users.master_port != 0 && users.master_port < lowest_port)
         table.report("master_port", "ports below 1024 need root: " + std::to_string(users.master_port));
 }
@@ -109,6 +118,12 @@ void read_users(io::TomlTable root, Site& site) {
             table.report("requirements",
                          "expected a requirement such as `torch==2.4.0`, found `" + requirement + "`");
     }
+    users.packages = table.strings_or("packages", {});
+    for (const auto& package : users.packages) {
+        if (!is_requirement(package))
+            table.report("packages", "expected a requirement such as `h5py`, found `" + package + "`");
+    }
+    users.python_modules = table.strings_or("python_modules", {});
     users.python = table.string_or("python", site.pythons.empty() ? "" : site.pythons.front().version);
     if (site.python(users.python) == nullptr)
         table.report("python", "no [[python]] of this version: `" + users.python + "`");

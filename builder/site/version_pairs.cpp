@@ -22,7 +22,8 @@ struct UseRow {
 };
 constexpr std::array<UseRow, 4> use_rows = {{
     {PairUse::companion, "companion", "Companions",
-     "Each version of a companion is built against this version of its package, and pinned to it."},
+     "Each version of a companion is built against this version of its package, and pinned to it; one of a\n"
+     "stable ABI is built once, and requires the version that it is built against or a newer one."},
     {PairUse::build, "build", "Build requirements",
      "The scripts of builds and of wheelhouses pass these bounds to pip as constraints."},
     {PairUse::run, "run", "Requirements of the installed wheel",
@@ -57,6 +58,9 @@ VersionPair read_pair(io::TomlTable& table) {
     if (pair.use == PairUse::companion && !pair.versions.starts_with("=="))
         table.report("versions", "a companion has one row for each version, such as `==0.19.0`; found `" +
                                      pair.versions + "`");
+    pair.stable_abi = table.boolean_or("stable_abi", false);
+    if (pair.stable_abi && pair.use != PairUse::companion)
+        table.report("stable_abi", "only a companion is built against another package");
     pair.why = table.string_or("why", "");
     pair.source = table.string("source");
     pair.place = table.place();
@@ -164,8 +168,9 @@ std::string render_version_pairs_markdown(const std::vector<VersionPair>& pairs)
         for (const auto& pair : pairs) {
             if (pair.use != row.use) continue;
             const std::string versions = pair.versions.empty() ? ", any" : pair.versions;
-            text += "| `" + pair.package + versions + "` | `" + pair.with + pair.allowed + "` | " + pair.why +
-                    " | " + link_to(pair.source) + " |\n";
+            text += "| `" + pair.package + versions + "` | `" + pair.with + pair.allowed + "` | " +
+                    (pair.stable_abi ? "stable ABI: " : "") + pair.why + " | " + link_to(pair.source) +
+                    " |\n";
         }
     }
     return text;

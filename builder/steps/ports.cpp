@@ -38,6 +38,10 @@ Recipe Ports::recipe_of(const Attempt& attempt) const {
     return attempt.asked.uploaded ? for_uploaded_source(std::move(recipe)) : recipe;
 }
 
+std::vector<std::string> Ports::indexes_of(const Attempt& attempt, const Recipe& recipe) const {
+    return upstream_indexes(site, recipes, recipe, attempt.asked.against, attempt.asked.accelerator);
+}
+
 AttemptFolder Ports::folder_of(const Attempt& attempt) const {
     return {site.work_directory / "attempts" / attempt.id,
             attempt.job.tree.empty() ? fs::path() : site.work_directory / "trees" / attempt.job.tree,

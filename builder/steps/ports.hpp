@@ -61,6 +61,8 @@ struct Ports {
     [[nodiscard]] base::Status still_ours() const { return base::renew_or_abort(keep_alive); }
     [[nodiscard]] JobView job_of(const Attempt& attempt) const;
     [[nodiscard]] Recipe recipe_of(const Attempt& attempt) const;
+    // The indexes of upstreams that pip searches for it, beside the site's: upstream_indexes().
+    [[nodiscard]] std::vector<std::string> indexes_of(const Attempt& attempt, const Recipe& recipe) const;
     [[nodiscard]] AttemptFolder folder_of(const Attempt& attempt) const;
     // The attempt's interpreter. Error: "python.missing".
     [[nodiscard]] base::Result<std::filesystem::path> python_of(const Attempt& attempt) const;

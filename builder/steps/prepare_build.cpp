@@ -85,6 +85,7 @@ base::Status write_script(const Attempt& attempt, const Ports& ports, const Reci
                       python,
                       {folder.root, folder.build_root},
                       governed ? ports.governor : std::filesystem::path()};
+    input.indexes = ports.indexes_of(attempt, recipe);
     if (recipe.source != SourceKind::upstream) {
         WHEELYARD_ASSIGN(input.hashed_files,
                          find_hashed_files(recipe, folder.tree() / attempt.source.folder));

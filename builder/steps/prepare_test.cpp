@@ -16,7 +16,8 @@ base::Result<Next> prepare_test(Attempt& attempt, Ports& ports) {
     const AttemptFolder folder = ports.folder_of(attempt);
     WHEELYARD_TRY(base::make_directories(folder.root));
     sweep_temporary_files(folder.root);
-    const ScriptInput input{ports.site, recipe, attempt, python, folder};
+    ScriptInput input{ports.site, recipe, attempt, python, folder};
+    input.indexes = ports.indexes_of(attempt, recipe);
     WHEELYARD_TRY(base::replace_file(folder.pip_conf(), ports.pip_conf, 0600));
     if (ports.site.offline_jobs)
         WHEELYARD_TRY(fill_wheelhouse(attempt, ports, render_test_wheelhouse_script(input)));

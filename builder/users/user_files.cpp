@@ -71,6 +71,14 @@ std::string render_readme(const std::vector<UserFile>& files, const Input& input
     return text;
 }
 
+// That of the builds, or another one of the same version and so of the same ABI.
+PythonChoice python_of_users(const Site& site) {
+    PythonChoice python = *site.python(site.users->python);
+    if (!site.users->python_modules.empty())
+        python = {python.version, "python" + python.version, "module", {}, {}, site.users->python_modules};
+    return python;
+}
+
 }  // namespace
 
 base::Result<std::vector<UserFile>> render_user_files(const Site& site, const fs::path& place) {
@@ -81,9 +89,10 @@ base::Result<std::vector<UserFile>> render_user_files(const Site& site, const fs
         return base::fail("site.no_registry", "Users install from an index, but this site has none",
                           site.name, "add [registry]");
     const auto slash = site.users->module.find('/');
+    const PythonChoice python = python_of_users(site);
     const Input input{site,
                       *site.users,
-                      *site.python(site.users->python),
+                      python,
                       *site.accelerator(site.users->accelerator),
                       place,
                       site.users->module.substr(0, slash),

@@ -145,8 +145,10 @@ std::string render_bounds(const Input& input) {
 std::string render_install(const Input& input) {
     const std::string bounds = render_bounds(input);
     std::vector<std::string> quoted;
-    for (const auto& requirement : input.users.requirements)
-        quoted.push_back(base::quote_shell(requirement));
+    for (const auto* list : {&input.users.requirements, &input.users.packages}) {
+        for (const auto& requirement : *list)
+            quoted.push_back(base::quote_shell(requirement));
+    }
     std::string end =
         base::replace_all(install_end, "{{interpreter}}", base::quote_shell(input.python.executable));
     const std::string index = input.site.registry->users_url();

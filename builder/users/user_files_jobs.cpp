@@ -144,6 +144,15 @@ std::string render_header(const Input& input) {
     return input.site.scheduler->batch->render_user_header(job_of_users(input.site, input.users, input.name));
 }
 
+std::string render_comments(const Input& input) {
+    if (input.users.job_comments.empty()) return "";
+    std::string text =
+        "\n# What the guide of " + input.site.name + " suggests to try; off until you remove the `#`.\n";
+    for (const auto& comment : input.users.job_comments)
+        text += "# " + comment + "\n";
+    return text;
+}
+
 // Every node unpacks its own copy. Where the scheduler can, it distributes the file; otherwise each node reads it once.
 std::string render_stage(const Input& input) {
     if (input.users.node_local.empty()) return "";
@@ -171,7 +180,11 @@ std::string render_job_variables(const Input& input) {
                                  : "$((20000 + ($(echo \"$WHEELYARD_JOB\" | tr - +)) % 10000))";
     std::string text = base::replace_all(job_variables, "{{port}}", port);
     text = base::replace_all(text, "{{job}}", render_job_id());
-    text = base::replace_all(text, "{{first_node}}", render_first_node());
+    text = base::replace_all(text, "{{first_node}}",
+                             input.users.master_address.empty()
+                                 ? render_first_node()
+                                 : "    MASTER_ADDR=$(" + input.users.master_address +
+                                       ") # of the node that the job's script runs on\n");
     const auto keep = [&text](const std::string& name, const std::string& value) {
         text += "export " + name + "=\"${" + name + "-}\"\ntest -n \"$" + name + "\" || " + name + "=" +
                 value + "\n";
@@ -210,7 +223,8 @@ std::string render_job(const Input& input) {
     std::string text = "#!/bin/bash\n" + render_header(input) +
                        base::replace_all(fill(job_begin, input), "{{before_ranks}}", before_ranks) +
                        render_enter(input) + fill(". {{place}}/job-environment.sh\n", input) +
-                       render_stage(input) + "\n" + launcher(input, input.users.ranks_per_node) +
+                       render_stage(input) + render_comments(input) + "\n" +
+                       launcher(input, input.users.ranks_per_node) +
                        fill(" {{place}}/run-rank python \"$@\"\n", input);
     if (input.users.job_folders.empty()) return text;
     return text + "code=$?\n" + launcher(input, 1) + " rm -rf \"$WHEELYARD_JOB_FOLDER\"\nexit \"$code\"\n";

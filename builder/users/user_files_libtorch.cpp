@@ -1,6 +1,8 @@
 // A C++ program that uses the installed torch. Torch's own CMake files (torch.utils.cmake_prefix_path)
 // provide the flags, including the ABI of std::string that it was built with.
+#include "builder/site/script_setup.hpp"
 #include "builder/users/user_files_parts.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder::user_files {
 namespace {
@@ -42,7 +44,9 @@ folder=${1:?"usage: libtorch/build FOLDER"}
 
 constexpr std::string_view build_end = R"sh(set -eu
 prefix=$({{root}}/bin/python -c 'import torch; print(torch.utils.cmake_prefix_path)')
-cmake -S {{place}}/libtorch -B "$folder" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_BUILD_TYPE=Release
+# The modules of this torch's libraries must be those that it was linked to: ldd "$libraries"/libtorch*.so | grep -v "$libraries"
+libraries=${prefix%/share/cmake}/lib
+cmake -S {{place}}/libtorch -B "$folder" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_BUILD_TYPE=Release{{options}}
 cmake --build "$folder"
 "$folder/example"
 )sh";
@@ -58,7 +62,12 @@ std::string render_example(const Input& input) {
 }
 
 std::string render_build(const Input& input) {
-    return fill(build, input) + render_enter(input) + fill(build_end, input);
+    std::string options;
+    const Placeholders values = placeholders_of({input.site, "", "", input.accelerator.name});
+    for (const auto& option : input.users.libtorch_options)
+        options += " \\\n    " + quote_expanding(fill_placeholders(option, values));
+    const std::string end = base::replace_all(fill(build_end, input), "{{options}}", options);
+    return fill(build, input) + render_enter(input) + end;
 }
 
 }  // namespace wheelyard::builder::user_files

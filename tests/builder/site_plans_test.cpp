@@ -6,7 +6,10 @@
 #include <set>
 
 #include "builder/plan/plan.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/files/temp_dir.hpp"
 #include "lib/base/text/text.hpp"
+#include "tests/builder/documented_keys.hpp"
 #include "tests/support/golden.hpp"
 
 namespace wheelyard::builder {
@@ -73,9 +76,50 @@ TEST_CASE("every cell of a known site can be built") {
 }
 
 TEST_CASE(
+    "one key changes a site from its document's stack to today's, and nothing of the older one is left") {
+    const fs::path file = fs::path(WHEELYARD_TEST_DATA) / "../site-configs/frontier/site.toml";
+    const auto site = read_site(file, "today.toml");
+    REQUIRE_MESSAGE(site.has_value(), site.error().text());
+    const auto recipes = read_recipes(*site);
+    REQUIRE_MESSAGE(recipes.has_value(), recipes.error().text());
+    const Known known{*site, *recipes};
+    const Plan plan = make_plan(known.site, known.recipes, world_of(known));
+    std::string lines;
+    for (const auto& cell : plan.cells) {
+        CAPTURE(cell.name);
+        CAPTURE(cell.reason);
+        CHECK((cell.state == CellState::wanted || cell.state == CellState::held));
+        lines += cell.package + "==" + cell.version + " python" + cell.python +
+                 (cell.against.empty() ? "" : " against " + cell.against) + "\n";
+    }
+    CHECK(test_support::golden_difference("builder/stacks/frontier-today.txt", lines) == "");
+    CHECK(site->scheduler->name == "slurm");  // what the stack does not name stays
+    CHECK(site->users->node_local == "/mnt/bb/${USER}");
+}
+
+TEST_CASE("a stack that is missing or invalid is an error that names it") {
+    const auto folder = *base::TempDir::make("stack");
+    const fs::path file = folder.path() / "site.toml";
+    const auto write = [](const fs::path& to, const std::string& text) {
+        REQUIRE(base::replace_file(to, text).has_value());
+    };
+    const std::string text = testing::read_repository_file("site-configs/debian12/site.toml");
+    write(file, "stack = \"new.toml\"\n" + text);
+    CHECK(read_site(file).error().text().find("new.toml") != std::string::npos);
+    write(folder.path() / "new.toml", "name = \"other\"\n[work]\ncache_gib = 7\n");
+    const auto site = read_site(file);
+    REQUIRE_MESSAGE(site.has_value(), site.error().text());
+    CHECK(site->name == "other");
+    CHECK(site->cache_gib == 7);
+    CHECK(!site->work_directory.empty());  // of the same table
+    write(folder.path() / "new.toml", "nmae = \"other\"\n");
+    CHECK(read_site(file).error().text().find("nmae") != std::string::npos);
+}
+
+TEST_CASE(
     "an impossible cell is found: a companion without a version, and a Python that torch does not support") {
     Known known = read_known("alliance");
-    known.site.wants = {{"torch", {"2.4.0"}, {"3.11"}, {}, {}, {"torchtext"}}};
+    known.site.wants = {{"torch", {"2.4.0"}, {"3.11"}, {"cuda"}, {}, {"torchtext"}}};
     Plan plan = make_plan(known.site, known.recipes, world_of(known));
     CHECK(plan.count(CellState::impossible) == 1);
     known = read_known("archer2");

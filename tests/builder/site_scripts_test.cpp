@@ -81,10 +81,17 @@ const Script scripts[] = {
      "torch==2.4.0+computecanada"},
     {"alliance", "alliance-torchaudio", "torchaudio", "2.4.0+computecanada", "cuda",
      "torch==2.4.0+computecanada"},
-    {"alliance", "alliance-torchtext", "torchtext", "0.18.0+computecanada", "cuda",
-     "torch==2.3.0+computecanada"},
+    {"alliance", "alliance-cudnn8", "torch", "2.3.0+computecanada.cudnn8", "cuda-cudnn8"},
+    {"alliance", "alliance-cudnn8-torchvision", "torchvision", "0.18.0+computecanada.cudnn8", "cuda-cudnn8",
+     "torch==2.3.0+computecanada.cudnn8"},
+    {"alliance", "alliance-cudnn8-torchaudio", "torchaudio", "2.3.0+computecanada.cudnn8", "cuda-cudnn8",
+     "torch==2.3.0+computecanada.cudnn8"},
+    {"alliance", "alliance-cudnn8-torchtext", "torchtext", "0.18.0+computecanada.cudnn8", "cuda-cudnn8",
+     "torch==2.3.0+computecanada.cudnn8"},
     {"frontier", "frontier", "torch", "2.2.2+rocm5.7", "mi250x"},
     {"frontier", "frontier-source", "torch", "2.0.1+rocm57.gfx90a", "mi250x"},
+    {"frontier", "frontier-pytorch-triton-rocm", "pytorch-triton-rocm", "2.2.0", "mi250x",
+     "torch==2.2.2+rocm5.7"},
     {"frontier", "frontier-torchvision", "torchvision", "0.17.2+rocm5.7", "mi250x", "torch==2.2.2+rocm5.7"},
     {"frontier", "frontier-torchaudio", "torchaudio", "2.2.2+rocm5.7", "mi250x", "torch==2.2.2+rocm5.7"},
     {"frontier", "frontier-source-torchvision", "torchvision", "0.15.2+rocm57.gfx90a", "mi250x",
@@ -129,7 +136,9 @@ TEST_CASE("the scripts of the known sites match the golden files, and bash accep
             recipe_for(known.site, known.recipes, script.package, script.version, script.accelerator);
         const std::string python = known.site.pythons.front().executable;
         const Site sized = sized_for(known.site, recipe);
-        const ScriptInput input{sized, recipe, attempt, python, {"/work/attempts/w1ng012h6crvmar"}, {}};
+        ScriptInput input{sized, recipe, attempt, python, {"/work/attempts/w1ng012h6crvmar"}, {}};
+        input.indexes =
+            upstream_indexes(known.site, known.recipes, recipe, script.against, script.accelerator);
         const std::string text = render_script(input);
         CHECK(test_support::golden_difference("builder/sites/" + std::string(script.golden) + ".sh", text) ==
               "");
@@ -162,6 +171,39 @@ TEST_CASE("the jobs of the known sites request the recipe's resources within the
         CHECK(test_support::golden_difference("builder/sites/" + std::string(script.golden) + ".job.sh",
                                               render_header(known.site, job)) == "");
     }
+}
+
+TEST_CASE(
+    "what an upstream's torch requires is looked for where the torch is from, by every step that installs "
+    "it") {
+    const Known known = read_known("frontier");
+    const std::string option = "--extra-index-url https://download.pytorch.org/whl/rocm5.7 ";
+    for (const auto& script : scripts) {
+        if (std::string_view(script.site) != "frontier") continue;
+        CAPTURE(script.golden);
+        Attempt attempt = attempt_of(script, known.site);
+        const Recipe recipe =
+            recipe_for(known.site, known.recipes, script.package, script.version, script.accelerator);
+        ScriptInput input{known.site, recipe, attempt, "python3.10", {"/work/attempts/w1ng012h6crvmar"}, {}};
+        input.indexes =
+            upstream_indexes(known.site, known.recipes, recipe, script.against, script.accelerator);
+        const bool is_upstream = std::string(script.version).find("rocm57.") == std::string::npos &&
+                                 std::string_view(script.package) != "mpi4py";
+        CHECK((render_wheelhouse_script(input).find(option) != std::string::npos) == is_upstream);
+        attempt.asked.purpose = Purpose::gpu_test;
+        CHECK((render_test_wheelhouse_script(input).find(option) != std::string::npos) == is_upstream);
+        Site online = known.site;
+        online.offline_jobs = false;
+        ScriptInput there{online, recipe, attempt, "python3.10", {"/work/attempts/w1ng012h6crvmar"}, {}};
+        there.indexes = input.indexes;
+        CHECK((render_script(there).find(option) != std::string::npos) == is_upstream);
+    }
+    // What is built here against an upstream's torch installs that torch, too.
+    const Recipe horovod = recipe_for(known.site, known.recipes, "horovod", "0.28.1", "mi250x");
+    CHECK(upstream_indexes(known.site, known.recipes, horovod, "torch==2.2.2+rocm5.7", "mi250x") ==
+          std::vector<std::string>{"https://download.pytorch.org/whl/rocm5.7"});
+    CHECK(
+        upstream_indexes(known.site, known.recipes, horovod, "torch==2.0.1+rocm57.gfx90a", "mi250x").empty());
 }
 
 TEST_CASE("each known site tests its torch on its hardware, in jobs within its limits") {
@@ -199,7 +241,7 @@ TEST_CASE("each known site tests its torch on its hardware, in jobs within its l
         }
     }
     // Every torch of a site with GPUs on one GPU and over nodes; ARCHER2's over nodes.
-    CHECK(tests == 2 * 6 + 1);
+    CHECK(tests == 2 * 7 + 1);
 }
 
 TEST_CASE("no wheel of a known site reaches its users before its tests have passed") {
@@ -221,9 +263,15 @@ TEST_CASE("each package that a known site wants has its script here, for each ac
         const Known known = read_known(name);
         for (const auto& want : wanted_packages(known.site, known.recipes)) {
             for (const auto& one : known.site.accelerators) {
-                const bool wanted = want.accelerators.empty() ||
-                                    std::find(want.accelerators.begin(), want.accelerators.end(), one.name) !=
-                                        want.accelerators.end();
+                // A follow-up is wanted for the accelerators of what it follows.
+                const bool wanted =
+                    std::any_of(known.site.wants.begin(), known.site.wants.end(), [&](const Want& of) {
+                        const auto names = [](const std::vector<std::string>& list, const std::string& one) {
+                            return std::find(list.begin(), list.end(), one) != list.end();
+                        };
+                        return (of.package == want.package || names(of.follow_ups, want.package)) &&
+                               (of.accelerators.empty() || names(of.accelerators, one.name));
+                    });
                 const bool has =
                     std::any_of(std::begin(scripts), std::end(scripts), [&](const Script& script) {
                         const bool here = script.site == name && script.package == want.package;

@@ -146,7 +146,7 @@ class Check:
                 self.problem(f"a fact without a source: {table}")
         self.sources()
         for check in (self.jobs, self.nodes, self.modules, self.provided, self.variables, self.steps, self.launchers, self.paths, self.versions,
-                      self.machine):
+                      self.machine, self.promises, self.users, self.required):
             check()
         return self.problems
 
@@ -252,7 +252,7 @@ class Check:
         compilers = [words(one)[0] for one in self.config.get("compilers", {}).values()]
         launcher = words(self.config.get("mpi", {}).get("launcher", "srun"))[0]
         steps = [word.split("=")[1] for text in self.files.scripts.values() for word in commands_of(text) if re.match("(CC|CXX)=", word)]
-        python = [f"python{one['version']}" for one in self.config["python"] if one.get("source") == "module"]
+        python = [f"python{one['version']}" for one in self.config["python"] if one.get("source") == "module" or "python_modules" in self.config["users"]]
         python += ["conda" for one in self.config["python"] if "conda_environment" in one]
         self.same("programs of modules", {program for one in provides for program in one.get("programs", [])},
                   {*compilers, launcher, *steps, *python} - {"srun"})
@@ -293,6 +293,7 @@ class Check:
         ours["job-environment"] = {name: "".join(words(value)) for name, value in
                                    re.findall(r'^test -n "\$\w+" \|\| (\w+)=(.*)$', job, re.MULTILINE)}
         ours["job-environment"] |= dict(re.findall(r"^export (\w+)=(\$WHEELYARD_JOB_FOLDER\S*)$", job, re.MULTILINE))
+        ours["job-environment"] |= dict(re.findall(r"^    (MASTER_ADDR)=(\$\(hostname [^)]*\))", job, re.MULTILINE))
         ours["job-environment"] |= dict(re.findall(r"^export (MASTER_PORT)=\$\{MASTER_PORT:-(\d+)\}", job, re.MULTILINE))
         for script in sorted({*facts, *ours}):
             pairs = [sorted(f"{name}={value}" for name, value in side.get(script, {}).items()) for side in (facts, ours)]
@@ -377,8 +378,47 @@ class Check:
         ours |= {("batch system", self.config["scheduler"]["kind"])}
         ours |= {("offline jobs", str(self.config.get("network", {}).get("offline_jobs", False)))}
         ours |= set(self.config.get("network", {}).get("proxies", {}).items())
+        created = re.search(r"^    conda create ((?:.*\\\n)*.*)$", self.files.page, re.MULTILINE)
+        packages = re.sub(r"-[pc] \S+|-y|python=\S+|\\\n", " ", created[1]).split() if created else []
+        ours |= {("conda package", one) for one in packages}
         facts = {tuple(one["is"]) for one in self.facts["machine"]}
         self.same("machine", facts, ours)
+
+
+    def users(self):
+        """What users are told and given beside wheels and variables."""
+        config, job = self.config["users"], self.files.users["job.sh"]
+        self.same("packages of users", [one["requirement"] for one in self.facts.get("supporting", [])], config.get("packages", []))
+        self.same("choices of users", [tuple(one["is"]) for one in self.facts.get("choice", [])], re.findall(r"^# export (\w+)=(\S+)", job, re.MULTILINE))
+        self.same("options of LibTorch", [one["option"] for one in self.facts.get("libtorch", [])], config.get("libtorch_options", []))
+        self.same("harmless messages", [one["says"] for one in self.facts.get("harmless", [])], re.findall(r"^# Harmless: (.*?\[[^]]*\].*?\[)", job, re.MULTILINE))
+
+    def required(self):
+        """What an upstream's wheel requires and only its index has is a companion of it, in the version that it requires."""
+        pairs = tomllib.loads((ROOT / "site-configs/common/versions.toml").read_text())["pair"]
+        for one in self.facts.get("required", []):
+            name, _, version = one["requires"].partition("==")
+            of_torch = one["package"], one["version"]
+            if not any(pair["package"] == name and pair["with"] == of_torch[0] and pair["versions"] == f"=={version}"
+                       and of_torch[1].startswith(pair["allowed"].removeprefix("==").rstrip("*")) for pair in pairs):
+                self.problem(f"no version pair: {of_torch} requires {one['requires']}")
+            if not any((want["package"], want.get("with"), want["version"]) == (name, *of_torch) for want in self.facts["want"]):
+                self.problem(f"no fact wants {name} with {of_torch}")
+
+    def promises(self):
+        """What the tests of a torch demand is what the site's documents build it with."""
+        facts = {script: one["has"] for one in self.facts.get("promise", []) for script in one["of"]}
+        ours = {}
+        for name, text in self.files.scripts.items():
+            promised = re.search(r'for one in "(.*)"\.split\(\)', phase_of(text, "smoke"))
+            if promised:
+                ours[name] = promised[1].split()
+            gpu_test = self.files.tests.get(f"{name}.gpu-test")
+            asked = re.search(r'if "MAGMA" in "(.*)"\.split\(\)', gpu_test) if gpu_test else None
+            if asked and asked[1].split() != ours.get(name):
+                self.problem(f"{name}: its test on a GPU has other promises")
+        for name in sorted({*facts, *ours}):
+            self.same(f"{name}: promises", facts.get(name, []), ours.get(name, []))
 
 
 def read_facts(site):

@@ -37,7 +37,7 @@ MUTATIONS = {
                 ('variables.3.values.TORCH_CUDA_ARCH_LIST="9.0"', "build"), ('provided.0.version="1.20.1"', "build"),
                 ("node.0.memory_mib=32000", "check")],
     "alliance": [('init.0.path="/etc/profile"', "check"), ("partition.0.max_memory_mib=32000", "check"), ('variables.1.values.USE_CUSPARSELT="0"', "build"),
-                 ('variables.4.values.FORCE_CUDA="0"', "build")],
+                 ('variables.5.values.FORCE_CUDA="0"', "build")],
 }
 PHASE_TEXTS = {
     "start": "a root, two nodes and the batch system from the facts",

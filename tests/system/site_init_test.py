@@ -65,6 +65,15 @@ class LocalTest(InitCase):
         self.refuses_to_overwrite()
         self.refuses_a_wrong_wish()
 
+    def test_wishes_of_a_batch_system_are_refused_where_there_is_none(self):
+        for wish in (("--queue", "long"), ("--account", "UABC0001")):
+            with self.subTest(wish):
+                done = self.builder("site", "init", "--yes", *wish)
+                self.assertEqual(done.returncode, 2, done.stdout)
+                self.assertIn("no batch system was found", done.stderr)
+                self.assertIn(wish[1], done.stderr)
+                self.assertFalse(self.file.exists())
+
     def test_what_keeps_site_check_from_passing_is_marked_in_the_file_and_named(self):
         for program in ("c++", "g++"):
             (self.folder / "bin" / program).unlink()

@@ -78,6 +78,95 @@ TEST_CASE("a machine outside a row's bound is named with the row, its source and
     }
 }
 
+TEST_CASE("versions that no row covers are unknown, with the nearest row") {
+    struct Row {
+        const char* what;
+        void (*change)(Scene&);
+        const char* reason;
+        const char* nearest;
+    };
+    const Row rows[] = {
+        {"covered", [](Scene&) {}, "", ""},
+        {"a torch newer than the table", [](Scene& s) { s.version = "2.16.0"; },
+         "no row for torch 2.16.0 with cuda 12.2.1", "cuda>=13.0,<13.3 (torch==2.15.*"},
+        {"the next major version",
+         [](Scene& s) {
+             s.version = "3.0";
+             s.accelerator = "";
+         },
+         "no row for torch 3.0 with python 3.12.1", "python>=3.11,<3.16 (torch==2.15.*"},
+        {"older than the table", [](Scene& s) { s.version = "1.9.1"; },
+         "no row for torch 1.9.1 with cuda 12.2.1", "(torch==1.13.*"},
+        {"a ROCm that no row names",
+         [](Scene& s) {
+             s.version = "2.15.0";
+             s.site.accelerators = {{"a100", "rocm", {"gfx90a"}, "x", {"rocm/7.2.0"}, {}}};
+         },
+         "no row for torch 2.15.0 with rocm 7.2.0", "rocm==7.14.* (torch==2.14.*"},
+        {"the module of Cray",
+         [](Scene& s) {
+             s.version = "2.16.0";
+             s.site.accelerators[0].modules = {"cudatoolkit/11.0"};
+         },
+         "no row for torch 2.16.0 with cuda 11.0", ""},
+        {"a version that is not named",
+         [](Scene& s) {
+             s.version = "2.16.0";
+             s.site.accelerators[0].modules = {};
+             s.python.full_version = "";
+         },
+         "", ""},
+    };
+    for (const auto& row : rows) {
+        CAPTURE(row.what);
+        Scene scene;
+        row.change(scene);
+        const auto found = find_unknown({scene.site, scene.recipe, *wheel::Version::parse(scene.version),
+                                         scene.python, scene.accelerator});
+        CHECK((found ? found->reason : "") == row.reason);
+        if (found) CHECK_MESSAGE(found->nearest.find(row.nearest) != std::string::npos, found->nearest);
+    }
+    Scene cray;
+    cray.site.accelerators[0].modules = {"cudatoolkit/11.0"};
+    CHECK(cray.misfit().find("the site has cuda 11.0, it needs cuda>=11.8,<12.5") == 0);
+    Scene rocm;
+    rocm.version = "2.9.0";
+    rocm.site.accelerators = {{"a100", "rocm", {"gfx90a"}, "x", {"rocm/5.7.1"}, {}}};
+    CHECK(rocm.misfit().find("the site has rocm 5.7.1, it needs rocm==6.4.*") == 0);
+}
+
+TEST_CASE("a site decides whether unknown cells build, and a range takes what is known") {
+    Scene scene;
+    Site site = scene.site;
+    site.pythons = {{"3.12", "python3.12"}};
+    site.wants = {{"torch", {"2.16.0", ">=2"}, {"3.12"}}};
+    Recipe torch = scene.recipe;
+    torch.file = "torch.toml";
+    torch.accelerators = {"cuda"};
+    Recipes recipes;
+    recipes.add(torch);
+    World world;
+    world.pythons.emplace("3.12", scene.python);
+    SdistOffers offers;
+    for (const char* version : {"2.4.0", "2.5.1", "2.16.0"}) {
+        SdistOffer offer;
+        offer.version = *wheel::Version::parse(version);
+        offers.sdists.push_back(offer);
+    }
+    world.offers.emplace("torch", offers);
+    Plan plan = make_plan(site, recipes, world);
+    REQUIRE(plan.cells.size() == 2);
+    CHECK(plan.cells[0].state == CellState::unknown);
+    CHECK(plan.cells[0].reason.find("no row for torch 2.16.0 with cuda 12.2.1; `build_unknown = true`") == 0);
+    CHECK(plan.cells[0].bounds.front().find("nearest row: cuda>=13.0,<13.3") == 0);
+    CHECK(plan.cells[1].version == "2.5.1");
+    site.build_unknown = true;
+    plan = make_plan(site, recipes, world);
+    REQUIRE(plan.cells.size() == 1);
+    CHECK(plan.cells[0].version == "2.16.0");
+    CHECK(plan.cells[0].state == CellState::wanted);
+}
+
 TEST_CASE("the plan cites the rows that bound a cell, and a misfit makes it impossible") {
     Scene scene;
     Site site = scene.site;

@@ -537,6 +537,87 @@ TEST_CASE("a companion is built after its torch, against exactly that version") 
     CHECK(plan.cells[3].state == CellState::held);
 }
 
+TEST_CASE("two versions of torch with one companion: each has it, or a row that says why not") {
+    struct Row {
+        const char* what;
+        std::vector<std::string> torches;
+        void (*change)(Recipe& vision);
+        std::vector<std::string> cells;
+        std::vector<std::string> also_for;  // of the companion
+    };
+    const std::string first =
+        "vision-0.18.0+cu123-cp311 held: after torch-2.3.0+cu123-cp311, which it is built "
+        "against (wanted)";
+    const std::string newest =
+        "vision-0.18.0+cu123-cp311 held: after torch-2.3.1+cu123-cp311, which it is built "
+        "against (wanted)";
+    const std::string of_0 = "torch-2.3.0+cu123-cp311 wanted: not in index `main`";
+    const std::string of_1 = "torch-2.3.1+cu123-cp311 wanted: not in index `main`";
+    const auto stable = [](Recipe& vision) { vision.stable_abi = {"0.18.0"}; };
+    const Row rows[] = {
+        {"pinned",
+         {"2.3.0", "2.3.1"},
+         [](Recipe&) {},
+         {of_0, first, of_1,
+          "vision-0.18.0+cu123-cp311-for-torch-2.3.1+cu123-cp311 impossible: it is pinned to "
+          "torch==2.3.0+cu123, and there is one wheel of this name: want one of the two"},
+         {}},
+        {"pinned, the newer first",
+         {"2.3.1", "2.3.0"},
+         [](Recipe&) {},
+         {of_1, newest, of_0,
+          "vision-0.18.0+cu123-cp311-for-torch-2.3.0+cu123-cp311 impossible: it is pinned to "
+          "torch==2.3.1+cu123, and there is one wheel of this name: want one of the two"},
+         {}},
+        {"of a stable ABI", {"2.3.0", "2.3.1"}, stable, {of_0, first, of_1}, {"torch-2.3.1+cu123-cp311"}},
+        {"of a stable ABI, the newer first",
+         {"2.3.1", "2.3.0"},
+         stable,
+         {of_1, newest, of_0,
+          "vision-0.18.0+cu123-cp311-for-torch-2.3.0+cu123-cp311 impossible: it is built against "
+          "torch==2.3.1+cu123 and works with that and newer ones: name torch 2.3.0 first"},
+         {}},
+        {"the same one twice", {"2.3.0", "==2.3.0"}, [](Recipe&) {}, {of_0, first}, {}},
+    };
+    for (const auto& row : rows) {
+        CAPTURE(row.what);
+        Farm farm;
+        Recipe torch = farm.scene.recipes.of("torch");
+        torch.source = SourceKind::tarball;
+        torch.sha256 = {{"2.3.0", "a"}, {"2.3.1", "b"}};
+        farm.scene.recipes.add(torch);
+        Recipe vision = farm.scene.recipes.of("vision");
+        row.change(vision);
+        farm.scene.recipes.add(vision);
+        farm.scene.site.wants = {{"torch", row.torches, {"3.11"}, {"gh200"}, {}, {"vision"}}};
+        CHECK(farm.described() == row.cells);
+        const Plan plan = make_plan(farm.scene.site, farm.scene.recipes, farm.scene.world);
+        CHECK(plan.cells[1].also_for == row.also_for);
+    }
+    // An upstream's wheel is taken as it is, and the farm pins nothing.
+    Farm farm;
+    Recipe vision = farm.scene.recipes.of("vision");
+    vision.source = SourceKind::upstream;
+    farm.scene.recipes.add(vision);
+    farm.scene.site.wants = {{"torch", {"2.3.0", "2.3.1"}, {"3.11"}, {"gh200"}, {}, {"vision"}}};
+    const Plan plan = make_plan(farm.scene.site, farm.scene.recipes, farm.scene.world);
+    REQUIRE(plan.cells.size() == 3);
+    CHECK(plan.cells[1].also_for == std::vector<std::string>{"torch-2.3.1+cu123-cp311"});
+}
+
+TEST_CASE("what works with newer ones, too, is built against the oldest that the site wants") {
+    Farm farm;
+    Recipe vision = farm.scene.recipes.of("vision");
+    for (const bool stable : {false, true}) {
+        if (stable) vision.stable_abi = {"0.18.0"};
+        farm.scene.recipes.add(vision);
+        farm.scene.site.wants = {{"torch", {"2.3.1", "2.3.0"}, {"3.11"}, {"gh200"}},
+                                 {"vision", {"0.18.0"}, {"3.11"}, {"gh200"}}};
+        const Plan plan = make_plan(farm.scene.site, farm.scene.recipes, farm.scene.world);
+        CHECK(plan.cells.back().against == (stable ? "torch==2.3.0+cu123" : "torch==2.3.1+cu123"));
+    }
+}
+
 TEST_CASE("a companion waits if only a staging index has its torch, because its build would not find it") {
     Farm farm;
     Attempt torch = attempt("w1", "torch-2.4.0+cu123-cp311", State::done, "2.4.0+cu123");

@@ -12,6 +12,7 @@
 #include <functional>
 
 #include "builder/attempt/job_files.hpp"
+#include "tests/builder/demo_build.hpp"
 #include "tests/builder/fake_farm.hpp"
 #include "tests/support/golden.hpp"
 
@@ -409,6 +410,17 @@ TEST_CASE("pip's configuration reaches the job's pip but no build, and is delete
     CHECK(build.find("PIP_CONFIG_FILE") == std::string::npos);
     CHECK(build.find("hunter2") == std::string::npos);
     CHECK(!fs::exists(ready.folder.pip_conf()));
+}
+
+TEST_CASE("a companion is pinned to its torch, and one of a stable ABI to that and newer ones") {
+    DemoBuild build;
+    build.attempt.asked.version = "1.0+cu130";
+    build.attempt.asked.against = "torch==2.11.0+cu130";
+    CHECK(render_script(build.input()).find(" 1.0+cu130 torch==2.11.0+cu130 <<'END'") != std::string::npos);
+    build.recipe.stable_abi = {"1.0"};
+    CHECK(render_script(build.input()).find(" 1.0+cu130 'torch>=2.11.0' <<'END'") != std::string::npos);
+    // It is built against exactly that one.
+    CHECK(render_script(build.input()).find(" torch==2.11.0+cu130\n") != std::string::npos);
 }
 
 }  // namespace

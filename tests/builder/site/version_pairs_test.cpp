@@ -69,6 +69,8 @@ TEST_CASE("an invalid row is rejected with its position") {
         {"source = \"a\", why", "source = \"b\", why", "no such key in [sources]: `b`"},
         {"\"Torch\"", "\"-\"", "not a project name (PEP 508)"},
         {"why = \"old\"", "reason = \"old\"", "reason"},
+        {"allowed = \"<82\"", "allowed = \"<82\", stable_abi = true",
+         "only a companion is built against another"},
     };
     for (const auto& row : rows) {
         CAPTURE(row.to);
@@ -103,6 +105,13 @@ TEST_CASE("a recipe gets the companions of the table, and its own rows stay") {
     const Recipe with = recipes.of("vision");
     CHECK(with.against_versions.at("0.19.0") == "==2.4.0");
     CHECK(with.against_versions.at("0.20.0") == "==2.5.0");
+    CHECK(with.stable_abi.empty());
+    Recipes loose;
+    vision.against_versions.clear();
+    loose.add(vision);
+    loose.add_companions(
+        parsed(base::replace_all(good, "use = \"companion\"", "use = \"companion\", stable_abi = true")));
+    CHECK(loose.of("vision").stable_abi == std::set<std::string>{"0.19.0"});
 }
 
 TEST_CASE("what breaks the torch versions that the sites want is bounded") {

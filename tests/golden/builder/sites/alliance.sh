@@ -63,9 +63,9 @@ pip_install() { python -I -m pip install --constraint "$folder/constraints.txt" 
 begin modules
 set +eu # `module` and the scripts that modulefiles source can fail under -eu; the result is checked below
 type module > /dev/null 2>&1 || . /cvmfs/soft.computecanada.ca/config/profile/bash.sh
-module load StdEnv/2023 gcc cmake protobuf abseil opencv/4.8.1 cuda/12.2 cudnn cusparselt python/3.11
+module load StdEnv/2023 gcc openmpi flexiblas cmake protobuf abseil opencv/4.8.1 cuda/12.2 cudnn/9.2.1.18 cusparselt nccl magma python/3.11
 set -eu
-for module in StdEnv/2023 gcc cmake protobuf abseil opencv/4.8.1 cuda/12.2 cudnn cusparselt python/3.11; do
+for module in StdEnv/2023 gcc openmpi flexiblas cmake protobuf abseil opencv/4.8.1 cuda/12.2 cudnn/9.2.1.18 cusparselt nccl magma python/3.11; do
     case ":${LOADEDMODULES-}:" in
     *":$module"[:/.]*) ;;
     *)
@@ -93,13 +93,20 @@ export PYTORCH_BUILD_VERSION=2.4.0+computecanada
 export TORCH_CUDA_ARCH_LIST='7.0;8.0;9.0'
 export USE_CUDA=1
 export USE_ROCM=0
-export CMAKE_PREFIX_PATH="${EBROOTPROTOBUF}:${EBROOTABSEIL}"
+export BLAS=FlexiBLAS
+export CMAKE_INCLUDE_PATH="${EBROOTFLEXIBLAS}/include/flexiblas"
+export CMAKE_LIBRARY_PATH="${EBROOTFLEXIBLAS}/lib:${EBROOTCUDACORE}/extras/CUPTI/lib64"
+export CMAKE_PREFIX_PATH="${EBROOTPROTOBUF}:${EBROOTABSEIL}:${CMAKE_PREFIX_PATH}"
 export CUDNN_INCLUDE_DIR="${EBROOTCUDNN}/include"
 export CUDNN_LIBRARY="${EBROOTCUDNN}/lib64/libcudnn.so"
 export CUDNN_LIB_DIR="${EBROOTCUDNN}/lib64"
 export CUSPARSELT_ROOT="${EBROOTCUSPARSELT}"
+export MAGMA_HOME="${EBROOTMAGMA}"
+export NCCL_ROOT="${EBROOTNCCL}"
 export USE_CUDNN=1
 export USE_CUSPARSELT=1
+export USE_MPI=1
+export USE_SYSTEM_NCCL=1
 
 begin venv
 # Lock the build tree: a job that its scheduler lost may still be running in it. Every process of a
@@ -165,7 +172,7 @@ with tempfile.TemporaryDirectory(dir=folder) as inside:
     head, blank, description = (info / "METADATA").read_text().partition("\n\n")
     lines = head.split("\n")
     if pin:
-        other = re.compile(r"Requires-Dist: *" + pin.partition("==")[0] + r"(?![-\w.])[^;]*$", re.I)
+        other = re.compile(r"Requires-Dist: *" + re.match(r"[-\w.]+", pin)[0] + r"(?![-\w.])[^;]*$", re.I)
         lines = [line for line in lines if not other.match(line)] + ["Requires-Dist: " + pin]
     lines = ["Version: " + version if line.startswith("Version:") else line for line in lines]
     if "\n".join(lines) == head:
@@ -185,5 +192,14 @@ pip_install "$folder"/wheel/*.whl filelock fsspec jinja2 networkx numpy sympy ty
 mkdir "$folder/empty"
 cd "$folder/empty"
 python -c 'import torch'
-python -c 'import torch; assert torch.__version__.startswith("2.4.0+computecanada"), torch.__version__; print(torch.__config__.show())'
+python -c '
+import torch, torch.distributed as d
+assert torch.__version__.startswith("2.4.0+computecanada"), torch.__version__
+config = torch.__config__.show()
+print(config)
+assert torch.allclose(torch.linalg.solve(2 * torch.eye(3), torch.ones(3)), torch.full((3,), 0.5))
+has = {"MKL": torch.backends.mkl.is_available(), "OpenMP": torch.backends.openmp.is_available(), "MPI": d.is_available() and d.is_mpi_available(), "NCCL": d.is_available() and d.is_nccl_available(), "cuDNN": "USE_CUDNN=ON" in config or "USE_CUDNN=1" in config, "MAGMA": True}
+lacking = [one for one in "OpenMP MPI NCCL cuDNN MAGMA".split() if not has[one]]
+assert not lacking, "the site promises " + " ".join(lacking)
+'
 begin done

@@ -104,6 +104,7 @@ export HOROVOD_WITH_MXNET=0
 export HOROVOD_WITH_PYTORCH=1
 export HOROVOD_WITH_TENSORFLOW=0
 export HOROVOD_CPU_OPERATIONS=MPI
+export HOROVOD_WITH_GLOO=1
 
 begin venv
 # Lock the build tree: a job that its scheduler lost may still be running in it. Every process of a
@@ -198,7 +199,7 @@ with tempfile.TemporaryDirectory(dir=folder) as inside:
     head, blank, description = (info / "METADATA").read_text().partition("\n\n")
     lines = head.split("\n")
     if pin:
-        other = re.compile(r"Requires-Dist: *" + pin.partition("==")[0] + r"(?![-\w.])[^;]*$", re.I)
+        other = re.compile(r"Requires-Dist: *" + re.match(r"[-\w.]+", pin)[0] + r"(?![-\w.])[^;]*$", re.I)
         lines = [line for line in lines if not other.match(line)] + ["Requires-Dist: " + pin]
     lines = ["Version: " + version if line.startswith("Version:") else line for line in lines]
     if "\n".join(lines) == head:
@@ -218,5 +219,5 @@ pip_install "$folder"/wheel/*.whl cffi cloudpickle packaging psutil pyyaml
 mkdir "$folder/empty"
 cd "$folder/empty"
 python -c 'import horovod.torch'
-horovodrun --check-build
+horovodrun --check-build | tee /dev/stderr | grep -qF '[X] Gloo'
 begin done

@@ -121,7 +121,7 @@ export USE_CUDA=1
 export USE_ROCM=0
 export BLAS=MKL
 export CFLAGS='-Wno-maybe-uninitialized -Wno-uninitialized -Wno-nonnull'
-export CMAKE_PREFIX_PATH="${CONDA_PREFIX}"
+export CMAKE_PREFIX_PATH="${build}/venv:${CONDA_PREFIX}"
 export CUDNN_INCLUDE_DIR="${NCAR_ROOT_CUDNN}/include"
 export CUDNN_LIBRARY="${NCAR_ROOT_CUDNN}"
 export CUDNN_LIB_DIR="${NCAR_ROOT_CUDNN}/lib"
@@ -129,6 +129,7 @@ export CXXFLAGS='-Wno-maybe-uninitialized -Wno-uninitialized -Wno-nonnull'
 export LDFLAGS='-Wl,--no-as-needed -L/opt/cray/pe/mpich/8.1.27/gtl/lib -Wl,-rpath,/opt/cray/pe/mpich/8.1.27/gtl/lib -lmpi_gtl_cuda'
 export NCCL_ROOT="${OFI_PREFIX}"
 export USE_CUDNN=1
+export USE_CUSPARSELT=1
 export USE_MPI=1
 export USE_SYSTEM_NCCL=1
 
@@ -215,7 +216,7 @@ with tempfile.TemporaryDirectory(dir=folder) as inside:
     head, blank, description = (info / "METADATA").read_text().partition("\n\n")
     lines = head.split("\n")
     if pin:
-        other = re.compile(r"Requires-Dist: *" + pin.partition("==")[0] + r"(?![-\w.])[^;]*$", re.I)
+        other = re.compile(r"Requires-Dist: *" + re.match(r"[-\w.]+", pin)[0] + r"(?![-\w.])[^;]*$", re.I)
         lines = [line for line in lines if not other.match(line)] + ["Requires-Dist: " + pin]
     lines = ["Version: " + version if line.startswith("Version:") else line for line in lines]
     if "\n".join(lines) == head:
@@ -235,5 +236,14 @@ pip_install "$folder"/wheel/*.whl filelock fsspec jinja2 networkx numpy sympy ty
 mkdir "$folder/empty"
 cd "$folder/empty"
 python -c 'import torch'
-python -c 'import torch; assert torch.__version__.startswith("2.3.1+cu122.cudnn8.a100"), torch.__version__; print(torch.__config__.show())'
+python -c '
+import torch, torch.distributed as d
+assert torch.__version__.startswith("2.3.1+cu122.cudnn8.a100"), torch.__version__
+config = torch.__config__.show()
+print(config)
+assert torch.allclose(torch.linalg.solve(2 * torch.eye(3), torch.ones(3)), torch.full((3,), 0.5))
+has = {"MKL": torch.backends.mkl.is_available(), "OpenMP": torch.backends.openmp.is_available(), "MPI": d.is_available() and d.is_mpi_available(), "NCCL": d.is_available() and d.is_nccl_available(), "cuDNN": "USE_CUDNN=ON" in config or "USE_CUDNN=1" in config, "MAGMA": True}
+lacking = [one for one in "MKL OpenMP MPI NCCL cuDNN MAGMA".split() if not has[one]]
+assert not lacking, "the site promises " + " ".join(lacking)
+'
 begin done

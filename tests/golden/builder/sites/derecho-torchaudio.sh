@@ -183,7 +183,7 @@ with tempfile.TemporaryDirectory(dir=folder) as inside:
     head, blank, description = (info / "METADATA").read_text().partition("\n\n")
     lines = head.split("\n")
     if pin:
-        other = re.compile(r"Requires-Dist: *" + pin.partition("==")[0] + r"(?![-\w.])[^;]*$", re.I)
+        other = re.compile(r"Requires-Dist: *" + re.match(r"[-\w.]+", pin)[0] + r"(?![-\w.])[^;]*$", re.I)
         lines = [line for line in lines if not other.match(line)] + ["Requires-Dist: " + pin]
     lines = ["Version: " + version if line.startswith("Version:") else line for line in lines]
     if "\n".join(lines) == head:

@@ -197,7 +197,7 @@ with tempfile.TemporaryDirectory(dir=folder) as inside:
     head, blank, description = (info / "METADATA").read_text().partition("\n\n")
     lines = head.split("\n")
     if pin:
-        other = re.compile(r"Requires-Dist: *" + pin.partition("==")[0] + r"(?![-\w.])[^;]*$", re.I)
+        other = re.compile(r"Requires-Dist: *" + re.match(r"[-\w.]+", pin)[0] + r"(?![-\w.])[^;]*$", re.I)
         lines = [line for line in lines if not other.match(line)] + ["Requires-Dist: " + pin]
     lines = ["Version: " + version if line.startswith("Version:") else line for line in lines]
     if "\n".join(lines) == head:
@@ -217,5 +217,14 @@ pip_install "$folder"/wheel/*.whl filelock fsspec jinja2 networkx numpy sympy ty
 mkdir "$folder/empty"
 cd "$folder/empty"
 python -c 'import torch'
-python -c 'import torch; assert torch.__version__.startswith("2.0.1+rocm57.gfx90a"), torch.__version__; print(torch.__config__.show())'
+python -c '
+import torch, torch.distributed as d
+assert torch.__version__.startswith("2.0.1+rocm57.gfx90a"), torch.__version__
+config = torch.__config__.show()
+print(config)
+assert torch.allclose(torch.linalg.solve(2 * torch.eye(3), torch.ones(3)), torch.full((3,), 0.5))
+has = {"MKL": torch.backends.mkl.is_available(), "OpenMP": torch.backends.openmp.is_available(), "MPI": d.is_available() and d.is_mpi_available(), "NCCL": d.is_available() and d.is_nccl_available(), "cuDNN": "USE_CUDNN=ON" in config or "USE_CUDNN=1" in config, "MAGMA": True}
+lacking = [one for one in "".split() if not has[one]]
+assert not lacking, "the site promises " + " ".join(lacking)
+'
 begin done

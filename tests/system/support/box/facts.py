@@ -79,6 +79,18 @@ class BoxFacts:
         asked += [int(word.rpartition("=")[2]) for one in self.facts["job"] for word in one.get("options", []) if "gpus" in word]
         return max(asked)
 
+    def requires(self, package: str, version: str) -> list[str]:
+        """What an upstream's wheel requires that only its own index has."""
+        return [one["requires"] for one in self.facts.get("required", []) if (one["package"], one["version"]) == (package, version)]
+
+    @property
+    def conda_packages(self) -> list[str]:
+        return [name for _, name in self.is_a("conda package")]
+
+    @property
+    def promises(self) -> list[str]:
+        return sorted({name for one in self.facts.get("promise", []) for name in one["has"]})
+
     @property
     def options(self) -> set[str]:
         """Options that every job of the site needs: of all of its jobs in the facts."""
@@ -112,7 +124,8 @@ def companion_version(package: str, torch: str) -> str:
     """Of the table of version pairs."""
     pairs = tomllib.loads((ROOT / "site-configs/common/versions.toml").read_text())["pair"]
     row = next((pair for pair in pairs if pair["package"] == package and pair["use"] == "companion" and
-                (pair["allowed"] == f"=={torch}" or not pair["allowed"].startswith("=="))), None)
+                (pair["allowed"] == f"=={torch}" or not pair["allowed"].startswith("==") or
+                 pair["allowed"].endswith(".*") and torch.startswith(pair["allowed"][2:-1]))), None)
     return row["versions"].removeprefix("==") if row else torch
 
 

@@ -37,12 +37,14 @@ CONDA_SH = """conda() {
 # `conda create -y -p PREFIX python=X.Y`, and the installer of Miniconda for X.Y: `bash Miniconda3-pyXY_… -b -p PREFIX`.
 MAKE_PREFIX = """#!/bin/bash
 set -eu
-prefix= version=@VERSION@
+prefix= version=@VERSION@ packages=()
 while test $# -gt 0; do
     case $1 in
     create|-y|-b) shift ;;
     -p) prefix=$2; shift 2 ;;
+    -c) shift 2 ;;
     python=*) version=${1#python=}; shift ;;
+    [a-z]*) packages+=("$1"); shift ;;
     *) echo "conda: unknown argument $1" >&2; exit 2 ;;
     esac
 done
@@ -51,6 +53,10 @@ mkdir -p "$prefix/bin" "$prefix/conda-meta" "$prefix/etc/profile.d"
 cp @STOCK@/python "$prefix/bin/python@OURS@"
 ln -sf python@OURS@ "$prefix/bin/python"
 cp @STOCK@/conda.sh "$prefix/etc/profile.d/conda.sh"
+for package in "${packages[@]}"; do
+    test -d "@STOCK@/$package" || { echo "PackagesNotFoundError: $package"; exit 1; }
+    cp -r "@STOCK@/$package/." "$prefix"
+done
 """
 # Starts ranks as Open MPI's mpirun does in a job of Slurm. Ranks of its own node have its variables; only those of -x surely go to other nodes.
 MPIRUN = r"""#!/bin/bash
@@ -73,6 +79,8 @@ exec "$@"' rank "$@"
 """
 COMPILERS = {"cc": "mpicc", "CC": "mpicxx", "mpicc": "mpicc", "mpicxx": "mpicxx", "gcc": "gcc", "g++": "g++", "hipcc": "g++"}
 GPU_LIBRARIES = {"cuda/": "libcudart.so.@", "rocm/": "libamdhip64.so.@"}
+# What a build looks for in the folder of a module or a package of Conda.
+FILES = {"magma": "include/magma.h", "cusparselt": "include/cusparseLt.h", "flexiblas": "include/flexiblas/cblas.h", "nccl": "lib/libnccl.so"}
 SAYS_ITS_NAME = '#!/bin/bash\ncase "$*" in\n*" -o "*) touch "${!#}" ;;\n*) echo "${0##*/} 1.0.0" ;;\nesac\n'
 
 
@@ -107,6 +115,8 @@ def make_modules(facts: BoxFacts) -> None:
     (STOCK / "conda.sh").write_text(CONDA_SH)
     for module in facts.modules:
         write_module(facts, module)
+    for name in facts.conda_packages:
+        write_files(STOCK / name, name)
     init = Path(facts.module_init)
     for old in Path("/etc/profile.d").iterdir():
         old.unlink()
@@ -122,6 +132,13 @@ def write_library(path: Path) -> None:
         raise AssertionError(done.stderr)
 
 
+def write_files(home: Path, name: str) -> None:
+    for project, file in FILES.items():
+        if name.startswith(project):
+            (home / file).parent.mkdir(parents=True, exist_ok=True)
+            (home / file).touch()
+
+
 def write_module(facts: BoxFacts, module: Module) -> None:
     project, _, version = module.name.partition("/")
     home = Path(module.home) if module.home else HOMES / project / (version or "1.0")
@@ -134,10 +151,13 @@ def write_module(facts: BoxFacts, module: Module) -> None:
         (home / "etc/profile.d/conda.sh").write_text(CONDA_SH)
     for folder in ["lib", *module.folders]:
         (home / folder).mkdir(parents=True, exist_ok=True)
+    write_files(home, project)
     for prefix, soname in GPU_LIBRARIES.items():
         if module.name.startswith(prefix):
             write_library(home / "lib" / soname.replace("@", version.partition(".")[0]))
     lines = [f'prepend_path("LD_LIBRARY_PATH", "{home}/lib")']
+    if any(name.startswith("EBROOT") for name in module.sets):  # as EasyBuild's modules do
+        lines.append(f'prepend_path("CMAKE_PREFIX_PATH", "{home}")')
     lines += [f'setenv("{name}", "{home}")' for name in module.sets] + [f'prepend_path("PATH", "{home}/bin")']
     file = TREE / project / f"{version or '1.0'}.lua"
     file.parent.mkdir(parents=True, exist_ok=True)

@@ -72,6 +72,8 @@ class Box:
         self.stand_ins.make(builds, upstream)
         self.index = PackageIndex(self.stand_ins.index)
         self.cleanup.enter_context(self.index)
+        self.upstream = PackageIndex(self.stand_ins.upstream)
+        self.cleanup.enter_context(self.upstream)
         # The registry allows search paths into the machine's libraries, as docs/how-to/sites/README.md has staff write.
         allowed = json.dumps([str(Path(one["path"]).parent) for one in facts.facts.get("library", [])])
         self.farm = Farm((f"{facts.site}-testing", facts.site), folder=self.work / "registry", index_settings=f"[index.policy]\nrpath_prefixes = {allowed}")
@@ -88,6 +90,9 @@ class Box:
             name, version = one["requirement"].split("==")
             if one["source"] == "index":
                 upstream[name, version.partition("+")[0]] = version
+        for one in self.facts.facts.get("required", []):
+            name, version = one["requires"].split("==")
+            upstream[name, version] = version
         builds, wheels = [], []
         for one in self.facts.facts["want"]:
             name, version = one["package"], one["version"]
@@ -146,7 +151,7 @@ class Box:
         pairs.write_text(re.sub(r'(with = "python", allowed = )"[^"]*"', r'\1">=3"', pairs.read_text()))
         for recipe in (CLONE / "site-configs").rglob("*.toml"):
             text = re.sub(r'(url = ")https://github.com/\w+/', rf"\1file://{root.SERVER}/repositories/", recipe.read_text())
-            recipe.write_text(re.sub(r'index = "https://download.pytorch.org/[^"]*"', f'index = "{self.index.url}"', text))
+            recipe.write_text(re.sub(r'index = "https://download.pytorch.org/[^"]*"', f'index = "{self.upstream.url}"', text))
         subprocess.run(["chown", "-R", f"{root.IDS['agent']}:{root.GROUP}", str(CLONE)], check=True)
         for version in {"39", "310", "311", "312"}:
             dotted = f"3.{version[1:]}"

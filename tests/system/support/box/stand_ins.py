@@ -92,15 +92,31 @@ class Tensor:
     def cpu(self): return Tensor(self.value)
     @property
     def is_cuda(self): return self.place.type == "cuda"
+    def to(self, dtype): return self
+    dtype = "float"
     def __matmul__(self, other): return Tensor(self.value * other.value, self.place)
+    def __mul__(self, other): return Tensor(self.value * getattr(other, "value", other), self.place)
+    __rmul__ = __mul__
 def rand(*sizes, device=None): return Tensor(0.5, device)
 int32 = "int32"
 def tensor(value, dtype=None, device=None): return Tensor(value[0], device)
 def ones(*sizes, device=None, dtype=None): return Tensor(1.0, device)
+def eye(size): return Tensor(1.0)
+def full(sizes, value): return Tensor(value)
 def allclose(one, other, atol=0): return abs(one.value - other.value) <= atol
+class linalg:
+    @staticmethod
+    def solve(one, other): return Tensor(other.value / one.value)
+    @staticmethod
+    def eig(one): return Tensor(one.value), Tensor(1.0)
+class _Backend:
+    def __init__(self, name): self.name = name
+    def is_available(self): return self.name in distributed.HAS
+class backends:
+    mkl, openmp = _Backend("MKL"), _Backend("OpenMP")
 class __config__:
     @staticmethod
-    def show(): return "stand-in of torch"
+    def show(): return "stand-in of torch, USE_CUDNN=" + ("ON" if "cuDNN" in distributed.HAS else "OFF")
 '''
 CUDA = '''
 import os
@@ -113,7 +129,10 @@ DISTRIBUTED = '''
 import os
 from torch import _ranks
 HAS_MPI = @MPI@
+HAS = @HAS@
+def is_available(): return True
 def is_mpi_available(): return HAS_MPI
+def is_nccl_available(): return "NCCL" in HAS
 def init_process_group(backend):
     if backend == "mpi" and not HAS_MPI:
         raise RuntimeError("Distributed package doesn't have MPI built in")
@@ -206,13 +225,28 @@ def fail(text):
 
 def check():
     for name, value in project["variables"].items():
+        value, keeps_own, _ = value.partition("${" + name + "}")  # what modules put there stays
+        value = value.replace("${build}", str(Path(sys.prefix).parent))  # of the script, whose environment is build/venv
         expected = re.sub(r"\$\{(\w+)\}", lambda match: os.environ.get(match[1]) or fail(f"no module sets {match[1]}"), value)
-        if os.environ.get(name) != expected:
+        given = os.environ.get(name) or ""
+        if given != expected and not (keeps_own and given.startswith(expected) and len(given) > len(expected)):
             fail(f"{name} is {os.environ.get(name)!r}; the site's documents say {expected!r}")
     loaded = os.environ.get("LOADEDMODULES", "").split(":")
     for name in project["modules"]:
         if not any(one == name or one.startswith(name + "/") for one in loaded):
             fail(f"the module {name} is not loaded: {loaded}")
+
+def found():
+    """What CMake would look for, at the places that it was given."""
+    given = lambda name: os.environ.get(name, "")
+    places = [given(name) for name in ("CUSPARSELT_ROOT", "MAGMA_HOME", "NCCL_ROOT", "INTEL_MKL_DIR") if given(name)]
+    for name in ("CMAKE_PREFIX_PATH", "CMAKE_INCLUDE_PATH", "CMAKE_LIBRARY_PATH"):
+        places += [one for one in given(name).split(":") if one]
+    wanted = {"lib/libmkl_core.a": given("BLAS") == "MKL", "include/cusparseLt.h": given("USE_CUSPARSELT") == "1", "lib/libnccl.so": given("USE_SYSTEM_NCCL") == "1",
+              "include/magma.h": "MAGMA" in project["promises"], "cblas.h": given("BLAS") == "FlexiBLAS"}
+    for file, is_wanted in wanted.items():
+        if is_wanted and not any(Path(place, file).exists() for place in places):
+            fail(f"no {file} in {places}")
 
 def configured():
     cache = Path("build/CMakeCache.txt").read_text() if Path("build/CMakeCache.txt").exists() else ""
@@ -243,6 +277,8 @@ def gpu_libraries():
 
 def build(folder):
     check()
+    if project["name"] == "torch":
+        found()
     configured()
     if Path("tools/amd_build/build_amd.py").exists() and not Path("hipified").exists():
         fail("tools/amd_build/build_amd.py did not run")
@@ -287,27 +323,43 @@ MAKEFILE = "all src.build:\n\ttrue\ninstall:\n\tmkdir -p $(PREFIX)/lib\n\ttouch 
 PREFIX_OF_CONFIGURE = "PREFIX ?= $(shell cat prefix)\n"
 BESIDE = {"nccl": "libnccl.so", "aws-ofi-nccl": "libnccl-net.so", "aws-ofi-rccl": "librccl-net.so"}
 REPOSITORIES = {"torch": "pytorch", "torchvision": "vision", "torchaudio": "audio", "torchtext": "text"}
+# What a torch has that is built with these variables.
+HAS = (("MKL", "BLAS", "MKL"), ("MKL", "USE_MKL", "1"), ("MPI", "USE_MPI", "1"), ("NCCL", "USE_SYSTEM_NCCL", "1"), ("cuDNN", "USE_CUDNN", "1"))
 MEMBERS = {
     "torch": {"torch/__init__.py": TORCH, "torch/_ranks.py": RANKS, "torch/cuda.py": CUDA, "torch/utils.py": ""},
     "torchvision": {"torchvision/__init__.py": "from torchvision import ops\n", "torchvision/ops.py": "def nms(boxes, scores, bound): return boxes\n"},
     "torchaudio": {"torchaudio/__init__.py": "from torchaudio import functional, transforms\n", "torchaudio/functional.py": AUDIO_FUNCTIONAL,
                    "torchaudio/transforms.py": AUDIO_TRANSFORMS},
     "torchtext": {"torchtext/__init__.py": "import torch\n"},
+    "pytorch-triton-rocm": {"triton/__init__.py": ""},
     "mpi4py": {"mpi4py/__init__.py": "", "mpi4py/MPI.py": MPI4PY, "mpi4py/_ranks.py": RANKS},
-    "horovod": {"horovod/__init__.py": "", "horovod/torch.py": HOROVOD, "horovod/run.py": "def main(): print('Available: PyTorch, MPI')\n", "horovod/_ranks.py": RANKS}}
+    "horovod": {"horovod/__init__.py": "", "horovod/torch.py": HOROVOD, "horovod/run.py": "def main(): print('Available: [X] PyTorch, [X] MPI, [X] Gloo')\n", "horovod/_ranks.py": RANKS}}
 VERSION_VARIABLES = {"torch": "PYTORCH_BUILD_VERSION", "mpi4py": "", "horovod": ""}
+# Requires-Dist of the real wheels, without the pin to torch, which the real ones and our scripts add (METADATA of torch 2.2 to 2.4,
+# torchvision 0.17, torchtext 0.14 and 0.18, torchmetrics 1.0.3, horovod 0.28.1).
+REQUIRES = {"torch": ["filelock", "typing-extensions>=4.8.0", "sympy", "networkx", "jinja2", "fsspec"],
+            "torchvision": ["numpy", "pillow!=8.3.*,>=5.3.0"], "torchtext": ["tqdm", "requests", "numpy"], "pytorch-triton-rocm": ["filelock"],
+            "torchmetrics": ["numpy>1.20.0", "torch>=1.8.1", "packaging", "lightning-utilities>=0.7.0"],
+            "horovod": ["cloudpickle", "psutil", "pyyaml", "packaging"]}
 # The public index beside the sources: small wheels with the names and versions of real ones.
 PUBLIC = {"numpy": "1.26.4", "cmake": "3.31.6", "ninja": "1.13.0", "filelock": "3.20.0", "fsspec": "2026.1.0", "jinja2": "3.1.6", "networkx": "3.4",
           "sympy": "1.13.3", "typing-extensions": "4.15.0", "cffi": "2.0.0", "cloudpickle": "3.1.0", "psutil": "7.0.0", "pyyaml": "6.0.2",
-          "pillow": "11.0.0", "mkl-include": "2024.2.2", "mkl-static": "2024.2.2", "torchmetrics": "1.0.3"}
+          "pillow": "11.0.0", "mkl-include": "2024.2.2", "mkl-static": "2024.2.2", "torchmetrics": "1.0.3",
+          "tqdm": "4.67.0", "requests": "2.32.0", "lightning-utilities": "0.15.2"}
+PUBLIC |= {name: "1.0" for name in ("iniconfig", "toml", "memory_profiler", "matplotlib", "pyqt5", "graphviz", "nltk", "jupyter", "jupyterlab", "wandb", "gym",
+                                   "pyspark", "scikit-learn", "scikit-image", "h5py", "tensorboard-plugin-wit", "tensorboard-pytorch")}
+PUBLIC |= {"tensorboard": "2.11.2", "tensorboard_plugin_profile": "2.11.2"}
+# What a wheel puts into an environment's folder, beside modules.
+DATA = {"mkl-static": "lib/libmkl_core.a"}
 REAL = {"setuptools": "69.5.1", "wheel": "0.45.1", "packaging": "25.0"}  # real code under an older version
 
 
 class StandIns:
     def __init__(self, facts: BoxFacts):
         self.facts = facts
-        self.index = SERVER / "index"
+        self.index, self.upstream = SERVER / "index", SERVER / "upstream"
         self.index.mkdir(parents=True)
+        self.upstream.mkdir()
 
     def script_of(self, package: str, version: str) -> str:
         """The script whose facts a package has; a companion's is that of its torch's variant."""
@@ -321,6 +373,10 @@ class StandIns:
             variant = "source"  # the same package comes from an upstream in another version
         return f"{site}-{variant}{own}" if variant else f"{site}{own}"
 
+    @staticmethod
+    def requires(package: str, version: str) -> list[str]:
+        return ["typing-extensions"] if package == "torch" and version.startswith("1.") else REQUIRES.get(package, [])
+
     def project(self, package: str, version: str) -> dict[str, str]:
         """The files of a project, as texts."""
         script = self.script_of(package, version)
@@ -329,9 +385,11 @@ class StandIns:
         if package == "torch":
             has_mpi = variables.get("USE_MPI") == "1"
             needed = {name: value for name, value in self.facts.variables("job-environment").items() if re.match(r"(MPICH|FI|NCCL)_", name)}
-            members["torch/distributed.py"] = DISTRIBUTED.replace("@MPI@", str(has_mpi)).replace("@NEEDED@", repr(needed))
+            has = {"OpenMP", *(name for name, variable, value in HAS if variables.get(variable) == value)}
+            members["torch/distributed.py"] = DISTRIBUTED.replace("@MPI@", str(has_mpi)).replace("@HAS@", repr(has)).replace("@NEEDED@", repr(needed))
         project = {"name": package, "version": version, "members": members, "variables": variables, "modules": self.facts.load(script),
-                   "requires": ["numpy"] if package == "torchvision" else [], "compiler": "MPICC" if package == "mpi4py" else "CC",
+                   "requires": self.requires(package, version), "compiler": "MPICC" if package == "mpi4py" else "CC",
+                   "promises": self.facts.promises if package == "torch" else [],
                    "version_variable": VERSION_VARIABLES.get(package, "BUILD_VERSION"), "support": str(ROOT / "tests/system"),
                    "flags": [word for word in self.facts.words(script) if word.startswith("-D")]}
         more = {}
@@ -375,16 +433,19 @@ class StandIns:
         (SERVER / "compiled.c").write_text(C_SOURCE)
         include = sysconfig.get_path("include")
         subprocess.run(["gcc", "-shared", "-fPIC", "-I", include, SERVER / "compiled.c", "-o", compiled, "-Wl,--no-as-needed", library], check=True)
-        members[f"{package}/_compiled.so"] = compiled.read_bytes()
+        members[next(iter(members)).partition("/")[0] + "/_compiled.so"] = compiled.read_bytes()
         if package == "torch":
             members["torch/_version.py"] = f"__version__ = {version!r}\n".encode()
         tag = "cp" + PYTHON_VERSION.replace(".", "")
+        requires = self.requires(package, version) + self.facts.requires(package, version.partition("+")[0])
+        requires += [f"torch=={torch}"] if package in REPOSITORIES and package != "torch" else []
         Wheel(package, version, extra_members=members, tags=(f"{tag}-{tag}-linux_{os.uname().machine}",),
-              metadata_lines=() if package == "torch" else (f"Requires-Dist: torch=={torch}",)).write(index)
+              metadata_lines=tuple(f"Requires-Dist: {one}" for one in requires)).write(index)
 
     def make_public(self) -> None:
         for name, version in PUBLIC.items():
-            Wheel(name, version).write(self.index)
+            data = {f"{name.replace('-', '_')}-{version}.data/data/{DATA[name]}": b""} if name in DATA else {}
+            Wheel(name, version, extra_members=data, metadata_lines=tuple(f"Requires-Dist: {one}" for one in REQUIRES.get(name, ()))).write(self.index)
         for name, version in REAL.items():
             [real] = (CLIENTS / "wheels").glob(f"{name}-*.whl")
             with zipfile.ZipFile(real) as archive:
@@ -401,7 +462,7 @@ class StandIns:
             elif package in MEMBERS:
                 self.sdist(package, version)
         for package, version in upstream:
-            self.wheel(package, version, dict(upstream)["torch"].partition("+")[0], self.index)
+            self.wheel(package, version, dict(upstream)["torch"].partition("+")[0], self.upstream)
         for one in self.facts.facts.get("beside", []):
             library = BESIDE[one["name"]]
             text = MAKEFILE.replace("@LIBRARY@", library)

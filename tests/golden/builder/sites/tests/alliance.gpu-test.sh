@@ -74,9 +74,9 @@ pip_install() { python -I -m pip install --constraint "$folder/constraints.txt" 
 begin modules
 set +eu # `module` and the scripts that modulefiles source can fail under -eu; the result is checked below
 type module > /dev/null 2>&1 || . /cvmfs/soft.computecanada.ca/config/profile/bash.sh
-module load StdEnv/2023 gcc cmake protobuf abseil opencv/4.8.1 cuda/12.2 cudnn cusparselt python/3.11
+module load StdEnv/2023 gcc openmpi flexiblas cmake protobuf abseil opencv/4.8.1 cuda/12.2 cudnn/9.2.1.18 cusparselt nccl magma python/3.11
 set -eu
-for module in StdEnv/2023 gcc cmake protobuf abseil opencv/4.8.1 cuda/12.2 cudnn cusparselt python/3.11; do
+for module in StdEnv/2023 gcc openmpi flexiblas cmake protobuf abseil opencv/4.8.1 cuda/12.2 cudnn/9.2.1.18 cusparselt nccl magma python/3.11; do
     case ":${LOADEDMODULES-}:" in
     *":$module"[:/.]*) ;;
     *)
@@ -105,5 +105,12 @@ mkdir "$folder/empty"
 cd "$folder/empty"
 
 begin test
-python -c 'import torch; x = torch.rand(64, 64, device="cuda"); assert torch.allclose((x @ x).cpu(), x.cpu() @ x.cpu(), atol=1e-3)'
+python -c '
+import torch
+x = torch.rand(64, 64, device="cuda")
+assert torch.allclose((x @ x).cpu(), x.cpu() @ x.cpu(), atol=1e-3)
+if "MAGMA" in "OpenMP MPI NCCL cuDNN MAGMA".split():
+    values, vectors = torch.linalg.eig(x)
+    assert torch.allclose(x.to(vectors.dtype) @ vectors, vectors * values, atol=1e-2)
+'
 begin done

@@ -116,5 +116,12 @@ mkdir "$folder/empty"
 cd "$folder/empty"
 
 begin test
-python -c 'import torch; x = torch.rand(64, 64, device="cuda"); assert torch.allclose((x @ x).cpu(), x.cpu() @ x.cpu(), atol=1e-3)'
+python -c '
+import torch
+x = torch.rand(64, 64, device="cuda")
+assert torch.allclose((x @ x).cpu(), x.cpu() @ x.cpu(), atol=1e-3)
+if "MAGMA" in "".split():
+    values, vectors = torch.linalg.eig(x)
+    assert torch.allclose(x.to(vectors.dtype) @ vectors, vectors * values, atol=1e-2)
+'
 begin done

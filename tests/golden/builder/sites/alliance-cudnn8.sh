@@ -1,6 +1,6 @@
 #!/bin/bash
-# torchtext 0.18.0+computecanada for Python 3.11 on alliance, rendered by wheelyard-builder 0.1.0
-# Attempt w1ng012h6crvmar, number 1 of cell torchtext-0.18.0+computecanada-cp311.
+# torch 2.3.0+computecanada.cudnn8 for Python 3.11 on alliance, rendered by wheelyard-builder 0.1.0
+# Attempt w1ng012h6crvmar, number 1 of cell torch-2.3.0+computecanada.cudnn8-cp311.
 set -eu -o pipefail
 
 attempt=w1ng012h6crvmar
@@ -63,9 +63,9 @@ pip_install() { python -I -m pip install --constraint "$folder/constraints.txt" 
 begin modules
 set +eu # `module` and the scripts that modulefiles source can fail under -eu; the result is checked below
 type module > /dev/null 2>&1 || . /cvmfs/soft.computecanada.ca/config/profile/bash.sh
-module load StdEnv/2023 gcc cmake protobuf abseil opencv/4.8.1 cuda/12.2 cudnn cusparselt python/3.11
+module load StdEnv/2023 gcc openmpi flexiblas cmake protobuf abseil opencv/4.8.1 cuda/12.2 cudnn/8.9.5.29 cusparselt nccl magma python/3.11
 set -eu
-for module in StdEnv/2023 gcc cmake protobuf abseil opencv/4.8.1 cuda/12.2 cudnn cusparselt python/3.11; do
+for module in StdEnv/2023 gcc openmpi flexiblas cmake protobuf abseil opencv/4.8.1 cuda/12.2 cudnn/8.9.5.29 cusparselt nccl magma python/3.11; do
     case ":${LOADEDMODULES-}:" in
     *":$module"[:/.]*) ;;
     *)
@@ -86,8 +86,27 @@ export SOURCE_DATE_EPOCH=1580601600
 export TMPDIR="${SLURM_TMPDIR}"
 
 # From the recipe.
-export BUILD_VERSION=0.18.0+computecanada
-export PYTORCH_VERSION=2.3.0+computecanada
+export BUILD_TEST=0
+export PYTHONHASHSEED=0
+export PYTORCH_BUILD_NUMBER=1
+export PYTORCH_BUILD_VERSION=2.3.0+computecanada.cudnn8
+export TORCH_CUDA_ARCH_LIST='7.0;8.0;9.0'
+export USE_CUDA=1
+export USE_ROCM=0
+export BLAS=FlexiBLAS
+export CMAKE_INCLUDE_PATH="${EBROOTFLEXIBLAS}/include/flexiblas"
+export CMAKE_LIBRARY_PATH="${EBROOTFLEXIBLAS}/lib:${EBROOTCUDACORE}/extras/CUPTI/lib64"
+export CMAKE_PREFIX_PATH="${EBROOTPROTOBUF}:${EBROOTABSEIL}:${CMAKE_PREFIX_PATH}"
+export CUDNN_INCLUDE_DIR="${EBROOTCUDNN}/include"
+export CUDNN_LIBRARY="${EBROOTCUDNN}/lib64/libcudnn.so"
+export CUDNN_LIB_DIR="${EBROOTCUDNN}/lib64"
+export CUSPARSELT_ROOT="${EBROOTCUSPARSELT}"
+export MAGMA_HOME="${EBROOTMAGMA}"
+export NCCL_ROOT="${EBROOTNCCL}"
+export USE_CUDNN=1
+export USE_CUSPARSELT=1
+export USE_MPI=1
+export USE_SYSTEM_NCCL=1
 
 begin venv
 # Lock the build tree: a job that its scheduler lost may still be running in it. Every process of a
@@ -132,8 +151,8 @@ export PIP_DISABLE_PIP_VERSION_CHECK=1
 } > "$folder/built_by" || true
 
 begin requirements
-cd "$build"/tree/torchtext
-pip_install --upgrade --upgrade-strategy eager 'cmake>=3.18' ninja setuptools wheel torch==2.3.0+computecanada
+cd "$build"/tree/torch
+pip_install --upgrade --upgrade-strategy eager 'cmake>=3.18,<4' ninja setuptools wheel --requirement requirements.txt
 
 : > "$build/tree_ready" # from here on another attempt may continue
 
@@ -142,7 +161,7 @@ python setup.py bdist_wheel --dist-dir "$folder/wheel"
 
 # Set the wheel's full version and pin the package that it was built against.
 begin metadata
-python -I - "$folder/wheel" 0.18.0+computecanada torch==2.3.0+computecanada <<'END'
+python -I - "$folder/wheel" 2.3.0+computecanada.cudnn8 '' <<'END'
 import pathlib, re, subprocess, sys, tempfile
 folder, version, pin = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3]
 [wheel] = folder.glob("*.whl")
@@ -153,7 +172,7 @@ with tempfile.TemporaryDirectory(dir=folder) as inside:
     head, blank, description = (info / "METADATA").read_text().partition("\n\n")
     lines = head.split("\n")
     if pin:
-        other = re.compile(r"Requires-Dist: *" + pin.partition("==")[0] + r"(?![-\w.])[^;]*$", re.I)
+        other = re.compile(r"Requires-Dist: *" + re.match(r"[-\w.]+", pin)[0] + r"(?![-\w.])[^;]*$", re.I)
         lines = [line for line in lines if not other.match(line)] + ["Requires-Dist: " + pin]
     lines = ["Version: " + version if line.startswith("Version:") else line for line in lines]
     if "\n".join(lines) == head:
@@ -169,8 +188,18 @@ END
 begin smoke
 "$python" -m venv "$folder/smoke"
 export PATH="$folder/smoke/bin:$PATH"
-pip_install "$folder"/wheel/*.whl
+pip_install "$folder"/wheel/*.whl filelock fsspec jinja2 networkx numpy sympy typing-extensions
 mkdir "$folder/empty"
 cd "$folder/empty"
-python -c 'import torchtext'
+python -c 'import torch'
+python -c '
+import torch, torch.distributed as d
+assert torch.__version__.startswith("2.3.0+computecanada.cudnn8"), torch.__version__
+config = torch.__config__.show()
+print(config)
+assert torch.allclose(torch.linalg.solve(2 * torch.eye(3), torch.ones(3)), torch.full((3,), 0.5))
+has = {"MKL": torch.backends.mkl.is_available(), "OpenMP": torch.backends.openmp.is_available(), "MPI": d.is_available() and d.is_mpi_available(), "NCCL": d.is_available() and d.is_nccl_available(), "cuDNN": "USE_CUDNN=ON" in config or "USE_CUDNN=1" in config, "MAGMA": True}
+lacking = [one for one in "OpenMP MPI NCCL cuDNN MAGMA".split() if not has[one]]
+assert not lacking, "the site promises " + " ".join(lacking)
+'
 begin done
