@@ -267,7 +267,10 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
                      .clock = clock,
                      .inspect_threads = inspect_threads(),
                      .tasks = tasks.get()});
-    SiteReports sites(live, show_status, clock);
+    const ShowStatus show_status_and_pages = [&](const auto& tree, const auto& index, const auto& document) {
+        return show_status(tree, index, document).map([&] { pages.want_pages(); });
+    };
+    SiteReports sites(live, show_status_and_pages, clock);
     LastUsed last_used(config.store / "upstream" / "last-used.json");
     WHEELYARD_ASSIGN(const auto upstreams, Upstreams::open({.config = live,
                                                             .store = store,

@@ -181,9 +181,8 @@ def report_sites(farm: Farm, token: str, documents: dict[str, dict]) -> None:
 
 
 def fill(farm: Farm, folder: Path) -> None:
-    """Uploads the wheels and reports the sites, before the pages are rendered for the last time."""
+    """Uploads the wheels, then reports the sites, as an operator who imports first does."""
     token = farm.create_token(name="sample", actions=("upload", "yank"))
-    report_sites(farm, token, reports())
     for index, made in wheels(folder).items():
         for wheel in made:
             status, problem = RawUpload(farm, token, wheel.write(folder / index), index).send()
@@ -194,14 +193,20 @@ def fill(farm: Farm, folder: Path) -> None:
                                      data=json.dumps({"format": "wheelyard.change/1", "reason": YANKED_BECAUSE}).encode(),
                                      headers={"Authorization": f"Bearer {token}"})
     urllib.request.urlopen(request).close()
+    wait_for(farm, YANKED_BECAUSE)
+    report_sites(farm, token, reports())
 
 
 def wait_for_pages(farm: Farm) -> None:
     """A server writes the pages a moment after the change."""
+    wait_for(farm, YANKED_BECAUSE, ">building<", "Where it runs")
+
+
+def wait_for(farm: Farm, *parts: str) -> None:
     deadline = time.monotonic() + PATIENCE_S
     while True:
         page = farm.get("/bede-gh200/project/torch/")[2].decode()
-        if YANKED_BECAUSE in page and ">building<" in page:
+        if all(part in page for part in parts):
             return
         if time.monotonic() > deadline:
             raise AssertionError(page)
