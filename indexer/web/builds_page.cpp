@@ -18,9 +18,13 @@ namespace {
 constexpr std::size_t max_rows = 200;
 constexpr std::int64_t max_shown_seconds = std::int64_t{10} * 366 * 24 * 3600;
 
-// Works only with the script, and where a server answers.
+// The form works only with the script, and where a server answers.
 constexpr Literal request_form =
     "\">\n<h2 id=\"ask\">Ask for a wheel</h2>\n"
+    "<div id=\"request-needs\"><p>The form for this needs JavaScript and the server of this farm: a copy of "
+    "the "
+    "pages has none. In a shell, with a token of the farm:</p>\n"
+    "<pre>avail_wheels --request torch==2.4.0</pre></div>\n<div id=\"request-form\" hidden>\n"
     "<p class=\"quiet\">An agent of the site takes the request at its next run. You need a token with the "
     "action <code>task</code>; ask the operator of this farm for one. The token stays in this tab. Several "
     "Pythons or accelerators, separated by spaces, are a request each.</p>\n"
@@ -36,7 +40,7 @@ constexpr Literal request_form =
     "id=\"accelerators\"></datalist>\n"
     "</form>\n<p id=\"request-answer\" class=\"quiet\" role=\"status\"></p>\n<ul id=\"requests\" "
     "class=\"builds\"></ul>\n"
-    "</section>\n";
+    "</div>\n</section>\n";
 
 void begin_list(Html& html, Literal title, Literal id) {
     html.add("<h2>").add(title).add("</h2>\n<ul id=\"").add(id).add("\" class=\"builds\">\n");
@@ -105,6 +109,13 @@ void add_memory(Html& body, const ReportedBuild& build) {
     body.add("</p>\n");
 }
 
+void add_log(Html& body, const ReportedBuild& build) {
+    if (build.log_tail.empty()) return;
+    body.add("<details><summary>Last lines of its log</summary><pre>")
+        .text(base::join(build.log_tail, "\n"))
+        .add("</pre></details>");
+}
+
 void add_running(Html& body, const FarmReport& report) {
     begin_list(body, "Running", "running");
     for (std::size_t at = 0; at < std::min(report.attempts.size(), max_rows); ++at) {
@@ -127,10 +138,7 @@ void add_running(Html& body, const FarmReport& report) {
                 .add(" steps</p>\n");
         add_phases(body, build);
         add_memory(body, build);
-        if (!build.log_tail.empty())
-            body.add("<details><summary>Last lines of its log</summary><pre>")
-                .text(base::join(build.log_tail, "\n"))
-                .add("</pre></details>");
+        add_log(body, build);
         body.add("</li>\n");
     }
     end_list(body, !report.attempts.empty(), "Nothing is being built.");
@@ -150,6 +158,7 @@ void add_failures(Html& body, const FarmReport& report) {
         if (!build.cause.empty()) body.add("<pre>").text(build.cause).add("</pre>\n");
         if (!build.remedy.empty())
             body.add("<p class=\"note\"><strong>What to do:</strong> ").text(build.remedy).add("</p>\n");
+        add_log(body, build);
         body.add("</li>\n");
     }
     end_list(body, !report.failures.empty(), "No build has failed.");
@@ -158,9 +167,16 @@ void add_failures(Html& body, const FarmReport& report) {
 void add_queue(Html& body, const FarmReport& report) {
     begin_list(body, "Waiting", "queue");
     std::size_t rows = 0;
+    for (const ReportedBuild& request : report.requests) {
+        if (rows++ == max_rows) break;
+        body.add("<li class=\"row\"><strong>").text(request.package).add(" ").text(request.version);
+        body.add("</strong><span class=\"quiet\">").add(render_place(request));
+        if (!request.asked.empty()) body.add(" · asked ").text(short_time(request.asked));
+        body.add("</span><span>").add(render_state(request)).add("</span></li>\n");
+    }
     for (const auto& [package, cells] : report.cells) {
         for (const ReportedBuild& cell : cells) {
-            if ((cell.state != "wanted" && cell.state != "held") || rows == max_rows) continue;
+            if ((cell.state != "wanted" && cell.state != "held") || rows >= max_rows) continue;
             ++rows;
             body.add("<li class=\"row\"><strong>").text(cell.package).add(" ").text(cell.version);
             body.add("</strong><span class=\"quiet\">");
@@ -211,9 +227,7 @@ std::string render_builds_page(const page::Farm& farm, const std::string& index,
         .add("</small></h1>\n<div id=\"builds\">\n")
         .add(between_status_marks(lists))
         .add("</div>\n");
-    body.add("<section id=\"request\" aria-labelledby=\"ask\" hidden data-index=\"")
-        .text(index)
-        .add(request_form);
+    body.add("<section id=\"request\" aria-labelledby=\"ask\" data-index=\"").text(index).add(request_form);
     page::Frame frame;
     frame.farm = farm;
     frame.title = "Builds of " + index;

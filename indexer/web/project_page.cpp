@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "indexer/tree/paths.hpp"
+#include "indexer/web/install_box.hpp"
 #include "indexer/web/limits.hpp"
 #include "indexer/web/markdown.hpp"
 #include "indexer/web/matrix.hpp"
@@ -23,13 +24,6 @@ using page::Html;
 using page::Literal;
 
 namespace {
-
-constexpr std::size_t max_read_wheels = 400;
-
-bool is_final(const catalog::FileRow& row) {
-    const auto version = wheel::Version::parse(row.version);
-    return version && !version->is_prerelease();
-}
 
 using Rows = std::vector<const catalog::FileRow*>;
 
@@ -64,89 +58,6 @@ Html render_file_list(std::span<const catalog::FileRow* const> rows) {
         html.add("</li>\n");
     }
     return html.add("</ul>\n");
-}
-
-std::string requirement_of(const std::string& name, const catalog::FileRow& row) {
-    return name + "==" + row.version;
-}
-
-// The newest wheel that runs on the node type, otherwise the newest that nothing speaks against; nullptr: none.
-const ShownWheel* best_for(const std::vector<ShownWheel>& wheels, std::size_t node) {
-    for (const auto wanted : {avail_wheels::Runs::yes, avail_wheels::Runs::unknown}) {
-        for (const ShownWheel& wheel : wheels) {
-            const bool suits = node < wheel.fits.size() && wheel.fits[node].runs == wanted;
-            if (suits && !wheel.row->yanked && is_final(*wheel.row)) return &wheel;
-        }
-    }
-    return nullptr;
-}
-
-// Why no wheel runs there: the reason of the newest one.
-std::string reason_for(const std::vector<ShownWheel>& wheels, std::size_t node) {
-    for (const ShownWheel& wheel : wheels) {
-        if (node < wheel.fits.size() && !wheel.fits[node].why.empty()) return wheel.fits[node].why;
-    }
-    return "no wheel is known to run there";
-}
-
-struct NodeTypes {
-    Html choice;    // needs the script
-    Html refusals;  // node types without a wheel and why
-};
-
-NodeTypes render_node_types(const ProjectPage& page, const std::vector<ShownWheel>& wheels,
-                            const std::string& usual) {
-    Html options;
-    Html refusals;
-    for (std::size_t at = 0; at < page.report.nodes.size(); ++at) {
-        const ReportedNode& node = page.report.nodes[at];
-        if (const ShownWheel* best = best_for(wheels, at)) {
-            options.add("<option value=\"").text(requirement_of(page.view.project, *best->row)).add("\">");
-            options.text(node.name()).add("</option>");
-        } else {
-            refusals.add("<li><strong>")
-                .text(node.name())
-                .add("</strong>: ")
-                .text(reason_for(wheels, at))
-                .add("</li>\n");
-        }
-    }
-    NodeTypes types;
-    if (!options.is_empty()) {
-        types.choice
-            .add("<p class=\"search\"><label hidden>Node type <select id=\"install-node\"><option value=\"")
-            .text(usual);
-        types.choice.add("\">any: the newest version</option>").add(options).add("</select></label></p>\n");
-    }
-    if (!refusals.is_empty())
-        types.refusals.add("<p>No wheel of this project runs on:</p>\n<ul>\n").add(refusals).add("</ul>\n");
-    return types;
-}
-
-Html render_install(const ProjectPage& page, const std::vector<ShownWheel>& wheels) {
-    Html html(
-        "<section class=\"card first\" aria-labelledby=\"install\">\n<h2 id=\"install\">Install</h2>\n");
-    const catalog::FileRow* newest = newest_row(page.view);
-    if (newest == nullptr) {
-        const bool all_hidden = page.view.quarantined > 0;
-        return html.add(
-            all_hidden ? Literal("<p>All files of this project are in quarantine: they are kept, but not "
-                                 "offered until an operator releases them.</p>\n</section>\n")
-                       : Literal("<p>This project has no files.</p>\n</section>\n"));
-    }
-    const std::string usual = requirement_of(page.view.project, *newest);
-    const NodeTypes types = render_node_types(page, wheels, usual);
-    html.add(between_status_marks(types.choice));
-    html.add("<div class=\"install\"><code id=\"install-line\" data-wanted=\"").text(usual).add("\">");
-    html.add("pip install --index-url https://THIS-SERVER/").text(page.index).add("/simple/ ").text(usual);
-    html.add("</code><button type=\"button\" id=\"copy\" hidden>Copy</button></div>\n");
-    html.add(between_status_marks(types.refusals));
-    html.add("<p class=\"quiet\">Another version or Python: <a href=\"../../builds/?package=");
-    html.text(page.view.project).add("\">ask for it</a>. For installers: <a href=\"../../simple/");
-    html.text(page.view.project)
-        .add("/\">the plain list of files</a>. <span id=\"permanent\" hidden>For all ");
-    return html.add(
-        "installs: <a href=\"../../\">configure pip, uv or a module</a>.</span></p>\n</section>\n");
 }
 
 Html render_notices(const ProjectView& view) {

@@ -17,7 +17,7 @@ struct StateWord {
     std::string_view state;
     Literal html;
 };
-constexpr std::array<StateWord, 8> state_words{{
+constexpr std::array<StateWord, 11> state_words{{
     {"have", "<span class=\"state have\">available</span>"},
     {"wanted", "<span class=\"state wanted\">queued</span>"},
     {"active", "<span class=\"state active\">building</span>"},
@@ -25,6 +25,9 @@ constexpr std::array<StateWord, 8> state_words{{
     {"given up", "<span class=\"state failed\">failed</span>"},
     {"impossible", "<span class=\"state excluded\">impossible</span>"},
     {"excluded", "<span class=\"state excluded\">excluded</span>"},
+    {"queued", "<span class=\"state wanted\">asked for</span>"},  // these three: of a request
+    {"awaits_approval", "<span class=\"state held\">awaits approval</span>"},
+    {"claimed", "<span class=\"state active\">building</span>"},
     {"unknown", "<span class=\"state unknown\">unknown</span>"},
 }};
 
@@ -42,7 +45,8 @@ Html render_bar(const ReportedBuild& build) {
 
 Html render_place(const ReportedBuild& build) {
     Html html;
-    html.text(build.site).add(" · Python ").text(build.python);
+    if (!build.site.empty()) html.text(build.site).add(" · ");
+    html.add("Python ").text(build.python);
     if (!build.accelerator.empty()) html.add(", ").text(build.accelerator);
     return html;
 }
