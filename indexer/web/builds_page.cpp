@@ -124,7 +124,7 @@ void add_running(Html& body, const FarmReport& report) {
         body.add("<span class=\"state active\">").text(build.phase.empty() ? build.state : build.phase);
         body.add("</span></h3>\n<p class=\"quiet\">");
         body.add(render_place(build));
-        if (!build.began.empty()) body.add(" · since ").text(short_time(build.began));
+        if (!build.began.empty()) body.add(" · began ").add(render_time(build.began));
         if (build.memory_limit_mib > 0)
             body.add(" · at most ").text(mib_text(build.memory_limit_mib)).add(" of memory");
         body.add("</p>\n");
@@ -153,7 +153,7 @@ void add_failures(Html& body, const FarmReport& report) {
         body.add(render_place(build));
         if (!build.phase.empty()) body.add(" · in phase ").text(build.phase);
         if (build.seconds > 0) body.add(" · after ").text(seconds_text(build.seconds));
-        if (!build.ended.empty()) body.add(" · ").text(short_time(build.ended));
+        if (!build.ended.empty()) body.add(" · ").add(render_time(build.ended));
         body.add("</p>\n");
         if (!build.cause.empty()) body.add("<pre>").text(build.cause).add("</pre>\n");
         if (!build.remedy.empty())
@@ -171,7 +171,7 @@ void add_queue(Html& body, const FarmReport& report) {
         if (rows++ == max_rows) break;
         body.add("<li class=\"row\"><strong>").text(request.package).add(" ").text(request.version);
         body.add("</strong><span class=\"quiet\">").add(render_place(request));
-        if (!request.asked.empty()) body.add(" · asked ").text(short_time(request.asked));
+        if (!request.asked.empty()) body.add(" · asked ").add(render_time(request.asked));
         body.add("</span><span>").add(render_state(request)).add("</span></li>\n");
     }
     for (const auto& [package, cells] : report.cells) {
@@ -193,15 +193,15 @@ void add_agents(Html& body, const FarmReport& report) {
     begin_list(body, "Agents", "agents");
     for (const ReportedSite& site : report.sites) {
         body.add("<li class=\"row\"><strong>").text(site.site).add("</strong><span>last report ");
-        body.text(short_time(site.time)).add("</span><span class=\"quiet\">");
-        if (!site.next_tick.empty()) body.add("next expected ").text(short_time(site.next_tick));
+        body.add(render_time(site.time)).add("</span><span class=\"quiet\">");
+        if (!site.next_tick.empty()) body.add("next expected ").add(render_time(site.next_tick));
         body.add("</span>");
         for (const ReportedQueue& held : site.held_queues) {
             body.add("<span class=\"note\">");
             if (held.queue.empty()) body.add("The default queue");
             if (!held.queue.empty()) body.add("Queue ").text(held.queue);
             body.add(" takes no jobs");
-            if (!held.since.empty()) body.add(" since ").text(short_time(held.since));
+            if (!held.since.empty()) body.add(", first refused ").add(render_time(held.since));
             body.add(": ").text(held.reason).add("</span>");
         }
         body.add("</li>\n");
@@ -217,7 +217,7 @@ std::string render_builds_page(const page::Farm& farm, const std::string& index,
         lists.add("No site reports to this index yet");
     else
         lists.add("As of ");
-    lists.add("<span id=\"status-time\">").text(short_time(report.time)).add("</span>.</p>\n");
+    lists.add("<span id=\"status-time\">").add(render_time(report.time)).add("</span>.</p>\n");
     add_running(lists, report);
     add_failures(lists, report);
     add_queue(lists, report);

@@ -13,9 +13,11 @@
 #include "indexer/web/markdown.hpp"
 #include "indexer/web/matrix.hpp"
 #include "indexer/web/state_cell.hpp"
+#include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/page/frame.hpp"
 #include "lib/wheel/filename.hpp"
+#include "lib/wheel/requirement.hpp"
 #include "lib/wheel/version.hpp"
 
 namespace wheelyard::indexer {
@@ -78,7 +80,7 @@ Html render_sites(const ProjectPage& page) {
     Html html("<section aria-labelledby=\"at-sites\">\n<h2 id=\"at-sites\">At the sites</h2>\n");
     html.add(matrix)
         .add("<p class=\"quiet\">As of <span id=\"status-time\">")
-        .text(short_time(page.report.time));
+        .add(render_time(page.report.time));
     html.add("</span>. <a href=\"../../builds/\">All builds</a></p>\n</section>\n");
     return between_status_marks(html);
 }
@@ -122,6 +124,15 @@ Html render_sdists(const Rows& rows) {
     return html.add(render_file_list(rows)).add("</section>\n");
 }
 
+// The name leads to the search, which says whether the index has it, and where to ask for it if not.
+Html render_requirement(const std::string& text) {
+    const auto requirement = wheel::Requirement::parse(text);
+    if (!requirement || !text.starts_with(requirement->name)) return Html().text(text);
+    Html html("<a href=\"");
+    html.url("../?q=" + base::encode_percent(requirement->project)).add("\">").text(requirement->name);
+    return html.add("</a>").text(text.substr(requirement->name.size()));
+}
+
 Html render_aside(const ProjectPage& page) {
     const ProjectText& text = page.text;
     Html html("<aside aria-label=\"About the project\">\n");
@@ -139,7 +150,7 @@ Html render_aside(const ProjectPage& page) {
     if (!text.requirements.empty()) {
         html.add("<h2>Requirements</h2>\n<ul>\n");
         for (const std::string& requirement : text.requirements)
-            html.add("<li class=\"mono\">").text(requirement).add("</li>\n");
+            html.add("<li class=\"mono\">").add(render_requirement(requirement)).add("</li>\n");
         html.add("</ul>\n");
     }
     return html.add("<h2>News</h2>\n<p><a href=\"feed.xml\">Atom feed of new wheels</a></p>\n</aside>\n");

@@ -4,6 +4,7 @@
 #include <array>
 #include <iterator>
 
+#include "lib/base/clock.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::indexer {
@@ -80,6 +81,15 @@ std::string short_time(std::string_view rfc3339) {
     constexpr std::size_t minutes = 16;  // "2026-11-20T12:00"
     if (rfc3339.size() < minutes) return std::string(rfc3339);
     return base::replace_all(rfc3339.substr(0, minutes), "T", " ") + " UTC";
+}
+
+Html render_time(std::string_view rfc3339) {
+    constexpr std::size_t seconds = 19;  // HTML takes at most three digits of a fraction
+    const auto time = base::parse_rfc3339(rfc3339);
+    if (!time) return Html().text(short_time(rfc3339));
+    const std::string text = base::render_rfc3339(*time);
+    Html html("<time datetime=\"");
+    return html.text(text.substr(0, seconds)).add("Z\">").text(short_time(text)).add("</time>");
 }
 
 Html between_status_marks(const Html& part) {

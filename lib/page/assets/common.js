@@ -7,6 +7,24 @@ const yard = (() => {
     if (kind) made.className = kind;
     return made;
   };
+  // Times are relative to now; the exact one is shown on demand, and where a month has passed.
+  const exact = text => text.slice(0, 16).replace("T", " ") + " UTC";
+  const ago = text => {
+    const seconds = (Date.parse(text) - Date.now()) / 1000, far = Math.abs(seconds);
+    if (!(far < 30 * 86400)) return exact(text);
+    const [size, unit] = far < 5400 ? [60, "minute"] : far < 129600 ? [3600, "hour"] : [86400, "day"];
+    return new Intl.RelativeTimeFormat("en", {numeric: "auto"}).format(Math.round(seconds / size), unit).replace("this minute", "just now");
+  };
+  const set_time = (part, text) => {
+    part.dateTime = text.replace(/\.\d+/, "");
+    part.textContent = ago(text);
+    part.title = exact(text);
+    return part;
+  };
+  const time = text => set_time(element("time"), text);
+  const refresh_times = () => { for (const part of document.querySelectorAll("time[datetime]")) set_time(part, part.dateTime); };
+  refresh_times();
+  setInterval(refresh_times, 60000);
   // A sentence in the page's status line.
   const say = (line, text, is_error) => {
     line.textContent = text;
@@ -44,5 +62,5 @@ const yard = (() => {
   // Only a server has the page for operators.
   const operators = document.getElementById("operators");
   if (operators) fetch(operators.href, {method: "HEAD"}).then(reply => { operators.hidden = !reply.ok; }).catch(() => {});
-  return {element, say, call, recall, remember, address};
+  return {element, time, say, call, recall, remember, address};
 })();

@@ -112,7 +112,6 @@
     }
     return [word, ...(attempt && attempt.total > 0 ? [" ", bar(attempt)] : []), ...(cell.reason ? [element("span", cell.reason, "why")] : [])];
   };
-  const when = text => text ? text.slice(0, 16).replace("T", " ") + " UTC" : "";
   const name = item => item.package + " " + item.version;
   const place = item => (item.site ? item.site + " · " : "") + "Python " + item.python + (item.accelerator ? ", " + item.accelerator : "");
   const memory = mib => mib < 1024 ? mib + " MiB" : Number((mib / 1024).toFixed(mib < 10240 ? 1 : 0)) + " GiB";
@@ -137,11 +136,17 @@
     made.append(...cells);
     return made;
   };
+  // Notes with dots between them, each a text or several parts.
+  const dotted = (name, ...notes) => {
+    const made = element(name, "", "quiet");
+    made.append(...notes.filter(Boolean).flatMap((note, at) => [...(at > 0 ? [" · "] : []), ...[note].flat()]));
+    return made;
+  };
   const card = (id, item, word, kind, notes, parts) => {
     const made = element("li", "", "card"), title = element("h3", name(item) + " ");
     if (id) made.id = anchor(id);
     title.append(element("span", word, "state " + kind));
-    made.append(title, element("p", [place(item), ...notes].filter(Boolean).join(" · "), "quiet"), ...parts.filter(Boolean));
+    made.append(title, dotted("p", place(item), ...notes), ...parts.filter(Boolean));
     return made;
   };
   const duration = seconds => seconds < 60 ? seconds + " s" : seconds < 3600 ? Math.floor(seconds / 60) + " min " +
@@ -178,7 +183,7 @@
       steps = element("p");
       steps.append(bar(item), " " + item.done + " of " + item.total + " steps");
     }
-    return card(item.id, item, item.phase || item.state, "active", [item.began && "since " + when(item.began),
+    return card(item.id, item, item.phase || item.state, "active", [item.began && ["began ", yard.time(item.began)],
       item.memory_limit_mib > 0 && "at most " + memory(item.memory_limit_mib) + " of memory"], [steps, phases(item), picture(item), log_of(item)]);
   };
   const failed = item => {
@@ -188,7 +193,7 @@
       remedy.prepend(element("strong", "What to do:"));
     }
     return card(item.attempt, item, "failed", "failed", [item.phase && "in phase " + item.phase,
-      item.began && item.ended && "after " + duration(Math.max(0, Math.floor((Date.parse(item.ended) - Date.parse(item.began)) / 1000))), when(item.ended)],
+      item.began && item.ended && "after " + duration(Math.max(0, Math.floor((Date.parse(item.ended) - Date.parse(item.began)) / 1000))), item.ended && yard.time(item.ended)],
       [item.cause && element("pre", item.cause), remedy, log_of(item)]);
   };
   let is_first = true;
@@ -200,15 +205,18 @@
     fill("queue", waiting, waiting.map(cell => {
       const states = element("span");
       states.append(...state(cell));
-      return row(element("strong", name(cell)), element("span", place(cell) + (cell.purpose ? " · " + cell.purpose : "") + (cell.asked ? " · asked " + when(cell.asked) : ""), "quiet"), states);
+      return row(element("strong", name(cell)), dotted("span", place(cell), cell.purpose, cell.asked && ["asked ", yard.time(cell.asked)]), states);
     }), "Nothing waits.");
     const agents = data.sites.map(site => ({...site, late: is_late(site)}));
     fill("agents", agents.map(site => [site.site, site.time, site.late]), agents.map(site => {
-      const life = element("span", "last report " + when(site.time) + " ");
-      life.append(site.late ? element("span", "late", "state failed") : element("span", "as expected", "state have"));
-      const held = (site.held_queues ?? []).map(queue => element("span", (queue.queue ? "Queue " + queue.queue : "The default queue") +
-        " takes no jobs" + (queue.since ? " since " + when(queue.since) : "") + ": " + queue.reason, "note"));
-      return row(element("strong", site.site), life, element("span", site.next_tick ? "next expected " + when(site.next_tick) : "", "quiet"), ...held);
+      const life = element("span", "last report ");
+      life.append(yard.time(site.time), " ", site.late ? element("span", "late", "state failed") : element("span", "as expected", "state have"));
+      const held = (site.held_queues ?? []).map(queue => {
+        const note = element("span", (queue.queue ? "Queue " + queue.queue : "The default queue") + " takes no jobs", "note");
+        note.append(...(queue.since ? [", first refused ", yard.time(queue.since)] : []), ": " + queue.reason);
+        return note;
+      });
+      return row(element("strong", site.site), life, dotted("span", site.next_tick && ["next expected ", yard.time(site.next_tick)]), ...held);
     }), "No site has reported.");
     if (is_first) reveal();  // the items are new ones
     is_first = false;
@@ -239,7 +247,8 @@
   const refresh = () => fetch(root + "status.json", {cache: "no-cache"}).then(reply => reply.ok ? reply.json() : null).then(data => {
     if (!data) return;
     const time = document.getElementById("status-time");
-    if (time) time.textContent = when(data.sites.map(site => site.time).sort().pop());
+    const newest = data.sites.map(site => site.time).sort().pop();
+    if (time && newest) time.replaceChildren(yard.time(newest));
     if (builds) show_builds(data);
     if (sites) show_sites(data);
     if (known) show_known(data);

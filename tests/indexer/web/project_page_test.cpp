@@ -247,7 +247,9 @@ TEST_CASE("a queue that refuses jobs is on the page of builds, with its site and
         R"("held_queues":[{"queue":"main","reason":"qsub: <in maintenance>","since":"2026-11-20T11:00:00.000000Z"}],"cells":[)");
     REQUIRE(held != status_json);
     const std::string page = render_builds_page({}, "main", read_farm_report(held));
-    CHECK(has(page, "<span class=\"note\">Queue main takes no jobs since 2026-11-20 11:00"));
+    CHECK(has(page,
+              "<span class=\"note\">Queue main takes no jobs, first refused <time "
+              "datetime=\"2026-11-20T11:00:00Z\">2026-11-20 11:00"));
     CHECK(has(page, ": qsub: &lt;in maintenance&gt;</span>"));
 }
 
@@ -410,11 +412,12 @@ TEST_CASE("the front page says what the farm says of itself, and a contact is a 
 
 TEST_CASE("the builds page shows agents, running builds with a bar, the queue and failures with a remedy") {
     const std::string html = render_builds_page({}, "main", read_farm_report(status_json));
-    for (const char* part : {"bede", "2026-11-20 11:58 UTC", "value=\"30\" max=\"120\"", "30 of 120 steps",
-                             "since 2026-11-20 09:00 UTC", "at most 2 GiB of memory", "[30/120] cc &lt;a&gt;",
-                             "unpack 3 s · compile 1 h 52 min", "1 GiB now, peak 1.5 GiB, limit 2 GiB",
-                             "<path d=\"M0 48L0 36H80L80 12H160L160 24H240V48\"/>", "after 1 h 00 min",
-                             "other 9.9", "gpu-test", "memory ran out", "fewer jobs"})
+    for (const char* part :
+         {"bede", "2026-11-20 11:58 UTC", "value=\"30\" max=\"120\"", "30 of 120 steps",
+          "began <time datetime=\"2026-11-20T09:00:00Z\">2026-11-20 09:00 UTC</time>",
+          "at most 2 GiB of memory", "[30/120] cc &lt;a&gt;", "unpack 3 s · compile 1 h 52 min",
+          "1 GiB now, peak 1.5 GiB, limit 2 GiB", "<path d=\"M0 48L0 36H80L80 12H160L160 24H240V48\"/>",
+          "after 1 h 00 min", "other 9.9", "gpu-test", "memory ran out", "fewer jobs"})
         CHECK_MESSAGE(has(html, part), part);
     const std::string absurd = base::replace_all(status_json, "[512,1536,1024]", "[0,9223372036854775807]");
     CHECK(has(render_builds_page({}, "main", read_farm_report(absurd)), "H120L120 0H240V48"));
@@ -481,13 +484,23 @@ TEST_CASE("what users ask for waits on the page of builds, with the reason why n
         {"id":"t2","package":"six","version":"1","python":"3.12","state":"awaits_approval"},
         {"id":"t3","package":"dask","version":"1","python":"3.12","state":"claimed"}]})");
     const std::string html = render_builds_page({}, "main", report);
-    for (const char* part :
-         {"<strong>torch 9.9</strong><span class=\"quiet\">Python 3.7, h200 · asked 2026-11-20 11:00 UTC",
-          ">asked for</span>", "no agent &lt;builds&gt; for Python 3.7", ">awaits approval</span>",
-          "<strong>dask 1</strong>"})
+    for (const char* part : {"<strong>torch 9.9</strong><span class=\"quiet\">Python 3.7, h200 · asked <time "
+                             "datetime=\"2026-11-20T11:00:00Z\">2026-11-20 11:00 UTC</time>",
+                             ">asked for</span>", "no agent &lt;builds&gt; for Python 3.7",
+                             ">awaits approval</span>", "<strong>dask 1</strong>"})
         CHECK_MESSAGE(has(html, part), part);
     CHECK(!has(html, "Nothing waits."));
     CHECK(has(render_builds_page({}, "main", {}), "Nothing waits."));
+}
+
+TEST_CASE("a requirement leads to the search for its project") {
+    ProjectText text;
+    text.requirements = {"Typing_Extensions>=4.8", "numpy[x] ; python_version < \"3.12\"",
+                         "<b> no requirement"};
+    const std::string html = page_of(proven_view(), text);
+    CHECK(has(html, "<a href=\"../?q=typing-extensions\">Typing_Extensions</a>&gt;=4.8</li>"));
+    CHECK(has(html, "<a href=\"../?q=numpy\">numpy</a>[x] ; python_version &lt; &quot;3.12&quot;</li>"));
+    CHECK(has(html, "<li class=\"mono\">&lt;b&gt; no requirement</li>"));
 }
 
 TEST_CASE("a failed build shows the end of its log") {
