@@ -1,4 +1,6 @@
 // The read-only subcommands: status, explain, logs.
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -17,6 +19,7 @@
 #include "lib/base/files/file.hpp"
 #include "lib/base/limits.hpp"
 #include "lib/base/process/terminal.hpp"
+#include "lib/base/process/terminal_columns.hpp"
 #include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
 
@@ -111,7 +114,9 @@ int status_without_site(const Arguments& arguments, const base::Error& problem) 
     std::vector<AttemptView> views;
     for (const auto& attempt : journal->attempts)
         views.push_back({attempt, {}});
-    print(arguments.json ? render_status_json(views) : render_status(views, base::SystemClock().now()));
+    print(arguments.json
+              ? render_status_json(views)
+              : render_status(views, base::SystemClock().now(), {}, base::terminal_columns(STDOUT_FILENO)));
     return status;
 }
 
@@ -127,7 +132,8 @@ int run_status(const Arguments& arguments) {
         view.needs_person = decision_for_person(view.attempt, journal->attempts, (*place)->site());
     const auto held = HeldQueues::read((*place)->site().state_directory);
     print(arguments.json ? render_status_json(views, held.list())
-                         : render_status(views, (*place)->clock().now(), held.list()));
+                         : render_status(views, (*place)->clock().now(), held.list(),
+                                         base::terminal_columns(STDOUT_FILENO)));
     if (const auto error = last_report_error((*place)->site().state_directory))
         std::fputs(base::printable("The registry has no status of this site since " +
                                    base::render_rfc3339(error->since) + ": " + error->text + "\n")

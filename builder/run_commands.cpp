@@ -9,6 +9,7 @@
 #include "builder/tick_until.hpp"
 #include "builder/workplace/notices.hpp"
 #include "builder/workplace/status_sender.hpp"
+#include "lib/base/process/terminal_columns.hpp"
 #include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
 
@@ -67,7 +68,7 @@ int run_plan(const Arguments& arguments) {
         print(render_plan_json(*plan));
         return exit_well;
     }
-    print(render_plan(*plan, arguments.explain));
+    print(render_plan(*plan, arguments.explain, base::terminal_columns(STDOUT_FILENO)));
     if (arguments.explain)
         print("\nSources are downloaded according to pip's configuration:\n" +
               render_pip_config((*place)->pip()));
@@ -94,7 +95,8 @@ int run_run(const Arguments& arguments) {
     for (const Cell& cell : plan->cells) {
         if (cell.awaits_others) screen.line("Not waiting for " + cell.name + ": " + cell.reason);
     }
-    print(arguments.json ? render_plan_json(*plan) : render_plan(*plan, false));
+    print(arguments.json ? render_plan_json(*plan)
+                         : render_plan(*plan, false, base::terminal_columns(STDOUT_FILENO)));
     return has_all(*plan) ? exit_well : exit_failed;
 }
 

@@ -1,20 +1,30 @@
 // Redraws a status line on a terminal; prints fewer lines otherwise.
 #include "builder/screen.hpp"
 
+#include "lib/base/process/terminal_columns.hpp"
 #include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
+#include "lib/base/text/utf8.hpp"
 
 namespace wheelyard::builder {
 namespace {
 
-constexpr std::size_t terminal_columns = 100;  // a wrapped line cannot be redrawn
-
-std::string fitting(std::string text) {
-    if (text.size() > terminal_columns) text.resize(terminal_columns);
-    return text;
+// A wrapped line cannot be redrawn. The last column stays free: some terminals wrap when it is written.
+std::string fitting(const std::string& text, std::size_t columns) {
+    if (text.size() < columns) return text;
+    constexpr std::string_view more = " …";
+    constexpr std::size_t more_columns = 2;
+    if (columns <= more_columns + 1) return {};
+    return std::string(base::cut_utf8(text, columns - more_columns - 1)).append(more);
 }
 
 }  // namespace
+
+// Asked each time: the window may have another size now.
+std::size_t Screen::columns() const {
+    const std::size_t known = base::terminal_columns(::fileno(out_));
+    return known == 0 ? base::usual_columns : known;
+}
 
 void Screen::clear() {
     if (drawn_) std::fputs("\r\033[K", out_);
@@ -35,7 +45,7 @@ void Screen::show(const std::vector<AttemptView>& active) {
                     view.attempt.asked.version + ": " + render_activity(view);
         }
         clear();
-        std::fputs(base::printable(fitting(base::replace_all(text, "\n", " "))).c_str(), out_);
+        std::fputs(fitting(base::printable(base::replace_all(text, "\n", " ")), columns()).c_str(), out_);
         std::fflush(out_);
         drawn_ = !active.empty();
         return;

@@ -26,6 +26,7 @@ class Screen {
 
   private:
     void clear();
+    [[nodiscard]] std::size_t columns() const;
     std::FILE* out_;
     bool terminal_;
     bool drawn_ = false;

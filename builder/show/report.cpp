@@ -42,7 +42,7 @@ std::string counts(const Plan& plan) {
 
 }  // namespace
 
-std::string render_plan(const Plan& plan, bool explain) {
+std::string render_plan(const Plan& plan, bool explain, std::size_t columns) {
     std::vector<base::TableRow> rows = {{"PACKAGE", "VERSION", "PYTHON", "STATE", "WHY"}};
     for (const auto& cell : plan.cells) {
         const std::string what =
@@ -55,7 +55,7 @@ std::string render_plan(const Plan& plan, bool explain) {
                 (cell.bounds.empty() ? "" : "; bounds: " + base::join(cell.bounds, ", ")) +
                 (cell.also_for.empty() ? "" : "; also for " + base::join(cell.also_for, ", "));
     }
-    std::string text = plan.cells.empty() ? "" : base::printable(base::render_table(rows));
+    std::string text = plan.cells.empty() ? "" : base::printable(base::render_table(rows, columns));
     text += counts(plan) + "\n";
     if (!plan.start_nothing.empty()) text += "No new jobs are started: " + plan.start_nothing + "\n";
     return text + render_held_queues(plan.held_queues);
@@ -149,7 +149,7 @@ std::string render_held_queues(const std::vector<HeldQueue>& queues) {
 }
 
 std::string render_status(const std::vector<AttemptView>& attempts, base::UnixMicros now,
-                          const std::vector<HeldQueue>& queues) {
+                          const std::vector<HeldQueue>& queues, std::size_t columns) {
     if (attempts.empty()) return "No attempts yet.\n";
     std::vector<base::TableRow> rows = {{"ATTEMPT", "CELL", "NO", "SINCE", "WHAT"}};
     for (const auto& view : attempts) {
@@ -157,7 +157,7 @@ std::string render_status(const std::vector<AttemptView>& attempts, base::UnixMi
         rows.push_back({attempt.id, attempt.asked.cell, std::to_string(attempt.number),
                         base::render_duration_ms((now - attempt.changed) / 1000), render_activity(view)});
     }
-    std::string text = base::render_table(rows);
+    std::string text = base::render_table(rows, columns);
     for (const auto& view : attempts) {
         if (!view.needs_person.empty())
             text += "\n" + view.attempt.asked.cell + " waits for a person: " + view.needs_person + "\n";

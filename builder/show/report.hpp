@@ -13,8 +13,9 @@
 
 namespace wheelyard::builder {
 
-// The table of cells and a line of counts; `explain` adds the reason and the recipe of every cell.
-[[nodiscard]] std::string render_plan(const Plan& plan, bool explain);
+// The table of cells and a line of counts; `explain` adds the reason and the recipe of every cell. The table fits `columns`
+// of a terminal; 0: no limit.
+[[nodiscard]] std::string render_plan(const Plan& plan, bool explain, std::size_t columns = 0);
 // What a tick on a terminal prints when it had nothing to do: the counts and the first reason.
 [[nodiscard]] std::string render_idle_tick(const Plan& plan);
 [[nodiscard]] std::string render_plan_json(const Plan& plan);  // "wheelyard.plan/1"
@@ -30,7 +31,7 @@ struct AttemptView {
     std::string needs_person = {};  // what a person has to decide about its cell; empty: nothing
 };
 [[nodiscard]] std::string render_status(const std::vector<AttemptView>& attempts, base::UnixMicros now,
-                                        const std::vector<HeldQueue>& queues = {});
+                                        const std::vector<HeldQueue>& queues = {}, std::size_t columns = 0);
 [[nodiscard]] std::string render_status_json(
     const std::vector<AttemptView>& attempts,
     const std::vector<HeldQueue>& queues = {});  // "wheelyard.status/1"

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "builder/remote/secrets.hpp"
+#include "builder/site/pasted_command.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
@@ -83,7 +84,7 @@ status::AttemptReport attempt_of(const AttemptView& view, const AttemptLog& log,
             .log_tail = log.last_lines};
 }
 
-status::FailureReport failure_of(const Attempt& attempt) {
+status::FailureReport failure_of(const Attempt& attempt, const AttemptLog& log, const Site& site) {
     const Failure& failure = *attempt.failure;
     std::string cause = failure.error.sentence;
     if (!failure.first_error.empty()) cause += " [" + failure.first_error + "]";
@@ -97,7 +98,8 @@ status::FailureReport failure_of(const Attempt& attempt) {
             .phase = failure.phase,
             .rule = failure.cause,
             .cause = std::move(cause),
-            .remedy = failure.error.advice};
+            .remedy = complete_commands(failure.error.advice, attempt.asked.cell, attempt.id, site),
+            .log_tail = log.last_lines};
 }
 
 void hide_secrets_in(status::SiteReport& report, const std::vector<std::string>& secrets) {
@@ -114,12 +116,17 @@ void hide_secrets_in(status::SiteReport& report, const std::vector<std::string>&
     for (auto& failure : report.failures) {
         hide(failure.cause);
         hide(failure.remedy);
+        std::for_each(failure.log_tail.begin(), failure.log_tail.end(), hide);
     }
 }
 
 }  // namespace
 
-std::vector<std::string> last_log_lines(std::string_view log) {
+bool is_reported_failure(const Attempt& attempt) {
+    return is_over(attempt.state) && attempt.failure && !attempt.superseded;
+}
+
+std::vector<std::string> last_log_lines(std::string_view log, std::size_t max_lines) {
     std::vector<std::string> lines;
     for (std::string_view line : base::split_lines(log)) {
         while (line.ends_with('\r'))
@@ -127,7 +134,7 @@ std::vector<std::string> last_log_lines(std::string_view log) {
         line = line.substr(line.rfind('\r') + 1);
         if (!base::trim(line).empty()) lines.emplace_back(line);
     }
-    const std::size_t excess = lines.size() - std::min(lines.size(), status::max_log_lines);
+    const std::size_t excess = lines.size() - std::min(lines.size(), max_lines);
     lines.erase(lines.begin(), lines.begin() + static_cast<std::ptrdiff_t>(excess));
     return lines;
 }
@@ -140,6 +147,7 @@ status::SiteReport make_status_report(const ReportInput& input,
     report.program = "wheelyard-builder " WHEELYARD_VERSION;
     report.time = input.now;
     report.next_tick = input.next_tick;
+    report.claims = input.site.registry->claim_tasks;
     for (const PythonChoice& python : input.site.pythons)
         report.pythons.push_back(python.version);
     describe_host(report, input.pythons);
@@ -149,12 +157,12 @@ status::SiteReport make_status_report(const ReportInput& input,
         report.cells.push_back(cell_of(cell));
     for (const AttemptView& view : input.attempts) {
         const Attempt& attempt = view.attempt;
-        const auto log = logs.find(attempt.id);
+        const auto found = logs.find(attempt.id);
+        const AttemptLog log = found == logs.end() ? AttemptLog() : found->second;
         if (!is_over(attempt.state))
-            report.attempts.push_back(
-                attempt_of(view, log == logs.end() ? AttemptLog() : log->second, input.now));
-        else if (attempt.failure && !attempt.superseded)
-            report.failures.push_back(failure_of(attempt));
+            report.attempts.push_back(attempt_of(view, log, input.now));
+        else if (is_reported_failure(attempt))
+            report.failures.push_back(failure_of(attempt, log, input.site));
     }
     for (const HeldQueue& held : input.plan.held_queues)
         report.held_queues.push_back({held.queue, held.reason, held.since});

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <utility>
 
 #include "builder/remote/report_client.hpp"
@@ -58,16 +59,26 @@ base::Status StatusSender::send(const Plan& plan) {
     WHEELYARD_ASSIGN(const auto journal, place_.journal().read());
     const base::UnixMicros now = place_.clock().now();
     const auto views = place_.views(journal.attempts);
+    const bool sends_lines = place_.site().registry->report == "all";
     std::map<std::string, AttemptLog> logs;
+    std::vector<const Attempt*> failed;
     for (const Attempt& attempt : journal.attempts) {
+        if (is_reported_failure(attempt)) failed.push_back(&attempt);
         if (is_over(attempt.state)) continue;
         const std::string text = read_log_tail(place_.log_of(attempt), course_log_bytes);
         AttemptLog& log = logs[attempt.id];
         log.course = parse_build_course(text);
-        if (place_.site().registry->report == "all")
+        if (sends_lines)
             log.last_lines = last_log_lines(
                 std::string_view(text).substr(text.size() - std::min(text.size(), log_tail_bytes)));
     }
+    const std::size_t count = sends_lines ? std::min(failed.size(), status::max_failure_logs) : 0;
+    const auto end = failed.begin() + static_cast<std::ptrdiff_t>(count);
+    std::partial_sort(failed.begin(), end, failed.end(),
+                      [](const Attempt* a, const Attempt* b) { return a->changed > b->changed; });
+    for (const Attempt* attempt : std::span(failed).first(count))
+        logs[attempt->id].last_lines = last_log_lines(read_log_tail(place_.log_of(*attempt), log_tail_bytes),
+                                                      status::max_failure_log_lines);
     ReportInput input{place_.site(), plan, place_.pythons(), views, now, now + tick_interval_s_ * 1'000'000};
     WHEELYARD_ASSIGN(input.secrets, secrets_of(place_.site()));
     return send_report(http_, *place_.site().registry, input.site.name,

@@ -102,6 +102,13 @@ base::Result<FarmStatus> read_status(const simple::GetPage& get, const Options& 
                                    base::render_duration_ms(*silent_ms));
         if (site.is_cut) farm.notices.push_back("the report of " + site.site + " is not complete");
     }
+    for (const status::RequestReport& request : index.requests) {
+        const std::string project = wheel::normalize_name(request.package);
+        if (std::any_of(wanted.begin(), wanted.end(),
+                        [&](const Wanted& one) { return one.matches(project); }))
+            farm.rows.push_back({request.package, request.version, request.python, request.accelerator, "",
+                                 "request " + base::replace_all(request.state, "_", " "), request.reason});
+    }
     return farm;
 }
 

@@ -24,6 +24,7 @@
 #include "lib/wire/facts_json.hpp"
 #endif
 #include "lib/base/process/process.hpp"
+#include "lib/base/process/terminal_columns.hpp"
 
 namespace {
 
@@ -109,7 +110,8 @@ int main(int argc, char** argv) try {
 #endif
     world.user = user_name(world.environment);
     const std::size_t rows = avail_wheels::terminal_rows();
-    world.out_is_terminal = rows > 0 && !world.environment.contains("NO_COLOR");
+    world.out_is_terminal = rows > 0 && base::allows_colour(world.environment);
+    world.out_columns = rows > 0 ? base::terminal_columns(STDOUT_FILENO) : 0;
 
     world.err_is_terminal = ::isatty(STDERR_FILENO) != 0;
 

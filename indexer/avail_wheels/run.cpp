@@ -16,6 +16,7 @@
 #include "indexer/avail_wheels/query/needs.hpp"
 #include "indexer/avail_wheels/source/catalogue_cache.hpp"
 #include "indexer/avail_wheels/source/source.hpp"
+#include "indexer/avail_wheels/table/display_width.hpp"
 #include "indexer/avail_wheels/table/document.hpp"
 #include "indexer/avail_wheels/table/table.hpp"
 #include "lib/base/digest/blake2b.hpp"
@@ -23,6 +24,7 @@
 #include "lib/base/text/file_url.hpp"
 #include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
+#include "lib/base/text/text_table.hpp"
 #include "lib/base/text/url.hpp"
 #include "lib/io/json.hpp"
 #include "lib/simple/client_config.hpp"
@@ -276,11 +278,27 @@ std::string render_install_line(const Options& options, const Answer& answer) {
     return last == nullptr ? std::string() : line + "\n";
 }
 
-std::string render(const Options& options, const Answer& answer) {
+// On a terminal, the two formats without lines fit its width: cells break between words.
+std::string fitting_table(const Options& options, const std::vector<std::string>& headers,
+                          std::vector<Row> rows, std::size_t columns) {
+    const bool can_wrap = options.format == "simple" || options.format == "plain";
+    if (columns > 0 && can_wrap) {
+        // The table draws a column at least as wide as its header and two more.
+        Row heads = headers;
+        for (std::string& head : heads)
+            head += "--";
+        rows.insert(rows.begin(), std::move(heads));
+        rows = base::wrap_cells(rows, columns, 2, display_width);
+        rows.erase(rows.begin());
+    }
+    return render_table(options.format, headers, rows);
+}
+
+std::string render(const Options& options, const Answer& answer, std::size_t columns) {
     if (options.install_line) return render_install_line(options, answer);
     if (options.raw) return render_raw(options, answer);
     if (options.format == "json") return render_document(answer);
-    return render_table(options.format, options.rows.columns, make_rows(answer, options.rows));
+    return fitting_table(options, options.rows.columns, make_rows(answer, options.rows), columns);
 }
 
 // The wheels of projects that the source owns: of a folder all, because an install line takes nothing else; of an index
@@ -488,7 +506,7 @@ int answer_farm(const Options& options, const World& world, std::ostream& out, s
                        .render_pretty();
             return 0;
         }
-        out << with_color(render_table(options.format, status_columns, status->rows), options,
+        out << with_color(fitting_table(options, status_columns, status->rows, world.out_columns), options,
                           world.out_is_terminal);
         for (const std::string& notice : status->notices)
             err << "avail_wheels: warning: " << notice << '\n';
@@ -556,7 +574,7 @@ int run(const std::vector<std::string>& arguments, const World& world, std::ostr
     const bool is_for_this_python = options.here || options.install_line;
     if (is_for_this_python && options.on.empty() && node.pythons.empty()) {
         err << "avail_wheels: " << python_fault(node) << '\n';
-        out << render(options, Answer());
+        out << render(options, Answer(), 0);
         return 1;
     }
     Ownership ownership(options);
@@ -599,7 +617,7 @@ int run(const std::vector<std::string>& arguments, const World& world, std::ostr
         for (const auto& step : next_steps(options, answer, what_is_known(options, world, *found)))
             err << "avail_wheels: " << step << '\n';
     }
-    out << with_color(render(options, answer), options, world.out_is_terminal);
+    out << with_color(render(options, answer, world.out_columns), options, world.out_is_terminal);
     return 0;
 }
 

@@ -25,6 +25,7 @@ struct World {
     ReadWheelFile read_wheel = {};  // of a folder without a catalogue; empty: wheels are not read
     std::string user;
     bool out_is_terminal = false;
+    std::size_t out_columns = 0;  // of the terminal; 0: none, so lines have no limit
     bool err_is_terminal = false;
 };
 

@@ -296,17 +296,20 @@ class PublishRun {
         report_.are_pages_late = settings_.roots == RootPages::prompt && again.empty() && !is_current;
         if (report_.are_pages_late) return {};
         const base::KeepAlive renew = [this] { return lock_.renew(); };
-        WebRun web(disk_, catalog_, tree_, inheritance_, farm, renew,
-                   {.precompressed = state_.views.contains(std::string(view_precompressed)),
-                    .bulk_from = settings_.bulk_from,
-                    .flush_every = settings_.flush_every,
-                    .rows_per_read = settings_.rows_per_read});
+        WebRun web(
+            disk_, catalog_, tree_, inheritance_, farm, renew,
+            {.precompressed = state_.views.contains(std::string(view_precompressed)),
+             .bulk_from = settings_.bulk_from,
+             .flush_every = settings_.flush_every,
+             .rows_per_read = settings_.rows_per_read,
+             .projects_per_report = settings_.roots == RootPages::all ? settings_.projects_per_report : 0});
         WHEELYARD_TRY(web.run(after, report_.serial, again, indexes));
         for (const Lagging& lagging : web.lagging()) {
             report_.lagging.push_back(lagging);
             done.lagging.insert({lagging.index, lagging.project, {}});
         }
         report_.web_pages = web.pages();
+        report_.are_pages_late = web.has_left();
         done.pages = {report_.serial, look, farm};
         return {};
     }

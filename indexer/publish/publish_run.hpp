@@ -29,6 +29,9 @@ inline constexpr std::size_t rows_read_at_once = 250;
 // every new name rewrites the whole page, and `pip install` reads only the project's page.
 inline constexpr std::uint64_t min_late_root_bytes = 256 * base::kib;
 
+// Project pages that a run with RootPages::all writes because a site reports other node types; a later run writes more.
+inline constexpr std::size_t pages_per_report = 500;
+
 // How a run proceeds. What it writes does not depend on it.
 struct PublishSettings {
     std::size_t bulk_from = bulk_from_projects;
@@ -38,6 +41,7 @@ struct PublishSettings {
     bool rewrite_pages = false;     // every project's pages; files only if the tree does not record them
     RootPages roots = RootPages::all;
     std::uint64_t large_root_bytes = min_late_root_bytes;
+    std::size_t projects_per_report = pages_per_report;
     // Called for every project that the run reads, as the catalog has it.
     std::function<void(const ProjectName&, const ProjectView&)> on_view = {};
 };

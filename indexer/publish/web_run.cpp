@@ -1,6 +1,7 @@
 #include "indexer/publish/web_run.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "indexer/publish/machine_wide.hpp"
@@ -71,12 +72,52 @@ base::Status WebRun::prepare(const std::vector<std::string>& indexes, bool from_
         auto list = parse_search_list(text);
         state.is_changed = from_begin || !page || !list;
         if (!from_begin && list) state.list = std::move(*list);
+        state.shown = shown_of(state.report);
         if (state.is_changed || touched.changed_indexes.contains(index))
             WHEELYARD_TRY(touch_all(index, touched.projects));
     }
     for (const auto& [name, what] : touched.projects)
         indexes_[name.index].is_changed = true;
+    for (auto& [index, state] : indexes_) {
+        if (!state.is_changed || !touched.changed_indexes.contains(index))
+            WHEELYARD_TRY(touch_reported(index, state, touched.projects));
+    }
     return {};
+}
+
+base::Status WebRun::touch_reported(const std::string& index, IndexState& state, TouchedProjects& projects) {
+    const fs::path file = builds_folder(tree_, index) / shown_report_file;
+    WHEELYARD_ASSIGN(const auto text, read_if_there(file, max_page_bytes));
+    const ShownReport old = parse_shown_report(text);
+    if (settings_.projects_per_report == 0) {
+        state.shown = old;
+        return {};
+    }
+    const auto touch = [&](const std::string& project) {
+        if (state.list.contains(project)) projects.try_emplace({index, project});
+    };
+    for (const auto& [project, digest] : old.projects) {
+        const auto now = state.shown.projects.find(project);
+        if (now == state.shown.projects.end() || now->second != digest) touch(project);
+    }
+    for (const auto& [project, digest] : state.shown.projects) {
+        if (!old.projects.contains(project)) touch(project);
+    }
+    if (old.nodes == state.shown.nodes && !old.left) return {};
+    auto next = old.nodes == state.shown.nodes ? state.list.upper_bound(*old.left) : state.list.begin();
+    for (std::size_t count = 0; next != state.list.end(); ++next, ++count) {
+        if (count == settings_.projects_per_report) {
+            state.shown.left = std::prev(next)->first;
+            break;
+        }
+        projects.try_emplace({index, next->first});
+    }
+    return {};
+}
+
+bool WebRun::has_left() const {
+    return std::any_of(indexes_.begin(), indexes_.end(),
+                       [](const auto& index) { return index.second.shown.left.has_value(); });
 }
 
 // The projects that the index shows, and those that have a page.
@@ -177,6 +218,10 @@ base::Status WebRun::write_indexes() {
         }
         WHEELYARD_TRY(write(builds_folder(tree_, index).native(),
                             {{std::string(html_page), render_builds_page(look_, index, state.report)}}));
+        // For this program alone, so without compressed copies.
+        WHEELYARD_TRY(write_pages(disk_, builds_folder(tree_, index).native(),
+                                  {{std::string(shown_report_file), render_shown_report(state.shown)}},
+                                  false));
         summaries.push_back(summarise(index, state.list, std::move(state.report)));
     }
     return write(tree_.native(), {{std::string(html_page), render_front(farm_, summaries)}});

@@ -2,8 +2,11 @@
 //
 //     TREE/<index>/project/<name>/feed.xml, index.html   of each project that events since the last time touch
 //     TREE/<index>/project/search.json, index.html       of each index, after the pages that it names
-//     TREE/<index>/builds/index.html                     the frame of what sites report
+//     TREE/<index>/builds/index.html                     what sites report; .shown: what of it the project pages show
 //     TREE/index.html, TREE/style.<hash>.css, …          the front page, and what all pages load
+//
+// A report of a site changes pages without an event: those of the projects whose cells differ, and, where the node types
+// differ, all of its index, `projects_per_report` of them in a run.
 //
 // A page names only files that are in the tree: each is looked for. Files that leave the tree leave after this.
 #pragma once
@@ -19,6 +22,7 @@
 #include "indexer/publish/touched.hpp"
 #include "indexer/tree/disk.hpp"
 #include "indexer/web/index_pages.hpp"
+#include "indexer/web/shown_report.hpp"
 #include "lib/base/result.hpp"
 #include "lib/page/farm.hpp"
 #include "registry/catalog/catalog.hpp"
@@ -31,6 +35,7 @@ struct WebSettings {
     std::size_t bulk_from = 0;    // projects
     std::size_t flush_every = 0;  // projects
     std::size_t rows_per_read = 0;
+    std::size_t projects_per_report = 0;  // 0: reports are left to a later run
 };
 
 class WebRun {
@@ -56,17 +61,23 @@ class WebRun {
     // Projects whose pages could not be written although the rest was.
     [[nodiscard]] const std::vector<Lagging>& lagging() const { return lagging_; }
     [[nodiscard]] std::uint64_t pages() const { return pages_; }
+    // Pages still show older node types than their site reports.
+    [[nodiscard]] bool has_left() const;
 
   private:
     struct IndexState {
         SearchList list;
         FarmReport report;
+        ShownReport shown;              // of that report, once this run is over
         std::vector<std::string> gone;  // projects that the index no longer shows
         bool is_changed = false;
     };
     [[nodiscard]] base::Status prepare(const std::vector<std::string>& indexes, bool from_begin,
                                        TouchedByLog& touched);
     [[nodiscard]] base::Status touch_all(const std::string& index, TouchedProjects& projects);
+    // The projects that the index lists and whose pages show another report.
+    [[nodiscard]] base::Status touch_reported(const std::string& index, IndexState& state,
+                                              TouchedProjects& projects);
     [[nodiscard]] base::Status write_assets();
     [[nodiscard]] base::Status write_projects(const TouchedProjects& touched);
     [[nodiscard]] base::Status write_project(const ProjectName& name, ProjectView& view);

@@ -18,9 +18,13 @@ namespace {
 constexpr std::size_t max_rows = 200;
 constexpr std::int64_t max_shown_seconds = std::int64_t{10} * 366 * 24 * 3600;
 
-// Works only with the script, and where a server answers.
+// The form works only with the script, and where a server answers.
 constexpr Literal request_form =
     "\">\n<h2 id=\"ask\">Ask for a wheel</h2>\n"
+    "<div id=\"request-needs\"><p>The form for this needs JavaScript and the server of this farm: a copy of "
+    "the "
+    "pages has none. In a shell, with a token of the farm:</p>\n"
+    "<pre>avail_wheels --request torch==2.4.0</pre></div>\n<div id=\"request-form\" hidden>\n"
     "<p class=\"quiet\">An agent of the site takes the request at its next run. You need a token with the "
     "action <code>task</code>; ask the operator of this farm for one. The token stays in this tab. Several "
     "Pythons or accelerators, separated by spaces, are a request each.</p>\n"
@@ -36,7 +40,7 @@ constexpr Literal request_form =
     "id=\"accelerators\"></datalist>\n"
     "</form>\n<p id=\"request-answer\" class=\"quiet\" role=\"status\"></p>\n<ul id=\"requests\" "
     "class=\"builds\"></ul>\n"
-    "</section>\n";
+    "</div>\n</section>\n";
 
 void begin_list(Html& html, Literal title, Literal id) {
     html.add("<h2>").add(title).add("</h2>\n<ul id=\"").add(id).add("\" class=\"builds\">\n");
@@ -105,6 +109,13 @@ void add_memory(Html& body, const ReportedBuild& build) {
     body.add("</p>\n");
 }
 
+void add_log(Html& body, const ReportedBuild& build) {
+    if (build.log_tail.empty()) return;
+    body.add("<details><summary>Last lines of its log</summary><pre>")
+        .text(base::join(build.log_tail, "\n"))
+        .add("</pre></details>");
+}
+
 void add_running(Html& body, const FarmReport& report) {
     begin_list(body, "Running", "running");
     for (std::size_t at = 0; at < std::min(report.attempts.size(), max_rows); ++at) {
@@ -113,7 +124,7 @@ void add_running(Html& body, const FarmReport& report) {
         body.add("<span class=\"state active\">").text(build.phase.empty() ? build.state : build.phase);
         body.add("</span></h3>\n<p class=\"quiet\">");
         body.add(render_place(build));
-        if (!build.began.empty()) body.add(" · since ").text(short_time(build.began));
+        if (!build.began.empty()) body.add(" · began ").add(render_time(build.began));
         if (build.memory_limit_mib > 0)
             body.add(" · at most ").text(mib_text(build.memory_limit_mib)).add(" of memory");
         body.add("</p>\n");
@@ -127,10 +138,7 @@ void add_running(Html& body, const FarmReport& report) {
                 .add(" steps</p>\n");
         add_phases(body, build);
         add_memory(body, build);
-        if (!build.log_tail.empty())
-            body.add("<details><summary>Last lines of its log</summary><pre>")
-                .text(base::join(build.log_tail, "\n"))
-                .add("</pre></details>");
+        add_log(body, build);
         body.add("</li>\n");
     }
     end_list(body, !report.attempts.empty(), "Nothing is being built.");
@@ -145,11 +153,12 @@ void add_failures(Html& body, const FarmReport& report) {
         body.add(render_place(build));
         if (!build.phase.empty()) body.add(" · in phase ").text(build.phase);
         if (build.seconds > 0) body.add(" · after ").text(seconds_text(build.seconds));
-        if (!build.ended.empty()) body.add(" · ").text(short_time(build.ended));
+        if (!build.ended.empty()) body.add(" · ").add(render_time(build.ended));
         body.add("</p>\n");
         if (!build.cause.empty()) body.add("<pre>").text(build.cause).add("</pre>\n");
         if (!build.remedy.empty())
             body.add("<p class=\"note\"><strong>What to do:</strong> ").text(build.remedy).add("</p>\n");
+        add_log(body, build);
         body.add("</li>\n");
     }
     end_list(body, !report.failures.empty(), "No build has failed.");
@@ -158,9 +167,16 @@ void add_failures(Html& body, const FarmReport& report) {
 void add_queue(Html& body, const FarmReport& report) {
     begin_list(body, "Waiting", "queue");
     std::size_t rows = 0;
+    for (const ReportedBuild& request : report.requests) {
+        if (rows++ == max_rows) break;
+        body.add("<li class=\"row\"><strong>").text(request.package).add(" ").text(request.version);
+        body.add("</strong><span class=\"quiet\">").add(render_place(request));
+        if (!request.asked.empty()) body.add(" · asked ").add(render_time(request.asked));
+        body.add("</span><span>").add(render_state(request)).add("</span></li>\n");
+    }
     for (const auto& [package, cells] : report.cells) {
         for (const ReportedBuild& cell : cells) {
-            if ((cell.state != "wanted" && cell.state != "held") || rows == max_rows) continue;
+            if ((cell.state != "wanted" && cell.state != "held") || rows >= max_rows) continue;
             ++rows;
             body.add("<li class=\"row\"><strong>").text(cell.package).add(" ").text(cell.version);
             body.add("</strong><span class=\"quiet\">");
@@ -177,15 +193,15 @@ void add_agents(Html& body, const FarmReport& report) {
     begin_list(body, "Agents", "agents");
     for (const ReportedSite& site : report.sites) {
         body.add("<li class=\"row\"><strong>").text(site.site).add("</strong><span>last report ");
-        body.text(short_time(site.time)).add("</span><span class=\"quiet\">");
-        if (!site.next_tick.empty()) body.add("next expected ").text(short_time(site.next_tick));
+        body.add(render_time(site.time)).add("</span><span class=\"quiet\">");
+        if (!site.next_tick.empty()) body.add("next expected ").add(render_time(site.next_tick));
         body.add("</span>");
         for (const ReportedQueue& held : site.held_queues) {
             body.add("<span class=\"note\">");
             if (held.queue.empty()) body.add("The default queue");
             if (!held.queue.empty()) body.add("Queue ").text(held.queue);
             body.add(" takes no jobs");
-            if (!held.since.empty()) body.add(" since ").text(short_time(held.since));
+            if (!held.since.empty()) body.add(", first refused ").add(render_time(held.since));
             body.add(": ").text(held.reason).add("</span>");
         }
         body.add("</li>\n");
@@ -201,7 +217,7 @@ std::string render_builds_page(const page::Farm& farm, const std::string& index,
         lists.add("No site reports to this index yet");
     else
         lists.add("As of ");
-    lists.add("<span id=\"status-time\">").text(short_time(report.time)).add("</span>.</p>\n");
+    lists.add("<span id=\"status-time\">").add(render_time(report.time)).add("</span>.</p>\n");
     add_running(lists, report);
     add_failures(lists, report);
     add_queue(lists, report);
@@ -211,9 +227,7 @@ std::string render_builds_page(const page::Farm& farm, const std::string& index,
         .add("</small></h1>\n<div id=\"builds\">\n")
         .add(between_status_marks(lists))
         .add("</div>\n");
-    body.add("<section id=\"request\" aria-labelledby=\"ask\" hidden data-index=\"")
-        .text(index)
-        .add(request_form);
+    body.add("<section id=\"request\" aria-labelledby=\"ask\" data-index=\"").text(index).add(request_form);
     page::Frame frame;
     frame.farm = farm;
     frame.title = "Builds of " + index;

@@ -90,6 +90,7 @@ void add_site(FarmReport& farm, status::SiteReport& site) {
             made.seconds = std::max<std::int64_t>(0, (failure.ended - failure.began) / 1'000'000);
         made.cause = std::move(failure.cause);
         made.remedy = std::move(failure.remedy);
+        made.log_tail = std::move(failure.log_tail);
         farm.failures.push_back(std::move(made));
     }
 }
@@ -109,6 +110,14 @@ FarmReport read_farm_report(std::string_view text) {
     if (!status) return farm;
     for (status::SiteReport& site : status->sites)
         add_site(farm, site);
+    for (status::RequestReport& request : status->requests) {
+        ReportedBuild made = build_of({}, request);
+        made.id = std::move(request.id);
+        made.state = std::move(request.state);
+        made.reason = std::move(request.reason);
+        made.asked = time_text(request.asked);
+        farm.requests.push_back(std::move(made));
+    }
     return farm;
 }
 

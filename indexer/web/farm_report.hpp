@@ -57,6 +57,7 @@ struct ReportedBuild {
     std::vector<std::int64_t> memory_mib;  // of its compiles, oldest first
     std::vector<std::string> phases;
     std::vector<std::int64_t> phase_seconds;  // of each of `phases`
+    std::string asked;                        // of a request
     std::string began;
     std::string ended;
     std::int64_t seconds = 0;  // of a failed build; 0: unknown
@@ -72,6 +73,7 @@ struct FarmReport {
     std::map<std::string, std::vector<ReportedBuild>> cells;  // by package
     std::vector<ReportedBuild> attempts;
     std::vector<ReportedBuild> failures;
+    std::vector<ReportedBuild> requests;  // of users, that have not ended
 };
 
 inline constexpr std::size_t max_farm_report_bytes = status::max_index_status_bytes;

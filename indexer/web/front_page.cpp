@@ -112,8 +112,7 @@ Html render_newest(const std::vector<IndexSummary>& indexes) {
             .text(found.version)
             .add("</small></h3><p>");
         html.text(found.summary).add("</p><p class=\"quiet\">").text(*index).add(" · ");
-        html.text(base::render_rfc3339(found.uploaded_s * micros_per_second).substr(0, date_chars))
-            .add("</p></li>\n");
+        html.add(render_time(base::render_rfc3339(found.uploaded_s * micros_per_second))).add("</p></li>\n");
     }
     return html.add("</ul>\n");
 }

@@ -15,6 +15,8 @@ inline constexpr std::size_t max_description_bytes = 128 * base::kib;
 
 // Wheels of a project page with a section of their own; older ones are one line each. 40 sections are some 200 KiB.
 inline constexpr std::size_t max_wheel_sections = 40;
+// Wheels of a project whose facts are read for its tables and for the search.
+inline constexpr std::size_t max_read_wheels = 400;
 // Versions in a matrix, newest first; the rest are in the list of files.
 inline constexpr std::size_t max_matrix_versions = 25;
 // Lines of the list of older files.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -30,47 +31,153 @@ struct FreeText {
     void operator()(char* text) const { std::free(text); }
 };
 
-// The description has a heading of its own above it.
-constexpr int heading_below = 2;
+// The page has h1, and h2 above the description. Each heading of it is at most one level below the one before it, whatever
+// levels its author chose, so that the outline of the page has no gaps.
+constexpr int first_heading = 3;
 constexpr int max_heading = 6;
 
-// An image becomes a link to it with its text; a heading goes below that of the page.
+class Outline {
+  public:
+    [[nodiscard]] int level_of(int written) {
+        while (!open_.empty() && open_.back() >= written)
+            open_.pop_back();
+        open_.push_back(written);
+        return std::min(first_heading - 1 + static_cast<int>(open_.size()), max_heading);
+    }
+
+  private:
+    std::vector<int> open_;  // levels as written, from the outside
+};
+
+bool is_badge(cmark_node* image) {
+    const char* address = cmark_node_get_url(image);
+    const std::string url = base::ascii_lower(address == nullptr ? "" : address);
+    return url.find("badge") != std::string::npos || url.find("shields.io") != std::string::npos;
+}
+
+bool is_blank(cmark_node* node) {
+    const cmark_node_type type = cmark_node_get_type(node);
+    if (type == CMARK_NODE_SOFTBREAK || type == CMARK_NODE_LINEBREAK) return true;
+    return type == CMARK_NODE_TEXT && base::trim(cmark_node_get_literal(node)).empty();
+}
+
+bool has_only(cmark_node* parent, const std::function<bool(cmark_node*)>& counts) {
+    for (cmark_node* child = cmark_node_first_child(parent); child != nullptr;
+         child = cmark_node_next(child)) {
+        if (!is_blank(child) && !counts(child)) return false;
+    }
+    return true;
+}
+
+bool is_image(cmark_node* node) {
+    return cmark_node_get_type(node) == CMARK_NODE_IMAGE;
+}
+
+// With what held nothing else: an empty paragraph, heading or list.
+void remove(cmark_node* node) {
+    for (;;) {
+        cmark_node* parent = cmark_node_parent(node);
+        cmark_node_unlink(node);
+        cmark_node_free(node);
+        if (parent == nullptr || !has_only(parent, [](cmark_node*) { return false; })) return;
+        const cmark_node_type type = cmark_node_get_type(parent);
+        const bool can_go = type == CMARK_NODE_PARAGRAPH || type == CMARK_NODE_HEADING ||
+                            type == CMARK_NODE_LINK || type == CMARK_NODE_ITEM || type == CMARK_NODE_LIST ||
+                            type == CMARK_NODE_EMPH || type == CMARK_NODE_STRONG;
+        if (!can_go) return;
+        node = parent;
+    }
+}
+
+// An image becomes a link to it with its text.
+void become_link(cmark_node* image) {
+    bool is_in_link = false;
+    for (cmark_node* up = cmark_node_parent(image); up != nullptr; up = cmark_node_parent(up))
+        is_in_link = is_in_link || cmark_node_get_type(up) == CMARK_NODE_LINK;
+    if (is_in_link) {
+        while (cmark_node* child = cmark_node_first_child(image))
+            if (cmark_node_insert_before(image, child) == 0) break;
+    } else {
+        cmark_node* link = cmark_node_new(CMARK_NODE_LINK);
+        cmark_node_set_url(link, cmark_node_get_url(image));
+        if (cmark_node_insert_before(image, link) == 0) return cmark_node_free(link);
+        while (cmark_node* child = cmark_node_first_child(image))
+            if (cmark_node_append_child(link, child) == 0) break;
+        // Its text is what the link is called.
+        if (cmark_node_first_child(link) == nullptr) {
+            cmark_node* text = cmark_node_new(CMARK_NODE_TEXT);
+            cmark_node_set_literal(text, "image");
+            if (cmark_node_append_child(link, text) == 0) cmark_node_free(text);
+        }
+    }
+    cmark_node_unlink(image);
+    cmark_node_free(image);
+}
+
+// Pages load no images: badges say nothing without theirs and leave, with the links that hold nothing else.
 void adapt(cmark_node* document) {
+    std::vector<cmark_node*> headings;
+    std::vector<cmark_node*> links;
     std::vector<cmark_node*> images;
+    {
+        const std::unique_ptr<cmark_iter, FreeIterator> iterator(cmark_iter_new(document));
+        cmark_node* leaving = nullptr;  // the link around the node that goes with all that it holds
+        while (cmark_iter_next(iterator.get()) != CMARK_EVENT_DONE) {
+            cmark_node* node = cmark_iter_get_node(iterator.get());
+            const bool is_end = cmark_iter_get_event_type(iterator.get()) == CMARK_EVENT_EXIT;
+            if (node == leaving && is_end) leaving = nullptr;
+            if (leaving != nullptr || is_end) continue;
+            if (is_image(node)) images.push_back(node);
+            if (cmark_node_get_type(node) != CMARK_NODE_LINK || cmark_node_first_child(node) == nullptr ||
+                !has_only(node, is_image))
+                continue;
+            leaving = node;
+            links.push_back(node);
+        }
+    }
+    for (cmark_node* link : links)
+        remove(link);
+    // From the inside: an image's text may hold another image.
+    for (auto image = images.rbegin(); image != images.rend(); ++image)
+        is_badge(*image) ? remove(*image) : become_link(*image);
     const std::unique_ptr<cmark_iter, FreeIterator> iterator(cmark_iter_new(document));
+    Outline outline;
     while (cmark_iter_next(iterator.get()) != CMARK_EVENT_DONE) {
         cmark_node* node = cmark_iter_get_node(iterator.get());
-        if (cmark_iter_get_event_type(iterator.get()) != CMARK_EVENT_EXIT &&
-            cmark_node_get_type(node) == CMARK_NODE_HEADING)
-            cmark_node_set_heading_level(
-                node, std::min(cmark_node_get_heading_level(node) + heading_below, max_heading));
-        const bool is_last = cmark_iter_get_event_type(iterator.get()) == CMARK_EVENT_EXIT;
-        if (is_last && cmark_node_get_type(node) == CMARK_NODE_IMAGE) images.push_back(node);
+        if (cmark_iter_get_event_type(iterator.get()) != CMARK_EVENT_ENTER ||
+            cmark_node_get_type(node) != CMARK_NODE_HEADING)
+            continue;
+        if (has_only(node, [](cmark_node*) { return false; }))
+            headings.push_back(node);  // a heading without words
+        else
+            cmark_node_set_heading_level(node, outline.level_of(cmark_node_get_heading_level(node)));
     }
-    for (cmark_node* image : images) {
-        const bool is_in_link = [&] {
-            for (cmark_node* up = cmark_node_parent(image); up != nullptr; up = cmark_node_parent(up)) {
-                if (cmark_node_get_type(up) == CMARK_NODE_LINK) return true;
-            }
-            return false;
-        }();
-        cmark_node* target = image;
-        if (!is_in_link) {
-            cmark_node* link = cmark_node_new(CMARK_NODE_LINK);
-            cmark_node_set_url(link, cmark_node_get_url(image));
-            if (cmark_node_insert_before(image, link) == 0) {
-                cmark_node_free(link);
-                continue;
-            }
-            while (cmark_node* child = cmark_node_first_child(image))
-                if (cmark_node_append_child(link, child) == 0) break;
-        } else {
-            while (cmark_node* child = cmark_node_first_child(image))
-                if (cmark_node_insert_before(image, child) == 0) break;
+    for (cmark_node* heading : headings)
+        remove(heading);
+}
+
+// reStructuredText stays as it was written, without what is no text: images, badges and the names that stand for them.
+std::string without_images(std::string_view text) {
+    std::vector<std::string> kept;
+    bool is_dropping = false;  // the lines of a directive that are indented
+    for (const std::string_view line : base::split(text, '\n')) {
+        const std::string_view words = base::trim(line);
+        const bool is_indented = line.starts_with(' ') || line.starts_with('\t');
+        if (is_dropping && (is_indented || words.empty())) {
+            if (words.empty()) is_dropping = false;
+            continue;
         }
-        cmark_node_unlink(target);
-        cmark_node_free(target);
+        is_dropping = words.starts_with(".. image::") || words.starts_with(".. figure::") ||
+                      (words.starts_with(".. |") && words.find("| image::") != std::string_view::npos);
+        const auto parts = base::split(words, ' ');
+        const bool is_only_names =
+            !words.empty() && std::all_of(parts.begin(), parts.end(), [](std::string_view part) {
+                return part.empty() || (part.size() > 2 && part.starts_with('|') &&
+                                        (part.ends_with('|') || part.ends_with("|_")));
+            });
+        if (!is_dropping && !is_only_names) kept.emplace_back(line);
     }
+    return base::join(kept, "\n");
 }
 
 page::Html render_markdown(const std::string& text) {
@@ -103,7 +210,9 @@ page::Html render_description(std::string_view text, std::string_view content_ty
     if (type == "text/markdown")
         html.add(render_markdown(shown));
     else
-        html.add("<pre class=\"plain\">").text(shown).add("</pre>\n");
+        html.add("<pre class=\"plain\">")
+            .text(type == "text/plain" ? shown : without_images(shown))
+            .add("</pre>\n");
     if (is_cut) html.add("<p class=\"quiet\">The description is longer; the wheel has all of it.</p>\n");
     return html;
 }

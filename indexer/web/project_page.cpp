@@ -8,13 +8,16 @@
 #include <utility>
 
 #include "indexer/tree/paths.hpp"
+#include "indexer/web/install_box.hpp"
 #include "indexer/web/limits.hpp"
 #include "indexer/web/markdown.hpp"
 #include "indexer/web/matrix.hpp"
 #include "indexer/web/state_cell.hpp"
+#include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/page/frame.hpp"
 #include "lib/wheel/filename.hpp"
+#include "lib/wheel/requirement.hpp"
 #include "lib/wheel/version.hpp"
 
 namespace wheelyard::indexer {
@@ -23,13 +26,6 @@ using page::Html;
 using page::Literal;
 
 namespace {
-
-constexpr std::size_t max_read_wheels = 400;
-
-bool is_final(const catalog::FileRow& row) {
-    const auto version = wheel::Version::parse(row.version);
-    return version && !version->is_prerelease();
-}
 
 using Rows = std::vector<const catalog::FileRow*>;
 
@@ -66,89 +62,6 @@ Html render_file_list(std::span<const catalog::FileRow* const> rows) {
     return html.add("</ul>\n");
 }
 
-std::string requirement_of(const std::string& name, const catalog::FileRow& row) {
-    return name + "==" + row.version;
-}
-
-// The newest wheel that runs on the node type, otherwise the newest that nothing speaks against; nullptr: none.
-const ShownWheel* best_for(const std::vector<ShownWheel>& wheels, std::size_t node) {
-    for (const auto wanted : {avail_wheels::Runs::yes, avail_wheels::Runs::unknown}) {
-        for (const ShownWheel& wheel : wheels) {
-            const bool suits = node < wheel.fits.size() && wheel.fits[node].runs == wanted;
-            if (suits && !wheel.row->yanked && is_final(*wheel.row)) return &wheel;
-        }
-    }
-    return nullptr;
-}
-
-// Why no wheel runs there: the reason of the newest one.
-std::string reason_for(const std::vector<ShownWheel>& wheels, std::size_t node) {
-    for (const ShownWheel& wheel : wheels) {
-        if (node < wheel.fits.size() && !wheel.fits[node].why.empty()) return wheel.fits[node].why;
-    }
-    return "no wheel is known to run there";
-}
-
-struct NodeTypes {
-    Html choice;    // needs the script
-    Html refusals;  // node types without a wheel and why
-};
-
-NodeTypes render_node_types(const ProjectPage& page, const std::vector<ShownWheel>& wheels,
-                            const std::string& usual) {
-    Html options;
-    Html refusals;
-    for (std::size_t at = 0; at < page.report.nodes.size(); ++at) {
-        const ReportedNode& node = page.report.nodes[at];
-        if (const ShownWheel* best = best_for(wheels, at)) {
-            options.add("<option value=\"").text(requirement_of(page.view.project, *best->row)).add("\">");
-            options.text(node.name()).add("</option>");
-        } else {
-            refusals.add("<li><strong>")
-                .text(node.name())
-                .add("</strong>: ")
-                .text(reason_for(wheels, at))
-                .add("</li>\n");
-        }
-    }
-    NodeTypes types;
-    if (!options.is_empty()) {
-        types.choice
-            .add("<p class=\"search\"><label hidden>Node type <select id=\"install-node\"><option value=\"")
-            .text(usual);
-        types.choice.add("\">any: the newest version</option>").add(options).add("</select></label></p>\n");
-    }
-    if (!refusals.is_empty())
-        types.refusals.add("<p>No wheel of this project runs on:</p>\n<ul>\n").add(refusals).add("</ul>\n");
-    return types;
-}
-
-Html render_install(const ProjectPage& page, const std::vector<ShownWheel>& wheels) {
-    Html html(
-        "<section class=\"card first\" aria-labelledby=\"install\">\n<h2 id=\"install\">Install</h2>\n");
-    const catalog::FileRow* newest = newest_row(page.view);
-    if (newest == nullptr) {
-        const bool all_hidden = page.view.quarantined > 0;
-        return html.add(
-            all_hidden ? Literal("<p>All files of this project are in quarantine: they are kept, but not "
-                                 "offered until an operator releases them.</p>\n</section>\n")
-                       : Literal("<p>This project has no files.</p>\n</section>\n"));
-    }
-    const std::string usual = requirement_of(page.view.project, *newest);
-    const NodeTypes types = render_node_types(page, wheels, usual);
-    html.add(between_status_marks(types.choice));
-    html.add("<div class=\"install\"><code id=\"install-line\" data-wanted=\"").text(usual).add("\">");
-    html.add("pip install --index-url https://THIS-SERVER/").text(page.index).add("/simple/ ").text(usual);
-    html.add("</code><button type=\"button\" id=\"copy\" hidden>Copy</button></div>\n");
-    html.add(between_status_marks(types.refusals));
-    html.add("<p class=\"quiet\">Another version or Python: <a href=\"../../builds/?package=");
-    html.text(page.view.project).add("\">ask for it</a>. For installers: <a href=\"../../simple/");
-    html.text(page.view.project)
-        .add("/\">the plain list of files</a>. <span id=\"permanent\" hidden>For all ");
-    return html.add(
-        "installs: <a href=\"../../\">configure pip, uv or a module</a>.</span></p>\n</section>\n");
-}
-
 Html render_notices(const ProjectView& view) {
     Html html;
     if (view.status != catalog::ProjectStatus::active) {
@@ -167,7 +80,7 @@ Html render_sites(const ProjectPage& page) {
     Html html("<section aria-labelledby=\"at-sites\">\n<h2 id=\"at-sites\">At the sites</h2>\n");
     html.add(matrix)
         .add("<p class=\"quiet\">As of <span id=\"status-time\">")
-        .text(short_time(page.report.time));
+        .add(render_time(page.report.time));
     html.add("</span>. <a href=\"../../builds/\">All builds</a></p>\n</section>\n");
     return between_status_marks(html);
 }
@@ -211,6 +124,15 @@ Html render_sdists(const Rows& rows) {
     return html.add(render_file_list(rows)).add("</section>\n");
 }
 
+// The name leads to the search, which says whether the index has it, and where to ask for it if not.
+Html render_requirement(const std::string& text) {
+    const auto requirement = wheel::Requirement::parse(text);
+    if (!requirement || !text.starts_with(requirement->name)) return Html().text(text);
+    Html html("<a href=\"");
+    html.url("../?q=" + base::encode_percent(requirement->project)).add("\">").text(requirement->name);
+    return html.add("</a>").text(text.substr(requirement->name.size()));
+}
+
 Html render_aside(const ProjectPage& page) {
     const ProjectText& text = page.text;
     Html html("<aside aria-label=\"About the project\">\n");
@@ -228,7 +150,7 @@ Html render_aside(const ProjectPage& page) {
     if (!text.requirements.empty()) {
         html.add("<h2>Requirements</h2>\n<ul>\n");
         for (const std::string& requirement : text.requirements)
-            html.add("<li class=\"mono\">").text(requirement).add("</li>\n");
+            html.add("<li class=\"mono\">").add(render_requirement(requirement)).add("</li>\n");
         html.add("</ul>\n");
     }
     return html.add("<h2>News</h2>\n<p><a href=\"feed.xml\">Atom feed of new wheels</a></p>\n</aside>\n");

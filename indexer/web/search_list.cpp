@@ -44,9 +44,12 @@ SearchEntry make_search_entry(const ProjectView& view, const ProjectText& text) 
     std::set<std::string> machines;
     std::set<std::string> gpus;
     std::set<std::string> uses;
-    for (const auto& row : view.files) {
+    std::size_t read = 0;
+    for (auto file = view.files.rbegin(); file != view.files.rend(); ++file) {
+        const catalog::FileRow& row = *file;
         entry.uploaded_s = std::max(entry.uploaded_s, row.upload_time / micros_per_second);
-        if (row.version != newest->version) continue;
+        if (row.yanked || read == max_read_wheels) continue;
+        ++read;
         const ShownWheel wheel = read_wheel(row, FarmReport{});
         pythons.insert(wheel.pythons.begin(), wheel.pythons.end());
         if (!wheel.platform.empty()) machines.insert(wheel.platform);

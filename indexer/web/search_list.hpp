@@ -5,7 +5,7 @@
 //      ["torch","2.4.0","Tensors and neural networks","gpu",["3.12"],["aarch64"],["sm_90"],["CUDA","MPI"],1795176000],…]}
 //
 // In order: name, newest version, summary, keywords, Pythons, machines, GPU architectures, uses, time of the newest
-// upload (seconds). Sorted by name.
+// upload (seconds). The lists are those of all versions that are not yanked. Sorted by name.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ struct SearchEntry {
 };
 using SearchList = std::map<std::string, SearchEntry>;
 
-// Of the wheels of the project's newest version.
+// Of the project's wheels, at most the newest max_read_wheels.
 [[nodiscard]] SearchEntry make_search_entry(const ProjectView& view, const ProjectText& text);
 [[nodiscard]] std::string render_search_list(const SearchList& list);
 // Error "search.format": not such a file; it is made again from the catalog.

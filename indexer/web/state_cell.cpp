@@ -4,6 +4,7 @@
 #include <array>
 #include <iterator>
 
+#include "lib/base/clock.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::indexer {
@@ -17,7 +18,7 @@ struct StateWord {
     std::string_view state;
     Literal html;
 };
-constexpr std::array<StateWord, 8> state_words{{
+constexpr std::array<StateWord, 11> state_words{{
     {"have", "<span class=\"state have\">available</span>"},
     {"wanted", "<span class=\"state wanted\">queued</span>"},
     {"active", "<span class=\"state active\">building</span>"},
@@ -25,6 +26,9 @@ constexpr std::array<StateWord, 8> state_words{{
     {"given up", "<span class=\"state failed\">failed</span>"},
     {"impossible", "<span class=\"state excluded\">impossible</span>"},
     {"excluded", "<span class=\"state excluded\">excluded</span>"},
+    {"queued", "<span class=\"state wanted\">asked for</span>"},  // these three: of a request
+    {"awaits_approval", "<span class=\"state held\">awaits approval</span>"},
+    {"claimed", "<span class=\"state active\">building</span>"},
     {"unknown", "<span class=\"state unknown\">unknown</span>"},
 }};
 
@@ -42,7 +46,8 @@ Html render_bar(const ReportedBuild& build) {
 
 Html render_place(const ReportedBuild& build) {
     Html html;
-    html.text(build.site).add(" · Python ").text(build.python);
+    if (!build.site.empty()) html.text(build.site).add(" · ");
+    html.add("Python ").text(build.python);
     if (!build.accelerator.empty()) html.add(", ").text(build.accelerator);
     return html;
 }
@@ -76,6 +81,15 @@ std::string short_time(std::string_view rfc3339) {
     constexpr std::size_t minutes = 16;  // "2026-11-20T12:00"
     if (rfc3339.size() < minutes) return std::string(rfc3339);
     return base::replace_all(rfc3339.substr(0, minutes), "T", " ") + " UTC";
+}
+
+Html render_time(std::string_view rfc3339) {
+    constexpr std::size_t seconds = 19;  // HTML takes at most three digits of a fraction
+    const auto time = base::parse_rfc3339(rfc3339);
+    if (!time) return Html().text(short_time(rfc3339));
+    const std::string text = base::render_rfc3339(*time);
+    Html html("<time datetime=\"");
+    return html.text(text.substr(0, seconds)).add("Z\">").text(short_time(text)).add("</time>");
 }
 
 Html between_status_marks(const Html& part) {

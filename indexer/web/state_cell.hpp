@@ -20,6 +20,8 @@ namespace wheelyard::indexer {
 [[nodiscard]] page::Html render_bar(const ReportedBuild& build);
 // "2026-11-20 12:00 UTC"
 [[nodiscard]] std::string short_time(std::string_view rfc3339);
+// The same in `<time>`, which common.js shows as "3 minutes ago". What is no time stays text.
+[[nodiscard]] page::Html render_time(std::string_view rfc3339);
 // What a status.json changes lies between these comments, so that a check of the tree compares only what the catalog
 // decides.
 inline constexpr std::string_view status_begin = "<!--status-->";

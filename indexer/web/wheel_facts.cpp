@@ -380,7 +380,27 @@ ShownWheel read_wheel(const catalog::FileRow& row, const FarmReport& report) {
     wheel.accelerator = readable_accelerator(avail_wheels::needs_of(candidate));
     for (const ReportedNode& node : report.nodes)
         wheel.fits.push_back(fit_of(candidate, wheel, node, report));
+    candidate.facts.clear();
+    wheel.candidate = std::move(candidate);
     return wheel;
+}
+
+bool suits_python(const ShownWheel& wheel, const avail_wheels::Python& python) {
+    if (!wheel.candidate) return false;
+    avail_wheels::Node node;
+    node.is_described = true;
+    node.pythons = {python};
+    return avail_wheels::judge(*wheel.candidate, node, {}).runs != avail_wheels::Runs::no;
+}
+
+avail_wheels::Runs runs_on(const ShownWheel& wheel, const ReportedNode& node,
+                           const avail_wheels::Python& python) {
+    if (!wheel.candidate) return avail_wheels::Runs::no;
+    avail_wheels::Candidate candidate = *wheel.candidate;
+    if (wheel.facts.find("tags") != nullptr) candidate.facts = wheel.row->facts_json;
+    avail_wheels::Node one = node.node;
+    one.pythons = {python};
+    return avail_wheels::judge(candidate, one, {}).runs;
 }
 
 Html render_wheel(const ShownWheel& wheel, const std::vector<ReportedNode>& nodes,

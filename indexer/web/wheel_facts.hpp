@@ -1,6 +1,7 @@
 // One wheel of a project page: everything that its bytes prove, and on which of the sites' node types it runs.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,9 +22,16 @@ struct ShownWheel {
     std::string platform;                 // "aarch64", "any"
     std::string accelerator;              // "CUDA 12.6", "ROCm 6.2", "CPU"; empty: a wheel of Python only
     std::vector<avail_wheels::Fit> fits;  // one for each node type of the report
+    std::optional<avail_wheels::Candidate> candidate =
+        {};  // its name, without facts; nullopt: its name is invalid
 };
 
 [[nodiscard]] ShownWheel read_wheel(const catalog::FileRow& row, const FarmReport& report);
+// Whether pip of this Python takes it, as far as its name and Requires-Python say.
+[[nodiscard]] bool suits_python(const ShownWheel& wheel, const avail_wheels::Python& python);
+// On a node of this type with this Python.
+[[nodiscard]] avail_wheels::Runs runs_on(const ShownWheel& wheel, const ReportedNode& node,
+                                         const avail_wheels::Python& python);
 // The fragment that leads to the wheel's section: "wheel-0123456789ab".
 [[nodiscard]] std::string anchor_of(const catalog::FileRow& row);
 // Values for the filters of the search: "CUDA", "ROCm", "MPI"; GPU architectures.

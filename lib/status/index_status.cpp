@@ -1,18 +1,116 @@
 // Reports in an array.
 #include "lib/status/index_status.hpp"
 
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "lib/base/text/printable.hpp"
+#include "lib/base/text/text.hpp"
+#include "lib/base/text/utf8.hpp"
+
 namespace wheelyard::status {
 
 using io::Json;
+
+namespace {
+
+struct RequestText {
+    std::string_view name;
+    std::string RequestReport::*member;
+};
+constexpr std::array<RequestText, 7> request_texts{{{"id", &RequestReport::id},
+                                                    {"package", &RequestReport::package},
+                                                    {"version", &RequestReport::version},
+                                                    {"python", &RequestReport::python},
+                                                    {"accelerator", &RequestReport::accelerator},
+                                                    {"state", &RequestReport::state},
+                                                    {"reason", &RequestReport::reason}}};
+
+// The file may be another party's.
+std::string cleaned(const std::string& text) {
+    std::string shown = base::printable(text);
+    std::replace_if(
+        shown.begin(), shown.end(), [](char c) { return c == '\n' || c == '\t'; }, ' ');
+    shown.resize(base::cut_utf8(shown, max_text_bytes).size());
+    return shown;
+}
+
+Json request_json(const RequestReport& request) {
+    Json json = Json::object();
+    for (const auto& [name, member] : request_texts) {
+        if (!(request.*member).empty()) json.set(std::string(name), cleaned(request.*member));
+    }
+    if (request.asked > 0) json.set("asked", base::render_rfc3339(request.asked));
+    return json;
+}
+
+RequestReport request_of(const Json& json) {
+    RequestReport request;
+    for (const auto& [name, member] : request_texts)
+        request.*member = cleaned(json.string_or(name, {}));
+    request.asked = base::parse_rfc3339(json.string_or("asked", {})).value_or(0);
+    return request;
+}
+
+bool has(const std::vector<std::string>& list, const std::string& value) {
+    return std::find(list.begin(), list.end(), value) != list.end();
+}
+
+std::string listed(const std::set<std::string>& values) {
+    return base::join({values.begin(), values.end()}, ", ");
+}
+
+}  // namespace
+
+std::string why_nobody_takes(const RequestReport& request, const std::vector<SiteReport>& sites) {
+    if (sites.empty()) return "no agent reports to this index, so nobody takes requests";
+    std::vector<const SiteReport*> takers;
+    std::set<std::string> seen;
+    for (const SiteReport& site : sites) {
+        seen.insert(site.site);
+        if (site.claims != "no") takers.push_back(&site);
+    }
+    if (takers.empty())
+        return "no agent of this index takes requests; its operators can set claim_tasks in the site file "
+               "of " +
+               listed(seen);
+    seen.clear();
+    std::erase_if(takers, [&](const SiteReport* site) {
+        seen.insert(site->pythons.begin(), site->pythons.end());
+        return !site->pythons.empty() && !has(site->pythons, request.python);
+    });
+    if (takers.empty())
+        return "no agent of this index builds for Python " + request.python + "; they build for " +
+               listed(seen);
+    if (request.accelerator.empty()) return {};
+    seen.clear();
+    std::erase_if(takers, [&](const SiteReport* site) {
+        bool has_it = site->nodes.empty();
+        for (const NodeReport& node : site->nodes) {
+            if (!node.accelerator.empty()) seen.insert(node.accelerator);
+            has_it = has_it || node.accelerator == request.accelerator;
+        }
+        return !has_it;
+    });
+    if (!takers.empty()) return {};
+    return "no site of this index has the accelerator " + request.accelerator +
+           (seen.empty() ? "; they have none" : "; they have " + listed(seen));
+}
 
 std::string render_index_status(const IndexStatus& status) {
     Json sites = Json::array();
     for (const SiteReport& report : status.sites)
         sites.push(site_report_json(report));
-    return Json::object(
-               {{"format", index_status_format}, {"index", status.index}, {"sites", std::move(sites)}})
-               .render() +
-           "\n";
+    Json json =
+        Json::object({{"format", index_status_format}, {"index", status.index}, {"sites", std::move(sites)}});
+    if (!status.requests.empty()) {
+        Json requests = Json::array();
+        for (const RequestReport& request : status.requests)
+            requests.push(request_json(request));
+        json.set("requests", std::move(requests));
+    }
+    return json.render() + "\n";
 }
 
 base::Result<IndexStatus> parse_index_status(std::string_view text) {
@@ -32,6 +130,10 @@ base::Result<IndexStatus> parse_index_status(std::string_view text) {
     for (const Json& site : json->items("sites")) {
         WHEELYARD_ASSIGN(SiteReport report, site_report_of(site));
         status.sites.push_back(std::move(report));
+    }
+    for (const Json& request : json->items("requests")) {
+        if (status.requests.size() == max_requests_per_index) break;
+        status.requests.push_back(request_of(request));
     }
     return status;
 }

@@ -1,7 +1,9 @@
 // The status of an index, "wheelyard.index-status/1": the last report of each site that fills it. The registry
 // writes it into the published tree as TREE/<index>/status.json.
 //
-//     {"format":"wheelyard.index-status/1","index":"bede","sites":[{"format":"wheelyard.site/1","site":"bede",…}]}
+//     {"format":"wheelyard.index-status/1","index":"bede","sites":[{"format":"wheelyard.site/1","site":"bede",…}],
+//      "requests":[{"id":"t5f0c9a31d2be","package":"torch","version":"2.4.0","python":"3.11","state":"queued",
+//                   "reason":"…","asked":"2026-11-20T12:00:00.000000Z"}]}
 #pragma once
 
 #include <string>
@@ -16,10 +18,28 @@ namespace wheelyard::status {
 inline constexpr std::string_view index_status_format = "wheelyard.index-status/1";
 inline constexpr std::string_view index_status_name = "status.json";  // below the index's folder
 
+// A request of a user that has not ended, without the user's name.
+struct RequestReport {
+    std::string id;
+    std::string package;
+    std::string version;
+    std::string python;
+    std::string accelerator;  // empty: none
+    std::string state;        // "awaits_approval", "queued", "claimed" (docs/reference/task.md)
+    std::string reason;       // why it waits, or why nobody takes it; may be empty
+    base::UnixMicros asked = 0;
+};
+
 struct IndexStatus {
     std::string index;
     std::vector<SiteReport> sites;  // by name
+    std::vector<RequestReport> requests = {};
 };
+
+// Why no agent of these sites will take a request, as far as their reports say; empty: one may. Of the request only
+// Python and accelerator count.
+[[nodiscard]] std::string why_nobody_takes(const RequestReport& request,
+                                           const std::vector<SiteReport>& sites);
 
 [[nodiscard]] std::string render_index_status(const IndexStatus& status);
 // Error "index_status.format" (kind malformed), and those of site_report_of().

@@ -16,13 +16,18 @@ inline constexpr std::size_t max_text_bytes = 400;      // of one reason, cause 
 inline constexpr std::size_t max_word_bytes = 200;  // of a name, version or state; longer ones are refused
 inline constexpr std::size_t max_log_lines = 50;    // of one running attempt
 inline constexpr std::size_t max_log_line_bytes = 500;
-inline constexpr std::size_t max_phases = 16;         // of one running attempt; the newest
-inline constexpr std::size_t max_memory_points = 60;  // of one running attempt: a picture of 240 pixels
-inline constexpr std::size_t max_failures = 50;       // the newest; older ones are in the agent's journal
+inline constexpr std::size_t max_failure_log_lines = 20;  // of one failed attempt
+inline constexpr std::size_t max_failure_logs = 10;       // failed attempts, the newest, whose log is sent
+inline constexpr std::size_t max_phases = 16;             // of one running attempt; the newest
+inline constexpr std::size_t max_memory_points = 60;      // of one running attempt: a picture of 240 pixels
+inline constexpr std::size_t max_failures = 50;           // the newest; older ones are in the agent's journal
 
 // Sites that report to one index.
 inline constexpr std::size_t max_sites_per_index = 64;
-inline constexpr std::size_t max_index_status_bytes = max_sites_per_index * (max_report_bytes + base::kib);
+// Requests that it shows, the oldest: a page of them. A kibibyte holds one.
+inline constexpr std::size_t max_requests_per_index = 200;
+inline constexpr std::size_t max_index_status_bytes =
+    max_sites_per_index * (max_report_bytes + base::kib) + max_requests_per_index * base::kib;
 
 // A tick takes some minutes at a slow file system, and cron may skip one.
 inline constexpr std::int64_t late_after_ms = 10 * 60'000;

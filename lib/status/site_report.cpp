@@ -145,6 +145,8 @@ constexpr auto failure_record = io::record<F>({
     member<Text<max_text_bytes>, &F::cause>("cause",
                                             "the error, and the line of the log that looks like its cause"),
     member<Text<max_text_bytes>, &F::remedy>("remedy", "what to do"),
+    member<Some<Text<max_log_line_bytes>, max_failure_log_lines>, &F::log_tail>(
+        "log_tail", "the last lines of its log, at most 20 of 500 bytes; of the newest 10 failures"),
 });
 
 using Q = HeldQueueReport;
@@ -163,6 +165,9 @@ constexpr auto site_record = io::record<S>({
     member<io::Time, &S::next_tick>("next_tick",
                                     "when the next tick is due; the site is late 10 minutes after that"),
     member<io::Plain<bool>, &S::is_cut>("cut", "true: the report was too large, and lists are not complete"),
+    member<Word, &S::claims>("claims",
+                             "which requests of users it takes: `no`, `recipes` or `any` (`claim_tasks` in "
+                             "site.toml); absent: not known"),
     member<Words, &S::pythons>("pythons", "versions of Python that the site builds for"),
     member<Word, &S::machine>("machine", "machine type of the agent's host"),
     member<Word, &S::glibc>("glibc", "version of glibc of the Pythons there; absent: not known, or musl"),
@@ -197,11 +202,14 @@ SiteReport fit_site_report(SiteReport report, std::size_t max_bytes) {
     if (is_small()) return report;
     report.is_cut = true;
     for (std::size_t lines = max_log_lines / 2;; lines /= 4) {
-        for (AttemptReport& attempt : report.attempts) {
-            const std::size_t left = std::min(lines, attempt.log_tail.size());
-            attempt.log_tail.erase(attempt.log_tail.begin(),
-                                   attempt.log_tail.end() - static_cast<std::ptrdiff_t>(left));
-        }
+        const auto cut = [&](std::vector<std::string>& log) {
+            const std::size_t left = std::min(lines, log.size());
+            log.erase(log.begin(), log.end() - static_cast<std::ptrdiff_t>(left));
+        };
+        for (AttemptReport& attempt : report.attempts)
+            cut(attempt.log_tail);
+        for (FailureReport& failure : report.failures)
+            cut(failure.log_tail);
         if (is_small()) return report;
         if (lines == 0) break;
     }

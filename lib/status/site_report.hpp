@@ -85,6 +85,7 @@ struct FailureReport {
     std::string rule;
     std::string cause;
     std::string remedy;
+    std::vector<std::string> log_tail = {};
 };
 
 // A queue that refuses jobs for now.
@@ -101,6 +102,7 @@ struct SiteReport {
     base::UnixMicros time = 0;
     base::UnixMicros next_tick = 0;  // 0: not known
     bool is_cut = false;
+    std::string claims = {};  // "no", "recipes", "any"; empty: not known
     std::vector<std::string> pythons;
     std::string machine = {};
     std::string glibc = {};

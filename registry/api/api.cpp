@@ -85,7 +85,8 @@ wire::Answered<http::ApiReply> Api::answer_now(const http::ApiRequest& request) 
     if (request.operation == "listIndexFiles") return list_index_files(request);
     if (request.operation == "describeStorage") return storage(request);
     if (parts_.tasks != nullptr && TaskApi::handles(request.operation))
-        return TaskApi({parts_.config, parts_.tokens, *parts_.tasks, parts_.writer}).answer(request);
+        return TaskApi({parts_.config, parts_.tokens, *parts_.tasks, parts_.writer, parts_.sites})
+            .answer(request);
     if (TokenApi::handles(request.operation))
         return TokenApi({parts_.config, parts_.tokens, parts_.writer, parts_.clock}).answer(request);
     if (parts_.sites != nullptr && SiteApi::handles(request.operation))

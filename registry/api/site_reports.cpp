@@ -8,6 +8,7 @@
 #include "lib/io/log.hpp"
 #include "lib/status/index_status.hpp"
 #include "lib/wire/problem.hpp"
+#include "lib/wire/task.hpp"
 #include "registry/api/limits.hpp"
 
 namespace wheelyard::registry {
@@ -21,8 +22,8 @@ void warn(const char* event, const std::string& what, const base::Error& error) 
 
 }  // namespace
 
-SiteReports::SiteReports(ConfigView config, ShowStatus show, const base::Clock& clock)
-    : config_(config), show_(std::move(show)), clock_(clock) {
+SiteReports::SiteReports(ConfigView config, ShowStatus show, const base::Clock& clock, OpenRequests requests)
+    : config_(config), show_(std::move(show)), requests_(std::move(requests)), clock_(clock) {
     for (const IndexConfig& index : config_->indexes)
         read_folder(index.name);
     show_all();
@@ -33,8 +34,31 @@ void SiteReports::show_all() {
     for (const IndexConfig& index : config_->indexes) {
         const bool has_reports = std::any_of(reports_.begin(), reports_.end(),
                                              [&](const auto& one) { return one.first.first == index.name; });
-        if (has_reports) show(index.name);
+        if (has_reports || (requests_ && !requests_(index.name).empty())) show(index.name);
     }
+}
+
+void SiteReports::show_requests(const std::string& index) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    show(index);
+}
+
+std::string SiteReports::why_nobody_takes(const std::string& index,
+                                          const status::RequestReport& request) const {
+    const IndexConfig* known = config_->find_index(index);
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return known == nullptr ? "" : status::why_nobody_takes(request, sites_of(*known));
+}
+
+std::vector<status::SiteReport> SiteReports::sites_of(const IndexConfig& index) const {
+    std::vector<status::SiteReport> sites;
+    for (const auto& [key, report] : reports_) {
+        const bool is_of_index = key.first == index.name || key.first == index.staging;
+        if (is_of_index && sites.size() < status::max_sites_per_index) sites.push_back(report);
+    }
+    std::stable_sort(sites.begin(), sites.end(),
+                     [](const auto& a, const auto& b) { return a.site < b.site; });
+    return sites;
 }
 
 fs::path SiteReports::file_of(const Key& key) const {
@@ -100,14 +124,12 @@ base::Status SiteReports::keep(status::SiteReport report) {
 void SiteReports::show(const std::string& index) {
     for (const IndexConfig& shown : config_->indexes) {
         if (shown.name != index && shown.staging != index) continue;
-        status::IndexStatus status{.index = shown.name, .sites = {}};
-        for (const auto& [key, report] : reports_) {
-            const bool is_of_index = key.first == shown.name || key.first == shown.staging;
-            if (is_of_index && status.sites.size() < status::max_sites_per_index)
-                status.sites.push_back(report);
+        status::IndexStatus status{.index = shown.name, .sites = sites_of(shown)};
+        if (requests_) status.requests = requests_(shown.name);
+        for (status::RequestReport& request : status.requests) {
+            if (request.state == wire::task_state_text(wire::TaskState::queued) && request.reason.empty())
+                request.reason = status::why_nobody_takes(request, status.sites);
         }
-        std::stable_sort(status.sites.begin(), status.sites.end(),
-                         [](const auto& a, const auto& b) { return a.site < b.site; });
         const auto written =
             show_(config_->tree_of(shown.name), shown.name, status::render_index_status(status));
         if (!written) warn("sites.not_shown", shown.name, written.error());

@@ -14,6 +14,7 @@
 
 #include "lib/base/clock.hpp"
 #include "lib/base/result.hpp"
+#include "lib/status/index_status.hpp"
 #include "lib/status/site_report.hpp"
 #include "registry/config/live_config.hpp"
 #include "registry/http/metrics.hpp"
@@ -24,11 +25,14 @@ namespace wheelyard::registry {
 using ShowStatus = std::function<base::Status(const std::filesystem::path& tree, const std::string& index,
                                               const std::string& document)>;
 
+// The requests to an index that have not ended, at most status::max_requests_per_index.
+using OpenRequests = std::function<std::vector<status::RequestReport>(const std::string& index)>;
+
 // Thread-safe.
 class SiteReports {
   public:
     // Reads the kept reports and shows them. `config` and `clock` outlive the object.
-    SiteReports(ConfigView config, ShowStatus show, const base::Clock& clock);
+    SiteReports(ConfigView config, ShowStatus show, const base::Clock& clock, OpenRequests requests = {});
 
     // Keeps the report, unless a newer one of its site is here, and shows it in the published tree. Errors:
     // "site.time" (a time in the future), "site.too_many"; kind conflict.
@@ -39,6 +43,11 @@ class SiteReports {
     [[nodiscard]] std::vector<status::SiteReport> list() const;
     // Shows the sites of all indexes again.
     void show_all();
+    // A request to this index came, was taken or ended.
+    void show_requests(const std::string& index);
+    // status::why_nobody_takes() of the sites that build for this index.
+    [[nodiscard]] std::string why_nobody_takes(const std::string& index,
+                                               const status::RequestReport& request) const;
     // The age of each report, and whether its site is late.
     [[nodiscard]] std::vector<http::Gauge> gauges() const;
 
@@ -49,9 +58,12 @@ class SiteReports {
     void read_folder(const std::string& index);
     [[nodiscard]] base::Status make_room(const Key& key);
     void show(const std::string& index);
+    // Those that fill the index, by name.
+    [[nodiscard]] std::vector<status::SiteReport> sites_of(const IndexConfig& index) const;
 
     const ConfigView config_;
     ShowStatus show_;
+    OpenRequests requests_;
     const base::Clock& clock_;
     mutable std::mutex mutex_;
     std::map<Key, status::SiteReport> reports_;

@@ -33,6 +33,17 @@ tl::unexpected<wire::Problem> fail(const http::ApiRequest& request, const Identi
     return tl::unexpected(std::move(problem));
 }
 
+status::RequestReport report_of(const wire::Task& task) {
+    return {.id = task.id,
+            .package = task.wish.package,
+            .version = task.wish.version,
+            .python = task.wish.python,
+            .accelerator = task.wish.accelerator,
+            .state = std::string(wire::task_state_text(task.state)),
+            .reason = task.reason,
+            .asked = task.asked};
+}
+
 void log_done(const http::ApiRequest& request, const Identity& token, const wire::Task& task) {
     io::log_info("task.done", {{"request", request.request_id},
                                {"operation", std::string(request.operation)},
@@ -149,6 +160,37 @@ base::Status check_stays_private(const RegistryConfig& config, const wire::TaskW
         base::Recovery::person);
 }
 
+std::vector<status::RequestReport> open_requests(tasks::TaskStore& tasks, const std::string& index) {
+    std::vector<status::RequestReport> open;
+    for (const auto state :
+         {wire::TaskState::claimed, wire::TaskState::queued, wire::TaskState::awaits_approval}) {
+        tasks::TaskFilter filter;
+        filter.index = index;
+        filter.state = state;
+        const auto found = tasks.list(filter, {}, status::max_requests_per_index);
+        if (!found) {
+            io::log_warn("tasks.not_shown", {{"index", index}, {"error", found.error().text()}});
+            return open;
+        }
+        for (const wire::Task& task : *found) {
+            if (open.size() < status::max_requests_per_index) open.push_back(report_of(task));
+        }
+    }
+    return open;
+}
+
+void TaskApi::note_done(const http::ApiRequest& request, const Identity& token,
+                        const wire::Task& task) const {
+    log_done(request, token, task);
+    if (parts_.sites != nullptr) parts_.sites->show_requests(task.wish.index);
+}
+
+wire::Task TaskApi::explained(wire::Task task) const {
+    if (parts_.sites != nullptr && task.state == wire::TaskState::queued && task.reason.empty())
+        task.reason = parts_.sites->why_nobody_takes(task.wish.index, report_of(task));
+    return task;
+}
+
 bool TaskApi::handles(std::string_view operation) {
     return find_row(operation) != nullptr;
 }
@@ -189,7 +231,7 @@ wire::Answered<wire::Task> TaskApi::task_for(const http::ApiRequest& request, co
 TaskApi::Reply TaskApi::add(const http::ApiRequest& request, const Identity& token) {
     const auto task = add_one(request, token, request.body);
     if (!task) return tl::unexpected(task.error());
-    return reply(wire::task_json(*task).render());
+    return reply(wire::task_json(explained(*std::move(task))).render());
 }
 
 TaskApi::Reply TaskApi::add_many(const http::ApiRequest& request, const Identity& token) {
@@ -229,8 +271,8 @@ wire::Answered<wire::Task> TaskApi::add_one(const http::ApiRequest& request, con
     if (!whole) return tl::unexpected(whole.error());
     const auto added = parts_.tasks.add(*whole, token.name);
     if (!added) return fail(request, token, added.error());
-    log_done(request, token, added->task);
-    return added->task;
+    note_done(request, token, added->task);
+    return explained(added->task);
 }
 
 wire::Answered<wire::TaskWish> TaskApi::with_source(const http::ApiRequest& request, const Identity& token,
@@ -262,7 +304,7 @@ TaskApi::Reply TaskApi::approve(const http::ApiRequest& request, const Identity&
     if (!task) return tl::unexpected(std::move(task.error()));
     const auto approved = parts_.tasks.approve(task->id, token.name);
     if (!approved) return fail(request, token, approved.error());
-    log_done(request, token, *approved);
+    note_done(request, token, *approved);
     return reply(wire::task_json(*approved).render());
 }
 
@@ -274,7 +316,7 @@ TaskApi::Reply TaskApi::reject(const http::ApiRequest& request, const Identity& 
         return fail(request, token, read.error());
     const auto rejected = parts_.tasks.reject(task->id, token.name, change.reason);
     if (!rejected) return fail(request, token, rejected.error());
-    log_done(request, token, *rejected);
+    note_done(request, token, *rejected);
     return reply(wire::task_json(*rejected).render());
 }
 
@@ -302,7 +344,7 @@ TaskApi::Reply TaskApi::list(const http::ApiRequest& request, const Identity& to
 TaskApi::Reply TaskApi::show(const http::ApiRequest& request, const Identity& token) {
     auto task = task_for(request, token, {});
     if (!task) return tl::unexpected(std::move(task.error()));
-    return reply(wire::task_json(*task).render());
+    return reply(wire::task_json(explained(*std::move(task))).render());
 }
 
 TaskApi::Reply TaskApi::cancel(const http::ApiRequest& request, const Identity& token) {
@@ -313,7 +355,7 @@ TaskApi::Reply TaskApi::cancel(const http::ApiRequest& request, const Identity& 
         return fail(request, token, read.error());
     const auto cancelled = parts_.tasks.cancel(task->id, token.name, change.reason);
     if (!cancelled) return fail(request, token, cancelled.error());
-    log_done(request, token, *cancelled);
+    note_done(request, token, *cancelled);
     return reply(wire::task_json(*cancelled).render());
 }
 
@@ -337,7 +379,7 @@ TaskApi::Reply TaskApi::claim(const http::ApiRequest& request, const Identity& t
     if (!claimed) return fail(request, token, claimed.error());
     wire::Claimed answer;
     if (*claimed) {
-        log_done(request, token, (*claimed)->task);
+        note_done(request, token, (*claimed)->task);
         answer = {.task = (*claimed)->task,
                   .index = (*claimed)->target_index,
                   .lease_s = parts_.config.tasks.lease_s,
@@ -393,7 +435,7 @@ TaskApi::Reply TaskApi::end(const http::ApiRequest& request, const Identity& tok
     }
     const auto ended = parts_.tasks.end(task->id, *end);
     if (!ended) return fail(request, token, ended.error());
-    log_done(request, token, *ended);
+    note_done(request, token, *ended);
     return reply(wire::task_json(*ended).render());
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "registry/access/tokens.hpp"
+#include "registry/api/site_reports.hpp"
 #include "registry/commit/writer.hpp"
 #include "registry/config/config.hpp"
 #include "registry/http/api.hpp"
@@ -22,7 +23,12 @@ struct TaskApiParts {
     TokenVerifier& tokens;
     tasks::TaskStore& tasks;
     Writer& writer;
+    SiteReports* sites = nullptr;  // shows the open requests and knows who takes them; null: nobody does
 };
+
+// Those of an index that have not ended, without the names of persons: running ones, then in the order of the queue.
+[[nodiscard]] std::vector<status::RequestReport> open_requests(tasks::TaskStore& tasks,
+                                                               const std::string& index);
 
 class TaskApi {
   public:
@@ -52,6 +58,10 @@ class TaskApi {
     Reply read_log(const http::ApiRequest& request, const Identity& token);
     Reply end(const http::ApiRequest& request, const Identity& token);
 
+    // After each change of a task.
+    void note_done(const http::ApiRequest& request, const Identity& token, const wire::Task& task) const;
+    // With the reason if no agent will take it, so that it does not look like one that only waits.
+    [[nodiscard]] wire::Task explained(wire::Task task) const;
     // The task with this id if the token may read it; otherwise the same problem as for a missing task.
     [[nodiscard]] wire::Answered<wire::Task> visible_task(const http::ApiRequest& request,
                                                           const Identity& token, std::string_view id);

@@ -118,12 +118,17 @@ TokenApi::Reply TokenApi::list(const http::ApiRequest& request, const Identity& 
     });
     if (!read) return fail_token_request(request, caller, read.error());
     io::Json visible = io::Json::array();
-    for (const catalog::TokenRow& token : tokens)
-        if (is_within(token, caller)) visible.push(token_json(token, parts_.clock.now()));
-    return http::ApiReply{
-        .status = 200,
-        .json =
-            io::Json::object({{"format", "wheelyard.tokens/1"}, {"tokens", std::move(visible)}}).render()};
+    std::uint64_t hidden = 0;
+    for (const catalog::TokenRow& token : tokens) {
+        if (is_within(token, caller))
+            visible.push(token_json(token, parts_.clock.now()));
+        else
+            ++hidden;
+    }
+    io::Json document = io::Json::object({{"format", "wheelyard.tokens/1"}, {"tokens", std::move(visible)}});
+    // The caller must not take the list for the whole.
+    if (hidden > 0) document.set("hidden", hidden);
+    return http::ApiReply{.status = 200, .json = document.render()};
 }
 
 TokenApi::Reply TokenApi::revoke(const http::ApiRequest& request, const Identity& caller) {

@@ -1,6 +1,8 @@
 // The list comes in pieces (file_list.hpp), from the data folder or from the server.
 #include "registry/commands/files.hpp"
 
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <functional>
@@ -9,6 +11,7 @@
 #include <tuple>
 #include <vector>
 
+#include "lib/base/process/terminal_columns.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
@@ -152,7 +155,8 @@ base::Status run_files(const FilesArguments& arguments) {
     } while (!after.empty());
     if (arguments.json) return {};
     const std::size_t count = rows.size() - 1;
-    if (count > 0) std::printf("%s\n", base::render_table(rows).c_str());
+    if (count > 0)
+        std::printf("%s\n", base::render_table(rows, base::terminal_columns(STDOUT_FILENO)).c_str());
     std::printf("%zu %s, %s\n", count, count == 1 ? "file" : "files", base::render_bytes(bytes).c_str());
     return {};
 }

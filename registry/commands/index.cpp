@@ -1,11 +1,14 @@
 #include "registry/commands/index.hpp"
 
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <utility>
 
 #include "lib/base/files/file.hpp"
 #include "lib/base/process/terminal.hpp"
+#include "lib/base/process/terminal_columns.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
@@ -57,7 +60,7 @@ std::string render_list(const Json& document) {
                         keys->bool_or("sdists", false) ? "yes" : "no", quota_of(*keys),
                         base::printable(keys->string_or("title", ""))});
     }
-    return base::render_table(rows) + "\n\ndecided by " +
+    return base::render_table(rows, base::terminal_columns(STDOUT_FILENO)) + "\n\ndecided by " +
            (document.string_or("decided_by", "") == "file"
                 ? "the configuration file"
                 : "commands; `apply` makes the file decide again") +

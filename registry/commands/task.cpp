@@ -1,5 +1,7 @@
 #include "registry/commands/task.hpp"
 
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <functional>
@@ -9,8 +11,10 @@
 #include <vector>
 
 #include "lib/base/process/terminal.hpp"
+#include "lib/base/process/terminal_columns.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
+#include "lib/base/text/text_table.hpp"
 #include "lib/io/json.hpp"
 #include "registry/access/local_actor.hpp"
 #include "registry/api/limits.hpp"
@@ -193,22 +197,36 @@ void print_task(const Task& task, const TaskArguments& arguments) {
     base::print_untrusted(stdout, text + "\n");
 }
 
-void print_row(const Task& task, const TaskArguments& arguments) {
-    const std::string text = arguments.json ? wire::task_row_json(task).render() : render_text(task);
-    base::print_untrusted(stdout, text + "\n");
+base::TableRow task_row(const Task& task) {
+    const wire::TaskWish& wish = task.wish;
+    const std::string source = wish.source ? wish.source->filename + " of " + wish.source->index : "";
+    return {task.id,     std::string(wire::task_state_text(task.state)),
+            wish.index,  wish.package + " " + wish.version,
+            wish.python, wish.accelerator,
+            source,      task.agent,
+            task.reason};
 }
 
 // One request for each piece: a queue can be longer than one answer.
 base::Status print_list(TaskDesk& desk, const TaskArguments& arguments) {
+    std::vector<base::TableRow> rows{
+        {"TASK", "STATE", "INDEX", "PACKAGE", "PYTHON", "ACCELERATOR", "SOURCE", "AGENT", "WHY"}};
     std::string after;
     while (true) {
         WHEELYARD_ASSIGN(const std::vector<Task> tasks,
                          desk.list(arguments.wish.index, arguments.state, after));
-        for (const Task& task : tasks)
-            print_row(task, arguments);
-        if (tasks.empty() || tasks.back().id == after) return {};
+        for (const Task& task : tasks) {
+            if (arguments.json)
+                base::print_untrusted(stdout, wire::task_row_json(task).render() + "\n");
+            else
+                rows.push_back(task_row(task));
+        }
+        if (tasks.empty() || tasks.back().id == after) break;
         after = tasks.back().id;
     }
+    if (rows.size() > 1)
+        base::print_untrusted(stdout, base::render_table(rows, base::terminal_columns(STDOUT_FILENO)));
+    return {};
 }
 
 base::Status print_log(TaskDesk& desk, const TaskArguments& arguments) {

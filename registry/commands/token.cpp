@@ -1,6 +1,8 @@
 // The commands open the catalog beside a running server, which applies the change to its next request.
 #include "registry/commands/token.hpp"
 
+#include <unistd.h>
+
 #include <sys/stat.h>
 #include <CLI/CLI.hpp>
 
@@ -9,7 +11,10 @@
 #include <utility>
 
 #include "lib/base/files/file.hpp"
+#include "lib/base/process/terminal.hpp"
+#include "lib/base/process/terminal_columns.hpp"
 #include "lib/base/text/text.hpp"
+#include "lib/base/text/text_table.hpp"
 #include "lib/io/json.hpp"
 #include "registry/access/local_actor.hpp"
 #include "registry/access/token_rules.hpp"
@@ -127,13 +132,16 @@ base::Status run_token_list(const std::filesystem::path& config_file, bool json,
         std::printf("%s\n", list.render().c_str());
         return {};
     }
-    if (rows.empty()) std::printf("no tokens yet: wheelyard-registry token create --help\n");
-    for (const catalog::TokenRow& row : rows) {
-        std::printf("%s  %-8s %-24s %s on %s, projects %s, expires %s\n", row.id.c_str(),
-                    token_state(row, now).c_str(), row.name.c_str(), base::join(row.actions, ",").c_str(),
-                    base::join(row.indexes, ",").c_str(), base::join(row.projects, ",").c_str(),
-                    describe_expiry(row).c_str());
+    if (rows.empty()) {
+        std::printf("no tokens yet: wheelyard-registry token create --help\n");
+        return {};
     }
+    std::vector<base::TableRow> table{{"ID", "STATE", "NAME", "ACTIONS", "INDEXES", "PROJECTS", "EXPIRES"}};
+    for (const catalog::TokenRow& row : rows)
+        table.push_back({row.id, token_state(row, now), row.name, base::join(row.actions, ", "),
+                         base::join(row.indexes, ", "), base::join(row.projects, ", "),
+                         describe_expiry(row)});
+    base::print_untrusted(stdout, base::render_table(table, base::terminal_columns(STDOUT_FILENO)));
     return {};
 }
 

@@ -55,6 +55,13 @@ void PublishQueue::want(catalog::Serial serial) {
     want_locked(serial);
 }
 
+void PublishQueue::want_pages() {
+    const std::lock_guard lock(mutex_);
+    are_pages_wanted_ = true;
+    if (late_roots_.count() == 0) late_roots_.note_left(1, std::chrono::steady_clock::now());
+    wake_publisher_.notify_one();
+}
+
 // The reply to a waiter if it is known by now. Only another run can show a lagging page, and a failure counts
 // only if that run covered the waiter's serial: a run that began before the commit does not matter to it.
 std::optional<base::Status> PublishQueue::verdict(const Waiter& waiter) const {
@@ -195,6 +202,8 @@ void PublishQueue::note_failure(catalog::Serial covered, base::Error error) {
 void PublishQueue::run_once(std::unique_lock<std::mutex>& lock, RootPages roots) {
     const catalog::Serial covered = wanted_;
     asked_ = false;
+    const bool were_pages_wanted = are_pages_wanted_;
+    if (roots == RootPages::all) are_pages_wanted_ = false;
     lock.unlock();
     const TimePoint began = std::chrono::steady_clock::now();
     auto published = publish_without_throwing(publish_, roots);
@@ -204,6 +213,7 @@ void PublishQueue::run_once(std::unique_lock<std::mutex>& lock, RootPages roots)
         // The failure may be limited to a root page: run again without root pages, which answers the waiters.
         io::log_error("publish.root_failed", {{"error", published.error().text()}});
         late_roots_.note_failed(ended);
+        are_pages_wanted_ = are_pages_wanted_ || were_pages_wanted;
         asked_ = true;
         return;
     }
@@ -211,10 +221,8 @@ void PublishQueue::run_once(std::unique_lock<std::mutex>& lock, RootPages roots)
         visible_ = std::max(visible_, published->serial);
         lagging_ = std::move(published->lagging);
         ++runs_;
-        if (roots == RootPages::all)
-            late_roots_.note_written(began, ended);
-        else
-            late_roots_.note_left(published->late_roots, ended);
+        if (roots == RootPages::all) late_roots_.note_written(began, ended);
+        late_roots_.note_left(std::max<std::size_t>(published->late_roots, are_pages_wanted_ ? 1 : 0), ended);
     }
     if (published && visible_ < covered) {
         published = base::fail("publish.lags", "A publish run ended before the newest commit",

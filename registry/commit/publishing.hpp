@@ -72,6 +72,8 @@ class PublishQueue {
     void call_once_visible(catalog::Serial serial, std::function<void()> then);
     // Requests `serial` without waiting, so that commits from before a crash are published after the restart.
     void want(catalog::Serial serial);
+    // Requests a run with RootPages::all for pages that change without a commit, as late root pages are written.
+    void want_pages();
     // Callers waiting for a reply now.
     [[nodiscard]] std::size_t waiting() const;
     // How far the published pages are behind the requested serial.
@@ -126,6 +128,7 @@ class PublishQueue {
     std::chrono::milliseconds retry_;    // delay before the next automatic retry
     TimePoint retry_at_{};
     LateRoots late_roots_;
+    bool are_pages_wanted_ = false;  // want_pages() since the last run with RootPages::all began
     base::Error last_failure_;
     std::vector<Waiter> waiters_;
     TimePoint behind_since_{};  // while wanted_ > visible_

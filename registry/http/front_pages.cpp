@@ -90,15 +90,18 @@ std::string render_operators_page(const page::Farm& farm, std::string_view root)
         "files</code>, <code>storage</code>, <code>index</code>, <code>token</code> and <code>audit</code> "
         "do "
         "the same.</p>\n"
+        "<noscript><p class=\"note\">This page needs JavaScript. The commands do the same "
+        "without.</p></noscript>\n"
         "<form id=\"operate\" class=\"search\" hidden>\n"
         "<label>Token <input name=\"token\" type=\"password\" required autocomplete=\"off\"></label>\n"
-        "<label>Index <input name=\"index\" list=\"known\" autocomplete=\"off\"></label>\n"
+        "<label>Index <input name=\"index\" list=\"known\" autocomplete=\"off\" "
+        "placeholder=\"all\"></label>\n"
         "<datalist id=\"known\"></datalist>\n"
         "<label class=\"wide\">Reason for a change <input name=\"reason\" maxlength=\"500\" "
         "autocomplete=\"off\"></label>\n<button>Show</button>\n</form>\n"
         "<p id=\"operate-answer\" class=\"quiet\" role=\"status\"></p>\n<div id=\"lists\" hidden>\n");
-    constexpr std::string_view file_columns = "File|Size|Uploaded|Why|Change";
-    constexpr std::string_view storage_columns = "Project|Files|Size|Share|Newest";
+    constexpr std::string_view file_columns = "File|Index|Size|Uploaded|Why|Change";
+    constexpr std::string_view storage_columns = "Project or index|Files|Size|Share|Newest";
     constexpr std::string_view index_columns = "Name|Title|Read by|State|Quota|Sdists|Change";
     constexpr std::string_view token_columns = "Name|ID|Indexes|Projects|Actions|State|Change";
     constexpr std::string_view change_columns = "Time|Change|Index|What|Who|Why";

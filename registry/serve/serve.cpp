@@ -20,6 +20,7 @@
 #include "registry/access/tokens.hpp"
 #include "registry/api/api.hpp"
 #include "registry/api/readers.hpp"
+#include "registry/api/task_api.hpp"
 #include "registry/catalog/catalog.hpp"
 #include "registry/commit/writer.hpp"
 #include "registry/config/index_changes.hpp"
@@ -284,7 +285,11 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
                      .clock = clock,
                      .inspect_threads = inspect_threads(),
                      .tasks = tasks.get()});
-    SiteReports sites(live, show_status, clock);
+    const ShowStatus show_status_and_pages = [&](const auto& tree, const auto& index, const auto& document) {
+        return show_status(tree, index, document).map([&] { pages.want_pages(); });
+    };
+    SiteReports sites(live, show_status_and_pages, clock,
+                      [&](const std::string& index) { return open_requests(*tasks, index); });
     LastUsed last_used(config.store / "upstream" / "last-used.json");
     WHEELYARD_ASSIGN(const auto upstreams, Upstreams::open({.config = live,
                                                             .store = store,

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include "lib/base/process/terminal_columns.hpp"
+#include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
@@ -56,6 +58,18 @@ TEST_CASE("a terminal's status line is redrawn, and removed at the end") {
     });
     CHECK(text.find("\r\033[Ksomething happened\n") != std::string::npos);
     CHECK(text.ends_with("\r\033[K"));
+}
+
+TEST_CASE(
+    "a status line has fewer columns than the terminal, so that it can be redrawn, and no half character") {
+    AttemptView wide = building(1);
+    wide.attempt.asked.version = "ä";
+    const std::vector<AttemptView> many(28, wide);
+    const std::string text = drawn(true, [&](Screen& screen) { screen.show(many); });
+    const std::string line = text.substr(0, text.find('\r'));
+    CHECK(line.ends_with(" …"));
+    CHECK(line.size() <= base::usual_columns + 2);  // "…" has three bytes and one column
+    CHECK(base::is_utf8(line));
 }
 
 }  // namespace

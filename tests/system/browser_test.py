@@ -7,6 +7,7 @@ import shutil
 import tempfile
 import time
 import unittest
+import urllib.request
 from pathlib import Path
 
 from support.browser import PHONE, Browser, Keys, why_no_axe, why_no_browser
@@ -81,7 +82,7 @@ class BrowserTest(unittest.TestCase):
         chosen = browser.run("return document.getElementById('install-node').value")
         browser.open(f"{BEDE}/project/torchvision/")  # another project remembers the node type
         self.assertNotEqual(browser.run("return document.getElementById('install-node').selectedIndex"), 0)
-        self.assertEqual(chosen, "torch==2.5.1")
+        self.assertEqual(chosen.split()[0], "torch==2.5.1")
         browser.open(PAGES["project"])
         browser.link("ask for it").click()
         wait_until(lambda: browser.run("return document.getElementsByName('package')[0].value") == "torch")
@@ -98,6 +99,66 @@ class BrowserTest(unittest.TestCase):
         wait_until(lambda: browser.find("#request-answer").text == "The registry has the 2 requests.")
         self.assertEqual(browser.texts("#requests .state"), ["queued", "queued"])
         self.assertEqual(browser.complaints(), [])
+
+    def test_the_install_line_is_for_the_chosen_python_which_is_in_the_address(self):
+        browser = self.browser
+        browser.open(PAGES["project"])
+        browser.run("localStorage.clear()")
+        browser.open(PAGES["project"])
+        line = f"pip install --index-url {self.farm.simple_url('bede-gh200')} torch==2.5.1"
+        wait_until(lambda: browser.find("#install-line").text == line)
+        browser.run("const it = document.getElementById('install-python'); it.value = '3.13'; it.dispatchEvent(new Event('change'))")
+        self.assertEqual(browser.find("#install-line").text, "# no wheel of torch for Python 3.13")
+        self.assertEqual(browser.path(), PAGES["project"] + "?python=3.13")
+        self.assertIn("package=torch&python=3.13", browser.find("#install-ask").get_attribute("href"))
+        browser.run("localStorage.clear()")
+        browser.open(PAGES["project"] + "?python=3.12")
+        wait_until(lambda: browser.find("#install-python").get_attribute("value") == "3.12")
+        self.assertEqual(browser.find("#install-line").text, line)
+        browser.run("localStorage.clear()")
+
+    def test_a_search_is_in_the_address_and_a_slash_leads_to_it(self):
+        browser = self.browser
+        browser.open(f"{BEDE}/builds/")
+        browser.find("body").send_keys("/")
+        wait_until(lambda: browser.path() == f"{BEDE}/project/")
+        browser.run("document.activeElement.blur()")
+        browser.find("body").send_keys("/")
+        self.assertEqual(self.focused(), "q")
+        self.press("tor")
+        wait_until(lambda: "3.11" in browser.texts("[name=python] option"))
+        browser.run("const it = document.getElementsByName('python')[0]; it.value = '3.11'; it.dispatchEvent(new Event('input', {bubbles: true}))")
+        wait_until(lambda: browser.path() == f"{BEDE}/project/?q=tor&python=3.11")
+        wait_until(lambda: browser.texts("#results h3 a") == ["torch"])
+        browser.link("torch").click()
+        wait_until(lambda: "project/torch/" in browser.path())
+        browser.driver.back()
+        wait_until(lambda: browser.texts("#results h3 a") == ["torch"])
+        self.assertEqual(browser.find("[name=q]").get_attribute("value"), "tor")
+
+    def test_a_request_waits_for_every_reader_to_see_and_says_why_nobody_takes_it(self):
+        browser = self.browser
+        ask = {"format": "wheelyard.task/1", "index": "archer2", "package": "scipy", "version": "9.9", "python": "3.13"}
+        task = self.post("/api/v1/tasks", self.farm.create_token(name="anna", actions=("task",)), ask)
+        self.addCleanup(self.post, f"/api/v1/tasks/{task['id']}/cancel", self.farm.create_token(name="anna", actions=("task",)),
+                        {"format": "wheelyard.change/1", "reason": "tested"})
+        browser.open("/archer2/builds/")
+        wait_until(lambda: any("scipy 9.9" in text for text in browser.texts("#queue li")))
+        shown = "".join(browser.texts("#queue li"))
+        self.assertIn("no agent of this index builds for Python 3.13; they build for 3.11", shown)
+        self.assertNotIn("anna", browser.find("main").text)
+        browser.show(scripts=False)  # the rendered page has it, too
+        self.addCleanup(browser.show)
+        def rendered():
+            browser.open("/archer2/builds/")
+            return "scipy 9.9" in browser.find("#queue").text
+        wait_until(rendered)
+        self.assertIn("The form for this needs JavaScript", browser.find("#request").text)
+
+    def post(self, path, token, document):
+        request = urllib.request.Request(self.farm.url + path, data=json.dumps(document).encode(), headers={"Authorization": f"Bearer {token}"})
+        with urllib.request.urlopen(request) as reply:
+            return json.load(reply)
 
     def test_the_front_page_searches_all_indexes_or_one(self):
         browser = self.browser
@@ -134,7 +195,8 @@ class BrowserTest(unittest.TestCase):
             for path, words in (("/", ("bede-gh200", "1 being built now", "torch 2.6.0", "dask")), (f"{BEDE}/project/", ("torch", "tqdm")),
                                 (PAGES["project"], ("pip install --index-url https://THIS-SERVER/bede-gh200/simple/ torch==2.5.1", "building",
                                                     "no space left on the scratch disk", "libmpi.so.40", "differ only in case", "Rename one of them")),
-                                (PAGES["builds"], ("4312 of 7291 steps", "Killed signal", "Raise memory_mib"))):
+                                (PAGES["builds"], ("4312 of 7291 steps", "Killed signal", "Raise memory_mib", "The form for this needs JavaScript")),
+                                (PAGES["operators"], ("This page needs JavaScript",))):
                 browser.open(path)
                 text = browser.find("main").text
                 for word in words:
@@ -179,12 +241,20 @@ class BrowserTest(unittest.TestCase):
         self.addCleanup(browser.run, "sessionStorage.clear()")
         token = self.farm.create_token("*", name="operator", actions=("quarantine", "delete", "read"), projects=("*",))
         browser.find("[name=token]").send_keys(token, Keys.ENTER)
+        wait_until(lambda: any("tqdm" in text for text in browser.texts("#quarantine tbody th")))  # of all indexes
+        self.assertIn("bede-gh200", browser.texts("#quarantine tbody td"))
         for index, shown in (("bede-gh200", True), ("lab", False)):
             field = browser.find("[name=index]")
             field.clear()
             field.send_keys(index, Keys.ENTER)
             wait_until(lambda: any("tqdm" in text for text in browser.texts("#quarantine tbody th")) == shown)
         self.assertEqual(browser.texts("#quarantine tbody td"), ["None."])
+        # A wrong token shows nothing of the one before it.
+        field = browser.find("[name=token]")
+        field.clear()
+        field.send_keys("wy_wrong", Keys.ENTER)
+        wait_until(lambda: len(browser.texts("#tokens tbody td")) == 1 and len(browser.texts("#storage tbody td")) == 1)
+        self.assertEqual(browser.texts("#indexes tbody th"), [])
 
     def test_an_operator_sees_the_indexes_and_archives_one(self):
         token = self.farm.create_token("*", name="archivist", actions=("index",))

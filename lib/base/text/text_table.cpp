@@ -24,4 +24,112 @@ std::string render_table(const std::vector<TableRow>& rows) {
     return text;
 }
 
+namespace {
+
+// Words joined into lines of at most `width`, or of one longer word.
+std::vector<std::string> lines_of(std::string_view text, std::size_t width, const TextWidth& width_of) {
+    std::vector<std::string> lines(1);
+    for (const std::string_view word : split(text, ' ')) {
+        std::string& line = lines.back();
+        if (line.empty())
+            line = word;
+        else if (width_of(line) + 1 + width_of(word) <= width)
+            line.append(" ").append(word);
+        else
+            lines.emplace_back(word);
+    }
+    return lines;
+}
+
+std::size_t longest_word(std::string_view text, const TextWidth& width_of) {
+    std::size_t longest = 0;
+    for (const std::string_view word : split(text, ' '))
+        longest = std::max(longest, width_of(word));
+    return longest;
+}
+
+std::size_t bytes_of(std::string_view text) {
+    return text.size();
+}
+
+}  // namespace
+
+std::vector<TableRow> wrap_cells(const std::vector<TableRow>& rows, std::size_t columns, std::size_t gap,
+                                 const TextWidth& width) {
+    std::vector<std::size_t> widths;
+    std::vector<std::size_t> narrowest;
+    for (const TableRow& row : rows) {
+        widths.resize(std::max(widths.size(), row.size()));
+        narrowest.resize(widths.size());
+        for (std::size_t at = 0; at < row.size(); ++at) {
+            widths[at] = std::max(widths[at], width(row[at]));
+            narrowest[at] = std::max(narrowest[at], longest_word(row[at], width));
+        }
+    }
+    std::size_t total = widths.empty() ? 0 : gap * (widths.size() - 1);
+    for (const std::size_t one : widths)
+        total += one;
+    if (columns == 0 || total <= columns) return rows;
+    // The widest column gives way first.
+    while (total > columns) {
+        std::size_t widest = widths.size();
+        for (std::size_t at = 0; at < widths.size(); ++at) {
+            if (widths[at] > narrowest[at] && (widest == widths.size() || widths[at] > widths[widest]))
+                widest = at;
+        }
+        if (widest == widths.size()) break;
+        --widths[widest];
+        --total;
+    }
+    std::vector<TableRow> wrapped;
+    for (const TableRow& row : rows) {
+        std::vector<std::vector<std::string>> cells;
+        std::size_t height = 1;
+        for (std::size_t at = 0; at < row.size(); ++at) {
+            cells.push_back(lines_of(row[at], widths[at], width));
+            height = std::max(height, cells.back().size());
+        }
+        for (std::size_t line = 0; line < height; ++line) {
+            TableRow& one = wrapped.emplace_back(row.size());
+            for (std::size_t at = 0; at < row.size(); ++at) {
+                if (line < cells[at].size()) one[at] = std::move(cells[at][line]);
+            }
+        }
+    }
+    return wrapped;
+}
+
+std::string render_table(const std::vector<TableRow>& rows, std::size_t columns) {
+    constexpr std::size_t gap = 2;
+    constexpr std::size_t indent = 4;
+    std::vector<std::size_t> widths;
+    for (const TableRow& row : rows) {
+        widths.resize(std::max(widths.size(), row.size()));
+        for (std::size_t at = 0; at < row.size(); ++at)
+            widths[at] = std::max(widths[at], row[at].size());
+    }
+    std::size_t before_last = 0;
+    for (std::size_t at = 0; at + 1 < widths.size(); ++at)
+        before_last += widths[at] + gap;
+    if (columns == 0 || widths.empty() || before_last + widths.back() <= columns) return render_table(rows);
+    if (before_last + columns / 3 <= columns) return render_table(wrap_cells(rows, columns, gap, bytes_of));
+    std::vector<TableRow> first_columns = rows;
+    for (TableRow& row : first_columns) {
+        if (row.size() == widths.size()) row.pop_back();
+    }
+    // Heads and cells that need no second line stay as they are.
+    const std::string table = render_table(wrap_cells(first_columns, columns, gap, bytes_of));
+    const auto lines = split_lines(table);
+    if (lines.size() != rows.size()) return render_table(wrap_cells(rows, columns, gap, bytes_of));
+    std::string text;
+    for (std::size_t at = 0; at < rows.size(); ++at) {
+        text.append(lines[at]).append("\n");
+        if (rows[at].size() != widths.size() || rows[at].back().empty()) continue;
+        const std::string last = replace_all(rows[at].back(), "\n", " ");
+        for (const std::string& line : lines_of(last, columns - std::min(columns, indent), bytes_of))
+            text.append(indent, ' ').append(line).append("\n");
+    }
+    return text;
+}
+
 }  // namespace wheelyard::base

@@ -4,7 +4,10 @@
 //     torch    2.4.0    building
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace wheelyard::base {
@@ -13,5 +16,13 @@ using TableRow = std::vector<std::string>;
 // Two spaces between columns, no trailing spaces; a line feed in a cell becomes a space. Rows may differ in
 // length. Widths are counted in bytes.
 [[nodiscard]] std::string render_table(const std::vector<TableRow>& rows);
+// The number of terminal columns of a text.
+using TextWidth = std::function<std::size_t(std::string_view)>;
+// The same rows with cells broken between words into several rows, so that a table whose columns are `gap` apart fits
+// `columns`; 0: no limit. Words are never cut: a table of longer ones is as wide as they are.
+[[nodiscard]] std::vector<TableRow> wrap_cells(const std::vector<TableRow>& rows, std::size_t columns,
+                                               std::size_t gap, const TextWidth& width);
+// A table that fits. Where the last column would be narrower than a third of the line, it stands below its row.
+[[nodiscard]] std::string render_table(const std::vector<TableRow>& rows, std::size_t columns);
 
 }  // namespace wheelyard::base

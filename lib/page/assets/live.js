@@ -6,31 +6,43 @@
   const root = body.dataset.root;
   const element = yard.element;
   const words = {have: "available", wanted: "queued", active: "building", held: "held", "given up": "failed",
-                 impossible: "impossible", excluded: "excluded", unknown: "unknown"};
-  const colours = {"given up": "failed", impossible: "excluded"};
+                 impossible: "impossible", excluded: "excluded", unknown: "unknown",
+                 queued: "asked for", awaits_approval: "awaits approval", claimed: "building"};  // these three: of a request
+  const colours = {"given up": "failed", impossible: "excluded", queued: "wanted", awaits_approval: "held", claimed: "active"};
 
-  // The install line: the address as the reader sees it, the version of the chosen node type.
+  // The install line: the address as the reader sees it, the version for the chosen node type and Python. What is chosen is in
+  // the address, for a link, and kept for the next project.
   const line = document.getElementById("install-line");
-  const node = document.getElementById("install-node");
+  const choices = ["node", "python"].map(name => [name, document.getElementById("install-" + name)]).filter(([, select]) => select);
   const write = () => {
+    const {node, python} = Object.fromEntries(choices), {project} = line.dataset;
+    const [usual, ...others] = (node ? node.value : line.dataset.wanted).split(" ");
+    const by_python = others.map(part => [part.slice(0, part.indexOf(":")), part.slice(part.indexOf(":") + 1)]);
+    const wanted = python?.value ? new Map(by_python).get(python.value) : usual;
+    const on = (python?.value ? " for Python " + python.value : "") + (node?.selectedIndex ? " on " + node.selectedOptions[0].text : "");
     const address = new URL(root + "simple/", location.href);
     // pip takes packages over plain http only from this machine or from a host that it is to trust.
     const trusted = address.protocol !== "http:" || /^(localhost|127(\.\d+){3}|\[::1\])$/.test(address.hostname);
-    const wanted = node ? node.value : line.dataset.wanted;
-    line.textContent = "pip install --index-url " + address.href + (trusted ? " " : " --trusted-host " + address.hostname + " ") +
-      (/^[A-Za-z0-9._=+-]+$/.test(wanted) ? wanted : "'" + wanted + "'");
+    line.textContent = !wanted ? "# no wheel of " + project + on : "pip install --index-url " + address.href +
+      (trusted ? " " : " --trusted-host " + address.hostname + " ") + (wanted === project ? line.dataset.withoutVersion : "") + (/^[A-Za-z0-9._=+-]+$/.test(wanted) ? wanted : "'" + wanted + "'");
+    const version = requirement => requirement.slice(project.length + 2);
+    const note = document.getElementById("install-note");
+    note.hidden = python?.value || new Set(by_python.map(([, wheel]) => wheel).filter(Boolean)).size < 2;
+    note.textContent = "The newest version" + on + " for each Python: " +
+      by_python.map(([name, wheel]) => name + ": " + (wheel ? version(wheel) : "none")).join(" · ") + ".";
+    document.getElementById("install-ask").search = new URLSearchParams({package: project, ...(python?.value && {python: python.value})});
   };
   if (line) {
-    // The choice is remembered by its name, for the next project.
-    const node_key = "wheelyard-node";
-    const name_of = choice => choice.textContent;
-    if (node) {
-      node.parentElement.hidden = false;
-      const before = yard.recall(node_key);
-      const again = [...node.options].findIndex(choice => name_of(choice) === before);
-      if (again > 0) node.selectedIndex = again;
-      node.addEventListener("change", () => {
-        yard.remember(node_key, name_of(node.selectedOptions[0]));
+    const asked = new URLSearchParams(location.search);
+    for (const [name, select] of choices) {
+      const key = "wheelyard-" + name;
+      select.parentElement.hidden = false;
+      const again = [...select.options].findIndex(choice => choice.text === (asked.get(name) ?? yard.recall(key)));
+      if (again > 0) select.selectedIndex = again;
+      select.addEventListener("change", () => {
+        const chosen = select.selectedIndex ? select.selectedOptions[0].text : "";
+        yard.remember(key, chosen);
+        yard.address({[name]: chosen});
         write();
       });
     }
@@ -100,9 +112,8 @@
     }
     return [word, ...(attempt && attempt.total > 0 ? [" ", bar(attempt)] : []), ...(cell.reason ? [element("span", cell.reason, "why")] : [])];
   };
-  const when = text => text ? text.slice(0, 16).replace("T", " ") + " UTC" : "";
   const name = item => item.package + " " + item.version;
-  const place = item => item.site + " · Python " + item.python + (item.accelerator ? ", " + item.accelerator : "");
+  const place = item => (item.site ? item.site + " · " : "") + "Python " + item.python + (item.accelerator ? ", " + item.accelerator : "");
   const memory = mib => mib < 1024 ? mib + " MiB" : Number((mib / 1024).toFixed(mib < 10240 ? 1 : 0)) + " GiB";
   // A site is late 10 minutes after its next tick was due, or after a day without a date for it.
   const is_late = site => Date.now() > (site.next_tick ? Date.parse(site.next_tick) + 6e5 : Date.parse(site.time) + 864e5);
@@ -125,11 +136,17 @@
     made.append(...cells);
     return made;
   };
+  // Notes with dots between them, each a text or several parts.
+  const dotted = (name, ...notes) => {
+    const made = element(name, "", "quiet");
+    made.append(...notes.filter(Boolean).flatMap((note, at) => [...(at > 0 ? [" · "] : []), ...[note].flat()]));
+    return made;
+  };
   const card = (id, item, word, kind, notes, parts) => {
     const made = element("li", "", "card"), title = element("h3", name(item) + " ");
     if (id) made.id = anchor(id);
     title.append(element("span", word, "state " + kind));
-    made.append(title, element("p", [place(item), ...notes].filter(Boolean).join(" · "), "quiet"), ...parts.filter(Boolean));
+    made.append(title, dotted("p", place(item), ...notes), ...parts.filter(Boolean));
     return made;
   };
   const duration = seconds => seconds < 60 ? seconds + " s" : seconds < 3600 ? Math.floor(seconds / 60) + " min " +
@@ -154,18 +171,20 @@
     made.append(image, ` memory of its compiles: ${memory(used.at(-1))} now, peak ${memory(peak)}, limit ${memory(limit)}`);
     return made;
   };
+  const log_of = item => {
+    if (!item.log_tail?.length) return null;
+    const log = element("details");
+    log.append(element("summary", "Last lines of its log"), element("pre", item.log_tail.join("\n")));
+    return log;
+  };
   const running = item => {
-    let steps, log;
+    let steps;
     if (item.total > 0) {
       steps = element("p");
       steps.append(bar(item), " " + item.done + " of " + item.total + " steps");
     }
-    if (item.log_tail && item.log_tail.length) {
-      log = element("details");
-      log.append(element("summary", "Last lines of its log"), element("pre", item.log_tail.join("\n")));
-    }
-    return card(item.id, item, item.phase || item.state, "active", [item.began && "since " + when(item.began),
-      item.memory_limit_mib > 0 && "at most " + memory(item.memory_limit_mib) + " of memory"], [steps, phases(item), picture(item), log]);
+    return card(item.id, item, item.phase || item.state, "active", [item.began && ["began ", yard.time(item.began)],
+      item.memory_limit_mib > 0 && "at most " + memory(item.memory_limit_mib) + " of memory"], [steps, phases(item), picture(item), log_of(item)]);
   };
   const failed = item => {
     let remedy;
@@ -174,27 +193,30 @@
       remedy.prepend(element("strong", "What to do:"));
     }
     return card(item.attempt, item, "failed", "failed", [item.phase && "in phase " + item.phase,
-      item.began && item.ended && "after " + duration(Math.max(0, Math.floor((Date.parse(item.ended) - Date.parse(item.began)) / 1000))), when(item.ended)],
-      [item.cause && element("pre", item.cause), remedy]);
+      item.began && item.ended && "after " + duration(Math.max(0, Math.floor((Date.parse(item.ended) - Date.parse(item.began)) / 1000))), item.ended && yard.time(item.ended)],
+      [item.cause && element("pre", item.cause), remedy, log_of(item)]);
   };
   let is_first = true;
   const show_builds = data => {
     const attempts = all(data, "attempts"), failures = all(data, "failures");
-    const waiting = all(data, "cells").filter(cell => cell.state === "wanted" || cell.state === "held");
+    const waiting = [...(data.requests ?? []), ...all(data, "cells").filter(cell => cell.state === "wanted" || cell.state === "held")];
     fill("running", attempts, attempts.map(running), "Nothing is being built.");
     fill("failures", failures, failures.map(failed), "No build has failed.");
     fill("queue", waiting, waiting.map(cell => {
       const states = element("span");
       states.append(...state(cell));
-      return row(element("strong", name(cell)), element("span", place(cell) + (cell.purpose ? " · " + cell.purpose : ""), "quiet"), states);
+      return row(element("strong", name(cell)), dotted("span", place(cell), cell.purpose, cell.asked && ["asked ", yard.time(cell.asked)]), states);
     }), "Nothing waits.");
     const agents = data.sites.map(site => ({...site, late: is_late(site)}));
     fill("agents", agents.map(site => [site.site, site.time, site.late]), agents.map(site => {
-      const life = element("span", "last report " + when(site.time) + " ");
-      life.append(site.late ? element("span", "late", "state failed") : element("span", "as expected", "state have"));
-      const held = (site.held_queues ?? []).map(queue => element("span", (queue.queue ? "Queue " + queue.queue : "The default queue") +
-        " takes no jobs" + (queue.since ? " since " + when(queue.since) : "") + ": " + queue.reason, "note"));
-      return row(element("strong", site.site), life, element("span", site.next_tick ? "next expected " + when(site.next_tick) : "", "quiet"), ...held);
+      const life = element("span", "last report ");
+      life.append(yard.time(site.time), " ", site.late ? element("span", "late", "state failed") : element("span", "as expected", "state have"));
+      const held = (site.held_queues ?? []).map(queue => {
+        const note = element("span", (queue.queue ? "Queue " + queue.queue : "The default queue") + " takes no jobs", "note");
+        note.append(...(queue.since ? [", first refused ", yard.time(queue.since)] : []), ": " + queue.reason);
+        return note;
+      });
+      return row(element("strong", site.site), life, dotted("span", site.next_tick && ["next expected ", yard.time(site.next_tick)]), ...held);
     }), "No site has reported.");
     if (is_first) reveal();  // the items are new ones
     is_first = false;
@@ -225,7 +247,8 @@
   const refresh = () => fetch(root + "status.json", {cache: "no-cache"}).then(reply => reply.ok ? reply.json() : null).then(data => {
     if (!data) return;
     const time = document.getElementById("status-time");
-    if (time) time.textContent = when(data.sites.map(site => site.time).sort().pop());
+    const newest = data.sites.map(site => site.time).sort().pop();
+    if (time && newest) time.replaceChildren(yard.time(newest));
     if (builds) show_builds(data);
     if (sites) show_sites(data);
     if (known) show_known(data);

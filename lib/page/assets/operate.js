@@ -66,39 +66,63 @@
   };
   const day = text => (text ?? "").slice(0, 16).replace("T", " ");
 
-  const quarantine = async () => {
-    const folder = "api/v1/indexes/" + encodeURIComponent(field("index").value) + "/files";
-    const rows = [];
+  // The paragraph above a list.
+  const note_above = (id, text) => {
+    const line = document.getElementById(id).closest("div").previousElementSibling;
+    line.textContent = text;
+    line.hidden = !text;
+  };
+  let known = [];
+  // The chosen index, otherwise all. What the token may not see of one does not hide the others.
+  const of_indexes = async ask => {
+    const chosen = field("index").value.trim();
+    if (chosen) return [await ask(chosen)];
+    const answers = await Promise.allSettled(known.map(ask));
+    const good = answers.filter(one => one.status === "fulfilled").map(one => one.value);
+    if (good.length === 0 && answers.length > 0) throw answers[0].reason;
+    return good;
+  };
+  const folder_of = index => "api/v1/indexes/" + encodeURIComponent(index);
+  const quarantine = async () => (await of_indexes(async index => {
+    const folder = folder_of(index) + "/files", rows = [];
     let after = "";
     for (let page = 0; page < max_pages && after !== null; ++page) {
       const part = await call(folder + "?state=quarantined&after=" + encodeURIComponent(after));
       for (const file of part.files) {
         const at = folder + "/" + encodeURIComponent(file.filename) + "/";
-        rows.push(row([file.filename, size(file.size_bytes), file.uploaded_by + ", " + day(file.uploaded), file.state_reason,
+        rows.push(row([file.filename, index, size(file.size_bytes), file.uploaded_by + ", " + day(file.uploaded), file.state_reason,
           [button("Release", "Release " + file.filename, () => change(at + "release")), " ",
            button("Delete", "Delete " + file.filename, () => change(at + "delete"), "danger")]]));
       }
       after = part.next;
     }
     return rows;
-  };
-  // What the index keeps, in a sentence, and a row for each of its largest projects.
+  })).flat();
+  // What the index keeps, in a sentence, and a row for each of its largest projects; of several, a row for each.
   const storage = async () => {
-    const line = document.getElementById("storage").closest("div").previousElementSibling;
-    line.hidden = true;
-    const kept = await call("api/v1/indexes/" + encodeURIComponent(field("index").value) + "/storage");
+    note_above("storage", "");
+    const all = await of_indexes(index => call(folder_of(index) + "/storage"));
     const files = count => count + (count === 1 ? " file" : " files");
-    line.textContent = files(kept.files) + ", " + size(kept.bytes) + (kept.quota_bytes ? " of " + size(kept.quota_bytes) : "") +
-      (kept.quota_files ? ", at most " + files(kept.quota_files) : "") +
-      (kept.quarantined.files ? "; in quarantine " + files(kept.quarantined.files) + ", " + size(kept.quarantined.bytes) : "") +
-      "; the disk has " + size(kept.free_bytes) + " left.";
-    line.hidden = false;
-    return kept.projects.map(one => {
+    const share = (bytes, of, name) => {
       const bar = element("progress");
-      [bar.max, bar.value] = [kept.bytes || 1, one.bytes];
-      bar.setAttribute("aria-label", "Share of " + one.project);
-      return row([link_to(field("index").value + "/project/" + one.project, one.project), String(one.files), size(one.bytes), bar, day(one.newest)]);
-    });
+      [bar.max, bar.value] = [of || 1, bytes];
+      bar.setAttribute("aria-label", "Share of " + name);
+      return bar;
+    };
+    const sum = member => all.reduce((total, kept) => total + member(kept), 0);
+    const [kept_files, kept_bytes] = [sum(kept => kept.files), sum(kept => kept.bytes)];
+    const [held, held_bytes] = [sum(kept => kept.quarantined.files), sum(kept => kept.quarantined.bytes)];
+    const [one] = all;
+    if (one) note_above("storage", files(kept_files) + ", " + size(kept_bytes) +
+      (all.length === 1 && one.quota_bytes ? " of " + size(one.quota_bytes) : "") +
+      (all.length === 1 && one.quota_files ? ", at most " + files(one.quota_files) : "") +
+      (held ? "; in quarantine " + files(held) + ", " + size(held_bytes) : "") +
+      "; the disk has " + size(one.free_bytes) + " left.");
+    if (all.length !== 1)
+      return all.map(kept => row([link_to(kept.index), String(kept.files), size(kept.bytes), share(kept.bytes, kept_bytes, kept.index),
+        day(kept.projects.map(project => project.newest).sort().pop())]));
+    return one.projects.map(project => row([link_to(one.index + "/project/" + project.project, project.project), String(project.files),
+      size(project.bytes), share(project.bytes, one.bytes, project.project), day(project.newest)]));
   };
   // Archiving can be undone, so it needs no reason: the audit log has what changed. The revision keeps others' changes.
   const indexes = async () => (await call("api/v1/indexes")).indexes.map(({name, revision, keys}) => {
@@ -109,27 +133,42 @@
     return row([link_to(name), keys.title ?? "", keys.read === "token" ? "tokens" : "everyone", keys.archived ? "archived" : "active",
       quota.filter(Boolean).join(", "), keys.sdists ? "yes" : "no", button(word, word + " the index " + name, set)]);
   });
-  const tokens = async () => (await call("api/v1/tokens")).tokens.map(token => row([token.name, token.id, token.indexes.join(" "),
+  const tokens = async () => {
+    note_above("tokens", "");
+    const {tokens, hidden} = await call("api/v1/tokens");
+    if (hidden) note_above("tokens", hidden + (hidden === 1 ? " more token is" : " more tokens are") + " outside the scope of yours, and not shown.");
+    return tokens.map(token => row([token.name, token.id, token.indexes.join(" "),
     token.projects.join(" "), token.actions.join(" "), token.state,
     token.state === "revoked" ? "" : button("Revoke", "Revoke the token " + token.name, () => change("api/v1/tokens/" + token.id + "/revoke"), "danger")]));
+  };
   const changes = async () => (await call("api/v1/audit?newest=" + newest_changes)).events.reverse().map(event =>
     row([day(event.time), event.kind.replaceAll("_", " "), event.index, event.filename || event.project, event.actor, event.reason]));
 
-  const show = () => Promise.all([fill("quarantine", quarantine), fill("storage", storage), fill("indexes", indexes), fill("tokens", tokens), fill("changes", changes)])
+  const lists = {quarantine, storage, indexes, tokens, changes};
+  const show = () => Promise.all(Object.entries(lists).map(([id, rows]) => fill(id, rows)))
     .then(() => { document.getElementById("lists").hidden = false; });
-  const list_indexes = () => call("").then(data => {
-    // An index that is not listed, such as a staging one, can be typed.
-    document.getElementById("known").replaceChildren(...data.indexes.map(index => new Option(index.name, index.name)));
-    field("index").value ||= data.indexes[0]?.name ?? "";
+  // Those that everybody sees, and those that the token may change, such as a staging index.
+  const list_indexes = () => Promise.all([call("").then(data => data.indexes.map(index => index.name)),
+    call("api/v1/indexes").then(data => data.indexes.map(index => index.name)).catch(() => [])]).then(names => {
+    known = [...new Set(names.flat())].sort();
+    document.getElementById("known").replaceChildren(...known.map(name => new Option(name, name)));
+    if (known.length === 1) field("index").value ||= known[0];
   });
   form.hidden = false;
   field("token").value = sessionStorage.getItem(token_key) ?? "";
+  field("index").value = new URLSearchParams(location.search).get("index") ?? "";
   form.addEventListener("submit", event => {
     event.preventDefault();
     sessionStorage.setItem(token_key, field("token").value.trim());
     say("");
+    // What another token showed is gone before this one is asked.
+    document.getElementById("lists").hidden = true;
+    for (const id of Object.keys(lists)) document.getElementById(id).tBodies[0].replaceChildren();
     list_indexes().then(show).catch(error => say(error.message, true));
   });
-  field("index").addEventListener("change", () => Promise.all([fill("quarantine", quarantine), fill("storage", storage)]));
+  field("index").addEventListener("change", () => {
+    yard.address({index: field("index").value.trim()});
+    return Promise.all([fill("quarantine", quarantine), fill("storage", storage)]);
+  });
   if (field("token").value) form.requestSubmit();
 })();

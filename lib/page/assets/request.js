@@ -1,5 +1,6 @@
 // The page of builds: ask for a wheel, follow the request and its log, cancel it. The token stays in this tab
-// (sessionStorage) and is sent only to this server. A tree without a server has no form.
+// (sessionStorage) and is sent only to this server; which requests are this browser's is kept (localStorage). A tree without a
+// server has no form.
 "use strict";
 (() => {
   const section = document.getElementById("request");
@@ -21,7 +22,8 @@
   const shown = new Map();
   const is_over = task => ["done", "failed", "cancelled"].includes(task.state);
   const colours = {queued: "wanted", claimed: "active", done: "have", failed: "failed", cancelled: "excluded"};
-  const remember = () => sessionStorage.setItem(tasks_key, JSON.stringify([...shown.keys()].slice(-max_requests)));
+  const known = () => { try { return JSON.parse(yard.recall(tasks_key)) ?? []; } catch { return []; } };
+  const remember = id => yard.remember(tasks_key, JSON.stringify([...known().filter(one => one !== id), id].slice(-max_requests)));
 
   const follow_log = entry => {
     if (!entry.log_open || entry.is_reading) return;
@@ -54,7 +56,10 @@
   };
 
   const update = task => {
-    if (!shown.has(task.id)) shown.set(task.id, add(task));
+    if (!shown.has(task.id)) {
+      shown.set(task.id, add(task));
+      remember(task.id);
+    }
     const entry = shown.get(task.id);
     if (task.attempts !== entry.attempts) {  // another attempt has another log
       Object.assign(entry, {attempts: task.attempts, offset: 0, decoder: new TextDecoder()});
@@ -70,8 +75,17 @@
     entry.why.textContent = task.reason || waits[task.state] || "";
     entry.cancel.hidden = is_over(task);
     follow_log(entry);
-    remember();
   };
+
+  // Those of earlier visits; without a token only the list of what waits shows them.
+  const follow_known = () => {
+    const ids = known().filter(id => !shown.has(id));
+    if (ids.length === 0) return;
+    if (!field("token").value)
+      return say(ids.length + (ids.length === 1 ? " request" : " requests") + " of this browser: the token shows state and log. What is open is under Waiting.");
+    for (const id of ids) call("tasks/" + encodeURIComponent(id)).then(reply => reply.json()).then(update).catch(() => {});
+  };
+  field("token").addEventListener("change", () => { say(""); follow_known(); });
 
   const refresh = () => {
     if (document.hidden || !field("token").value) return;
@@ -101,7 +115,8 @@
   }));
   fetch(new URL("healthz", server)).then(reply => {
     if (!reply.ok) return;
-    section.hidden = false;
+    document.getElementById("request-needs").hidden = true;
+    document.getElementById("request-form").hidden = false;
     const wanted = new URLSearchParams(location.search);
     for (const name of ["package", "version", "python", "accelerator"]) field(name).value = wanted.get(name) ?? "";
     field("token").value = sessionStorage.getItem(token_key) ?? "";
@@ -109,9 +124,7 @@
       section.scrollIntoView();
       field(wanted.get("version") ? "python" : "version").focus();
     }
-    const known = JSON.parse(sessionStorage.getItem(tasks_key) ?? "[]");
-    for (const id of known)
-      call("tasks/" + encodeURIComponent(id)).then(reply => reply.json()).then(update).catch(() => {});
+    follow_known();
     fetch(document.body.dataset.root + "status.json").then(reply => reply.ok ? reply.json() : null).then(data => {
       if (!data) return;
       suggest("pythons", data.sites.flatMap(site => site.pythons ?? []));

@@ -134,6 +134,18 @@
   // Not the attribute autofocus, which does nothing for a form that this script shows. The focus alone loads nothing.
   if (document.activeElement === document.body) box.focus({preventScroll: true});
   for (const event of ["keydown", "pointerdown"]) form.addEventListener(event, () => load().catch(() => {}), {once: true});
-  const asked = form.dataset.wanted ?? new URLSearchParams(location.search).get("q");
-  if (asked) { box.value = asked; update(); }
+  // The question is in the address, so that it can be sent and Back finds it again.
+  const asked = new URLSearchParams(location.search), names = ["q", ...filters.map(([name]) => name)];
+  if (form.dataset.wanted) asked.set("q", form.dataset.wanted);
+  if (names.some(name => asked.get(name))) {
+    box.value = asked.get("q") ?? "";
+    load().then(() => {
+      for (const [name] of filters) {
+        const select = form.elements.namedItem(name);
+        if ([...select.options].some(choice => choice.value === asked.get(name))) select.value = asked.get(name);
+      }
+      update();
+    }).catch(update);
+  }
+  form.addEventListener("input", () => yard.address(Object.fromEntries(names.map(name => [name, form.elements.namedItem(name).value.trim()]))));
 })();

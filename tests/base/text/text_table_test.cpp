@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 using wheelyard::base::render_table;
+using wheelyard::base::wrap_cells;
 
 TEST_CASE("columns are as wide as their widest cell, and no line ends in a space") {
     CHECK(render_table({{"PACKAGE", "VERSION", "WHY"}, {"six", "1.16.0", ""}, {"numpy", "2", "not built"}}) ==
@@ -14,4 +15,25 @@ TEST_CASE("columns are as wide as their widest cell, and no line ends in a space
 TEST_CASE("rows may differ in length, a cell stays on its line, and no rows are no text") {
     CHECK(render_table({}).empty());
     CHECK(render_table({{"a"}, {}, {"two\nlines", "b"}}) == "a\n\ntwo lines  b\n");
+}
+
+TEST_CASE("a table that fits a terminal breaks cells between words, the widest column first") {
+    const std::vector<wheelyard::base::TableRow> rows{
+        {"NAME", "STATE", "WHY"}, {"torch", "wanted", "waits for a free job"}, {"six", "have", ""}};
+    CHECK(render_table(rows, 0) == render_table(rows));
+    CHECK(render_table(rows, 35) == render_table(rows));
+    CHECK(render_table(rows, 27) ==
+          "NAME   STATE   WHY\ntorch  wanted  waits for a\n               free job\nsix    have\n");
+    // Longer words are not cut.
+    const auto wrapped =
+        wrap_cells({{"a-long-name", "b c"}}, 5, 2, [](std::string_view text) { return text.size(); });
+    CHECK(wrapped == std::vector<wheelyard::base::TableRow>{{"a-long-name", "b"}, {"", "c"}});
+}
+
+TEST_CASE("a last column without room stands below its row") {
+    CHECK(render_table({{"ATTEMPT", "CELL", "WHAT"},
+                        {"w1", "demo-1.0-cp311", "build failed: no space left"},
+                        {"w2", "x", ""}},
+                       32) ==
+          "ATTEMPT  CELL\n    WHAT\nw1       demo-1.0-cp311\n    build failed: no space left\nw2       x\n");
 }

@@ -129,6 +129,25 @@ TEST_CASE("a report has the plan, the attempts that run and the failures, newest
     CHECK(status::parse_site_report(status::render_site_report(report)).has_value());
 }
 
+TEST_CASE("a failure has the end of its log and commands to paste, without secrets") {
+    Made made;
+    made.site.file = "/home/me/site.toml";
+    Attempt attempt = failed("w1", 3'000'000);
+    attempt.failure->error.advice = "Free space; then: wheelyard-builder retry";
+    made.views = {{attempt, {}}};
+    made.logs["w1"].last_lines = {"fetching https://me:hunter2@host/x", "error: wy_secret"};
+    const auto report = made.report();
+    REQUIRE(report.failures.size() == 1);
+    CHECK(report.failures[0].remedy ==
+          "Free space; then: wheelyard-builder retry demo-1.0-cp311 --site /home/me/site.toml");
+    REQUIRE(report.failures[0].log_tail.size() == 2);
+    for (const std::string& line : report.failures[0].log_tail) {
+        CHECK(line.find("hunter2") == std::string::npos);
+        CHECK(line.find("wy_secret") == std::string::npos);
+    }
+    CHECK(report.claims == "no");
+}
+
 TEST_CASE("failures of the same moment stay in the order of their attempts") {
     Made made;
     for (const char* id : {"w1", "w2", "w3"})

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <set>
 #include <sstream>
 
@@ -58,6 +59,7 @@ struct Wheelhouse {
     bool err_is_terminal = false;
     PostDocument post = {};
     ReadWheelFile read_wheel = {};
+    std::size_t out_columns = 0;
 
     Wheelhouse() {
         for (const char* path :
@@ -87,6 +89,7 @@ struct Wheelhouse {
         world.read_wheel = read_wheel;
         world.user = "anna";
         world.err_is_terminal = err_is_terminal;
+        world.out_columns = out_columns;
         std::ostringstream out;
         std::ostringstream err;
         bool wants_pager = false;
@@ -484,6 +487,52 @@ TEST_CASE("--status reads the status beside the pages, and warns of a site that 
     const auto late = farm.run({"--status", "six", "--wheelhouse", (main / "simple").native()});
     CHECK(late.status == 0);
     CHECK(late.err == "avail_wheels: warning: the agent of bede has not reported for 6 min 40 s\n");
+}
+
+TEST_CASE("on a terminal --status and --why fit its width, and cut no words") {
+    Farm farm;
+    const auto words_of = [](const std::string& text) {
+        std::vector<std::string> words;
+        for (const auto line : base::split_lines(text)) {
+            for (const auto word : base::split(line, ' ')) {
+                if (!word.empty() && word.find_first_not_of('-') != std::string_view::npos)
+                    words.emplace_back(word);
+            }
+        }
+        std::sort(words.begin(), words.end());
+        return words;
+    };
+    constexpr std::size_t columns = 60;
+    const auto site = (farm.folder.path() / "site.toml").native();
+    for (const auto& arguments :
+         {std::vector<std::string>{"--status", "--site", site},
+          {"--why", "--wheelhouse", (farm.folder.path() / "tree" / "main" / "simple").native()}}) {
+        farm.out_columns = 0;
+        const std::string unlimited = farm.run(arguments).out;
+        farm.out_columns = columns;
+        const std::string fitting = farm.run(arguments).out;
+        std::size_t widest = 0;
+        for (const auto line : base::split_lines(unlimited))
+            widest = std::max(widest, line.size());
+        CHECK(widest > columns);
+        CHECK(words_of(fitting) == words_of(unlimited));
+        for (const auto line : base::split_lines(fitting))
+            CHECK_MESSAGE(line.size() <= columns, line);
+    }
+}
+
+TEST_CASE("--status lists what users have asked for, and why nobody takes it") {
+    const Farm farm;
+    const auto file = farm.folder.path() / "status.json";
+    std::string text = *base::read_file(file, 1u << 20);
+    text.replace(
+        text.rfind('}'), 1,
+        R"(,"requests":[{"id":"t1","package":"Six","version":"9.9","python":"3.7","state":"awaits_approval",)"
+        R"("reason":"no agent builds for it"}]})");
+    REQUIRE(base::replace_file(file, text));
+    const std::string out = farm.run({"--status", "six"}).out;
+    CHECK(out.find("9.9") != std::string::npos);
+    CHECK(out.find("request awaits approval  no agent builds for it\n") != std::string::npos);
 }
 
 TEST_CASE("--status shows how far a build is, and its phase alone while the number of its steps is unknown") {

@@ -11,6 +11,7 @@
 #include "indexer/pages/project_view.hpp"
 #include "indexer/publish/publish_run.hpp"
 #include "indexer/tree/paths.hpp"
+#include "indexer/tree/status_file.hpp"
 #include "indexer/web/index_pages.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/lock_file.hpp"
@@ -671,6 +672,101 @@ TEST_CASE(
                     {.pages = true, .farm = FarmText{}}));
     CHECK(text_of(store.tree / "main/project/six/index.html").find(style) == std::string::npos);
     CHECK(fs::exists(store.tree / style));
+}
+
+TEST_CASE(
+    "what a site reports is on the pages of its projects, whatever came first, and changes no other page") {
+    StoreFixture store;
+    store.add("main", "six", "1.16.0", six_wheel);
+    store.add("main", "torch", "2.4.0", "torch-2.4.0-cp312-cp312-linux_aarch64.whl");
+    const auto publish_pages = [&](RootPages roots) {
+        const auto report =
+            publish(store.catalog, store.blobs, store.tree, {"main"}, store.clock, {.pages = true}, roots);
+        REQUIRE(report);
+        return *report;
+    };
+    const auto report_state = [&](const std::string& state, const std::string& nodes) {
+        LocalDisk disk;
+        REQUIRE(write_status_file(
+            disk, store.tree, "main",
+            R"({"format":"wheelyard.index-status/1","index":"main","sites":[{"format":"wheelyard.site/1","site":"bede",
+            "index":"main","time":"2026-11-20T11:58:00Z","pythons":["3.12"],"nodes":[)" +
+                nodes + R"(],"cells":[{"package":"torch","version":"2.4.0","python":"3.12","state":")" +
+                state +
+                R"("},{"package":"never-built","version":"1","python":"3.12","state":"wanted"}]}]})"));
+    };
+    const fs::path torch = store.tree / "main/project/torch/index.html";
+    const fs::path six = store.tree / "main/project/six/index.html";
+    const auto inode = [](const fs::path& file) {
+        struct stat status {};
+        REQUIRE(::stat(file.c_str(), &status) == 0);
+        return status.st_ino;
+    };
+    publish_pages(RootPages::all);
+    CHECK(text_of(torch).find("At the sites") == std::string::npos);
+    const auto old_six = inode(six);
+    report_state("wanted", "");
+    publish_pages(RootPages::prompt);  // an upload does not wait for this
+    CHECK(text_of(torch).find("At the sites") == std::string::npos);
+    publish_pages(RootPages::all);
+    CHECK(text_of(torch).find(">queued<") != std::string::npos);
+    CHECK(text_of(store.tree / "main/builds/index.html").find("never-built") != std::string::npos);
+    CHECK(!fs::exists(store.tree / "main/project/never-built"));
+    CHECK(inode(six) == old_six);
+    report_state("have", "");
+    publish_pages(RootPages::all);
+    CHECK(text_of(torch).find(">queued<") == std::string::npos);
+    CHECK(text_of(torch).find(">available<") != std::string::npos);
+    report_state("have", R"({"name":"gh"})");
+    publish_pages(RootPages::all);
+    CHECK(text_of(six).find("Where it runs") != std::string::npos);
+    CHECK(publish_pages(RootPages::all).web_pages == 0);
+    check_whole(store);
+}
+
+TEST_CASE("a new node type is on all pages of its index after some runs, each of bounded size") {
+    StoreFixture store;
+    constexpr std::size_t projects = 5;
+    const auto page_of = [&](std::size_t at) {
+        return store.tree / "main/project" / ("p" + std::to_string(at)) / "index.html";
+    };
+    for (std::size_t at = 0; at < projects; ++at) {
+        const std::string name = "p" + std::to_string(at);
+        store.add("main", name, "1", name + "-1-py3-none-any.whl");
+    }
+    LocalDisk disk;
+    const auto publish_two = [&] {
+        const auto report = publish_with(disk, store.catalog, store.blobs, store.tree, {"main"}, store.clock,
+                                         {.pages = true}, {.projects_per_report = 2});
+        REQUIRE(report);
+        return *report;
+    };
+    const auto shown = [&](const std::string& node) {
+        std::size_t count = 0;
+        for (std::size_t at = 0; at < projects; ++at)
+            count += text_of(page_of(at)).find("bede, " + node) == std::string::npos ? 0 : 1;
+        return count;
+    };
+    const auto report_node = [&](const std::string& node) {
+        REQUIRE(write_status_file(
+            disk, store.tree, "main",
+            R"({"format":"wheelyard.index-status/1","index":"main","sites":[{"format":"wheelyard.site/1","site":"bede",
+            "index":"main","time":"2026-11-20T11:58:00Z","nodes":[{"name":")" +
+                node + R"("}]}]})"));
+    };
+    CHECK(!publish_two().are_pages_late);
+    report_node("gh");
+    CHECK(publish_two().are_pages_late);
+    CHECK(shown("gh") == 2);
+    CHECK(publish_two().are_pages_late);
+    CHECK(shown("gh") == 4);
+    report_node("gpu");  // before the first has come to its end
+    CHECK(publish_two().are_pages_late);
+    CHECK(shown("gpu") == 2);
+    CHECK(publish_two().are_pages_late);
+    CHECK(!publish_two().are_pages_late);
+    CHECK(shown("gpu") == projects);
+    CHECK(shown("gh") == 0);
 }
 
 TEST_CASE("a tree of another history with the same number of events is not changed") {

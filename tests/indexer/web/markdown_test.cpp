@@ -40,9 +40,50 @@ TEST_CASE("raw HTML and links that run scripts are not rendered") {
 TEST_CASE("an image is a link, since a page loads nothing from other hosts") {
     const std::string alone = html_of("![the logo](https://tracker.example/logo.png)");
     CHECK(has(alone, "<a href=\"https://tracker.example/logo.png\">the logo</a>"));
-    const std::string linked = html_of("[![badge](https://tracker.example/badge.svg)](https://ci.example/)");
-    CHECK(has(linked, "<a href=\"https://ci.example/\">badge</a>"));
+    const std::string linked =
+        html_of("[see ![the plan](https://tracker.example/p.png)](https://ci.example/)");
+    CHECK(has(linked, "<a href=\"https://ci.example/\">see the plan</a>"));
     CHECK(!has(linked, "<img"));
+    CHECK(has(html_of("![](https://x.example/a.png)"), "<a href=\"https://x.example/a.png\">image</a>"));
+}
+
+TEST_CASE("badges leave with the links, paragraphs, headings and lists that hold nothing else") {
+    const std::string badge = "[![PyPI](https://img.shields.io/pypi/v/x.svg)](https://pypi.example/x)";
+    CHECK(html_of(badge + "\n" + badge + "\n\nText.\n") == "<p>Text.</p>\n");
+    CHECK(html_of("# Title " + badge + "\n") == "<h3>Title </h3>\n");
+    CHECK(html_of("# " + badge + "\n\nText.\n") == "<p>Text.</p>\n");
+    CHECK(html_of("- " + badge + "\n- " + badge + "\n\nText.\n") == "<p>Text.</p>\n");
+    CHECK(html_of("![build](https://ci.example/x/badge.svg)\n") == "");
+    CHECK(html_of("See " + badge + " for more.\n") == "<p>See  for more.</p>\n");
+    // An image in the text of another one.
+    CHECK(html_of("![![in](https://a.example/badge)](https://b.example/badge)\n") == "");
+    CHECK(has(html_of("![![in](https://a.example/x)](https://b.example/y)\n"), "https://b.example/y"));
+}
+
+TEST_CASE("the levels of headings have no gaps, whatever levels the author chose") {
+    CHECK(html_of("# A\n### B\n###### C\n## D\n# E\n") ==
+          "<h3>A</h3>\n<h4>B</h4>\n<h5>C</h5>\n<h4>D</h4>\n<h3>E</h3>\n");
+    CHECK(html_of("#### A\n# B\n## C\n") == "<h3>A</h3>\n<h3>B</h3>\n<h4>C</h4>\n");
+    CHECK(html_of("# 1\n## 2\n### 3\n#### 4\n##### 5\n###### 6\n").ends_with("<h6>5</h6>\n<h6>6</h6>\n"));
+    CHECK(html_of("#\n\nText.\n") == "<p>Text.</p>\n");  // a heading without words
+}
+
+TEST_CASE("reStructuredText stays text, without its images and badges") {
+    const std::string text =
+        "|build| |docs|_\n\nTitle\n=====\n\n.. image:: https://x.example/logo.png\n   :alt: logo\n   :width: "
+        "5\n\n"
+        "Uses ``|`` and |name| in a line.\n\n.. |build| image:: https://ci.example/badge\n    :target: "
+        "https://ci.example\n"
+        ".. _docs: https://docs.example\n";
+    const std::string html = html_of(text, "text/x-rst");
+    for (const char* kept :
+         {"Title\n=====", "Uses ``|`` and |name| in a line.", ".. _docs: https://docs.example"})
+        CHECK_MESSAGE(has(html, kept), kept);
+    for (const char* gone : {"|build|", "image::", ":alt:", ":target:"})
+        CHECK_MESSAGE(!has(html, gone), gone);
+    CHECK(has(html_of(text, "text/plain"), "image::"));
+    CHECK(has(html_of(text, ""), "Title"));
+    CHECK(!has(html_of(text, ""), "image::"));  // no type: reStructuredText (core metadata)
 }
 
 TEST_CASE("another format is preformatted text, and a description that is too long is cut") {

@@ -247,7 +247,9 @@ TEST_CASE("a queue that refuses jobs is on the page of builds, with its site and
         R"("held_queues":[{"queue":"main","reason":"qsub: <in maintenance>","since":"2026-11-20T11:00:00.000000Z"}],"cells":[)");
     REQUIRE(held != status_json);
     const std::string page = render_builds_page({}, "main", read_farm_report(held));
-    CHECK(has(page, "<span class=\"note\">Queue main takes no jobs since 2026-11-20 11:00"));
+    CHECK(has(page,
+              "<span class=\"note\">Queue main takes no jobs, first refused <time "
+              "datetime=\"2026-11-20T11:00:00Z\">2026-11-20 11:00"));
     CHECK(has(page, ": qsub: &lt;in maintenance&gt;</span>"));
 }
 
@@ -410,16 +412,103 @@ TEST_CASE("the front page says what the farm says of itself, and a contact is a 
 
 TEST_CASE("the builds page shows agents, running builds with a bar, the queue and failures with a remedy") {
     const std::string html = render_builds_page({}, "main", read_farm_report(status_json));
-    for (const char* part : {"bede", "2026-11-20 11:58 UTC", "value=\"30\" max=\"120\"", "30 of 120 steps",
-                             "since 2026-11-20 09:00 UTC", "at most 2 GiB of memory", "[30/120] cc &lt;a&gt;",
-                             "unpack 3 s · compile 1 h 52 min", "1 GiB now, peak 1.5 GiB, limit 2 GiB",
-                             "<path d=\"M0 48L0 36H80L80 12H160L160 24H240V48\"/>", "after 1 h 00 min",
-                             "other 9.9", "gpu-test", "memory ran out", "fewer jobs"})
+    for (const char* part :
+         {"bede", "2026-11-20 11:58 UTC", "value=\"30\" max=\"120\"", "30 of 120 steps",
+          "began <time datetime=\"2026-11-20T09:00:00Z\">2026-11-20 09:00 UTC</time>",
+          "at most 2 GiB of memory", "[30/120] cc &lt;a&gt;", "unpack 3 s · compile 1 h 52 min",
+          "1 GiB now, peak 1.5 GiB, limit 2 GiB", "<path d=\"M0 48L0 36H80L80 12H160L160 24H240V48\"/>",
+          "after 1 h 00 min", "other 9.9", "gpu-test", "memory ran out", "fewer jobs"})
         CHECK_MESSAGE(has(html, part), part);
     const std::string absurd = base::replace_all(status_json, "[512,1536,1024]", "[0,9223372036854775807]");
     CHECK(has(render_builds_page({}, "main", read_farm_report(absurd)), "H120L120 0H240V48"));
     const std::string empty = render_builds_page({}, "main", read_farm_report("no JSON"));
     CHECK(has(empty, "No site reports to this index yet"));
+}
+
+TEST_CASE(
+    "a project page names the newest version for each Python, and installs without a version where they "
+    "differ") {
+    const auto wheel = [](const char* version, const char* python, char digit) {
+        return sample_row(
+            version, "sample-" + std::string(version) + "-" + python + "-" + python + "-linux_aarch64.whl",
+            digit);
+    };
+    const std::string line = "pip install --index-url https://THIS-SERVER/main/simple/ ";
+    std::vector<catalog::FileRow> rows{wheel("2.6.0", "cp311", 'a'), wheel("2.6.0", "cp312", 'b'),
+                                       wheel("2.7.0", "cp311", 'c')};
+    std::string html = page_of(make_project_view("sample", rows));
+    CHECK(has(html, line + "sample</code>"));
+    CHECK(has(html, "The newest version for each Python: 3.11: 2.7.0 · 3.12: 2.6.0."));
+    CHECK(has(html, "<option value=\"sample 3.11:sample==2.7.0 3.12:sample==2.6.0\">any</option>"));
+    CHECK(has(html, "<option>3.12</option>"));
+    // The Pythons that sites have count, too; what is shown without a report does not change.
+    const std::string at_site =
+        page_of(make_project_view("sample", rows), {},
+                read_farm_report(
+                    base::replace_all(status_json, R"("pythons":["3.12"])", R"("pythons":["3.12","3.13"])")));
+    CHECK(has(at_site, " 3.12:sample==2.6.0 3.13:\">any</option>"));
+    CHECK(has(at_site,
+              "<option value=\"sample==2.6.0 3.11:sample==2.7.0 3.12:sample==2.6.0 3.13:\">bede, gh200 "
+              "(h100)</option>"));
+    CHECK(without_status(at_site) == without_status(html));
+    // pip would build a source distribution that is newer than the wheels.
+    rows.push_back(sample_row("2.8.0", "sample-2.8.0.tar.gz", 'd'));
+    html = page_of(make_project_view("sample", rows));
+    CHECK(has(html, line + "--only-binary sample sample</code>"));
+    // Neither yanked wheels nor pre-releases, and the stable ABI suits each Python from its own on.
+    rows = {wheel("1.0", "cp311", 'a'), wheel("2.0", "cp311", 'b'), wheel("3.0rc1", "cp311", 'c'),
+            sample_row("1.5", "sample-1.5-cp310-abi3-linux_aarch64.whl", 'd')};
+    rows[1].yanked = true;
+    html = page_of(make_project_view("sample", rows));
+    CHECK(has(html, line + "sample==1.5</code>"));
+    CHECK(!has(html, "id=\"install-python\""));
+}
+
+TEST_CASE("the search finds what any version has, not only the newest, and nothing that is yanked") {
+    ProjectView view =
+        make_project_view("sample", {sample_row("2.6.0", "sample-2.6.0-cp312-cp312-linux_x86_64.whl", 'a'),
+                                     sample_row("2.6.1", "sample-2.6.1-cp310-cp310-linux_x86_64.whl", 'b'),
+                                     sample_row("2.7.0", "sample-2.7.0-cp311-cp311-linux_aarch64.whl", 'c')});
+    view.files[1].yanked = true;
+    const SearchEntry entry = make_search_entry(view, {});
+    CHECK(entry.version == "2.7.0");
+    CHECK(entry.pythons == std::vector<std::string>{"3.11", "3.12"});
+    CHECK(entry.machines == std::vector<std::string>{"aarch64", "x86_64"});
+}
+
+TEST_CASE("what users ask for waits on the page of builds, with the reason why nobody takes it") {
+    const FarmReport report = read_farm_report(
+        R"({"format":"wheelyard.index-status/1","index":"main","sites":[],"requests":[
+        {"id":"t1","package":"torch","version":"9.9","python":"3.7","accelerator":"h200","state":"queued",
+         "reason":"no agent <builds> for Python 3.7","asked":"2026-11-20T11:00:00.000000Z"},
+        {"id":"t2","package":"six","version":"1","python":"3.12","state":"awaits_approval"},
+        {"id":"t3","package":"dask","version":"1","python":"3.12","state":"claimed"}]})");
+    const std::string html = render_builds_page({}, "main", report);
+    for (const char* part : {"<strong>torch 9.9</strong><span class=\"quiet\">Python 3.7, h200 · asked <time "
+                             "datetime=\"2026-11-20T11:00:00Z\">2026-11-20 11:00 UTC</time>",
+                             ">asked for</span>", "no agent &lt;builds&gt; for Python 3.7",
+                             ">awaits approval</span>", "<strong>dask 1</strong>"})
+        CHECK_MESSAGE(has(html, part), part);
+    CHECK(!has(html, "Nothing waits."));
+    CHECK(has(render_builds_page({}, "main", {}), "Nothing waits."));
+}
+
+TEST_CASE("a requirement leads to the search for its project") {
+    ProjectText text;
+    text.requirements = {"Typing_Extensions>=4.8", "numpy[x] ; python_version < \"3.12\"",
+                         "<b> no requirement"};
+    const std::string html = page_of(proven_view(), text);
+    CHECK(has(html, "<a href=\"../?q=typing-extensions\">Typing_Extensions</a>&gt;=4.8</li>"));
+    CHECK(has(html, "<a href=\"../?q=numpy\">numpy</a>[x] ; python_version &lt; &quot;3.12&quot;</li>"));
+    CHECK(has(html, "<li class=\"mono\">&lt;b&gt; no requirement</li>"));
+}
+
+TEST_CASE("a failed build shows the end of its log") {
+    FarmReport report = read_farm_report(status_json);
+    report.attempts.clear();
+    CHECK(!has(render_builds_page({}, "main", report), "Last lines of its log"));
+    report.failures[0].log_tail = {"cc <a>", "error: b"};
+    CHECK(has(render_builds_page({}, "main", report), "<pre>cc &lt;a&gt;\nerror: b</pre></details>"));
 }
 
 TEST_CASE("a failed build shows the phase that it failed in, if its site reports one") {

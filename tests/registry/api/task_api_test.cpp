@@ -118,6 +118,55 @@ TEST_CASE("who asks needs the action `task`, who claims needs `build`, both for 
     CHECK(fixture.ask(fixture.asker, "claimTask", fixture.offer('1')) == "403 auth.scope_refused");
 }
 
+TEST_CASE("the status of an index shows its open requests, without persons, and why nobody takes one") {
+    TaskFixture fixture;
+    std::string shown;
+    registry::SiteReports reports(
+        fixture.config,
+        [&](const std::filesystem::path&, const std::string& index, const std::string& document) {
+            if (index == "main") shown = document;
+            return base::Status();
+        },
+        fixture.clock,
+        [&](const std::string& index) { return registry::open_requests(*fixture.queue, index); });
+    registry::TaskApi api({fixture.config, *fixture.tokens, *fixture.queue, fixture.writer, &reports});
+    const auto ask = [&](const std::string& who, const std::string& operation, const std::string& body,
+                         const std::string& task = {}) {
+        http::ApiRequest request{.request_id = "r1", .operation = operation};
+        if (!task.empty()) request.parameters.emplace("task", task);
+        request.authorization = "Bearer " + who;
+        request.body = body;
+        const auto answer = api.answer(request);
+        REQUIRE(answer);
+        return answer->json;
+    };
+    const auto requests = [&] { return status::parse_index_status(shown).value().requests; };
+    const wire::Task task = wire::parse_task(ask(fixture.asker, "addTask", fixture.wish())).value();
+    CHECK(task.reason.find("no agent reports") != std::string::npos);
+    REQUIRE(requests().size() == 1);
+    CHECK(requests()[0].package == "six");
+    CHECK(requests()[0].state == "queued");
+    CHECK(requests()[0].reason == task.reason);
+    CHECK(shown.find("anna") == std::string::npos);
+    status::SiteReport report;
+    report.site = "bede";
+    report.index = "main";
+    report.time = fixture.clock.now();
+    report.claims = "any";
+    report.pythons = {"3.12"};
+    REQUIRE(reports.keep(report));
+    CHECK(requests().at(0).reason.find("Python 3.11; they build for 3.12") != std::string::npos);
+    CHECK(ask(fixture.asker, "showTask", {}, task.id).find("they build for 3.12") != std::string::npos);
+    report.pythons = {"3.11"};
+    report.time += 1;
+    REQUIRE(reports.keep(report));
+    CHECK(requests().at(0).reason.empty());
+    ask(fixture.builder, "claimTask", fixture.offer('1'));
+    CHECK(requests().at(0).state == "claimed");
+    ask(fixture.asker, "cancelTask", R"({"format":"wheelyard.change/1","reason":"enough"})", task.id);
+    CHECK(requests().empty());
+}
+
 TEST_CASE("one request adds many tasks, and a refused one stops none of the others") {
     TaskFixture fixture;
     const auto body = [](const std::string& tasks) {

@@ -175,6 +175,7 @@ TEST_CASE("a list has the tokens of the caller's scope, and no secret") {
     CHECK(shows(farm.id_of(weaker)));
     CHECK_FALSE(shows(farm.id_of(foreign)));
     CHECK_FALSE(shows(farm.id_of(stronger)));
+    CHECK(shows("\"hidden\":2"));
     const auto tokens = farm.cli.tokens().value();
     for (const auto& token : tokens)
         CHECK_FALSE(shows(token.secret_sha256));

@@ -130,6 +130,27 @@ TEST_CASE("late root pages are written without being asked for") {
     CHECK(queue.lag().roots_since_ms == 0);
 }
 
+TEST_CASE("pages that change without a commit are written without one, also if an upload comes between") {
+    FakeRoots tree;
+    PublishQueue queue(tree.function(), long_enough_ms, 1);
+    queue.want_pages();
+    tree.wait_for(tree.written, 1);
+    tree.fail(true);
+    queue.want_pages();
+    tree.wait_for(tree.failed, 1);
+    tree.fail(false);
+    tree.wait_for(tree.written, 2);
+}
+
+TEST_CASE("a run without root pages does not take away the wish for pages") {
+    FakePublisher publisher;  // reports no late root pages
+    PublishQueue queue(publisher.function(), long_enough_ms, long_enough_ms);
+    queue.want_pages();
+    publisher.set_committed(1);
+    REQUIRE(queue.wait_until_visible(1, long_enough_ms).has_value());
+    CHECK(queue.lag().late_roots == 1);
+}
+
 TEST_CASE("a root page that cannot be written fails no upload, and is tried again") {
     FakeRoots tree;
     tree.fail(true);

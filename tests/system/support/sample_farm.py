@@ -43,7 +43,11 @@ SUMMARIES = {
     "tqdm": "Fast, extensible progress meter",
 }
 
-TORCH_TEXT = """# PyTorch at this site
+TORCH_TEXT = """[![tests](https://ci.example.org/torch/badge.svg)](https://ci.example.org/torch)
+
+# PyTorch at this site
+
+##### Built here
 
 Built **from source** with CUDA 12.3 and the site's Open MPI, so that `torch.distributed` runs on many nodes.
 
@@ -158,11 +162,14 @@ def reports() -> dict[str, dict]:
             of("horovod", "0.28.1") | {"attempt": "w1kq7x9aab3aaa", "began": moment(231), "ended": moment(180), "phase": "build", "rule": "compiler.killed",
                                        "cause": "c++: fatal error: Killed signal terminated program cc1plus",
                                        "remedy": "Raise memory_mib of the recipe to 96000, or lower its jobs to 4; then: "
-                                                 "wheelyard-builder retry horovod"},
+                                                 "wheelyard-builder retry horovod-0.28.1-cp312-gh200 --site site.toml",
+                                                 "log_tail": ["[211/248] Building CXX object horovod/common/operations.cc.o",
+                                                              "c++: fatal error: Killed signal terminated program cc1plus",
+                                                              "ninja: build stopped: subcommand failed."]},
             of("torch", "2.5.1", "3.13") | {"attempt": "w1kq7x9aab3fff", "ended": moment(700), "phase": "sources", "rule": "disk.full",
                                             "cause": "fatal: write error: No space left on device",
                                             "remedy": "Free space below /nobackup, or set work.directory to another file system; then: "
-                                                      "wheelyard-builder retry torch"}]}
+                                                      "wheelyard-builder retry torch-2.5.1-cp313-gh200 --site site.toml"}]}
     archer = {
         "format": "wheelyard.site/1", "site": "archer2", "index": "archer2", "program": "wheelyard-builder 0.1.0", "time": moment(200),
         "next_tick": moment(195), "pythons": ["3.11"], "nodes": [{"name": "standard", "cores": 128, "memory_mib": 256000}],
@@ -181,9 +188,8 @@ def report_sites(farm: Farm, token: str, documents: dict[str, dict]) -> None:
 
 
 def fill(farm: Farm, folder: Path) -> None:
-    """Uploads the wheels and reports the sites, before the pages are rendered for the last time."""
+    """Uploads the wheels, then reports the sites, as an operator who imports first does."""
     token = farm.create_token(name="sample", actions=("upload", "yank"))
-    report_sites(farm, token, reports())
     for index, made in wheels(folder).items():
         for wheel in made:
             status, problem = RawUpload(farm, token, wheel.write(folder / index), index).send()
@@ -194,14 +200,20 @@ def fill(farm: Farm, folder: Path) -> None:
                                      data=json.dumps({"format": "wheelyard.change/1", "reason": YANKED_BECAUSE}).encode(),
                                      headers={"Authorization": f"Bearer {token}"})
     urllib.request.urlopen(request).close()
+    wait_for(farm, YANKED_BECAUSE)
+    report_sites(farm, token, reports())
 
 
 def wait_for_pages(farm: Farm) -> None:
     """A server writes the pages a moment after the change."""
+    wait_for(farm, YANKED_BECAUSE, ">building<", "Where it runs")
+
+
+def wait_for(farm: Farm, *parts: str) -> None:
     deadline = time.monotonic() + PATIENCE_S
     while True:
         page = farm.get("/bede-gh200/project/torch/")[2].decode()
-        if YANKED_BECAUSE in page and ">building<" in page:
+        if all(part in page for part in parts):
             return
         if time.monotonic() > deadline:
             raise AssertionError(page)

@@ -1,0 +1,69 @@
+#include "lib/status/index_status.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+using namespace wheelyard;
+using namespace wheelyard::status;
+
+namespace {
+
+SiteReport site_with(const std::string& claims, const std::vector<std::string>& pythons,
+                     const std::vector<std::string>& accelerators = {}) {
+    SiteReport site;
+    site.site = "bede";
+    site.index = "main";
+    site.time = 1;
+    site.claims = claims;
+    site.pythons = pythons;
+    for (const std::string& accelerator : accelerators) {
+        NodeReport node;
+        node.name = "gpu";
+        node.accelerator = accelerator;
+        site.nodes.push_back(node);
+    }
+    return site;
+}
+RequestReport request_for(const std::string& python, const std::string& accelerator = {}) {
+    RequestReport request;
+    request.python = python;
+    request.accelerator = accelerator;
+    return request;
+}
+
+}  // namespace
+
+TEST_CASE("the requests of an index are read as they were written, and none is no member") {
+    IndexStatus status{.index = "main", .sites = {}, .requests = {}};
+    CHECK(render_index_status(status).find("requests") == std::string::npos);
+    status.requests = {{"t1", "torch", "2.4.0", "3.12", "", "queued", "a\nb", 1'000'000}};
+    const auto read = parse_index_status(render_index_status(status));
+    REQUIRE(read.has_value());
+    REQUIRE(read->requests.size() == 1);
+    CHECK(read->requests[0].package == "torch");
+    CHECK(read->requests[0].accelerator == "");
+    CHECK(read->requests[0].reason == "a b");
+    CHECK(read->requests[0].asked == 1'000'000);
+    status.requests.resize(max_requests_per_index + 5, status.requests[0]);
+    CHECK(parse_index_status(render_index_status(status))->requests.size() == max_requests_per_index);
+}
+
+TEST_CASE("a request that no agent will take says why, and one that an agent may take says nothing") {
+    CHECK(why_nobody_takes(request_for("3.12"), {}).find("no agent reports") != std::string::npos);
+    CHECK(why_nobody_takes(request_for("3.12"), {site_with("no", {"3.12"})}).find("site file of bede") !=
+          std::string::npos);
+    CHECK(
+        why_nobody_takes(request_for("3.7"), {site_with("any", {"3.11"}), site_with("recipes", {"3.12"})}) ==
+        "no agent of this index builds for Python 3.7; they build for 3.11, 3.12");
+    CHECK(why_nobody_takes(request_for("3.12", "h200"), {site_with("any", {"3.12"}, {"gh200", "v100"})}) ==
+          "no site of this index has the accelerator h200; they have gh200, v100");
+    // The one with this Python takes no requests.
+    CHECK(!why_nobody_takes(request_for("3.12"), {site_with("no", {"3.12"}), site_with("any", {"3.11"})})
+               .empty());
+    for (const auto& sites : {std::vector{site_with("any", {"3.12"}, {"gh200"})},
+                              std::vector{site_with("", {"3.12"}, {"gh200"})},  // an older agent
+                              std::vector{site_with("recipes", {}, {})}})
+        CHECK(why_nobody_takes(request_for("3.12", "gh200"), sites).empty());
+    CHECK(why_nobody_takes(request_for("3.12"), {site_with("any", {"3.12"}, {"gh200"})}).empty());
+}
