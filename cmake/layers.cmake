@@ -78,7 +78,7 @@ wheelyard_layer(tasks        registry/tasks               base io wheel wire cat
 wheelyard_layer(sql_tasks    registry/tasks/sql           base io wire tasks)
 wheelyard_layer(sqlite_tasks registry/tasks/sqlite        base io wire sqlite tasks sql_tasks)
 wheelyard_layer(postgres_tasks registry/tasks/postgres    base io wire postgres tasks sql_tasks)
-wheelyard_layer(database     registry/database            base catalog tasks sqlite sqlite_catalog sqlite_tasks postgres postgres_catalog postgres_tasks)
+wheelyard_layer(database     registry/database            base catalog sql_catalog tasks sqlite sqlite_catalog sqlite_tasks postgres postgres_catalog postgres_tasks)
 wheelyard_layer(lifecycle    registry/lifecycle           base io wheel wire blobs catalog database)
 
 wheelyard_group(server: HTTP without rules, and the configuration)
