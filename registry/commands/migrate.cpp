@@ -68,7 +68,7 @@ base::Status run_migrate(const MigrateArguments& arguments, const base::Clock& c
                           name_of(place), "change `blobs` in [stores] of the file that --to names");
     WHEELYARD_ASSIGN(const auto from, blobs::read_blob_store(config.blob_place()));
     WHEELYARD_ASSIGN(const auto to, blobs::open_blob_store(place));
-    WHEELYARD_ASSIGN(const auto catalog, database::Store(config.store).reader());
+    WHEELYARD_ASSIGN(const auto catalog, database::Store(config.database()).reader());
     const auto progress = [&, shown = clock.now()](const lifecycle::MigrationReport& so_far) mutable {
         if (arguments.quiet || clock.now() - shown < shown_every_us) return;
         shown = clock.now();

@@ -54,7 +54,7 @@ base::Status run_release_project(const ReleaseProjectArguments& arguments, const
         return wire::fail("explain.name", "This is not the name of a project", arguments.project,
                           "names have letters, digits, `-`, `_` and `.`");
     const std::string project = wheel::normalize_name(arguments.project);
-    WHEELYARD_ASSIGN(const auto catalog, database::Store(config.store).writer());
+    WHEELYARD_ASSIGN(const auto catalog, database::Store(config.database()).writer());
     WHEELYARD_ASSIGN(const auto files, catalog->files(arguments.upstream, project));
     // First the audit log: what is in it and not done is repeated; what is done and not in it nobody can explain.
     const catalog::Cause cause{.actor = local_actor(), .reason = arguments.reason, .time = clock.now()};
