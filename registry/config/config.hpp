@@ -16,7 +16,9 @@
 #include "registry/blobs/disk_room.hpp"
 #include "registry/config/limits.hpp"
 #include "registry/config/pages_config.hpp"
+#include "registry/config/stores_config.hpp"
 #include "registry/config/upstream_config.hpp"
+#include "registry/database/place.hpp"
 #include "registry/server/server.hpp"
 #include "registry/tasks/task_store.hpp"
 
@@ -63,12 +65,16 @@ struct RegistryConfig {
     std::int64_t scrub_mib_per_s = default_scrub_mib_per_s;  // 0: `serve` does not scrub
     bool pages = true;                                       // the published tree has pages for people
     PagesConfig look;                                        // [pages]
+    StoresConfig stores = {};                                // [stores]
     tasks::TaskRules tasks;
     std::string notify_command = {};  // for /bin/sh; empty: nobody is told
     std::vector<IndexConfig> indexes;
     io::Json index_tables;       // `indexes` as they were written: an array of [[index]] tables
     std::filesystem::path file;  // relative paths of `index_tables` are relative to its folder
 
+    [[nodiscard]] database::Place database() const {
+        return {store, stores.database, stores.database_password_file};
+    }
     [[nodiscard]] std::filesystem::path published() const { return store / "public"; }
     // The tree of the private indexes; only `serve` reads it.
     [[nodiscard]] std::filesystem::path published_private() const { return store / "private"; }

@@ -39,6 +39,17 @@ directory = "data"
 # min_free_mib = 64         # uploads end while this much is free on the disk; as much is kept for administrators
 # scrub_mib_per_s = 8       # stored wheels are read and compared with their hashes all the time; 0: never
 
+# Stores outside of the data folder, for when one machine is not enough. See docs/reference/registry-config.md.
+[stores]
+# database = ""             # "postgres://wheelyard@db.example.org/wheelyard?sslmode=verify-full"; "": SQLite in the folder
+# database_password_file = "secrets/database"
+# blobs = ""                # "s3://BUCKET/PREFIX"; "": files in the folder
+# blobs_endpoint = "https://s3.example.org"
+# blobs_public_endpoint = ""            # for clients, which then get files from the store itself
+# blobs_region = "us-east-1"
+# blobs_path_style = false              # true: the bucket is part of the path, not of the host's name
+# blobs_credentials_file = "secrets/s3"
+
 # How the pages for people look.
 [pages]
 # name = "Wheels of Bede"   # in the header of every page
