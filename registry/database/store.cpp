@@ -6,6 +6,7 @@
 #include "lib/base/files/file.hpp"
 #include "lib/base/limits.hpp"
 #include "registry/catalog/sqlite/sqlite_catalog.hpp"
+#include "registry/nodes/alone.hpp"
 #include "registry/sqlite/sqlite.hpp"
 #include "registry/tasks/sqlite/sqlite_tasks.hpp"
 
@@ -46,6 +47,14 @@ base::Result<std::unique_ptr<tasks::TaskStore>> Store::tasks(tasks::TaskRules ru
                                                              const base::Clock& clock) const {
     WHEELYARD_ASSIGN(auto rows, tasks::open_sqlite_tasks(tasks_file()));
     return std::make_unique<tasks::TaskStore>(std::move(rows), rules, clock);
+}
+
+base::Result<std::unique_ptr<nodes::NodeBoard>> Store::node_board() const {
+    return std::make_unique<nodes::AloneBoard>();
+}
+
+base::Result<std::unique_ptr<nodes::WriterLock>> Store::writer_lock() const {
+    return std::make_unique<nodes::AloneLock>();
 }
 
 std::vector<fs::path> Store::catalog_files() const {

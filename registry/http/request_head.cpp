@@ -116,6 +116,7 @@ class HeadParser final : public http::basic_parser<true> {
         if (base::equals_ignoring_case(name, "X-Forwarded-Proto")) head.forwarded_proto = view(value);
         if (base::equals_ignoring_case(name, "X-Forwarded-Host")) head.forwarded_host = view(value);
         if (base::equals_ignoring_case(name, "X-Forwarded-Prefix")) head.forwarded_prefix = view(value);
+        if (base::equals_ignoring_case(name, "X-Wheelyard-Forwarded")) head.is_from_node = true;
         if (base::equals_ignoring_case(name, "Upload-Offset"))
             head.upload_offset = base::parse_decimal(view(value));
         if (base::equals_ignoring_case(name, "Upload-Length"))

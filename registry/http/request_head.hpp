@@ -38,6 +38,7 @@ struct RequestHead {
     std::string forwarded_proto;  // X-Forwarded-Proto, -Host and -Prefix
     std::string forwarded_host;
     std::string forwarded_prefix;
+    bool is_from_node = false;  // another node of this registry has passed it on (forward.hpp)
 
     [[nodiscard]] bool has_body() const { return chunked || (content_length && *content_length > 0); }
 };
