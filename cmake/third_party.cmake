@@ -76,6 +76,13 @@ if(NOT WHEELYARD_CLUSTER)
     target_compile_definitions(boost_headers INTERFACE BOOST_ASIO_NO_DEPRECATED BOOST_ASIO_SEPARATE_COMPILATION
         BOOST_BEAST_SEPARATE_COMPILATION)
     wheelyard_uses(sqlite SQLite::SQLite3)
+    # Only its header: libpq is loaded by the first connection, as libcurl.
+    find_path(LIBPQ_INCLUDE_DIR libpq-fe.h PATH_SUFFIXES postgresql)
+    if(NOT LIBPQ_INCLUDE_DIR)
+        message(FATAL_ERROR "libpq-fe.h was not found: install libpq-dev")
+    endif()
+    target_include_directories(wheelyard_postgres SYSTEM PUBLIC ${LIBPQ_INCLUDE_DIR})
+    wheelyard_uses(postgres ${CMAKE_DL_LIBS})
     # The archives: the programs then need no package at run time that a server rarely has.
     find_path(CMARK_INCLUDE_DIR cmark-gfm-core-extensions.h)
     find_library(CMARK_LIBRARY libcmark-gfm.a)

@@ -1,0 +1,84 @@
+// One connection with its deadlines: internal to this folder.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "lib/base/result.hpp"
+#include "registry/postgres/libpq.hpp"
+#include "registry/postgres/postgres.hpp"
+
+namespace wheelyard::postgres {
+
+// An answer of libpq, freed with it.
+struct Rows {
+    Rows(const Libpq& api, PGresult* answer) : library(api), result(answer) {}
+    Rows(const Rows&) = delete;
+    Rows& operator=(const Rows&) = delete;
+    ~Rows() { library.clear(result); }
+    const Libpq& library;
+    PGresult* result;
+    std::string decoded = {};  // of a BYTEA column
+};
+
+// A parameter as libpq sends it: texts and bytes in binary, numbers as text, so that the server infers their types.
+struct Parameter {
+    const char* bytes;
+    int length;
+    bool is_binary;
+};
+
+class Connection {
+  public:
+    Connection(const Libpq& api, Target target, Database::Mode mode, Deadlines deadlines)
+        : library_(api), target_(std::move(target)), mode_(mode), deadlines_(deadlines) {}
+    Connection(const Connection&) = delete;
+    Connection& operator=(const Connection&) = delete;
+    ~Connection() { give_up(); }
+
+    [[nodiscard]] base::Status connect();
+    // One statement, or several without parameters. Repeats a SELECT outside of a transaction once.
+    [[nodiscard]] base::Result<std::unique_ptr<Rows>> execute(const std::string& sql,
+                                                              std::span<const Parameter> parameters = {});
+    [[nodiscard]] base::Status begin(const std::string& sql);
+    [[nodiscard]] base::Status commit();
+    void roll_back() noexcept;
+    [[nodiscard]] base::Result<bool> wait_notice(const std::string& channel, std::int64_t timeout_ms);
+    [[nodiscard]] std::int64_t session() const { return sessions_; }
+    std::int64_t set_deadline(std::int64_t statement_ms);  // returns the one before
+
+  private:
+    using Time = std::chrono::steady_clock::time_point;
+    [[nodiscard]] base::Status open_session();
+    [[nodiscard]] base::Result<std::unique_ptr<Rows>> ask(const std::string& sql,
+                                                          std::span<const Parameter> parameters);
+    // False: not within the time.
+    [[nodiscard]] bool wait_for(short events, Time end) const;
+    [[nodiscard]] base::Status send_all(Time end);
+    [[nodiscard]] base::Result<std::unique_ptr<Rows>> receive(Time end);
+    [[nodiscard]] tl::unexpected<base::Error> fail_lost(std::string reason);
+    [[nodiscard]] tl::unexpected<base::Error> fail_late();
+    [[nodiscard]] tl::unexpected<base::Error> fail_answer(const Rows& rows);
+    void give_up() noexcept;
+    [[nodiscard]] std::string newest_message() const;
+
+    const Libpq& library_;
+    const Target target_;
+    const Database::Mode mode_;
+    Deadlines deadlines_;
+    PGconn* connection_ = nullptr;  // null: none
+    std::string password_ = {};     // never part of a message
+    std::string listens_to_ = {};
+    std::int64_t sessions_ = 0;
+    bool in_transaction_ = false;
+    bool is_late_ = false;                     // the newest statement had no answer in time
+    std::optional<base::Error> refused_ = {};  // why the last try to connect failed …
+    Time refused_until_ = {};                  // … and how long no other one is made
+};
+
+}  // namespace wheelyard::postgres
