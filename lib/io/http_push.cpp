@@ -64,8 +64,7 @@ struct HttpPush::State {
         set(CURLOPT_PROTOCOLS, long{CURLPROTO_HTTP | CURLPROTO_HTTPS});
 #endif
         if (!ca_bundle.empty()) set(CURLOPT_CAINFO, ca_bundle.c_str());
-        if (!settings.proxy.empty() || !settings.uses_environment)
-            set(CURLOPT_PROXY, settings.proxy.c_str());
+        if (!settings.proxy.empty() || !settings.uses_environment) set(CURLOPT_PROXY, settings.proxy.c_str());
         set(CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(settings.connect_timeout_ms));
         set(CURLOPT_WRITEFUNCTION, on_body);
         set(CURLOPT_WRITEDATA, &transfer);

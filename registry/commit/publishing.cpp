@@ -59,15 +59,17 @@ void PublishQueue::want(catalog::Serial serial) {
 // only if that run covered the waiter's serial: a run that began before the commit does not matter to it.
 std::optional<base::Status> PublishQueue::verdict(const Waiter& waiter) const {
     if (waiter.rebuilt_before != rebuilt_)
-        return base::fail("publish.history_lost",
-                          "The database was replaced by one with another history, in which this may be missing",
-                          {}, "send it again");
+        return base::fail(
+            "publish.history_lost",
+            "The database was replaced by one with another history, in which this may be missing", {},
+            "send it again");
     const LaggingPage* const lagging = find_lagging(waiter.page);
     const bool is_shown_here = visible_ >= waiter.serial && lagging == nullptr;
     if (is_shown_here && others_show_ >= waiter.serial) return base::Status();
     if (visible_ >= waiter.serial && lagging != nullptr && runs_ != waiter.runs_before)
         return base::fail(lagging->error);
-    if (!is_shown_here && !waiter.outlasts_failures && failures_ != waiter.failures_before && failed_up_to_ >= waiter.serial)
+    if (!is_shown_here && !waiter.outlasts_failures && failures_ != waiter.failures_before &&
+        failed_up_to_ >= waiter.serial)
         return base::fail(last_failure_);
     if (stopping_)
         return base::fail("publish.stopping", "The registry is stopping", {}, "try again after the restart");
@@ -109,9 +111,15 @@ void PublishQueue::call_after_next_run(std::function<void()> then) {
 }
 
 void PublishQueue::wait_for_others(QueueObserver observer) {
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
     observer_ = std::move(observer);
     others_show_ = -1;
+    if (visible_ >= 0 && !is_page_left()) {  // no run may follow
+        const auto shown = observer_.shown;
+        const catalog::Serial serial = visible_;
+        lock.unlock();
+        shown(serial);
+    }
 }
 
 void PublishQueue::note_others_show(catalog::Serial serial) {
@@ -274,9 +282,8 @@ void PublishQueue::run_once(std::unique_lock<std::mutex>& lock, RootPages roots)
 
 // Another run cannot show a page that lacks a lost or damaged blob; no node can.
 bool PublishQueue::is_page_left() const {
-    return std::any_of(lagging_.begin(), lagging_.end(), [](const LaggingPage& page) {
-        return page.error.recovery != base::Recovery::person;
-    });
+    return std::any_of(lagging_.begin(), lagging_.end(),
+                       [](const LaggingPage& page) { return page.error.recovery != base::Recovery::person; });
 }
 
 void PublishQueue::note_shown_by(std::uint64_t run, std::unique_lock<std::mutex>& lock) {

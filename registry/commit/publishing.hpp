@@ -150,10 +150,10 @@ class PublishQueue {
     std::vector<Waiter> waiters_;
     catalog::Serial others_show_ = catalog::newest_of_all;  // there are no others
     QueueObserver observer_;
-    std::uint64_t begun_ = 0;    // runs
-    std::uint64_t rebuilt_ = 0;  // trees, since the start
+    std::uint64_t begun_ = 0;                                                  // runs
+    std::uint64_t rebuilt_ = 0;                                                // trees, since the start
     std::vector<std::pair<std::uint64_t, std::function<void()>>> after_runs_;  // from which run on
-    TimePoint behind_since_{};  // while wanted_ > visible_
+    TimePoint behind_since_{};                                                 // while wanted_ > visible_
     bool stopping_ = false;
     std::thread thread_;
 };

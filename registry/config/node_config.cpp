@@ -24,9 +24,8 @@ NodeConfig read_node(io::TomlTable table) {
     if (!node.address.empty() && (!is_url || node.address.ends_with('/')))
         table.report("address",
                      "must be a URL like http://node-a.example.org:8080, without a trailing slash");
-    node.lease_ms = table.integer_or("lease_s", nodes::default_lease_s, nodes::min_lease_s,
-                                     nodes::max_lease_s) *
-                    1000;
+    node.lease_ms =
+        table.integer_or("lease_s", nodes::default_lease_s, nodes::min_lease_s, nodes::max_lease_s) * 1000;
     return node;
 }
 

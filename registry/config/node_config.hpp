@@ -11,8 +11,9 @@
 namespace wheelyard::registry {
 
 struct NodeConfig {
-    std::string name;     // for people; the machine's unless configured
-    std::string address;  // "http://node-a.example.org:8080": where other nodes send writes; empty: they cannot
+    std::string name;  // for people; the machine's unless configured
+    std::string
+        address;  // "http://node-a.example.org:8080": where other nodes send writes; empty: they cannot
     std::int64_t lease_ms = nodes::default_lease_s * 1000;
 };
 

@@ -38,10 +38,11 @@ class ForwardService {
 
 // The answer of a node whose pages may be older than what another node has answered.
 [[nodiscard]] inline wire::Problem no_lease() {
-    return wire::make_problem("node.no_lease", "This node may not answer now",
-                              "It could not show the registry's database in time that it lives, so its pages may be "
-                              "old. Other nodes answer.",
-                              {}, "try again in a few seconds, or at another node");
+    return wire::make_problem(
+        "node.no_lease", "This node may not answer now",
+        "It could not show the registry's database in time that it lives, so its pages may be "
+        "old. Other nodes answer.",
+        {}, "try again in a few seconds, or at another node");
 }
 
 }  // namespace wheelyard::http

@@ -144,7 +144,8 @@ void IndexApply::put_in_force(RegistryConfig next, const std::vector<std::string
 }
 
 base::Status IndexApply::adopt(const catalog::Catalog& reader) {
-    const std::lock_guard lock(mutex_);  // before the list is read: an own change is not undone by an older list
+    const std::lock_guard lock(
+        mutex_);  // before the list is read: an own change is not undone by an older list
     if (!is_open_) return {};
     WHEELYARD_ASSIGN(std::string list, reader.index_list());
     if (list.empty() || list == adopted_) return {};

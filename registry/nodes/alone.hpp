@@ -18,7 +18,9 @@ class AloneBoard final : public NodeBoard {
 
 class AloneLock final : public WriterLock {
   public:
-    [[nodiscard]] base::Result<Kept> take_or_keep() override { return Kept{.is_held = true, .is_for_good = true}; }
+    [[nodiscard]] base::Result<Kept> take_or_keep() override {
+        return Kept{.is_held = true, .is_for_good = true};
+    }
     [[nodiscard]] base::Status note_waited() override { return {}; }
     [[nodiscard]] base::Status release() override { return {}; }
 };

@@ -82,8 +82,8 @@ bool NodeLease::may_answer() const {
     const std::int64_t end_us = end_us_.load(std::memory_order_acquire);
     if (end_us == std::numeric_limits<std::int64_t>::max()) return true;
     const std::int64_t now_us = clock_.boot_us();
-    return now_us < end_us && !has_jumped(lead_us_.load(std::memory_order_relaxed),
-                                          clock_.wall_us() - now_us, settings_.margin_ms);
+    return now_us < end_us && !has_jumped(lead_us_.load(std::memory_order_relaxed), clock_.wall_us() - now_us,
+                                          settings_.margin_ms);
 }
 
 void NodeLease::note_shown(Serial serial) {

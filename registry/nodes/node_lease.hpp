@@ -109,9 +109,9 @@ class NodeLease {
     NodeRow row_;
     LeaseState state_ = LeaseState::away;
     bool may_have_row_ = false;
-    Serial target_ = -1;                              // away: what has to be shown first; -1: not known
+    Serial target_ = -1;                                    // away: what has to be shown first; -1: not known
     std::shared_ptr<std::atomic<bool>> newest_shown_ = {};  // joining: set once the run has succeeded
-    Shown renewed_;                                   // as the last renewal told it
+    Shown renewed_;                                         // as the last renewal told it
     bool renewed_as_writer_ = false;
     std::int64_t renewed_at_us_ = 0;
     bool has_failed_ = false;

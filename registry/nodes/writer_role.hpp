@@ -34,7 +34,9 @@ class WriterRole {
     void stop();  // releases the lock
 
     // Any thread; a clock read.
-    [[nodiscard]] bool may_write() const { return clock_.boot_us() < end_us_.load(std::memory_order_acquire); }
+    [[nodiscard]] bool may_write() const {
+        return clock_.boot_us() < end_us_.load(std::memory_order_acquire);
+    }
     void turn();  // one step of the thread, for tests
 
     struct Seen {

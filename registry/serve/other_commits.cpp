@@ -20,8 +20,7 @@ base::Result<std::unique_ptr<OtherCommits>> OtherCommits::follow(const database:
     return std::unique_ptr<OtherCommits>(new OtherCommits(std::move(reader), pages, is_alone));
 }
 
-OtherCommits::OtherCommits(std::unique_ptr<const catalog::Catalog> reader, PublishQueue& pages,
-                           bool is_alone)
+OtherCommits::OtherCommits(std::unique_ptr<const catalog::Catalog> reader, PublishQueue& pages, bool is_alone)
     : reader_(std::move(reader)),
       pages_(pages),
       wait_ms_(is_alone ? 0 : longest_hint_wait_ms),

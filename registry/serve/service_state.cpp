@@ -89,6 +89,7 @@ http::ServiceState look_at_service(const ServiceParts& parts) {
         {"scrub_blobs", "Blobs that these rounds read", number(scrub.blobs)},
         {"scrub_faults", "Damaged and missing blobs that the scrub found since the start",
          number(scrub.faults)}};
+    if (!parts.node.is_alone()) state.note = parts.node.text() + "\n";
     const std::vector<http::Gauge> of_node = parts.node.gauges();
     state.gauges.insert(state.gauges.end(), of_node.begin(), of_node.end());
     const std::vector<http::Gauge> of_upstreams = parts.upstreams.gauges();

@@ -13,8 +13,9 @@ namespace {
 
 constexpr std::int64_t answer_margin_ms = 30'000;  // for what the writer does beside waiting for pages
 
+// indexer/publish/same_history.hpp
 bool is_of_other_history(const base::Error& error) {
-    return error.code == "publish.tree_ahead" || error.code == "publish.other_catalog";
+    return error.kind == base::ErrorKind::conflict;
 }
 
 // Renamed first: a server that is killed here finds no tree, and makes one.
@@ -41,9 +42,8 @@ base::Result<std::unique_ptr<ThisNode>> ThisNode::open(const database::Store& st
     WHEELYARD_ASSIGN(auto lock, store.writer_lock());
     WHEELYARD_ASSIGN(auto reader, store.reader());
     WHEELYARD_ASSIGN(auto publishers_reader, store.reader());
-    return std::unique_ptr<ThisNode>(
-        new ThisNode(config, std::move(board), std::move(lock), std::move(reader),
-                     std::move(publishers_reader)));
+    return std::unique_ptr<ThisNode>(new ThisNode(config, std::move(board), std::move(lock),
+                                                  std::move(reader), std::move(publishers_reader)));
 }
 
 ThisNode::ThisNode(const RegistryConfig& config, std::unique_ptr<nodes::NodeBoard> board,
@@ -68,12 +68,13 @@ ThisNode::ThisNode(const RegistryConfig& config, std::unique_ptr<nodes::NodeBoar
                config.server.page_wait_ms + answer_margin_ms) {}
 
 nodes::LeaseHooks ThisNode::hooks() {
-    return {.newest = [this] { return reader_->last_serial(); },
-            .show = [this](catalog::Serial serial) { pages_->want(serial); },
-            .show_newest = [this](std::function<void()> then) { pages_->call_after_next_run(std::move(then)); },
-            .is_awaited = [this] { return pages_->awaits_others(); },
-            .others_show = [this](catalog::Serial serial) { pages_->note_others_show(serial); },
-            .is_writer = [this] { return role_.may_write(); }};
+    return {
+        .newest = [this] { return reader_->last_serial(); },
+        .show = [this](catalog::Serial serial) { pages_->want(serial); },
+        .show_newest = [this](std::function<void()> then) { pages_->call_after_next_run(std::move(then)); },
+        .is_awaited = [this] { return pages_->awaits_others(); },
+        .others_show = [this](catalog::Serial serial) { pages_->note_others_show(serial); },
+        .is_writer = [this] { return role_.may_write(); }};
 }
 
 base::Status ThisNode::remove_trees() const {
@@ -95,10 +96,12 @@ PublishFunction ThisNode::guard(PublishFunction publish) {
             lease_.forget_shown();
             ++lost_histories_;
             is_rebuilding_ = true;
-            io::log_error("node.history_lost", {{"error", published.error().text()},
-                                                {"advice", "the database lost events that this node has shown, as after "
-                                                           "a failover to an asynchronous standby; its pages are made "
-                                                           "again"}});
+            io::log_error("node.history_lost",
+                          {{"error", published.error().text()},
+                           {"advice",
+                            "the database lost events that this node has shown, as after "
+                            "a failover to an asynchronous standby; its pages are made "
+                            "again"}});
             WHEELYARD_TRY(remove_trees());
             published = publish(RootPages::all);
         }
@@ -156,14 +159,15 @@ std::vector<http::Gauge> ThisNode::gauges() const {
     if (is_alone()) return {};
     const auto lease = lease_.seen();
     const auto role = role_.seen();
-    return {{"node_serving", "1 while this node may answer from its pages", may_answer() ? 1.0 : 0.0},
+    return {{"node_serving", "Whether this node may answer from its pages: 1 or 0", may_answer() ? 1.0 : 0.0},
             {"node_lease_seconds", "Rest of this node's lease", as_gauge(lease.left_ms) / 1000},
             {"node_lapses", "Leases of this node that ended although it ran, since the start",
              as_gauge(lease.lapses)},
             {"node_writer", "1 while this node accepts changes", role.is_writer ? 1.0 : 0.0},
             {"node_knows_writer", "1 while this node writes or knows the one that does",
              role.is_writer || lease.writer ? 1.0 : 0.0},
-            {"node_lost_histories", "Trees that were made again because the database lost their events, since the start",
+            {"node_lost_histories",
+             "Trees that were made again because the database lost their events, since the start",
              as_gauge(lost_histories_.load())}};
 }
 

@@ -81,7 +81,7 @@ class ThisNode {
     const std::unique_ptr<const catalog::Catalog> publishers_reader_;
     std::mutex before_mutex_;  // guards before_pages_, also while it runs
     BeforePages before_pages_;
-    PublishQueue* pages_ = nullptr;                         // set before the threads start
+    PublishQueue* pages_ = nullptr;  // set before the threads start
     std::atomic<std::uint64_t> lost_histories_ = 0;
     std::atomic<bool> is_rebuilding_ = false;
     nodes::NodeLease lease_;

@@ -16,8 +16,9 @@ constexpr std::uint64_t max_forwarded_answer_bytes = 64u << 20;
 
 // Of the connection to the other node, or given by this one again (RFC 9110, 7.6.1).
 bool is_of_the_hop(std::string_view name) {
-    constexpr std::array<std::string_view, 9> hop{"connection", "keep-alive",     "transfer-encoding", "te",  "trailer",
-                                                  "upgrade",    "content-length", "date",              "x-request-id"};
+    constexpr std::array<std::string_view, 9> hop{"connection",  "keep-alive", "transfer-encoding", "te",
+                                                  "trailer",     "upgrade",    "content-length",    "date",
+                                                  "x-request-id"};
     return std::find(hop.begin(), hop.end(), name) != hop.end() || name.starts_with("access-control-");
 }
 

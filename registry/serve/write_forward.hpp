@@ -15,8 +15,8 @@ class WriteForward final : public http::ForwardService {
   public:
     // `is_here`: this node writes; `find`: the node that does, as the board has it. Both are fast, and any thread calls
     // them. `answer_wait_ms`: for the answer after the last byte.
-    WriteForward(std::function<bool()> is_here,
-                 std::function<std::optional<nodes::WriterPlace>()> find, std::int64_t answer_wait_ms);
+    WriteForward(std::function<bool()> is_here, std::function<std::optional<nodes::WriterPlace>()> find,
+                 std::int64_t answer_wait_ms);
     [[nodiscard]] Writer writer() const override;
     [[nodiscard]] http::Answered<std::unique_ptr<http::ForwardedRequest>> begin(
         const http::RequestHead& head) override;

@@ -60,7 +60,8 @@ struct ServerSettings {
     std::size_t max_uploads = 16;       // concurrent; each uses 2 MiB of buffers, and a pool thread at times
     std::size_t max_token_uploads = 8;  // of them, of one token
     ServiceStateFunction service_state = {};  // for /readyz and /metrics
-    std::function<bool()> may_answer = {};    // of several nodes: whether the pages are known to be new; empty: always
+    std::function<bool()> may_answer =
+        {};  // of several nodes: whether the pages are known to be new; empty: always
 };
 
 // The error that start() would have about certificate and key.

@@ -15,8 +15,9 @@ import unittest
 
 from support.case import main
 from support.clients import RawUpload, pip_install, twine_upload, uv_publish
-from support.farm import INDEX
+from support.farm import INDEX, ROOT
 from support.node_farm import Node, Nodes, Postgres
+from support.web_servers import WebServer, lines_of, why_none
 from support.wheels import Wheel
 
 IS_FULL = os.environ.get("WHEELYARD_FULL") == "1"
@@ -54,6 +55,7 @@ class NodesCase(unittest.TestCase):
         cls.a, cls.b = cls.nodes["a"], cls.nodes["b"]
         cls.a.start()
         cls.token = cls.a.create_token(actions=("upload", "token", "yank"))
+        cls.administrator = cls.a.create_token("*", name="administrator", actions=("index",))
         cls.b.start()
         cls.a.wait(cls.a.is_writer, PATIENCE_S, "writer")
 
@@ -238,6 +240,57 @@ class Failures(NodesCase):
         for node in (self.a, self.b):
             self.assertLessEqual(set(acknowledged), set(node.files("crash")))
         RawUpload(self.b, self.token, self.wheel("crash", "2.0")).send_until_acknowledged()
+
+    def test_a_failover_that_lost_events_is_noticed_and_the_pages_are_made_again(self):
+        kept, lost = self.wheel("history", "1.0"), self.wheel("history", "2.0")
+        RawUpload(self.a, self.token, kept).send_until_acknowledged()
+        self.nodes.postgres.keep_copy()
+        self.back_to_two()
+        RawUpload(self.b, self.token, lost).send_until_acknowledged()
+        self.assertIn(lost.name, self.a.files("history"))
+        self.nodes.postgres.fail_over()
+        for node in (self.a, self.b):
+            node.wait(lambda: node.metric("node_lost_histories") >= 1, PATIENCE_S, "noticing")
+        self.back_to_two()
+        self.assertEqual(self.nodes.postgres.ask("SELECT substr(timeline, length(timeline)) FROM writer_timeline").stdout.strip(), "2")
+        for node in (self.a, self.b):
+            self.assertEqual(set(node.files("history")), {kept.name})
+        newer = self.wheel("history", "3.0")
+        RawUpload(self.b, self.token, newer).send_until_acknowledged()
+        for node in (self.a, self.b):
+            self.assertEqual(set(node.files("history")), {kept.name, newer.name})
+            node.check_tree()
+
+    def test_through_haproxy_pages_and_uploads_go_on_when_a_node_dies(self):
+        missing = why_none("haproxy")
+        if missing:
+            self.skipTest(missing)
+        lines = lines_of("haproxy", ROOT / "docs/how-to/several-nodes.md")
+        for address, node in (("10.0.0.11:8080", self.a), ("10.0.0.12:8080", self.b)):
+            self.assertIn(address, lines)
+            lines = lines.replace(address, f"127.0.0.1:{node.port}")
+        with WebServer("haproxy", self.nodes.folder / "haproxy", 0, "/", lines) as front:
+            both = Asker(front)
+            self.a.wait(lambda: both.files("proxied")[0] in (200, 404), PATIENCE_S, "checked by HAProxy")
+            wheel = self.wheel("proxied", "1.0")
+            self.assertEqual(self.upload(front, wheel)[0], 200)
+            self.b.kill()
+            for _ in range(200):
+                status, files = both.files("proxied")
+                self.assertEqual((status, files), (200, {wheel.name}))
+            newer = self.wheel("proxied", "2.0")
+            RawUpload(front, self.token, newer).send_until_acknowledged()
+            for _ in range(50):
+                self.assertIn(newer.name, both.files("proxied")[1])
+
+    def test_an_index_that_one_node_creates_the_other_has(self):
+        headers = {"Authorization": f"Bearer {self.administrator}", "Content-Type": "application/json"}
+        connection = http.client.HTTPConnection("127.0.0.1", self.b.port, timeout=PATIENCE_S)
+        connection.request("POST", "/api/v1/indexes", json.dumps({"format": "wheelyard.index_change/1", "keys": {"name": "later"}}), headers)
+        answer = connection.getresponse()
+        self.assertEqual(answer.status, 200, answer.read())
+        for node in (self.a, self.b):
+            self.assertEqual(node.get("/later/simple/")[0], 200)
 
     def test_a_clean_stop_costs_nobody_a_lease(self):
         writer, other = self.writer_and_other()

@@ -27,7 +27,8 @@ constexpr std::array schema{
     "id TEXT PRIMARY KEY, name TEXT NOT NULL, address TEXT NOT NULL, lease_until TIMESTAMPTZ NOT NULL, "
     "visible_serial BIGINT NOT NULL, is_writer SMALLINT NOT NULL);"
     // In which database a writer last waited until all leases had ended. Nobody has one yet.
-    "CREATE TABLE writer_timeline (only_row SMALLINT PRIMARY KEY CHECK (only_row = 1), timeline TEXT NOT NULL);"
+    "CREATE TABLE writer_timeline (only_row SMALLINT PRIMARY KEY CHECK (only_row = 1), timeline TEXT NOT "
+    "NULL);"
     "INSERT INTO writer_timeline VALUES (1, " WHEELYARD_TIMELINE ")",
 };
 
@@ -37,13 +38,16 @@ constexpr const char* renewal =
     "WITH here AS (SELECT " WHEELYARD_TIMELINE
     " AS timeline), "
     "old AS (SELECT lease_until > clock_timestamp() AS is_live FROM node WHERE id = ?), "
-    "written AS (INSERT INTO node SELECT ?::text, ?::text, ?::text, clock_timestamp() + ?::bigint * interval '1 "
+    "written AS (INSERT INTO node SELECT ?::text, ?::text, ?::text, clock_timestamp() + ?::bigint * interval "
+    "'1 "
     "millisecond', CASE WHEN timeline = ?::text THEN ?::bigint ELSE 0 END, ?::smallint FROM here "
     "ON CONFLICT (id) DO UPDATE SET name = excluded.name, address = excluded.address, lease_until = "
-    "excluded.lease_until, visible_serial = excluded.visible_serial, is_writer = excluded.is_writer RETURNING 1) "
+    "excluded.lease_until, visible_serial = excluded.visible_serial, is_writer = excluded.is_writer "
+    "RETURNING 1) "
     "SELECT coalesce((SELECT is_live FROM old), false), here.timeline, writer.id IS NOT NULL, "
     "writer.id, writer.name, writer.address FROM here CROSS JOIN written LEFT JOIN LATERAL "
-    "(SELECT id, name, address FROM node WHERE is_writer = 1 AND lease_until > clock_timestamp() AND id <> ?::text "
+    "(SELECT id, name, address FROM node WHERE is_writer = 1 AND lease_until > clock_timestamp() AND id <> "
+    "?::text "
     "ORDER BY lease_until DESC LIMIT 1) AS writer ON true";
 
 class PostgresBoard final : public NodeBoard {
@@ -57,8 +61,7 @@ class PostgresBoard final : public NodeBoard {
         WHEELYARD_ASSIGN(const bool has_row, query.step());
         if (!has_row) return base::fail("node.not_renewed", "The row of this node was not written", row.id);
         Renewed renewed{.was_live = query.integer(0) != 0, .timeline = query.text(1)};
-        if (query.integer(2) != 0)
-            renewed.writer = WriterPlace{query.text(3), query.text(4), query.text(5)};
+        if (query.integer(2) != 0) renewed.writer = WriterPlace{query.text(3), query.text(4), query.text(5)};
         return renewed;
     }
 
@@ -115,8 +118,7 @@ class PostgresLock final : public WriterLock {
     [[nodiscard]] base::Status release() override {
         is_held_ = false;
         if (!session_) return {};
-        const base::Status released =
-            session_->run("SELECT pg_advisory_unlock(?::bigint)", writer_key);
+        const base::Status released = session_->run("SELECT pg_advisory_unlock(?::bigint)", writer_key);
         session_.reset();
         return released;
     }
@@ -130,15 +132,17 @@ class PostgresLock final : public WriterLock {
         }
         if (!is_held_) {
             // The lock of a standby is its own.
-            WHEELYARD_ASSIGN(const std::int64_t taken,
-                             session_->integer("SELECT NOT pg_is_in_recovery() AND pg_try_advisory_lock(?::bigint)",
-                                               writer_key));
+            WHEELYARD_ASSIGN(
+                const std::int64_t taken,
+                session_->integer("SELECT NOT pg_is_in_recovery() AND pg_try_advisory_lock(?::bigint)",
+                                  writer_key));
             is_held_ = taken != 0;
         }
         if (!is_held_) return Kept{};
-        WHEELYARD_ASSIGN(const std::int64_t is_same,
-                         session_->integer("SELECT count(*) FROM writer_timeline WHERE NOT pg_is_in_recovery() AND "
-                                           "timeline = " WHEELYARD_TIMELINE));
+        WHEELYARD_ASSIGN(
+            const std::int64_t is_same,
+            session_->integer("SELECT count(*) FROM writer_timeline WHERE NOT pg_is_in_recovery() AND "
+                              "timeline = " WHEELYARD_TIMELINE));
         return Kept{.is_held = true, .is_after_failover = is_same == 0};
     }
 
@@ -159,8 +163,7 @@ base::Result<Database> open_with_tables(const postgres::Target& target) {
 
 base::Result<std::unique_ptr<NodeBoard>> open_postgres_board(const postgres::Target& target) {
     WHEELYARD_ASSIGN(Database database, open_with_tables(target));
-    WHEELYARD_TRY(
-        database.run("DELETE FROM node WHERE lease_until < clock_timestamp() - interval '1 hour'"));
+    WHEELYARD_TRY(database.run("DELETE FROM node WHERE lease_until < clock_timestamp() - interval '1 hour'"));
     return std::make_unique<PostgresBoard>(std::move(database));
 }
 

@@ -340,7 +340,10 @@ TEST_CASE("with other nodes, a caller waits until they show the serial, too") {
     PublishQueue queue(publisher.function());
     std::atomic<catalog::Serial> shown = -1;
     std::atomic<int> awaited = 0;
-    queue.wait_for_others({.shown = [&](catalog::Serial serial) { shown = serial; }, .awaited = [&] { ++awaited; }});
+    REQUIRE(queue.wait_until_visible(0, long_enough_ms));
+    queue.wait_for_others(
+        {.shown = [&](catalog::Serial serial) { shown = serial; }, .awaited = [&] { ++awaited; }});
+    CHECK(shown == 0);  // by a run before this
     publisher.set_committed(3);
     CHECK(queue.wait_until_visible(3, 50).error().code == "publish.slow");
     CHECK(shown == 3);
@@ -386,9 +389,8 @@ TEST_CASE("when the catalog has another history, callers who wait are refused an
     queue.want(9);
     CHECK(queue.wait_until_visible(9, 50).error().code == "publish.slow");
     std::promise<std::string> waiting;
-    queue.call_when_visible(9, {}, [&](const base::Status& status) {
-        waiting.set_value(status ? "" : status.error().code);
-    });
+    queue.call_when_visible(
+        9, {}, [&](const base::Status& status) { waiting.set_value(status ? "" : status.error().code); });
     {
         const std::lock_guard lock(mutex);
         committed = 7;

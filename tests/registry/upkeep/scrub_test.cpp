@@ -32,8 +32,8 @@ TEST_CASE("flipped bytes are found and their file is quarantined; the same uploa
     bytes.back() = static_cast<char>(bytes.back() ^ 1);
     REQUIRE(base::replace_file(blob, bytes, 0444).has_value());
     {
-        const registry::Scrub scrub(registry.config, registry.databases, registry.store, registry.pages, always,
-                                    {.first_ms = 0, .pause_ms = 1});
+        const registry::Scrub scrub(registry.config, registry.databases, registry.store, registry.pages,
+                                    always, {.first_ms = 0, .pause_ms = 1});
         CHECK(test_support::becomes_true([&] { return scrub.seen().rounds > 1; }));
         CHECK(scrub.seen().faults >= 2);  // damaged in the first round, missing in every later one
     }
@@ -53,8 +53,8 @@ TEST_CASE("a slow round ends with the server, and the next one continues it") {
             registry.store.store_bytes(std::string(2 << 20, static_cast<char>('a' + number))).has_value());
     const auto began = std::chrono::steady_clock::now();
     {
-        const registry::Scrub scrub(registry.config, registry.databases, registry.store, registry.pages, always,
-                                    {.first_ms = 0, .pause_ms = 1});
+        const registry::Scrub scrub(registry.config, registry.databases, registry.store, registry.pages,
+                                    always, {.first_ms = 0, .pause_ms = 1});
         CHECK(test_support::becomes_true(
             [&] { return std::filesystem::exists(registry.config.store / "scrub.json"); }));
     }

@@ -61,6 +61,24 @@ class Postgres:
         self.process.send_signal(signal.SIGQUIT)
         self.process.wait()
 
+    def keep_copy(self) -> None:
+        """As an asynchronous standby that is as far as now."""
+        self.stop()
+        subprocess.run(["cp", "-a", self.folder / "data", self.folder / "standby"], check=True)
+        self.start()
+
+    def fail_over(self) -> None:
+        """To that standby: what came after it is gone, and the timeline is another one."""
+        self.stop()
+        shutil.rmtree(self.folder / "data")
+        (self.folder / "standby").rename(self.folder / "data")
+        with open(self.folder / "data" / "postgresql.auto.conf", "a") as settings:
+            settings.write("restore_command = 'false'\n")
+        signal_file = self.folder / "data" / "recovery.signal"
+        signal_file.touch()
+        signal_file.chmod(0o666)
+        self.start()
+
     def stop(self) -> None:
         if self.process is not None and self.process.poll() is None:
             self.process.send_signal(signal.SIGINT)
