@@ -26,10 +26,10 @@ struct Opened {
     std::unique_ptr<blobs::BlobStore> blobs;
 };
 
-base::Result<Opened> open_store(const std::filesystem::path& folder) {
+base::Result<Opened> open_store(const database::Place& place) {
     // The catalog first: it must exist already, whereas opening the blob store creates missing folders.
-    WHEELYARD_ASSIGN(auto catalog, database::Store(folder).reader());
-    WHEELYARD_ASSIGN(auto blobs, blobs::open_blob_store(folder));
+    WHEELYARD_ASSIGN(auto catalog, database::Store(place).reader());
+    WHEELYARD_ASSIGN(auto blobs, blobs::open_blob_store(place.folder));
     return Opened{std::move(catalog), std::move(blobs)};
 }
 
@@ -145,7 +145,7 @@ void print_findings(const CheckReport& report, std::ostream& out) {
 // The findings of the tree, after the repair if one was requested.
 base::Result<CheckReport> check_or_repair(const CheckOptions& options, base::Clock& clock,
                                           std::ostream& out) {
-    if (options.store.empty()) return check_tree(options.tree);
+    if (options.store.folder.empty()) return check_tree(options.tree);
     WHEELYARD_ASSIGN(const Opened store, open_store(options.store));
     if (options.repair) {
         WHEELYARD_ASSIGN(RepairReport report, in_turn(clock, [&] {

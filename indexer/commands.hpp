@@ -9,11 +9,12 @@
 
 #include "indexer/follow/follow.hpp"
 #include "lib/base/clock.hpp"
+#include "registry/database/place.hpp"
 
 namespace wheelyard::indexer {
 
 struct PublishOptions {
-    std::filesystem::path store = {};  // the registry's data folder
+    database::Place store = {};  // the registry's
     std::filesystem::path tree = {};
     std::vector<std::string> indexes = {};  // indexes that get a root page even if empty
     bool find_links = true;
@@ -27,7 +28,7 @@ struct PublishOptions {
 struct CheckOptions {
     std::filesystem::path tree = {};
     // Compare with the catalog of this data folder; empty: check the tree alone.
-    std::filesystem::path store = {};
+    database::Place store = {};
     bool repair = false;  // requires `store`
     bool json = false;
 };

@@ -25,11 +25,23 @@ struct CommandRow {
     const char* help_end = nullptr;  // nullptr: that of the program
 };
 
+CLI::Option* add_store(CLI::App& command, wheelyard::database::Place& store, const char* description) {
+    CLI::Option* folder =
+        command.add_option("--store", store.folder, description)->check(CLI::ExistingDirectory);
+    command
+        .add_option("--database", store.url,
+                    "[stores] database of its configuration, if the catalog is not in the folder")
+        ->needs(folder);
+    command
+        .add_option("--database-password-file", store.password_file,
+                    "A file whose first line is the database's password")
+        ->needs(folder);
+    return folder;
+}
+
 Run add_publish(CLI::App& command) {
     const auto options = std::make_shared<indexer::PublishOptions>();
-    command.add_option("--store", options->store, "The registry's data folder (catalog, blobs/)")
-        ->required()
-        ->check(CLI::ExistingDirectory);
+    add_store(command, options->store, "The registry's data folder (catalog, blobs/)")->required();
     command.add_option("--to", options->tree, "The folder to publish into")->required();
     command.add_option("--index", options->indexes, "Create a root page for this index even if it is empty");
     command.add_flag(
@@ -61,8 +73,7 @@ Run add_check(CLI::App& command) {
         ->required()
         ->check(CLI::ExistingDirectory);
     CLI::Option* check_store =
-        command.add_option("--store", options->store, "Also compare with this registry's data folder")
-            ->check(CLI::ExistingDirectory);
+        add_store(command, options->store, "Also compare with this registry's data folder");
     command.add_flag("--repair", options->repair, "Repair the tree from the store and check again")
         ->needs(check_store);
     command.add_flag("--json", options->json, "Report as JSON");

@@ -157,6 +157,8 @@ inline constexpr RefusalRow rows[] = {
     {upload, 429, "upload.too_many", "the token has 16 unfinished resumable uploads: finish some, or `DELETE` them"},
     {upload, 413, "upload.past_length", "the part goes past `Upload-Length`"},
     {upload, 503, "upload.busy", "too many uploads at once; try again"},
+    {upload, 503, "upload.no_database", "the registry's database does not answer; nothing was published; try again"},
+    {upload, 503, "upload.outcome_unknown", "the registry's database did not say whether it kept the file; send it again: the answer says whether it is there"},
     {upload, 503, "upload.token_busy", "too many uploads of this token at once; try again when one has ended"},
     {upload, 503, "upload.page_lags", "stored and committed, but the page is not written yet: send it again until the answer is 200"},
     {upload, 500, "upload.failed", "internal error; see the server log for this request ID"},
@@ -189,6 +191,8 @@ inline constexpr RefusalRow rows[] = {
     {change, 500, "lifecycle.failed", "internal error; see the server log for this request ID"},
     {change | index, 503, "lifecycle.page_lags", "the change is done; the same request again waits for its page"},
     {change, 503, "lifecycle.busy", "the registry is busy; try again"},
+    {change, 503, "lifecycle.no_database", "the registry's database does not answer; nothing was changed; try again"},
+    {change, 503, "lifecycle.outcome_unknown", "the registry's database did not say whether it kept the change; the same request again is no error"},
     {change, 507, "lifecycle.disk_full", "the disk is full"},
 
     {token, 400, "token.body", "not the format of the request; an empty list is refused, since a missing one means all"},
@@ -235,6 +239,8 @@ inline constexpr RefusalRow rows[] = {
     {task, 429, "task.too_many", "too many tasks are queued"},
     {task, 500, "task.failed", "internal error; see the server log for this request ID"},
     {task, 503, "task.busy", "the registry is busy; try again"},
+    {task, 503, "task.no_database", "the registry's database does not answer; nothing was changed; try again"},
+    {task, 503, "task.outcome_unknown", "the registry's database did not say whether it kept the change; the same request again is no error"},
     {task, 507, "task.disk_full", "the disk is full"},
 
     {report, 403, "site.scope", "the token may not upload to this index, or is the grant of a task"},

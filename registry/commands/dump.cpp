@@ -81,7 +81,7 @@ base::Status dump_index_list(const catalog::Catalog& catalog) {
 
 base::Status run_dump(const std::filesystem::path& config_file) {
     WHEELYARD_ASSIGN(const RegistryConfig config, read_config(config_file));
-    WHEELYARD_ASSIGN(const auto catalog, database::Store(config.store).reader());
+    WHEELYARD_ASSIGN(const auto catalog, database::Store(config.database()).reader());
     WHEELYARD_TRY(dump_events(*catalog));
     WHEELYARD_TRY(dump_files(*catalog));
     WHEELYARD_TRY(dump_tokens(*catalog));

@@ -22,7 +22,7 @@ base::Result<io::Json> explain_here(const ExplainArguments& arguments, const bas
     if (config.find_index(arguments.index) == nullptr)
         return base::fail("index.unknown", "There is no index with this name", arguments.index,
                           "configured: " + base::join(config.index_names(), ", "));
-    WHEELYARD_ASSIGN(const auto catalog, database::Store(config.store).reader());
+    WHEELYARD_ASSIGN(const auto catalog, database::Store(config.database()).reader());
     PageStore pages(config.store / "upstream");
     return explain_project(config, *catalog, pages, arguments.index, arguments.project, clock.now(),
                            ExplainTo::administrators);

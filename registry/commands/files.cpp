@@ -39,7 +39,7 @@ base::Result<RegistryConfig> config_with_index(const FilesArguments& arguments) 
 
 base::Result<Ask> ask_here(const FilesArguments& arguments) {
     WHEELYARD_ASSIGN(const RegistryConfig config, config_with_index(arguments));
-    WHEELYARD_ASSIGN(auto opened, database::Store(config.store).reader());
+    WHEELYARD_ASSIGN(auto opened, database::Store(config.database()).reader());
     const auto state =
         arguments.is_quarantined ? std::optional(catalog::FileState::quarantined) : std::nullopt;
     return [catalog = std::shared_ptr<const catalog::Catalog>(std::move(opened)), index = arguments.index,
@@ -77,7 +77,7 @@ base::Result<std::string> storage_of(const FilesArguments& arguments) {
         return registry.get("/api/v1/indexes/" + base::encode_percent(arguments.index) + "/storage");
     }
     WHEELYARD_ASSIGN(const RegistryConfig config, config_with_index(arguments));
-    WHEELYARD_ASSIGN(const auto catalog, database::Store(config.store).reader());
+    WHEELYARD_ASSIGN(const auto catalog, database::Store(config.database()).reader());
     return describe_storage(config, *catalog, arguments.index);
 }
 

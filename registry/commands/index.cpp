@@ -25,7 +25,7 @@ constexpr const char* indexes_address = "/api/v1/indexes";
 // The list that is in force here, and who decided it.
 base::Result<Json> list_here(const IndexArguments& arguments) {
     WHEELYARD_ASSIGN(const RegistryConfig config, read_config_in_force(arguments.config));
-    WHEELYARD_ASSIGN(const auto list, read_index_list(database::Store(config.store)));
+    WHEELYARD_ASSIGN(const auto list, read_index_list(database::Store(config.database())));
     return indexes_json(config.index_tables, word_of(list ? list->decided_by : DecidedBy::file));
 }
 

@@ -190,7 +190,7 @@ base::Status run_lifecycle(const LifecycleArguments& arguments, const OpenPublis
 
 base::Status run_audit(const AuditArguments& arguments) {
     WHEELYARD_ASSIGN(const RegistryConfig config, read_config(arguments.config));
-    WHEELYARD_ASSIGN(const auto catalog, database::Store(config.store).reader());
+    WHEELYARD_ASSIGN(const auto catalog, database::Store(config.database()).reader());
     const std::string project = wheel::normalize_name(arguments.project);
     return catalog->for_each_event(
         arguments.after, catalog::newest_of_all, [&](const catalog::Event& event) -> base::Status {

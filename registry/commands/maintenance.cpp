@@ -115,9 +115,16 @@ void add_backup_options(CLI::App& command, MaintenanceArguments& arguments) {
 void add_restore_options(CLI::App& command, MaintenanceArguments& arguments) {
     command.add_option("folder", arguments.folder, "the backup")->required()->check(CLI::ExistingDirectory);
     command
-        .add_option("store", arguments.store,
+        .add_option("store", arguments.store.folder,
                     "the data folder to create: [store] directory of a configuration")
         ->required();
+    command.add_option("--database", arguments.store.url,
+                       "restore the catalog into this empty PostgreSQL database: [stores] database of the "
+                       "configuration");
+    command
+        .add_option("--database-password-file", arguments.store.password_file,
+                    "a file whose first line is the database's password")
+        ->check(CLI::ExistingFile);
     add_quiet(command, arguments);
     command.add_flag("--json", arguments.json, "one JSON document on standard output");
 }
@@ -187,12 +194,12 @@ base::Status run_backup(const MaintenanceArguments& arguments, const base::Clock
     const auto blobs = blobs::read_blob_store(config.store);
     WHEELYARD_ASSIGN(
         const lifecycle::BackupReport report,
-        lifecycle::back_up(config.store, *blobs, arguments.folder,
+        lifecycle::back_up(config.database(), *blobs, arguments.folder,
                            arguments.link ? lifecycle::BlobTransfer::link : lifecycle::BlobTransfer::copy,
                            clock, show_progress(arguments, "backup", clock)));
     // A restored queue would request wheels that were built since, and grant leases that were granted before or have
     // ended.
-    const std::vector<std::string> left_out = database::Store(config.store).left_out_of_backups();
+    const std::vector<std::string> left_out = database::Store(config.database()).left_out_of_backups();
     if (!arguments.json) print_left_out(left_out);
     return print_backup(arguments, report, "saved", left_out);
 }

@@ -16,7 +16,7 @@ namespace wheelyard::registry {
 struct MaintenanceArguments {
     std::filesystem::path config;
     std::filesystem::path folder;  // of the backup
-    std::filesystem::path store;   // restore: the data folder to make
+    database::Place store;         // restore: the data folder to make
     std::int64_t rate_mib = 0;
     bool restart = false;
     bool link = false;

@@ -19,7 +19,7 @@ namespace {
 
 base::Result<std::string> read_here(const ProvenanceArguments& arguments) {
     WHEELYARD_ASSIGN(const RegistryConfig config, read_config_in_force(arguments.config));
-    WHEELYARD_ASSIGN(const auto catalog, database::Store(config.store).reader());
+    WHEELYARD_ASSIGN(const auto catalog, database::Store(config.database()).reader());
     WHEELYARD_ASSIGN(const auto blobs, blobs::open_blob_store(config.store));
     return read_provenance(*catalog, *blobs, {arguments.index, arguments.filename});
 }

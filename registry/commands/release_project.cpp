@@ -54,7 +54,7 @@ base::Status run_release_project(const ReleaseProjectArguments& arguments, const
         return wire::fail("explain.name", "This is not the name of a project", arguments.project,
                           "names have letters, digits, `-`, `_` and `.`");
     const std::string project = wheel::normalize_name(arguments.project);
-    WHEELYARD_ASSIGN(const auto catalog, database::Store(config.store).reader());
+    WHEELYARD_ASSIGN(const auto catalog, database::Store(config.database()).reader());
     WHEELYARD_ASSIGN(const auto files, catalog->files(arguments.upstream, project));
     PageStore pages(config.store / "upstream");
     const std::string reason = arguments.reason + " (" + local_actor() + ")";

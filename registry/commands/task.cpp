@@ -172,7 +172,7 @@ base::Result<std::unique_ptr<TaskDesk>> open_desk(const TaskArguments& arguments
         return std::make_unique<RemoteDesk>(std::move(remote));
     }
     WHEELYARD_ASSIGN(RegistryConfig config, read_config_as_owner(arguments.config));
-    database::Store store(config.store);
+    database::Store store(config.database());
     WHEELYARD_ASSIGN(auto tasks, store.tasks(config.tasks, clock));
     return std::make_unique<LocalDesk>(std::move(config), std::move(store), std::move(tasks));
 }

@@ -26,7 +26,7 @@ namespace {
 base::Result<std::unique_ptr<catalog::Catalog>> open_for_tokens(const RegistryConfig& config) {
     create_as_owner_of(config.store);
     WHEELYARD_TRY(base::make_directories(config.store));
-    return database::Store(config.store).writer();
+    return database::Store(config.database()).writer();
 }
 
 // Written before the token becomes valid: a token whose text is lost would have to be revoked.

@@ -101,31 +101,35 @@ void Writer::serve() {
 }
 
 // If a group fails, each row is tried alone and fails with its own error or exception (a bug, which its
-// request reports).
+// request reports), unless none of them can succeed now.
 void Writer::commit(std::vector<Job>& jobs) {
     if (jobs.front().work) return jobs.front().work(*catalog_);
     std::vector<catalog::FileRow> rows;
     for (Job& job : jobs)
         rows.push_back(std::move(job.row));
-    const std::vector<catalog::Added> added = add_together(rows);
+    const base::Result<std::vector<catalog::Added>> added = add_together(rows);
+    const bool is_down = !added && (added.error().kind == base::ErrorKind::unreachable ||
+                                    added.error().kind == base::ErrorKind::cut);
     for (std::size_t i = 0; i < jobs.size(); ++i) {
-        if (!added.empty())
-            jobs[i].answer->set_value(added[i]);
+        if (is_down)
+            jobs[i].answer->set_value(base::fail(added.error()));
+        else if (added && !added->empty())
+            jobs[i].answer->set_value((*added)[i]);
         else
             answer_with(*jobs[i].answer, [&] { return add_alone(rows[i]); });
     }
 }
 
-// Empty if nothing was added, for whatever reason.
-std::vector<catalog::Added> Writer::add_together(std::vector<catalog::FileRow>& rows) {
-    if (rows.size() < 2) return {};
+// Empty if the rows were not tried together, or threw.
+base::Result<std::vector<catalog::Added>> Writer::add_together(std::vector<catalog::FileRow>& rows) {
+    if (rows.size() < 2) return std::vector<catalog::Added>();
     try {
         const base::UnixMicros now = clock_.now();
         for (catalog::FileRow& row : rows)
             row.upload_time = now;
-        return catalog_->add_files(rows).value_or(std::vector<catalog::Added>());
+        return catalog_->add_files(rows);
     } catch (...) {
-        return {};
+        return std::vector<catalog::Added>();
     }
 }
 

@@ -53,7 +53,7 @@ class Writer {
     [[nodiscard]] base::Status enqueue(Job job);
     void serve();
     void commit(std::vector<Job>& jobs);
-    [[nodiscard]] std::vector<catalog::Added> add_together(std::vector<catalog::FileRow>& rows);
+    [[nodiscard]] base::Result<std::vector<catalog::Added>> add_together(std::vector<catalog::FileRow>& rows);
     [[nodiscard]] base::Result<catalog::Added> add_alone(catalog::FileRow& row);
 
     const std::unique_ptr<catalog::Catalog> catalog_;  // used only on thread_

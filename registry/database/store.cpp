@@ -5,9 +5,13 @@
 
 #include "lib/base/files/file.hpp"
 #include "lib/base/limits.hpp"
+#include "registry/catalog/postgres/postgres_catalog.hpp"
 #include "registry/catalog/sqlite/sqlite_catalog.hpp"
+#include "registry/database/transfer.hpp"
 #include "registry/nodes/alone.hpp"
+#include "registry/nodes/postgres/postgres_board.hpp"
 #include "registry/sqlite/sqlite.hpp"
+#include "registry/tasks/postgres/postgres_tasks.hpp"
 #include "registry/tasks/sqlite/sqlite_tasks.hpp"
 
 namespace wheelyard::database {
@@ -15,45 +19,67 @@ namespace wheelyard::database {
 namespace fs = std::filesystem;
 using catalog::Catalog;
 using catalog::SqliteMode;
+using postgres::Database;
+
+namespace {
+
+bool is_elsewhere(const Place& place) {
+    return !place.url.empty();
+}
+
+postgres::Target target_of(const Place& place) {
+    return {place.url, place.password_file};
+}
+
+}  // namespace
 
 fs::path Store::catalog_file() const {
-    return folder_ / "catalog.sqlite";
+    return place_.folder / "catalog.sqlite";
 }
 fs::path Store::copy_file() const {
-    return folder_ / "catalog.sqlite.new";
+    return place_.folder / "catalog.sqlite.new";
 }
 fs::path Store::tasks_file() const {
-    return folder_ / "tasks.sqlite";
+    return place_.folder / "tasks.sqlite";
 }
 
 base::Status Store::find_catalog() const {
+    if (is_elsewhere(place_)) return catalog::find_postgres_catalog(target_of(place_));
     WHEELYARD_TRY(base::file_size(catalog_file()));
     return {};
 }
 
 base::Result<std::unique_ptr<Catalog>> Store::reader() const {
+    if (is_elsewhere(place_))
+        return catalog::open_postgres_catalog(target_of(place_), Database::Mode::read_only);
     return catalog::open_sqlite_catalog(catalog_file(), SqliteMode::read_only);
 }
 
 base::Result<std::unique_ptr<Catalog>> Store::writer() const {
+    if (is_elsewhere(place_))
+        return catalog::open_postgres_catalog(target_of(place_), Database::Mode::read_write);
     return catalog::open_sqlite_catalog(catalog_file(), SqliteMode::read_write);
 }
 
 base::Result<std::string> Store::index_list() const {
+    if (is_elsewhere(place_)) return catalog::read_postgres_index_list(target_of(place_));
     return catalog::read_sqlite_index_list(catalog_file());
 }
 
 base::Result<std::unique_ptr<tasks::TaskStore>> Store::tasks(tasks::TaskRules rules,
                                                              const base::Clock& clock) const {
-    WHEELYARD_ASSIGN(auto rows, tasks::open_sqlite_tasks(tasks_file()));
+    WHEELYARD_ASSIGN(auto rows, is_elsewhere(place_) ? tasks::open_postgres_tasks(target_of(place_))
+                                                     : tasks::open_sqlite_tasks(tasks_file()));
     return std::make_unique<tasks::TaskStore>(std::move(rows), rules, clock);
 }
 
 base::Result<std::unique_ptr<nodes::NodeBoard>> Store::node_board() const {
+    if (is_elsewhere(place_)) return nodes::open_postgres_board(target_of(place_));
     return std::make_unique<nodes::AloneBoard>();
 }
 
 base::Result<std::unique_ptr<nodes::WriterLock>> Store::writer_lock() const {
+    if (is_elsewhere(place_)) return nodes::open_postgres_lock(target_of(place_));
     return std::make_unique<nodes::AloneLock>();
 }
 
@@ -61,7 +87,19 @@ std::vector<fs::path> Store::catalog_files() const {
     return sqlite::file_set(catalog_file());
 }
 
+base::Status Store::check_empty() const {
+    for (const fs::path& part : catalog_files()) {
+        std::error_code ignored;
+        if (fs::exists(part, ignored))
+            return base::fail("backup.store_there", "This folder contains a registry or parts of one",
+                              part.string(),
+                              "restore into a new folder, and name that one in the configuration");
+    }
+    return is_elsewhere(place_) ? database::check_empty(target_of(place_)) : base::Status();
+}
+
 std::vector<fs::path> Store::files() const {
+    if (is_elsewhere(place_)) return {};
     std::vector<fs::path> all = catalog_files();
     const std::vector<fs::path> of_tasks = sqlite::file_set(tasks_file());
     all.insert(all.end(), of_tasks.begin(), of_tasks.end());
@@ -69,6 +107,7 @@ std::vector<fs::path> Store::files() const {
 }
 
 std::vector<std::string> Store::left_out_of_backups() const {
+    if (is_elsewhere(place_)) return {"tasks"};
     std::error_code ignored;
     if (!fs::exists(tasks_file(), ignored)) return {};
     return {tasks_file().filename().string()};
@@ -76,7 +115,8 @@ std::vector<std::string> Store::left_out_of_backups() const {
 
 base::Result<std::unique_ptr<Catalog>> Store::make_copy_of(const Store& live) const {
     WHEELYARD_TRY(drop_copy());  // of a run that was killed, or of an earlier try
-    WHEELYARD_TRY(catalog::copy_sqlite_catalog(live.catalog_file(), copy_file()));
+    WHEELYARD_TRY(is_elsewhere(live.place_) ? copy_to_file(target_of(live.place_), copy_file())
+                                            : catalog::copy_sqlite_catalog(live.catalog_file(), copy_file()));
     return catalog::open_sqlite_catalog(copy_file(), SqliteMode::read_only);
 }
 
@@ -94,7 +134,9 @@ base::Result<std::unique_ptr<Catalog>> Store::restore_copy_of(const Store& backu
 }
 
 base::Status Store::keep_copy() const {
-    return base::rename_durably(copy_file(), catalog_file());
+    if (!is_elsewhere(place_)) return base::rename_durably(copy_file(), catalog_file());
+    WHEELYARD_TRY(copy_from_file(copy_file(), target_of(place_)));
+    return drop_copy();
 }
 
 base::Status Store::drop_copy() const {

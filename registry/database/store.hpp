@@ -1,5 +1,6 @@
-// The databases of a data folder: the catalog and the task queue. A program or command makes one Store from its
-// configuration and passes it on; nothing else knows what keeps the rows, or opens it by a name.
+// The databases of a registry: the catalog and the task queue, in its data folder or on a PostgreSQL server. A program or
+// command makes one Store from its configuration and passes it on; nothing else knows what keeps the rows, or opens it
+// by a name.
 //
 // It holds no connection. Each reader and writer is one, for one thread at a time.
 #pragma once
@@ -13,6 +14,7 @@
 #include "lib/base/clock.hpp"
 #include "lib/base/result.hpp"
 #include "registry/catalog/catalog.hpp"
+#include "registry/database/place.hpp"
 #include "registry/nodes/node_board.hpp"
 #include "registry/tasks/task_store.hpp"
 
@@ -20,9 +22,11 @@ namespace wheelyard::database {
 
 class Store {
   public:
-    explicit Store(std::filesystem::path folder) : folder_(std::move(folder)) {}
+    explicit Store(Place place) : place_(std::move(place)) {}
+    // Of files in the folder.
+    explicit Store(std::filesystem::path folder) : place_{std::move(folder)} {}
 
-    // An error if the folder has no catalog.
+    // An error if there is no catalog.
     [[nodiscard]] base::Status find_catalog() const;
     // "catalog.missing", "catalog.too_old", "catalog.too_new".
     [[nodiscard]] base::Result<std::unique_ptr<catalog::Catalog>> reader() const;
@@ -38,14 +42,15 @@ class Store {
     [[nodiscard]] base::Result<std::unique_ptr<nodes::NodeBoard>> node_board() const;
     [[nodiscard]] base::Result<std::unique_ptr<nodes::WriterLock>> writer_lock() const;
 
-    // The local files of the catalog, and of both databases; some may be missing.
-    [[nodiscard]] std::vector<std::filesystem::path> catalog_files() const;
+    // The local files of both databases; some may be missing.
     [[nodiscard]] std::vector<std::filesystem::path> files() const;
-    // Names of the files that are there and that no backup has.
+    // "backup.store_there": a catalog, or a part of one, is here.
+    [[nodiscard]] base::Status check_empty() const;
+    // Names of what is there and in no backup.
     [[nodiscard]] std::vector<std::string> left_out_of_backups() const;
 
-    // A copy of the catalog, opened, that is not in force before keep_copy(). make_copy_of: of a registry's data folder
-    // for a backup, made while others write; restore_copy_of: of a backup for a data folder, brought up to date.
+    // A copy of the catalog, opened, that is not in force before keep_copy(). make_copy_of: of a registry's catalog for a
+    // backup, made while others write; restore_copy_of: of a backup for a registry, brought up to date.
     [[nodiscard]] base::Result<std::unique_ptr<catalog::Catalog>> make_copy_of(const Store& live) const;
     [[nodiscard]] base::Result<std::unique_ptr<catalog::Catalog>> restore_copy_of(const Store& backup) const;
     [[nodiscard]] base::Status keep_copy() const;
@@ -55,7 +60,8 @@ class Store {
     [[nodiscard]] std::filesystem::path catalog_file() const;
     [[nodiscard]] std::filesystem::path copy_file() const;
     [[nodiscard]] std::filesystem::path tasks_file() const;
-    std::filesystem::path folder_;
+    [[nodiscard]] std::vector<std::filesystem::path> catalog_files() const;
+    Place place_;
 };
 
 }  // namespace wheelyard::database

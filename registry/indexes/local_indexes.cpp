@@ -76,7 +76,7 @@ base::Result<LocallyChanged> change_indexes_here(const std::filesystem::path& co
                                                  const base::Clock& clock) {
     WHEELYARD_ASSIGN(const RegistryConfig file, read_config(config_file));
     create_as_owner_of(file.store);
-    const database::Store store(file.store);
+    const database::Store store(file.database());
     WHEELYARD_ASSIGN(const std::optional<pid_t> server, find_server(file.store));
     WHEELYARD_ASSIGN(const Plan plan, make_plan(file, store, change, server.has_value()));
     show(plan.changed);

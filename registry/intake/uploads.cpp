@@ -469,6 +469,16 @@ wire::Problem problem_of_failure(const base::Error& error) {
                                   "No part of this upload was stored.", {},
                                   "ask the administrator to free disk space, then send it again");
     }
+    if (error.kind == base::ErrorKind::unreachable) {
+        return wire::make_problem("upload.no_database", "The registry's database does not answer: try again",
+                                  "No part of this upload was published.", {}, "send it again in a moment");
+    }
+    if (error.kind == base::ErrorKind::cut) {
+        return wire::make_problem("upload.outcome_unknown",
+                                  "The registry does not know whether it kept the file",
+                                  "Its database did not answer the commit.", {},
+                                  "send it again: the answer says whether it is there");
+    }
     if (error.kind == base::ErrorKind::unavailable || error.os_error == EMFILE || error.os_error == ENFILE) {
         return wire::make_problem("upload.busy", "The registry is busy: try again",
                                   "No part of this upload was published.", {}, "send it again in a moment");

@@ -113,15 +113,15 @@ base::Result<bool> refers_to_given_back(const catalog::Catalog& live, const std:
 
 }  // namespace
 
-base::Result<BackupReport> back_up(const fs::path& store, const blobs::BlobStore& blobs, const fs::path& to,
-                                   BlobTransfer transfer, const base::Clock& clock,
+base::Result<BackupReport> back_up(const database::Place& store, const blobs::BlobStore& blobs,
+                                   const fs::path& to, BlobTransfer transfer, const base::Clock& clock,
                                    const BackupProgress& progress) {
     const database::Store live_store(store);
     const database::Store backup(to);
     WHEELYARD_ASSIGN(const auto live, live_store.reader());
     WHEELYARD_ASSIGN(auto saved, blobs::SavedBlobs::open(to));
     std::error_code unknown;
-    if (fs::equivalent(store, to, unknown))
+    if (fs::equivalent(store.folder, to, unknown))
         return base::fail("backup.same_folder",
                           "A backup cannot be written to the registry's own data folder", to.string(),
                           "name another folder, if possible on another disk");
@@ -141,21 +141,20 @@ base::Result<BackupReport> back_up(const fs::path& store, const blobs::BlobStore
     return report;
 }
 
-base::Result<BackupReport> restore(const fs::path& from, const fs::path& store,
+base::Result<BackupReport> restore(const fs::path& from, const database::Place& store,
                                    const BackupProgress& progress) {
     const database::Store restored(store);
     // Files beside a lost catalog belong to other serials: its old log would be replayed onto the restored one, and the
     // old trees would count as newer than it.
-    std::vector<fs::path> parts = restored.catalog_files();
-    parts.insert(parts.end(), {store / "public", store / "private"});
-    for (const fs::path& part : parts) {
+    WHEELYARD_TRY(restored.check_empty());
+    for (const fs::path& part : {store.folder / "public", store.folder / "private"}) {
         std::error_code ignored;
         if (fs::exists(part, ignored))
             return base::fail("backup.store_there", "This folder contains a registry or parts of one",
                               part.string(),
                               "restore into a new folder, and name that one in the configuration");
     }
-    WHEELYARD_ASSIGN(auto blobs, blobs::SavedBlobs::open(store));
+    WHEELYARD_ASSIGN(auto blobs, blobs::SavedBlobs::open(store.folder));
     BackupReport report;
     {
         WHEELYARD_ASSIGN(const auto saved, restored.restore_copy_of(database::Store(from)));

@@ -19,6 +19,7 @@
 #include "lib/base/clock.hpp"
 #include "registry/blobs/store.hpp"
 #include "registry/catalog/catalog.hpp"
+#include "registry/database/place.hpp"
 
 namespace wheelyard::lifecycle {
 
@@ -38,16 +39,15 @@ enum class BlobTransfer {
 // Called for each blob, before it is looked at.
 using BackupProgress = std::function<void(const BackupReport& so_far)>;
 
-// `store`: the registry's data folder; `blobs`: what it stores. If a blob is damaged, the earlier backup's catalog stays
+// `store`: the registry's databases; `blobs`: what it stores. If a blob is damaged, the earlier backup's catalog stays
 // in place.
-[[nodiscard]] base::Result<BackupReport> back_up(const std::filesystem::path& store,
-                                                 const blobs::BlobStore& blobs,
+[[nodiscard]] base::Result<BackupReport> back_up(const database::Place& store, const blobs::BlobStore& blobs,
                                                  const std::filesystem::path& to, BlobTransfer transfer,
                                                  const base::Clock& clock,
                                                  const BackupProgress& progress = {});
 // "backup.store_there": `store` has a catalog already. Damaged blobs are left out; the rest is restored.
 [[nodiscard]] base::Result<BackupReport> restore(const std::filesystem::path& from,
-                                                 const std::filesystem::path& store,
+                                                 const database::Place& store,
                                                  const BackupProgress& progress = {});
 
 }  // namespace wheelyard::lifecycle

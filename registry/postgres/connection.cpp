@@ -45,7 +45,7 @@ constexpr std::array outcomes{
     Outcome{"53100", "catalog.disk_full", "The disk that holds the database is full", "free space on it",
             retry, base::ErrorKind::other, ENOSPC},
     Outcome{"53", "store.unreachable", "The database has no resources left",
-            "look at its log; raise its limits", retry, unavailable},
+            "look at its log; raise its limits", retry, base::ErrorKind::unreachable},
     Outcome{"23", "catalog.constraint", "A constraint of the catalog's schema failed", ""},
     Outcome{"42501", "catalog.not_writable", "The database's user may not do this",
             "grant the user its tables, or make it the database's owner"},
@@ -171,7 +171,7 @@ std::int64_t Connection::set_deadline(std::int64_t statement_ms) {
 
 tl::unexpected<base::Error> Connection::fail_lost(std::string reason) {
     give_up();
-    return base::fail_as(unavailable, retry,
+    return base::fail_as(base::ErrorKind::unreachable, retry,
                          {"store.unreachable", "The database cannot be reached", std::move(reason),
                           "check that PostgreSQL runs and answers, and [stores] database"});
 }
@@ -308,7 +308,7 @@ base::Status Connection::begin(const std::string& sql) {
 base::Status Connection::commit() {
     auto done = in_transaction_ && connection_ != nullptr
                     ? ask("COMMIT", {})
-                    : base::fail_as(unavailable, retry,
+                    : base::fail_as(base::ErrorKind::unreachable, retry,
                                     {"store.unreachable", "The connection to the database is lost",
                                      "before the commit", "try again"});
     in_transaction_ = false;

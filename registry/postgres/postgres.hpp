@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -101,6 +102,14 @@ class Database {
     [[nodiscard]] base::Result<Statement> prepare(std::string_view sql, const Values&... values) const {
         Statement statement = compile(sql);
         (statement.bind(values), ...);
+        return statement;
+    }
+    // As many texts as the statement has `?`s.
+    [[nodiscard]] base::Result<Statement> prepare_list(std::string_view sql,
+                                                       std::span<const std::string> values) const {
+        Statement statement = compile(sql);
+        for (const std::string& value : values)
+            statement.bind(value);
         return statement;
     }
     template <typename... Values>

@@ -160,7 +160,7 @@ base::Status check_configuration(const RegistryConfig& config) {
     const bool has_tls = std::any_of(config.server.listen.begin(), config.server.listen.end(),
                                      [](const http::ListenPoint& point) { return point.tls; });
     if (has_tls) WHEELYARD_TRY(http::check_certificate(config.server));
-    const database::Store store(config.store);
+    const database::Store store(config.database());
     const bool has_store = store.find_catalog().has_value();
     if (has_store) WHEELYARD_TRY(store.reader());
     std::printf("the configuration is good: %zu %s, store %s%s\n", config.indexes.size(),
@@ -240,7 +240,7 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
     StopSignals stop;
     WHEELYARD_ASSIGN(const RegistryConfig file, read_config(arguments.config));
     if (arguments.check) return check_configuration(file);
-    const database::Store store(file.store);
+    const database::Store store(file.database());
     WHEELYARD_ASSIGN(Start start, claim_store(file, store));
     // A ready file of an earlier run would be wrong while this run starts.
     if (!arguments.ready_file.empty()) WHEELYARD_TRY(base::remove_file(arguments.ready_file));

@@ -275,9 +275,6 @@ base::Status Database::copy_to(const std::filesystem::path& to) const {
     return base::fsync_directory(to.parent_path());
 }
 
-std::int64_t Database::last_insert_rowid() const {
-    return sqlite3_last_insert_rowid(connection_);
-}
 std::int64_t Database::changes() const {
     return sqlite3_changes64(connection_);
 }

@@ -16,6 +16,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -81,6 +82,7 @@ class Statement {
 
 class Database {
   public:
+    using Bytes = std::string_view;  // a text may have any bytes
     enum class Mode { read_write, read_only };
     [[nodiscard]] static base::Result<Database> open(const std::filesystem::path& file, Mode mode);
     Database(Database&& other) noexcept;
@@ -95,6 +97,15 @@ class Database {
         WHEELYARD_ASSIGN(Statement statement, compile(sql));
         int position = 0;
         (statement.bind(++position, values), ...);
+        return statement;
+    }
+    // As many texts as the statement has `?`s.
+    [[nodiscard]] base::Result<Statement> prepare_list(std::string_view sql,
+                                                       std::span<const std::string> values) const {
+        WHEELYARD_ASSIGN(Statement statement, compile(sql));
+        int position = 0;
+        for (const std::string& value : values)
+            statement.bind(++position, value);
         return statement;
     }
     template <typename... Values>
@@ -123,7 +134,6 @@ class Database {
     // Writes what the log holds into the file, as far as no reader still needs the older pages; empties it
     // where that was all.
     void merge_log() const noexcept;
-    [[nodiscard]] std::int64_t last_insert_rowid() const;
     [[nodiscard]] std::int64_t changes() const;  // rows changed by the last statement
 
   private:

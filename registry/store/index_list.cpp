@@ -58,7 +58,7 @@ base::Result<RegistryConfig> config_in_force(const RegistryConfig& file, const d
 
 base::Result<RegistryConfig> read_config_in_force(const std::filesystem::path& file) {
     WHEELYARD_ASSIGN(const RegistryConfig config, read_config(file));
-    return config_in_force(config, database::Store(config.store));
+    return config_in_force(config, database::Store(config.database()));
 }
 
 }  // namespace wheelyard::registry

@@ -39,7 +39,7 @@ base::Result<std::unique_ptr<OpenedStore>> open_store(const std::filesystem::pat
     for (const std::string& index : indexes) {
         if (!index.empty() && config.find_index(index) == nullptr) return no_such_index(index);
     }
-    database::Store store(config.store);
+    database::Store store(config.database());
     const bool creates = new_store == NewStore::created;
     if (creates)
         WHEELYARD_TRY(base::make_directories(config.store));

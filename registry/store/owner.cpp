@@ -23,7 +23,7 @@ void create_as_owner_of(const std::filesystem::path& store) {
 base::Result<RegistryConfig> read_config_as_owner(const std::filesystem::path& file) {
     WHEELYARD_ASSIGN(const RegistryConfig config, read_config(file));
     create_as_owner_of(config.store);
-    return config_in_force(config, database::Store(config.store));
+    return config_in_force(config, database::Store(config.database()));
 }
 
 }  // namespace wheelyard::registry

@@ -17,12 +17,12 @@ TEST_CASE("publish and check report their work as text or JSON") {
     store.add("main", "six", "1.16.0", "six-1.16.0-py2.py3-none-any.whl");
     std::ostringstream out;
     std::ostringstream err;
-    CHECK(run_publish({.store = store.store, .tree = store.tree, .indexes = {"main"}}, store.clock, out,
+    CHECK(run_publish({.store = {store.store}, .tree = store.tree, .indexes = {"main"}}, store.clock, out,
                       err) == 0);
     CHECK(out.str() ==
           "The tree is at serial 1: 1 events, 1 files, 1 project pages and 1 root pages written.\n");
     out.str("");
-    CHECK(run_publish({.store = store.store, .tree = store.tree, .indexes = {"main"}, .json = true},
+    CHECK(run_publish({.store = {store.store}, .tree = store.tree, .indexes = {"main"}, .json = true},
                       store.clock, out, err) == 0);
     const auto report = io::parse_json(out.str());
     REQUIRE(report);
@@ -65,14 +65,14 @@ TEST_CASE("publish and a repair wait until the server has published") {
     };
     SUBCASE("publish") {
         hold();
-        CHECK(run_publish({.store = store.store, .tree = store.tree, .indexes = {"main"}}, clock, out, err) ==
-              0);
+        CHECK(run_publish({.store = {store.store}, .tree = store.tree, .indexes = {"main"}}, clock, out,
+                          err) == 0);
     }
     SUBCASE("check --repair") {
-        REQUIRE(run_publish({.store = store.store, .tree = store.tree, .indexes = {"main"}}, store.clock, out,
-                            err) == 0);
+        REQUIRE(run_publish({.store = {store.store}, .tree = store.tree, .indexes = {"main"}}, store.clock,
+                            out, err) == 0);
         hold();
-        CHECK(run_check({.tree = store.tree, .store = store.store, .repair = true}, clock, out, err) == 0);
+        CHECK(run_check({.tree = store.tree, .store = {store.store}, .repair = true}, clock, out, err) == 0);
     }
     CHECK_FALSE(lock.has_value());
     CHECK(err.str() == "");
@@ -84,7 +84,7 @@ TEST_CASE("a store without a catalog is rejected and not changed") {
     std::filesystem::create_directory(elsewhere);
     std::ostringstream out;
     std::ostringstream err;
-    CHECK(run_publish({.store = elsewhere, .tree = store.tree}, store.clock, out, err) == 1);
+    CHECK(run_publish({.store = {elsewhere}, .tree = store.tree}, store.clock, out, err) == 1);
     CHECK(err.str().find("wheelyard-indexer: ") == 0);
     CHECK(out.str() == "");
     CHECK(std::filesystem::is_empty(elsewhere));
@@ -96,7 +96,7 @@ TEST_CASE("check exits with 1 and prints each finding") {
     store.add(row);
     std::ostringstream out;
     std::ostringstream err;
-    REQUIRE(run_publish({.store = store.store, .tree = store.tree, .indexes = {"main"}}, store.clock, out,
+    REQUIRE(run_publish({.store = {store.store}, .tree = store.tree, .indexes = {"main"}}, store.clock, out,
                         err) == 0);
     std::filesystem::remove_all(store.tree / "main" / "files");
     out.str("");
@@ -117,13 +117,14 @@ TEST_CASE("check --repair fixes its findings") {
     store.add("main", "six", "1.16.0", "six-1.16.0-py2.py3-none-any.whl");
     std::ostringstream out;
     std::ostringstream err;
-    REQUIRE(run_publish({.store = store.store, .tree = store.tree}, store.clock, out, err) == 0);
+    REQUIRE(run_publish({.store = {store.store}, .tree = store.tree}, store.clock, out, err) == 0);
     std::filesystem::remove_all(store.tree / "main" / "files");
     out.str("");
-    CHECK(run_check({.tree = store.tree, .store = store.store, .repair = true}, store.clock, out, err) == 0);
+    CHECK(run_check({.tree = store.tree, .store = {store.store}, .repair = true}, store.clock, out, err) ==
+          0);
     CHECK(out.str().find("missing  main/simple/six/") == 0);
     CHECK(out.str().find("every link is valid") != std::string::npos);
-    CHECK(run_check({.tree = store.tree, .store = store.store}, store.clock, out, err) == 0);
+    CHECK(run_check({.tree = store.tree, .store = {store.store}}, store.clock, out, err) == 0);
 }
 
 TEST_CASE("a round of following that fails exits with 1 and says why") {

@@ -3,11 +3,60 @@
 #include <system_error>
 #include <utility>
 
+#include "registry/catalog/sql/reading.hpp"
+#include "registry/catalog/sql/writing.hpp"
 #include "registry/catalog/sqlite/schema.hpp"
-#include "registry/catalog/sqlite/sqlite_rows.hpp"
 #include "registry/sqlite/migration.hpp"
+#include "registry/sqlite/sqlite.hpp"
 
 namespace wheelyard::catalog {
+namespace {
+
+using sqlite::Database;
+using sqlite::Transaction;
+
+class SqliteCatalog final : public SqlCatalog<Database> {
+  public:
+    SqliteCatalog(Database opened, bool merges) : SqlCatalog(std::move(opened)), merges_log_at_end_(merges) {}
+    // After a clean stop the database file alone holds every row, even if a reader closes last.
+    ~SqliteCatalog() override {
+        if (merges_log_at_end_) database_.merge_log();
+    }
+    base::Status try_write() override { return sqlite::try_write(database_); }
+    base::Status in_one_snapshot(const std::function<base::Status()>& read) const override {
+        WHEELYARD_ASSIGN(Transaction transaction, Transaction::begin_read(database_));
+        WHEELYARD_TRY(read());
+        return transaction.commit();
+    }
+    base::Result<std::vector<std::string>> faults() const override {
+        WHEELYARD_ASSIGN(auto integrity, database_.prepare("PRAGMA integrity_check"));
+        WHEELYARD_ASSIGN(auto faults, collect(integrity, [](const auto& row) { return row.text(0); }));
+        std::erase(faults, "ok");
+        WHEELYARD_ASSIGN(auto keys, database_.prepare("PRAGMA foreign_key_check"));
+        WHEELYARD_ASSIGN(const auto broken, collect(keys, [](const auto& row) {
+                             return "a row of " + row.text(0) + " refers to a row of " + row.text(2) +
+                                    " that does not exist";
+                         }));
+        faults.insert(faults.end(), broken.begin(), broken.end());
+        WHEELYARD_ASSIGN(const auto of_rows, faults_of_rows());
+        faults.insert(faults.end(), of_rows.begin(), of_rows.end());
+        return faults;
+    }
+
+  protected:
+    base::Status in_transaction(const std::function<base::Result<bool>()>& work) override {
+        WHEELYARD_ASSIGN(Transaction transaction, Transaction::begin_immediate(database_));
+        WHEELYARD_ASSIGN(const bool is_kept, work());
+        if (!is_kept) return {};
+        WHEELYARD_TRY(count_change());
+        return transaction.commit();
+    }
+
+  private:
+    const bool merges_log_at_end_;
+};
+
+}  // namespace
 
 base::Result<std::unique_ptr<Catalog>> open_sqlite_catalog(const std::filesystem::path& file,
                                                            SqliteMode mode) {

@@ -357,7 +357,7 @@ TEST_CASE("if one file of a set is refused, none is promoted") {
     CHECK_FALSE(filled.catalog.file("stable", nine).value().has_value());
     CHECK(filled.catalog.last_serial().value() == before);
     const std::vector<std::string> partly{nine, nine};  // the second one is there already
-    CHECK(filled.catalog.promote_files("main", partly, "stable", cause)->serial == before + 1);
+    CHECK(filled.catalog.promote_files("main", partly, "stable", cause)->serial > before);
 }
 
 TEST_CASE("blobs come sorted by hash, in pieces") {

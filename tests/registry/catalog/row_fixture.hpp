@@ -10,8 +10,10 @@
 
 #include "lib/base/files/temp_dir.hpp"
 #include "registry/catalog/catalog.hpp"
+#include "registry/catalog/postgres/postgres_catalog.hpp"
 #include "registry/catalog/sqlite/sqlite_catalog.hpp"
 #include "tests/registry/catalog/memory_catalog.hpp"
+#include "tests/support/postgres_server.hpp"
 
 namespace wheelyard::catalog {
 
@@ -20,7 +22,8 @@ struct InSqlite {};
 struct CatalogFolder {
     base::TempDir dir = base::TempDir::make("catalog").value();
     std::filesystem::path file = dir.path() / "catalog.sqlite";
-    std::shared_ptr<MemoryRows> memory = {};  // null: the file
+    std::shared_ptr<MemoryRows> memory = {};  // null, and no database: the file
+    std::string database = {};
 
     // The whole test runs once with each.
     CatalogFolder() {
@@ -28,11 +31,23 @@ struct CatalogFolder {
         SUBCASE("in memory") {
             memory = std::make_shared<MemoryRows>();
         }
+        if (test::has_postgres()) {
+            SUBCASE("in PostgreSQL") {
+                database = test::postgres_url();
+            }
+        }
     }
     // For what only SQLite has.
     explicit CatalogFolder(InSqlite) {}
     [[nodiscard]] std::unique_ptr<Catalog> open(SqliteMode mode = SqliteMode::read_write) const {
         if (memory) return std::make_unique<MemoryCatalog>(memory);
+        if (!database.empty()) {
+            auto opened = open_postgres_catalog({database, {}}, mode == SqliteMode::read_only
+                                                                    ? postgres::Database::Mode::read_only
+                                                                    : postgres::Database::Mode::read_write);
+            REQUIRE_MESSAGE(opened.has_value(), opened.error().text());
+            return *std::move(opened);
+        }
         return open_sqlite_catalog(file, mode).value();
     }
 };

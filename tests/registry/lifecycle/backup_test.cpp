@@ -26,7 +26,7 @@ struct Saved : PlaceFixture {
     fs::path restored = other.path() / "restored";
 
     base::Result<BackupReport> save(BlobTransfer transfer = BlobTransfer::copy) {
-        return back_up(dir.path(), *blobs::read_blob_store(dir.path()), to, transfer, clock);
+        return back_up({dir.path()}, *blobs::read_blob_store(dir.path()), to, transfer, clock);
     }
     [[nodiscard]] fs::path saved_blob(const std::string& sha256) const {
         return to / "blobs" / "sha256" / sha256.substr(0, 2) / sha256;
@@ -55,7 +55,7 @@ TEST_CASE("what is saved comes back: every row, every blob, serials that go on")
     CHECK(saved.damaged.empty());
     CHECK(fs::exists(fixture.to / "backup.json"));
 
-    const auto report = restore(fixture.to, fixture.restored).value();
+    const auto report = restore(fixture.to, {fixture.restored}).value();
     CHECK(report.copied_blobs == 4);
     CHECK(report.damaged.empty());
     const auto opened = database::Store(fixture.restored).writer().value();
@@ -69,7 +69,7 @@ TEST_CASE("what is saved comes back: every row, every blob, serials that go on")
     CHECK((fs::status(blobs.path_of(row.sha256)).permissions() & fs::perms::mask) ==
           static_cast<fs::perms>(0444));
     CHECK(catalog.set_pinned({"main", row.filename}, true, {"anna", "", noon})->serial == 4);
-    CHECK(restore(fixture.to, fixture.restored).error().code == "backup.store_there");
+    CHECK(restore(fixture.to, {fixture.restored}).error().code == "backup.store_there");
 }
 
 TEST_CASE("a second backup into the same folder copies what is new, and then has all of it") {
@@ -83,7 +83,7 @@ TEST_CASE("a second backup into the same folder copies what is new, and then has
     CHECK(again.copied_blobs == 2);
     CHECK(fs::exists(fixture.saved_blob(row.sha256)));
     CHECK_FALSE(fs::exists(fixture.to / "catalog.sqlite.new"));
-    CHECK(restore(fixture.to, fixture.restored)->serial == 2);
+    CHECK(restore(fixture.to, {fixture.restored})->serial == 2);
 }
 
 TEST_CASE("hard links where they are asked for, bytes of one's own otherwise") {
@@ -108,7 +108,7 @@ TEST_CASE("a damaged or missing blob is named, and the earlier backup stays whol
     const auto report = fixture.save().value();
     CHECK(report.damaged.size() == 2);
     CHECK_FALSE(fs::exists(fixture.saved_blob(bad.sha256)));
-    CHECK(restore(fixture.to, fixture.restored)->serial == 1);
+    CHECK(restore(fixture.to, {fixture.restored})->serial == 1);
 }
 
 TEST_CASE("files that a mirror gives back meanwhile are not damage: the catalog is copied again") {
@@ -117,7 +117,7 @@ TEST_CASE("files that a mirror gives back meanwhile are not damage: the catalog 
     const auto given_back = fixture.add("main.up", "torch", "2.4.0");
     bool is_first = true;
     const auto report =
-        back_up(fixture.dir.path(), fixture.blobs, fixture.to, BlobTransfer::copy, fixture.clock,
+        back_up({fixture.dir.path()}, fixture.blobs, fixture.to, BlobTransfer::copy, fixture.clock,
                 [&](const BackupReport&) {
                     if (!std::exchange(is_first, false)) return;
                     const catalog::Cause cause{"up", "limit", noon};
@@ -129,7 +129,7 @@ TEST_CASE("files that a mirror gives back meanwhile are not damage: the catalog 
     CHECK(report->blobs == 2);
     CHECK(report->copied_blobs == 2);
     CHECK(report->serial == 3);
-    CHECK(restore(fixture.to, fixture.restored)->damaged.empty());
+    CHECK(restore(fixture.to, {fixture.restored})->damaged.empty());
     CHECK(blobs::FolderBlobs::open(fixture.restored)->contains(kept.sha256));
 }
 
@@ -139,7 +139,7 @@ TEST_CASE("a restore leaves out what is damaged in the backup, and says what") {
     const auto good = fixture.add("main", "six", "1.1");
     REQUIRE(fixture.save());
     REQUIRE(base::replace_file(fixture.saved_blob(bad.sha256), "flipped"));
-    const auto report = restore(fixture.to, fixture.restored).value();
+    const auto report = restore(fixture.to, {fixture.restored}).value();
     CHECK(report.damaged == std::vector<std::string>{bad.sha256});
     const auto blobs = blobs::FolderBlobs::open(fixture.restored).value();
     CHECK(blobs.contains(good.sha256));
@@ -153,7 +153,7 @@ TEST_CASE("a restore that was cut short is no registry, and the next one finishe
     fs::create_directories(fixture.restored);
     std::ofstream(fixture.restored / "catalog.sqlite.new") << "half";
     std::ofstream(fixture.restored / "catalog.sqlite.new-wal") << "half";
-    CHECK(restore(fixture.to, fixture.restored)->copied_blobs == 2);
+    CHECK(restore(fixture.to, {fixture.restored})->copied_blobs == 2);
     CHECK_FALSE(fs::exists(fixture.restored / "catalog.sqlite.new"));
     CHECK_FALSE(fs::exists(fixture.restored / "catalog.sqlite.new-wal"));
     CHECK(database::Store(fixture.restored).reader().value()->file("main", row.filename).value().has_value());
@@ -165,19 +165,19 @@ TEST_CASE("what is left of another registry is not restored over") {
     REQUIRE(fixture.save());
     for (const char* left : {"catalog.sqlite", "catalog.sqlite-wal", "public", "private"}) {
         fs::create_directories(fixture.restored / left);
-        const auto refused = restore(fixture.to, fixture.restored);
+        const auto refused = restore(fixture.to, {fixture.restored});
         REQUIRE_FALSE(refused.has_value());
         CHECK(refused.error().code == "backup.store_there");
         CHECK(refused.error().value.ends_with(left));
         fs::remove(fixture.restored / left);
     }
-    CHECK(restore(fixture.to, fixture.restored).has_value());
+    CHECK(restore(fixture.to, {fixture.restored}).has_value());
 }
 
 TEST_CASE("a backup into the data folder itself is refused, and the catalog stays") {
     Saved fixture;
     const auto row = fixture.add("main", "six", "1.0");
-    const auto refused = back_up(fixture.dir.path(), fixture.blobs, fixture.dir.path() / ".",
+    const auto refused = back_up({fixture.dir.path()}, fixture.blobs, fixture.dir.path() / ".",
                                  BlobTransfer::copy, fixture.clock);
     REQUIRE_FALSE(refused.has_value());
     CHECK(refused.error().code == "backup.same_folder");
@@ -190,7 +190,7 @@ TEST_CASE("a backup's catalog is migrated in its restored copy, and stays as it 
     const auto saved =
         sqlite::Database::open(fixture.to / "catalog.sqlite", sqlite::Database::Mode::read_write).value();
     REQUIRE(saved.run_script("PRAGMA user_version = 0"));  // the only older version: before the first step
-    CHECK(restore(fixture.to, fixture.restored).value().serial == 0);
+    CHECK(restore(fixture.to, {fixture.restored}).value().serial == 0);
     CHECK(database::Store(fixture.restored).reader());
     CHECK(database::Store(fixture.to).reader().error().code == "catalog.too_old");
 }

@@ -73,13 +73,13 @@ TEST_CASE("without files: a backup has copies, also where links were asked for, 
     const auto to = fixture.staging.path() / "backup";
     const auto restored = fixture.staging.path() / "restored";
     const auto saved =
-        back_up(fixture.dir.path(), fixture.memory, to, BlobTransfer::link, fixture.clock).value();
+        back_up({fixture.dir.path()}, fixture.memory, to, BlobTransfer::link, fixture.clock).value();
     CHECK(saved.copied_blobs == 2);
     CHECK(saved.damaged.empty());
-    CHECK(restore(to, restored)->damaged.empty());
+    CHECK(restore(to, {restored})->damaged.empty());
     CHECK(blobs::read_blob_store(restored)->is_intact(row.sha256));
     fixture.memory.damage(row.sha256, "wheel six-1.0-py3-none-any.whX");
-    CHECK(back_up(fixture.dir.path(), fixture.memory, restored / "other", BlobTransfer::link, fixture.clock)
+    CHECK(back_up({fixture.dir.path()}, fixture.memory, restored / "other", BlobTransfer::link, fixture.clock)
               .value()
               .damaged == std::vector<std::string>{row.sha256});
 }

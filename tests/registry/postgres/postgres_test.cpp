@@ -136,7 +136,7 @@ TEST_CASE("a lost connection costs a reader nothing, and a transaction itself al
         end_sessions(other);
         const auto lost = database.run("INSERT INTO t VALUES ('b', 1)");
         CHECK(lost.error().code == "store.unreachable");
-        CHECK(lost.error().kind == base::ErrorKind::unavailable);
+        CHECK(lost.error().kind == base::ErrorKind::unreachable);
         CHECK(next->commit().error().code == "store.unreachable");
     }
     {
@@ -211,7 +211,7 @@ TEST_CASE("an unreachable server is named, and nobody waits for it again at once
     const auto opened = Database::open({"host=/nowhere user=anna", {}}, Database::Mode::read_write);
     REQUIRE_FALSE(opened.has_value());
     CHECK(opened.error().code == "store.unreachable");
-    CHECK(opened.error().kind == base::ErrorKind::unavailable);
+    CHECK(opened.error().kind == base::ErrorKind::unreachable);
     CHECK(opened.error().value.find("/nowhere") != std::string::npos);
 }
 

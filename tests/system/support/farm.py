@@ -54,12 +54,13 @@ def scrubbed_environment(home: Path, **more: str) -> dict[str, str]:
 
 class Farm:
     def __init__(self, indexes: tuple[str, ...] = (INDEX,), folder: Path | None = None, settings: str = "",
-                 index_settings: str | dict[str, str] = ""):
+                 index_settings: str | dict[str, str] = "", stores: str = ""):
         self._owned = folder is None
         self.folder = Path(tempfile.mkdtemp(prefix="wheelyard-test-")) if folder is None else folder
         self.indexes = indexes
         self.settings = settings              # more lines of [server]
         self.index_settings = index_settings  # more lines of every [[index]], or of those named
+        self.stores = stores                  # lines of [stores]
         self.config = self.folder / "registry.toml"
         self.data = self.folder / "data"
         self.log = self.folder / "registry.log"
@@ -98,9 +99,10 @@ class Farm:
     def write_config(self, port: int) -> None:
         more = self.index_settings if isinstance(self.index_settings, dict) else dict.fromkeys(self.indexes, self.index_settings)
         indexes = "".join(f'\n[[index]]\nname = "{name}"\n{more.get(name, "")}\n' for name in self.indexes)
+        stores = f"\n[stores]\n{self.stores}\n" if self.stores else ""
         self.config.write_text(f'config_version = 1\n\n[server]\nlisten = "127.0.0.1:{port}"\n{self.settings}\n\n'
                                # A small reserve: tests copy data folders, and fill small disks.
-                               f'[store]\ndirectory = "data"\nmin_free_mib = 1\n{indexes}')
+                               f'[store]\ndirectory = "data"\nmin_free_mib = 1\n{stores}{indexes}')
 
     def run(self, program: str, *arguments, environment: dict[str, str] | None = None,
             timeout: float = COMMAND_TIMEOUT_S, **options) -> subprocess.CompletedProcess:

@@ -1,4 +1,7 @@
-// The catalog's rows in SQLite: reading.cpp, writing.cpp. Internal to this folder.
+// The catalog's rows in a database that speaks SQL: one set of statements for every engine, in the words that all of them
+// know. The members are in reading.hpp and writing.hpp. What an engine adds is its own folder's.
+//
+// `Database` has the shape of registry/sqlite/sqlite.hpp. Every name column compares byte by byte.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +13,11 @@
 #include <vector>
 
 #include "registry/catalog/catalog.hpp"
-#include "registry/sqlite/sqlite.hpp"
 
 namespace wheelyard::catalog {
 
-using sqlite::Database;
-using sqlite::Statement;
-using sqlite::Transaction;
-
 // All rows of a query, each through `read`.
-template <typename Read>
+template <typename Statement, typename Read>
 auto collect(Statement& query, Read read) -> base::Result<std::vector<decltype(read(query))>> {
     std::vector<decltype(read(query))> rows;
     while (true) {
@@ -36,18 +34,19 @@ inline constexpr std::string_view is_referenced =
     "EXISTS (SELECT 1 FROM file WHERE file.provenance_sha256 = blob.sha256))";
 
 // The catalog's list of indexes, empty where there is none.
-[[nodiscard]] base::Result<std::string> read_list(const Database& database);
+template <typename Database>
+[[nodiscard]] base::Result<std::string> read_list(const Database& database) {
+    WHEELYARD_ASSIGN(auto query, database.prepare("SELECT json FROM index_list"));
+    WHEELYARD_ASSIGN(const bool row, query.step());
+    return row ? query.text(0) : std::string();
+}
 
-class SqliteCatalog final : public Catalog {
+// An engine adds in_transaction(), in_one_snapshot(), try_write() and faults().
+template <typename Database>
+class SqlCatalog : public Catalog {
   public:
-    SqliteCatalog(Database opened, bool merges) : database_(std::move(opened)), merges_log_at_end_(merges) {}
-    // After a clean stop the database file alone holds every row, even if a reader closes last.
-    ~SqliteCatalog() override {
-        if (merges_log_at_end_) database_.merge_log();
-    }
-    base::Status try_write() override;
+    explicit SqlCatalog(Database opened) : database_(std::move(opened)) {}
     base::Result<std::int64_t> change_count() const override;
-    base::Status in_one_snapshot(const std::function<base::Status()>& read) const override;
     base::Result<Serial> last_serial() const override;
     base::Result<std::vector<Event>> events_after(Serial serial, std::size_t limit) const override;
     base::Status for_each_event(Serial after, Serial until, const std::function<base::Status(Event&)>& see,
@@ -73,11 +72,13 @@ class SqliteCatalog final : public Catalog {
     base::Result<std::vector<std::string>> given_back_blobs() const override;
     base::Result<std::vector<BlobRow>> blobs_after(std::string_view sha256, std::size_t limit) const override;
     base::Result<std::vector<FileRow>> files_of_blob(std::string_view sha256) const override;
-    base::Result<std::vector<std::string>> faults() const override;
     base::Result<std::vector<TokenRow>> tokens() const override;
 
   protected:
-    base::Status in_transaction(const std::function<base::Result<bool>()>& work) override;
+    // What the rules of the rows find.
+    [[nodiscard]] base::Result<std::vector<std::string>> faults_of_rows() const;
+    // In a transaction that keeps its work.
+    [[nodiscard]] base::Status count_change();
     base::Result<Serial> append_event(const Event& event) override;
     base::Status insert_file(const FileRow& row, Serial added) override;
     base::Status update_file(const FileRow& row) override;
@@ -98,10 +99,10 @@ class SqliteCatalog final : public Catalog {
                                                                 std::string_view begin) const override;
     base::Result<bool> has_project(std::string_view index, std::string_view name) const override;
 
+    Database database_;
+
   private:
     base::Status note_unreferenced(std::string_view sha256, base::UnixMicros time);
-    Database database_;
-    const bool merges_log_at_end_;
 };
 
 }  // namespace wheelyard::catalog

@@ -1,51 +1,47 @@
 // The statements that change rows. Each runs in the transaction of the change that needs it.
+#pragma once
+
 #include "lib/io/json.hpp"
 #include "registry/catalog/index_rule.hpp"
-#include "registry/catalog/sqlite/sqlite_rows.hpp"
-#include "registry/sqlite/migration.hpp"
+#include "registry/catalog/sql/sql_catalog.hpp"
 
 namespace wheelyard::catalog {
-namespace {
+namespace sql {
 
-std::string render_list(const std::vector<std::string>& items) {
+inline std::string render_list(const std::vector<std::string>& items) {
     return io::Json::array_of(items).render();
 }
 
+template <typename Database>
 base::Status add_blob(const Database& database, std::string_view sha256, std::uint64_t size_bytes) {
     return database.run(
-        "INSERT INTO blob (sha256, size_bytes) VALUES (?, ?) ON CONFLICT DO UPDATE SET unreferenced_since = "
-        "0",
+        "INSERT INTO blob (sha256, size_bytes) VALUES (?, ?) ON CONFLICT (sha256) DO UPDATE SET "
+        "unreferenced_since = 0",
         sha256, static_cast<std::int64_t>(size_bytes));
 }
 
-}  // namespace
+}  // namespace sql
 
-base::Status SqliteCatalog::in_transaction(const std::function<base::Result<bool>()>& work) {
-    WHEELYARD_ASSIGN(Transaction transaction, Transaction::begin_immediate(database_));
-    WHEELYARD_ASSIGN(const bool is_kept, work());
-    if (!is_kept) return {};
-    WHEELYARD_TRY(database_.run("UPDATE change_count SET count = count + 1"));
-    return transaction.commit();
+template <typename Database>
+base::Status SqlCatalog<Database>::count_change() {
+    return database_.run("UPDATE change_count SET count = count + 1");
 }
 
-base::Status SqliteCatalog::try_write() {
-    return sqlite::try_write(database_);
-}
-
-base::Result<Serial> SqliteCatalog::append_event(const Event& event) {
-    WHEELYARD_TRY(database_.run(
+template <typename Database>
+base::Result<Serial> SqlCatalog<Database>::append_event(const Event& event) {
+    return database_.integer(
         "INSERT INTO event (kind, time, index_name, project, filename, details_json, actor, reason) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING serial",
         event_kind_text(event.kind), event.time, event.index, event.project, event.filename,
-        event.details_json, event.actor, event.reason));
-    return database_.last_insert_rowid();
+        event.details_json, event.actor, event.reason);
 }
 
-base::Status SqliteCatalog::insert_file(const FileRow& row, Serial added) {
-    WHEELYARD_TRY(add_blob(database_, row.sha256, row.size_bytes));
-    WHEELYARD_TRY(add_blob(database_, row.metadata_sha256, row.metadata_size_bytes));
+template <typename Database>
+base::Status SqlCatalog<Database>::insert_file(const FileRow& row, Serial added) {
+    WHEELYARD_TRY(sql::add_blob(database_, row.sha256, row.size_bytes));
+    WHEELYARD_TRY(sql::add_blob(database_, row.metadata_sha256, row.metadata_size_bytes));
     if (!row.provenance_sha256.empty())
-        WHEELYARD_TRY(add_blob(database_, row.provenance_sha256, row.provenance_size_bytes));
+        WHEELYARD_TRY(sql::add_blob(database_, row.provenance_sha256, row.provenance_size_bytes));
     WHEELYARD_TRY(database_.run("INSERT INTO project (index_name, name) VALUES (?, ?) ON CONFLICT DO NOTHING",
                                 row.index, row.project));
     WHEELYARD_TRY(database_.run("DELETE FROM tombstone WHERE index_name = ? AND filename = ?", row.index,
@@ -64,7 +60,8 @@ base::Status SqliteCatalog::insert_file(const FileRow& row, Serial added) {
         static_cast<std::int64_t>(row.provenance_size_bytes));
 }
 
-base::Status SqliteCatalog::update_file(const FileRow& row) {
+template <typename Database>
+base::Status SqlCatalog<Database>::update_file(const FileRow& row) {
     return database_.run(
         "UPDATE file SET yanked = ?, yanked_reason = ?, state = ?, state_reason = ?, "
         "pinned = ? WHERE index_name = ? AND filename = ?",
@@ -72,13 +69,15 @@ base::Status SqliteCatalog::update_file(const FileRow& row) {
         std::int64_t{row.pinned}, row.index, row.filename);
 }
 
-base::Status SqliteCatalog::note_unreferenced(std::string_view sha256, base::UnixMicros time) {
+template <typename Database>
+base::Status SqlCatalog<Database>::note_unreferenced(std::string_view sha256, base::UnixMicros time) {
     return database_.run(
         "UPDATE blob SET unreferenced_since = ? WHERE sha256 = ? AND NOT " + std::string(is_referenced), time,
         sha256);
 }
 
-base::Status SqliteCatalog::remove_file(const FileRow& row, bool may_return, base::UnixMicros time) {
+template <typename Database>
+base::Status SqlCatalog<Database>::remove_file(const FileRow& row, bool may_return, base::UnixMicros time) {
     WHEELYARD_TRY(database_.run(
         "INSERT INTO tombstone (index_name, filename, sha256, time, may_return) VALUES (?, ?, ?, ?, ?)",
         row.index, row.filename, row.sha256, time, std::int64_t{may_return}));
@@ -89,12 +88,14 @@ base::Status SqliteCatalog::remove_file(const FileRow& row, bool may_return, bas
     return note_unreferenced(row.provenance_sha256, time);
 }
 
-base::Status SqliteCatalog::update_project(const ProjectRow& row) {
+template <typename Database>
+base::Status SqlCatalog<Database>::update_project(const ProjectRow& row) {
     return database_.run("UPDATE project SET status = ?, status_reason = ? WHERE index_name = ? AND name = ?",
                          project_status_text(row.status), row.status_reason, row.index, row.project);
 }
 
-base::Result<bool> SqliteCatalog::forget_blob(const std::string& sha256) {
+template <typename Database>
+base::Result<bool> SqlCatalog<Database>::forget_blob(const std::string& sha256) {
     WHEELYARD_TRY(
         database_.run("DELETE FROM blob WHERE sha256 = ? AND NOT " + std::string(is_referenced), sha256));
     // An orphan has no row to delete; a referenced blob keeps its row.
@@ -103,32 +104,36 @@ base::Result<bool> SqliteCatalog::forget_blob(const std::string& sha256) {
     return kept == 0;
 }
 
-base::Status SqliteCatalog::write_rule(const IndexRule& rule) {
+template <typename Database>
+base::Status SqlCatalog<Database>::write_rule(const IndexRule& rule) {
     if (is_default(rule)) return database_.run("DELETE FROM index_rule WHERE index_name = ?", rule.index);
     return database_.run(
-        "INSERT INTO index_rule (index_name, rule_json) VALUES (?, ?) ON CONFLICT DO UPDATE "
-        "SET rule_json = excluded.rule_json",
+        "INSERT INTO index_rule (index_name, rule_json) VALUES (?, ?) ON CONFLICT (index_name) DO "
+        "UPDATE SET rule_json = excluded.rule_json",
         rule.index, render_index_rule(rule));
 }
 
-base::Status SqliteCatalog::write_index_list(const std::string& list) {
+template <typename Database>
+base::Status SqlCatalog<Database>::write_index_list(const std::string& list) {
     return database_.run(
-        "INSERT INTO index_list (only_row, json) VALUES (1, ?) ON CONFLICT DO UPDATE SET json = "
-        "excluded.json",
+        "INSERT INTO index_list (only_row, json) VALUES (1, ?) ON CONFLICT (only_row) DO UPDATE SET "
+        "json = excluded.json",
         list);
 }
 
-base::Status SqliteCatalog::insert_token(const TokenRow& row) {
+template <typename Database>
+base::Status SqlCatalog<Database>::insert_token(const TokenRow& row) {
     return database_.run(
         "INSERT INTO token (id, secret_sha256, name, indexes_json, projects_json, actions_json, created, "
         "expires, revoked, created_by, revoked_by, revoked_at) "
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        row.id, row.secret_sha256, row.name, render_list(row.indexes), render_list(row.projects),
-        render_list(row.actions), row.created, row.expires, std::int64_t{row.revoked}, row.created_by,
+        row.id, row.secret_sha256, row.name, sql::render_list(row.indexes), sql::render_list(row.projects),
+        sql::render_list(row.actions), row.created, row.expires, std::int64_t{row.revoked}, row.created_by,
         row.revoked_by, row.revoked_at);
 }
 
-base::Status SqliteCatalog::mark_revoked(std::string_view id, const Cause& cause) {
+template <typename Database>
+base::Status SqlCatalog<Database>::mark_revoked(std::string_view id, const Cause& cause) {
     return database_.run("UPDATE token SET revoked = 1, revoked_by = ?, revoked_at = ? WHERE id = ?",
                          cause.actor, cause.time, id);
 }

@@ -1,18 +1,21 @@
 // The statements that only read.
+#pragma once
+
 #include <utility>
 
 #include "lib/io/json.hpp"
 #include "registry/catalog/index_rule.hpp"
-#include "registry/catalog/sqlite/sqlite_rows.hpp"
+#include "registry/catalog/sql/sql_catalog.hpp"
 
 namespace wheelyard::catalog {
-namespace {
+namespace sql {
 
 // A damaged list yields a token without rights, which is the safe interpretation.
-std::vector<std::string> parse_list(std::string_view json) {
+inline std::vector<std::string> parse_list(std::string_view json) {
     return io::parse_json(json).value_or(io::Json()).texts();
 }
 
+template <typename Statement>
 TokenRow token_of(const Statement& query) {
     return TokenRow{.id = query.text(0),
                     .secret_sha256 = query.text(1),
@@ -29,6 +32,7 @@ TokenRow token_of(const Statement& query) {
 }
 
 // Reuses one Event, because a long log has millions.
+template <typename Statement>
 base::Status read_event(const Statement& query, EventParts parts, Event& event) {
     const auto kind = parse_event_kind(query.view(1));
     if (!kind)
@@ -47,21 +51,22 @@ base::Status read_event(const Statement& query, EventParts parts, Event& event) 
     return {};
 }
 
-constexpr std::string_view file_columns =
+inline constexpr std::string_view file_columns =
     "index_name, project, filename, version, sha256, size_bytes, metadata_sha256, metadata_size_bytes, "
     "requires_python, upload_time, uploaded_by, yanked, yanked_reason, facts_json, state, state_reason, "
-    "pinned, metadata_name, ifnull(provenance_sha256, ''), provenance_size_bytes";
+    "pinned, metadata_name, coalesce(provenance_sha256, ''), provenance_size_bytes";
 
 // The schema permits no other value; if there is one, hiding the file is safe.
-FileState state_of(std::string_view text) {
+inline FileState state_of(std::string_view text) {
     return parse_file_state(text).value_or(FileState::quarantined);
 }
 
 // SELECT … FROM file … `where`: rows that file_of() reads.
-std::string select_files(std::string_view where) {
+inline std::string select_files(std::string_view where) {
     return "SELECT " + std::string(file_columns) + " FROM file " + std::string(where);
 }
 
+template <typename Statement>
 FileRow file_of(const Statement& query) {
     return FileRow{.index = query.text(0),
                    .project = query.text(1),
@@ -85,19 +90,21 @@ FileRow file_of(const Statement& query) {
                    .provenance_size_bytes = static_cast<std::uint64_t>(query.integer(19))};
 }
 
-}  // namespace
+}  // namespace sql
 
-base::Result<std::optional<FileRow>> SqliteCatalog::file(std::string_view index,
-                                                         std::string_view filename) const {
-    WHEELYARD_ASSIGN(auto query, database_.prepare(select_files("WHERE index_name = ? AND filename = ?"),
+template <typename Database>
+base::Result<std::optional<FileRow>> SqlCatalog<Database>::file(std::string_view index,
+                                                                std::string_view filename) const {
+    WHEELYARD_ASSIGN(auto query, database_.prepare(sql::select_files("WHERE index_name = ? AND filename = ?"),
                                                    index, filename));
     WHEELYARD_ASSIGN(const bool row, query.step());
     if (!row) return std::nullopt;
-    return file_of(query);
+    return sql::file_of(query);
 }
 
-base::Result<std::optional<ProjectRow>> SqliteCatalog::project(std::string_view index,
-                                                               std::string_view name) const {
+template <typename Database>
+base::Result<std::optional<ProjectRow>> SqlCatalog<Database>::project(std::string_view index,
+                                                                      std::string_view name) const {
     WHEELYARD_ASSIGN(auto query, database_.prepare("SELECT status, status_reason FROM project WHERE "
                                                    "index_name = ? AND name = ?",
                                                    index, name));
@@ -109,25 +116,27 @@ base::Result<std::optional<ProjectRow>> SqliteCatalog::project(std::string_view 
                       .status_reason = query.text(1)};
 }
 
-base::Result<std::vector<Usage>> SqliteCatalog::usage(std::string_view index) const {
+template <typename Database>
+base::Result<std::vector<Usage>> SqlCatalog<Database>::usage(std::string_view index) const {
     WHEELYARD_ASSIGN(auto query, database_.prepare("SELECT uploaded_by, count(*), sum(size_bytes) FROM file "
                                                    "WHERE index_name = ? GROUP BY uploaded_by",
                                                    index));
-    return collect(query, [](const Statement& row) {
+    return collect(query, [](const auto& row) {
         return Usage{.uploaded_by = row.text(0),
                      .files = static_cast<std::uint64_t>(row.integer(1)),
                      .bytes = static_cast<std::uint64_t>(row.integer(2))};
     });
 }
 
-base::Result<std::vector<ProjectUsage>> SqliteCatalog::top_projects(std::string_view index,
-                                                                    std::size_t limit) const {
+template <typename Database>
+base::Result<std::vector<ProjectUsage>> SqlCatalog<Database>::top_projects(std::string_view index,
+                                                                           std::size_t limit) const {
     WHEELYARD_ASSIGN(auto query,
                      database_.prepare("SELECT project, count(*), sum(size_bytes) AS bytes, max(upload_time) "
                                        "FROM file WHERE index_name = ? GROUP BY project "
                                        "ORDER BY bytes DESC, project LIMIT ?",
                                        index, static_cast<std::int64_t>(limit)));
-    return collect(query, [](const Statement& row) {
+    return collect(query, [](const auto& row) {
         return ProjectUsage{.project = row.text(0),
                             .files = static_cast<std::uint64_t>(row.integer(1)),
                             .bytes = static_cast<std::uint64_t>(row.integer(2)),
@@ -135,11 +144,12 @@ base::Result<std::vector<ProjectUsage>> SqliteCatalog::top_projects(std::string_
     });
 }
 
-base::Result<Usage> SqliteCatalog::quarantine_usage(std::string_view index) const {
+template <typename Database>
+base::Result<Usage> SqlCatalog<Database>::quarantine_usage(std::string_view index) const {
     WHEELYARD_ASSIGN(auto query, database_.prepare("SELECT count(*), coalesce(sum(size_bytes), 0) FROM file "
                                                    "WHERE index_name = ? AND state = 'quarantined'",
                                                    index));
-    WHEELYARD_ASSIGN(const auto rows, collect(query, [](const Statement& row) {
+    WHEELYARD_ASSIGN(const auto rows, collect(query, [](const auto& row) {
                          return Usage{.uploaded_by = {},
                                       .files = static_cast<std::uint64_t>(row.integer(0)),
                                       .bytes = static_cast<std::uint64_t>(row.integer(1))};
@@ -147,20 +157,15 @@ base::Result<Usage> SqliteCatalog::quarantine_usage(std::string_view index) cons
     return rows.front();
 }
 
-base::Status SqliteCatalog::in_one_snapshot(const std::function<base::Status()>& read) const {
-    WHEELYARD_ASSIGN(Transaction transaction, Transaction::begin_read(database_));
-    WHEELYARD_TRY(read());
-    return transaction.commit();
-}
-
-base::Result<Serial> SqliteCatalog::last_serial() const {
+template <typename Database>
+base::Result<Serial> SqlCatalog<Database>::last_serial() const {
     return database_.integer("SELECT coalesce(max(serial), 0) FROM event");
 }
 
-namespace {
+namespace sql {
 
-base::Result<Statement> select_events(const Database& database, Serial after, std::size_t limit,
-                                      EventParts parts) {
+template <typename Database>
+auto select_events(const Database& database, Serial after, std::size_t limit, EventParts parts) {
     const std::string_view rest = parts == EventParts::all
                                       ? "details_json, actor, reason"
                                       : "CASE kind WHEN 'file_deleted' THEN details_json ELSE '' END";
@@ -169,21 +174,23 @@ base::Result<Statement> select_events(const Database& database, Serial after, st
                             after, static_cast<std::int64_t>(limit));
 }
 
-}  // namespace
+}  // namespace sql
 
-base::Result<std::vector<Event>> SqliteCatalog::events_after(Serial serial, std::size_t limit) const {
-    WHEELYARD_ASSIGN(auto query, select_events(database_, serial, limit, EventParts::all));
+template <typename Database>
+base::Result<std::vector<Event>> SqlCatalog<Database>::events_after(Serial serial, std::size_t limit) const {
+    WHEELYARD_ASSIGN(auto query, sql::select_events(database_, serial, limit, EventParts::all));
     std::vector<Event> events;
     while (true) {
         WHEELYARD_ASSIGN(const bool row, query.step());
         if (!row) return events;
-        WHEELYARD_TRY(read_event(query, EventParts::all, events.emplace_back()));
+        WHEELYARD_TRY(sql::read_event(query, EventParts::all, events.emplace_back()));
     }
 }
 
-base::Status SqliteCatalog::for_each_event(Serial after, Serial until,
-                                           const std::function<base::Status(Event&)>& see,
-                                           EventParts parts) const {
+template <typename Database>
+base::Status SqlCatalog<Database>::for_each_event(Serial after, Serial until,
+                                                  const std::function<base::Status(Event&)>& see,
+                                                  EventParts parts) const {
     // In batches: a long read transaction prevents SQLite from truncating its write-ahead log.
     constexpr std::size_t events_at_once = 1'000;
     // With all parts, `see` may block on output, so it runs outside a transaction.
@@ -198,11 +205,11 @@ base::Status SqliteCatalog::for_each_event(Serial after, Serial until,
     }
     Event event;
     for (std::size_t count = events_at_once; after < until && count == events_at_once;) {
-        WHEELYARD_ASSIGN(auto query, select_events(database_, after, events_at_once, parts));
+        WHEELYARD_ASSIGN(auto query, sql::select_events(database_, after, events_at_once, parts));
         for (count = 0;; ++count) {
             WHEELYARD_ASSIGN(const bool row, query.step());
             if (!row) break;
-            WHEELYARD_TRY(read_event(query, parts, event));
+            WHEELYARD_TRY(sql::read_event(query, parts, event));
             if (event.serial > until) return {};
             after = event.serial;
             WHEELYARD_TRY(see(event));
@@ -211,38 +218,44 @@ base::Status SqliteCatalog::for_each_event(Serial after, Serial until,
     return {};
 }
 
-base::Result<std::vector<std::string>> SqliteCatalog::projects(std::string_view index) const {
+template <typename Database>
+base::Result<std::vector<std::string>> SqlCatalog<Database>::projects(std::string_view index) const {
     WHEELYARD_ASSIGN(auto query,
                      database_.prepare("SELECT name FROM project WHERE index_name = ? ORDER BY name", index));
-    return collect(query, [](const Statement& row) { return row.text(0); });
+    return collect(query, [](const auto& row) { return row.text(0); });
 }
 
-base::Result<std::vector<FileRow>> SqliteCatalog::files(std::string_view index,
-                                                        std::string_view project) const {
-    WHEELYARD_ASSIGN(
-        auto query,
-        database_.prepare(select_files("WHERE index_name = ? AND project = ? ORDER BY version, filename"),
-                          index, project));
-    return collect(query, file_of);
-}
-
-base::Result<std::vector<FileRow>> SqliteCatalog::files_after(std::string_view index,
-                                                              std::string_view filename, std::size_t limit,
-                                                              std::optional<FileState> state) const {
-    const std::string_view wanted = state ? file_state_text(*state) : std::string_view();
+template <typename Database>
+base::Result<std::vector<FileRow>> SqlCatalog<Database>::files(std::string_view index,
+                                                               std::string_view project) const {
     WHEELYARD_ASSIGN(auto query,
-                     database_.prepare(select_files("WHERE index_name = ? AND filename > ? AND (? = '' OR "
-                                                    "state = ?) ORDER BY filename LIMIT ?"),
-                                       index, filename, wanted, wanted, static_cast<std::int64_t>(limit)));
-    return collect(query, file_of);
+                     database_.prepare(
+                         sql::select_files("WHERE index_name = ? AND project = ? ORDER BY version, filename"),
+                         index, project));
+    return collect(query, [](const auto& row) { return sql::file_of(row); });
 }
 
-base::Status SqliteCatalog::read_files_of_page(const std::string& index, const std::string& project,
-                                               std::vector<FileRow>& files, Serial up_to) const {
+template <typename Database>
+base::Result<std::vector<FileRow>> SqlCatalog<Database>::files_after(std::string_view index,
+                                                                     std::string_view filename,
+                                                                     std::size_t limit,
+                                                                     std::optional<FileState> state) const {
+    const std::string_view wanted = state ? file_state_text(*state) : std::string_view();
+    WHEELYARD_ASSIGN(auto query, database_.prepare(
+                                     sql::select_files("WHERE index_name = ? AND filename > ? AND (? = '' OR "
+                                                       "state = ?) ORDER BY filename LIMIT ?"),
+                                     index, filename, wanted, wanted, static_cast<std::int64_t>(limit)));
+    return collect(query, [](const auto& row) { return sql::file_of(row); });
+}
+
+template <typename Database>
+base::Status SqlCatalog<Database>::read_files_of_page(const std::string& index, const std::string& project,
+                                                      std::vector<FileRow>& files, Serial up_to) const {
     constexpr std::string_view sql =
         "SELECT filename, version, sha256, size_bytes, metadata_sha256, metadata_size_bytes, "
         "requires_python, upload_time, yanked, yanked_reason, facts_json, state, metadata_name, "
-        "ifnull(provenance_sha256, ''), provenance_size_bytes FROM file WHERE index_name = ? AND project = ? "
+        "coalesce(provenance_sha256, ''), provenance_size_bytes FROM file WHERE index_name = ? AND project = "
+        "? "
         "AND "
         "added_serial <= ?";
     WHEELYARD_ASSIGN(auto query, database_.prepare(sql, index, project, up_to));
@@ -266,7 +279,7 @@ base::Status SqliteCatalog::read_files_of_page(const std::string& index, const s
         row.yanked = query.integer(8) != 0;
         row.yanked_reason = query.view(9);
         row.facts_json = query.view(10);
-        row.state = state_of(query.view(11));
+        row.state = sql::state_of(query.view(11));
         row.state_reason.clear();
         row.pinned = false;
         row.metadata_name = query.view(12);
@@ -278,29 +291,33 @@ base::Status SqliteCatalog::read_files_of_page(const std::string& index, const s
     return {};
 }
 
-base::Result<std::vector<std::string>> SqliteCatalog::indexes() const {
+template <typename Database>
+base::Result<std::vector<std::string>> SqlCatalog<Database>::indexes() const {
     WHEELYARD_ASSIGN(auto query,
                      database_.prepare("SELECT DISTINCT index_name FROM project ORDER BY index_name"));
-    return collect(query, [](const Statement& row) { return row.text(0); });
+    return collect(query, [](const auto& row) { return row.text(0); });
 }
 
-base::Result<std::vector<TokenRow>> SqliteCatalog::tokens() const {
+template <typename Database>
+base::Result<std::vector<TokenRow>> SqlCatalog<Database>::tokens() const {
     WHEELYARD_ASSIGN(
         auto query,
         database_.prepare(
             "SELECT id, secret_sha256, name, indexes_json, projects_json, actions_json, created, expires, "
             "revoked, created_by, revoked_by, revoked_at FROM token ORDER BY created, id"));
-    return collect(query, token_of);
+    return collect(query, [](const auto& row) { return sql::token_of(row); });
 }
 
-base::Result<std::vector<std::string>> SqliteCatalog::given_back_blobs() const {
+template <typename Database>
+base::Result<std::vector<std::string>> SqlCatalog<Database>::given_back_blobs() const {
     WHEELYARD_ASSIGN(
         auto query, database_.prepare("SELECT DISTINCT blob.sha256 FROM tombstone JOIN blob ON blob.sha256 = "
                                       "tombstone.sha256 WHERE may_return = 1 AND unreferenced_since > 0"));
-    return collect(query, [](const Statement& row) { return row.text(0); });
+    return collect(query, [](const auto& row) { return row.text(0); });
 }
 
-base::Result<std::optional<BlobRow>> SqliteCatalog::blob(std::string_view sha256) const {
+template <typename Database>
+base::Result<std::optional<BlobRow>> SqlCatalog<Database>::blob(std::string_view sha256) const {
     WHEELYARD_ASSIGN(auto query,
                      database_.prepare("SELECT sha256, size_bytes, " + std::string(is_referenced) +
                                            ", unreferenced_since FROM blob WHERE sha256 = ?",
@@ -313,14 +330,15 @@ base::Result<std::optional<BlobRow>> SqliteCatalog::blob(std::string_view sha256
                    .unreferenced_since = query.integer(3)};
 }
 
-base::Result<std::vector<BlobRow>> SqliteCatalog::blobs_after(std::string_view sha256,
-                                                              std::size_t limit) const {
+template <typename Database>
+base::Result<std::vector<BlobRow>> SqlCatalog<Database>::blobs_after(std::string_view sha256,
+                                                                     std::size_t limit) const {
     WHEELYARD_ASSIGN(
         auto query,
         database_.prepare("SELECT sha256, size_bytes, " + std::string(is_referenced) +
                               ", unreferenced_since FROM blob WHERE sha256 > ? ORDER BY sha256 LIMIT ?",
                           sha256, static_cast<std::int64_t>(limit)));
-    return collect(query, [](const Statement& row) {
+    return collect(query, [](const auto& row) {
         return BlobRow{.sha256 = row.text(0),
                        .size_bytes = static_cast<std::uint64_t>(row.integer(1)),
                        .referenced = row.integer(2) != 0,
@@ -328,24 +346,18 @@ base::Result<std::vector<BlobRow>> SqliteCatalog::blobs_after(std::string_view s
     });
 }
 
-base::Result<std::vector<FileRow>> SqliteCatalog::files_of_blob(std::string_view sha256) const {
-    WHEELYARD_ASSIGN(auto query, database_.prepare(select_files("WHERE sha256 = ? OR metadata_sha256 = ? "
-                                                                "OR provenance_sha256 = ? "
-                                                                "ORDER BY index_name, filename"),
-                                                   sha256, sha256, sha256));
-    return collect(query, file_of);
+template <typename Database>
+base::Result<std::vector<FileRow>> SqlCatalog<Database>::files_of_blob(std::string_view sha256) const {
+    WHEELYARD_ASSIGN(auto query,
+                     database_.prepare(sql::select_files("WHERE sha256 = ? OR metadata_sha256 = ? "
+                                                         "OR provenance_sha256 = ? "
+                                                         "ORDER BY index_name, filename"),
+                                       sha256, sha256, sha256));
+    return collect(query, [](const auto& row) { return sql::file_of(row); });
 }
 
-base::Result<std::vector<std::string>> SqliteCatalog::faults() const {
-    WHEELYARD_ASSIGN(auto integrity, database_.prepare("PRAGMA integrity_check"));
-    WHEELYARD_ASSIGN(auto faults, collect(integrity, [](const Statement& row) { return row.text(0); }));
-    std::erase(faults, "ok");
-    WHEELYARD_ASSIGN(auto keys, database_.prepare("PRAGMA foreign_key_check"));
-    WHEELYARD_ASSIGN(const auto broken, collect(keys, [](const Statement& row) {
-                         return "a row of " + row.text(0) + " refers to a row of " + row.text(2) +
-                                " that does not exist";
-                     }));
-    faults.insert(faults.end(), broken.begin(), broken.end());
+template <typename Database>
+base::Result<std::vector<std::string>> SqlCatalog<Database>::faults_of_rows() const {
     WHEELYARD_ASSIGN(
         auto sizes,
         database_.prepare("SELECT file.index_name, file.filename FROM file "
@@ -354,38 +366,40 @@ base::Result<std::vector<std::string>> SqliteCatalog::faults() const {
                           "LEFT JOIN blob AS provenance ON provenance.sha256 = file.provenance_sha256 "
                           "WHERE file.size_bytes <> blob.size_bytes "
                           "OR file.metadata_size_bytes <> metadata.size_bytes "
-                          "OR file.provenance_size_bytes <> ifnull(provenance.size_bytes, 0)"));
-    WHEELYARD_ASSIGN(const auto differing, collect(sizes, [](const Statement& row) {
+                          "OR file.provenance_size_bytes <> coalesce(provenance.size_bytes, 0)"));
+    WHEELYARD_ASSIGN(auto differing, collect(sizes, [](const auto& row) {
                          return "the row of " + row.text(1) + " in " + row.text(0) +
                                 " has a different size than its blob";
                      }));
-    faults.insert(faults.end(), differing.begin(), differing.end());
-    return faults;
+    return differing;
 }
 
-base::Result<std::int64_t> SqliteCatalog::change_count() const {
+template <typename Database>
+base::Result<std::int64_t> SqlCatalog<Database>::change_count() const {
     return database_.integer("SELECT count FROM change_count");
 }
 
-base::Result<std::vector<std::string>> SqliteCatalog::filenames_of_version(std::string_view index,
-                                                                           std::string_view project,
-                                                                           std::string_view begin) const {
+template <typename Database>
+base::Result<std::vector<std::string>> SqlCatalog<Database>::filenames_of_version(
+    std::string_view index, std::string_view project, std::string_view begin) const {
     WHEELYARD_ASSIGN(auto query,
                      database_.prepare("SELECT filename FROM file WHERE index_name = ? AND project = ? "
                                        "AND substr(version, 1, ?) = ?",
                                        index, project, static_cast<std::int64_t>(begin.size()), begin));
-    return collect(query, [](const Statement& row) { return row.text(0); });
+    return collect(query, [](const auto& row) { return row.text(0); });
 }
 
-base::Result<bool> SqliteCatalog::has_project(std::string_view index, std::string_view name) const {
+template <typename Database>
+base::Result<bool> SqlCatalog<Database>::has_project(std::string_view index, std::string_view name) const {
     WHEELYARD_ASSIGN(
         const std::int64_t count,
         database_.integer("SELECT count(*) FROM project WHERE index_name = ? AND name = ?", index, name));
     return count > 0;
 }
 
-base::Result<std::optional<Catalog::NameHolder>> SqliteCatalog::name_holder(std::string_view index,
-                                                                            std::string_view filename) const {
+template <typename Database>
+base::Result<std::optional<Catalog::NameHolder>> SqlCatalog<Database>::name_holder(
+    std::string_view index, std::string_view filename) const {
     WHEELYARD_ASSIGN(auto query,
                      database_.prepare("SELECT sha256, added_serial FROM file WHERE index_name = ? "
                                        "AND filename = ?",
@@ -395,8 +409,9 @@ base::Result<std::optional<Catalog::NameHolder>> SqliteCatalog::name_holder(std:
     return NameHolder{query.text(0), query.integer(1)};
 }
 
-base::Result<std::optional<Catalog::Tombstone>> SqliteCatalog::tombstone(std::string_view index,
-                                                                         std::string_view filename) const {
+template <typename Database>
+base::Result<std::optional<Catalog::Tombstone>> SqlCatalog<Database>::tombstone(
+    std::string_view index, std::string_view filename) const {
     WHEELYARD_ASSIGN(auto query,
                      database_.prepare("SELECT sha256, may_return FROM tombstone WHERE index_name "
                                        "= ? AND filename = ?",
@@ -406,7 +421,8 @@ base::Result<std::optional<Catalog::Tombstone>> SqliteCatalog::tombstone(std::st
     return Tombstone{query.text(0), query.integer(1) != 0};
 }
 
-base::Result<std::vector<IndexRule>> SqliteCatalog::index_rules() const {
+template <typename Database>
+base::Result<std::vector<IndexRule>> SqlCatalog<Database>::index_rules() const {
     WHEELYARD_ASSIGN(auto query, database_.prepare("SELECT index_name, rule_json FROM index_rule"));
     std::vector<IndexRule> rules;
     while (true) {
@@ -417,13 +433,8 @@ base::Result<std::vector<IndexRule>> SqliteCatalog::index_rules() const {
     }
 }
 
-base::Result<std::string> read_list(const Database& database) {
-    WHEELYARD_ASSIGN(auto query, database.prepare("SELECT json FROM index_list"));
-    WHEELYARD_ASSIGN(const bool row, query.step());
-    return row ? query.text(0) : std::string();
-}
-
-base::Result<std::string> SqliteCatalog::index_list() const {
+template <typename Database>
+base::Result<std::string> SqlCatalog<Database>::index_list() const {
     return read_list(database_);
 }
 

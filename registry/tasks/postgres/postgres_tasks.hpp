@@ -1,0 +1,15 @@
+// The task queue in a PostgreSQL database. Only registry/database/ opens one.
+#pragma once
+
+#include <memory>
+
+#include "lib/base/result.hpp"
+#include "registry/postgres/postgres.hpp"
+#include "registry/tasks/task_rows.hpp"
+
+namespace wheelyard::tasks {
+
+// Makes the tables where there are none, and migrates older ones.
+[[nodiscard]] base::Result<std::unique_ptr<TaskRows>> open_postgres_tasks(const postgres::Target& target);
+
+}  // namespace wheelyard::tasks

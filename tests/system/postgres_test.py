@@ -1,0 +1,226 @@
+"""The catalog and the tasks in PostgreSQL: the same programs and clients, and what becomes of them when the database is
+killed, stopped or replaced by its standby. docs/how-to/postgresql.md has the same commands.
+"""
+
+import json
+import shutil
+import signal
+import subprocess
+import threading
+import time
+import unittest
+from pathlib import Path
+
+from support.case import FarmCase, main
+from support.clients import RawUpload, installed_value, pip_install, twine_upload
+from support.farm import INDEX, Farm
+from support.postgres import PASSWORD, PostgresServer, url_of
+from support.wheels import Wheel
+
+# page_lags: it was committed, and the page could not be rendered any more.
+DOWN = {"upload.no_database", "upload.outcome_unknown", "auth.unavailable", "upload.page_lags"}
+
+
+class PostgresCase(FarmCase):
+    standbys = 0
+
+    @classmethod
+    def setUpClass(cls):
+        pass
+
+    def setUp(self):
+        unittest.TestCase.setUp(self)
+        self.server = PostgresServer()
+        self.addCleanup(lambda: self.server.remove())
+        self.server.start()
+        self.server.create_user("farm", "wheels")
+        self.servers = [self.server]
+        for _ in range(self.standbys):
+            standby = PostgresServer(of=self.server)
+            self.addCleanup(standby.remove)
+            standby.start()
+            self.servers.append(standby)
+        if self.standbys:  # before there is one, no commit would end
+            self.server.sql("ALTER SYSTEM SET synchronous_standby_names = '*'")
+            self.server.sql("SELECT pg_reload_conf()")
+        self.farm = Farm(self.indexes, stores=self.stores("wheels"))
+        self.addCleanup(self.farm.__exit__)
+        self.folder = self.farm.folder
+        (self.folder / "password").write_text(PASSWORD + "\n")
+        self.token = self.farm.create_token()
+        self.farm.start()
+
+    def stores(self, database: str) -> str:
+        return f'database = "{url_of(*self.servers, database=database)}"\ndatabase_password_file = "password"'
+
+    def command(self, *words) -> str:
+        done = self.farm.run("wheelyard-registry", *words)
+        self.assert_ran(done)
+        return done.stdout
+
+    def upload(self, project: str, version: str = "1.0") -> tuple[int, dict]:
+        return RawUpload(self.farm, self.token, Wheel(project, version).write(self.folder)).send()
+
+    def upload_in_the_end(self, project: str) -> None:
+        for _ in range(600):
+            status, problem = self.upload(project)
+            if status == 200:
+                return
+            self.assertEqual(status, 503, problem)
+            self.assertIn(problem["code"], DOWN)
+            time.sleep(0.1)
+        self.fail(f"{project} is not accepted again: {problem}")
+
+
+class EverythingTest(PostgresCase):
+    def test_a_registry_works_over_it_from_the_first_token_to_a_restored_backup(self):
+        wheel = Wheel("six", "1.0", value=7).write(self.folder)
+        self.assert_ran(twine_upload(self.farm, self.token, wheel))
+        self.assert_ran(pip_install(self.farm, "pip-new", self.folder / "site", "six"))
+        self.assertEqual(installed_value("pip-new", self.folder / "site", "six"), "7")
+        self.assertEqual([path.name for path in self.farm.data.glob("*.sqlite*")], [])
+
+        config = ("--config", self.farm.config)
+        self.command("yank", INDEX, wheel.name, "--reason", "wrong", *config)
+        self.assertEqual(self.farm.files("six")[wheel.name]["yanked"], "wrong")
+        self.command("unyank", INDEX, wheel.name, *config)
+        self.command("task", "add", INDEX, "torch", "2.4.0", "--python", "3.11", *config)
+        tasks = self.command("task", "list", "--json", *config).splitlines()
+        self.assertEqual([json.loads(task)["package"] for task in tasks], ["torch"])
+        self.command("verify", *config)
+
+        other = self.farm.create_token(name="other")
+        refused = RawUpload(self.farm, other, Wheel("seven").write(self.folder))
+        self.command("token", "revoke", other.split("_")[0] + "_" + other.split("_")[1], *config)
+        self.assert_refused(refused, 403, "auth.token_refused")
+
+        # A tree rendered elsewhere from the database alone.
+        tree = self.folder / "tree"
+        place = ("--store", self.farm.data, "--database", url_of(*self.servers), "--database-password-file", self.folder / "password")
+        self.assert_ran(self.farm.run("wheelyard-indexer", "publish", *place, "--to", tree))
+        self.assert_ran(self.farm.run("wheelyard-indexer", "check", *place, "--to", tree))
+        self.assertTrue((tree / INDEX / "simple" / "six" / "index.html").exists())
+
+        backup = self.folder / "backup"
+        self.command("backup", backup, *config)
+        self.assertTrue((backup / "catalog.sqlite").exists())
+        self.server.sql("CREATE DATABASE again OWNER farm ENCODING 'UTF8' TEMPLATE template0")
+        restored = Farm(self.indexes, stores=self.stores("again"))
+        self.addCleanup(restored.__exit__)
+        shutil.copy(self.folder / "password", restored.folder / "password")
+        to_restore = ("restore", backup, restored.data, "--database", url_of(*self.servers, database="again"),
+                      "--database-password-file", self.folder / "password")
+        self.command(*to_restore)
+        dump = self.command("dump", *config)
+        self.assertEqual(self.farm.run("wheelyard-registry", "dump", "--config", restored.config).stdout, dump)
+        self.assert_failed(self.farm.run("wheelyard-registry", *to_restore), "contains a registry")
+        restored.start()
+        self.assertIn(wheel.name, restored.files("six"))
+        # The same backup into a folder, without any PostgreSQL.
+        alone = Farm(self.indexes)
+        self.addCleanup(alone.__exit__)
+        self.command("restore", backup, alone.data)
+        self.assertEqual(self.farm.run("wheelyard-registry", "dump", "--config", alone.config).stdout, dump)
+
+    def test_a_database_that_cannot_be_used_is_named_with_what_to_do_and_no_password(self):
+        self.farm.stop()
+        (self.folder / "password").write_text("wrong password\n")
+        done = self.farm.run("wheelyard-registry", "serve", "--config", self.farm.config)
+        self.assert_failed(done, "cannot be reached", "password authentication failed")
+        self.assertNotIn("wrong password", done.stderr + done.stdout)
+        (self.folder / "password").write_text(PASSWORD)
+        self.farm.stores = self.stores("missing")
+        self.farm.write_config(0)
+        self.assert_failed(self.farm.run("wheelyard-registry", "token", "list", "--config", self.farm.config), '"missing" does not exist')
+
+
+class CrashTest(PostgresCase):
+    def test_what_was_acknowledged_survives_the_databases_crashes(self):
+        acknowledged: list[str] = []
+        others: dict[str, dict] = {}
+        stopped = threading.Event()
+
+        def upload_all(worker: int) -> None:
+            number = 0
+            while not stopped.is_set():
+                name = f"made-{worker}-{number}"
+                status, problem = self.upload(name)
+                if status == 200:
+                    acknowledged.append(name)
+                    number += 1
+                else:
+                    others[f"{status} {problem.get('code')}"] = problem
+                    time.sleep(0.05)
+
+        workers = [threading.Thread(target=upload_all, args=(worker,)) for worker in range(3)]
+        for worker in workers:
+            worker.start()
+
+        def wait_for_more(count: int) -> None:
+            goal, deadline = len(acknowledged) + count, time.monotonic() + 60
+            while len(acknowledged) < goal and time.monotonic() < deadline:
+                time.sleep(0.01)
+            self.assertGreaterEqual(len(acknowledged), goal, others)
+
+        try:
+            wait_for_more(5)
+            backend = self.server.sql("SELECT pid FROM pg_stat_activity WHERE usename = 'farm' ORDER BY pid LIMIT 1")
+            subprocess.run(["kill", "-9", backend], check=True)  # the server ends all the others, too
+            wait_for_more(5)
+            self.server.stop(signal.SIGQUIT)
+            deadline = time.monotonic() + 30
+            while not others and time.monotonic() < deadline:
+                time.sleep(0.01)
+            pages = self.farm.get(f"/{INDEX}/simple/{acknowledged[0]}/")[0]
+            self.server.restart()
+            wait_for_more(5)
+        finally:
+            stopped.set()
+            for worker in workers:
+                worker.join()
+        self.assertEqual(pages, 200)  # pages need no database
+        self.assertEqual({status[:4] for status in others}, {"503 "}, others)
+        self.assertLessEqual({status[4:] for status in others}, DOWN, others)
+        # Every acknowledged file is on its page, and in the log once.
+        dump = self.command("dump", "--config", self.farm.config)
+        for name in acknowledged:
+            self.assertEqual(len(self.farm.files(name)), 1, name)
+            filename = Wheel(name, "1.0").filename
+            added = [line for line in dump.splitlines() if filename in line and "file_added" in line]
+            self.assertEqual(len(added), 1, name)
+        self.farm.check_tree()
+
+    def test_a_stopped_database_is_given_up_and_used_again(self):
+        self.assertEqual(self.upload("before")[0], 200)
+        self.server.signal_all(signal.SIGSTOP)
+        try:
+            status, problem = self.upload("during")
+            page = self.farm.get(f"/{INDEX}/simple/before/")[0]
+        finally:
+            self.server.signal_all(signal.SIGCONT)
+        self.assertEqual(status, 503, problem)
+        self.assertIn(problem["code"], DOWN)
+        self.assertEqual(page, 200)
+        self.upload_in_the_end("during")
+
+
+class FailoverTest(PostgresCase):
+    standbys = 1
+
+    def test_the_standby_takes_over_with_every_acknowledged_file(self):
+        primary, standby = self.servers
+        names = [f"early-{i}" for i in range(5)]
+        for name in names:
+            self.assertEqual(self.upload(name)[0], 200)
+        primary.stop(signal.SIGQUIT)
+        status, problem = self.upload("between")
+        self.assertEqual(status, 503, problem)
+        standby.promote()
+        self.upload_in_the_end("between")
+        for name in [*names, "between"]:
+            self.assertEqual(len(self.farm.files(name)), 1)
+        self.farm.check_tree()
+
+
+if __name__ == "__main__":
+    main()
