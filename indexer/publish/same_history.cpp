@@ -17,22 +17,24 @@ base::Status check_same_history(const catalog::Catalog& catalog, const Published
                                 const std::filesystem::path& tree) {
     WHEELYARD_ASSIGN(const catalog::Serial last, catalog.last_serial());
     if (state.serial > last) {
-        return base::fail("publish.tree_ahead",
-                          "The tree is at serial " + std::to_string(state.serial) +
-                              " but the catalog ends at " + std::to_string(last),
-                          tree.native(),
-                          "this is another catalog or an older copy of it; publish it into a new folder "
-                          "and compare the two");
+        return base::fail_as(base::ErrorKind::conflict, base::Recovery::person,
+                             {"publish.tree_ahead",
+                              "The tree is at serial " + std::to_string(state.serial) +
+                                  " but the catalog ends at " + std::to_string(last),
+                              tree.native(),
+                              "this is another catalog or an older copy of it; publish it into a new folder "
+                              "and compare the two"});
     }
     if (state.time == 0) return {};
     WHEELYARD_ASSIGN(const auto event, event_at(catalog, state.serial));
     if (event && event->time == state.time && catalog::event_kind_text(event->kind) == state.kind) return {};
-    return base::fail("publish.other_catalog",
-                      "The tree's serial " + std::to_string(state.serial) +
-                          " is a different event in this catalog: their histories differ",
-                      tree.native(),
-                      "a catalog that was restored from a backup and then changed has its own history; "
-                      "publish it into a new folder and compare the two");
+    return base::fail_as(base::ErrorKind::conflict, base::Recovery::person,
+                         {"publish.other_catalog",
+                          "The tree's serial " + std::to_string(state.serial) +
+                              " is a different event in this catalog: their histories differ",
+                          tree.native(),
+                          "a catalog that was restored from a backup and then changed has its own history; "
+                          "publish it into a new folder and compare the two"});
 }
 
 }  // namespace wheelyard::indexer

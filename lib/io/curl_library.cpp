@@ -47,7 +47,15 @@ std::optional<CurlLibrary> find_curl() {
                        .mime_data = curl_mime_data,
                        .mime_filedata = curl_mime_filedata,
                        .mime_filename = curl_mime_filename,
-                       .mime_type = curl_mime_type};
+                       .mime_type = curl_mime_type,
+                       .easy_pause = curl_easy_pause,
+                       .multi_init = curl_multi_init,
+                       .multi_cleanup = curl_multi_cleanup,
+                       .multi_add_handle = curl_multi_add_handle,
+                       .multi_remove_handle = curl_multi_remove_handle,
+                       .multi_perform = curl_multi_perform,
+                       .multi_wait = curl_multi_wait,
+                       .multi_info_read = curl_multi_info_read};
 }
 
 constexpr bool has_ca_bundle = false;
@@ -99,6 +107,14 @@ base::Result<CurlLibrary> load_curl(const char* file) {
     symbols.take("curl_mime_filedata", library.mime_filedata);
     symbols.take("curl_mime_filename", library.mime_filename);
     symbols.take("curl_mime_type", library.mime_type);
+    symbols.take("curl_easy_pause", library.easy_pause);
+    symbols.take("curl_multi_init", library.multi_init);
+    symbols.take("curl_multi_cleanup", library.multi_cleanup);
+    symbols.take("curl_multi_add_handle", library.multi_add_handle);
+    symbols.take("curl_multi_remove_handle", library.multi_remove_handle);
+    symbols.take("curl_multi_perform", library.multi_perform);
+    symbols.take("curl_multi_wait", library.multi_wait);
+    symbols.take("curl_multi_info_read", library.multi_info_read);
     if (!symbols.missing().empty())
         return base::fail("http.library", "this libcurl lacks a function", symbols.missing(),
                           std::string("install libcurl 7.60 or newer in place of ") + file);

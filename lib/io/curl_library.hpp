@@ -10,7 +10,7 @@
 
 namespace wheelyard::io {
 
-// One pointer per function that http_client.cpp calls, with the same name.
+// One pointer per function that the clients call, with the same name.
 struct CurlLibrary {
     decltype(&curl_global_init) global_init = nullptr;
     decltype(&curl_easy_init) easy_init = nullptr;
@@ -30,6 +30,14 @@ struct CurlLibrary {
     decltype(&curl_mime_filedata) mime_filedata = nullptr;
     decltype(&curl_mime_filename) mime_filename = nullptr;
     decltype(&curl_mime_type) mime_type = nullptr;
+    decltype(&curl_easy_pause) easy_pause = nullptr;
+    decltype(&curl_multi_init) multi_init = nullptr;
+    decltype(&curl_multi_cleanup) multi_cleanup = nullptr;
+    decltype(&curl_multi_add_handle) multi_add_handle = nullptr;
+    decltype(&curl_multi_remove_handle) multi_remove_handle = nullptr;
+    decltype(&curl_multi_perform) multi_perform = nullptr;
+    decltype(&curl_multi_wait) multi_wait = nullptr;
+    decltype(&curl_multi_info_read) multi_info_read = nullptr;
 };
 
 // Loads the functions from the library `file` ("libcurl.so.4"), which stays loaded. Error "http.library".

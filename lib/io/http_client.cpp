@@ -11,6 +11,7 @@
 #include "lib/base/files/file.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/curl_errors.hpp"
+#include "lib/io/curl_handles.hpp"
 #include "lib/io/curl_library.hpp"
 #include "lib/io/http_transfer.hpp"
 
@@ -22,40 +23,7 @@ using base::Status;
 
 namespace {
 
-struct FreeCurl {
-    void operator()(CURL* handle) const { curl_library()->easy_cleanup(handle); }
-    void operator()(curl_slist* list) const { curl_library()->slist_free_all(list); }
-    void operator()(curl_mime* mime) const { curl_library()->mime_free(mime); }
-};
 using Mime = std::unique_ptr<curl_mime, FreeCurl>;
-using HeaderList = std::unique_ptr<curl_slist, FreeCurl>;
-
-// The CA bundle from the settings; or, in the order that other clients use, from the environment (pip reads
-// REQUESTS_CA_BUNDLE); or the system's.
-std::string ca_bundle_of(const HttpSettings& settings) {
-    if (!settings.ca_bundle.empty()) return settings.ca_bundle;
-    for (const char* name : {"SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE"}) {
-        const char* value = std::getenv(name);
-        std::error_code ignored;
-        if (value && fs::is_regular_file(value, ignored)) return value;
-    }
-    return default_ca_bundle();
-}
-
-Result<HeaderList> header_list(const HttpHeaders& headers) {
-    HeaderList list;
-    for (const auto& [name, value] : headers) {
-        const auto line = name + ": " + value;
-        if (line.find_first_of(std::string_view("\r\n\0", 3)) != std::string::npos) {
-            return fail("http.header", "a header value contains a line break", name);
-        }
-        auto* longer = curl_library()->slist_append(list.get(), line.c_str());
-        WHEELYARD_CHECK(longer != nullptr);
-        static_cast<void>(list.release());
-        list.reset(longer);
-    }
-    return list;
-}
 
 }  // namespace
 
@@ -72,12 +40,7 @@ struct HttpClient::State {
 
     Status open() {
         if (handle) return {};
-        curl = curl_library();
-        if (curl == nullptr) {
-            return base::fail_as(base::ErrorKind::other, base::Recovery::person,
-                                 {"http.library", "libcurl is not installed", "libcurl.so.4",
-                                  "install the package libcurl4, or add its folder to LD_LIBRARY_PATH"});
-        }
+        WHEELYARD_ASSIGN(curl, loaded_curl());
         handle.reset(curl->easy_init());
         WHEELYARD_CHECK(handle != nullptr);
         return {};

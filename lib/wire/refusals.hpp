@@ -70,6 +70,8 @@ inline constexpr RefusalRow rows[] = {
     {any, 503, "server.connections", "too many connections; try again shortly"},
     {any, 503, "server.busy", "too many open files; try again shortly"},
     {any, 503, "api.busy", "too many requests to the API; try again shortly"},
+    {any | upload, 503, "node.no_writer", "of several nodes none accepts changes now, or the one that does cannot be reached; try again in a few seconds"},
+    {any | upload, 503, "node.busy", "too many requests that another node answers; try again shortly"},
     {any, 505, "request.version", "neither HTTP/1.0 nor HTTP/1.1"},
 
     {page, 404, "file.not_found", "the index has no such project or file"},
@@ -78,6 +80,7 @@ inline constexpr RefusalRow rows[] = {
     {page, 406, "page.not_acceptable", "pages are HTML or `application/vnd.pypi.simple.v1+json`"},
     {page, 416, "file.range", "the range begins after the end of the file"},
     {page, 503, "file.store", "the store that has the file's bytes does not answer; try again shortly"},
+    {page, 503, "node.no_lease", "of several nodes this one may have old pages; try again in a few seconds, or at another node"},
     {page, 503, "server.files", "too many downloads; try again shortly"},
     {page, 503, "index.moving", "who may read the index has changed, and its pages are being published; try again shortly"},
     {page, 404, "upstream.denied", "the configuration of the index does not permit the project"},

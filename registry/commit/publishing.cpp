@@ -65,12 +65,18 @@ void PublishQueue::want_pages() {
 // The reply to a waiter if it is known by now. Only another run can show a lagging page, and a failure counts
 // only if that run covered the waiter's serial: a run that began before the commit does not matter to it.
 std::optional<base::Status> PublishQueue::verdict(const Waiter& waiter) const {
-    if (visible_ >= waiter.serial) {
-        const LaggingPage* lagging = find_lagging(waiter.page);
-        if (lagging == nullptr) return base::Status();
-        if (runs_ != waiter.runs_before) return base::fail(lagging->error);
-    }
-    if (!waiter.outlasts_failures && failures_ != waiter.failures_before && failed_up_to_ >= waiter.serial)
+    if (waiter.rebuilt_before != rebuilt_)
+        return base::fail(
+            "publish.history_lost",
+            "The database was replaced by one with another history, in which this may be missing", {},
+            "send it again");
+    const LaggingPage* const lagging = find_lagging(waiter.page);
+    const bool is_shown_here = visible_ >= waiter.serial && lagging == nullptr;
+    if (is_shown_here && others_show_ >= waiter.serial) return base::Status();
+    if (visible_ >= waiter.serial && lagging != nullptr && runs_ != waiter.runs_before)
+        return base::fail(lagging->error);
+    if (!is_shown_here && !waiter.outlasts_failures && failures_ != waiter.failures_before &&
+        failed_up_to_ >= waiter.serial)
         return base::fail(last_failure_);
     if (stopping_)
         return base::fail("publish.stopping", "The registry is stopping", {}, "try again after the restart");
@@ -90,15 +96,51 @@ void PublishQueue::call_once_visible(catalog::Serial serial, std::function<void(
 
 void PublishQueue::add_waiter(catalog::Serial serial, PageOf page, WhenVisible then, bool outlasts_failures) {
     std::unique_lock lock(mutex_);
-    Waiter waiter{serial, std::move(page), runs_, failures_, std::move(then), outlasts_failures};
+    Waiter waiter{serial, std::move(page), runs_, failures_, std::move(then), outlasts_failures, rebuilt_};
     const auto known = verdict(waiter);
     if (known) {
         lock.unlock();
         waiter.then(*known);
         return;
     }
-    want_locked(serial);
+    if (serial > visible_ || !lagging_.empty()) want_locked(serial);
     waiters_.push_back(std::move(waiter));
+    const auto awaited = visible_ >= serial ? observer_.awaited : nullptr;
+    lock.unlock();
+    if (awaited) awaited();
+}
+
+void PublishQueue::call_after_next_run(std::function<void()> then) {
+    const std::lock_guard lock(mutex_);
+    after_runs_.emplace_back(begun_ + 1, std::move(then));
+    asked_ = true;
+    wake_publisher_.notify_one();
+}
+
+void PublishQueue::wait_for_others(QueueObserver observer) {
+    std::unique_lock lock(mutex_);
+    observer_ = std::move(observer);
+    others_show_ = -1;
+    if (visible_ >= 0 && !is_page_left()) {  // no run may follow
+        const auto shown = observer_.shown;
+        const catalog::Serial serial = visible_;
+        lock.unlock();
+        shown(serial);
+    }
+}
+
+void PublishQueue::note_others_show(catalog::Serial serial) {
+    std::unique_lock lock(mutex_);
+    if (serial <= others_show_) return;
+    others_show_ = serial;
+    answer_waiters(lock);
+}
+
+bool PublishQueue::awaits_others() const {
+    const std::lock_guard lock(mutex_);
+    return std::any_of(waiters_.begin(), waiters_.end(), [this](const Waiter& waiter) {
+        return visible_ >= waiter.serial && others_show_ < waiter.serial;
+    });
 }
 
 base::Status PublishQueue::wait_until_visible(catalog::Serial serial, std::int64_t timeout_ms, PageOf page) {
@@ -155,7 +197,7 @@ std::size_t PublishQueue::waiting() const {
 // root pages.
 void PublishQueue::wait_for_work(std::unique_lock<std::mutex>& lock) {
     while (!stopping_) {
-        const bool is_behind = wanted_ > visible_ || !lagging_.empty();
+        const bool is_behind = wanted_ > visible_ || !lagging_.empty() || !after_runs_.empty();
         if (is_behind && asked_) return;
         std::optional<TimePoint> due;
         if (is_behind) due = retry_at_;
@@ -200,7 +242,8 @@ void PublishQueue::note_failure(catalog::Serial covered, base::Error error) {
 }
 
 void PublishQueue::run_once(std::unique_lock<std::mutex>& lock, RootPages roots) {
-    const catalog::Serial covered = wanted_;
+    catalog::Serial covered = wanted_;
+    const std::uint64_t run = ++begun_;
     asked_ = false;
     const bool were_pages_wanted = are_pages_wanted_;
     if (roots == RootPages::all) are_pages_wanted_ = false;
@@ -217,6 +260,11 @@ void PublishQueue::run_once(std::unique_lock<std::mutex>& lock, RootPages roots)
         asked_ = true;
         return;
     }
+    if (published && published->is_rebuilt) {
+        ++rebuilt_;
+        visible_ = wanted_ = covered = published->serial;
+        others_show_ = std::min<catalog::Serial>(others_show_, observer_.shown ? -1 : others_show_);
+    }
     if (published) {
         visible_ = std::max(visible_, published->serial);
         lagging_ = std::move(published->lagging);
@@ -228,6 +276,7 @@ void PublishQueue::run_once(std::unique_lock<std::mutex>& lock, RootPages roots)
         published = base::fail("publish.lags", "A publish run ended before the newest commit",
                                std::to_string(published->serial));
     }
+    const bool has_succeeded = published.has_value();
     if (published && !lagging_.empty()) {
         note_lagging();
     } else if (published) {
@@ -236,6 +285,28 @@ void PublishQueue::run_once(std::unique_lock<std::mutex>& lock, RootPages roots)
         note_failure(covered, std::move(published.error()));
     }
     answer_waiters(lock);
+    if (has_succeeded && !is_page_left()) note_shown_by(run, lock);
+}
+
+// Another run cannot show a page that lacks a lost or damaged blob; no node can.
+bool PublishQueue::is_page_left() const {
+    return std::any_of(lagging_.begin(), lagging_.end(),
+                       [](const LaggingPage& page) { return page.error.recovery != base::Recovery::person; });
+}
+
+void PublishQueue::note_shown_by(std::uint64_t run, std::unique_lock<std::mutex>& lock) {
+    std::vector<std::function<void()>> calls;
+    if (observer_.shown) calls.push_back([shown = observer_.shown, serial = visible_] { shown(serial); });
+    std::erase_if(after_runs_, [&](auto& waiting) {
+        if (waiting.first > run) return false;
+        calls.push_back(std::move(waiting.second));
+        return true;
+    });
+    if (calls.empty()) return;
+    lock.unlock();
+    for (const auto& call : calls)
+        call();
+    lock.lock();
 }
 
 // Leaves a complete tree behind for other readers; if this fails, the next start completes it.

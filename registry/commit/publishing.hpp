@@ -32,6 +32,8 @@ struct Published {
     catalog::Serial serial = 0;
     std::vector<LaggingPage> lagging = {};
     std::size_t late_roots = 0;  // root pages that a run with RootPages::prompt deferred
+    // The tree was of another history than the catalog and was made again: serials from before it mean nothing.
+    bool is_rebuilt = false;
     Published(catalog::Serial shown = 0) : serial(shown) {}  // nothing lags
 };
 // The page a caller waits for; failures of other pages do not fail it. Empty fields are wildcards: without a
@@ -48,6 +50,12 @@ enum class RootPages { all, prompt };
 // Publishes everything committed so far and returns the serial that is now visible. The indexer provides
 // it; the serve command connects the two.
 using PublishFunction = std::function<base::Result<Published>(RootPages)>;
+
+// What a registry of several nodes does with the queue (registry/nodes/). Both are called on any thread, and must not block.
+struct QueueObserver {
+    std::function<void(catalog::Serial)> shown;  // a run left no page behind that another run can show
+    std::function<void()> awaited;               // a caller waits for other nodes
+};
 
 class PublishQueue {
   public:
@@ -74,6 +82,15 @@ class PublishQueue {
     void want(catalog::Serial serial);
     // Requests a run with RootPages::all for pages that change without a commit, as late root pages are written.
     void want_pages();
+    // Calls `then` on the publisher's thread once a run has succeeded that began after this call, and left no page behind
+    // that another run can show; or never if the queue is destroyed first.
+    void call_after_next_run(std::function<void()> then);
+    // From now on callers also wait until other nodes show their serial. Before the first call of note_others_show().
+    void wait_for_others(QueueObserver observer);
+    // Every other node that may answer shows this.
+    void note_others_show(catalog::Serial serial);
+    // Whether a caller waits for pages that this node shows.
+    [[nodiscard]] bool awaits_others() const;
     // Callers waiting for a reply now.
     [[nodiscard]] std::size_t waiting() const;
     // How far the published pages are behind the requested serial.
@@ -99,6 +116,7 @@ class PublishQueue {
         std::uint64_t failures_before = 0;
         WhenVisible then;
         bool outlasts_failures = false;
+        std::uint64_t rebuilt_before = 0;
     };
 
     void run();
@@ -109,6 +127,8 @@ class PublishQueue {
     void run_once(std::unique_lock<std::mutex>& lock, RootPages roots);
     void write_late_roots_at_last(std::unique_lock<std::mutex>& lock);
     void wait_for_work(std::unique_lock<std::mutex>& lock);
+    void note_shown_by(std::uint64_t run, std::unique_lock<std::mutex>& lock);
+    [[nodiscard]] bool is_page_left() const;
     [[nodiscard]] const LaggingPage* find_lagging(const PageOf& page) const;
     void note_lagging();
     void retry_later();
@@ -131,7 +151,12 @@ class PublishQueue {
     bool are_pages_wanted_ = false;  // want_pages() since the last run with RootPages::all began
     base::Error last_failure_;
     std::vector<Waiter> waiters_;
-    TimePoint behind_since_{};  // while wanted_ > visible_
+    catalog::Serial others_show_ = catalog::newest_of_all;  // there are no others
+    QueueObserver observer_;
+    std::uint64_t begun_ = 0;                                                  // runs
+    std::uint64_t rebuilt_ = 0;                                                // trees, since the start
+    std::vector<std::pair<std::uint64_t, std::function<void()>>> after_runs_;  // from which run on
+    TimePoint behind_since_{};                                                 // while wanted_ > visible_
     bool stopping_ = false;
     std::thread thread_;
 };

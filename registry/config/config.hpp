@@ -16,6 +16,7 @@
 #include "registry/blobs/disk_room.hpp"
 #include "registry/blobs/place.hpp"
 #include "registry/config/limits.hpp"
+#include "registry/config/node_config.hpp"
 #include "registry/config/pages_config.hpp"
 #include "registry/config/stores_config.hpp"
 #include "registry/config/upstream_config.hpp"
@@ -67,6 +68,7 @@ struct RegistryConfig {
     bool pages = true;                                       // the published tree has pages for people
     PagesConfig look;                                        // [pages]
     StoresConfig stores = {};                                // [stores]
+    NodeConfig node = {};                                    // [node]
     tasks::TaskRules tasks;
     std::string notify_command = {};  // for /bin/sh; empty: nobody is told
     std::vector<IndexConfig> indexes;

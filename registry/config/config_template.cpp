@@ -50,6 +50,12 @@ directory = "data"
 # blobs_path_style = false              # true: the bucket is part of the path, not of the host's name
 # blobs_credentials_file = "secrets/s3"
 
+# This server among several over one database. See docs/how-to/several-nodes.md.
+[node]
+# name = "node-a"           # for people; the machine's name
+# address = "http://node-a.example.org:8080"    # where other nodes send uploads and changes
+# lease_s = 6               # how long uploads wait for a node that died
+
 # How the pages for people look.
 [pages]
 # name = "Wheels of Bede"   # in the header of every page

@@ -8,6 +8,8 @@
 #include "registry/catalog/postgres/postgres_catalog.hpp"
 #include "registry/catalog/sqlite/sqlite_catalog.hpp"
 #include "registry/database/transfer.hpp"
+#include "registry/nodes/alone.hpp"
+#include "registry/nodes/postgres/postgres_board.hpp"
 #include "registry/sqlite/sqlite.hpp"
 #include "registry/tasks/postgres/postgres_tasks.hpp"
 #include "registry/tasks/sqlite/sqlite_tasks.hpp"
@@ -69,6 +71,16 @@ base::Result<std::unique_ptr<tasks::TaskStore>> Store::tasks(tasks::TaskRules ru
     WHEELYARD_ASSIGN(auto rows, is_elsewhere(place_) ? tasks::open_postgres_tasks(target_of(place_))
                                                      : tasks::open_sqlite_tasks(tasks_file()));
     return std::make_unique<tasks::TaskStore>(std::move(rows), rules, clock);
+}
+
+base::Result<std::unique_ptr<nodes::NodeBoard>> Store::node_board() const {
+    if (is_elsewhere(place_)) return nodes::open_postgres_board(target_of(place_));
+    return std::make_unique<nodes::AloneBoard>();
+}
+
+base::Result<std::unique_ptr<nodes::WriterLock>> Store::writer_lock() const {
+    if (is_elsewhere(place_)) return nodes::open_postgres_lock(target_of(place_));
+    return std::make_unique<nodes::AloneLock>();
 }
 
 std::vector<fs::path> Store::catalog_files() const {

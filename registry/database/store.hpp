@@ -15,6 +15,7 @@
 #include "lib/base/result.hpp"
 #include "registry/catalog/catalog.hpp"
 #include "registry/database/place.hpp"
+#include "registry/nodes/node_board.hpp"
 #include "registry/tasks/task_store.hpp"
 
 namespace wheelyard::database {
@@ -36,6 +37,10 @@ class Store {
     // Makes the queue where there is none. `clock` must outlive it.
     [[nodiscard]] base::Result<std::unique_ptr<tasks::TaskStore>> tasks(tasks::TaskRules rules,
                                                                         const base::Clock& clock) const;
+
+    // For `serve`: who else serves from this database, and which of them writes. One connection each.
+    [[nodiscard]] base::Result<std::unique_ptr<nodes::NodeBoard>> node_board() const;
+    [[nodiscard]] base::Result<std::unique_ptr<nodes::WriterLock>> writer_lock() const;
 
     // The local files of both databases; some may be missing.
     [[nodiscard]] std::vector<std::filesystem::path> files() const;

@@ -62,6 +62,7 @@ struct Gauge {
 struct ServiceState {
     std::string not_ready = {};  // why uploads do not become installable now; empty if they do
     std::vector<Gauge> gauges = {};
+    std::string note = {};  // more that /readyz says while it is ready: a line of text, or nothing
 };
 using ServiceStateFunction = std::function<ServiceState()>;
 

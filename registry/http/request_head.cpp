@@ -118,6 +118,7 @@ class HeadParser final : public http::basic_parser<true> {
         if (base::equals_ignoring_case(name, "X-Forwarded-Prefix")) head.forwarded_prefix = view(value);
         if (base::equals_ignoring_case(name, "X-Forwarded-For")) head.forwarded_for = view(value);
         if (base::equals_ignoring_case(name, upstream_via_field)) join(head.upstream_via, value);
+        if (base::equals_ignoring_case(name, "X-Wheelyard-Forwarded")) head.is_from_node = true;
         if (base::equals_ignoring_case(name, "Upload-Offset"))
             head.upload_offset = base::parse_decimal(view(value));
         if (base::equals_ignoring_case(name, "Upload-Length"))

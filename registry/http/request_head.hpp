@@ -44,6 +44,7 @@ struct RequestHead {
     std::string forwarded_prefix;
     std::string forwarded_for;  // X-Forwarded-For
     std::string upstream_via;   // through which registries the request came (upstream.hpp)
+    bool is_from_node = false;  // another node of this registry has passed it on (forward.hpp)
 
     [[nodiscard]] bool has_body() const { return chunked || (content_length && *content_length > 0); }
 };

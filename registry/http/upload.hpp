@@ -42,12 +42,17 @@ struct UploadDone {
     std::function<void()> clean_up = {};
 };
 
-class UploadRequest {
+// Takes the bytes of a body in order, off the I/O threads; may block.
+class BodySink {
   public:
-    virtual ~UploadRequest() = default;  // discards what was not committed
+    virtual ~BodySink() = default;
+    [[nodiscard]] virtual Answered<void> feed(std::string_view body_bytes) = 0;
+};
+
+class UploadRequest : public BodySink {  // its end discards what was not committed
+  public:
     // Whose upload it is: uploads of one owner are limited.
     [[nodiscard]] virtual std::string owner() const = 0;
-    [[nodiscard]] virtual Answered<void> feed(std::string_view body_bytes) = 0;
     // Call after the last byte: validates, stores and commits. May take seconds for a multi-GB wheel.
     [[nodiscard]] virtual Answered<UploadDone> finish() = 0;
     // Call after finish(). Calls `then` once: true when the page that shows the file is visible, false if it

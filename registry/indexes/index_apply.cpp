@@ -128,13 +128,47 @@ base::Result<catalog::Serial> IndexApply::commit(RegistryConfig next, const std:
     const auto held = parts_.config.hold();
     WHEELYARD_TRY(blobs::with_reserve(next.room(), [&] { return parts_.writer.run(record); }));
     // After the rules are durable: nothing is accepted for an index that a crash would forget to keep private.
+    put_in_force(std::move(next), moving, committed);
+    return committed;
+}
+
+// Whoever calls it has the configuration's hold().
+void IndexApply::put_in_force(RegistryConfig next, const std::vector<std::string>& moving,
+                              catalog::Serial committed) {
     parts_.config.replace(std::move(next));
     parts_.upstreams.use_new_config();
     parts_.moves->begin(moving, committed);
     if (!moving.empty())
         parts_.pages.call_once_visible(committed,
                                        [moves = parts_.moves, committed] { moves->end(committed); });
-    return committed;
+}
+
+base::Status IndexApply::adopt(const catalog::Catalog& reader) {
+    const std::lock_guard lock(
+        mutex_);  // before the list is read: an own change is not undone by an older list
+    if (!is_open_) return {};
+    WHEELYARD_ASSIGN(std::string list, reader.index_list());
+    if (list.empty() || list == adopted_) return {};
+    WHEELYARD_ASSIGN(const IndexList wanted, parse_index_list(list));
+    const RegistryConfig& now = parts_.config.now();
+    WHEELYARD_ASSIGN(RegistryConfig next, with_indexes(now, wanted.tables));
+    const std::vector<IndexChange> changes = list_index_changes(now, next);
+    if (!changes.empty()) {
+        WHEELYARD_TRY(parts_.config.check_room());
+        if (next.has_private()) WHEELYARD_TRY(close_store_to_others(next, parts_.store));
+        WHEELYARD_ASSIGN(const catalog::Serial committed, reader.last_serial());
+        std::vector<std::string> moving = next.index_names();
+        std::erase_if(moving, [&](const std::string& name) {
+            return now.find_index(name) == nullptr || now.is_private(name) == next.is_private(name);
+        });
+        const auto held = parts_.config.hold();
+        put_in_force(std::move(next), moving, committed);
+        for (const IndexChange& change : changes)
+            io::log_info("indexes.adopted", {{"index", change.index}, {"change", change.text()}});
+    }
+    decided_by_ = wanted.decided_by;
+    adopted_ = std::move(list);
+    return {};
 }
 
 base::Status IndexApply::wait_for_pages(const base::Result<IndexesChanged>& changed) {

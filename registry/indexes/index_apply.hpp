@@ -55,6 +55,9 @@ class IndexApply final : public IndexService {
 
     [[nodiscard]] base::Result<IndexesChanged> change(const IndexEdit& edit, const std::string& actor,
                                                       bool dry_run) override;
+    // Another node of the registry may have changed the indexes: those in force become the ones of the catalog. On a thread
+    // that does not hold the configuration, before the pages that show the change are published.
+    [[nodiscard]] base::Status adopt(const catalog::Catalog& reader);
     [[nodiscard]] DecidedBy decided_by() const;
     [[nodiscard]] std::string_view decided_by_word() const override { return word_of(decided_by()); }
     // SIGHUP from `actor`: answers the request of a command; without one, applies the file if the file decides. Logs
@@ -76,6 +79,7 @@ class IndexApply final : public IndexService {
     [[nodiscard]] base::Result<catalog::Serial> commit(RegistryConfig next,
                                                        const std::vector<IndexChange>& changes, DecidedBy by,
                                                        const std::string& actor);
+    void put_in_force(RegistryConfig next, const std::vector<std::string>& moving, catalog::Serial committed);
     [[nodiscard]] base::Status apply_file(const std::string& actor);
     [[nodiscard]] base::Status wait_for_pages(const base::Result<IndexesChanged>& changed);
 
@@ -83,6 +87,7 @@ class IndexApply final : public IndexService {
     mutable std::mutex mutex_;  // one change at a time
     DecidedBy decided_by_;
     bool is_open_ = false;
+    std::string adopted_;  // the list that adopt() saw last
 };
 
 }  // namespace wheelyard::registry

@@ -37,6 +37,12 @@ std::vector<notify::Notice> notices_of(const Observed& observed) {
         notices.push_back({"upstream.alarm", "upstreams",
                            "an upstream sends other bytes under a known file name (" +
                                std::to_string(observed.new_alarms) + " times). The log has the names."});
+    if (observed.new_lost_histories > 0)
+        notices.push_back(
+            {"database.history_lost", "database",
+             "the database has lost events that this node had shown, as after a failover to an "
+             "asynchronous standby. Its pages were made again; files that were answered with 200 may be "
+             "missing. See synchronous_standby_names in docs/how-to/several-nodes.md."});
     for (const catalog::FileRow& file : observed.quarantined)
         notices.push_back({"file.quarantined", file.index + "/" + file.filename,
                            file.filename + " of the index " + file.index +
@@ -60,7 +66,10 @@ base::Result<Observed> Notices::observe(base::UnixMicros now) {
     Observed seen{.now = now};
     seen.disk_is_full =
         !parts_.upkeep.seen().has_reserve || blobs::free_bytes_of(config.store) < config.min_free_bytes;
-    seen.sites = parts_.sites.list();
+    const std::uint64_t lost = parts_.node.lost_histories();
+    seen.new_lost_histories = lost - std::exchange(lost_histories_, lost);
+    const bool tells_all = parts_.node.may_write();
+    if (tells_all) seen.sites = parts_.sites.list();
     const std::uint64_t alarms = parts_.upstreams.alarms();
     seen.new_alarms = alarms - std::exchange(alarms_, alarms);
     if (!config.server.certificate_file.empty()) {
@@ -68,9 +77,10 @@ base::Result<Observed> Notices::observe(base::UnixMicros now) {
             seen.certificate_end = *end;
     }
     WHEELYARD_TRY(writer_.run([&](catalog::Catalog& catalog) -> base::Status {
-        WHEELYARD_ASSIGN(seen.tokens, catalog.tokens());
         WHEELYARD_ASSIGN(const catalog::Serial last, catalog.last_serial());
-        if (!seen_) seen_ = last;
+        if (!seen_ || !tells_all) seen_ = last;
+        if (!tells_all) return {};
+        WHEELYARD_ASSIGN(seen.tokens, catalog.tokens());
         WHEELYARD_ASSIGN(const auto events, catalog.events_after(*seen_, max_events_a_look));
         for (const catalog::Event& event : events) {
             seen_ = event.serial;

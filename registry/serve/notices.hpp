@@ -16,7 +16,7 @@ namespace wheelyard::registry {
 
 inline constexpr std::int64_t notices_interval_ms = 60'000;
 
-// What one look found.
+// What one look found. Of several nodes only the one that writes tells what is the registry's and not the node's.
 struct Observed {
     base::UnixMicros now = 0;
     bool disk_is_full = false;
@@ -25,6 +25,7 @@ struct Observed {
     std::optional<base::UnixMicros> certificate_end = {};  // nullopt: none, or it cannot be read
     std::vector<catalog::TokenRow> tokens = {};
     std::vector<catalog::FileRow> quarantined = {};  // since the look before
+    std::uint64_t new_lost_histories = 0;            // of this node's pages, since the look before
 };
 // Pure.
 [[nodiscard]] std::vector<notify::Notice> notices_of(const Observed& observed);
@@ -40,6 +41,7 @@ class Notices {
     const ServiceParts parts_;
     Writer& writer_;
     std::uint64_t alarms_ = 0;
+    std::uint64_t lost_histories_ = 0;
     std::optional<catalog::Serial> seen_;  // events up to here were looked at; nullopt: none of this process
     BackgroundTask task_;                  // last: it uses all of the above
 };

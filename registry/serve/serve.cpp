@@ -37,6 +37,7 @@
 #include "registry/serve/other_commits.hpp"
 #include "registry/serve/remote_files.hpp"
 #include "registry/serve/service_state.hpp"
+#include "registry/serve/this_node.hpp"
 #include "registry/server/server.hpp"
 #include "registry/store/index_list.hpp"
 #include "registry/store/lock.hpp"
@@ -99,6 +100,7 @@ http::ServerSettings server_settings(const ServiceParts& parts) {
     settings.max_connections = shares.connections;
     settings.max_files = shares.files;
     settings.service_state = [parts] { return look_at_service(parts); };
+    if (!parts.node.is_alone()) settings.may_answer = [&node = parts.node] { return node.may_answer(); };
     return settings;
 }
 
@@ -270,11 +272,13 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
     WHEELYARD_ASSIGN(const auto tasks, store.tasks(config.tasks, clock));
     WHEELYARD_ASSIGN(const auto tokens, TokenVerifier::open(store, clock));
     tokens->recognise_grants(*tasks);
+    WHEELYARD_ASSIGN(const auto node, ThisNode::open(store, config));
     WHEELYARD_ASSIGN(const PublishFunction publish, open_publisher(live, store, *blobs));
     WHEELYARD_ASSIGN(const catalog::Serial committed, catalog->last_serial());
     Writer writer(std::move(catalog), clock);
-    PublishQueue pages(publish);
+    PublishQueue pages(node->guard(publish));
     WHEELYARD_TRY(show_commits(pages, committed, config));
+    const ThisNode::Member member(*node, pages);
     const blobs::DiskRoom room = config.room();
     Uploads uploads({.config = live,
                      .blobs = *blobs,
@@ -323,28 +327,34 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
     WHEELYARD_ASSIGN(const auto resumable,
                      Resumable::open(config.store / "resumable", room, uploads, *tokens, clock));
     const Upkeep upkeep(live, writer, *tasks);
-    const Scrub scrub(config, store, *blobs, pages, {});
+    const auto is_mine = [&writer_node = *node] { return writer_node.may_write(); };
+    const Scrub scrub(config, store, *blobs, pages, is_mine, {});
     const CacheLimit cache_limit({.config = live,
                                   .store = store,
                                   .blobs = *blobs,
                                   .writer = writer,
                                   .pages = pages,
-                                  .last_used = last_used});
+                                  .last_used = last_used,
+                                  .is_mine = is_mine});
     std::optional<BackgroundTask> left_uploads;
     if (blobs->serves_files())
         left_uploads.emplace(unfinished_pause_ms, unfinished_pause_ms, drop_unfinished(*blobs));
     Readers readers(live, *tokens);
     RemoteFiles remote_files(*blobs, config.store);
-    http::ServerSettings settings =
-        server_settings({live, pages, writer, *tasks, upkeep, scrub, cache_limit, *upstreams, sites});
+    const ServiceParts parts{live,  pages,       writer,     *tasks, upkeep,
+                             scrub, cache_limit, *upstreams, sites,  *node};
+    http::ServerSettings settings = server_settings(parts);
     settings.remote_files = &remote_files;
-    WHEELYARD_ASSIGN(http::Server server, http::Server::start(settings, uploads, &api, resumable.get(),
-                                                              upstreams.get(), &readers));
-    const Notices notices({live, pages, writer, *tasks, upkeep, scrub, cache_limit, *upstreams, sites},
-                          writer);
-    WHEELYARD_ASSIGN(const auto others, OtherCommits::follow(store, pages));
+    WHEELYARD_ASSIGN(http::Server server,
+                     http::Server::start(settings, uploads, &api, resumable.get(), upstreams.get(), &readers,
+                                         node->forward()));
+    const Notices notices(parts, writer);
+    WHEELYARD_ASSIGN(const auto others, OtherCommits::follow(store, pages, node->is_alone()));
     moves->attach(server, sites);
     indexes.open();
+    const auto adopting =
+        node->call_before_pages([&indexes](const catalog::Catalog& reader) { return indexes.adopt(reader); });
+    node->wait_joined(config.node.lease_ms);
     WHEELYARD_TRY(announce(server, config, arguments.ready_file));
     const int signal = serve_until_stopped(stop, server, indexes);
     stop.release();

@@ -64,6 +64,7 @@ http::ServiceState look_at_service(const ServiceParts& parts) {
                                      .min_free_bytes = config.min_free_bytes,
                                      .patience_ms = config.server.page_wait_ms,
                                      .write_failure = upkeep.write_failure});
+    if (std::string why = parts.node.why_not_ready(); !why.empty()) state.not_ready = std::move(why);
     state.gauges = {
         {"serial_visible", "The newest event whose pages are published", number(lag.visible)},
         {"serial_wanted", "The newest event that a request waits for", number(lag.wanted)},
@@ -88,6 +89,9 @@ http::ServiceState look_at_service(const ServiceParts& parts) {
         {"scrub_blobs", "Blobs that these rounds read", number(scrub.blobs)},
         {"scrub_faults", "Damaged and missing blobs that the scrub found since the start",
          number(scrub.faults)}};
+    if (!parts.node.is_alone()) state.note = parts.node.text() + "\n";
+    const std::vector<http::Gauge> of_node = parts.node.gauges();
+    state.gauges.insert(state.gauges.end(), of_node.begin(), of_node.end());
     const std::vector<http::Gauge> of_upstreams = parts.upstreams.gauges();
     state.gauges.insert(state.gauges.end(), of_upstreams.begin(), of_upstreams.end());
     const std::vector<http::Gauge> of_caches = parts.cache_limit.gauges();

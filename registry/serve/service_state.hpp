@@ -10,6 +10,7 @@
 #include "registry/commit/writer.hpp"
 #include "registry/config/live_config.hpp"
 #include "registry/http/metrics.hpp"
+#include "registry/serve/this_node.hpp"
 #include "registry/tasks/task_store.hpp"
 #include "registry/upkeep/cache_limit.hpp"
 #include "registry/upkeep/scrub.hpp"
@@ -41,6 +42,7 @@ struct ServiceParts {
     const CacheLimit& cache_limit;
     const Upstreams& upstreams;
     const SiteReports& sites;
+    const ThisNode& node;
 };
 
 // Does not block for long: a few short locks and statvfs(2).

@@ -186,12 +186,26 @@ Connection::Task<bool> Connection::handle(const RequestHead& head) {
         const bool again = co_await send_and_linger(head, reply);
         co_return again;
     }
+    if (route && !may_answer(*route)) {
+        Reply reply = reply_problem(no_lease());
+        open_to_other_origins(reply, *route);
+        const bool again = co_await send_and_linger_if(head.has_body(), head, reply);
+        co_return again;
+    }
+    if (route && route->kind == RouteKind::api && is_for_writer(head, *route)) {
+        const bool again = co_await answer_by_writer(head, *route);
+        co_return again;
+    }
     if (route && route->kind == RouteKind::api) {
         const bool again = co_await answer_api(head, *route);
         co_return again;
     }
     std::optional<Reply> by_reader;
     if (route && asks_reader(head, *route)) by_reader = co_await answer_by_reader(head, *route);
+    if (route && !by_reader && is_for_writer(head, *route)) {
+        const bool again = co_await answer_by_writer(head, *route);
+        co_return again;
+    }
     const bool uploads = route && !by_reader &&
                          ((route->kind == RouteKind::upload && head.method == "POST") ||
                           (route->kind == RouteKind::resumable_part && head.method == "PATCH"));
@@ -208,6 +222,8 @@ Connection::Task<bool> Connection::handle(const RequestHead& head) {
         reply = *std::move(by_reader);
     else if (route->kind == RouteKind::resumable || route->kind == RouteKind::resumable_part)
         reply = co_await answer_resumable(head, *route);
+    else if (may_come_from_upstream(head, *route) && !is_writer_here())
+        reply = co_await answer_fetched_by_writer(head, *route);
     else if (may_come_from_upstream(head, *route))
         reply = co_await answer_from_upstream(head, *route);
     else
@@ -225,11 +241,7 @@ Connection::Task<bool> Connection::handle(const RequestHead& head) {
         show_in_browser(shared_.settings.farm, root_from(head), reply);
     compress_reply(reply, head);
     // No other request here uses a body; lingering reads and discards it.
-    bool again = false;
-    if (head.has_body())
-        again = co_await send_and_linger(head, reply);
-    else
-        again = co_await send(head, reply, false);
+    const bool again = co_await send_and_linger_if(head.has_body(), head, reply);
     co_return again;
 }
 

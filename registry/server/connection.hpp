@@ -109,6 +109,13 @@ class Connection {
     // connection_remote.cpp
     // A redirect to the store, or the bytes as they come from there.
     Task<Reply> answer_remote(const Route& route, Reply reply);
+    // connection_forward.cpp
+    [[nodiscard]] bool may_answer(const Route& route) const;
+    [[nodiscard]] bool is_writer_here() const;
+    [[nodiscard]] bool is_for_writer(const RequestHead& head, const Route& route) const;
+    Task<bool> answer_by_writer(const RequestHead& head, const Route& route);
+    Task<bool> run_forward(const RequestHead& head, Body& body, Reply& reply);
+    Task<Reply> answer_fetched_by_writer(const RequestHead& head, const Route& route);
 
     // connection_resumable.cpp
     Task<Reply> answer_resumable(const RequestHead& head, const Route& route);
@@ -123,7 +130,7 @@ class Connection {
     Task<void> run_upload(const RequestHead& head, const Route& route, Body& body, UploadOutcome& outcome);
     [[nodiscard]] std::optional<wire::Problem> problem_before_body(const RequestHead& head,
                                                                    const Route& route, bool has_slot) const;
-    Task<bool> pump_body(Body& body, UploadRequest& request, class PoolJob& job,
+    Task<bool> pump_body(Body& body, BodySink& request, class PoolJob& job,
                          std::optional<wire::Problem>& problem);
     Task<void> await_page(class PageWait& page, UploadOutcome& outcome);
     Task<Filled> fill(Body& body, char* into, std::size_t capacity, std::size_t& filled);
@@ -132,6 +139,7 @@ class Connection {
     // connection_sending.cpp. Return false if the client is gone or too slow.
     Task<bool> send(const RequestHead& head, Reply& reply, bool body_unread);
     Task<bool> send_and_linger(const RequestHead& head, Reply& reply);
+    Task<bool> send_and_linger_if(bool body_unread, const RequestHead& head, Reply& reply);
     Task<bool> write(std::string_view head, std::string_view body, bool more_follows);
     Task<bool> write_file(std::string_view head, const FileSlice& slice);
     Task<bool> write_arriving(std::string_view head, ArrivingFile& file);

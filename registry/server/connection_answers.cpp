@@ -203,11 +203,13 @@ Reply Connection::answer_route(const RequestHead& head, const Route& route) {
 Reply Connection::readiness() {
     if (shared_.draining) return reply_text(503, "draining\n");
     if (!loop_.tree().is_there()) return reply_text(503, "the published tree is missing\n");
+    std::string text = "ready\n";
     if (shared_.settings.service_state) {
         const ServiceState state = shared_.settings.service_state();
         if (!state.not_ready.empty()) return reply_text(503, state.not_ready + "\n");
+        text += state.note;
     }
-    return reply_text(200, "ready\n");
+    return reply_text(200, std::move(text));
 }
 
 Reply Connection::metrics() {

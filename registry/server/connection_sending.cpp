@@ -45,6 +45,16 @@ Connection::Task<bool> Connection::send_and_linger(const RequestHead& head, Repl
     co_return false;
 }
 
+Connection::Task<bool> Connection::send_and_linger_if(bool body_unread, const RequestHead& head,
+                                                      Reply& reply) {
+    bool again = false;
+    if (body_unread)
+        again = co_await send_and_linger(head, reply);
+    else
+        again = co_await send(head, reply, false);
+    co_return again;
+}
+
 // Waits for the client, at most as long as `pace` permits.
 Connection::Task<bool> Connection::wait_at_pace(ClientSocket::Step step, Pace& pace) {
     const Time began = std::chrono::steady_clock::now();

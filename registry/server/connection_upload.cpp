@@ -166,7 +166,7 @@ Connection::Task<void> Connection::await_page(PageWait& page, UploadOutcome& out
 
 // Feeds the whole body. Returns false if the client is gone; true with `problem` if the request or the
 // framing refused it.
-Connection::Task<bool> Connection::pump_body(Body& body, UploadRequest& request, PoolJob& job,
+Connection::Task<bool> Connection::pump_body(Body& body, BodySink& request, PoolJob& job,
                                              std::optional<wire::Problem>& problem) {
     const std::size_t capacity =
         body.chunked ? upload_buffer_bytes

@@ -15,6 +15,7 @@
 #include "lib/base/text/encoding.hpp"
 #include "lib/io/log.hpp"
 #include "registry/server/connection.hpp"
+#include "registry/server/limits.hpp"
 
 namespace wheelyard::http {
 
@@ -46,16 +47,20 @@ ServedIndexes::ServedIndexes(std::vector<IndexEntry> all)
 
 ServerShared::ServerShared(ServerSettings server_settings, UploadService& upload_service,
                            ApiService* api_service, ResumableService* resumable_service,
-                           UpstreamService* upstream_service, ReaderService* reader_service)
+                           UpstreamService* upstream_service, ReaderService* reader_service,
+                           ForwardService* forward_service)
     : settings(std::move(server_settings)),
       uploads(upload_service),
       api(api_service),
       resumable(resumable_service),
       upstream(upstream_service),
       readers(reader_service),
+      forward(forward_service),
       pool(std::max(1u, settings.upload_threads)),
       served_(&kept_.emplace_back(settings.indexes)),
-      id_prefix_(base::encode_hex(base::random_bytes(4)) + "-") {}
+      id_prefix_(base::encode_hex(base::random_bytes(4)) + "-") {
+    if (forward != nullptr) forward_pool.emplace(forward_threads);
+}
 
 void ServerShared::replace_indexes(std::vector<IndexEntry> entries) {
     served_.store(&kept_.emplace_back(std::move(entries)), std::memory_order_release);

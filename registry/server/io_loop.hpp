@@ -17,6 +17,7 @@
 #include <ctime>
 #include <deque>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -51,7 +52,7 @@ struct ServedIndexes {
 struct ServerShared {
     ServerShared(ServerSettings server_settings, UploadService& upload_service, ApiService* api_service,
                  ResumableService* resumable_service, UpstreamService* upstream_service,
-                 ReaderService* reader_service);
+                 ReaderService* reader_service, ForwardService* forward_service);
 
     const ServerSettings settings;
     // A request uses one snapshot from its head to its reply.
@@ -62,12 +63,15 @@ struct ServerShared {
     ResumableService* const resumable;  // may be null
     UpstreamService* const upstream;    // may be null
     ReaderService* const readers;       // may be null
+    ForwardService* const forward;      // null: this is the only node
     std::vector<const RequestMetrics*>
         metrics;  // one per I/O thread; complete before the first thread starts
     const std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();
     boost::asio::thread_pool pool;
     // Checks of readers take microseconds; uploads and the API do not wait for them, nor they for those.
     boost::asio::thread_pool reader_pool{1};
+    // Waits for another node. Absent where there is none.
+    std::optional<boost::asio::thread_pool> forward_pool;
     std::atomic<std::size_t> reader_checks_now = 0;
     std::atomic<bool> draining = false;
     std::atomic<std::size_t> uploads_now = 0;
@@ -77,6 +81,7 @@ struct ServerShared {
     std::atomic<std::size_t> api_requests_now = 0;
     std::atomic<std::size_t> refusals_now = 0;
     std::atomic<std::size_t> upstream_waits_now = 0;
+    std::atomic<std::size_t> forwards_now = 0;
 
     // "7f3a9c12-42": unique within this run, and across runs by its random prefix.
     [[nodiscard]] std::string next_request_id();

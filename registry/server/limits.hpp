@@ -27,6 +27,10 @@ inline constexpr std::int64_t upstream_file_wait_ms = 15 * 60'000;
 inline constexpr std::size_t max_upstream_waits = 1'024;  // concurrent; each holds a connection
 inline constexpr std::size_t max_upstream_waits_of_a_client = 768;
 
+// Requests that another node answers: each uses as much as an upload, and waits on a thread of its own while it does.
+inline constexpr std::size_t max_forwards = 32;
+inline constexpr std::size_t forward_threads = 16;
+
 // Bodies in transfer.
 // Two per upload: one is filled while the other is written.
 inline constexpr std::size_t upload_buffer_bytes = 1 * base::mib;

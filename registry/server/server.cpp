@@ -84,8 +84,9 @@ void remove_abandoned_socket(const std::filesystem::path& path, asio::io_context
 
 struct Server::State {
     State(const ServerSettings& settings, UploadService& uploads, ApiService* api,
-          ResumableService* resumable, UpstreamService* upstream, ReaderService* readers)
-        : shared(settings, uploads, api, resumable, upstream, readers) {
+          ResumableService* resumable, UpstreamService* upstream, ReaderService* readers,
+          ForwardService* forward)
+        : shared(settings, uploads, api, resumable, upstream, readers, forward) {
         for (unsigned i = 0; i < std::max(1u, settings.io_threads); ++i) {
             loops.push_back(std::make_unique<IoLoop>(shared));
             shared.metrics.push_back(&loops.back()->metrics());
@@ -235,6 +236,7 @@ void Server::State::drain() {
     }
     shared.pool.join();
     shared.reader_pool.join();
+    if (shared.forward_pool) shared.forward_pool->join();
     for (auto& loop : loops)
         loop->stop_and_join();
     listeners.clear();
@@ -242,9 +244,9 @@ void Server::State::drain() {
 
 base::Result<Server> Server::start(const ServerSettings& settings, UploadService& uploads, ApiService* api,
                                    ResumableService* resumable, UpstreamService* upstream,
-                                   ReaderService* readers) {
+                                   ReaderService* readers, ForwardService* forward) {
     Server server;
-    server.state_ = std::make_unique<State>(settings, uploads, api, resumable, upstream, readers);
+    server.state_ = std::make_unique<State>(settings, uploads, api, resumable, upstream, readers, forward);
     State& state = *server.state_;
     if (auto listening = state.listen(); !listening) {
         state.listeners.clear();  // drain() has nothing to do then

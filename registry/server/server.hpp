@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "lib/base/result.hpp"
 #include "lib/page/farm.hpp"
 #include "registry/http/api.hpp"
+#include "registry/http/forward.hpp"
 #include "registry/http/front_pages.hpp"
 #include "registry/http/metrics.hpp"
 #include "registry/http/readers.hpp"
@@ -60,6 +62,9 @@ struct ServerSettings {
     std::size_t max_token_uploads = 8;  // of them, of one token
     RemoteFileService* remote_files = nullptr;  // null: the tree has all bytes
     ServiceStateFunction service_state = {};    // for /readyz and /metrics
+    ServiceStateFunction service_state = {};  // for /readyz and /metrics
+    std::function<bool()> may_answer =
+        {};  // of several nodes: whether the pages are known to be new; empty: always
 };
 
 // The error that start() would have about certificate and key.
@@ -68,12 +73,13 @@ struct ServerSettings {
 class Server {
   public:
     // Binds, then serves on its own threads. Error "server.bind" contains the address. Without `api`, its
-    // routes return 404; without `readers`, so do all addresses of private indexes.
+    // routes return 404; without `readers`, so do all addresses of private indexes; without `forward`, this server writes.
     [[nodiscard]] static base::Result<Server> start(const ServerSettings& settings, UploadService& uploads,
                                                     ApiService* api = nullptr,
                                                     ResumableService* resumable = nullptr,
                                                     UpstreamService* upstream = nullptr,
-                                                    ReaderService* readers = nullptr);
+                                                    ReaderService* readers = nullptr,
+                                                    ForwardService* forward = nullptr);
     Server(Server&&) noexcept;
     Server& operator=(Server&&) noexcept;
     ~Server();  // calls drain()

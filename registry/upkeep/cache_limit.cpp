@@ -65,6 +65,7 @@ CacheLimit::CacheLimit(const CacheLimitParts& parts)
     : parts_(parts), task_(0, parts.pause_ms, [this](const base::Clock& clock) { run_round(clock.now()); }) {}
 
 void CacheLimit::run_round(base::UnixMicros now) {
+    if (!parts_.is_mine()) return;
     if (!has_cache_limit(*parts_.config)) return;
     const auto fail = [](const base::Error& error) {
         io::log_error("upstream.cache_limit_failed", {{"error", error.text()}});

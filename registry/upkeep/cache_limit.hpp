@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <string>
@@ -38,6 +39,7 @@ struct CacheLimitParts {
     Writer& writer;
     PublishQueue& pages;
     LastUsed& last_used;
+    std::function<bool()> is_mine = [] { return true; };  // asked before each round
     std::int64_t pause_ms = cache_limit_pause_ms;
 };
 

@@ -1,6 +1,7 @@
 #include "registry/upkeep/scrub.hpp"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "lib/base/limits.hpp"
@@ -26,11 +27,12 @@ base::Status hide(catalog::Catalog& catalog, PublishQueue& pages, std::int64_t p
 }  // namespace
 
 Scrub::Scrub(const RegistryConfig& config, const database::Store& store, const blobs::BlobStore& blobs,
-             PublishQueue& pages, Delays delays)
+             PublishQueue& pages, std::function<bool()> is_mine, Delays delays)
     : config_(config),
       store_(store),
       blobs_(blobs),
       pages_(pages),
+      is_mine_(std::move(is_mine)),
       task_(delays.first_ms, delays.pause_ms, [this](base::Clock& clock) { run_round(clock); }) {}
 
 Scrub::Seen Scrub::seen() const {
@@ -48,7 +50,7 @@ void Scrub::note_fault(const lifecycle::Fault& fault) {
 }
 
 void Scrub::run_round(base::Clock& clock) {
-    if (config_.scrub_mib_per_s == 0) return;
+    if (config_.scrub_mib_per_s == 0 || !is_mine_()) return;
     // A connection of its own: the integrity check of a large catalog must not delay the writer.
     const auto opened = store_.writer();
     if (!opened) return io::log_error("scrub.failed", {{"error", opened.error().text()}});

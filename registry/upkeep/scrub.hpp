@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <mutex>
 
 #include "registry/blobs/store.hpp"
@@ -30,9 +31,10 @@ class Scrub {
         std::int64_t first_ms = scrub_first_delay_ms;
         std::int64_t pause_ms = scrub_pause_ms;
     };
-    // The arguments must outlive the object. With scrub_mib_per_s = 0 it does nothing.
+    // The arguments must outlive the object. With scrub_mib_per_s = 0 it does nothing, nor at a node whose round it is not:
+    // `is_mine` is asked before each.
     Scrub(const RegistryConfig& config, const database::Store& store, const blobs::BlobStore& blobs,
-          PublishQueue& pages, Delays delays);
+          PublishQueue& pages, std::function<bool()> is_mine, Delays delays);
     [[nodiscard]] Seen seen() const;
 
   private:
@@ -42,6 +44,7 @@ class Scrub {
     const database::Store& store_;
     const blobs::BlobStore& blobs_;
     PublishQueue& pages_;
+    const std::function<bool()> is_mine_;
     mutable std::mutex mutex_;  // guards seen_
     Seen seen_;
     BackgroundTask task_;  // last: it uses all of the above

@@ -316,6 +316,7 @@ TEST_CASE("a tree that is ahead of its catalog is not changed") {
     const auto report = publish(older.catalog, older.blobs, store.tree, {"main"}, store.clock);
     REQUIRE(!report);
     CHECK(report.error().code == "publish.tree_ahead");
+    CHECK(report.error().kind == base::ErrorKind::conflict);  // a node makes its tree again
     CHECK(fingerprint(store.tree) == before);
 }
 
@@ -779,6 +780,7 @@ TEST_CASE("a tree of another history with the same number of events is not chang
     const auto report = publish(other.catalog, other.blobs, store.tree, {"main"}, store.clock);
     REQUIRE(!report);
     CHECK(report.error().code == "publish.other_catalog");
+    CHECK(report.error().kind == base::ErrorKind::conflict);
     check_whole(store);
 }
 

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <future>
 #include <mutex>
 #include <stdexcept>
 #include <thread>
@@ -353,4 +354,72 @@ TEST_CASE("a wait has an end") {
     CHECK(queue.wait_until_visible(1, 20).error().code == "publish.slow");
     publisher.hold(false);
     CHECK(queue.wait_until_visible(1, long_enough_ms).has_value());
+}
+
+TEST_CASE("with other nodes, a caller waits until they show the serial, too") {
+    FakePublisher publisher;
+    PublishQueue queue(publisher.function());
+    std::atomic<catalog::Serial> shown = -1;
+    std::atomic<int> awaited = 0;
+    REQUIRE(queue.wait_until_visible(0, long_enough_ms));
+    queue.wait_for_others(
+        {.shown = [&](catalog::Serial serial) { shown = serial; }, .awaited = [&] { ++awaited; }});
+    CHECK(shown == 0);  // by a run before this
+    publisher.set_committed(3);
+    CHECK(queue.wait_until_visible(3, 50).error().code == "publish.slow");
+    CHECK(shown == 3);
+    CHECK(queue.awaits_others());
+    std::atomic<bool> answered = false;
+    queue.call_when_visible(3, {}, [&](const base::Status& status) { answered = status.has_value(); });
+    CHECK(awaited > 0);
+    queue.note_others_show(2);
+    CHECK_FALSE(answered);
+    queue.note_others_show(3);
+    CHECK(answered);
+    CHECK_FALSE(queue.awaits_others());
+    // A page that is shown here does not fail because a later one does.
+    publisher.failing = true;
+    CHECK(queue.wait_until_visible(3, long_enough_ms));
+}
+
+TEST_CASE("a run that was asked for begins after the question, even if nothing is behind") {
+    FakePublisher publisher;
+    PublishQueue queue(publisher.function());
+    REQUIRE(queue.wait_until_visible(0, long_enough_ms));
+    publisher.hold(true);
+    queue.want(1);
+    publisher.wait_for_run(2);
+    std::promise<int> run;
+    queue.call_after_next_run([&] { run.set_value(publisher.runs); });
+    publisher.set_committed(1);
+    publisher.hold(false);
+    CHECK(run.get_future().get() == 3);
+}
+
+TEST_CASE("when the catalog has another history, callers who wait are refused and serials begin again") {
+    catalog::Serial committed = 9;
+    bool is_rebuilt = false;
+    std::mutex mutex;
+    PublishQueue queue([&](registry::RootPages) -> base::Result<registry::Published> {
+        const std::lock_guard lock(mutex);
+        registry::Published published(committed);
+        published.is_rebuilt = std::exchange(is_rebuilt, false);
+        return published;
+    });
+    queue.wait_for_others({.shown = [](catalog::Serial) {}, .awaited = [] {}});
+    queue.want(9);
+    CHECK(queue.wait_until_visible(9, 50).error().code == "publish.slow");
+    std::promise<std::string> waiting;
+    queue.call_when_visible(
+        9, {}, [&](const base::Status& status) { waiting.set_value(status ? "" : status.error().code); });
+    {
+        const std::lock_guard lock(mutex);
+        committed = 7;
+        is_rebuilt = true;
+    }
+    queue.call_after_next_run([] {});
+    CHECK(waiting.get_future().get() == "publish.history_lost");
+    CHECK(queue.lag().visible == 7);
+    queue.note_others_show(7);
+    CHECK(queue.wait_until_visible(7, long_enough_ms));
 }

@@ -394,6 +394,26 @@ TEST_CASE("a Unix socket lies relative to the file, and https needs its certific
           std::string::npos);
 }
 
+TEST_CASE("a node has a name, an address for the others and a lease, or what a single server needs") {
+    const std::string start = "config_version = 1\n";
+    const std::string index = "[[index]]\nname = \"main\"\n";
+    const auto plain = parse_config(start + index, "/x").value().node;
+    CHECK_FALSE(plain.name.empty());
+    CHECK(plain.address.empty());
+    CHECK(plain.lease_ms == 6'000);
+    const auto node =
+        parse_config(start + "[node]\nname = \"a\"\naddress = \"http://a:8080\"\nlease_s = 10\n" + index,
+                     "/x")
+            .value()
+            .node;
+    CHECK(node.name == "a");
+    CHECK(node.address == "http://a:8080");
+    CHECK(node.lease_ms == 10'000);
+    for (const char* wrong :
+         {"name = \"\"", "address = \"a:8080\"", "address = \"http://a/\"", "lease_s = 1", "lease_s = 61"})
+        CHECK_FALSE(error_of(start + "[node]\n" + wrong + "\n" + index).empty());
+}
+
 TEST_CASE("the file that init writes works as it is, and with every key uncommented") {
     const std::string text(registry::config_template());
     CHECK(error_of(text).empty());
@@ -424,15 +444,15 @@ TEST_CASE("code, template and document name the same keys") {
     const auto code = matches(
         read("registry/config/config.cpp") + read("registry/config/index_tables.cpp") +
             read("registry/config/index_rules.cpp") + read("registry/config/policy_config.cpp") +
-            read("registry/config/pages_config.cpp") + read("registry/config/stores_config.cpp") +
-            read("registry/config/upstream_config.cpp"),
+            read("registry/config/node_config.cpp") + read("registry/config/pages_config.cpp") +
+            read("registry/config/stores_config.cpp") + read("registry/config/upstream_config.cpp"),
         R"((?:read_globs|read_hosts|read_text|read_colour|string|string_or|strings_or|integer|integer_or|boolean_or|path_if|tables|table_or_empty|string_map|seconds_as_ms)\(\s*(?:table, )?"([a-z_]+)\")");
     CHECK(code.size() > 10);
     const auto document = matches(read("docs/reference/registry-config.md"), R"(^\| `([a-z_]+)` \|)");
     CHECK(document == code);
     auto in_template = matches(std::string(registry::config_template()), R"(^(?:# )?([a-z_]+) = )");
-    for (const char* table :
-         {"server", "store", "stores", "pages", "notify", "tasks", "index", "build", "policy", "upstream"})
+    for (const char* table : {"server", "store", "stores", "node", "pages", "notify", "tasks", "index",
+                              "build", "policy", "upstream"})
         in_template.insert(table);
     CHECK(in_template == code);
 }

@@ -55,10 +55,11 @@ TEST_CASE("each event of the table that is the registry's has a cause that tells
                            .new_alarms = 1,
                            .certificate_end = now - day,
                            .tokens = {token("wy_1", now - 80 * day, now + 13 * day)},
-                           .quarantined = {file}});
+                           .quarantined = {file},
+                           .new_lost_histories = 1});
     CHECK(all == std::vector<std::string>{
                      "disk.reserve store", "certificate.expires " + base::render_rfc3339(now - day),
-                     "agent.late main/bede", "upstream.alarm upstreams",
+                     "agent.late main/bede", "upstream.alarm upstreams", "database.history_lost database",
                      "file.quarantined main/six-1.0-py3-none-any.whl", "token.expires wy_1"});
     for (const notify::EventRow& row : notify::event_rows()) {
         if (row.program != "registry") continue;

@@ -31,7 +31,7 @@ TEST_CASE("what another process commits is published without a request, and each
         ran.notify_all();
         return registry::Published(visible);
     });
-    const auto following = registry::OtherCommits::follow(store, pages).value();
+    const auto following = registry::OtherCommits::follow(store, pages, true).value();
     for (int round = 0; round <= 3; ++round) {
         // First the empty catalog, which has pages, too.
         const catalog::Serial committed =

@@ -124,7 +124,8 @@ inline const std::string sha256 = base::sha256_hex("the wheel");
 inline const std::string file_url = "/site/files/" + sha256.substr(0, 2) + "/" + sha256 + "/";
 
 struct Running {
-    explicit Running(const std::function<void(ServerSettings&)>& change = {}, ApiService* the_api = nullptr)
+    explicit Running(const std::function<void(ServerSettings&)>& change = {}, ApiService* the_api = nullptr,
+                     ForwardService* forward = nullptr)
         : api(the_api) {
         const auto& root = tree.path();
         write("site/simple/index.html", "<!DOCTYPE html><a href=\"six/\">six</a>");
@@ -137,7 +138,7 @@ struct Running {
         settings.published = root;
         settings.indexes = {{"site"}, {"empty"}};
         if (change) change(settings);
-        auto started = Server::start(settings, uploads, api);
+        auto started = Server::start(settings, uploads, api, nullptr, nullptr, nullptr, forward);
         REQUIRE_MESSAGE(started.has_value(), (started ? "" : started.error().text()));
         server = std::make_unique<Server>(std::move(*started));
     }

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <chrono>
 #include <filesystem>
 
@@ -15,6 +16,12 @@ using test_support::Form;
 using test_support::RegistryFixture;
 using test_support::WheelWriter;
 
+namespace {
+
+constexpr auto always = [] { return true; };
+
+}  // namespace
+
 TEST_CASE("flipped bytes are found and their file is quarantined; the same upload makes a release possible") {
     RegistryFixture registry;
     const Form form = Form::of(WheelWriter("six", "1.16.0"));
@@ -26,7 +33,7 @@ TEST_CASE("flipped bytes are found and their file is quarantined; the same uploa
     REQUIRE(base::replace_file(blob, bytes, 0444).has_value());
     {
         const registry::Scrub scrub(registry.config, registry.databases, registry.store, registry.pages,
-                                    {.first_ms = 0, .pause_ms = 1});
+                                    always, {.first_ms = 0, .pause_ms = 1});
         CHECK(test_support::becomes_true([&] { return scrub.seen().rounds > 1; }));
         CHECK(scrub.seen().faults >= 2);  // damaged in the first round, missing in every later one
     }
@@ -47,14 +54,14 @@ TEST_CASE("a slow round ends with the server, and the next one continues it") {
     const auto began = std::chrono::steady_clock::now();
     {
         const registry::Scrub scrub(registry.config, registry.databases, registry.store, registry.pages,
-                                    {.first_ms = 0, .pause_ms = 1});
+                                    always, {.first_ms = 0, .pause_ms = 1});
         CHECK(test_support::becomes_true(
             [&] { return std::filesystem::exists(registry.config.store / "scrub.json"); }));
     }
     CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(10));  // all of it takes twelve
     CHECK(std::filesystem::exists(registry.config.store / "scrub.json"));
     registry.config.scrub_mib_per_s = 100'000;
-    const registry::Scrub scrub(registry.config, registry.databases, registry.store, registry.pages,
+    const registry::Scrub scrub(registry.config, registry.databases, registry.store, registry.pages, always,
                                 {.first_ms = 0, .pause_ms = 3'600'000});
     CHECK(test_support::becomes_true([&] { return scrub.seen().rounds == 1; }));
     CHECK(scrub.seen().blobs == 6);  // counted over both runs, each blob once
@@ -64,13 +71,28 @@ TEST_CASE("a rate of 0 reads nothing") {
     RegistryFixture registry;
     registry.config.scrub_mib_per_s = 0;
     REQUIRE(registry.send(Form::of(WheelWriter("six", "1.16.0"))).status == 200);
-    const registry::Scrub scrub(registry.config, registry.databases, registry.store, registry.pages,
+    const registry::Scrub scrub(registry.config, registry.databases, registry.store, registry.pages, always,
                                 {.first_ms = 0, .pause_ms = 1});
     registry::RegistryConfig with_rate = registry.config;
     with_rate.scrub_mib_per_s = 1'000;
-    const registry::Scrub other(with_rate, registry.databases, registry.store, registry.pages,
+    const registry::Scrub other(with_rate, registry.databases, registry.store, registry.pages, always,
                                 {.first_ms = 0, .pause_ms = 1});
     CHECK(test_support::becomes_true([&] { return other.seen().rounds > 1; }));
     CHECK(scrub.seen().rounds == 0);
     CHECK(scrub.seen().blobs == 0);
+}
+
+TEST_CASE("of several nodes only the one whose round it is reads") {
+    RegistryFixture registry;
+    registry.config.scrub_mib_per_s = 1'000;
+    REQUIRE(registry.send(Form::of(WheelWriter("six", "1.16.0"))).status == 200);
+    std::atomic<int> asked = 0;
+    const registry::Scrub other(registry.config, registry.databases, registry.store, registry.pages,
+                                [&] {
+                                    ++asked;
+                                    return false;
+                                },
+                                {.first_ms = 0, .pause_ms = 1});
+    CHECK(test_support::becomes_true([&] { return asked > 2; }));
+    CHECK(other.seen().rounds == 0);
 }

@@ -22,9 +22,9 @@ START_LIMIT_S = 60
 SHOWN_PORT, SHOWN_PATH = "8080", "/pypi/"
 
 
-def lines_of(language: str) -> str:
+def lines_of(language: str, guide: Path = GUIDE) -> str:
     """The guide's first block of this language."""
-    return re.search(rf"(?ms)^```{language}\n(.*?)^```", GUIDE.read_text())[1]
+    return re.search(rf"(?ms)^```{language}\n(.*?)^```", guide.read_text())[1]
 
 
 def why_none(kind: str) -> str:
@@ -43,11 +43,11 @@ def free_port() -> int:
 
 
 class WebServer:
-    def __init__(self, kind: str, folder: Path, registry_port: int, path: str):
-        """`path`: with both slashes, "/a/b/"; "/" is the root."""
+    def __init__(self, kind: str, folder: Path, registry_port: int, path: str, lines: str = ""):
+        """`path`: with both slashes, "/a/b/"; "/" is the root. `lines`: instead of the guide's."""
         self.kind, self.folder, self.port = kind, folder, free_port()
         folder.mkdir(mode=0o755, exist_ok=True)
-        lines = lines_of(kind).replace(f"127.0.0.1:{SHOWN_PORT}", f"127.0.0.1:{registry_port}").replace(SHOWN_PATH, path)
+        lines = (lines or lines_of(kind)).replace(f"127.0.0.1:{SHOWN_PORT}", f"127.0.0.1:{registry_port}").replace(SHOWN_PATH, path)
         self.lines = lines.replace(SHOWN_PATH.rstrip("/"), path.rstrip("/") or "/")
         self.url = f"http://127.0.0.1:{self.port}{path}".rstrip("/")
 

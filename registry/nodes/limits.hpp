@@ -1,0 +1,20 @@
+// Limits of registry/nodes/, each with its unit and its reason.
+#pragma once
+
+#include <cstdint>
+
+namespace wheelyard::nodes {
+
+inline constexpr std::int64_t default_lease_s = 6;  // what a dead node costs the uploads, once
+inline constexpr std::int64_t min_lease_s = 2, max_lease_s = 60;
+inline constexpr std::int64_t renewal_ms = 1'000;  // several tries before a lease ends
+// A node's own end of its lease is this much before the database's: clocks of two machines run differently fast by less
+// than 0.1 percent. A wall clock that jumps by more than this ends the lease.
+inline constexpr std::int64_t lease_margin_ms = 200;
+// While uploads wait for other nodes: how often the board is asked.
+inline constexpr std::int64_t board_poll_ms = 5;
+// The database frees the writer's lock when its connection has been idle for this long; the holder gives up earlier.
+inline constexpr std::int64_t writer_idle_ms = 5'000;
+inline constexpr std::int64_t writer_margin_ms = 1'000;
+
+}  // namespace wheelyard::nodes

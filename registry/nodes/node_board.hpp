@@ -1,0 +1,83 @@
+// The board of the nodes: one row for each running `serve` over a database, with the end of its lease by the database's
+// clock, and the newest event that its pages show. Nodes do not talk to each other about this; they read and write rows.
+//
+//     node(id, name, address, lease_until, visible_serial, is_writer)
+//
+// The rule that the board is for: after the commit of n, the writer answers when every node with a live lease shows n. A
+// node that answers only while its own lease lives can therefore give no page from before an answered upload.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lib/base/result.hpp"
+#include "registry/catalog/catalog.hpp"
+
+namespace wheelyard::nodes {
+
+using catalog::Serial;
+
+// What a node says of itself.
+struct NodeRow {
+    std::string id;       // of this run of the process: random
+    std::string name;     // for people
+    std::string address;  // where other nodes send writes: "http://node-a.example:8080"; empty: nowhere
+    Serial visible = 0;   // its pages show every event up to this one
+    bool is_writer = false;
+    // Of the database, as the node last saw it. In another one `visible` means nothing, and 0 is written instead.
+    std::string timeline = {};
+};
+struct WriterPlace {
+    std::string id;
+    std::string name;
+    std::string address;
+};
+struct Renewed {
+    bool was_live = false;      // the row was there, and its lease had not ended
+    std::string timeline = {};  // of the database: another one after a failover
+    std::optional<WriterPlace> writer = {};
+};
+struct SeenNode {
+    NodeRow row;
+    std::int64_t lease_left_ms = 0;
+};
+
+// One connection, for one thread at a time. Every call fails within a few seconds if the database does not answer.
+class NodeBoard {
+  public:
+    virtual ~NodeBoard() = default;
+    // No other process can use this database: nothing is renewed, and nobody is waited for.
+    [[nodiscard]] virtual bool is_alone() const { return false; }
+    // Durable on return. The lease ends `lease_ms` after the database's time at the renewal.
+    [[nodiscard]] virtual base::Result<Renewed> renew(const NodeRow& row, std::int64_t lease_ms) = 0;
+    [[nodiscard]] virtual base::Status leave(const std::string& id) = 0;
+    // The least of what nodes with a live lease show; newest_of_all: there are none.
+    [[nodiscard]] virtual base::Result<Serial> lowest_visible() = 0;
+    // With a live lease; sorted by name.
+    [[nodiscard]] virtual base::Result<std::vector<SeenNode>> nodes() = 0;
+};
+
+// The lock that one node holds: who has it writes. The database frees it when the connection ends, or has been idle for
+// writer_idle_ms.
+class WriterLock {
+  public:
+    struct Kept {
+        bool is_held = false;
+        // Renewals of other nodes may be lost: the database was failed over since the last writer wrote. One lease has to
+        // pass before the board tells the truth again.
+        bool is_after_failover = false;
+        bool is_for_good = false;  // nobody else can ever take it
+    };
+    virtual ~WriterLock() = default;
+    // Takes the lock if it is free; if this connection holds it already, shows the database that it lives. After an
+    // error it is not held.
+    [[nodiscard]] virtual base::Result<Kept> take_or_keep() = 0;
+    // The lease after a failover has passed.
+    [[nodiscard]] virtual base::Status note_waited() = 0;
+    [[nodiscard]] virtual base::Status release() = 0;
+};
+
+}  // namespace wheelyard::nodes

@@ -1,0 +1,263 @@
+#include "registry/nodes/node_lease.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <limits>
+#include <utility>
+
+#include "lib/base/digest/digest.hpp"
+#include "lib/base/text/encoding.hpp"
+#include "lib/io/log.hpp"
+
+namespace wheelyard::nodes {
+namespace {
+
+constexpr std::size_t id_bytes = 8;
+constexpr std::int64_t pause_after_failure_ms = 250;
+
+// Whether the wall clock was set, or the machine frozen: CLOCK_BOOTTIME alone may not have counted that.
+bool has_jumped(std::int64_t lead_before_us, std::int64_t lead_us, std::int64_t margin_ms) {
+    return std::abs(lead_us - lead_before_us) > margin_ms * 1'000;
+}
+
+}  // namespace
+
+std::string_view lease_state_text(LeaseState state) {
+    switch (state) {
+        case LeaseState::away:
+            return "away";
+        case LeaseState::joining:
+            return "joining";
+        case LeaseState::serving:
+            return "serving";
+    }
+    return {};
+}
+
+NodeLease::NodeLease(NodeBoard& board, const NodeClock& clock, LeaseSettings settings, LeaseHooks hooks)
+    : board_(board), clock_(clock), settings_(std::move(settings)), hooks_(std::move(hooks)) {
+    row_.id = base::encode_hex(base::random_bytes(id_bytes));
+    row_.name = settings_.name;
+    row_.address = settings_.address;
+    if (board_.is_alone()) {
+        enter(LeaseState::serving);
+        end_us_ = std::numeric_limits<std::int64_t>::max();
+    }
+}
+
+NodeLease::~NodeLease() {
+    stop();
+}
+
+void NodeLease::start() {
+    if (!board_.is_alone()) thread_ = std::thread([this] { run(); });
+}
+
+void NodeLease::stop() {
+    {
+        const std::lock_guard lock(mutex_);
+        stopping_ = true;
+    }
+    wake_.notify_all();
+    if (thread_.joinable()) thread_.join();
+    end_us_ = 0;
+    if (!std::exchange(may_have_row_, false)) return;
+    if (const auto left = board_.leave(row_.id); !left)  // the others wait one lease
+        io::log_warn("node.not_left", {{"error", left.error().text()}});
+}
+
+void NodeLease::run() {
+    std::unique_lock lock(mutex_);
+    while (!stopping_) {
+        is_woken_ = false;
+        lock.unlock();
+        const std::int64_t pause_ms = turn();
+        lock.lock();
+        wake_.wait_for(lock, std::chrono::milliseconds(pause_ms), [this] { return stopping_ || is_woken_; });
+    }
+}
+
+bool NodeLease::may_answer() const {
+    const std::int64_t end_us = end_us_.load(std::memory_order_acquire);
+    if (end_us == std::numeric_limits<std::int64_t>::max()) return true;
+    const std::int64_t now_us = clock_.boot_us();
+    return now_us < end_us && !has_jumped(lead_us_.load(std::memory_order_relaxed), clock_.wall_us() - now_us,
+                                          settings_.margin_ms);
+}
+
+void NodeLease::note_shown(Serial serial) {
+    {
+        const std::lock_guard lock(mutex_);
+        if (serial <= shown_.serial) return;
+        shown_.serial = serial;
+        is_woken_ = true;
+    }
+    wake_.notify_all();
+}
+
+void NodeLease::forget_shown() {
+    {
+        const std::lock_guard lock(mutex_);
+        shown_ = {.serial = -1, .history = shown_.history + 1};
+        if (!board_.is_alone()) end_us_ = 0;
+        is_woken_ = true;
+    }
+    wake_.notify_all();
+}
+
+void NodeLease::wake() {
+    {
+        const std::lock_guard lock(mutex_);
+        is_woken_ = true;
+    }
+    wake_.notify_all();
+}
+
+NodeLease::Shown NodeLease::shown() const {
+    const std::lock_guard lock(mutex_);
+    return shown_;
+}
+
+NodeLease::Seen NodeLease::seen() const {
+    const std::lock_guard lock(mutex_);
+    Seen seen = seen_;
+    const std::int64_t end_us = end_us_;
+    if (end_us != std::numeric_limits<std::int64_t>::max())
+        seen.left_ms = std::max<std::int64_t>(0, (end_us - clock_.boot_us()) / 1'000);
+    return seen;
+}
+
+void NodeLease::enter(LeaseState state) {
+    state_ = state;
+    const std::lock_guard lock(mutex_);
+    seen_.state = state;
+}
+
+bool NodeLease::has_lapsed() const {
+    return state_ == LeaseState::serving && !may_answer();
+}
+
+// The row goes, too: a node that does not answer keeps no upload waiting.
+void NodeLease::go_away(const char* why) {
+    io::log_warn("node.lease_ended", {{"why", why}, {"node", row_.name}});
+    {
+        const std::lock_guard lock(mutex_);
+        end_us_ = 0;
+        if (state_ == LeaseState::serving) ++seen_.lapses;
+    }
+    enter(LeaseState::away);
+    target_ = -1;
+    newest_shown_.reset();
+    if (may_have_row_ && board_.leave(row_.id)) may_have_row_ = false;
+}
+
+std::int64_t NodeLease::turn() {
+    if (board_.is_alone()) return renewal_ms;
+    if (has_lapsed()) go_away("it could not be renewed in time, or the clock was set");
+    const base::Status done = step();
+    {
+        const std::lock_guard lock(mutex_);
+        seen_.last_failure = done ? std::string() : done.error().sentence;
+    }
+    if (!done && !has_failed_) io::log_warn("node.not_renewed", {{"error", done.error().text()}});
+    // What failed in between may have been a failover.
+    if (done && has_failed_ && state_ == LeaseState::serving) hooks_.show_newest([] {});
+    has_failed_ = !done;
+    if (!done) return pause_after_failure_ms;
+    if (hooks_.is_awaited()) return board_poll_ms;
+    if (state_ == LeaseState::away) return renewal_ms;
+    const std::int64_t since_ms = (clock_.boot_us() - renewed_at_us_) / 1'000;
+    return std::clamp<std::int64_t>(renewal_ms - since_ms, 1, renewal_ms);
+}
+
+base::Status NodeLease::step() {
+    if (state_ == LeaseState::away) WHEELYARD_TRY(catch_up());
+    if (state_ == LeaseState::joining) WHEELYARD_TRY(join());
+    if (state_ == LeaseState::serving) WHEELYARD_TRY(serve());
+    return ask_others();
+}
+
+// Without a row, so that no upload waits for a node that renders a whole tree.
+base::Status NodeLease::catch_up() {
+    if (target_ < 0) {
+        WHEELYARD_ASSIGN(target_, hooks_.newest());
+        hooks_.show(target_);
+    }
+    if (shown().serial >= target_) enter(LeaseState::joining);
+    return {};
+}
+
+// A node that is waited for does not know yet what was answered before its row was there: it shows the newest event first.
+base::Status NodeLease::join() {
+    if (is_renewal_due()) WHEELYARD_TRY(renew());
+    if (state_ != LeaseState::joining) return {};
+    if (newest_shown_ == nullptr) {
+        newest_shown_ = std::make_shared<std::atomic<bool>>(false);
+        hooks_.show_newest([this, done = newest_shown_] {
+            *done = true;
+            wake();
+        });
+    }
+    if (!*newest_shown_) return {};
+    enter(LeaseState::serving);
+    const Shown now = shown();
+    WHEELYARD_TRY(renew());
+    if (state_ == LeaseState::serving)
+        io::log_info("node.serves", {{"node", row_.name}, {"serial", std::to_string(now.serial)}});
+    return {};
+}
+
+base::Status NodeLease::serve() {
+    return is_renewal_due() ? renew() : base::Status();
+}
+
+bool NodeLease::is_renewal_due() const {
+    return !may_have_row_ || renewed_ != shown() || renewed_as_writer_ != hooks_.is_writer() ||
+           clock_.boot_us() - renewed_at_us_ >= renewal_ms * 1'000;
+}
+
+base::Status NodeLease::renew() {
+    const Shown now = shown();
+    row_.visible = std::max<Serial>(now.serial, 0);
+    row_.is_writer = hooks_.is_writer();
+    const std::int64_t before_us = clock_.boot_us();
+    const std::int64_t lead_us = clock_.wall_us() - before_us;
+    const bool had_row = std::exchange(may_have_row_, true);
+    WHEELYARD_ASSIGN(const Renewed renewed, board_.renew(row_, settings_.lease_ms));
+    const bool is_other_database = !row_.timeline.empty() && row_.timeline != renewed.timeline;
+    row_.timeline = renewed.timeline;
+    {
+        const std::lock_guard lock(mutex_);
+        seen_.writer = renewed.writer;
+    }
+    if (is_other_database) {
+        go_away("the database was failed over");
+        return {};
+    }
+    if (had_row && !renewed.was_live) {
+        go_away("the database had ended it");
+        return {};
+    }
+    renewed_ = now;
+    renewed_as_writer_ = row_.is_writer;
+    renewed_at_us_ = before_us;
+    const std::lock_guard lock(mutex_);
+    if (now.history != shown_.history) return {};  // forgotten meanwhile
+    lead_us_ = lead_us;
+    if (state_ == LeaseState::serving)
+        end_us_.store(before_us + (settings_.lease_ms - settings_.margin_ms) * 1'000,
+                      std::memory_order_release);
+    return {};
+}
+
+// Asked after the own pages were read: what they show was committed before, and a node that joins later reads it.
+base::Status NodeLease::ask_others() {
+    if (!hooks_.is_awaited()) return {};
+    const Shown own = shown();
+    WHEELYARD_ASSIGN(const Serial lowest, board_.lowest_visible());
+    if (own == shown()) hooks_.others_show(std::min(lowest, own.serial));
+    return {};
+}
+
+}  // namespace wheelyard::nodes

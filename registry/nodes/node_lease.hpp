@@ -1,0 +1,132 @@
+// The right of this node to answer from its pages. It is a lease on the board that a thread renews each second:
+//
+//     away ──────► joining ──────► serving ──(the lease ended, or the database is another one)──► away
+//       pages have      row written,
+//       caught up       then newest event shown
+//
+// The node's own end of the lease is the time read *before* the renewal, plus the lease, less a margin: it is always before
+// the end that the writer sees. A request is checked after it has arrived and before its page is read, so a process that
+// was stopped in between gives no page from before an upload that was answered meanwhile.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "lib/base/result.hpp"
+#include "registry/nodes/limits.hpp"
+#include "registry/nodes/node_board.hpp"
+#include "registry/nodes/node_clock.hpp"
+
+namespace wheelyard::nodes {
+
+struct LeaseSettings {
+    std::string name = {};
+    std::string address = {};
+    std::int64_t lease_ms = default_lease_s * 1000;
+    std::int64_t margin_ms = lease_margin_ms;
+};
+
+// What a lease needs of the rest of the node. Called on the lease's thread.
+struct LeaseHooks {
+    std::function<base::Result<Serial>()> newest;  // of the catalog
+    std::function<void(Serial)> show;              // requests a publish run; note_shown() follows
+    // Requests a publish run that begins now, compares the histories of pages and catalog, and shows the newest event; calls
+    // `then` on any thread once one succeeded, after its note_shown().
+    std::function<void(std::function<void()> then)> show_newest;
+    std::function<bool()> is_awaited;         // whether an upload waits for other nodes
+    std::function<void(Serial)> others_show;  // every node with a live lease shows this, of what is committed
+    std::function<bool()> is_writer;
+};
+
+enum class LeaseState { away, joining, serving };
+[[nodiscard]] std::string_view lease_state_text(LeaseState state);
+
+class NodeLease {
+  public:
+    // `board` and `clock` outlive it. It does nothing before start().
+    NodeLease(NodeBoard& board, const NodeClock& clock, LeaseSettings settings, LeaseHooks hooks);
+    ~NodeLease();  // as stop()
+    NodeLease(const NodeLease&) = delete;
+    NodeLease& operator=(const NodeLease&) = delete;
+
+    void start();  // the thread; with a board for one it needs none
+    void stop();   // ends it and leaves the board
+
+    // Any thread; two clock reads.
+    [[nodiscard]] bool may_answer() const;
+    // The pages show every event up to this one. Any thread.
+    void note_shown(Serial serial);
+    // The pages are of another history than the catalog: from now on nothing is answered, until they were shown again.
+    void forget_shown();
+    // There is something to look at: an upload waits, the role has changed. Any thread.
+    void wake();
+
+    // One step of the thread; returns the milliseconds until the next one. For tests.
+    std::int64_t turn();
+
+    struct Seen {
+        LeaseState state = LeaseState::away;
+        std::int64_t left_ms = 0;       // of the lease; 0: ended
+        std::uint64_t lapses = 0;       // leases that ended although the process lived
+        std::string last_failure = {};  // of the last step; empty: it succeeded
+        std::optional<WriterPlace> writer = {};
+    };
+    [[nodiscard]] Seen seen() const;
+    [[nodiscard]] const std::string& id() const { return row_.id; }
+
+  private:
+    struct Shown {
+        Serial serial = -1;         // -1: no page is published yet
+        std::uint64_t history = 0;  // one more for each forget_shown()
+        bool operator==(const Shown&) const = default;
+    };
+    void run();
+    [[nodiscard]] base::Status step();
+    [[nodiscard]] base::Status catch_up();
+    [[nodiscard]] base::Status join();
+    [[nodiscard]] base::Status serve();
+    [[nodiscard]] base::Status renew();
+    [[nodiscard]] base::Status ask_others();
+    [[nodiscard]] bool is_renewal_due() const;
+    [[nodiscard]] bool has_lapsed() const;
+    void go_away(const char* why);
+    void enter(LeaseState state);
+    [[nodiscard]] Shown shown() const;
+
+    NodeBoard& board_;
+    const NodeClock& clock_;
+    const LeaseSettings settings_;
+    const LeaseHooks hooks_;
+    // Used by the thread alone.
+    NodeRow row_;
+    LeaseState state_ = LeaseState::away;
+    bool may_have_row_ = false;
+    Serial target_ = -1;                                    // away: what has to be shown first; -1: not known
+    std::shared_ptr<std::atomic<bool>> newest_shown_ = {};  // joining: set once the run has succeeded
+    Shown renewed_;                                         // as the last renewal told it
+    bool renewed_as_writer_ = false;
+    std::int64_t renewed_at_us_ = 0;
+    bool has_failed_ = false;
+
+    // What may_answer() reads.
+    std::atomic<std::int64_t> end_us_ = 0;   // by CLOCK_BOOTTIME; 0: it may not answer
+    std::atomic<std::int64_t> lead_us_ = 0;  // of the wall clock before CLOCK_BOOTTIME, at the renewal
+
+    mutable std::mutex mutex_;  // guards all below, and what raises end_us_
+    std::condition_variable wake_;
+    Shown shown_;
+    Seen seen_;
+    bool is_woken_ = false;
+    bool stopping_ = false;
+    std::thread thread_;
+};
+
+}  // namespace wheelyard::nodes

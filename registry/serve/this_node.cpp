@@ -1,0 +1,174 @@
+#include "registry/serve/this_node.hpp"
+
+#include <chrono>
+#include <filesystem>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "lib/io/log.hpp"
+
+namespace wheelyard::registry {
+namespace {
+
+constexpr std::int64_t answer_margin_ms = 30'000;  // for what the writer does beside waiting for pages
+
+// indexer/publish/same_history.hpp
+bool is_of_other_history(const base::Error& error) {
+    return error.kind == base::ErrorKind::conflict;
+}
+
+// Renamed first: a server that is killed here finds no tree, and makes one.
+base::Status remove_tree(const std::filesystem::path& tree) {
+    const std::filesystem::path old = tree.string() + ".lost";
+    std::error_code error;
+    std::filesystem::remove_all(old, error);
+    if (!error) std::filesystem::rename(tree, old, error);
+    if (!error) std::filesystem::remove_all(old, error);
+    if (error && error != std::errc::no_such_file_or_directory)
+        return base::fail_errno("remove", tree.string(), error.value());
+    return {};
+}
+
+double as_gauge(auto value) {
+    return static_cast<double>(value);
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<ThisNode>> ThisNode::open(const database::Store& store,
+                                                       const RegistryConfig& config) {
+    WHEELYARD_ASSIGN(auto board, store.node_board());
+    WHEELYARD_ASSIGN(auto lock, store.writer_lock());
+    WHEELYARD_ASSIGN(auto reader, store.reader());
+    WHEELYARD_ASSIGN(auto publishers_reader, store.reader());
+    return std::unique_ptr<ThisNode>(new ThisNode(config, std::move(board), std::move(lock),
+                                                  std::move(reader), std::move(publishers_reader)));
+}
+
+ThisNode::ThisNode(const RegistryConfig& config, std::unique_ptr<nodes::NodeBoard> board,
+                   std::unique_ptr<nodes::WriterLock> lock, std::unique_ptr<const catalog::Catalog> reader,
+                   std::unique_ptr<const catalog::Catalog> publishers_reader)
+    : config_(config.node),
+      published_(config.published()),
+      published_private_(config.published_private()),
+      board_(std::move(board)),
+      lock_(std::move(lock)),
+      reader_(std::move(reader)),
+      publishers_reader_(std::move(publishers_reader)),
+      lease_(*board_, clock_,
+             {.name = config_.name, .address = config_.address, .lease_ms = config_.lease_ms}, hooks()),
+      role_(*lock_, clock_, config_.lease_ms, [this] { lease_.wake(); }),
+      forward_([this] { return may_write(); },
+               [this] {
+                   auto writer = lease_.seen().writer;
+                   if (writer && writer->id == lease_.id()) writer.reset();
+                   return writer;
+               },
+               config.server.page_wait_ms + answer_margin_ms) {}
+
+nodes::LeaseHooks ThisNode::hooks() {
+    return {
+        .newest = [this] { return reader_->last_serial(); },
+        .show = [this](catalog::Serial serial) { pages_->want(serial); },
+        .show_newest = [this](std::function<void()> then) { pages_->call_after_next_run(std::move(then)); },
+        .is_awaited = [this] { return pages_->awaits_others(); },
+        .others_show = [this](catalog::Serial serial) { pages_->note_others_show(serial); },
+        .is_writer = [this] { return role_.may_write(); }};
+}
+
+base::Status ThisNode::remove_trees() const {
+    WHEELYARD_TRY(remove_tree(published_));
+    return remove_tree(published_private_);
+}
+
+PublishFunction ThisNode::guard(PublishFunction publish) {
+    if (is_alone()) return publish;
+    return [this, publish = std::move(publish)](RootPages roots) -> base::Result<Published> {
+        {
+            const std::lock_guard lock(before_mutex_);
+            // A node that cannot, as without a policy's file, must not keep all uploads waiting for it.
+            const base::Status done = before_pages_ ? before_pages_(*publishers_reader_) : base::Status();
+            if (!done) io::log_error("indexes.not_adopted", {{"error", done.error().text()}});
+        }
+        auto published = publish(roots);
+        if (!published && is_of_other_history(published.error())) {
+            lease_.forget_shown();
+            ++lost_histories_;
+            is_rebuilding_ = true;
+            io::log_error("node.history_lost",
+                          {{"error", published.error().text()},
+                           {"advice",
+                            "the database lost events that this node has shown, as after "
+                            "a failover to an asynchronous standby; its pages are made "
+                            "again"}});
+            WHEELYARD_TRY(remove_trees());
+            published = publish(RootPages::all);
+        }
+        if (published && is_rebuilding_.exchange(false)) published->is_rebuilt = true;
+        return published;
+    };
+}
+
+std::shared_ptr<void> ThisNode::call_before_pages(BeforePages before) {
+    const auto set = [this](BeforePages next) {
+        const std::lock_guard lock(before_mutex_);
+        before_pages_ = std::move(next);
+    };
+    set(std::move(before));
+    return {this, [set](void*) { set(nullptr); }};
+}
+
+ThisNode::Member::Member(ThisNode& node, PublishQueue& pages) : node_(node) {
+    node.pages_ = &pages;
+    if (!node.is_alone())
+        pages.wait_for_others({.shown = [&node](catalog::Serial serial) { node.lease_.note_shown(serial); },
+                               .awaited = [&node] { node.lease_.wake(); }});
+    node.role_.start();
+    node.lease_.start();
+}
+
+ThisNode::Member::~Member() {
+    node_.lease_.stop();
+    node_.role_.stop();
+}
+
+void ThisNode::wait_joined(std::int64_t timeout_ms) const {
+    constexpr std::chrono::milliseconds pause(10);
+    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(timeout_ms);
+    while (!may_answer() && std::chrono::steady_clock::now() < end)
+        std::this_thread::sleep_for(pause);
+}
+
+std::string ThisNode::why_not_ready() const {
+    if (may_answer()) return {};
+    const auto seen = lease_.seen();
+    return "this node is " + std::string(nodes::lease_state_text(seen.state)) + " and answers no page" +
+           (seen.last_failure.empty() ? "" : ": " + seen.last_failure);
+}
+
+std::string ThisNode::text() const {
+    const auto lease = lease_.seen();
+    const auto role = role_.seen();
+    std::string text = "node " + config_.name + ": " + std::string(nodes::lease_state_text(lease.state));
+    text += role.is_writer ? ", writer" : role.is_waiting ? ", waits one lease before it writes" : "";
+    return text + ", lease " + std::to_string(lease.left_ms) + " ms";
+}
+
+std::vector<http::Gauge> ThisNode::gauges() const {
+    if (is_alone()) return {};
+    const auto lease = lease_.seen();
+    const auto role = role_.seen();
+    return {{"node_serving", "Whether this node may answer from its pages: 1 or 0", may_answer() ? 1.0 : 0.0},
+            {"node_lease_seconds", "Rest of this node's lease", as_gauge(lease.left_ms) / 1000},
+            {"node_lapses", "Leases of this node that ended although it ran, since the start",
+             as_gauge(lease.lapses)},
+            {"node_writer", "1 while this node accepts changes", role.is_writer ? 1.0 : 0.0},
+            {"node_knows_writer", "1 while this node writes or knows the one that does",
+             role.is_writer || lease.writer ? 1.0 : 0.0},
+            {"node_lost_histories",
+             "Trees that were made again because the database lost their events, since the start",
+             as_gauge(lost_histories_.load())}};
+}
+
+}  // namespace wheelyard::registry

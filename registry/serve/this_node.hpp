@@ -1,0 +1,92 @@
+// This `serve` among the others over its database: its lease, its role, and what they mean for the publisher. In a registry
+// of one process it always answers and always writes, and nothing waits.
+//
+//     commit of n ─► own pages show n ─► every node with a live lease shows n ─► 200
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "lib/base/result.hpp"
+#include "registry/commit/publishing.hpp"
+#include "registry/config/config.hpp"
+#include "registry/database/store.hpp"
+#include "registry/http/metrics.hpp"
+#include "registry/nodes/node_lease.hpp"
+#include "registry/nodes/writer_role.hpp"
+#include "registry/serve/write_forward.hpp"
+
+namespace wheelyard::registry {
+
+class ThisNode {
+  public:
+    // Opens connections of its own.
+    [[nodiscard]] static base::Result<std::unique_ptr<ThisNode>> open(const database::Store& store,
+                                                                      const RegistryConfig& config);
+
+    // The publisher of a node: a tree of another history than the catalog's is made again, since each node has its own copy
+    // of what the database says. A registry of one process refuses it as before: a person decides.
+    [[nodiscard]] PublishFunction guard(PublishFunction publish);
+
+    // Called before each publish run, on the publisher's thread, until the object that it returns ends. Not in a registry of one
+    // process, whose indexes nobody else changes.
+    using BeforePages = std::function<base::Status(const catalog::Catalog& reader)>;
+    [[nodiscard]] std::shared_ptr<void> call_before_pages(BeforePages before);
+
+    // Joins the others and takes part until the object ends; `pages` outlives that.
+    class Member {
+      public:
+        Member(ThisNode& node, PublishQueue& pages);
+        ~Member();
+        Member(const Member&) = delete;
+        Member& operator=(const Member&) = delete;
+
+      private:
+        ThisNode& node_;
+    };
+
+    [[nodiscard]] bool is_alone() const { return board_->is_alone(); }
+    [[nodiscard]] bool may_answer() const { return lease_.may_answer(); }
+    [[nodiscard]] bool may_write() const { return role_.may_write(); }
+    // nullptr: this is the only node.
+    [[nodiscard]] http::ForwardService* forward() { return is_alone() ? nullptr : &forward_; }
+    // Waits until it may answer, for at most `timeout_ms`: a node that cannot join starts, too, and answers 503.
+    void wait_joined(std::int64_t timeout_ms) const;
+    // Histories that were replaced, since the start.
+    [[nodiscard]] std::uint64_t lost_histories() const { return lost_histories_; }
+    // "node a: serving, writer, lease 5.3 s"
+    [[nodiscard]] std::string text() const;
+    // Empty if it takes part as it should. For /readyz.
+    [[nodiscard]] std::string why_not_ready() const;
+    // For /metrics. None in a registry of one process.
+    [[nodiscard]] std::vector<http::Gauge> gauges() const;
+
+  private:
+    ThisNode(const RegistryConfig& config, std::unique_ptr<nodes::NodeBoard> board,
+             std::unique_ptr<nodes::WriterLock> lock, std::unique_ptr<const catalog::Catalog> reader,
+             std::unique_ptr<const catalog::Catalog> publishers_reader);
+    [[nodiscard]] nodes::LeaseHooks hooks();
+    [[nodiscard]] base::Status remove_trees() const;
+
+    const NodeConfig config_;
+    const std::filesystem::path published_, published_private_;
+    const nodes::SystemNodeClock clock_;
+    const std::unique_ptr<nodes::NodeBoard> board_;
+    const std::unique_ptr<nodes::WriterLock> lock_;
+    const std::unique_ptr<const catalog::Catalog> reader_;  // of the lease's thread
+    const std::unique_ptr<const catalog::Catalog> publishers_reader_;
+    std::mutex before_mutex_;  // guards before_pages_, also while it runs
+    BeforePages before_pages_;
+    PublishQueue* pages_ = nullptr;  // set before the threads start
+    std::atomic<std::uint64_t> lost_histories_ = 0;
+    std::atomic<bool> is_rebuilding_ = false;
+    nodes::NodeLease lease_;
+    nodes::WriterRole role_;
+    WriteForward forward_;
+};
+
+}  // namespace wheelyard::registry

@@ -1,0 +1,118 @@
+#include "registry/serve/write_forward.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+
+#include "lib/io/http_push.hpp"
+#include "lib/io/log.hpp"
+
+namespace wheelyard::registry {
+namespace {
+
+constexpr std::int64_t writer_connect_ms = 3'000;
+constexpr std::uint64_t max_forwarded_answer_bytes = 64u << 20;
+
+// Of the connection to the other node, or given by this one again (RFC 9110, 7.6.1).
+bool is_of_the_hop(std::string_view name) {
+    constexpr std::array<std::string_view, 9> hop{"connection",  "keep-alive", "transfer-encoding", "te",
+                                                  "trailer",     "upgrade",    "content-length",    "date",
+                                                  "x-request-id"};
+    return std::find(hop.begin(), hop.end(), name) != hop.end() || name.starts_with("access-control-");
+}
+
+http::Reply reply_of(io::HttpAnswer answer) {
+    http::Reply reply{answer.status};
+    reply.reason = std::move(answer.reason);
+    for (const auto& [name, value] : answer.headers) {
+        if (!is_of_the_hop(name)) reply.add(name, value);
+    }
+    reply.body = std::move(answer.body);
+    return reply;
+}
+
+wire::Problem unreachable(const base::Error& error, const std::string& writer) {
+    io::log_warn("node.not_forwarded", {{"writer", writer}, {"error", error.text()}});
+    return http::no_writer("The node that writes does not answer this one.");
+}
+
+class Forwarded final : public http::ForwardedRequest {
+  public:
+    Forwarded(std::unique_ptr<io::HttpPush> push, std::string writer)
+        : push_(std::move(push)), writer_(std::move(writer)) {}
+    [[nodiscard]] http::Answered<void> feed(std::string_view bytes) override {
+        const base::Status fed = push_->feed(bytes);
+        if (fed) return {};
+        return tl::unexpected(unreachable(fed.error(), writer_));
+    }
+    [[nodiscard]] http::Reply finish() override {
+        auto answer = push_->finish();
+        if (!answer) return http::reply_problem(unreachable(answer.error(), writer_));
+        return reply_of(std::move(*answer));
+    }
+
+  private:
+    std::unique_ptr<io::HttpPush> push_;
+    const std::string writer_;
+};
+
+io::HttpHeaders headers_of(const http::RequestHead& head) {
+    io::HttpHeaders headers{{std::string(http::forwarded_field), "1"}};
+    const auto add = [&](const char* name, const std::string& value) {
+        if (!value.empty()) headers.emplace_back(name, value);
+    };
+    add("Authorization", head.authorization);
+    add("Content-Type", head.content_type);
+    add("Accept", head.accept);
+    add("Accept-Encoding", head.accept_encoding);
+    add("If-None-Match", head.if_none_match);
+    add("Range", head.range);
+    if (head.upload_offset) add("Upload-Offset", std::to_string(*head.upload_offset));
+    if (head.upload_length) add("Upload-Length", std::to_string(*head.upload_length));
+    return headers;
+}
+
+}  // namespace
+
+WriteForward::WriteForward(std::function<bool()> is_here,
+                           std::function<std::optional<nodes::WriterPlace>()> find,
+                           std::int64_t answer_wait_ms)
+    : is_here_(std::move(is_here)), find_(std::move(find)) {
+    settings_.connect_timeout_ms = writer_connect_ms;
+    settings_.answer_timeout_ms = answer_wait_ms;
+    settings_.follows_redirects = false;
+    settings_.uses_environment = false;  // the nodes of a registry are neighbours
+}
+
+std::optional<nodes::WriterPlace> WriteForward::elsewhere() const {
+    auto found = find_();
+    if (found && found->address.empty()) found.reset();
+    return found;
+}
+
+http::ForwardService::Writer WriteForward::writer() const {
+    if (is_here_()) return Writer::here;
+    return elsewhere() ? Writer::elsewhere : Writer::unknown;
+}
+
+http::Answered<std::unique_ptr<http::ForwardedRequest>> WriteForward::begin(const http::RequestHead& head) {
+    const auto writer = elsewhere();
+    if (!writer)
+        return tl::unexpected(http::no_writer("No node has the right to write, or it has no address."));
+    if (head.is_from_node)
+        return tl::unexpected(http::no_writer("Another node takes this one for the one that writes."));
+    io::PushedRequest request{.method = head.method,
+                              .url = writer->address + head.target,
+                              .headers = headers_of(head),
+                              .limit_bytes = max_forwarded_answer_bytes};
+    if (head.chunked)
+        request.length_bytes = std::nullopt;
+    else
+        request.length_bytes = head.content_length.value_or(0);
+    auto push = io::HttpPush::begin(settings_, request);
+    if (!push) return tl::unexpected(unreachable(push.error(), writer->name));
+    return std::make_unique<Forwarded>(std::move(*push), writer->name);
+}
+
+}  // namespace wheelyard::registry

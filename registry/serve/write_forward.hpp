@@ -1,0 +1,31 @@
+// Passes requests that write on to the node that writes, over plain HTTP(S) with the client's credentials.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "lib/io/http_client.hpp"
+#include "registry/http/forward.hpp"
+#include "registry/nodes/node_board.hpp"
+
+namespace wheelyard::registry {
+
+class WriteForward final : public http::ForwardService {
+  public:
+    // `is_here`: this node writes; `find`: the node that does, as the board has it. Both are fast, and any thread calls
+    // them. `answer_wait_ms`: for the answer after the last byte.
+    WriteForward(std::function<bool()> is_here, std::function<std::optional<nodes::WriterPlace>()> find,
+                 std::int64_t answer_wait_ms);
+    [[nodiscard]] Writer writer() const override;
+    [[nodiscard]] http::Answered<std::unique_ptr<http::ForwardedRequest>> begin(
+        const http::RequestHead& head) override;
+
+  private:
+    [[nodiscard]] std::optional<nodes::WriterPlace> elsewhere() const;
+    const std::function<bool()> is_here_;
+    const std::function<std::optional<nodes::WriterPlace>()> find_;
+    io::HttpSettings settings_;
+};
+
+}  // namespace wheelyard::registry

@@ -1,0 +1,130 @@
+// Requests that another node answers, and what a node without a lease answers.
+#include "registry/server/connection.hpp"
+#include "registry/server/limits.hpp"
+#include "registry/server/pool_job.hpp"
+#include "registry/server/slot.hpp"
+
+namespace wheelyard::http {
+
+namespace {
+
+// Reports of sites and pages of upstreams lie in the folder of the node that writes.
+bool is_kept_by_writer(std::string_view operation) {
+    return operation == "listSites" || operation == "showSite" || operation == "explainProject";
+}
+
+wire::Problem forwards_busy() {
+    return wire::make_problem("node.busy", "Too many requests to the node that writes",
+                              "This node has reached its limit of requests that another one answers.", {},
+                              "try again shortly");
+}
+
+}  // namespace
+
+// What the tree shows; the API reads the database, and the rest says nothing of files.
+bool Connection::may_answer(const Route& route) const {
+    switch (route.kind) {
+        case RouteKind::front:
+        case RouteKind::index_front:
+        case RouteKind::root_page:
+        case RouteKind::project_page:
+        case RouteKind::file:
+        case RouteKind::web_page:
+        case RouteKind::listing:
+        case RouteKind::pypi_json:
+            return !shared_.settings.may_answer || shared_.settings.may_answer();
+        default:
+            return true;
+    }
+}
+
+bool Connection::is_writer_here() const {
+    return shared_.forward == nullptr || shared_.forward->writer() == ForwardService::Writer::here;
+}
+
+bool Connection::is_for_writer(const RequestHead& head, const Route& route) const {
+    if (is_writer_here()) return false;
+    const bool reads = head.method == "GET" || head.method == "HEAD";
+    switch (route.kind) {
+        case RouteKind::upload:
+            return head.method == "POST";
+        case RouteKind::resumable:
+        case RouteKind::resumable_part:
+            return true;
+        case RouteKind::api: {
+            const Operation* operation = find_operation(head.method, route.api_path);
+            return operation != nullptr && (!reads || is_kept_by_writer(operation->id));
+        }
+        case RouteKind::project_page:
+            return may_come_from_upstream(head, route);
+        default:
+            return false;
+    }
+}
+
+Connection::Task<bool> Connection::answer_by_writer(const RequestHead& head, const Route& route) {
+    Body body;
+    body.chunked = head.chunked;
+    body.left = head.content_length.value_or(0);
+    Reply reply;
+    const bool there = co_await run_forward(head, body, reply);
+    if (!there) co_return false;
+    open_to_other_origins(reply, route);
+    if (is_private(route)) keep_private(reply);
+    const bool again = co_await send_and_linger_if(!body.ended(), head, reply);
+    co_return again;
+}
+
+// Returns false if the client is gone.
+Connection::Task<bool> Connection::run_forward(const RequestHead& head, Body& body, Reply& reply) {
+    const Slot slot(shared_.forwards_now, max_forwards);
+    if (!slot.taken()) {
+        reply = reply_problem(forwards_busy());
+        co_return true;
+    }
+    PoolJob job(*shared_.forward_pool, socket_.executor());
+    Answered<std::unique_ptr<ForwardedRequest>> request;
+    job.start([&] { request = shared_.forward->begin(head); });
+    const bool began = co_await job.join();
+    if (!began || !request) {
+        reply = reply_problem(began ? request.error() : internal_problem());
+        co_return true;
+    }
+    bool is_there = true;
+    std::optional<wire::Problem> problem;
+    if (head.expects_continue && buffered().empty() && !body.ended())
+        is_there = co_await write("HTTP/1.1 100 Continue\r\n\r\n", {}, false);
+    if (is_there) is_there = co_await pump_body(body, **request, job, problem);
+    if (is_there && !problem) {
+        phase_ = Phase::committing;
+        job.start([&] { reply = (*request)->finish(); });
+        const bool ran = co_await job.join();
+        if (!ran) problem = internal_problem();
+        phase_ = Phase::working;
+    }
+    job.start([&] { request->reset(); });
+    co_await job.join();
+    if (problem) reply = reply_problem(*problem);
+    co_return is_there;
+}
+
+// A file that an upstream has: the writer fetches it, and then this node's tree has it, too. The request for its first byte
+// ends when all of it is stored and every node shows it.
+Connection::Task<Reply> Connection::answer_fetched_by_writer(const RequestHead& head, const Route& route) {
+    Reply stored = answer_route(head, route);
+    if (stored.status != 404) co_return stored;
+    RequestHead wanted = head;
+    wanted.method = "GET";
+    const bool is_metadata = route.filename.ends_with(".metadata");
+    wanted.range = is_metadata ? head.range : "bytes=0-0";
+    wanted.if_range.clear();
+    wanted.if_none_match.clear();
+    wanted.if_modified_since.clear();
+    Body none;
+    Reply fetched;
+    co_await run_forward(wanted, none, fetched);
+    if (is_metadata || fetched.status >= 300) co_return fetched;
+    co_return answer_route(head, route);
+}
+
+}  // namespace wheelyard::http

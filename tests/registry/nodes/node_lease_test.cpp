@@ -1,0 +1,267 @@
+// A node answers only while its lease lives and its pages show what was answered before.
+#include "registry/nodes/node_lease.hpp"
+
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "registry/nodes/alone.hpp"
+#include "tests/registry/nodes/memory_board.hpp"
+
+using namespace wheelyard;
+using nodes::LeaseState;
+using nodes::Serial;
+
+namespace {
+
+constexpr std::int64_t lease_ms = 3'000;
+
+// One catalog, one board, and nodes whose publishers run when the test lets them.
+struct Cluster {
+    base::ManualClock time{1'800'000'000'000'000};
+    nodes::MemoryTable table{time};
+    Serial newest = 0;
+};
+
+struct Node {
+    explicit Node(Cluster& in, std::string name = "a")
+        : cluster(in),
+          lease(board, clock, {.name = std::move(name), .address = "http://a", .lease_ms = lease_ms},
+                {.newest = [this]() -> base::Result<Serial> {
+                     WHEELYARD_TRY(cluster.table.reach());
+                     return cluster.newest;
+                 },
+                 .show = [this](Serial) { is_publishing = true; },
+                 .show_newest =
+                     [this](std::function<void()> then) {
+                         is_publishing = true;
+                         after.push_back(std::move(then));
+                     },
+                 .is_awaited = [this] { return is_awaited; },
+                 .others_show = [this](Serial serial) { others = serial; },
+                 .is_writer = [this] { return is_writer; }}) {}
+
+    void publish() {
+        if (!is_publishing) return;
+        is_publishing = false;
+        lease.note_shown(cluster.newest);
+        for (const auto& then : std::exchange(after, {}))
+            then();
+    }
+    void join() {
+        for (int i = 0; i < 4 && !lease.may_answer(); ++i) {
+            lease.turn();
+            publish();
+        }
+        REQUIRE(lease.may_answer());
+    }
+    void pass(std::int64_t ms) {  // with a living thread
+        for (; ms > 0; ms -= 500) {
+            cluster.time.sleep_ms(std::min<std::int64_t>(ms, 500));
+            lease.turn();
+        }
+    }
+
+    Cluster& cluster;
+    nodes::MemoryBoard board{cluster.table};
+    nodes::ManualNodeClock clock{cluster.time};
+    bool is_publishing = false;
+    bool is_awaited = false;
+    bool is_writer = false;
+    Serial others = -1;
+    std::vector<std::function<void()>> after;
+    nodes::NodeLease lease;
+};
+
+}  // namespace
+
+TEST_CASE("a node that joins answers only after it shows what was committed when its row was there") {
+    Cluster cluster;
+    cluster.newest = 5;
+    Node node(cluster);
+    node.lease.turn();
+    CHECK(node.lease.seen().state == LeaseState::away);
+    CHECK(cluster.table.rows.empty());  // no upload waits for a node that still renders
+    node.publish();
+    node.lease.turn();
+    CHECK(node.lease.seen().state == LeaseState::joining);
+    CHECK(cluster.table.rows.size() == 1);
+    CHECK_FALSE(node.lease.may_answer());
+    cluster.newest = 6;  // answered by a writer that had not seen the row
+    node.publish();
+    node.lease.turn();
+    CHECK(node.lease.seen().state == LeaseState::serving);
+    CHECK(node.lease.may_answer());
+    CHECK(cluster.table.rows.begin()->second.said.visible == 6);
+}
+
+TEST_CASE("a node that was stopped beyond its lease answers nothing, and joins again") {
+    Cluster cluster;
+    Node node(cluster);
+    node.join();
+    node.pass(10'000);
+    CHECK(node.lease.may_answer());
+    cluster.time.sleep_ms(lease_ms + 1);  // SIGSTOP: no turn
+    CHECK_FALSE(node.lease.may_answer());
+    cluster.newest = 9;
+    node.lease.turn();
+    CHECK_FALSE(node.lease.may_answer());
+    CHECK(cluster.table.rows.empty());
+    node.join();
+    CHECK(cluster.table.rows.begin()->second.said.visible == 9);
+    CHECK(node.lease.seen().lapses == 1);
+}
+
+TEST_CASE("the node's own end of its lease is before the database's") {
+    Cluster cluster;
+    Node node(cluster);
+    node.join();
+    cluster.time.sleep_ms(lease_ms - nodes::lease_margin_ms);
+    CHECK_FALSE(node.lease.may_answer());
+    CHECK(cluster.table.rows.begin()->second.until > cluster.time.now());
+}
+
+TEST_CASE("a node that cannot renew answers until its lease ends, then nothing, and joins after the outage") {
+    Cluster cluster;
+    Node node(cluster);
+    node.join();
+    cluster.table.is_down = true;
+    node.pass(2'000);
+    CHECK(node.lease.may_answer());
+    CHECK(node.lease.seen().last_failure == "The database does not answer");
+    node.pass(1'500);
+    CHECK_FALSE(node.lease.may_answer());
+    cluster.table.is_down = false;
+    node.lease.turn();
+    node.join();
+    CHECK(node.lease.seen().last_failure.empty());
+}
+
+TEST_CASE("a wall clock that is set, or a machine that was frozen, ends the lease") {
+    for (const bool is_frozen : {false, true}) {
+        Cluster cluster;
+        Node node(cluster);
+        node.join();
+        if (is_frozen) {
+            cluster.time.sleep_ms(60'000);
+            node.clock.behind_us = -60'000'000;  // CLOCK_BOOTTIME stood still
+        } else {
+            node.clock.wall_off_us = 3'600'000'000;
+        }
+        CHECK_FALSE(node.lease.may_answer());
+        node.lease.turn();
+        node.join();
+    }
+}
+
+TEST_CASE("a lease that the database ended first is not taken for a live one") {
+    Cluster cluster;
+    Node node(cluster);
+    node.join();
+    cluster.table.rows.clear();  // as after a failover that lost the renewal
+    cluster.newest = 3;
+    cluster.time.sleep_ms(1'000);
+    node.lease.turn();
+    CHECK_FALSE(node.lease.may_answer());
+    node.join();
+    CHECK(cluster.table.rows.begin()->second.said.visible == 3);
+}
+
+TEST_CASE("a row that ended while the node joined does not count as there") {
+    Cluster cluster;
+    Node node(cluster);
+    node.lease.turn();
+    node.publish();
+    node.lease.turn();
+    node.publish();                       // shows the newest event
+    cluster.time.sleep_ms(lease_ms + 1);  // stopped here: the row ends
+    cluster.newest = 4;                   // and a writer that waits for nobody answers
+    node.lease.turn();
+    CHECK_FALSE(node.lease.may_answer());
+    node.join();
+    CHECK(cluster.table.rows.begin()->second.said.visible == 4);
+}
+
+TEST_CASE("in another database the serial of the pages counts for nothing until they were compared") {
+    Cluster cluster;
+    cluster.newest = 500;
+    Node node(cluster);
+    node.join();
+    cluster.table.timeline = "7/00000002";
+    cluster.newest = 301;
+    cluster.time.sleep_ms(1'000);
+    node.lease.turn();
+    CHECK_FALSE(node.lease.may_answer());
+    for (const auto& [id, row] : cluster.table.rows)
+        CHECK(row.said.visible == 0);
+    node.lease.forget_shown();  // the comparison found another history
+    node.publish();
+    node.join();
+    CHECK(cluster.table.rows.begin()->second.said.visible == 301);
+}
+
+TEST_CASE("pages that are forgotten during a renewal are not answered with it") {
+    Cluster cluster;
+    Node node(cluster);
+    node.join();
+    node.lease.forget_shown();
+    CHECK_FALSE(node.lease.may_answer());
+}
+
+TEST_CASE("an upload waits for every node with a live lease, and for a dead one as long as its lease") {
+    Cluster cluster;
+    cluster.newest = 1;
+    Node writer(cluster, "w"), other(cluster, "o");
+    writer.join();
+    other.join();
+    cluster.newest = 2;
+    writer.lease.note_shown(2);
+    writer.is_awaited = true;
+    CHECK(writer.lease.turn() == nodes::board_poll_ms);
+    CHECK(writer.others == 1);
+    other.lease.note_shown(2);
+    other.lease.turn();
+    writer.lease.turn();
+    CHECK(writer.others == 2);
+
+    cluster.newest = 3;  // `other` was killed
+    writer.lease.note_shown(3);
+    writer.lease.turn();
+    CHECK(writer.others == 2);
+    writer.pass(lease_ms + 500);
+    CHECK(writer.others == 3);
+}
+
+TEST_CASE("where no other node is live, an upload waits for what its own node shows, and no more") {
+    Cluster cluster;
+    cluster.newest = 8;
+    Node node(cluster);
+    node.lease.note_shown(7);
+    node.is_awaited = true;
+    node.lease.turn();
+    CHECK(node.others == 7);
+}
+
+TEST_CASE("a node learns from its renewals where writes go, and a clean stop leaves the board") {
+    Cluster cluster;
+    Node writer(cluster, "w"), other(cluster, "o");
+    writer.is_writer = true;
+    writer.join();
+    other.join();
+    REQUIRE(other.lease.seen().writer);
+    CHECK(other.lease.seen().writer->name == "w");
+    other.lease.stop();
+    CHECK(cluster.table.rows.size() == 1);
+    CHECK_FALSE(other.lease.may_answer());
+}
+
+TEST_CASE("a registry of one process always answers") {
+    nodes::AloneBoard board;
+    const nodes::SystemNodeClock clock;
+    nodes::NodeLease lease(board, clock, {}, {});
+    lease.start();
+    CHECK(lease.may_answer());
+    CHECK(lease.seen().state == LeaseState::serving);
+}

@@ -1,0 +1,99 @@
+// The board and the writer's lock in a real PostgreSQL do what those in memory do.
+#include "registry/nodes/postgres/postgres_board.hpp"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <string>
+#include <thread>
+
+#include "registry/nodes/limits.hpp"
+#include "tests/support/becomes_true.hpp"
+#include "tests/support/postgres_server.hpp"
+
+using namespace wheelyard;
+using nodes::NodeRow;
+
+namespace {
+
+constexpr std::int64_t long_lease_ms = 60'000;
+
+std::unique_ptr<nodes::NodeBoard> open_board(const std::string& url) {
+    auto board = nodes::open_postgres_board({url, {}});
+    REQUIRE_MESSAGE(board.has_value(), board.error().text());
+    return *std::move(board);
+}
+
+}  // namespace
+
+TEST_CASE("a row of the board lives as long as its lease, by the database's clock") {
+    if (!test::has_postgres()) return;
+    const std::string url = test::postgres_url();
+    const auto board = open_board(url);
+    const auto other = open_board(url);
+    CHECK(board->lowest_visible().value() == catalog::newest_of_all);
+    NodeRow a{.id = "a", .name = "node a", .address = "http://a", .visible = 7};
+    const auto first = board->renew(a, long_lease_ms);
+    REQUIRE_MESSAGE(first.has_value(), first.error().text());
+    CHECK_FALSE(first->was_live);
+    CHECK(first->timeline.find('/') != std::string::npos);
+    CHECK(other->lowest_visible().value() == 0);  // it has not said in which database it shows 7
+    a.timeline = first->timeline;
+    CHECK(board->renew(a, long_lease_ms).value().was_live);
+    CHECK(other->lowest_visible().value() == 7);
+    const auto seen = other->nodes().value();
+    REQUIRE(seen.size() == 1);
+    CHECK(seen[0].row.name == "node a");
+    CHECK(seen[0].lease_left_ms > 0);
+
+    NodeRow b{.id = "b",
+              .name = "node b",
+              .address = "http://b",
+              .visible = 5,
+              .is_writer = true,
+              .timeline = a.timeline};
+    CHECK_FALSE(other->renew(b, 1).value().writer);
+    CHECK(test_support::becomes_true([&] { return board->lowest_visible().value() == 7; }));
+    CHECK_FALSE(other->renew(b, long_lease_ms).value().was_live);
+    CHECK(board->lowest_visible().value() == 5);
+    const auto renewed = board->renew(a, long_lease_ms).value();
+    REQUIRE(renewed.writer);
+    CHECK(renewed.writer->address == "http://b");
+    REQUIRE(other->leave("b"));
+    CHECK(board->lowest_visible().value() == 7);
+    CHECK_FALSE(board->renew(a, long_lease_ms).value().writer);
+}
+
+TEST_CASE("the writer's lock is one session's, and free when that ends") {
+    if (!test::has_postgres()) return;
+    const std::string url = test::postgres_url();
+    const auto a = nodes::open_postgres_lock({url, {}}).value();
+    const auto b = nodes::open_postgres_lock({url, {}}).value();
+    const auto first = a->take_or_keep();
+    REQUIRE_MESSAGE(first.has_value(), first.error().text());
+    CHECK(first->is_held);
+    CHECK_FALSE(first->is_after_failover);
+    CHECK(a->take_or_keep().value().is_held);
+    CHECK_FALSE(b->take_or_keep().value().is_held);
+    REQUIRE(a->release());
+    CHECK(b->take_or_keep().value().is_held);
+    const auto database = postgres::Database::open({url, {}}, postgres::Database::Mode::read_write).value();
+    REQUIRE(database.run("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'"));
+    CHECK_FALSE(b->take_or_keep());  // it says so once, whoever has the lock now
+    REQUIRE(database.run("UPDATE writer_timeline SET timeline = 'another'"));
+    const auto after = b->take_or_keep().value();
+    CHECK(after.is_held);
+    CHECK(after.is_after_failover);
+    REQUIRE(b->note_waited());
+    CHECK_FALSE(b->take_or_keep().value().is_after_failover);
+}
+
+TEST_CASE("the database frees the lock of a holder that is silent") {
+    if (!test::has_postgres()) return;
+    const std::string url = test::postgres_url();
+    const auto a = nodes::open_postgres_lock({url, {}}).value();
+    const auto b = nodes::open_postgres_lock({url, {}}).value();
+    REQUIRE(a->take_or_keep().value().is_held);
+    CHECK(test_support::becomes_true([&] { return b->take_or_keep().value().is_held; }));
+    CHECK_FALSE(a->take_or_keep());
+}

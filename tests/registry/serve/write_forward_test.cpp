@@ -1,0 +1,87 @@
+// What another node gets of a request, and what the client gets of its answer.
+#include "registry/serve/write_forward.hpp"
+
+#include <doctest/doctest.h>
+
+#include <optional>
+#include <string>
+
+#include "tests/support/loopback_server.hpp"
+
+using namespace wheelyard;
+using registry::WriteForward;
+using testing::LoopbackServer;
+
+namespace {
+
+std::string url_without_slash(const LoopbackServer& server) {
+    std::string url = server.url();
+    url.pop_back();
+    return url;
+}
+
+WriteForward forward_to(std::optional<nodes::WriterPlace> place) {
+    return {[] { return false; }, [place] { return place; }, 5'000};
+}
+
+http::RequestHead upload_of(std::uint64_t bytes) {
+    http::RequestHead head;
+    head.method = "POST";
+    head.target = "/main/legacy/?a=b";
+    head.authorization = "Basic xyz";
+    head.content_type = "multipart/form-data; boundary=b";
+    head.content_length = bytes;
+    head.host = "wheels.example.org";
+    return head;
+}
+
+}  // namespace
+
+TEST_CASE("the node that writes gets the credentials and the body, and its answer is the client's") {
+    const LoopbackServer server([](const testing::LoopbackRequest&) {
+        return testing::LoopbackAnswer{.status = 422,
+                                       .body = "{}",
+                                       .headers = {{"Content-Type", "application/problem+json"},
+                                                   {"X-Request-Id", "of-the-writer"},
+                                                   {"Access-Control-Allow-Origin", "*"}}};
+    });
+    WriteForward forward = forward_to(nodes::WriterPlace{"1", "a", url_without_slash(server)});
+    CHECK(forward.writer() == http::ForwardService::Writer::elsewhere);
+    auto request = forward.begin(upload_of(6)).value();
+    CHECK(request->feed("abc"));
+    CHECK(request->feed("def"));
+    const http::Reply reply = request->finish();
+    CHECK(reply.status == 422);
+    CHECK(std::get<std::string>(reply.body) == "{}");
+    CHECK(reply.fields.find("application/problem+json") != std::string::npos);
+    CHECK(reply.fields.find("of-the-writer") == std::string::npos);  // this node gives its own
+    CHECK(reply.fields.find("llow-") == std::string::npos);
+    const auto seen = server.requests().at(0);
+    CHECK(seen.target == "/main/legacy/?a=b");
+    CHECK(seen.header("authorization") == "Basic xyz");
+    CHECK(seen.header("content-type") == "multipart/form-data; boundary=b");
+    CHECK(seen.header("x-wheelyard-forwarded") == "1");
+    CHECK(seen.body == "abcdef");
+}
+
+TEST_CASE("without a node that writes, or one that answers, the refusal says so and may pass") {
+    for (const auto& place :
+         {std::optional<nodes::WriterPlace>(), std::optional(nodes::WriterPlace{"1", "a", ""})}) {
+        WriteForward nowhere = forward_to(place);
+        CHECK(nowhere.writer() == http::ForwardService::Writer::unknown);
+        CHECK(nowhere.begin(upload_of(1)).error().code == "node.no_writer");
+    }
+    WriteForward dead = forward_to(nodes::WriterPlace{"1", "a", "http://127.0.0.1:1"});
+    auto request = dead.begin(upload_of(1)).value();
+    (void)request->feed("x");
+    const http::Reply reply = request->finish();
+    CHECK(reply.status == 503);
+    CHECK(reply.fields.find("Retry-After") != std::string::npos);
+}
+
+TEST_CASE("a request is passed on once") {
+    WriteForward forward = forward_to(nodes::WriterPlace{"1", "a", "http://127.0.0.1:1"});
+    http::RequestHead head = upload_of(1);
+    head.is_from_node = true;
+    CHECK(forward.begin(head).error().status == 503);
+}

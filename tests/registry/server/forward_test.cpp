@@ -1,0 +1,116 @@
+// A server that is one of several nodes: without a lease it answers no page, and what writes goes to the node that writes.
+#include "registry/http/forward.hpp"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <string>
+
+#include "tests/registry/server/server_fixture.hpp"
+
+namespace wheelyard::http {
+namespace {
+
+// Records what it is given to pass on.
+struct RecordingForward final : ForwardService {
+    struct Request final : ForwardedRequest {
+        Request(RecordingForward& the_service, RequestHead the_head)
+            : service(the_service), head(std::move(the_head)) {}
+        Answered<void> feed(std::string_view bytes) override {
+            body += bytes;
+            return {};
+        }
+        Reply finish() override {
+            service.seen += head.method + " " + head.target + " " + head.authorization + " " +
+                            std::to_string(body.size()) + "\n";
+            Reply reply{202};
+            reply.add("X-From", "writer");
+            reply.body = std::string("of the writer");
+            return reply;
+        }
+        RecordingForward& service;
+        const RequestHead head;
+        std::string body;
+    };
+    Writer writer() const override { return where; }
+    Answered<std::unique_ptr<ForwardedRequest>> begin(const RequestHead& head) override {
+        if (where == Writer::unknown) return tl::unexpected(no_writer("None."));
+        return std::make_unique<Request>(*this, head);
+    }
+    std::atomic<Writer> where = Writer::elsewhere;
+    std::string seen;
+};
+
+std::string asked(std::string_view method, std::string_view target) {
+    return std::string(method) + " " + std::string(target) +
+           " HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n";
+}
+
+}  // namespace
+
+TEST_CASE("a node without a lease answers no page and no file, but its health and its numbers") {
+    std::atomic<bool> has_lease = false;
+    const Running running(
+        [&](ServerSettings& settings) { settings.may_answer = [&] { return has_lease.load(); }; });
+    const std::string pages[] = {"/",
+                                 "/site/",
+                                 "/site/simple/",
+                                 "/site/simple/six/",
+                                 file_url + "six-1.0+cpu-py3-none-any.whl",
+                                 "/site/status.json"};
+    for (const std::string& page : pages) {
+        CAPTURE(page);
+        const RawAnswer refused = running.ask(asked("GET", page));
+        CHECK(refused.status == 503);
+        CHECK(refused.body.find("node.no_lease") != std::string::npos);
+        CHECK(refused.head.find("Retry-After: ") != std::string::npos);
+    }
+    CHECK(running.ask(asked("GET", "/healthz")).status == 200);
+    CHECK(running.ask(asked("GET", "/metrics")).status == 200);
+    has_lease = true;
+    CHECK(running.ask(asked("GET", "/site/simple/six/")).status == 200);
+}
+
+TEST_CASE("a node asks for its lease at each request of a connection") {
+    std::atomic<bool> has_lease = true;
+    const Running running(
+        [&](ServerSettings& settings) { settings.may_answer = [&] { return has_lease.load(); }; });
+    RawClient client = running.connect();
+    const std::string kept = "GET /site/simple/six/ HTTP/1.1\r\nHost: test\r\n\r\n";
+    CHECK(client.ask(kept).status == 200);
+    has_lease = false;
+    CHECK(client.ask(kept).status == 503);
+}
+
+TEST_CASE("uploads, resumable uploads and changes go to the node that writes, and its answer comes back") {
+    RecordingForward forward;
+    const Running running({}, nullptr, &forward);
+    const std::string body(3'000'000, 'x');
+    const RawAnswer answer = running.ask(post_sized(body));
+    CHECK(answer.status == 202);
+    CHECK(answer.body == "of the writer");
+    CHECK(answer.head.find("X-From: writer") != std::string::npos);
+    CHECK(running.ask(asked("DELETE", "/site/uploads/abc")).status == 202);
+    CHECK(running.ask(asked("POST", "/api/v1/gc")).status == 202);
+    CHECK(running.ask(asked("GET", "/api/v1/sites")).status == 202);
+    CHECK(forward.seen ==
+          "POST /site/legacy/ good 3000000\nDELETE /site/uploads/abc  0\nPOST /api/v1/gc  0\nGET "
+          "/api/v1/sites  0\n");
+    CHECK(running.uploads.begun == 0);
+    CHECK(running.ask(asked("GET", "/site/simple/six/")).status == 200);  // its own
+}
+
+TEST_CASE("the node that writes answers itself, and while none does, changes are refused for a moment") {
+    RecordingForward forward;
+    const Running running({}, nullptr, &forward);
+    forward.where = ForwardService::Writer::here;
+    CHECK(running.ask(post_sized("x")).status == 200);
+    CHECK(running.uploads.begun == 1);
+    forward.where = ForwardService::Writer::unknown;
+    const RawAnswer refused = running.ask(post_sized("x"));
+    CHECK(refused.status == 503);
+    CHECK(refused.body.find("node.no_writer") != std::string::npos);
+    CHECK(forward.seen.empty());
+}
+
+}  // namespace wheelyard::http

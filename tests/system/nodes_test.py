@@ -1,0 +1,305 @@
+"""Several nodes over one PostgreSQL: what one has answered, every other shows; one that cannot know answers nothing; writes
+reach the node that writes through any of them.
+
+With WHEELYARD_FULL=1 more uploads, and a soak with kills."""
+
+import http.client
+import json
+import os
+import random
+import signal
+import sys
+import threading
+import time
+import unittest
+
+from support.case import main
+from support.clients import RawUpload, pip_install, twine_upload, uv_publish
+from support.farm import INDEX, ROOT
+from support.node_farm import Node, Nodes, Postgres
+from support.web_servers import WebServer, lines_of, why_none
+from support.wheels import Wheel
+
+IS_FULL = os.environ.get("WHEELYARD_FULL") == "1"
+LEASE_S = 3
+PATIENCE_S = 30
+QUICK_QUESTIONS = 100_000 if IS_FULL else 1_000
+
+
+class Asker:
+    """A fast client that keeps its connection."""
+
+    def __init__(self, node: Node):
+        self.connection = http.client.HTTPConnection("127.0.0.1", node.port, timeout=PATIENCE_S)
+
+    def files(self, project: str) -> tuple[int, set[str]]:
+        self.connection.request("GET", f"/{INDEX}/simple/{project}/", headers={"Accept": "application/vnd.pypi.simple.v1+json"})
+        answer = self.connection.getresponse()
+        body = answer.read()
+        if answer.status != 200:
+            return answer.status, set()
+        return 200, {entry["filename"] for entry in json.loads(body)["files"]}
+
+
+class NodesCase(unittest.TestCase):
+    nodes: Nodes
+    token: str
+
+    @classmethod
+    def setUpClass(cls):
+        if not Postgres.is_installed():
+            raise unittest.SkipTest("PostgreSQL's server is not installed (scripts/install-deps --unit)")
+        cls.nodes = Nodes("a", "b", lease_s=LEASE_S)
+        cls.nodes.__enter__()
+        cls.addClassCleanup(cls.nodes.__exit__)
+        cls.a, cls.b = cls.nodes["a"], cls.nodes["b"]
+        cls.a.start()
+        cls.token = cls.a.create_token(actions=("upload", "token", "yank"))
+        cls.administrator = cls.a.create_token("*", name="administrator", actions=("index",))
+        cls.b.start()
+        cls.a.wait(cls.a.is_writer, PATIENCE_S, "writer")
+
+    def setUp(self):
+        self.serial = random.randrange(1 << 40)
+
+    def wheel(self, project: str, version: str = "1.0"):
+        folder = self.nodes.folder / "wheels"
+        folder.mkdir(exist_ok=True)
+        return Wheel(project, version).write(folder)
+
+    def upload(self, node: Node, wheel) -> tuple[int, dict]:
+        return RawUpload(node, self.token, wheel).send()
+
+    def back_to_two(self):
+        for node in (self.a, self.b):
+            if node.process is None:
+                node.start()
+            node.wait(node.may_answer, PATIENCE_S, "serving")
+        self.a.wait(lambda: self.a.is_writer() or self.b.is_writer(), PATIENCE_S, "a writer")
+        self.b.wait(lambda: all(node.metric("node_knows_writer") == 1 for node in (self.a, self.b)), PATIENCE_S, "known")
+
+
+class Requests(NodesCase):
+    def test_what_one_node_answered_the_other_shows(self):
+        """Fast uploads through A, each asked for at B right after: no answer is older."""
+        asker = Asker(self.b)
+        stale, uploads, asked = [], 0, 0
+        began = time.monotonic()
+        while asked < QUICK_QUESTIONS and time.monotonic() - began < (1500 if IS_FULL else 25):
+            wheel = self.wheel("quick", f"1.{uploads}")
+            status, problem = self.upload(self.a if uploads % 2 else self.b, wheel)
+            self.assertEqual(status, 200, problem)
+            uploads += 1
+            for _ in range(10):  # the first one is the race
+                asked += 1
+                status, files = asker.files("quick")
+                if status != 200 or wheel.name not in files:
+                    stale.append((wheel.name, status))
+        print(f"nodes: {uploads} uploads, {asked} questions, {len(stale)} stale, "
+              f"{(time.monotonic() - began) / uploads * 1000:.0f} ms each", file=sys.stderr)
+        self.assertEqual(stale, [])
+        self.assertGreater(uploads, 20)
+
+    def test_clients_use_either_node(self):
+        wheel = self.wheel("fromtwine")
+        done = twine_upload(self.b, self.token, wheel)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        done = uv_publish(self.b, self.token, self.wheel("fromuv"))
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        for node in (self.a, self.b):
+            for pip in ("pip", "uv"):
+                with self.subTest(node=node.name, pip=pip):
+                    target = self.nodes.folder / f"{node.name}-{pip}"
+                    done = pip_install(node, pip, target, "fromtwine", "fromuv")
+                    self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_a_refusal_of_the_writer_arrives_as_it_is(self):
+        wheel = self.wheel("refused")
+        for token, status, code in ((None, 401, "auth.missing"), ("wy_000000000000_" + "0" * 64, 403, "auth.token_refused")):
+            found, problem = RawUpload(self.b, token, wheel).send()
+            self.assertEqual((found, problem["code"]), (status, code))
+
+    def test_a_resumable_upload_is_passed_on_in_parts(self):
+        raw = RawUpload(self.b, self.token, self.wheel("parts"))
+        status, headers, body = self.b.get(f"/{INDEX}/uploads/", method="POST",
+                                           headers={**raw.headers, "Upload-Length": str(len(raw.body))})
+        self.assertEqual(status, 201, body)
+        place = headers["Location"]
+        half = len(raw.body) // 2
+        for begin, end, wanted in ((0, half, 204), (half, len(raw.body), 200)):
+            connection = http.client.HTTPConnection("127.0.0.1", self.b.port, timeout=PATIENCE_S)
+            connection.request("PATCH", place, raw.body[begin:end], {**raw.headers, "Upload-Offset": str(begin)})
+            answer = connection.getresponse()
+            self.assertEqual(answer.status, wanted, answer.read())
+            connection.close()
+        self.assertEqual(len(self.a.files("parts")), 1)
+
+    def test_a_token_that_one_node_revoked_the_other_refuses(self):
+        wheel = self.wheel("revoked")
+        for number in range(20):
+            token = self.a.create_token(name=f"short-{number}")
+            self.assertEqual(RawUpload(self.b, token, wheel).send()[0], 200)
+            headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
+            status, _, body = self.a.get(f"/api/v1/tokens/{token[:15]}/revoke", method="POST", headers=headers)
+            self.assertEqual(status, 200, body)
+            found, problem = RawUpload(self.b, token, wheel).send()
+            self.assertEqual((found, problem.get("code")), (403, "auth.token_refused"))
+
+    def test_two_servers_do_not_share_a_folder(self):
+        done = self.a.run("wheelyard-registry", "serve", "--config", self.a.config)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("Another server serves this store", done.stderr)
+
+
+class Failures(NodesCase):
+    def setUp(self):
+        super().setUp()
+        self.back_to_two()
+
+    def writer_and_other(self) -> tuple[Node, Node]:
+        return (self.a, self.b) if self.a.is_writer() else (self.b, self.a)
+
+    def test_a_killed_node_costs_the_uploads_one_lease_once(self):
+        writer, other = self.writer_and_other()
+        self.assertEqual(self.upload(writer, self.wheel("before"))[0], 200)
+        other.kill()
+        wheel = self.wheel("after")
+        attempts = RawUpload(writer, self.token, wheel).send_until_acknowledged()
+        self.assertGreaterEqual(attempts, 1)
+        self.assertIn(wheel.name, writer.files("after"))
+        other.start()
+        self.assertIn(wheel.name, other.files("after"))
+
+    def test_a_killed_writer_is_followed_by_the_other_node(self):
+        writer, other = self.writer_and_other()
+        writer.kill()
+        other.wait(other.is_writer, PATIENCE_S, "writer")
+        wheel = self.wheel("taken-over")
+        RawUpload(other, self.token, wheel).send_until_acknowledged()
+        self.assertIn(wheel.name, other.files("taken-over"))
+
+    def test_a_node_that_was_stopped_beyond_its_lease_answers_no_old_page(self):
+        writer, other = self.writer_and_other()
+        self.assertEqual(self.upload(writer, self.wheel("stopped", "1.0"))[0], 200)
+        # A request that waits in the socket while the node is stopped, and others right when it continues.
+        other.process.send_signal(signal.SIGSTOP)
+        answers = []
+
+        def ask():
+            for _ in range(50):
+                try:
+                    answers.append(Asker(other).files("stopped"))
+                except OSError:
+                    answers.append((0, set()))
+
+        threads = [threading.Thread(target=ask) for _ in range(4)]
+        wheel = self.wheel("stopped", "2.0")
+        status, problem = self.upload(writer, wheel)  # waits for one lease
+        self.assertEqual(status, 200, problem)
+        for thread in threads:
+            thread.start()
+        time.sleep(0.5)
+        other.process.send_signal(signal.SIGCONT)
+        for thread in threads:
+            thread.join()
+        old = [files for status, files in answers if status == 200 and wheel.name not in files]
+        self.assertEqual(old, [])
+        self.assertTrue(any(status == 503 for status, _ in answers), "the node answered at once, so nothing was tested")
+        other.wait(other.may_answer, PATIENCE_S, "serving")
+        self.assertIn(wheel.name, other.files("stopped"))
+
+    def test_a_stopped_writer_loses_its_role_and_commits_nothing_unseen(self):
+        writer, other = self.writer_and_other()
+        writer.process.send_signal(signal.SIGSTOP)
+        other.wait(other.is_writer, PATIENCE_S, "writer")
+        wheel = self.wheel("second-writer")
+        RawUpload(other, self.token, wheel).send_until_acknowledged()
+        writer.process.send_signal(signal.SIGCONT)
+        writer.wait(writer.may_answer, PATIENCE_S, "serving")
+        self.assertFalse(writer.is_writer())
+        self.assertIn(wheel.name, writer.files("second-writer"))
+
+    def test_a_database_that_is_gone_ends_the_answers_after_the_lease_and_nothing_acknowledged_is_lost(self):
+        acknowledged = []
+        for number in range(5):
+            wheel = self.wheel("crash", f"1.{number}")
+            if self.upload(self.a, wheel)[0] == 200:
+                acknowledged.append(wheel.name)
+        self.nodes.postgres.crash()
+        found, problem = self.upload(self.b, self.wheel("crash", "2.0"))
+        self.assertEqual(found, 503, problem)
+        for node in (self.a, self.b):
+            node.wait(lambda: not node.may_answer(), PATIENCE_S, "refusing")
+            status, headers, body = node.get(f"/{INDEX}/simple/crash/")
+            self.assertEqual((status, json.loads(body)["code"]), (503, "node.no_lease"))
+            self.assertTrue(headers["Retry-After"])
+            self.assertEqual(node.get("/readyz")[0], 503)
+            self.assertEqual(node.get("/healthz")[0], 200)
+        self.nodes.postgres.start()
+        self.back_to_two()
+        for node in (self.a, self.b):
+            self.assertLessEqual(set(acknowledged), set(node.files("crash")))
+        RawUpload(self.b, self.token, self.wheel("crash", "2.0")).send_until_acknowledged()
+
+    def test_a_failover_that_lost_events_is_noticed_and_the_pages_are_made_again(self):
+        kept, lost = self.wheel("history", "1.0"), self.wheel("history", "2.0")
+        RawUpload(self.a, self.token, kept).send_until_acknowledged()
+        self.nodes.postgres.keep_copy()
+        self.back_to_two()
+        RawUpload(self.b, self.token, lost).send_until_acknowledged()
+        self.assertIn(lost.name, self.a.files("history"))
+        self.nodes.postgres.fail_over()
+        for node in (self.a, self.b):
+            node.wait(lambda: node.metric("node_lost_histories") >= 1, PATIENCE_S, "noticing")
+        self.back_to_two()
+        self.assertEqual(self.nodes.postgres.ask("SELECT substr(timeline, length(timeline)) FROM writer_timeline").stdout.strip(), "2")
+        for node in (self.a, self.b):
+            self.assertEqual(set(node.files("history")), {kept.name})
+        newer = self.wheel("history", "3.0")
+        RawUpload(self.b, self.token, newer).send_until_acknowledged()
+        for node in (self.a, self.b):
+            self.assertEqual(set(node.files("history")), {kept.name, newer.name})
+            node.check_tree()
+
+    def test_through_haproxy_pages_and_uploads_go_on_when_a_node_dies(self):
+        missing = why_none("haproxy")
+        if missing:
+            self.skipTest(missing)
+        lines = lines_of("haproxy", ROOT / "docs/how-to/several-nodes.md")
+        for address, node in (("10.0.0.11:8080", self.a), ("10.0.0.12:8080", self.b)):
+            self.assertIn(address, lines)
+            lines = lines.replace(address, f"127.0.0.1:{node.port}")
+        with WebServer("haproxy", self.nodes.folder / "haproxy", 0, "/", lines) as front:
+            both = Asker(front)
+            self.a.wait(lambda: both.files("proxied")[0] in (200, 404), PATIENCE_S, "checked by HAProxy")
+            wheel = self.wheel("proxied", "1.0")
+            self.assertEqual(self.upload(front, wheel)[0], 200)
+            self.b.kill()
+            for _ in range(200):
+                status, files = both.files("proxied")
+                self.assertEqual((status, files), (200, {wheel.name}))
+            newer = self.wheel("proxied", "2.0")
+            RawUpload(front, self.token, newer).send_until_acknowledged()
+            for _ in range(50):
+                self.assertIn(newer.name, both.files("proxied")[1])
+
+    def test_an_index_that_one_node_creates_the_other_has(self):
+        headers = {"Authorization": f"Bearer {self.administrator}", "Content-Type": "application/json"}
+        connection = http.client.HTTPConnection("127.0.0.1", self.b.port, timeout=PATIENCE_S)
+        connection.request("POST", "/api/v1/indexes", json.dumps({"format": "wheelyard.index_change/1", "keys": {"name": "later"}}), headers)
+        answer = connection.getresponse()
+        self.assertEqual(answer.status, 200, answer.read())
+        for node in (self.a, self.b):
+            self.assertEqual(node.get("/later/simple/")[0], 200)
+
+    def test_a_clean_stop_costs_nobody_a_lease(self):
+        writer, other = self.writer_and_other()
+        other.stop()
+        began = time.monotonic()
+        self.assertEqual(self.upload(writer, self.wheel("clean"))[0], 200)
+        self.assertEqual(self.nodes.postgres.ask("SELECT count(*) FROM node").stdout.strip(), "1")
+        print(f"nodes: an upload after a clean stop took {time.monotonic() - began:.2f} s", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
