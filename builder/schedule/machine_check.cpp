@@ -12,6 +12,18 @@ std::string last_line(const std::string& text) {
     return lines.empty() ? "" : std::string(lines.back());
 }
 
+// "/bin/bash: line 3: cc: command not found" → "cc: command not found": the line is one of our script.
+std::string without_shell(std::string line) {
+    for (const std::string_view shell : {"/bin/bash: line ", "bash: line "}) {
+        if (!line.starts_with(shell)) continue;
+        const auto end = line.find(": ", shell.size());
+        const std::string_view number(line.data() + shell.size(),
+                                      (end == std::string::npos ? 0 : end - shell.size()));
+        if (base::parse_decimal(number)) return line.substr(end + 2);
+    }
+    return line;
+}
+
 }  // namespace
 
 // The first line with "error", without Lmod's introduction; otherwise the last. Lmod ends with hints, Environment
@@ -41,7 +53,8 @@ MachineAnswer query_machine(const std::string& script, const EnvironmentMap& env
     if (!finished) return {false, "", finished.error().sentence};
     if (finished->timed_out) return {false, finished->out, "no answer within a minute"};
     if (finished->exit_code == 0) return {true, finished->out, last_line(finished->out)};
-    return {false, finished->out, reason_in(finished->err.empty() ? finished->out : finished->err)};
+    return {false, finished->out,
+            without_shell(reason_in(finished->err.empty() ? finished->out : finished->err))};
 }
 
 }  // namespace wheelyard::builder

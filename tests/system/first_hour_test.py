@@ -38,7 +38,8 @@ class FirstHourTest(FarmCase):
                                          ("wheelyard-builder", ["rnu"], "run"), ("wheelyard-indexer", ["publsh"], "publish")):
             done = self.farm.run(program, *words)
             self.assertEqual((done.returncode, done.stdout, done.stderr),
-                             (2, "", f"{program}: There is no command `{words[-1]}`; did you mean `{expected}`?\n"))
+                             (2, "", f"{program}: There is no command `{words[-1]}`; did you mean `{expected}`?\n"
+                                     f"Run `{' '.join([program, *words[:-1]])} --help` for what it takes.\n"))
 
     def test_a_misspelt_option_is_answered_with_the_nearest_one_of_its_command(self):
         for program, words, expected in (
@@ -48,7 +49,50 @@ class FirstHourTest(FarmCase):
                 ("wheelyard-builder", ["logs", "--site", "s.toml", "--folow", "x"], "There is no option `--folow`; did you mean `--follow`?"),
                 ("wheelyard-indexer", ["publish", "--indx=main"], "There is no option `--indx`; did you mean `--index`?")):
             done = self.farm.run(program, *words)
-            self.assertEqual((done.returncode, done.stdout, done.stderr), (2, "", f"{program}: {expected}\n"))
+            command = " ".join([program, *[word for word in words[:2] if word in ("serve", "token", "create", "logs", "publish")]])
+            self.assertEqual((done.returncode, done.stdout, done.stderr),
+                             (2, "", f"{program}: {expected}\nRun `{command} --help` for what it takes.\n"))
+
+    def test_wrong_usage_names_the_program_and_the_command_that_explains_it(self):
+        for program, words in (("wheelyard-registry", []), ("wheelyard-registry", ["token", "create"]), ("wheelyard-builder", ["logs"]),
+                               ("wheelyard-builder", ["site"]), ("wheelyard-indexer", ["publish"])):
+            done = self.farm.run(program, *words, cwd=self.folder)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            first, last = done.stderr.splitlines()[0], done.stderr.splitlines()[-1]
+            self.assertTrue(first.startswith(f"{program}: "), done.stderr)
+            self.assertEqual(last, f"Run `{' '.join([program, *words])} --help` for what it takes.")
+
+    def test_every_program_has_its_version_and_a_help_of_100_columns(self):
+        for program, words in (("wheelyard-registry", ["import"]), ("wheelyard-builder", ["site", "init"]), ("wheelyard-builder", ["logs"]),
+                               ("wheelyard-indexer", ["publish"]), ("wheelyard-governor", []), ("avail_wheels", [])):
+            for option in ("-V", "--version"):
+                self.assert_ran(self.farm.run(program, option), f"{program} ")
+            for command in ([], words):
+                done = self.farm.run(program, *command, "--help")
+                self.assertEqual([line for line in done.stdout.splitlines() if len(line) > 100], [])
+                self.assertEqual(done.returncode, 0)
+
+    def test_the_site_file_is_the_shells_the_folders_or_the_last_that_was_written(self):
+        with PackageIndex(self.folder / "sources") as sources:
+            site = Site(self.farm, sources, self.farm.create_token(), {}, name="named")
+            home, elsewhere = self.folder / "of-a-user", self.folder / "without-a-site"
+            home.mkdir()
+            elsewhere.mkdir()
+            environment = site.environment | {"HOME": str(home)}
+            environment.pop("XDG_CONFIG_HOME", None)
+            builder = lambda folder, *words, **more: self.farm.run(  # noqa: E731
+                "wheelyard-builder", *words, environment=environment | more, cwd=folder)
+            self.assert_failed(builder(elsewhere, "plan"), "No site file is named", "--site", "WHEELYARD_BUILDER_SITE", "site init")
+            self.assert_failed(builder(elsewhere, "plan", WHEELYARD_SITE="/x"), "WHEELYARD_SITE names the file of avail_wheels")
+            written = builder(self.folder, "site", "init", "--yes", "--name", "last")
+            self.assertIn(written.returncode, (0, 1), written.stderr)
+            remembered = builder(elsewhere, "plan")
+            self.assert_ran(remembered)
+            self.assertIn(f"--site {self.folder}/site.toml, which the last `site init` wrote", remembered.stderr)
+            here = builder(self.folder, "plan")
+            self.assertEqual((here.returncode, here.stderr.count("site init")), (0, 0), here.stderr)
+            other = builder(self.folder, "plan", WHEELYARD_BUILDER_SITE=str(site.file))
+            self.assertNotEqual(other.stdout, here.stdout)
 
     def test_a_wheel_of_this_folder_is_imported_without_a_path_and_another_source_keeps_its_meaning(self):
         wheel = Wheel("yard-here").write(self.folder)
