@@ -24,11 +24,9 @@ std::string without_shell(std::string line) {
     return line;
 }
 
-}  // namespace
-
 // The first line with "error", without Lmod's introduction; otherwise the last. Lmod ends with hints, Environment
 // Modules begin with what they load.
-std::string reason_in(const std::string& text) {
+std::string reason_line(const std::string& text) {
     constexpr std::string_view lmod = "Lmod has detected the following error:";
     const auto lines = base::split_lines(text);
     for (std::size_t i = 0; i < lines.size(); ++i) {
@@ -43,6 +41,12 @@ std::string reason_in(const std::string& text) {
     return last_line(text);
 }
 
+}  // namespace
+
+std::string reason_in(const std::string& text) {
+    return without_shell(reason_line(text));
+}
+
 MachineAnswer query_machine(const std::string& script, const EnvironmentMap& environment) {
     base::Command command;
     command.argv = {"/bin/bash", "-c", script};
@@ -53,8 +57,7 @@ MachineAnswer query_machine(const std::string& script, const EnvironmentMap& env
     if (!finished) return {false, "", finished.error().sentence};
     if (finished->timed_out) return {false, finished->out, "no answer within a minute"};
     if (finished->exit_code == 0) return {true, finished->out, last_line(finished->out)};
-    return {false, finished->out,
-            without_shell(reason_in(finished->err.empty() ? finished->out : finished->err))};
+    return {false, finished->out, reason_in(finished->err.empty() ? finished->out : finished->err)};
 }
 
 }  // namespace wheelyard::builder

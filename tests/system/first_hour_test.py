@@ -10,7 +10,8 @@ from pathlib import Path
 
 from support.case import FarmCase, main
 from support.farm import COMMAND_TIMEOUT_S
-from support.package_index import PackageIndex, write_sdist
+from support.few_programs import link_programs
+from support.package_index import FAST_C, PackageIndex, write_sdist
 from support.site import Site
 from support.wheels import Wheel
 
@@ -116,6 +117,21 @@ class FirstHourTest(FarmCase):
             os.close(reader)
             self.assertIn("Nothing to do now: 1 held.", shown)
             self.assertIn("The token may not upload to index debian12", shown)
+
+    def test_a_build_without_a_compiler_is_explained_and_not_repeated_also_after_builds_with_one(self):
+        few = self.folder / "few"
+        link_programs(few, "cc", "c++", "gcc*", "g++*", "clang*", "*-linux-gnu-g*", "*-linux-gnu-cpp*", "c89*", "c99*")
+        with PackageIndex(self.folder / "sources") as sources:
+            for name in ("yard-with", "yard-without"):
+                write_sdist(sources.folder, name, "1.0", c_source=FAST_C)
+            for name, path in (("yard-with", os.environ["PATH"]), ("yard-without", str(few))):
+                site = Site(self.farm, sources, self.farm.create_token(), {name: "1.0"}, name=name)
+                done = subprocess.run(site.command("run"), env=site.environment | {"PATH": path}, capture_output=True, text=True,
+                                      timeout=COMMAND_TIMEOUT_S)
+                [attempt] = site.attempts()
+                self.assertEqual(done.returncode, 0 if name == "yard-with" else 1, done.stdout + done.stderr)
+            self.assertEqual(attempt["failure"]["cause"], "compiler.missing", attempt["failure"])
+            self.assertIn("build-essential", done.stdout + done.stderr)
 
     def test_the_front_page_of_a_registry_is_no_index_with_its_links_as_packages(self):
         self.assert_ran(self.farm.run("wheelyard-registry", "import", "--config", self.farm.config, "debian12",

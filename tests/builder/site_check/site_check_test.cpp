@@ -143,6 +143,8 @@ TEST_CASE("a reason is the program's message, without the number of a line of ou
     const auto answer = query_machine("true\nnosuch-compiler -c x.c", {{"PATH", "/usr/bin:/bin"}});
     CHECK(!answer.good);
     CHECK(answer.last_line == "nosuch-compiler: command not found");
+    CHECK(reason_in("/bin/bash: line 12: module: command not found\n") == "module: command not found");
+    CHECK(reason_in("bash: cc: command not found\n") == "bash: cc: command not found");
 }
 
 TEST_CASE_FIXTURE(PbsPlace, "a Python without its headers is reported with the folders that were searched") {
