@@ -4,7 +4,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <initializer_list>
 #include <iterator>
 #include <string>
 #include <utility>
@@ -40,7 +39,7 @@ struct GroupRow {
 // What --help lists together.
 struct Heading {
     const char* title;
-    std::initializer_list<const char*> commands;
+    std::vector<const char*> commands;
 };
 
 void add_plan_options(CLI::App& app, Arguments& arguments) {
@@ -234,13 +233,6 @@ constexpr GroupRow groups[] = {
     {"notify", "Who is told what needs a person"},
 };
 
-const Heading headings[] = {
-    {"Commands to set up a site", {"site", "cron-line", "scrontab-line", "notify"}},
-    {"Commands to build", {"plan", "run", "tick"}},
-    {"Commands to look at what is built", {"status", "explain", "logs", "doctor"}},
-    {"Commands to change what is built", {"retry", "retest", "reproduce", "cancel"}},
-};
-
 CLI::App& group_of(CLI::App& app, const std::string& name) {
     for (CLI::App* const known :
          app.get_subcommands([&](const CLI::App* one) { return one->get_name() == name; }))
@@ -302,6 +294,12 @@ int main(int argc, char** argv) {
             name->required();
         }
     }
+    const std::vector<Heading> headings = {
+        {"Commands to set up a site", {"site", "cron-line", "scrontab-line", "notify"}},
+        {"Commands to build", {"plan", "run", "tick"}},
+        {"Commands to look at what is built", {"status", "explain", "logs", "doctor"}},
+        {"Commands to change what is built", {"retry", "retest", "reproduce", "cancel"}},
+    };
     for (const auto& heading : headings) {
         for (const char* command : heading.commands)
             app.get_subcommand(command)->group(heading.title);
