@@ -35,7 +35,9 @@ struct Arguments {
 };
 
 [[nodiscard]] int run_plan(const Arguments& arguments);
-[[nodiscard]] int run_site(const Arguments& arguments);
+[[nodiscard]] int run_site_init(const Arguments& arguments);
+[[nodiscard]] int run_site_check(const Arguments& arguments);
+[[nodiscard]] int run_site_user_files(const Arguments& arguments);
 [[nodiscard]] int run_run(const Arguments& arguments);
 [[nodiscard]] int run_tick(const Arguments& arguments);
 [[nodiscard]] int run_notify(const Arguments& arguments);

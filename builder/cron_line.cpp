@@ -16,6 +16,10 @@ namespace {
 
 // Variables that locate programs; neither these nor those that locate a batch system are secret.
 constexpr std::array<std::string_view, 3> plain = {"PATH", "LANG", "TZ"};
+// Files and folders of certificates and settings: paths, which are no secrets.
+constexpr std::array<std::string_view, 8> paths = {"SSL_CERT_FILE",      "SSL_CERT_DIR",   "CURL_CA_BUNDLE",
+                                                   "REQUESTS_CA_BUNDLE", "GIT_SSL_CAINFO", "PIP_CERT",
+                                                   "PIP_CLIENT_CERT",    "PIP_CONFIG_FILE"};
 // Variables that cron or the login sets itself.
 constexpr std::array<std::string_view, 4> given = {"HOME", "LOGNAME", "SHELL", "USER"};
 
@@ -25,7 +29,7 @@ bool is_among(const Names& names, const std::string& name) {
 }
 
 bool is_carried(const std::string& name) {
-    if (is_among(plain, name) || name == kerberos_variable) return true;
+    if (is_among(plain, name) || is_among(paths, name) || name == kerberos_variable) return true;
     const auto kinds = scheduler_kinds();
     return std::any_of(kinds.begin(), kinds.end(), [&name](const SchedulerKind* kind) {
         return kind->batch && is_among(kind->batch->server_variables, name);

@@ -1,12 +1,19 @@
 // wheelyard-builder: the command line only; commands.hpp has what does the work.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <functional>
+#include <iterator>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "builder/command_output.hpp"
 #include "builder/commands.hpp"
-#include "lib/base/text/likely_command.hpp"
+#include "builder/site/site_file.hpp"
+#include "lib/base/process/process.hpp"
+#include "lib/base/text/usage.hpp"
 #include "lib/base/version.hpp"
 
 namespace {
@@ -14,6 +21,7 @@ namespace {
 using wheelyard::builder::Arguments;
 
 struct CommandRow {
+    const char* group;  // "site" of `site init`; empty: none
     const char* name;
     const char* help;
     const char* examples;
@@ -23,6 +31,15 @@ struct CommandRow {
     const char* positional_help;
     void (*more)(CLI::App&, Arguments&) = nullptr;
     bool has_site = true;
+};
+struct GroupRow {
+    const char* name;
+    const char* help;
+};
+// What --help lists together.
+struct Heading {
+    const char* title;
+    std::vector<const char*> commands;
 };
 
 void add_plan_options(CLI::App& app, Arguments& arguments) {
@@ -69,58 +86,67 @@ void add_retry_options(CLI::App& app, Arguments& arguments) {
                  "Build again a wheel that the registry refused: the recipe has changed");
 }
 
-void add_site_options(CLI::App& app, Arguments& arguments) {
-    app.add_option(
-           "--to", arguments.to,
-           "user-files: the folder to install the files in; init: the file to write, or - for standard "
-           "output (default: site.toml)")
-        ->type_name("PATH");
+void add_check_options(CLI::App& app, Arguments& arguments) {
     app.add_flag("--report", arguments.report,
-                 "check: also print what the machine says about itself, to send to the maintainers");
-    app.add_flag("--yes", arguments.yes, "init: ask nothing (the default without a terminal)");
-    app.add_flag("--force", arguments.force, "init: replace an existing file");
-    auto& wishes = arguments.wishes;
-    app.add_option("--name", wishes.name, "init: the site's name (default: the cluster's)")
-        ->type_name("NAME");
-    app.add_option("--registry", wishes.registry, "init: the registry (default: none)")->type_name("URL");
-    app.add_option("--index", wishes.index, "init: the index of the registry (default: the site's name)")
-        ->type_name("NAME");
-    app.add_option("--token-file", wishes.token_file, "init: the file with the registry's token")
+                 "Also print what the machine says about itself, to send to the maintainers");
+}
+
+void add_user_files_options(CLI::App& app, Arguments& arguments) {
+    app.add_option("--to", arguments.to, "The folder to install the files in")->type_name("FOLDER");
+}
+
+void add_init_options(CLI::App& app, Arguments& arguments) {
+    app.add_option("--to", arguments.to, "The file to write, or - for standard output (default: site.toml)")
         ->type_name("FILE");
-    app.add_option("--queue", wishes.queue,
-                   "init: the queue or partition for builds (default: the cluster's)")
+    app.add_flag("--yes", arguments.yes, "Ask nothing (the default without a terminal)");
+    app.add_flag("--force", arguments.force, "Replace an existing file");
+    auto& wishes = arguments.wishes;
+    app.add_option("--name", wishes.name, "The site's name (default: the cluster's)")->type_name("NAME");
+    app.add_option("--registry", wishes.registry, "The registry (default: none)")->type_name("URL");
+    app.add_option("--index", wishes.index, "The index of the registry (default: the site's name)")
         ->type_name("NAME");
-    app.add_option("--account", wishes.account, "init: the account that jobs are charged to")
+    app.add_option("--token-file", wishes.token_file, "The file with the registry's token")
+        ->type_name("FILE");
+    app.add_option("--queue", wishes.queue, "The queue or partition for builds (default: the cluster's)")
         ->type_name("NAME");
+    app.add_option("--account", wishes.account, "The account that jobs are charged to")->type_name("NAME");
+    app.add_option("--folder", wishes.folder,
+                   "Keep state and builds in this folder (default: the home and scratch)")
+        ->type_name("FOLDER");
 }
 
 constexpr CommandRow commands[] = {
-    {"plan", "Show every wanted wheel, its state and the reason; changes nothing",
+    {"site", "init", "Write a first site file from what this machine reports",
+     "  wheelyard-builder site init\n"
+     "  wheelyard-builder site init --yes --registry https://wheels.example.org --token-file token\n\n"
+     "It looks for the batch system, its queues, limits and node types, for modules, compilers, Pythons, "
+     "GPUs "
+     "and folders, and writes a commented site file. On a terminal it asks what it cannot find. It starts no "
+     "job. Later commands use this file where none is named and the current folder has no site.toml. --json "
+     "prints what it found.\n"
+     "Exit status: 0 the file is complete, 1 a person must fill in the lines that it lists, 2 usage, or the "
+     "file exists.\n",
+     wheelyard::builder::run_site_init, true, nullptr, nullptr, add_init_options, false},
+    {"site", "check", "Check that the machine matches the site file",
+     "  wheelyard-builder site check --site site.toml\n"
+     "  wheelyard-builder site check --site site.toml --json | jq '.lines[] | select(.good | not)'\n"
+     "  wheelyard-builder site check --site site.toml --report > report.txt\n\n"
+     "It tests modules, interpreters, compilers, launcher, scheduler, folders, token and registry. Each line "
+     "that fails says what to do. --report adds versions, partitions and file systems; it contains no "
+     "secrets.\n"
+     "Exit status: 0 all checks pass, 1 a check failed, 2 usage or configuration.\n",
+     wheelyard::builder::run_site_check, true, nullptr, nullptr, add_check_options},
+    {"site", "user-files", "Write the files for the site's users",
+     "  wheelyard-builder site user-files --site site.toml --to shared/pytorch\n\n"
+     "These are modulefiles, hooks for environments, job scripts, scripts that pack the environment, and a "
+     "LibTorch example, from [users] of the site file.\n",
+     wheelyard::builder::run_site_user_files, true, nullptr, nullptr, add_user_files_options},
+    {"", "plan", "Show every wanted wheel, its state and the reason; changes nothing",
      "  wheelyard-builder plan --site site.toml\n"
      "  wheelyard-builder plan --site site.toml --explain    also recipes and where sources come from\n"
      "  wheelyard-builder plan --site site.toml --json | jq '.cells[] | select(.state != \"have\")'\n",
      wheelyard::builder::run_plan, true, nullptr, nullptr, add_plan_options},
-    {"site", "Write a first site file, check that the machine matches it, or write the files for its users",
-     "  wheelyard-builder site init\n"
-     "  wheelyard-builder site init --yes --registry https://wheels.example.org --token-file token\n"
-     "  wheelyard-builder site check --site site.toml\n"
-     "  wheelyard-builder site check --site site.toml --json | jq '.lines[] | select(.good | not)'\n"
-     "  wheelyard-builder site check --site site.toml --report > report.txt\n"
-     "  wheelyard-builder site user-files --site site.toml --to shared/pytorch\n\n"
-     "init looks for the batch system, its queues, limits and node types, for modules, compilers, Pythons, "
-     "GPUs and "
-     "folders, and writes a commented site file. On a terminal it asks what it cannot find. It changes "
-     "nothing else "
-     "and starts no job. --json prints what it found. Exit status: 0 the file is complete, 1 a person must "
-     "fill in "
-     "the lines that it lists, 2 usage, or the file exists.\n"
-     "check tests modules, interpreters, compilers, launcher, scheduler, folders, token and registry. Each "
-     "line that fails says what to do. --report adds versions, partitions and file systems; it contains no "
-     "secrets. Exit status: 0 all checks pass, 1 a check failed.\n"
-     "user-files writes modulefiles, hooks for environments, job scripts, scripts that pack the "
-     "environment, and a LibTorch example, from [users] of the site file.\n",
-     wheelyard::builder::run_site, true, "ACTION", "`init`, `check` or `user-files`", add_site_options},
-    {"run", "Build and upload until nothing is left to do, showing progress",
+    {"", "run", "Build and upload until nothing is left to do, showing progress",
      "  wheelyard-builder run --site site.toml\n"
      "  wheelyard-builder run --site site.toml --interval 300    where there is no cron\n\n"
      "Exit status: 0 every wanted wheel is available, 1 something failed or is missing, 2 usage or "
@@ -129,7 +155,7 @@ constexpr CommandRow commands[] = {
      "for.\n"
      "It is safe to stop at any time: jobs continue, and so does the next run or tick.\n",
      wheelyard::builder::run_run, true, nullptr, nullptr, add_run_options},
-    {"tick", "Do one short step, for cron; without a terminal it prints nothing unless something happens",
+    {"", "tick", "Do one short step, for cron; without a terminal it prints nothing unless something happens",
      "  */5 * * * * wheelyard-builder tick --site /path/to/site.toml\n"
      "  wheelyard-builder tick --site site.toml --json | jq '.cells[] | select(.state == \"given up\")'\n\n"
      "Several login nodes may tick at the same time: one does the work, the others print its name and exit "
@@ -137,28 +163,28 @@ constexpr CommandRow commands[] = {
      "Clones and wheelhouses are prepared in the background and continue after the tick; use --stay where "
      "the end of the tick would kill them, such as in a job of scrontab.\n",
      wheelyard::builder::run_tick, true, nullptr, nullptr, add_tick_options},
-    {"status", "List the attempts and what they are doing",
+    {"", "status", "List the attempts and what they are doing",
      "  wheelyard-builder status --site site.toml\n"
      "  wheelyard-builder status --site site.toml --json\n",
      wheelyard::builder::run_status, true, nullptr, nullptr},
-    {"explain", "Show the history of one cell: why it is built, every attempt, what failed, what is next",
+    {"", "explain", "Show the history of one cell: why it is built, every attempt, what failed, what is next",
      "  wheelyard-builder explain --site site.toml markupsafe-3.0.2-cp311\n"
      "  wheelyard-builder explain --site site.toml markupsafe-3.0.2-cp311 --json\n",
      wheelyard::builder::run_explain, true, "CELL",
      "A cell or one of its attempts, as listed by `plan` and `status`"},
-    {"logs", "Print the log of an attempt, or of the latest attempt of a cell",
+    {"", "logs", "Print the log of an attempt, or of the latest attempt of a cell",
      "  wheelyard-builder logs --site site.toml markupsafe-3.0.2-cp311\n"
      "  wheelyard-builder logs --site site.toml markupsafe-3.0.2-cp311 -f    follow until it is over\n",
      wheelyard::builder::run_logs, false, "ATTEMPT", "An attempt or a cell, as listed by `status`",
      add_logs_options},
-    {"doctor", "Find out why a build failed from its log, which may be of any size and from any tool",
+    {"", "doctor", "Find out why a build failed from its log, which may be of any size and from any tool",
      "  wheelyard-builder doctor build.log\n"
      "  pip wheel . 2>&1 | wheelyard-builder doctor -\n"
      "  wheelyard-builder doctor --json build.log | jq -r '.findings[0].code'\n"
      "  wheelyard-builder doctor --explain cuda.host_compiler\n\n"
      "Exit status: 0 no error in the log, 1 the log contains an error, 2 usage, or the log cannot be read.\n",
      wheelyard::builder::run_doctor, true, nullptr, nullptr, add_doctor_options, false},
-    {"retry", "Retry a cell that the agent has given up, or all such cells",
+    {"", "retry", "Retry a cell that the agent has given up, or all such cells",
      "  wheelyard-builder retry --site site.toml markupsafe-3.0.2-cp311\n"
      "  wheelyard-builder retry --site site.toml --code scheduler.refused\n"
      "  wheelyard-builder retry --site site.toml --all\n\n"
@@ -166,13 +192,14 @@ constexpr CommandRow commands[] = {
      "With "
      "--rebuild, and after any other failure, it is built from scratch.\n",
      wheelyard::builder::run_retry, false, nullptr, nullptr, add_retry_options},
-    {"retest", "Run GPU and multi-node tests again, for example after a maintenance",
+    {"", "retest", "Run GPU and multi-node tests again, for example after a maintenance",
      "  wheelyard-builder retest --site site.toml                 all finished tests\n"
      "  wheelyard-builder retest --site site.toml torch           the tests of one package\n"
      "  wheelyard-builder retest --site site.toml torch-2.4.0-cp312-gpu-test\n\n"
      "A failing test does not withdraw a promoted wheel; `plan` shows the results.\n",
      wheelyard::builder::run_retest, false, nullptr, nullptr, add_retest_options},
-    {"reproduce", "Build a wheel again from the same inputs, without compiler caches, and compare the two",
+    {"", "reproduce",
+     "Build a wheel again from the same inputs, without compiler caches, and compare the two",
      "  wheelyard-builder reproduce --site site.toml markupsafe-3.0.2-cp311\n"
      "  wheelyard-builder reproduce --site site.toml markupsafe-3.0.2-cp311 --json | jq -r "
      "'.causes[].code'\n\n"
@@ -186,27 +213,58 @@ constexpr CommandRow commands[] = {
      "It is safe to stop at any time: the next run, tick or reproduce continues.\n",
      wheelyard::builder::run_reproduce, true, "CELL",
      "A cell or one of its attempts, as listed by `status`, or part of its name"},
-    {"cancel", "Stop an attempt and its job; the agent does not retry it until `retry`",
+    {"", "cancel", "Stop an attempt and its job; the agent does not retry it until `retry`",
      "  wheelyard-builder cancel --site site.toml markupsafe-3.0.2-cp311\n", wheelyard::builder::run_cancel,
      false, "ATTEMPT", "An attempt, or a cell with a running attempt"},
-    {"notify", "Run the command of [notify] on a test notice, and show what it prints",
+    {"notify", "test", "Run the command of [notify] on a test notice, and show what it prints",
      "  wheelyard-builder notify test --site site.toml\n\n"
      "Exit status: that of a success only if the command ended with 0.\n",
-     wheelyard::builder::run_notify, false, "ACTION", "`test`"},
-    {"cron-line", "Print a crontab line that runs `tick` every five minutes",
+     wheelyard::builder::run_notify, false, nullptr, nullptr},
+    {"", "cron-line", "Print a crontab line that runs `tick` every five minutes",
      "  (crontab -l; wheelyard-builder cron-line --site site.toml) | crontab -\n",
      wheelyard::builder::run_cron_line, false, nullptr, nullptr},
-    {"scrontab-line", "Print the same line for Slurm's scrontab, where cron is disabled",
+    {"", "scrontab-line", "Print the same line for Slurm's scrontab, where cron is disabled",
      "  (scrontab -l; wheelyard-builder scrontab-line --site site.toml) | scrontab -\n",
      wheelyard::builder::run_scrontab_line, false, nullptr, nullptr},
 };
+
+constexpr GroupRow groups[] = {
+    {"site", "Write a first site file, check that the machine matches it, write the files for its users"},
+    {"notify", "Who is told what needs a person"},
+};
+
+CLI::App& group_of(CLI::App& app, const std::string& name) {
+    for (CLI::App* const known :
+         app.get_subcommands([&](const CLI::App* one) { return one->get_name() == name; }))
+        return *known;
+    const auto* row = std::find_if(std::begin(groups), std::end(groups),
+                                   [&](const GroupRow& group) { return group.name == name; });
+    CLI::App* const group = app.add_subcommand(name, row->help);
+    group->require_subcommand(1);
+    return *group;
+}
+
+// Names the site file where the command line does not. False: there is none, which it says.
+bool find_site(Arguments& arguments) {
+    if (!arguments.site.empty()) return true;
+    const auto chosen = wheelyard::builder::choose_site_file(wheelyard::base::current_environment(), ".");
+    if (!chosen) {
+        wheelyard::builder::complain(chosen.error(), wheelyard::builder::exit_usage);
+        return false;
+    }
+    arguments.site = chosen->file;
+    if (chosen->is_remembered)
+        std::fprintf(stderr, "wheelyard-builder: --site %s, which the last `site init` wrote\n",
+                     arguments.site.c_str());
+    return true;
+}
 
 }  // namespace
 
 int main(int argc, char** argv) {
     CLI::App app("Builds the Python wheels that a site wants, and uploads them to its index.",
                  "wheelyard-builder");
-    app.set_version_flag("--version",
+    app.set_version_flag("-V,--version",
                          wheelyard::base::version_text("wheelyard-builder", WHEELYARD_LIBRARIES));
     app.require_subcommand(1);
     app.footer(
@@ -217,36 +275,45 @@ int main(int argc, char** argv) {
         "`wheelyard-builder COMMAND --help` shows the options and examples of a command.\n");
     Arguments arguments;
     if (const char* stop = std::getenv("WHEELYARD_FAILPOINT")) arguments.failpoint = stop;
+    std::vector<std::pair<const CLI::App*, const CommandRow*>> added;
     for (const auto& command : commands) {
-        CLI::App* sub = app.add_subcommand(command.name, command.help);
+        CLI::App& parent = *command.group == '\0' ? app : group_of(app, command.group);
+        CLI::App* sub = parent.add_subcommand(command.name, command.help);
+        added.emplace_back(sub, &command);
         sub->footer(std::string("Examples:\n") + command.examples);
         if (command.has_site) {
-            CLI::Option* site =
-                sub->add_option("--site", arguments.site, "The site file (docs/reference/site.md)");
-            site->type_name("FILE");
-            if (std::string(command.name) != "site") site->required();  // `site init` writes one
+            sub->add_option("--site", arguments.site,
+                            "The site file (default: $WHEELYARD_BUILDER_SITE, ./site.toml, else the one that "
+                            "`site init` wrote last)")
+                ->type_name("FILE");
         }
         if (command.json) sub->add_flag("--json", arguments.json, "Machine-readable output");
         if (command.more != nullptr) command.more(*sub, arguments);
         if (command.positional != nullptr) {
             CLI::Option* name = sub->add_option(command.positional, arguments.name, command.positional_help);
             name->required();
-            if (std::string(command.name) == "site")
-                name->check(CLI::IsMember({"init", "check", "user-files"}));
-            if (std::string(command.name) == "notify") name->check(CLI::IsMember({"test"}));
         }
+    }
+    const std::vector<Heading> headings = {
+        {"Commands to set up a site", {"site", "cron-line", "scrontab-line", "notify"}},
+        {"Commands to build", {"plan", "run", "tick"}},
+        {"Commands to look at what is built", {"status", "explain", "logs", "doctor"}},
+        {"Commands to change what is built", {"retry", "retest", "reproduce", "cancel"}},
+    };
+    for (const auto& heading : headings) {
+        for (const char* command : heading.commands)
+            app.get_subcommand(command)->group(heading.title);
     }
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
-        const std::string unknown = wheelyard::base::likely_word(app, argc, argv);
-        if (unknown.empty()) return app.exit(error) == 0 ? 0 : 2;
-        std::fputs(("wheelyard-builder: " + unknown).c_str(), stderr);
-        return 2;
+        return wheelyard::base::end_parse(app, error, argc, argv);
     }
     try {
-        for (const auto& command : commands) {
-            if (app.got_subcommand(command.name)) return command.run(arguments);
+        for (const auto& [sub, command] : added) {
+            if (!sub->parsed()) continue;
+            if (command->has_site && !find_site(arguments)) return wheelyard::builder::exit_usage;
+            return command->run(arguments);
         }
     } catch (const std::exception& error) {
         std::fprintf(stderr, "wheelyard-builder: internal error: %s\n", error.what());

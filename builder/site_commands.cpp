@@ -1,10 +1,9 @@
-// The subcommands that only need the site file: site, cron-line, scrontab-line.
+// The subcommands that only need the site file: site check and user-files, cron-line, scrontab-line.
 #include "builder/command_output.hpp"
 #include "builder/commands.hpp"
 #include "builder/cron_line.hpp"
 #include "builder/site_check/site_check.hpp"
 #include "builder/site_check/site_report.hpp"
-#include "builder/site_init.hpp"
 #include "builder/users/user_files.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/process/process.hpp"
@@ -12,29 +11,6 @@
 
 namespace wheelyard::builder {
 namespace {
-
-int make_user_files(const Site& site, const Arguments& arguments) {
-    if (arguments.to.empty())
-        return complain({"site.no_folder", "No target folder", {}, "name one with --to"}, exit_usage);
-    std::error_code error;
-    const auto place = std::filesystem::absolute(arguments.to, error).lexically_normal();
-    const auto files = render_user_files(site, place);
-    if (!files) return complain(files.error(), exit_usage);
-    if (const auto written = write_user_files(*files, place); !written)
-        return complain(written.error(), exit_failed);
-    if (arguments.json) {
-        io::Json list = io::Json::array();
-        for (const auto& file : *files)
-            list.push(io::Json::object({{"path", file.path}, {"about", file.about}}));
-        print(io::Json::object(
-                  {{"format", "wheelyard.user-files/1"}, {"place", place.string()}, {"files", list}})
-                  .render_pretty());
-        return exit_well;
-    }
-    for (const auto& file : *files)
-        print((place / file.path).string() + (file.about.empty() ? "" : "  " + file.about) + "\n");
-    return exit_well;
-}
 
 int print_line(const Arguments& arguments, std::string (*render)(const CronInput&)) {
     const auto site = read_site(arguments.site);
@@ -52,13 +28,34 @@ int print_line(const Arguments& arguments, std::string (*render)(const CronInput
 
 }  // namespace
 
-int run_site(const Arguments& arguments) {
-    if (arguments.name == "init") return run_site_init(arguments);
-    if (arguments.site.empty())
-        return complain({"site.no_file", "No site file", {}, "name it with --site"}, exit_usage);
+int run_site_user_files(const Arguments& arguments) {
     const auto site = read_site(arguments.site);
     if (!site) return complain(site.error(), exit_usage);
-    if (arguments.name == "user-files") return make_user_files(*site, arguments);
+    if (arguments.to.empty())
+        return complain({"site.no_folder", "No target folder", {}, "name one with --to"}, exit_usage);
+    std::error_code error;
+    const auto place = std::filesystem::absolute(arguments.to, error).lexically_normal();
+    const auto files = render_user_files(*site, place);
+    if (!files) return complain(files.error(), exit_usage);
+    if (const auto written = write_user_files(*files, place); !written)
+        return complain(written.error(), exit_failed);
+    if (arguments.json) {
+        io::Json list = io::Json::array();
+        for (const auto& file : *files)
+            list.push(io::Json::object({{"path", file.path}, {"about", file.about}}));
+        print(io::Json::object(
+                  {{"format", "wheelyard.user-files/1"}, {"place", place.string()}, {"files", list}})
+                  .render_pretty());
+        return exit_well;
+    }
+    for (const auto& file : *files)
+        print((place / file.path).string() + (file.about.empty() ? "" : "  " + file.about) + "\n");
+    return exit_well;
+}
+
+int run_site_check(const Arguments& arguments) {
+    const auto site = read_site(arguments.site);
+    if (!site) return complain(site.error(), exit_usage);
     const auto recipes = read_recipes(*site);
     if (!recipes) return complain(recipes.error(), exit_usage);
     const auto lines = check_site(*site, *recipes, base::current_environment());

@@ -2,13 +2,16 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <iostream>
 
 #include "builder/command_output.hpp"
 #include "builder/site/site.hpp"
+#include "builder/site/site_file.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/process/process.hpp"
+#include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
@@ -21,8 +24,12 @@ namespace fs = std::filesystem;
 constexpr const char* to_standard_output = "-";
 
 std::string ask_on_terminal(const std::string& question, const std::string& fallback) {
-    std::cerr << one_line(question) << (fallback.empty() ? "" : " [" + one_line(fallback) + "]") << ": "
-              << std::flush;
+    const auto last = question.rfind('\n') + 1;  // npos + 1 is 0
+    const std::string problem = question.substr(0, last);
+    for (const auto line : base::split_lines(problem))
+        std::cerr << one_line(line) << "\n";
+    std::cerr << one_line(question.substr(last)) << one_line(question.substr(question.rfind('\n') + 1))
+              << (fallback.empty() ? "" : " [" + one_line(fallback) + "]") << ": " << std::flush;
     std::string answer;
     if (!std::getline(std::cin, answer) || answer.size() > max_answer_bytes) return fallback;
     const auto words = base::trim(answer);
@@ -49,11 +56,25 @@ base::Status check_wishes(const SiteWishes& wishes, const Survey& survey) {
         "put the batch system's programs (sbatch, qsub) on PATH, or leave these options out");
 }
 
+// Of an answer: the reader's sentence, without the place in a file that does not exist yet.
+std::string what_is_wrong(const Survey& survey, const SiteWishes& wishes, const fs::path& file) {
+    const auto& queues = survey.batch.queues;
+    const bool is_known = std::any_of(queues.begin(), queues.end(),
+                                      [&](const QueueSurvey& one) { return one.name == wishes.queue; });
+    if (!wishes.queue.empty() && !queues.empty() && !is_known)
+        return "There is no " + std::string(survey.scheduler->batch->queue_key) + " `" + wishes.queue + "`.";
+    const auto read = parse_site(draft_site(survey, wishes).text, file);
+    if (read) return "";
+    const std::string text = read.error().text();
+    const auto at = text.find("expected ");
+    return at == std::string::npos ? text : text.substr(at);
+}
+
 void print_next_steps(const SiteDraft& draft, const fs::path& file) {
     std::string text = "wrote " + file.string() + "\n";
     for (const auto& one : draft.fill_in)
         text += "fill in: " + one_line(one) + "\n";
-    text += "next: wheelyard-builder site check --site " + file.string() + "\n";
+    text += "next: wheelyard-builder site check --site " + base::quote_shell(file.string()) + "\n";
     print(text);
 }
 
@@ -84,13 +105,19 @@ int run_site_init(const Arguments& arguments) {
     SiteWishes wishes = arguments.wishes;
     std::error_code error;
     wishes.common_recipes = find_common_recipes(fs::read_symlink("/proc/self/exe", error));
-    const Survey survey = survey_machine(base::current_environment());
-    if (!arguments.yes && ::isatty(STDIN_FILENO) == 1)
-        wishes = ask_wishes(survey, std::move(wishes), ask_on_terminal);
+    if (!wishes.folder.empty()) wishes.folder = fs::absolute(wishes.folder, error).lexically_normal();
+    const EnvironmentMap environment = base::current_environment();
+    const Survey survey = survey_machine(environment);
     if (const auto useful = check_wishes(wishes, survey); !useful)
         return complain(useful.error(), exit_usage);
+    // What a person wished may be no valid value: the reader says so before anything is asked or written.
+    if (const auto read = parse_site(draft_site(survey, wishes).text, file); !read)
+        return complain(read.error(), exit_usage);
+    if (!arguments.yes && ::isatty(STDIN_FILENO) == 1) {
+        wishes = ask_wishes(survey, std::move(wishes), ask_on_terminal,
+                            [&](const SiteWishes& so_far) { return what_is_wrong(survey, so_far, file); });
+    }
     const SiteDraft draft = draft_site(survey, wishes);
-    // What a person wished may be no valid value: the reader says so before anything is written.
     if (const auto read = parse_site(draft.text, file); !read) return complain(read.error(), exit_usage);
     const int status = draft.fill_in.empty() ? exit_well : exit_failed;
     if (file == to_standard_output) {
@@ -99,6 +126,9 @@ int run_site_init(const Arguments& arguments) {
     }
     if (const auto written = base::replace_file(file, draft.text); !written)
         return complain(written.error(), exit_failed);
+    const auto place = fs::absolute(file, error).lexically_normal();
+    if (const auto noted = remember_site_file(environment, place); !noted)
+        complain(noted.error(), exit_failed);
     if (arguments.json) {
         print(render_survey_json(survey, draft, file));
     } else {

@@ -1,4 +1,4 @@
-// `wheelyard-builder site init`: writes a site file from what this machine reports.
+// Parts of `wheelyard-builder site init`, which writes a site file from what this machine reports.
 #pragma once
 
 #include <filesystem>
@@ -8,8 +8,6 @@
 #include "builder/survey/site_draft.hpp"
 
 namespace wheelyard::builder {
-
-[[nodiscard]] int run_site_init(const Arguments& arguments);
 
 // The folder site-configs/common that belongs to this program: installed beside it, or of its source tree. Empty: none.
 [[nodiscard]] std::filesystem::path find_common_recipes(const std::filesystem::path& program);

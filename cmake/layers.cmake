@@ -53,7 +53,7 @@ wheelyard_group(agent: the steps of an attempt, and the commands of wheelyard-bu
 wheelyard_layer(steps        builder/steps                base io wheel simple inspect wire attempt doctor compare site remote schedule script plan sources)
 wheelyard_layer(agent        builder/agent                base simple wire attempt site remote schedule script plan sources steps)
 wheelyard_layer(show         builder/show                 base io simple attempt plan)
-wheelyard_layer(site_check   builder/site_check           base io accelerator simple attempt schedule site remote script plan sources users show survey)
+wheelyard_layer(site_check   builder/site_check           base io accelerator wheel simple attempt schedule site remote script plan sources users show survey)
 wheelyard_layer(workplace    builder/workplace            base io notify simple status attempt schedule site remote script plan agent show)
 wheelyard_layer(builder      builder                      base io notify wire attempt doctor site survey schedule script plan users agent show site_check workplace)
 

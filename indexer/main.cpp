@@ -9,7 +9,7 @@
 
 #include "indexer/client_command.hpp"
 #include "indexer/commands.hpp"
-#include "lib/base/text/likely_command.hpp"
+#include "lib/base/text/usage.hpp"
 #include "lib/base/version.hpp"
 
 namespace {
@@ -169,10 +169,7 @@ int main(int argc, char** argv) try {
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
-        const std::string unknown = base::likely_word(app, argc, argv);
-        if (unknown.empty()) return app.exit(error) == 0 ? 0 : 2;
-        std::cerr << "wheelyard-indexer: " << unknown;
-        return 2;
+        return base::end_parse(app, error, argc, argv);
     }
     for (const auto& [command, run] : added) {
         if (command->parsed()) return run();

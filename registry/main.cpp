@@ -23,7 +23,7 @@
 #include "indexer/tree/tree_lock.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/base/process/terminal.hpp"
-#include "lib/base/text/likely_command.hpp"
+#include "lib/base/text/usage.hpp"
 #include "lib/base/version.hpp"
 #include "lib/io/log.hpp"
 #include "registry/commands/apply.hpp"
@@ -54,7 +54,6 @@ namespace {
 using namespace wheelyard;
 
 constexpr int exit_failed = 1;
-constexpr int exit_usage = 2;
 
 // What the pages for people show of the configuration. They do not list staging indexes.
 // `serve` compresses pages up to max_cached_page_bytes; of larger ones the tree has the copies.
@@ -126,32 +125,33 @@ base::Result<indexer::PublishReport> publish_trees(const catalog::Catalog& catal
 }
 
 // Publishing in this process: the indexer reads the catalog through a connection of its own. The catalogues
-// that avail_wheels reads come behind the pages, on their own thread.
-registry::OpenPublisher in_process_publisher(base::Clock& clock) {
-    return [&clock](registry::ConfigView config, const database::Store& store,
-                    const blobs::BlobStore& blobs) -> base::Result<registry::PublishFunction> {
+// that avail_wheels reads come behind the pages, on their own thread. A command prints what it did instead of the log.
+registry::OpenPublisher in_process_publisher(base::Clock& clock, bool logs) {
+    return [&clock, logs](registry::ConfigView config, const database::Store& store,
+                          const blobs::BlobStore& blobs) -> base::Result<registry::PublishFunction> {
         WHEELYARD_ASSIGN(auto opened, store.reader());
         const std::shared_ptr<const catalog::Catalog> catalog = std::move(opened);
         const auto keeper = std::make_shared<indexer::CatalogueKeeper>(
             indexer::catalogue_update(store, config->published(), clock));
         const auto private_keeper = std::make_shared<indexer::CatalogueKeeper>(
             indexer::catalogue_update(store, config->published_private(), clock));
-        return [catalog, keeper, private_keeper, &clock, config,
-                &blobs](registry::RootPages roots) -> base::Result<registry::Published> {
+        return [catalog, keeper, private_keeper, &clock, config, &blobs,
+                logs](registry::RootPages roots) -> base::Result<registry::Published> {
             const auto held = config.hold();
             bool private_tree = false;
             WHEELYARD_ASSIGN(indexer::PublishReport report,
                              publish_trees(*catalog, blobs, config, clock, roots, private_tree));
             keeper->want();
             if (private_tree) private_keeper->want();
-            io::log_info("publish.done", {{"serial", std::to_string(report.serial)},
-                                          {"events", std::to_string(report.events)},
-                                          {"project_pages", std::to_string(report.project_pages)},
-                                          {"root_pages", std::to_string(report.root_pages)},
-                                          {"late_roots", std::to_string(report.late_roots.size())},
-                                          {"web_pages", std::to_string(report.web_pages)},
-                                          {"files_linked", std::to_string(report.files_linked)},
-                                          {"files_removed", std::to_string(report.files_removed)}});
+            if (logs)
+                io::log_info("publish.done", {{"serial", std::to_string(report.serial)},
+                                              {"events", std::to_string(report.events)},
+                                              {"project_pages", std::to_string(report.project_pages)},
+                                              {"root_pages", std::to_string(report.root_pages)},
+                                              {"late_roots", std::to_string(report.late_roots.size())},
+                                              {"web_pages", std::to_string(report.web_pages)},
+                                              {"files_linked", std::to_string(report.files_linked)},
+                                              {"files_removed", std::to_string(report.files_removed)}});
             registry::Published published(report.serial);
             published.late_roots = report.late_roots.size() + (report.are_pages_late ? 1 : 0);
             for (indexer::Lagging& item : report.lagging)
@@ -411,23 +411,29 @@ std::vector<registry::Command> commands() {
 int run(int argc, char** argv) {
     CLI::App app("wheelyard-registry receives, checks, stores and serves Python wheels.");
     app.name("wheelyard-registry");
-    app.set_version_flag("--version", base::version_text("wheelyard-registry", WHEELYARD_LIBRARIES));
+    app.set_version_flag("-V,--version", base::version_text("wheelyard-registry", WHEELYARD_LIBRARIES));
     app.require_subcommand(1);
     app.footer(
         "\nExample:\n  wheelyard-registry init farm && wheelyard-registry serve --config "
         "farm/registry.toml\n");
-    const auto added = registry::add_commands(app, groups, commands());
+    const registry::Heading headings[] = {
+        {"Commands of the server", {"serve", "init", "token", "notify"}},
+        {"Commands for indexes", {"index", "apply", "files", "storage", "status", "retain"}},
+        {"Commands to add wheels", {"check", "import", "prefetch", "promote", "task"}},
+        {"Commands to withdraw and protect files",
+         {"yank", "unyank", "delete", "quarantine", "release", "pin", "unpin"}},
+        {"Commands that say why", {"explain", "provenance", "audit", "dump", "release-project"}},
+        {"Commands to look after the store", {"verify", "gc", "backup", "restore"}},
+    };
+    const auto added = registry::add_commands(app, groups, commands(), headings);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
-        const std::string unknown = base::likely_word(app, argc, argv);
-        if (unknown.empty()) return app.exit(error) == 0 ? 0 : exit_usage;
-        std::fputs(("wheelyard-registry: " + unknown).c_str(), stderr);
-        return exit_usage;
+        return base::end_parse(app, error, argc, argv);
     }
     base::SystemClock clock;
-    const auto ended =
-        registry::run_parsed(added, {.open_publisher = in_process_publisher(clock), .clock = clock});
+    const auto ended = registry::run_parsed(
+        added, {.open_publisher = in_process_publisher(clock, app.got_subcommand("serve")), .clock = clock});
     if (ended) return *ended;
     base::print_untrusted(stderr, "wheelyard-registry: " + ended.error().text() + "\n");
     return exit_failed;

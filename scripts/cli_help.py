@@ -52,16 +52,16 @@ def help_of(program: Path, words: list[str]) -> str:
 
 
 def subcommands(text: str) -> list[str]:
-    """The names in the paragraph `Subcommands:` of a help text; a line that is indented deeper continues another."""
-    section = re.search(r"^subcommands:\n((?:[ \t]+.*\n?)+)", text, re.MULTILINE | re.IGNORECASE)
-    return re.findall(r"^  ([a-z][a-z0-9-]*)\b", section.group(1), re.MULTILINE) if section else []
+    """The names in the paragraphs `Subcommands:` and `Commands …:` of a help text; a line that is indented deeper continues another."""
+    sections = re.findall(r"^(?:subcommands|commands [^\n]*):\n((?:[ \t]+.*\n?)+)", text, re.MULTILINE | re.IGNORECASE)
+    return [name for section in sections for name in re.findall(r"^  ([a-z][a-z0-9-]*)\b", section, re.MULTILINE)]
 
 
 def options_of(text: str) -> list[Option]:
     options: list[Option] = []
     for line in text.splitlines():
-        if re.match(r"^ {3,}\S", line) and options and not options[-1].help:
-            options[-1].help = line.strip()
+        if re.match(r"^ {10,}\S", line) and options:  # of a description: its first line below a long name, or its next ones
+            options[-1].help = f"{options[-1].help} {line.strip()}".strip()
             continue
         found = re.match(r"^  ((?:-\w,\s?)?--[a-z][a-z0-9-]*|-\w)((?: \S+)*)(?:  +(.*))?$", line)
         if not found:

@@ -16,6 +16,15 @@ std::set<std::string> names_of_over(const std::vector<Attempt>& attempts) {
     return names;
 }
 
+// What keeps the other packages from being asked for: its URL is the index's, not that of the package that got no answer.
+base::Error of_the_index(base::Error error) {
+    const auto& url = error.value;
+    const auto project =
+        url.ends_with('/') && url.size() > 1 ? url.rfind('/', url.size() - 2) : url.rfind('/');
+    if (url.find("://") < project) error.value.resize(project + 1);
+    return error;
+}
+
 }  // namespace
 
 const World& Agent::world_with(const JournalContent& journal, bool fresh) {
@@ -50,11 +59,11 @@ void Agent::ask_registry() {
         if (world_.published.contains(want.package)) continue;
         auto page = away ? base::Result<std::optional<simple::ProjectPage>>(tl::unexpected(*away))
                          : parts_.registry->page(want.package);
-        if (!page && page.error().may_pass()) away = page.error();
+        if (!page && page.error().may_pass()) away = of_the_index(page.error());
         if (!parts_.site.registry->promote_to.empty() && page && *page) {
             auto promoted = away ? base::Result<std::optional<simple::ProjectPage>>(tl::unexpected(*away))
                                  : parts_.registry->promoted_page(want.package);
-            if (!promoted && promoted.error().may_pass()) away = promoted.error();
+            if (!promoted && promoted.error().may_pass()) away = of_the_index(promoted.error());
             world_.promoted.emplace(want.package, std::move(promoted));
         }
         world_.published.emplace(want.package, std::move(page));
@@ -68,7 +77,7 @@ void Agent::ask_sources() {
         const Recipe recipe = parts_.recipes.of(want.package);
         if (known || !needs_offers(want, recipe, world_)) continue;
         auto offers = away ? base::Result<SdistOffers>(tl::unexpected(*away)) : parts_.sources.offers(recipe);
-        if (!offers && offers.error().may_pass()) away = offers.error();
+        if (!offers && offers.error().may_pass()) away = of_the_index(offers.error());
         world_.offers.insert_or_assign(want.package, std::move(offers));
     }
 }

@@ -38,8 +38,9 @@ const std::vector<DoctorRule>& toolchain_rules() {
          cause,
          no,
          "The compiler was not found.",
-         "Load the compiler's module, or name the compiler in [compilers] of site.toml."
-         " Modules: `load` in [modules] of site.toml."},
+         "Install it (Debian, Ubuntu: build-essential; Red Hat: gcc-c++), or load its module, or name the "
+         "compiler "
+         "in [compilers] of site.toml. Modules: `load` in [modules] of site.toml."},
         {"compiler.license",
          {"could not checkout flexlm license", "a license for * could not be obtained",
           "a license for * is not available now", "flexnet licensing error"},

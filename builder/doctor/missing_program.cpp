@@ -16,6 +16,7 @@ struct Notation {
 // The name ends where `after` begins.
 constexpr auto quoted = std::to_array<Notation>({
     {"command '", "' failed: no such file or directory"},  // distutils
+    {"command '", "' failed with exit code 127"},          // distutils, of a wrapper that finds no compiler
     {"unable to execute '", "': no such file or directory"},
     {"unable to execute '", "' - this package requires"},  // setuptools-rust
     {"[errno 2] no such file or directory: '", "'"},       // Python's subprocess
@@ -107,6 +108,7 @@ std::string missing_program(std::string_view lower) {
     if (lower.find("not found") == std::string_view::npos &&
         lower.find("no such file") == std::string_view::npos &&
         lower.find("execute") == std::string_view::npos &&
+        lower.find("exit code 127") == std::string_view::npos &&
         lower.find("not installed") == std::string_view::npos)
         return {};
     // GNU programs quote with typographic marks in a UTF-8 locale.

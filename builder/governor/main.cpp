@@ -37,7 +37,7 @@ int run(const std::string& name, const std::vector<std::string>& arguments) {
     }
     if (verb == "simulate") return run_simulate(rest);
     if (verb == "history") return run_history(rest);
-    if (verb == "--version") {
+    if (verb == "--version" || verb == "-V") {
         std::puts(wheelyard::base::version_text("wheelyard-governor").c_str());
         return 0;
     }

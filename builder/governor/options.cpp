@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "lib/base/text/text.hpp"
+#include "lib/base/text/usage.hpp"
 
 namespace wheelyard::governor {
 
@@ -60,7 +61,7 @@ std::string render_options(const std::vector<OptionRow>& table) {
         left.resize(std::max<std::size_t>(left.size() + 2, 26), ' ');
         text += left + row.help + "\n";
     }
-    return text;
+    return base::wrap_help(text);
 }
 
 }  // namespace wheelyard::governor

@@ -100,11 +100,14 @@ void set_environment(const std::string& socket, const std::string& root, unsigne
     const char* path = std::getenv("PATH");
     const std::string search = path_without(path != nullptr ? path : "/usr/bin:/bin", shim_folder());
     if (!shims) return;
-    if (const auto made = make_shims(shim_folder(), search); !made) {
+    const auto names = shimmed_names(search);
+    const std::string folder = shim_folder_of(names);
+    if (const auto made = make_shims(folder, names); !made) {
         std::fprintf(stderr, "governor: cannot create shims: %s\n", made.error().text().c_str());
         return;
     }
-    set("PATH", shim_folder() + ":" + search);
+    set(shims_variable, folder);
+    set("PATH", folder + ":" + search);
 }
 
 // Loads the interposer and tests which ways of calling a compiler pass through the launcher. Parallelism is raised

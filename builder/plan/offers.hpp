@@ -2,10 +2,12 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "lib/base/result.hpp"
 #include "lib/simple/page.hpp"
 #include "lib/wheel/version.hpp"
 
@@ -27,6 +29,8 @@ struct SdistOffers {
     std::vector<SdistOffer> sdists;  // in the order of places
     // All indexes and folders queried, with their configuration setting: "https://… (PIP_INDEX_URL)".
     std::vector<std::string> places;
+    // An extra index or a page of find-links that does not answer, if there is one: versions may be missing.
+    std::optional<base::Error> unanswered = std::nullopt;
 };
 
 // Whether `name` is a single path component and does not begin like an option. Sources are stored under it.

@@ -341,6 +341,8 @@ class Planner {
         const std::string exact = it.recipe.labelled ? it.version.public_text() : it.version.text();
         const auto* offer =
             choose_sdist(offers->second->sdists, *Version::parse(exact), it.recipe.pinned_sha256(exact));
+        if (offer == nullptr && offers->second->unanswered)
+            return it.set(CellState::unknown, offers->second->unanswered->text());
         if (offer == nullptr) {
             std::string places;
             for (const auto& place : offers->second->places)

@@ -108,6 +108,9 @@ Choice choose_version(const ChoiceInput& input, const std::string& wanted) {
     auto best = newest(versions, *set);
     if (best) return {std::move(best), CellState::wanted, ""};
     if (objection) return {std::nullopt, objection->state, objection->reason};
+    const auto offers = input.world.offers.find(input.recipe.package);
+    if (offers != input.world.offers.end() && offers->second && offers->second->unanswered)
+        return {std::nullopt, CellState::unknown, offers->second->unanswered->text()};
     return {std::nullopt, CellState::impossible,
             "no sdist of `" + input.recipe.package + "` matches `" + wanted + "` and Python " +
                 input.python.full_version};

@@ -75,7 +75,11 @@ base::Result<std::string> read_token(const std::filesystem::path& file) {
     std::string token(base::trim(*text));
     if (token.empty() || token.find_first_of(" \t\r\n") != std::string::npos) {
         return fail_token(
-            {"upload.token_file", "The token file does not contain exactly one token", file.string()});
+            {"upload.token_file",
+             token.empty() ? "The token file is empty" : "The token file does not contain exactly one token",
+             file.string(),
+             "put the token into it that the registry's operator prints with `wheelyard-registry token "
+             "create`"});
     }
     return token;
 }

@@ -12,11 +12,21 @@ std::string last_line(const std::string& text) {
     return lines.empty() ? "" : std::string(lines.back());
 }
 
-}  // namespace
+// "/bin/bash: line 3: cc: command not found" → "cc: command not found": the line is one of our script.
+std::string without_shell(std::string line) {
+    for (const std::string_view shell : {"/bin/bash: line ", "bash: line "}) {
+        if (!line.starts_with(shell)) continue;
+        const auto end = line.find(": ", shell.size());
+        const std::string_view number(line.data() + shell.size(),
+                                      (end == std::string::npos ? 0 : end - shell.size()));
+        if (base::parse_decimal(number)) return line.substr(end + 2);
+    }
+    return line;
+}
 
 // The first line with "error", without Lmod's introduction; otherwise the last. Lmod ends with hints, Environment
 // Modules begin with what they load.
-std::string reason_in(const std::string& text) {
+std::string reason_line(const std::string& text) {
     constexpr std::string_view lmod = "Lmod has detected the following error:";
     const auto lines = base::split_lines(text);
     for (std::size_t i = 0; i < lines.size(); ++i) {
@@ -29,6 +39,12 @@ std::string reason_in(const std::string& text) {
         if (!line.empty()) return std::string(line);
     }
     return last_line(text);
+}
+
+}  // namespace
+
+std::string reason_in(const std::string& text) {
+    return without_shell(reason_line(text));
 }
 
 MachineAnswer query_machine(const std::string& script, const EnvironmentMap& environment) {

@@ -1,6 +1,7 @@
 // Runs the interpreter with a probe script and parses what it prints.
 #include "builder/site/python.hpp"
 
+#include "builder/schedule/machine_check.hpp"
 #include "builder/site/limits.hpp"
 #include "lib/base/files/temp_dir.hpp"
 #include "lib/base/process/process.hpp"
@@ -105,7 +106,7 @@ base::Result<std::string> find_after(const PythonChoice& choice, const std::stri
     if (answer && answer->exit_code == 0 && path.starts_with('/')) return path;
     return base::fail("python.missing",
                       "No Python " + choice.version + " on PATH after loading the site's modules" +
-                          (answer ? ": " + std::string(base::trim(answer->err)) : ""),
+                          (answer && !base::trim(answer->err).empty() ? ": " + reason_in(answer->err) : ""),
                       choice.executable,
                       "run `wheelyard-builder site check`, which names the module that fails");
 }

@@ -317,6 +317,11 @@ base::Status add_stack(io::TomlDocument& document, const fs::path& file, const s
 
 base::Result<Site> read_document(io::TomlDocument& document, const fs::path& file) {
     io::TomlTable root = document.root();
+    if (!root.has("state") && (root.has("index_url") || root.has("wheelhouse") || root.has("known_bad")))
+        return base::fail("site.other_program", "This is the file of avail_wheels, not a builder's site file",
+                          file.string(),
+                          "name a site file with --site, or in WHEELYARD_BUILDER_SITE; WHEELYARD_SITE is for "
+                          "avail_wheels only");
     Site site;
     site.file = fs::absolute(file).lexically_normal();
     root.integer("config_version", 1, 1);

@@ -10,6 +10,7 @@
 
 #include "builder/plan/plan.hpp"
 #include "builder/remote/access.hpp"
+#include "builder/remote/upload.hpp"
 #include "builder/schedule/batch_command.hpp"
 #include "builder/script/script.hpp"
 #include "builder/show/report.hpp"
@@ -30,6 +31,8 @@
 #include "lib/io/http_client.hpp"
 #include "lib/io/json.hpp"
 #include "lib/simple/pip_config.hpp"
+#include "lib/wheel/specifier.hpp"
+#include "lib/wheel/version.hpp"
 
 namespace wheelyard::builder {
 namespace {
@@ -94,7 +97,7 @@ class Checker {
 
     // Bash that sets up the site's environment, for checks of programs that modules may provide.
     [[nodiscard]] std::string setup() const {
-        return setup(site_.pythons.empty() ? nullptr : &site_.pythons.front());
+        return setup(usable_);  // the modules of a Python that does not start would make every check fail
     }
     [[nodiscard]] std::string setup(const PythonChoice* python) const {
         const Accelerator* accelerator = site_.accelerators.empty() ? nullptr : &site_.accelerators.front();
@@ -133,10 +136,13 @@ class Checker {
             add("Python " + choice.version, python.has_value(),
                 python ? python->full_version + " (" + python->environment.machine + "), " +
                              python->executable.string()
-                       : python.error().sentence,
+                       : python.error().sentence + ": " + python.error().value,
                 python ? "" : python.error().advice);
             if (!python) continue;
-            if (!python_) python_ = *python;
+            if (!python_) {
+                python_ = *python;
+                usable_ = &choice;
+            }
             const MachineAnswer venv =
                 query_machine(setup(&choice) + base::quote_shell(python->executable.string()) +
                                   " -I -c 'import venv, ensurepip'",
@@ -273,12 +279,17 @@ class Checker {
         struct stat token = {};
         const bool there = ::stat(site_.registry->token_file.c_str(), &token) == 0;
         constexpr mode_t others = 077;
-        add("token file", there && (token.st_mode & others) == 0,
-            site_.registry->token_file.string() + (!there                          ? ": missing"
-                                                   : (token.st_mode & others) != 0 ? ": readable by others"
-                                                                                   : ""),
-            there ? "chmod 600 " + site_.registry->token_file.string()
-                  : "ask the registry's operator for a token: `wheelyard-registry token`");
+        const std::string name = site_.registry->token_file.string();
+        const auto text = read_token(site_.registry->token_file);
+        if (there && (token.st_mode & others) != 0) {
+            add("token file", false, name + ": readable by others", "chmod 600 " + base::quote_shell(name));
+        } else if (!there) {
+            add("token file", false, name + ": missing",
+                "ask the registry's operator for a token: `wheelyard-registry token create`");
+        } else {
+            add("token file", text.has_value(), text ? name : text.error().sentence + ": " + name,
+                text ? "" : text.error().advice);
+        }
         io::HttpClient http;
         const auto answer = http.get(site_.registry->simple_url());
         const bool good = answer && answer->status == 200;
@@ -287,7 +298,7 @@ class Checker {
             : answer ? site_.registry->simple_url() + " answers " + std::to_string(answer->status)
                      : answer.error().text(),
             "check [registry] and the proxies of this shell, or ask the registry's operator");
-        check_uploads(http);
+        if (text) check_uploads(http);
     }
 
     // Whether the registry would take each wanted package. Without an answer nothing is known, so nothing is reported.
@@ -310,11 +321,13 @@ class Checker {
         const auto pip =
             simple::read_pip_config(environment_, python_ ? python_->prefix : std::filesystem::path());
         if (!pip) return add("pip's configuration", false, pip.error().sentence, pip.error().advice);
+        // Only a pip knows its default index; that there is no Python has a line of its own.
+        if (!python_ && pip->index_url().empty() && !pip->no_index()) return;
         io::HttpClient http(pip->http_settings());
-        Sources sources(http, site_.work_directory, *pip, [this]() -> base::Result<std::string> {
-            if (python_) return ask_default_index(*python_);
-            return base::fail_for_now("pip.no_index", "No Python of this site is usable");
-        });
+        Sources sources(
+            http, site_.work_directory, *pip,
+            [this]() -> base::Result<std::string> { return ask_default_index(*python_); },
+            [this](const std::string& warning) { add("pip's configuration", true, warning, ""); });
         for (const auto& want : wanted_packages(site_, recipes_)) {
             const Recipe recipe = recipes_.of(want.package);
             if (recipe.source != SourceKind::sdist) continue;
@@ -322,16 +335,41 @@ class Checker {
             if (!offers)
                 return add("source of " + want.package, false, offers.error().text(),
                            "check pip's configuration and the proxies of this shell");
-            if (!offers->sdists.empty()) continue;
+            if (!offers->sdists.empty()) {
+                check_versions(want, *offers);
+                continue;
+            }
             add("source of " + want.package, false, "no sdist in " + base::join(offers->places, ", "),
                 "correct `package` in [[want]], or name its source in a recipe");
+        }
+    }
+
+    // Whether a source has a version of each `versions`, whatever Python it requires.
+    void check_versions(const Want& want, const SdistOffers& offers) {
+        if (offers.unanswered) return;
+        for (const auto& text : want.versions) {
+            const auto exact = wheel::Version::parse(text);
+            const auto set = wheel::SpecifierSet::parse(exact || text == "latest" ? "" : text);
+            const bool is_there =
+                std::any_of(offers.sdists.begin(), offers.sdists.end(), [&](const SdistOffer& offer) {
+                    return exact ? offer.version.compare_public(*exact) == 0
+                                 : set && set->contains(offer.version, wheel::Prereleases::allowed);
+                });
+            if (is_there) continue;
+            const auto newest = std::max_element(
+                offers.sdists.begin(), offers.sdists.end(),
+                [](const SdistOffer& a, const SdistOffer& b) { return a.version < b.version; });
+            add("source of " + want.package, false,
+                "no sdist of " + text + " in " + base::join(offers.places, ", "),
+                "correct `versions` in [[want]]: the newest version there is " + newest->version.text());
         }
     }
 
     const Site& site_;
     const Recipes& recipes_;
     const EnvironmentMap& environment_;
-    std::optional<Python> python_;  // the first usable one
+    const PythonChoice* usable_ = nullptr;  // of [[python]], whose interpreter starts
+    std::optional<Python> python_;          // the first usable one
     std::vector<SiteLine> lines_;
 };
 

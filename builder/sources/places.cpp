@@ -41,6 +41,7 @@ struct Places::Place {
     std::string where;   // as configured
     std::string origin;  // "PIP_INDEX_URL"
     bool find_links = false;
+    bool is_extra = false;  // of extra-index-url
 };
 
 std::string without_secrets(const std::string& url) {
@@ -60,8 +61,15 @@ bool is_secure_place(const std::string& url, const std::vector<std::string>& tru
     });
 }
 
-Places::Places(io::HttpClient& http, simple::PipConfig pip, DefaultIndex default_index)
-    : http_(http), pip_(std::move(pip)), ask_default_index_(std::move(default_index)) {}
+Places::Places(io::HttpClient& http, simple::PipConfig pip, DefaultIndex default_index, Warn warn)
+    : http_(http),
+      pip_(std::move(pip)),
+      ask_default_index_(std::move(default_index)),
+      warn_(std::move(warn)) {}
+
+void Places::warn_once(const std::string& warning) {
+    if (warned_.insert(warning).second && warn_) warn_(warning);
+}
 
 base::Result<std::vector<Places::Place>> Places::places() {
     std::vector<Place> found;
@@ -77,16 +85,34 @@ base::Result<std::vector<Places::Place>> Places::places() {
         found.push_back({default_index_, "pip's default"});
     }
     for (const auto& where : pip_.extra_index_urls())
-        found.push_back({where, pip_.origin("extra-index-url")});
+        found.push_back({where, pip_.origin("extra-index-url"), false, true});
     return found;
 }
 
-base::Result<Listing> Places::ask_find_links(const std::string& where) {
+base::Result<std::optional<Listing>> Places::ask_place(const Place& place, const std::string& project,
+                                                       std::string& left_out) {
+    const std::string& where = place.where;
+    if (!place.find_links) {
+        const auto get =
+            simple::is_file_url(where) ? simple::GetPage(simple::read_page) : simple::page_getter(http_);
+        WHEELYARD_ASSIGN(auto page, simple::fetch_project(get, where, project));
+        if (!page) return std::nullopt;
+        return Listing{std::move(*page), without_secrets(where), {}};
+    }
     if (!is_web(where)) {
         std::string path = where;
         if (simple::is_file_url(where)) {
             WHEELYARD_ASSIGN(const auto url, base::parse_url(where));
             WHEELYARD_ASSIGN(path, base::file_path(url));
+        }
+        std::error_code error;
+        if (const auto status = fs::status(path, error); !fs::is_directory(status)) {
+            // The words of pip's _internal/index/sources.py.
+            const bool is_url = simple::is_file_url(where);
+            left_out = is_url || fs::exists(status)
+                           ? "it is neither a file nor a directory"
+                           : "it is either a non-existing path or lacks a specific scheme";
+            return std::nullopt;
         }
         WHEELYARD_ASSIGN(auto page, list_folder(path));
         return Listing{std::move(page), path, path};
@@ -101,7 +127,8 @@ base::Result<Listing> Places::ask_find_links(const std::string& where) {
     return Listing{std::move(page), without_secrets(where), {}};
 }
 
-base::Result<std::vector<Listing>> Places::ask(const std::string& project, std::vector<std::string>& asked) {
+base::Result<std::vector<Listing>> Places::ask(const std::string& project, std::vector<std::string>& asked,
+                                               std::optional<base::Error>& unanswered) {
     WHEELYARD_ASSIGN(const auto found, places());
     std::vector<Listing> listings;
     for (const auto& place : found) {
@@ -110,16 +137,20 @@ base::Result<std::vector<Listing>> Places::ask(const std::string& project, std::
             asked.push_back(shown + " (" + place.origin + "; left out: http, and no trusted-host)");
             continue;
         }
-        asked.push_back(shown + " (" + place.origin + ")");
-        if (place.find_links) {
-            WHEELYARD_ASSIGN(auto listing, ask_find_links(place.where));
-            listings.push_back(std::move(listing));
-            continue;
+        std::string left_out;
+        auto listing = ask_place(place, project, left_out);
+        if (!listing) {
+            const bool is_optional = place.is_extra || (place.find_links && is_web(place.where));
+            if (!is_optional) return tl::unexpected(listing.error());
+            left_out = "does not answer";
+            warn_once("Could not fetch URL " + shown + ": " + listing.error().sentence + " - skipping");
+            if (!unanswered) unanswered = listing.error();
+        } else if (!left_out.empty()) {
+            warn_once("Location '" + shown + "' is ignored: " + left_out + ".");
         }
-        const auto get = simple::is_file_url(place.where) ? simple::GetPage(simple::read_page)
-                                                          : simple::page_getter(http_);
-        WHEELYARD_ASSIGN(auto page, simple::fetch_project(get, place.where, project));
-        if (page) listings.push_back({std::move(*page), shown, {}});
+        asked.push_back(shown + " (" + place.origin + (left_out.empty() ? "" : "; left out: " + left_out) +
+                        ")");
+        if (listing && *listing) listings.push_back(std::move(**listing));
     }
     return listings;
 }

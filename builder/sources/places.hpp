@@ -4,6 +4,8 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -28,25 +30,35 @@ struct Listing {
 class Places {
   public:
     using DefaultIndex = std::function<base::Result<std::string>()>;
+    using Warn = std::function<void(const std::string&)>;
 
-    // `default_index` is called only if no index is configured and no-index is not set, and only once.
-    Places(io::HttpClient& http, simple::PipConfig pip, DefaultIndex default_index);
+    // `default_index` is called only if no index is configured and no-index is not set, and only once. `warn` gets
+    // pip's own warning of each place that pip ignores, once.
+    Places(io::HttpClient& http, simple::PipConfig pip, DefaultIndex default_index, Warn warn = {});
 
-    // Appends every place, with its configuration, to `asked`: "https://… (PIP_INDEX_URL)". A place that does
-    // not answer is an error: without it, another version could be chosen.
+    // Appends every place, with its configuration, to `asked`: "https://… (PIP_INDEX_URL)". An index-url that does not
+    // answer is an error. Like pip, goes on without a folder that is not there, and without an extra index or a page
+    // of find-links that does not answer; then `unanswered` is set, since another version could be chosen.
     [[nodiscard]] base::Result<std::vector<Listing>> ask(const std::string& project,
-                                                         std::vector<std::string>& asked);
+                                                         std::vector<std::string>& asked,
+                                                         std::optional<base::Error>& unanswered);
     // The names of all places, without secrets.
     [[nodiscard]] base::Result<std::string> names();
 
   private:
     struct Place;
     [[nodiscard]] base::Result<std::vector<Place>> places();
-    [[nodiscard]] base::Result<Listing> ask_find_links(const std::string& where);
+    // nullopt: pip ignores the place, or its index does not have the project.
+    [[nodiscard]] base::Result<std::optional<Listing>> ask_place(const Place& place,
+                                                                 const std::string& project,
+                                                                 std::string& left_out);
+    void warn_once(const std::string& warning);
 
     io::HttpClient& http_;
     simple::PipConfig pip_;
     DefaultIndex ask_default_index_;
+    Warn warn_;
+    std::set<std::string> warned_ = {};
     std::string default_index_ = {};  // the result of ask_default_index_
 };
 

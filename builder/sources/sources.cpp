@@ -40,14 +40,14 @@ base::Status whole_or_nothing(const fs::path& tree, const base::KeepAlive& keep_
 }  // namespace
 
 Sources::Sources(io::HttpClient& http, const fs::path& work_directory, simple::PipConfig pip,
-                 DefaultIndex default_index)
+                 DefaultIndex default_index, Places::Warn warn)
     : http_(http),
-      places_(http, std::move(pip), std::move(default_index)),
+      places_(http, std::move(pip), std::move(default_index), std::move(warn)),
       directory_(work_directory / "sources") {}
 
 base::Result<SdistOffers> Sources::offers(const std::string& project) {
     SdistOffers found;
-    WHEELYARD_ASSIGN(const auto listings, places_.ask(project, found.places));
+    WHEELYARD_ASSIGN(const auto listings, places_.ask(project, found.places, found.unanswered));
     for (const auto& listing : listings) {
         for (auto& offer : sdists_on_page(listing.page, project, listing.place)) {
             const auto url = base::parse_url(offer.url);
@@ -63,11 +63,10 @@ base::Result<SdistOffers> Sources::offers(const std::string& project) {
 }
 
 // Asks the recipe's index, or pip's places if it has none.
-base::Result<std::vector<Listing>> Sources::ask_upstream(const Recipe& recipe,
-                                                         std::vector<std::string>& asked) {
-    if (recipe.index.empty()) return places_.ask(recipe.package, asked);
+base::Result<std::vector<Listing>> Sources::ask_upstream(const Recipe& recipe, SdistOffers& found) {
+    if (recipe.index.empty()) return places_.ask(recipe.package, found.places, found.unanswered);
     WHEELYARD_ASSIGN(auto page, simple::fetch_project(http_, recipe.index, recipe.package));
-    asked.push_back(recipe.index + " (the recipe's upstream)");
+    found.places.push_back(recipe.index + " (the recipe's upstream)");
     std::vector<Listing> listings;
     if (page) listings.push_back({std::move(*page), recipe.index, {}});
     return listings;
@@ -87,7 +86,7 @@ base::Result<SdistOffers> Sources::offers(const Recipe& recipe) {
         found.places.push_back(recipe.url + " (tags)");
     }
     if (recipe.source == SourceKind::upstream) {
-        WHEELYARD_ASSIGN(const auto listings, ask_upstream(recipe, found.places));
+        WHEELYARD_ASSIGN(const auto listings, ask_upstream(recipe, found));
         for (const auto& listing : listings) {
             for (const auto& file : listing.page.files) {
                 const auto name = wheel::parse_wheel_filename(file.filename);
@@ -186,6 +185,7 @@ base::Result<SourceRecord> Sources::fetch_sdist(const Recipe& recipe, const std:
     WHEELYARD_ASSIGN(const auto found, offers(recipe.package));
     const std::string pinned = recipe.pinned_sha256(wanted.text());
     const SdistOffer* offer = choose_sdist(found.sdists, wanted, pinned);
+    if (offer == nullptr && found.unanswered) return tl::unexpected(*found.unanswered);
     if (offer == nullptr) {
         return base::fail(
             "source.absent",

@@ -28,18 +28,16 @@ namespace wheelyard::builder {
 class Sources {
   public:
     using DefaultIndex = Places::DefaultIndex;
-    using Note = std::function<void(const std::string&)>;
 
-    // `default_index` is called only if no index is configured and no-index is not set, and only once.
+    // `default_index` and `warn`: as Places.
     Sources(io::HttpClient& http, const std::filesystem::path& work_directory, simple::PipConfig pip,
-            DefaultIndex default_index);
+            DefaultIndex default_index, Places::Warn warn = {});
 
     // Without this call, recipes whose source is a repository are errors.
     void use_git(GitSource git) { git_.emplace(std::move(git)); }
 
     // The versions of a recipe's package that can be built, for any kind of source.
     [[nodiscard]] base::Result<SdistOffers> offers(const Recipe& recipe);
-    // A place that does not answer is an error: without it, another version could be chosen.
     [[nodiscard]] base::Result<SdistOffers> offers(const std::string& project);
 
     // Finds a source, downloads it into the cache and checks it. Fills kind, origin, filename and sha256. Idempotent.
@@ -70,8 +68,7 @@ class Sources {
     [[nodiscard]] base::Status fill(const Recipe& recipe, SourceRecord& source,
                                     const std::filesystem::path& tree,
                                     const base::KeepAlive& keep_alive) const;
-    [[nodiscard]] base::Result<std::vector<Listing>> ask_upstream(const Recipe& recipe,
-                                                                  std::vector<std::string>& asked);
+    [[nodiscard]] base::Result<std::vector<Listing>> ask_upstream(const Recipe& recipe, SdistOffers& found);
     [[nodiscard]] base::Result<SourceRecord> fetch_sdist(const Recipe& recipe, const std::string& version,
                                                          const base::KeepAlive& keep_alive);
     // The archive of this digest, from the cache or from `address`.

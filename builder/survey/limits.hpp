@@ -9,6 +9,7 @@
 namespace wheelyard::builder {
 
 inline constexpr std::size_t max_listed = 12;  // names in one comment of a draft
+inline constexpr int max_asked_again = 20;     // a question of `site init`, of which each answer was wrong
 inline constexpr std::size_t max_queues_listed = 30;
 inline constexpr std::size_t max_nodes_listed = 12;  // node types of a draft
 inline constexpr std::size_t max_site_name = 64;     // as the reader of site.toml accepts

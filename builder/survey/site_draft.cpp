@@ -84,10 +84,11 @@ class Draft : private DraftText {
         const FolderSurvey* work = survey_.folders.empty() ? nullptr : &survey_.folders.front();
         table("[state]");
         note("The journal. Not on scratch, which is purged.");
-        if (state == nullptr)
+        if (state == nullptr && wishes_.folder.empty())
             fill_in("no writable folder was found for the state: choose one that is not purged");
-        set("directory",
-            toml_text(state == nullptr ? "state" : state->path + "/wheelyard/" + name_ + "/state"));
+        set("directory", toml_text(!wishes_.folder.empty() ? (wishes_.folder / "state").string()
+                                   : state == nullptr      ? "state"
+                                                           : state->path + "/wheelyard/" + name_ + "/state"));
         table("[work]");
         note(
             "Build trees, sources and logs; compute nodes must mount it, and it may be scratch. torch needs "
@@ -96,10 +97,12 @@ class Draft : private DraftText {
             note("found: " + folder.origin + ", " + folder.path + ", " +
                  (folder.file_system == "-" ? "" : folder.file_system + ", ") +
                  base::render_bytes(folder.free_bytes) + " free");
-        if (work != nullptr && work->free_bytes < min_build_bytes)
+        if (wishes_.folder.empty() && work != nullptr && work->free_bytes < min_build_bytes)
             fill_in("builds need " + base::render_bytes(min_build_bytes) +
                     " in the work folder: free some space, or choose another folder");
-        set("directory", toml_text(work == nullptr ? "work" : work->path + "/wheelyard/" + name_ + "/work"));
+        set("directory", toml_text(!wishes_.folder.empty() ? (wishes_.folder / "work").string()
+                                   : work == nullptr       ? "work"
+                                                           : work->path + "/wheelyard/" + name_ + "/work"));
     }
 
     [[nodiscard]] const QueueSurvey* queue() const {

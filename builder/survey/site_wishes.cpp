@@ -45,10 +45,17 @@ std::string suggested_name(const Survey& survey) {
     return name.empty() ? "site" : name;
 }
 
-SiteWishes ask_wishes(const Survey& survey, SiteWishes wishes, const AskPerson& ask) {
+SiteWishes ask_wishes(const Survey& survey, SiteWishes wishes, const AskPerson& ask,
+                      const CheckWishes& check) {
     const auto ask_if_empty = [&](std::string& wish, const std::string& question,
                                   const std::string& fallback) {
-        if (wish.empty()) wish = ask(question, fallback);
+        if (!wish.empty()) return;
+        std::string problem;
+        for (int tries = 0; tries < max_asked_again; ++tries) {
+            wish = ask(problem.empty() ? question : problem + "\n" + question, fallback);
+            problem = check ? check(wishes) : "";
+            if (problem.empty()) return;
+        }
     };
     ask_if_empty(wishes.name, "Name of the site", suggested_name(survey));
     ask_if_empty(wishes.registry, "URL of the registry (empty: none, wheels stay on this machine)", "");

@@ -19,14 +19,19 @@ struct SiteWishes {
     std::string token_file;                // default: "NAME.token" in the folder of site.toml
     std::string queue;                     // default: that of the batch system
     std::string account;                   // default: the user's only one
+    std::filesystem::path folder;          // absolute, of state and work; empty: the home and scratch
     std::filesystem::path common_recipes;  // an installed site-configs/common; empty: there is none
 };
 
 // Asks a person one question; an empty answer is `fallback`.
 using AskPerson = std::function<std::string(const std::string& question, const std::string& fallback)>;
 
-// Asks for what is not wished yet and cannot be found.
-[[nodiscard]] SiteWishes ask_wishes(const Survey& survey, SiteWishes wishes, const AskPerson& ask);
+// What is wrong with the wishes so far; empty: nothing.
+using CheckWishes = std::function<std::string(const SiteWishes& wishes)>;
+
+// Asks for what is not wished yet and cannot be found; again, with what is wrong, until `check` accepts the answer.
+[[nodiscard]] SiteWishes ask_wishes(const Survey& survey, SiteWishes wishes, const AskPerson& ask,
+                                    const CheckWishes& check = {});
 
 // "Yard 2" → "yard-2": a valid site name. Empty where nothing of the text can be part of one.
 [[nodiscard]] std::string site_name_of(std::string_view text);

@@ -2,6 +2,7 @@
 #include "builder/workplace/workplace.hpp"
 
 #include <unistd.h>
+#include <cstdio>
 
 #include <algorithm>
 #include <cstdint>
@@ -11,6 +12,7 @@
 #include "builder/site/script_setup.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/process/process.hpp"
+#include "lib/base/text/printable.hpp"
 
 namespace wheelyard::builder {
 namespace {
@@ -62,10 +64,16 @@ base::Result<std::unique_ptr<Workplace>> Workplace::open(const fs::path& site_fi
     place->source_http_.emplace(place->pip_.http_settings());
     place->registry_http_.emplace();
     place->sources_.emplace(
-        *place->source_http_, site.work_directory, place->pip_, [python]() -> base::Result<std::string> {
+        *place->source_http_, site.work_directory, place->pip_,
+        [python]() -> base::Result<std::string> {
             if (python == nullptr)
                 return base::fail_for_now("pip.no_index", "No Python of this site is usable");
             return ask_default_index(*python);
+        },
+        [](const std::string& text) {
+            std::fputs(("wheelyard-builder: warning of pip's configuration: " + base::printable(text) + "\n")
+                           .c_str(),
+                       stderr);
         });
     place->sources_->use_git(GitSource(site.work_directory / "sources", job_environment(environment),
                                        place->clock_, site.login_minutes));

@@ -9,6 +9,7 @@
 #include "indexer/avail_wheels/table/table.hpp"
 #include "indexer/avail_wheels/words.hpp"
 #include "lib/base/text/text.hpp"
+#include "lib/base/text/usage.hpp"
 #include "lib/base/version.hpp"
 
 namespace wheelyard::avail_wheels {
@@ -65,7 +66,8 @@ void add_choosing_options(CLI::App& app, Words& words) {
     app.add_flag("--all", words.all,
                  "Everything: --all-versions --all-pythons --all-archs, and files that are yanked or for "
                  "other systems");
-    app.add_option("-v,--version", words.version, "This version (1.21.3 or 1.21.*)")
+    app.add_option("-v,--version", words.version,
+                   "This version (1.21.3 or 1.21.*); without one, that of this program")
         ->type_name("VERSION")
         ->group(version_group);
     app.add_flag("--all-versions,--all_versions", words.all_versions, "Every version")->group(version_group);
@@ -252,12 +254,15 @@ std::variant<Options, Leave> parse_command_line(const std::vector<std::string>& 
     add_choosing_options(app, words);
     add_display_options(app, words);
     add_node_options(app, words);
+    // With a value it is the Alliance's option for a wheel's version.
+    if (arguments == std::vector<std::string>{"--version"})
+        return Leave{0, base::version_text("avail_wheels") + "\n"};
     try {
         auto words_given = unabbreviated(app, arguments);
         std::reverse(words_given.begin(), words_given.end());  // CLI11 expects reverse order
         app.parse(std::move(words_given));
     } catch (const CLI::CallForHelp&) {
-        return Leave{0, app.help()};
+        return Leave{0, base::wrap_help(app.help())};
     } catch (const CLI::CallForVersion& version) {
         return Leave{0, std::string(version.what()) + "\n"};
     } catch (const CLI::ExtrasError& error) {

@@ -116,7 +116,8 @@ std::vector<std::string> next_steps(const Options& options, const Answer& answer
     for (const auto& wanted : options.query.wanted) {
         const bool is_missing = std::find(answer.not_available.begin(), answer.not_available.end(),
                                           wanted.name) != answer.not_available.end();
-        if ((!wanted.is_glob() && !is_missing) || !seen.insert(wanted.pattern).second) continue;
+        const bool has_nothing = is_missing || (wanted.is_glob() && answer.wheels.empty());
+        if (!has_nothing || !seen.insert(wanted.pattern).second) continue;
         steps.push_back(step_for(wanted, options, known));
     }
     return steps;

@@ -17,7 +17,7 @@ struct NextStep {
     bool takes_requests = false;        // of this user
 };
 
-// One sentence for each name or pattern without a wheel. Only for an answer without wheels.
+// One sentence for each name or pattern without a wheel.
 [[nodiscard]] std::vector<std::string> next_steps(const Options& options, const Answer& answer,
                                                   const NextStep& known);
 

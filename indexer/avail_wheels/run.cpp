@@ -536,6 +536,19 @@ NextStep what_is_known(const Options& options, const World& world, const Found& 
     return known;
 }
 
+// Of several names: which have no wheel, where the output does not say it.
+void tell_missing(const Options& options, const Answer& answer, std::ostream& err) {
+    std::set<std::string> asked;
+    for (const auto& wanted : options.query.wanted)
+        asked.insert(wanted.name);
+    const std::size_t missing = answer.not_available.size();
+    const bool shows_them =
+        options.rows.not_available || options.rows.not_available_only || options.format == "json";
+    if (asked.size() < 2 || missing == 0 || shows_them) return;
+    err << "avail_wheels: " << missing << " of " << asked.size() << (missing == 1 ? " has" : " have")
+        << " no wheel: " << base::printable(base::join(answer.not_available, ", ")) << '\n';
+}
+
 int complete_names(const Options& options, const World& world, std::ostream& out) {
     std::optional<simple::Catalogue> catalogue;
     if (options.index_url.empty()) {
@@ -612,8 +625,9 @@ int run(const std::vector<std::string>& arguments, const World& world, std::ostr
     Answer answer = choose(options.query, std::move(found->listed));
     if (needs_node) judge_all(answer, node, options.site, owned);
     if (options.install_line) warn_of_unsure(answer, err);
+    tell_missing(options, answer, err);
     // Only on a terminal: scripts may parse standard error as the Alliance's original prints it.
-    if (world.err_is_terminal && answer.wheels.empty()) {
+    if (world.err_is_terminal && (answer.wheels.empty() || !answer.not_available.empty())) {
         for (const auto& step : next_steps(options, answer, what_is_known(options, world, *found)))
             err << "avail_wheels: " << step << '\n';
     }

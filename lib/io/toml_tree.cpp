@@ -139,8 +139,10 @@ base::Result<TomlNode> parse_toml_tree(std::string_view text, const fs::path& fi
     const auto parsed = toml::parse(text, std::string_view(file.native()));
     if (parsed) return copy(parsed.table());
     const auto& error = parsed.error();
-    return base::fail("config.syntax",
-                      render_place(file, place_of(error.source())) + ": " + std::string(error.description()));
+    std::string what(error.description());
+    if (what.find("could not determine value type") != std::string::npos)
+        what = "this is no value: strings need quotes";
+    return base::fail("config.syntax", render_place(file, place_of(error.source())) + ": " + what);
 }
 
 }  // namespace wheelyard::io

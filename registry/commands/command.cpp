@@ -30,7 +30,7 @@ CLI::App& group_of(CLI::App& app, std::span<const CommandGroup> groups, std::str
 }  // namespace
 
 std::vector<AddedCommand> add_commands(CLI::App& app, std::span<const CommandGroup> groups,
-                                       std::span<const Command> commands) {
+                                       std::span<const Command> commands, std::span<const Heading> headings) {
     std::vector<AddedCommand> added;
     for (const Command& row : commands) {
         CLI::App& parent = row.group.empty() ? app : group_of(app, groups, row.group);
@@ -40,6 +40,13 @@ std::vector<AddedCommand> add_commands(CLI::App& app, std::span<const CommandGro
         command->footer(help_example(words) + "\n" + std::string(row.help_end));
         added.push_back({command, row.setup(*command)});
     }
+    std::size_t with_heading = 0;
+    for (const Heading& heading : headings) {
+        for (const std::string_view command : heading.commands)
+            app.get_subcommand(std::string(command))->group(std::string(heading.title));
+        with_heading += heading.commands.size();
+    }
+    WHEELYARD_CHECK(with_heading == app.get_subcommands([](const CLI::App*) { return true; }).size());
     return added;
 }
 

@@ -44,14 +44,20 @@ struct CommandGroup {
     std::string_view summary;
     std::string_view example;  // empty: that of the program
 };
+// What --help lists together: names of commands and groups.
+struct Heading {
+    std::string_view title;
+    std::vector<std::string_view> commands;
+};
 struct AddedCommand {
     const CLI::App* app;
     Run run;
 };
 
-// In the order of the table, which is that of --help.
+// In the order of the table, which is that of --help below each heading. Each command has one.
 [[nodiscard]] std::vector<AddedCommand> add_commands(CLI::App& app, std::span<const CommandGroup> groups,
-                                                     std::span<const Command> commands);
+                                                     std::span<const Command> commands,
+                                                     std::span<const Heading> headings);
 // The command that was parsed, which must be one of them.
 [[nodiscard]] base::Result<int> run_parsed(std::span<const AddedCommand> commands, const Services& services);
 

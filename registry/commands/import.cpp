@@ -60,6 +60,10 @@ class Importer {
 
     base::Result<Imported> import(const std::string& wheel) {
         const fs::path local(wheel);
+        std::error_code error;
+        if (is_path(wheel) && !fs::exists(local, error))
+            return base::fail_as(base::ErrorKind::missing, base::Recovery::never,
+                                 {"import.no_file", "There is no such file", wheel, "check the path"});
         WHEELYARD_ASSIGN(const WheelChoice choice,
                          parse_wheel_choice(is_path(wheel) ? local.filename().native() : wheel, index_.policy,
                                             accepted_files(index_)));

@@ -77,9 +77,10 @@ TEST_CASE("a command whose site file is missing prints nothing but an error that
     const base::TempDir folder = *base::TempDir::make("commands");
     Arguments arguments;
     arguments.site = folder.path() / "site.toml";
-    arguments.name = "check";  // a cell for the others
-    for (const auto command : {run_plan, run_site, run_run, run_tick, run_status, run_explain, run_logs,
-                               run_retry, run_reproduce, run_cancel, run_cron_line, run_scrontab_line}) {
+    arguments.name = "cell";
+    for (const auto command :
+         {run_plan, run_site_check, run_site_user_files, run_run, run_tick, run_status, run_explain, run_logs,
+          run_retry, run_reproduce, run_cancel, run_cron_line, run_scrontab_line}) {
         const Printed printed = run(command, arguments);
         CHECK(printed.status == 2);
         CHECK(printed.out.empty());
@@ -92,9 +93,8 @@ TEST_CASE("`site user-files` writes the files that it lists, and `cron-line` mak
     const base::TempDir folder = *base::TempDir::make("commands");
     Arguments arguments;
     arguments.site = fs::path(WHEELYARD_TEST_DATA) / "../site-configs/debian12/site.toml";
-    arguments.name = "user-files";
     arguments.to = folder.path() / "files";
-    const Printed files = run(run_site, arguments);
+    const Printed files = run(run_site_user_files, arguments);
     CHECK(files.status == 0);
     CHECK(!files.out.empty());
     for (const auto line : base::split_lines(files.out))

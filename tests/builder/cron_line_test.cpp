@@ -28,6 +28,19 @@ TEST_CASE("a crontab line contains its environment and escapes percent signs") {
           "tick --site '/home/a b/100\\%/site.toml' >> /home/state/tick.log 2>&1\n");
 }
 
+TEST_CASE(
+    "the paths of certificates and of pip's configuration are copied: without them a tick reaches no index") {
+    CronInput site = input;
+    for (const char* name : {"SSL_CERT_FILE", "PIP_CERT", "PIP_CONFIG_FILE", "REQUESTS_CA_BUNDLE"}) {
+        site.environment[name] = "/etc/our ca.pem";
+        for (const auto& lines : {render_cron_line(site), render_scrontab_line(site)})
+            CHECK_MESSAGE(lines.find(std::string(" ") + name + "='/etc/our ca.pem' ") != std::string::npos,
+                          lines);
+    }
+    CHECK(render_cron_line(site).starts_with(
+        "# Set in this shell, but not copied because they may contain secrets: PIP_INDEX_URL.\n"));
+}
+
 TEST_CASE("the lines have the site's interval of ticks") {
     CronInput often = input;
     often.tick_minutes = 2;

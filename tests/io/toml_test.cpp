@@ -76,6 +76,13 @@ CC = "gcc"
     CHECK(document.finish());
 }
 
+TEST_CASE("a text without quotes is an error that says so, at its place") {
+    const auto document = TomlDocument::parse("name = 1\nkind = slurm\n", "site.toml");
+    REQUIRE(!document.has_value());
+    CHECK(document.error().text().find("site.toml:2:") != std::string::npos);
+    CHECK(document.error().text().find("strings need quotes") != std::string::npos);
+}
+
 TEST_CASE("an unknown key is reported with its place and the nearest known key") {
     CHECK(problems_of("name = \"x\"\nprot = 80\n", [](TomlTable& root) {
               root.string("name");

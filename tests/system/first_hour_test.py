@@ -10,7 +10,8 @@ from pathlib import Path
 
 from support.case import FarmCase, main
 from support.farm import COMMAND_TIMEOUT_S
-from support.package_index import PackageIndex, write_sdist
+from support.few_programs import link_programs
+from support.package_index import FAST_C, PackageIndex, write_sdist
 from support.site import Site
 from support.wheels import Wheel
 
@@ -38,7 +39,8 @@ class FirstHourTest(FarmCase):
                                          ("wheelyard-builder", ["rnu"], "run"), ("wheelyard-indexer", ["publsh"], "publish")):
             done = self.farm.run(program, *words)
             self.assertEqual((done.returncode, done.stdout, done.stderr),
-                             (2, "", f"{program}: There is no command `{words[-1]}`; did you mean `{expected}`?\n"))
+                             (2, "", f"{program}: There is no command `{words[-1]}`; did you mean `{expected}`?\n"
+                                     f"Run `{' '.join([program, *words[:-1]])} --help` for what it takes.\n"))
 
     def test_a_misspelt_option_is_answered_with_the_nearest_one_of_its_command(self):
         for program, words, expected in (
@@ -48,7 +50,50 @@ class FirstHourTest(FarmCase):
                 ("wheelyard-builder", ["logs", "--site", "s.toml", "--folow", "x"], "There is no option `--folow`; did you mean `--follow`?"),
                 ("wheelyard-indexer", ["publish", "--indx=main"], "There is no option `--indx`; did you mean `--index`?")):
             done = self.farm.run(program, *words)
-            self.assertEqual((done.returncode, done.stdout, done.stderr), (2, "", f"{program}: {expected}\n"))
+            command = " ".join([program, *[word for word in words[:2] if word in ("serve", "token", "create", "logs", "publish")]])
+            self.assertEqual((done.returncode, done.stdout, done.stderr),
+                             (2, "", f"{program}: {expected}\nRun `{command} --help` for what it takes.\n"))
+
+    def test_wrong_usage_names_the_program_and_the_command_that_explains_it(self):
+        for program, words in (("wheelyard-registry", []), ("wheelyard-registry", ["token", "create"]), ("wheelyard-builder", ["logs"]),
+                               ("wheelyard-builder", ["site"]), ("wheelyard-indexer", ["publish"])):
+            done = self.farm.run(program, *words, cwd=self.folder)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            first, last = done.stderr.splitlines()[0], done.stderr.splitlines()[-1]
+            self.assertTrue(first.startswith(f"{program}: "), done.stderr)
+            self.assertEqual(last, f"Run `{' '.join([program, *words])} --help` for what it takes.")
+
+    def test_every_program_has_its_version_and_a_help_of_100_columns(self):
+        for program, words in (("wheelyard-registry", ["import"]), ("wheelyard-builder", ["site", "init"]), ("wheelyard-builder", ["logs"]),
+                               ("wheelyard-indexer", ["publish"]), ("wheelyard-governor", []), ("avail_wheels", [])):
+            for option in ("-V", "--version"):
+                self.assert_ran(self.farm.run(program, option), f"{program} ")
+            for command in ([], words):
+                done = self.farm.run(program, *command, "--help")
+                self.assertEqual([line for line in done.stdout.splitlines() if len(line) > 100], [])
+                self.assertEqual(done.returncode, 0)
+
+    def test_the_site_file_is_the_shells_the_folders_or_the_last_that_was_written(self):
+        with PackageIndex(self.folder / "sources") as sources:
+            site = Site(self.farm, sources, self.farm.create_token(), {}, name="named")
+            home, elsewhere = self.folder / "of-a-user", self.folder / "without-a-site"
+            home.mkdir()
+            elsewhere.mkdir()
+            environment = site.environment | {"HOME": str(home)}
+            environment.pop("XDG_CONFIG_HOME", None)
+            builder = lambda folder, *words, **more: self.farm.run(  # noqa: E731
+                "wheelyard-builder", *words, environment=environment | more, cwd=folder)
+            self.assert_failed(builder(elsewhere, "plan"), "No site file is named", "--site", "WHEELYARD_BUILDER_SITE", "site init")
+            self.assert_failed(builder(elsewhere, "plan", WHEELYARD_SITE="/x"), "WHEELYARD_SITE names the file of avail_wheels")
+            written = builder(self.folder, "site", "init", "--yes", "--name", "last")
+            self.assertIn(written.returncode, (0, 1), written.stderr)
+            remembered = builder(elsewhere, "plan")
+            self.assert_ran(remembered)
+            self.assertIn(f"--site {self.folder}/site.toml, which the last `site init` wrote", remembered.stderr)
+            here = builder(self.folder, "plan")
+            self.assertEqual((here.returncode, here.stderr.count("site init")), (0, 0), here.stderr)
+            other = builder(self.folder, "plan", WHEELYARD_BUILDER_SITE=str(site.file))
+            self.assertNotEqual(other.stdout, here.stdout)
 
     def test_a_wheel_of_this_folder_is_imported_without_a_path_and_another_source_keeps_its_meaning(self):
         wheel = Wheel("yard-here").write(self.folder)
@@ -57,6 +102,14 @@ class FirstHourTest(FarmCase):
         (self.folder / "elsewhere").mkdir()
         self.assert_failed(self.registry(*words, "--from", str(self.folder / "elsewhere"), **nowhere), "The folder has no such wheel")
         self.assert_ran(self.registry(*words, **nowhere), f"imported debian12/{wheel.name}")
+        self.assert_failed(self.registry(*words[:4], "./MY-WHEEL.whl", **nowhere), "There is no such file", "./MY-WHEEL.whl")
+
+    def test_a_command_prints_what_it_did_and_no_log_of_publishing(self):
+        wheel = Wheel("yard-quiet").write(self.folder)
+        for words in (["import", "debian12", wheel], ["yank", "debian12", wheel.name, "--reason", "x"], ["delete", "debian12", wheel.name, "--reason", "x"]):
+            done = self.registry(*map(str, words), "-c", str(self.farm.config))
+            self.assert_ran(done)
+            self.assertEqual(done.stderr, "")
 
     def test_a_tick_that_has_nothing_to_do_gives_the_reason_on_a_terminal_and_nothing_to_cron(self):
         with PackageIndex(self.folder / "sources") as sources:
@@ -72,6 +125,18 @@ class FirstHourTest(FarmCase):
             os.close(reader)
             self.assertIn("Nothing to do now: 1 held.", shown)
             self.assertIn("The token may not upload to index debian12", shown)
+
+    def test_a_build_without_a_compiler_is_explained_and_not_repeated(self):
+        few = self.folder / "few"
+        link_programs(few, "cc", "c++", "gcc*", "g++*", "clang*", "*-linux-gnu-g*", "*-linux-gnu-cpp*", "c89*", "c99*")
+        with PackageIndex(self.folder / "sources") as sources:
+            write_sdist(sources.folder, "yard-fast", "1.0", c_source=FAST_C)
+            site = Site(self.farm, sources, self.farm.create_token(), {"yard-fast": "1.0"}, name="bare")
+            done = subprocess.run(site.command("run"), env=site.environment | {"PATH": str(few)}, capture_output=True, text=True,
+                                  timeout=COMMAND_TIMEOUT_S)
+            [attempt] = site.attempts()
+            self.assertEqual((done.returncode, attempt["failure"]["cause"]), (1, "compiler.missing"), done.stdout + done.stderr)
+            self.assertIn("build-essential", done.stdout + done.stderr)
 
     def test_the_front_page_of_a_registry_is_no_index_with_its_links_as_packages(self):
         self.assert_ran(self.farm.run("wheelyard-registry", "import", "--config", self.farm.config, "debian12",

@@ -111,10 +111,23 @@ class Launcher(GovernedCase):
             self.environment.pop("HOME", None)
             self.environment |= {"HOME": home} if home else {}
             result = self.run_in(None, [GOVERNOR, "--quiet", "--", "sh", "-c", "command -v gcc; gcc -c a.c"])
-            self.assertEqual((result.returncode, result.stdout, result.stderr), (0, f"{folder}/shims/gcc\n", ""))
+            self.assertEqual((result.returncode, result.stderr), (0, ""))
+            self.assertRegex(result.stdout, rf"^{folder}/shims/[0-9]+/gcc\n$")
             self.assertEqual(folder.stat().st_mode & 0o777, 0o700)
             self.assertTrue((folder / "history").exists())
         self.assertFalse(Path("/tmp/.cache/wheelyard").exists())
+
+    def test_a_compiler_of_an_earlier_build_is_not_found_by_one_that_has_none(self):
+        self.tool("gcc-99", "#!/bin/sh\ntouch a.o\n")
+        governed = [GOVERNOR, "--quiet", "--no-history", "--", "sh", "-c"]
+        self.assertEqual(self.run_in(None, [*governed, "gcc-99 -c a.c"]).returncode, 0)
+        (self.folder / "tools/gcc-99").unlink()
+        result = self.run_in(None, [*governed, "command -v gcc-99; gcc-99 -c a.c"])
+        self.assertEqual((result.returncode, result.stdout), (127, ""), result.stderr)
+        self.assertIn("gcc-99: not found", result.stderr)
+        link = next(self.folder.glob("cache/wheelyard/governor/shims/*/gcc-99"))  # a build may have recorded its path
+        result = self.run_in(None, [*governed, f"{link} -c a.c"])
+        self.assertEqual((result.returncode, result.stderr), (127, "wheelyard-governor: gcc-99: command not found\n"))
 
     def test_an_empty_socket_path_means_no_governor(self):
         (self.folder / "a.c").write_text("int f(void) { return 1; }\n")

@@ -319,7 +319,9 @@ class Ccache(ToolsCase):
         caches = self.folder / "caches"
         caches.mkdir()
         (caches / "g++").symlink_to(shutil.which("ccache"))
-        plain, shims = self.environment["PATH"], self.folder / "cache/wheelyard/governor/shims"
+        plain = self.environment["PATH"]
+        self.compile()
+        [shims] = (self.folder / "cache/wheelyard/governor/shims").iterdir()  # of an earlier build
         ways = {"its prefix": ("ccache g++", [], {"CCACHE_PREFIX": "distcc"}),
                 "its masquerade, and its prefix": ("g++", [caches], {"CCACHE_PREFIX": "distcc"}),
                 "distcc's masquerade behind it": ("ccache g++", [self.masks], {}),

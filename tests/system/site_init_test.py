@@ -105,7 +105,7 @@ class LocalTest(InitCase):
         keyboard, terminal = pty.openpty()
         self.addCleanup(os.close, keyboard)
         self.addCleanup(os.close, terminal)
-        os.write(keyboard, b"my-site\nhttps://wheels.example.org\n\n\n")
+        os.write(keyboard, b"My Site\nmy-site\nwheels.example.org\nhttps://wheels.example.org\n\n\n")  # two are wrong
         self.init(stdin=terminal)
         site = tomllib.loads(self.file.read_text())
         self.assertEqual((site["name"], site["registry"]["index"]), ("my-site", "my-site"))

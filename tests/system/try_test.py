@@ -26,8 +26,8 @@ class TryTest(unittest.TestCase):
         self.environment = scrubbed_environment(home) | {"PATH": f"{BIN}:{os.environ['PATH']}"}
         del self.environment["PIP_CONFIG_FILE"]
 
-    def start(self) -> subprocess.Popen:
-        return subprocess.Popen([ROOT / "packaging/wheelyard-try"], cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
+    def start(self, *arguments: str) -> subprocess.Popen:
+        return subprocess.Popen([ROOT / "packaging/wheelyard-try", *arguments], cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
     def hide_the_cxx_compiler(self) -> None:
@@ -44,18 +44,48 @@ class TryTest(unittest.TestCase):
         with PackageIndex(self.folder / "sources") as sources:
             write_sdist(sources.folder, want["package"], want["versions"][0], value=7)
             self.environment |= sources.pip_environment
-            process = self.start()
-            said = []
-            for line in process.stdout:
-                said.append(line)
-                if "serves until" in line:
-                    break
-            process.send_signal(signal.SIGINT)
-            process.communicate(timeout=COMMAND_TIMEOUT_S)
-        found = subprocess.run([self.folder / "farm/venv/bin/python", "-c", f"import {want['package']} as it; print(it.value)"],
-                               capture_output=True, text=True)
+            for folder in ("wheelyard-trial", "it's a second"):  # each has a state of its own
+                with self.subTest(folder):
+                    self.try_in(folder, want["package"])
+
+    def try_in(self, name: str, package: str) -> None:
+        process = self.start(*([] if name == "wheelyard-trial" else [name]))
+        said = []
+        for line in process.stdout:
+            said.append(line)
+            if "serve -c" in line:  # the last of the next steps
+                break
+        folder = self.folder / name
+        cd, run, look, serve = [line.strip() for line in said if line.startswith("  ") and " farm " not in line][-4:]
+        # The programs of the test are not beside the script, so their folder is added as the reader's PATH has it.
+        shell = ["sh", "-c"]
+        for command in (run, look):
+            done = subprocess.run([*shell, f"{cd}; PATH={BIN}:$PATH\n{command}"], env=self.environment, cwd=self.folder, capture_output=True,
+                                  text=True, timeout=COMMAND_TIMEOUT_S)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr + "".join(said))
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=COMMAND_TIMEOUT_S)
+        self.assertIn("stopped", (folder / "registry.log").read_text())
+        found = subprocess.run([folder / "venv/bin/python", "-c", f"import {package} as it; print(it.value)"], capture_output=True, text=True)
         self.assertEqual(found.stdout, "7\n", "".join(said))
-        self.assertIn("stopped", (self.folder / "farm/registry.log").read_text())
+        again = subprocess.Popen([*shell, f"{cd}; PATH={BIN}:$PATH\nexec {serve.replace(' serve ', ' serve --ready-file again ', 1)}"],
+                                 env=self.environment, cwd=self.folder, stderr=subprocess.PIPE, text=True)
+        while not (folder / "again").exists() and again.poll() is None:
+            pass
+        again.terminate()
+        self.assertTrue((folder / "again").exists(), again.communicate()[1])
+        self.assertEqual(sorted(path.name for path in (self.folder / "home").iterdir()), [".cache"])  # of pip and the governor
+
+    def test_the_help_and_a_wrong_word_start_nothing(self):
+        for words, status in ((["--help"], 0), (["--hlep"], 2)):
+            process = self.start(*words)
+            said, _ = process.communicate(timeout=COMMAND_TIMEOUT_S)
+            self.assertEqual(process.returncode, status, said)
+            self.assertIn("usage: wheelyard-try [FOLDER]", said)
+        (self.folder / "there").mkdir()
+        process = self.start("there")
+        self.assertIn("wheelyard-try: there exists", process.communicate(timeout=COMMAND_TIMEOUT_S)[0])
+        self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["home", "there"])
 
     def test_where_the_port_is_taken_the_reason_is_shown_and_nothing_is_left_running(self):
         taken = subprocess.Popen(["python3", "-m", "http.server", "--bind", "127.0.0.1", "8080"], stdout=subprocess.PIPE,

@@ -434,7 +434,7 @@ void run_shim(const std::string& name, const std::vector<std::string>& arguments
     const std::string path = path_without(environment("PATH"), shim_folder());
     const auto real = find_real(name, path);
     if (!real) {
-        std::fprintf(stderr, "wheelyard-governor: no other %s on PATH\n", name.c_str());
+        std::fprintf(stderr, "wheelyard-governor: %s: command not found\n", name.c_str());  // as a shell
         ::_exit(127);
     }
     std::vector<std::string> command{*real};

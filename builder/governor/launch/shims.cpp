@@ -7,9 +7,9 @@
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
-#include <set>
 
 #include "builder/governor/admission/kept_folder.hpp"
+#include "builder/governor/admission/predict.hpp"
 #include "builder/governor/launch/build_tools.hpp"
 #include "builder/governor/launch/compile_command.hpp"
 #include "builder/governor/launch/limits.hpp"
@@ -67,9 +67,14 @@ std::string own_program() {
     return error ? std::string() : path.string();
 }
 
+std::string shim_folder_of(const std::set<std::string>& names) {
+    if (auto set = shim_folder(); !set.empty()) return set;
+    const auto hash = hash_text(base::join(std::vector(names.begin(), names.end()), "/"));
+    return kept_folder() / "shims" / std::to_string(hash);
+}
+
 std::string shim_folder() {
-    if (const char* set = std::getenv(shims_variable); set != nullptr && *set != '\0') return set;
-    return kept_folder() / "shims";
+    return environment(shims_variable);
 }
 
 std::string environment(const char* name) {
@@ -86,6 +91,7 @@ void set_or_unset(const char* name, const std::string& value) {
 }
 
 std::string path_without(const std::string& path, const std::string& folder) {
+    if (folder.empty()) return path;
     std::vector<std::string> kept;
     for (const auto part : base::split(path, ':')) {
         if (part != folder) kept.emplace_back(part);
@@ -127,7 +133,7 @@ std::vector<std::string> bypass_shims(std::vector<std::string> command, const st
     bool cached = false, distributed = false;
     for (std::size_t i = 0; i < command.size(); ++i) {
         const std::string name(name_of(command[i]));
-        if (command[i] == folder + "/" + name) {
+        if (command[i].find('/') != std::string::npos && is_own(command[i])) {
             if (auto real = find_behind(name, search, cached, distributed)) command[i] = std::move(*real);
         }
         if (!is_compiler_wrapper(name)) break;
@@ -139,23 +145,27 @@ std::vector<std::string> bypass_shims(std::vector<std::string> command, const st
     return command;
 }
 
-base::Status make_shims(const std::string& folder, const std::string& path) {
+std::set<std::string> shimmed_names(const std::string& path) {
+    std::set<std::string> names;
+    for (const auto part : base::split(path, ':')) {
+        if (part.empty()) continue;
+        std::error_code error;
+        for (const auto& entry : fs::directory_iterator(fs::path(part), error)) {
+            std::string name = entry.path().filename().string();
+            const bool is_shimmed =
+                is_compiler_name(name) || is_compiler_wrapper(name) || is_ninja(name) || is_make(name);
+            if (is_shimmed && find_real(name, path)) names.insert(std::move(name));
+        }
+    }
+    return names;
+}
+
+base::Status make_shims(const std::string& folder, const std::set<std::string>& names) {
     const std::string program = own_program();
     WHEELYARD_TRY(prepare_kept(folder));
     WHEELYARD_TRY(base::make_directories(folder));
     ::chmod(folder.c_str(), 0700);
-    std::set<std::string> names;
-    for (const auto part : base::split(path, ':')) {
-        if (part.empty() || part == folder) continue;
-        std::error_code error;
-        for (const auto& entry : fs::directory_iterator(fs::path(part), error)) {
-            std::string name = entry.path().filename().string();
-            if (is_compiler_name(name) || is_compiler_wrapper(name) || is_ninja(name) || is_make(name))
-                names.insert(std::move(name));
-        }
-    }
     for (const auto& name : names) {
-        if (!find_real(name, path)) continue;
         const std::string link = folder + "/" + name;
         std::error_code error;
         if (fs::read_symlink(link, error) == fs::path(program)) continue;

@@ -1,9 +1,10 @@
-// A folder of links to this program, named like the compilers, caches and build tools on PATH. The folder has
-// a fixed place, so that a compiler path recorded by a build stays valid. Outside a governed build a shim
-// runs the real program.
+// A folder of links to this program, named like the compilers, caches and build tools on PATH. Builds share the
+// folder of the same names only: a link without a program behind it would be found, and fail. No folder is removed, so
+// that a compiler path recorded by a build stays valid. Outside a governed build a shim runs the real program.
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -28,15 +29,19 @@ void set_or_unset(const char* name, const std::string& value);
 // folder, or in that of a cache which comes before it; "" for none.
 [[nodiscard]] std::string masquerading_distributor(const std::string& compiler, std::string path);
 
-// Replaces the shims in `command` by the next programs of that name on `path`, since a cache distinguishes
-// compilers by their files. After a cache, skips this program and masquerade folders of a cache; after a
+// Replaces the shims in `command`, also of another build's folder, by the next programs of that name on `path` without
+// `folder`, since a cache distinguishes compilers by their files. After a cache, skips this program and masquerade folders of a cache; after a
 // distributor, those of a distributor.
 [[nodiscard]] std::vector<std::string> bypass_shims(std::vector<std::string> command,
                                                     const std::string& folder, const std::string& path);
 
-// Creates or completes the folder, with a link for every compiler, cache and build tool on `path`.
-[[nodiscard]] base::Status make_shims(const std::string& folder, const std::string& path);
-// WHEELYARD_GOVERNOR_SHIMS, else `shims` in kept_folder().
+// The names of the compilers, caches and build tools on `path`.
+[[nodiscard]] std::set<std::string> shimmed_names(const std::string& path);
+// Creates or completes the folder, with a link for each name.
+[[nodiscard]] base::Status make_shims(const std::string& folder, const std::set<std::string>& names);
+// The folder for these names: WHEELYARD_GOVERNOR_SHIMS, else `shims/HASH` in kept_folder().
+[[nodiscard]] std::string shim_folder_of(const std::set<std::string>& names);
+// The folder of the governed build that this process belongs to: WHEELYARD_GOVERNOR_SHIMS. Empty: it belongs to none.
 [[nodiscard]] std::string shim_folder();
 // The path of this executable; "" if unknown.
 [[nodiscard]] std::string own_program();

@@ -81,6 +81,10 @@ KnownBad read_known_bad(io::TomlTable table) {
 base::Result<Site> read_site(const std::filesystem::path& file) {
     WHEELYARD_ASSIGN(auto document, io::TomlDocument::read(file));
     io::TomlTable root = document.root();
+    if (root.has("state") && root.has("work"))
+        return base::fail("site.other_program",
+                          "This is a site file of wheelyard-builder, not one of avail_wheels", file.string(),
+                          "name an avail_wheels.toml with --site or in WHEELYARD_SITE");
     Site site;
     (void)root.integer("config_version", newest_config_version, newest_config_version);
     site.index_url = root.string_or("index_url", {});

@@ -1,15 +1,54 @@
 // Parses names, globs and specifiers.
 #include "indexer/avail_wheels/query/wanted.hpp"
 
+#include <algorithm>
+
 #include "lib/base/text/text.hpp"
 #include "lib/wheel/name.hpp"
 #include "lib/wheel/requirement.hpp"
+#include "lib/wheel/version.hpp"
 
 namespace wheelyard::avail_wheels {
 
 namespace {
 
 constexpr std::string_view glob_characters = "*?";
+
+// Names that people import, of projects with another name. Those that may install it are separated by spaces.
+struct ImportName {
+    std::string_view module;  // normalised
+    std::string_view projects;
+};
+constexpr ImportName import_names[] = {
+    {"bio", "biopython"},
+    {"bs4", "beautifulsoup4"},
+    {"cv2", "opencv-python opencv-python-headless opencv-contrib-python opencv-contrib-python-headless"},
+    {"crypto", "pycryptodome"},
+    {"dateutil", "python-dateutil"},
+    {"dotenv", "python-dotenv"},
+    {"faiss", "faiss-cpu faiss-gpu"},
+    {"git", "gitpython"},
+    {"jwt", "pyjwt"},
+    {"opencv", "opencv-python opencv-python-headless opencv-contrib-python opencv-contrib-python-headless"},
+    {"pil", "pillow"},
+    {"pytorch", "torch"},
+    {"serial", "pyserial"},
+    {"skimage", "scikit-image"},
+    {"sklearn", "scikit-learn"},
+    {"umap", "umap-learn"},
+    {"yaml", "pyyaml"},
+    {"zmq", "pyzmq"},
+};
+
+std::vector<std::string> projects_of_module(std::string_view module) {
+    std::vector<std::string> projects;
+    for (const auto& one : import_names) {
+        if (one.module != module) continue;
+        for (const auto project : base::split(one.projects, ' '))
+            projects.emplace_back(project);
+    }
+    return projects;
+}
 
 bool is_pattern_character(char c) {
     return base::is_ascii_alnum(c) || c == '-' || c == '_' || c == '.' ||
@@ -46,7 +85,8 @@ bool Wanted::is_glob() const {
 }
 
 bool Wanted::matches(std::string_view project) const {
-    return is_glob() ? base::matches_glob(pattern, project) : pattern == project;
+    if (is_glob()) return base::matches_glob(pattern, project);
+    return pattern == project || std::find(projects.begin(), projects.end(), project) != projects.end();
 }
 
 base::Result<Wanted> parse_wanted(std::string_view text) {
@@ -56,8 +96,13 @@ base::Result<Wanted> parse_wanted(std::string_view text) {
     if (glob == std::string_view::npos || glob > text.find_first_of("<>=!~;@")) {
         auto requirement = wheel::Requirement::parse(text);
         if (!requirement) return fail_wanted(text, requirement.error().sentence);
-        return Wanted{requirement->name, requirement->project, std::move(requirement->specifiers),
+        if (wheel::Version::parse(requirement->url))
+            return fail_wanted(text,
+                               "A version follows ==, as in " + requirement->name + "==" + requirement->url);
+        Wanted wanted{requirement->name, requirement->project, std::move(requirement->specifiers),
                       std::move(requirement->marker)};
+        wanted.projects = projects_of_module(wanted.pattern);
+        return wanted;
     }
     std::size_t length = 0;
     while (length < text.size() && is_pattern_character(text[length]))

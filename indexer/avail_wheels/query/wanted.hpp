@@ -20,13 +20,15 @@ struct Wanted {
     std::optional<wheel::Marker> marker;
     std::string dependency_groups = {};  // of a lock: those of its marker's variable that count
     std::string version_glob = {};       // "1.2*" of -v, matches public versions; empty: any
+    std::vector<std::string> projects =
+        {};  // where `name` is that of a module: those that install it, normalised
 
     [[nodiscard]] bool is_glob() const;
     [[nodiscard]] bool matches(std::string_view project) const;  // takes a normalised name
 };
 
 // "numpy", "*cdf*", "numpy<1.23", "flash.attn", "torch[extra]==2.4.*". As in the Alliance's program, "numpy==*"
-// is any version, and "torch+cu126" is torch. Error "wanted.invalid".
+// is any version, and "torch+cu126" is torch. "sklearn" is scikit-learn, too. Error "wanted.invalid".
 [[nodiscard]] base::Result<Wanted> parse_wanted(std::string_view text);
 
 // Reads requirements.txt (comments, continued lines, nested -r; other options and URLs are ignored, because

@@ -141,8 +141,11 @@ base::Result<std::vector<Candidate>> read_catalogue(const simple::Catalogue& cat
         return reader.take();
     }
     std::vector<std::string> keys;
-    for (const auto& one : query.wanted)
+    for (const auto& one : query.wanted) {
         keys.push_back(wheel::escape_name(one.pattern));
+        for (const auto& project : one.projects)
+            keys.push_back(wheel::escape_name(project));
+    }
     std::sort(keys.begin(), keys.end());
     keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
     for (const auto& key : keys)

@@ -43,7 +43,9 @@ base::Result<std::set<std::string>> projects_of(const simple::GetPage& get, cons
                                                 const std::vector<Wanted>& wanted) {
     std::set<std::string> projects;
     for (const auto& one : wanted) {
-        if (!one.is_glob()) projects.insert(one.pattern);
+        if (one.is_glob()) continue;
+        projects.insert(one.pattern);
+        projects.insert(one.projects.begin(), one.projects.end());
     }
     const bool needs_root =
         std::any_of(wanted.begin(), wanted.end(), [](const Wanted& one) { return one.is_glob(); });

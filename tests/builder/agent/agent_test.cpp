@@ -382,6 +382,20 @@ TEST_CASE("a built wheel waits while its Python does not answer") {
     CHECK(farm.builds() == 1);
 }
 
+TEST_CASE("while an index does not answer no package has the URL of another one as its reason") {
+    Farm farm;
+    farm.site.registry.reset();
+    farm.site.wants = {{"first", {"latest"}, {"3.11"}}, {"second", {"latest"}, {"3.11"}}};
+    farm.pip.values = {{"index-url", {"http://127.0.0.1:9/simple/", "test"}}};
+    farm.sources.emplace(farm.http, farm.site.work_directory, farm.pip, Sources::DefaultIndex());
+    const auto plan = Agent(farm.parts()).look();
+    REQUIRE(plan.has_value());
+    REQUIRE(plan->cells.size() == 2);
+    CHECK(plan->cells[0].reason.find("http://127.0.0.1:9/simple/first/") != std::string::npos);
+    CHECK(plan->cells[1].reason.find("http://127.0.0.1:9/simple/") != std::string::npos);
+    CHECK(plan->cells[1].reason.find("first") == std::string::npos);
+}
+
 TEST_CASE("while the registry is down no attempt starts, and a built wheel waits") {
     Farm farm;
     farm.registry.down = true;

@@ -22,6 +22,8 @@ TEST_CASE("the name of a missing program is found in each tool's notation") {
         {"/bin/sh: /opt/cuda/bin/nvcc: no such file or directory", "nvcc"},
         {"env: \u2018cargo\u2019: no such file or directory", "cargo"},
         {"error: command 'swig' failed: no such file or directory", "swig"},
+        {"error: command '/k/shims/x86_64-linux-gnu-gcc' failed with exit code 127", "x86_64-linux-gnu-gcc"},
+        {"wheelyard-governor: g++: command not found", "g++"},
         {"unable to execute '/usr/bin/gcc-12': no such file or directory", "gcc-12"},
         {"filenotfounderror: [errno 2] no such file or directory: 'cmake'", "cmake"},
         {"error: linker `cc` not found", "cc"},

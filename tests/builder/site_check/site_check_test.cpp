@@ -89,6 +89,64 @@ TEST_CASE_FIXTURE(PbsPlace, "a package that no source has is reported, and one t
     CHECK(sources == std::vector<std::string>{"source of dmeo"});
 }
 
+TEST_CASE_FIXTURE(PbsPlace, "a version that no source has is reported with the newest that is there") {
+    testing::write(folder.path() / "links" / "demo-1.0.tar.gz", "x");
+    testing::write(folder.path() / "links" / "demo-1.1.tar.gz", "x");
+    site.wants = {{"demo", {"1.0", "1.1+cu126", ">=1,<2", "latest", "3.0.99", ">=4"}, {}}};
+    std::vector<std::string> found, advice;
+    for (const auto& one : check_site(site, Recipes(),
+                                      {{"PATH", "/usr/bin:/bin"},
+                                       {"PIP_NO_INDEX", "1"},
+                                       {"PIP_FIND_LINKS", (folder.path() / "links").string()}})) {
+        if (!one.what.starts_with("source of ")) continue;
+        found.push_back(one.found.substr(0, one.found.find(" in ")));
+        advice.push_back(one.advice);
+    }
+    CHECK(found == std::vector<std::string>{"no sdist of 3.0.99", "no sdist of >=4"});
+    CHECK(advice.at(0) == "correct `versions` in [[want]]: the newest version there is 1.1");
+}
+
+TEST_CASE_FIXTURE(PbsPlace, "a Python that is not there is named with its path, and fails no other check") {
+    site.pythons = {{"3.11", (folder.path() / "bin/nosuch").string()}};
+    site.pythons.front().modules = {"nosuch/1.0"};
+    testing::write(folder.path() / "lmod.sh", "module() { case $1 in load) return 1;; esac; }\n");
+    site.modules.init = (folder.path() / "lmod.sh").string();
+    site.wants = {{"demo", {"latest"}, {}}};
+    const auto lines = check_site(site, Recipes(), {{"PATH", "/usr/bin:/bin"}});
+    const auto python = std::find_if(lines.begin(), lines.end(),
+                                     [](const SiteLine& one) { return one.what == "Python 3.11"; });
+    REQUIRE(python != lines.end());
+    CHECK(!python->good);
+    CHECK(python->found.find((folder.path() / "bin/nosuch").string()) != std::string::npos);
+    for (const auto& one : lines) {
+        if (one.what.starts_with("source of ") || one.what.find("compiler") != std::string::npos)
+            CHECK_MESSAGE(one.good, (one.what + ": " + one.found));
+    }
+}
+
+TEST_CASE_FIXTURE(PbsPlace, "an empty token file is said to be empty, with what to put into it") {
+    site.registry = RegistrySettings{};
+    site.registry->url = "http://127.0.0.1:1";
+    site.registry->index = "main";
+    site.registry->token_file = folder.path() / "main.token";
+    testing::write(site.registry->token_file, "\n", 0600);
+    const auto token = line("token file");
+    REQUIRE(token.has_value());
+    CHECK(!token->good);
+    CHECK(token->found.starts_with("The token file is empty"));
+    CHECK(token->advice.find("wheelyard-registry token create") != std::string::npos);
+    testing::write(site.registry->token_file, "wy_1_2\n", 0600);
+    CHECK(line("token file")->good);
+}
+
+TEST_CASE("a reason is the program's message, without the number of a line of our script") {
+    const auto answer = query_machine("true\nnosuch-compiler -c x.c", {{"PATH", "/usr/bin:/bin"}});
+    CHECK(!answer.good);
+    CHECK(answer.last_line == "nosuch-compiler: command not found");
+    CHECK(reason_in("/bin/bash: line 12: module: command not found\n") == "module: command not found");
+    CHECK(reason_in("bash: cc: command not found\n") == "bash: cc: command not found");
+}
+
 TEST_CASE_FIXTURE(PbsPlace, "a Python without its headers is reported with the folders that were searched") {
     const auto real = base::find_program("python3");
     REQUIRE(real.has_value());

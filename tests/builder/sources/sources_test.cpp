@@ -253,15 +253,57 @@ TEST_CASE("an index in a folder is read like one over HTTP; a missing folder is 
     CHECK(away.error().code == "os.ENOENT");
 }
 
-TEST_CASE("an unreadable find-links folder is an error, not an empty folder") {
+// The warnings are those of pip 23.0 in _internal/index/sources.py.
+TEST_CASE("a find-links folder that is not there is ignored with pip's warning, once") {
     Index index;
+    const std::string missing = (index.work.path() / "unmounted").string();
     simple::PipConfig pip = index.config();
-    pip.values["find-links"] = {(index.work.path() / "unmounted").string(), "PIP_FIND_LINKS"};
+    pip.values["find-links"] = {missing + " file://" + missing, "PIP_FIND_LINKS"};
+    std::vector<std::string> warnings;
+    Sources sources(index.http, index.work.path(), pip, {},
+                    [&](const std::string& text) { warnings.push_back(text); });
+    for (int count = 0; count < 2; ++count) {
+        const auto offers = sources.offers("demo");
+        REQUIRE_MESSAGE(offers.has_value(), offers.error().text());
+        CHECK(offers->sdists.size() == 1);
+        CHECK(!offers->unanswered);
+    }
+    CHECK(warnings ==
+          std::vector<std::string>{
+              "Location '" + missing +
+                  "' is ignored: it is either a non-existing path or lacks a specific scheme.",
+              "Location 'file://" + missing + "' is ignored: it is neither a file nor a directory."});
+}
+
+TEST_CASE("an extra index that does not answer is left out, but a version that it may have is not given up") {
+    Index index;
+    std::string dead;
+    {
+        LoopbackServer gone([](const LoopbackRequest&) { return LoopbackAnswer{}; });
+        dead = gone.url("/simple/");
+    }
+    for (const char* option : {"extra-index-url", "find-links"}) {
+        simple::PipConfig pip = index.config();
+        pip.values[option] = {dead, option};
+        std::vector<std::string> warnings;
+        Sources sources(index.http, index.work.path(), pip, {},
+                        [&](const std::string& text) { warnings.push_back(text); });
+        const auto offers = sources.offers("demo");
+        REQUIRE_MESSAGE(offers.has_value(), offers.error().text());
+        CHECK(offers->sdists.size() == 1);
+        CHECK(offers->unanswered.has_value());
+        REQUIRE(warnings.size() == 1);
+        CHECK(warnings[0].starts_with("Could not fetch URL " + dead + ": "));
+        CHECK(sources.fetch(default_recipe("demo"), "1.0", {}).has_value());
+        const auto other = sources.fetch(default_recipe("demo"), "2.0", {});
+        REQUIRE(!other.has_value());
+        CHECK(other.error().code != "source.absent");
+    }
+    simple::PipConfig pip = index.config();
+    pip.values["index-url"] = {dead, "PIP_INDEX_URL"};
+    pip.values["extra-index-url"] = {index.server.url("/simple/"), "PIP_EXTRA_INDEX_URL"};
     Sources sources(index.http, index.work.path(), pip, {});
-    const auto offers = sources.offers("demo");
-    REQUIRE(!offers.has_value());
-    CHECK(offers.error().code == "os.ENOENT");
-    CHECK(offers.error().text().find("unmounted") != std::string::npos);
+    CHECK(!sources.offers("demo").has_value());
 }
 
 TEST_CASE("for an upstream without an index, pip's places are asked and reported") {

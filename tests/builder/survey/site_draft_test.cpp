@@ -270,6 +270,39 @@ TEST_CASE("a site name from any text; several login nodes are one site") {
     CHECK(suggested_name(survey) == "yard");
 }
 
+TEST_CASE("a wrong answer is asked again with what is wrong, and the other answers are kept") {
+    std::vector<std::string> answers = {"My Site", "my-site", "wheels.example.org",
+                                        "https://wheels.example.org"};
+    std::vector<std::string> asked;
+    const AskPerson person = [&](const std::string& question, const std::string& fallback) {
+        asked.push_back(question);
+        if (answers.empty()) return fallback;
+        const std::string answer = answers.front();
+        answers.erase(answers.begin());
+        return answer;
+    };
+    const SiteWishes wishes = ask_wishes(slurm_machine(), {}, person, [](const SiteWishes& so_far) {
+        const auto read = parse_site(draft_site(slurm_machine(), so_far).text, "/site.toml");
+        return read ? std::string() : "WRONG " + read.error().text();
+    });
+    CHECK(wishes.name == "my-site");
+    CHECK(wishes.registry == "https://wheels.example.org");
+    CHECK(wishes.index == "my-site");
+    REQUIRE(asked.size() == 8);
+    CHECK(asked[1].starts_with("WRONG "));
+    CHECK(asked[1].ends_with("\nName of the site"));
+    CHECK(asked[3].find("expected an http or https URL, found `wheels.example.org`") != std::string::npos);
+}
+
+TEST_CASE("with a folder, state and builds lie in it and nothing is asked of the disks") {
+    SiteWishes wishes;
+    wishes.folder = "/trial";
+    const auto site = parse_site(draft_site(slurm_machine(), wishes).text, "/site.toml");
+    REQUIRE(site.has_value());
+    CHECK(site->state_directory == "/trial/state");
+    CHECK(site->work_directory == "/trial/work");
+}
+
 TEST_CASE("a person is asked only for what no flag says; an empty answer is the suggestion") {
     std::vector<std::string> asked;
     const AskPerson person = [&](const std::string& question, const std::string& fallback) {

@@ -5,6 +5,7 @@
 #include "indexer/avail_wheels/table/table.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/temp_dir.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/base/version.hpp"
 
 using namespace wheelyard;
@@ -46,6 +47,21 @@ TEST_CASE("without arguments, all projects are listed for the shell's Python if 
     CHECK(options_of({}, environment).query.pythons[0].full == "3.11.5");
     CHECK(options_of({"--all-pythons"}, environment).query.pythons.empty());
     CHECK(options_of({"-p", "3.12", "3.13"}, environment).query.pythons.size() == 2);
+}
+
+TEST_CASE("--version alone prints the program's version; with a value it is the Alliance's option") {
+    for (const char* word : {"--version", "-V"}) {
+        CHECK(leave_of({word}).status == 0);
+        CHECK(leave_of({word}).text.starts_with("avail_wheels "));
+    }
+    CHECK(wanted_of(options_of({"numpy", "--version", "1.21.3"})) == Arguments{"numpy==1.21.3"});
+    CHECK(leave_of({"numpy", "--version"}).status == 2);
+}
+
+TEST_CASE("the help fits 100 columns") {
+    const std::string help = leave_of({"--help"}).text;
+    for (const auto line : base::split_lines(help))
+        CHECK_MESSAGE(line.size() <= 100, line);
 }
 
 TEST_CASE("the Alliance's spellings and ours are the same options") {

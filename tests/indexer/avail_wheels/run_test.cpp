@@ -113,6 +113,33 @@ TEST_CASE("the default output is the Alliance's, byte for byte") {
           "netCDF4   1.5.8      cp39      avx2\n");
 }
 
+TEST_CASE("of several names, those without a wheel are named on standard error") {
+    Wheelhouse house;
+    const auto file = house.folder.path() / "requirements.txt";
+    REQUIRE(base::replace_file(file, "tabulate\npip\npackaging\n"));
+    CHECK(house.run({"-r", file.native()}).err == "avail_wheels: 1 of 3 has no wheel: pip\n");
+    CHECK(house.run({"tabulate", "sklearn", "scipy"}).err ==
+          "avail_wheels: 2 of 3 have no wheel: scipy, sklearn\n");
+    CHECK(house.run({"tabulate", "packaging"}).err == "");
+    CHECK(house.run({"scipy"}).err == "");
+    CHECK(house.run({"-r", file.native(), "--not-available"}).err == "");
+    CHECK(house.run({"-r", file.native(), "--not-available-only"}).err == "");
+    house.err_is_terminal = true;
+    const std::string steps = house.run({"tabulate", "packagin"}).err;
+    CHECK(steps.find("1 of 2 has no wheel: packagin\n") != std::string::npos);
+    CHECK(steps.find("There is no packagin here.") != std::string::npos);
+    CHECK(steps.find("tabulate") == std::string::npos);
+}
+
+TEST_CASE("a module's name lists the wheels of its project") {
+    const Wheelhouse house;
+    REQUIRE(
+        base::replace_file(house.folder.path() / "generic/PyYAML-6.0-cp39-cp39-linux_x86_64.whl", "wheel"));
+    const auto ran = house.run({"yaml", "tabulate"});
+    CHECK(ran.out.find("PyYAML") != std::string::npos);
+    CHECK(ran.err == "");
+}
+
 TEST_CASE("a requirement without a wheel has its own row") {
     const Wheelhouse house;
     const auto file = house.folder.path() / "requirements.txt";

@@ -40,7 +40,8 @@ struct CommandLine {
              "Always.\n"},
             {"say", "hello", "greets", "--name ann", registry::setup(add_name_option, greet)},
         };
-        added = registry::add_commands(app, groups, rows);
+        const registry::Heading headings[] = {{"Commands that speak", {"say"}}, {"Others", {"count"}}};
+        added = registry::add_commands(app, groups, rows, headings);
     }
     base::Result<int> run(std::vector<std::string> words) {
         std::reverse(words.begin(), words.end());
@@ -63,6 +64,12 @@ TEST_CASE("the help of a command ends with its example and the end of its row") 
           "\nExample:\n  wheelyard-registry count --name ann\n\nAlways.\n");
     CHECK(line.added[1].app->get_footer() ==
           "\nExample:\n  wheelyard-registry say hello --name ann\n\n" + std::string(registry::exit_statuses));
+}
+
+TEST_CASE("each command is listed below its heading") {
+    const std::string help = CommandLine().app.help();
+    CHECK(help.find("Commands that speak:\n  say ") != std::string::npos);
+    CHECK(help.find("Others:\n  count ") != std::string::npos);
 }
 
 TEST_CASE("a group of commands needs one of them") {

@@ -76,7 +76,7 @@ executable = "{self.python}"
         return environment
 
     def command(self, command: str, *arguments: str) -> list[str]:
-        return [str(BIN / "wheelyard-builder"), command, "--site", str(self.file), *map(str, arguments)]
+        return [str(BIN / "wheelyard-builder"), command, *map(str, arguments), "--site", str(self.file)]
 
     def builder(self, command: str, *arguments: str, failpoint: str = "",
                 timeout: float = COMMAND_TIMEOUT_S) -> subprocess.CompletedProcess:

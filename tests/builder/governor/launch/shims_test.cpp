@@ -46,7 +46,7 @@ TEST_CASE("only this program, under any name, is skipped on PATH") {
     }
 }
 
-TEST_CASE("the shim folder comes from its variable, else it is in the folder of what is kept") {
+TEST_CASE("the shim folder comes from its variable, else the names choose it in the folder of what is kept") {
     struct Row {
         const char *shims, *cache;
         std::string folder;
@@ -62,8 +62,34 @@ TEST_CASE("the shim folder comes from its variable, else it is in the folder of 
          }) {
         CAPTURE(row.folder);
         const Variable a("WHEELYARD_GOVERNOR_SHIMS", row.shims), b("XDG_CACHE_HOME", row.cache);
-        CHECK(shim_folder() == row.folder);
+        const bool is_given = row.shims != nullptr && *row.shims != '\0';
+        CHECK(shim_folder() == (is_given ? row.folder : ""));
+        const fs::path chosen = shim_folder_of({"gcc"});
+        CHECK((is_given ? chosen : chosen.parent_path()) == row.folder);
+        CHECK((shim_folder_of({"g++", "gcc"}) == chosen) == is_given);
     }
+}
+
+TEST_CASE("a build with fewer programs on PATH gets no shim of another build") {
+    const auto made = wheelyard::base::TempDir::make("shims");
+    REQUIRE(made);
+    const std::string root = made->path().string(), full = root + "/full", bare = root + "/bare";
+    const Variable given("WHEELYARD_GOVERNOR_SHIMS", nullptr),
+        cache("XDG_CACHE_HOME", (root + "/cache").c_str());
+    for (const auto& each : {full, bare})
+        fs::create_directory(each);
+    for (const char* name : {"/x86_64-linux-gnu-gcc", "/make"})
+        make_program(full + name);
+    make_program(bare + "/make");
+    for (const auto& path : {full, bare}) {
+        const auto names = shimmed_names(path);
+        REQUIRE(make_shims(shim_folder_of(names), names));
+    }
+    const std::string with = shim_folder_of(shimmed_names(full)),
+                      without = shim_folder_of(shimmed_names(bare));
+    CHECK(fs::is_symlink(with + "/x86_64-linux-gnu-gcc"));
+    CHECK_FALSE(fs::is_symlink(without + "/x86_64-linux-gnu-gcc"));
+    CHECK(fs::is_symlink(without + "/make"));
 }
 
 TEST_CASE(
@@ -78,7 +104,7 @@ TEST_CASE(
     make_program(real + "/clang", 0644);                    // not executable
     fs::create_symlink(own_program(), real + "/nvcc");      // this program itself
     fs::create_symlink(root + "/gone", links + "/gcc-12");  // of an older installation
-    REQUIRE(make_shims(links, links + "::" + real + ":" + root + "/absent"));
+    REQUIRE(make_shims(links, shimmed_names(links + "::" + real + ":" + root + "/absent")));
     std::vector<std::string> made;
     for (const auto& entry : fs::directory_iterator(links)) {
         CHECK(fs::read_symlink(entry.path()) == own_program());

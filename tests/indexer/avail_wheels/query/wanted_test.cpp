@@ -4,6 +4,32 @@
 
 using namespace wheelyard::avail_wheels;
 
+TEST_CASE("the name of a module finds the projects that install it, beside a project of that name") {
+    struct Row {
+        const char *text, *project;
+    };
+    for (const auto& [text, project] :
+         {Row{"sklearn", "scikit-learn"}, Row{"sklearn>=1.4", "scikit-learn"}, Row{"cv2", "opencv-python"},
+          Row{"opencv", "opencv-python-headless"}, Row{"PIL", "pillow"}, Row{"yaml", "pyyaml"}}) {
+        CAPTURE(text);
+        const auto wanted = parse_wanted(text);
+        REQUIRE(wanted);
+        CHECK(wanted->matches(project));
+        CHECK(wanted->matches(wanted->pattern));
+        CHECK_FALSE(wanted->matches("numpy"));
+    }
+    CHECK(parse_wanted("numpy")->projects.empty());
+}
+
+TEST_CASE("a version behind @ is an error with the right spelling; a URL names its project") {
+    for (const char* text : {"msgpack@1.1", "msgpack @ 1.1"}) {
+        const auto wanted = parse_wanted(text);
+        REQUIRE(!wanted);
+        CHECK(wanted.error().sentence == "A version follows ==, as in msgpack==1.1");
+    }
+    CHECK(parse_wanted("pkg @ https://host/pkg-1.0.tar.gz")->name == "pkg");
+}
+
 TEST_CASE("names, globs and requirements are parsed") {
     struct Case {
         const char* text;

@@ -1,0 +1,99 @@
+"""`scripts/release` in a clone: what it refuses, what it writes, that the same commit gives the same bytes, and that the signature verifies."""
+
+import io
+import json
+import shutil
+import subprocess
+import tarfile
+import tempfile
+import unittest
+from pathlib import Path
+
+from support.case import main
+from support.farm import COMMAND_TIMEOUT_S, ROOT
+
+VERSION = "9.8.7"
+CONTENTS = {"$schema": "https://cyclonedx.org/schema/bom-1.5.schema.json", "bomFormat": "CycloneDX",
+            "components": [{"type": "library", "name": "zlib", "version": "1.3", "purl": "pkg:generic/zlib@1.3"}]}
+
+
+class ReleaseTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = Path(tempfile.mkdtemp(prefix="wheelyard-release-"))
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        self.clone, self.packages = self.folder / "clone", self.folder / "packages"
+        self.clone.mkdir()
+        self.packages.mkdir()
+        (self.clone / "scripts").mkdir()
+        shutil.copy(ROOT / "scripts/release", self.clone / "scripts/release")
+        for name, text in (("CMakeLists.txt", f"project(wheelyard VERSION {VERSION} LANGUAGES CXX)\n"),
+                           ("CITATION.cff", f"version: {VERSION}\n"),
+                           ("CHANGELOG.md", f"# Changelog\n\n## [{VERSION}] - 2026-12-01\n\nTen highlights.\n\n## [0.0.1] - 2026-01-01\n\nOld.\n")):
+            (self.clone / name).write_text(text)
+        self.git("init", "-q")
+        self.commit()
+        for machine in ("x86_64", "aarch64"):
+            with tarfile.open(self.packages / f"wheelyard-{VERSION}-portable-linux-{machine}.tar.xz", "w:xz") as tar:
+                for name, data in (("bin/avail_wheels", machine.encode()), ("share/doc/wheelyard/wheelyard.cdx.json", json.dumps(CONTENTS).encode())):
+                    info = tarfile.TarInfo(f"wheelyard-{VERSION}-portable-linux-{machine}/{name}")
+                    info.size = len(data)
+                    tar.addfile(info, io.BytesIO(data))
+        for name in (f"wheelyard-{VERSION}-py3-none-any.whl", f"wheelyard-registry_{VERSION}_amd64.deb", "wheelyard-9.8.6-py3-none-any.whl"):
+            (self.packages / name).write_text(name)
+
+    def git(self, *words: str) -> None:
+        subprocess.run(["git", "-C", self.clone, "-c", "user.name=x", "-c", "user.email=x@example.org", *words], check=True, capture_output=True)
+
+    def commit(self) -> None:
+        self.git("add", "-A")
+        self.git("commit", "-qm", "x")
+
+    def release(self, *words) -> subprocess.CompletedProcess:
+        return subprocess.run([self.clone / "scripts/release", *map(str, words), "--packages", self.packages], capture_output=True, text=True,
+                              timeout=COMMAND_TIMEOUT_S)
+
+    def test_everything_that_is_missing_is_refused_at_once_and_nothing_is_written(self):
+        (self.clone / "new.txt").write_text("x")
+        done = self.release("1.2.3", "--out", self.folder / "out")
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        for phrase in ("not clean: new.txt", f"CMakeLists.txt names version {VERSION}", "CITATION.cff", "no section `## [1.2.3]"):
+            self.assertIn(phrase, done.stderr)
+        self.assertFalse((self.folder / "out").exists())
+
+    def test_the_same_commit_gives_the_same_bytes_and_another_one_does_not(self):
+        first = self.folder / "first"
+        done = self.release(VERSION, "--out", first)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(sorted(path.name for path in first.iterdir()), sorted([
+            "SHA256SUMS", f"wheelyard-{VERSION}-notes.md", f"wheelyard-{VERSION}-portable-linux-aarch64.tar.xz",
+            f"wheelyard-{VERSION}-portable-linux-x86_64.tar.xz", f"wheelyard-{VERSION}-py3-none-any.whl", f"wheelyard-{VERSION}.cdx.json",
+            f"wheelyard-{VERSION}.tar.xz", f"wheelyard-registry_{VERSION}_amd64.deb"]))
+        self.assertEqual((first / f"wheelyard-{VERSION}-notes.md").read_text(), "Ten highlights.\n")
+        contents = json.loads((first / f"wheelyard-{VERSION}.cdx.json").read_text())
+        self.assertEqual([each["name"] for each in contents["components"]], ["avail_wheels", "avail_wheels", "zlib"])
+        subprocess.run(["sha256sum", "-c", "--quiet", "SHA256SUMS"], cwd=first, check=True)
+        with tarfile.open(first / f"wheelyard-{VERSION}.tar.xz") as tar:
+            self.assertIn(f"wheelyard-{VERSION}/CHANGELOG.md", tar.getnames())
+        again = self.release(VERSION, "--out", self.folder / "second", "--compare", first)
+        self.assertEqual(again.returncode, 0, again.stderr)
+        (self.clone / "more.txt").write_text("x")
+        self.commit()
+        other = self.release(VERSION, "--out", self.folder / "third", "--compare", first)
+        self.assertEqual(other.returncode, 1)
+        self.assertIn(f"wheelyard-{VERSION}.tar.xz", other.stderr)
+
+    @unittest.skipUnless(shutil.which("ssh-keygen"), "no ssh-keygen")
+    def test_the_signature_of_the_releasers_key_verifies_and_a_changed_file_does_not(self):
+        key = self.folder / "key"
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key], check=True)
+        (self.folder / "signers").write_text("releaser " + key.with_suffix(".pub").read_text())
+        out = self.folder / "out"
+        self.assertEqual(self.release(VERSION, "--out", out, "--key", key).returncode, 0)
+        verify = ["ssh-keygen", "-Y", "verify", "-n", "file", "-f", self.folder / "signers", "-I", "releaser", "-s", out / "SHA256SUMS.sig"]
+        sums = (out / "SHA256SUMS").read_text()
+        for text, status in ((sums, True), (sums.replace("wheelyard", "otheryard"), False)):
+            self.assertEqual(subprocess.run(verify, input=text, text=True, capture_output=True).returncode == 0, status)
+
+
+if __name__ == "__main__":
+    main()
