@@ -25,7 +25,7 @@ std::vector<std::filesystem::path> AttemptFolder::own_bulk() const {
     std::vector<std::filesystem::path> all{
         wheel(),        recorded(),      environment(),       root / "smoke",
         root / "empty", root / "asking", root / "wheelhouse", root / "checked"};
-    if (separate) all.insert(all.end(), {inner(), root / "scratch"});
+    if (separate) all.insert(all.end(), {inner(), root / "scratch", root / "shm", fetch()});
     return all;
 }
 

@@ -10,6 +10,7 @@
 //         smoke/        the smoke test's environment
 //         separate/     of an uploaded source: what its build sees as the attempt's folder
 //                       (builder/script/separate_script.hpp)
+//         fetch/        of an uploaded source: its wheelhouse
 //
 // Its build tree is elsewhere, at a path that the next build of the package gets, too (builder/agent/build_folder.hpp):
 //
@@ -43,6 +44,8 @@ struct AttemptFolder {
     bool separate = false;  // its job runs in a namespace
     // The folder that its job sees as `root`.
     [[nodiscard]] std::filesystem::path inner() const { return separate ? root / "separate" : root; }
+    // Of `separate`: what its wheels are fetched into; the code of the source never writes there.
+    [[nodiscard]] std::filesystem::path fetch() const { return root / "fetch"; }
     [[nodiscard]] std::filesystem::path inner_script() const { return inner() / "script.sh"; }
     [[nodiscard]] std::filesystem::path build() const { return build_root.empty() ? inner() : build_root; }
     [[nodiscard]] std::filesystem::path script() const { return root / "script.sh"; }
@@ -69,7 +72,9 @@ struct AttemptFolder {
     // Identifies the settings of the build (build_key.hpp). It stays when the tree is removed: a reproduction compares it.
     [[nodiscard]] std::filesystem::path build_key() const { return root / "build_key"; }
     [[nodiscard]] std::filesystem::path venv() const { return build() / "venv"; }
-    [[nodiscard]] std::filesystem::path pip_conf() const { return inner() / "pip.conf"; }  // mode 0600
+    [[nodiscard]] std::filesystem::path pip_conf() const {
+        return (separate ? fetch() : root) / "pip.conf";
+    }  // mode 0600
     [[nodiscard]] std::filesystem::path wheel() const { return root / "wheel"; }
     // Of a reproduction: the recorded wheel, and what the comparison found (differences_report.hpp).
     [[nodiscard]] std::filesystem::path recorded() const { return root / "recorded"; }
