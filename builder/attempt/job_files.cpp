@@ -51,6 +51,14 @@ bool AttemptFolder::is_claimed() const {
     return std::filesystem::exists(claim(), error);
 }
 
+std::string read_over_limit(const std::filesystem::path& log) {
+    const std::string tail = read_log_tail(log);
+    const auto mark = tail.rfind(over_limit_mark);
+    if (mark == std::string::npos) return {};
+    const std::string_view words = std::string_view(tail).substr(mark + over_limit_mark.size());
+    return std::string(words.substr(0, words.find('\n')));
+}
+
 base::Result<ExitRecord> parse_exit_record(std::string_view text, std::string_view attempt) {
     WHEELYARD_ASSIGN(const auto json, io::parse_json(text));
     if (json.string_or("format", "") != exit_format || json.string_or("attempt", "") != attempt) {

@@ -103,6 +103,13 @@ inline constexpr std::string_view wheelhouse_step = "wheelhouse";  // on the log
 inline constexpr std::string_view fence_phase = "fence";
 inline constexpr int fence_exit_code = 75;  // EX_TEMPFAIL
 
+// Of a build that exceeded a limit: exit status and last words of `wheelyard-governor bound` (builder/governor/bound/).
+inline constexpr std::string_view limits_phase = "limits";
+inline constexpr int over_limit_exit_code = 122;
+inline constexpr std::string_view over_limit_mark = "wheelyard-governor: the build was ended: ";
+// "more memory than its limit of 8 GiB"; empty: the log does not say.
+[[nodiscard]] std::string read_over_limit(const std::filesystem::path& log);
+
 struct ExitRecord {
     int exit_code = 0;
     std::string phase;  // the last one

@@ -48,6 +48,7 @@ constexpr std::string_view separate_part = R"sh(
 begin separate
 {{namespaces}}code=0
 separately script.sh || code=$?
+if test "$code" -eq {{over_limit}}; then phase={{limits}}; exit "$code"; fi
 inner="$folder/separate"
 # Its processes are gone. A link or a FIFO among its results is not followed.
 is_file() { test -f "$1" && test ! -L "$1"; }
@@ -123,7 +124,9 @@ std::string render_namespaces(const Site& site, const NamespaceBounds& job) {
 std::string render_separate_script(const ScriptInput& input) {
     const NamespaceBounds job{input.attempt.job.memory_mib, input.attempt.job.max_walltime_minutes};
     return render_opening(frame_fields(input)) +
-           fill(separate_part, {{"namespaces", render_namespaces(input.site, job)}});
+           fill(separate_part, {{"namespaces", render_namespaces(input.site, job)},
+                                {"over_limit", std::to_string(over_limit_exit_code)},
+                                {"limits", std::string(limits_phase)}});
 }
 
 }  // namespace wheelyard::builder

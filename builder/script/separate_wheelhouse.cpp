@@ -15,7 +15,7 @@ using base::quote_shell;
 
 // pip would take a line that is no requirement for an option, a file or a folder.
 constexpr std::string_view fetch_part = R"sh(
-"$python" -m venv "$folder/asking"
+test -e "$folder/asking" || "$python" -m venv "$folder/asking"
 export PATH="$folder/asking/bin:$PATH" PIP_CACHE_DIR="$folder/cache" PIP_DISABLE_PIP_VERSION_CHECK=1
 {{bounds}}pip_wheel() { PIP_CONFIG_FILE="$folder/pip.conf" python -I -m pip wheel --only-binary :all: {{constraint}}{{index}}--wheel-dir "$folder/wheelhouse" "$@"; }
 python -I - "$folder/{{requires}}" "$separate/requires.txt" "$separate/needs.txt"{{files}} > "$folder/asked.txt" <<'END'
@@ -46,8 +46,7 @@ pip_wheel --requirement "$folder/asked.txt"{{words}}
 
 constexpr std::string_view ask_part = R"sh(
 export MAX_JOBS=2 CMAKE_BUILD_PARALLEL_LEVEL=2 MAKEFLAGS=-j2
-rm -rf "$folder/asking"
-"$python" -m venv "$folder/asking"
+test -e "$folder/asking" || "$python" -m venv "$folder/asking"
 export PATH="$folder/asking/bin:$PATH" PIP_DISABLE_PIP_VERSION_CHECK=1
 cd "$build"/tree/{{source}}
 )sh";
@@ -108,7 +107,8 @@ std::string render_separate_wheelhouse(const ScriptInput& input) {
     std::string text = "# Runs scripts of SHA-256 " + runs +
                        ".\nfolder=" + quote_shell(input.folder.root.string()) + "\n" +
                        render_namespaces(input.site) +
-                       "rm -rf \"$folder/fetch/wheelhouse\"\nmkdir \"$folder/fetch/wheelhouse\"\nfetching\n";
+                       "(cd \"$folder\" && rm -rf fetch/wheelhouse fetch/asking separate/asking)\n"
+                       "mkdir \"$folder/fetch/wheelhouse\"\nfetching\n";
     if (asks_back_end(input)) text += "separately " + std::string(ask_script) + " requires\nfetching\n";
     return text + "separately " + std::string(ask_script) + " needs\nfetching\n";
 }

@@ -188,7 +188,7 @@ class BoundedRun {
         for (const HeldPipe& held : held_pipes(processes, ::getpid(), command_)) {
             const auto known = held_since_.find(held.pipe);
             const std::int64_t first = since[held.pipe] = known == held_since_.end() ? now : known->second;
-            if (now - first < left_behind_ms) continue;
+            if (now - first < bounds_.left_behind_s * 1000) continue;
             for (const pid_t holder : held.holders) {
                 std::fprintf(
                     stderr,

@@ -21,11 +21,13 @@ struct Bounds {                   // 0: no limit
     std::uint64_t disk_bytes = 0;
     std::filesystem::path folder = {};  // what it writes; with disk_bytes
     std::int64_t seconds = 0;
+    // How long a process reads a pipe that only what was left behind can write, before that is ended.
+    std::int64_t left_behind_s = 10;
 };
 
 // The exit status of `bound` when it ended the command because of a limit.
-inline constexpr int over_limit_exit_code = 125;
-// Begins the line that says so; the doctor knows it (builder/doctor/).
+inline constexpr int over_limit_exit_code = 122;
+// Begins the line that says so. The agent knows both (builder/attempt/job_files.hpp).
 inline constexpr const char* over_limit_line = "wheelyard-governor: the build was ended:";
 
 // Returns the command's exit status, 128 + N after signal N, 127 if it cannot be started. SIGTERM, SIGINT and SIGHUP end

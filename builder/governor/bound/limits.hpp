@@ -14,8 +14,6 @@ inline constexpr std::int64_t looks_share = 10;          // a look takes at most
 inline constexpr std::int64_t disk_pause_ms = 1'000;     // between two walks through the folder
 inline constexpr std::int64_t disk_slice_ms = 20;        // of a walk, between two looks at the processes
 inline constexpr std::int64_t look_at_files_ms = 1'000;  // between two looks at open files
-// How long a process reads a pipe that only what was left behind can write, before that is ended.
-inline constexpr std::int64_t left_behind_ms = 10'000;
 inline constexpr std::int64_t kill_wait_ms = 30'000;  // for killed processes to end: one may wait for a disk
 
 inline constexpr std::uint64_t max_files =

@@ -575,12 +575,39 @@ TEST_CASE("a recipe that pins another source refuses an uploaded one, and other 
     CHECK(farm.builds() == 0);
 }
 
+TEST_CASE("a build that exceeds a limit fails for good, and says which") {
+    UploadFarm farm;
+    std::string where;
+    SUBCASE("in its job") {
+        where = "script.sh";
+    }
+    SUBCASE("while the login node asks what it installs") {
+        where = "ask.sh";
+    }
+    write(farm.folder.path() / "governor",
+          "#!/bin/bash\ncase \"$*\" in *" + where +
+              "*)\n"
+              "    echo 'fork: retry: Resource temporarily unavailable'\n"
+              "    echo 'wheelyard-governor: the build was ended: more memory than its limit of 8 GiB'; exit "
+              "122 ;;\nesac\n" +
+              std::string(fake_bound.substr(fake_bound.find('\n') + 1)),
+          0755);
+    farm.tick_until_outcome();
+    CHECK_FALSE(farm.tasks.outcome()->done);
+    REQUIRE(farm.attempts().size() == 1);
+    const Failure failure = *farm.attempts().front().failure;
+    CHECK(failure.error.code == "job.over_limit");
+    CHECK(failure.error.text().find("more memory than its limit of 8 GiB") != std::string::npos);
+    CHECK_FALSE(failure.try_again);
+}
+
 TEST_CASE("a link among the results of an uploaded source is not followed") {
     UploadFarm farm;
     const std::string wheel = (farm.folder.path() / "prebuilt" / wheel_name).string();
     write(farm.folder.path() / "bwrap",
-          "#!/bin/bash\nfolder=$(dirname \"${!#}\")\ntest -e \"$folder/claim\" || exit 0\nmkdir \"$folder/separate/wheel\"\nln -s '" + wheel +
-              "' \"$folder/separate/wheel\"\n",
+          "#!/bin/bash\nfolder=$(dirname \"${!#}\")\ntest -e \"$folder/claim\" || exit 0\nmkdir "
+          "\"$folder/separate/wheel\"\nln -s '" +
+              wheel + "' \"$folder/separate/wheel\"\n",
           0755);
     farm.tick_until_outcome();
     CHECK_FALSE(farm.tasks.outcome()->done);

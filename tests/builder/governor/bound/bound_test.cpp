@@ -141,7 +141,7 @@ TEST_CASE("what a command leaves behind ends with it, and holds no output") {
 
 TEST_CASE("a program goes on that reads what a left-behind process holds") {
     Bounds bounds;
-    bounds.seconds = 300;
+    bounds.left_behind_s = 1;
     const Ended ended = run_bash(bounds, "got=$( (setsid sleep 600 &); echo out); echo \"it says $got\"");
     CHECK(ended.status == 0);
     says(ended, "sleep was left behind and held the output that bash reads");
