@@ -1,7 +1,7 @@
 # The programs: name, main file (wiring only), rooms linked.
 wheelyard_program(wheelyard-builder  builder/main.cpp              builder)
 wheelyard_program(wheelyard-governor builder/governor/main.cpp     governor)
-wheelyard_static(wheelyard-governor governor broker launch admission memory base)
+wheelyard_static(wheelyard-governor governor bound broker launch admission memory base)
 wheelyard_program(avail_wheels       indexer/avail_wheels/main.cpp avail_wheels inspect wire)
 # The same for any machine of its kind: no library of the system, the network by the program curl.
 wheelyard_program(avail_wheels-static indexer/avail_wheels/main.cpp avail_wheels inspect wire)

@@ -52,7 +52,8 @@ bool is_lease_over(const base::Error& error) {
 
 TaskLeases::TaskLeases(const AgentParts& parts)
     : parts_(parts), folder_(parts.site.state_directory / "claims") {
-    const auto separates = check_separation(parts.site, parts.pythons, parts.pip_conf, parts.environment);
+    const auto separates =
+        check_separation(parts.site, parts.pythons, parts.pip_conf, parts.environment, parts.user);
     if (!separates) no_uploads_ = separates.error();
 }
 

@@ -10,7 +10,7 @@
 namespace wheelyard::builder {
 namespace {
 
-constexpr std::array<EndRow, 15> rows = {{
+constexpr std::array<EndRow, 16> rows = {{
     {EndCause::unexplained, "job.vanished",
      "The job ended without an exit record: it was killed, or its node failed",
      "no action needed: the agent tries again", true, true},
@@ -53,6 +53,11 @@ constexpr std::array<EndRow, 15> rows = {{
      true, false},
     {EndCause::lost, "job.lost", "The job's folder or its claim is missing from the work folder",
      "no action needed: the agent tries again", true, false},
+    {EndCause::over_limit, "job.over_limit", "The build of the uploaded source exceeded a limit",
+     "if the source does nothing wrong, raise that limit: memory_mib of [scheduler], or processes, "
+     "memory_mib or "
+     "disk_gib of [uploaded_sources] in site.toml; then run wheelyard-builder retry",
+     false, false},
 }};
 
 }  // namespace

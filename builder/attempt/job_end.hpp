@@ -34,6 +34,7 @@ enum class EndCause {
     never_started,    // it was submitted several times and never started
     dropped,          // the scheduler accepted it and removed it before it started
     lost,             // its folder or its claim is missing
+    over_limit,       // the build of an uploaded source exceeded a limit
 };
 
 struct JobEnd {

@@ -25,7 +25,7 @@ std::vector<std::filesystem::path> AttemptFolder::own_bulk() const {
     std::vector<std::filesystem::path> all{
         wheel(),        recorded(),      environment(),       root / "smoke",
         root / "empty", root / "asking", root / "wheelhouse", root / "checked"};
-    if (separate) all.insert(all.end(), {inner(), root / "scratch"});
+    if (separate) all.insert(all.end(), {inner(), root / "scratch", root / "shm", fetch()});
     return all;
 }
 
@@ -49,6 +49,14 @@ bool AttemptFolder::has_build_tree() const {
 bool AttemptFolder::is_claimed() const {
     std::error_code error;
     return std::filesystem::exists(claim(), error);
+}
+
+std::string read_over_limit(const std::filesystem::path& log) {
+    const std::string tail = read_log_tail(log);
+    const auto mark = tail.rfind(over_limit_mark);
+    if (mark == std::string::npos) return {};
+    const std::string_view words = std::string_view(tail).substr(mark + over_limit_mark.size());
+    return std::string(words.substr(0, words.find('\n')));
 }
 
 base::Result<ExitRecord> parse_exit_record(std::string_view text, std::string_view attempt) {

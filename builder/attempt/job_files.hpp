@@ -10,6 +10,7 @@
 //         smoke/        the smoke test's environment
 //         separate/     of an uploaded source: what its build sees as the attempt's folder
 //                       (builder/script/separate_script.hpp)
+//         fetch/        of an uploaded source: its wheelhouse
 //
 // Its build tree is elsewhere, at a path that the next build of the package gets, too (builder/agent/build_folder.hpp):
 //
@@ -43,6 +44,8 @@ struct AttemptFolder {
     bool separate = false;  // its job runs in a namespace
     // The folder that its job sees as `root`.
     [[nodiscard]] std::filesystem::path inner() const { return separate ? root / "separate" : root; }
+    // Of `separate`: what its wheels are fetched into; the code of the source never writes there.
+    [[nodiscard]] std::filesystem::path fetch() const { return root / "fetch"; }
     [[nodiscard]] std::filesystem::path inner_script() const { return inner() / "script.sh"; }
     [[nodiscard]] std::filesystem::path build() const { return build_root.empty() ? inner() : build_root; }
     [[nodiscard]] std::filesystem::path script() const { return root / "script.sh"; }
@@ -69,7 +72,9 @@ struct AttemptFolder {
     // Identifies the settings of the build (build_key.hpp). It stays when the tree is removed: a reproduction compares it.
     [[nodiscard]] std::filesystem::path build_key() const { return root / "build_key"; }
     [[nodiscard]] std::filesystem::path venv() const { return build() / "venv"; }
-    [[nodiscard]] std::filesystem::path pip_conf() const { return inner() / "pip.conf"; }  // mode 0600
+    [[nodiscard]] std::filesystem::path pip_conf() const {
+        return (separate ? fetch() : root) / "pip.conf";
+    }  // mode 0600
     [[nodiscard]] std::filesystem::path wheel() const { return root / "wheel"; }
     // Of a reproduction: the recorded wheel, and what the comparison found (differences_report.hpp).
     [[nodiscard]] std::filesystem::path recorded() const { return root / "recorded"; }
@@ -97,6 +102,13 @@ inline constexpr std::string_view wheelhouse_step = "wheelhouse";  // on the log
 // The exit record of a job whose build tree is in use by another job.
 inline constexpr std::string_view fence_phase = "fence";
 inline constexpr int fence_exit_code = 75;  // EX_TEMPFAIL
+
+// Of a build that exceeded a limit: exit status and last words of `wheelyard-governor bound` (builder/governor/bound/).
+inline constexpr std::string_view limits_phase = "limits";
+inline constexpr int over_limit_exit_code = 122;
+inline constexpr std::string_view over_limit_mark = "wheelyard-governor: the build was ended: ";
+// "more memory than its limit of 8 GiB"; empty: the log does not say.
+[[nodiscard]] std::string read_over_limit(const std::filesystem::path& log);
 
 struct ExitRecord {
     int exit_code = 0;

@@ -272,6 +272,14 @@ const std::vector<DoctorRule>& machine_rules() {
          "This machine does not permit user namespaces, in which uploaded sources are built.",
          "Ask its administrators to permit them, send builds to nodes that do, or remove [uploaded_sources] "
          "from site.toml."},
+        {"source.uploaded_requirement",
+         {"uploaded source: a requirement must be a name with versions"},
+         cause,
+         no,
+         "The uploaded source requires an address, a file or an option of pip; what it installs must be "
+         "wheels of an "
+         "index.",
+         "Ask its author to name the project and its versions, or build it from a recipe."},
         {"machine.illegal_instruction",
          {"illegal instruction"},
          cause,

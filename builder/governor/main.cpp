@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "builder/governor/admission/history.hpp"
+#include "builder/governor/bound_command.hpp"
 #include "builder/governor/launch/compiler_cache.hpp"
 #include "builder/governor/launch/launcher.hpp"
 #include "builder/governor/run.hpp"
@@ -19,6 +20,7 @@ constexpr const char* help =
     "  wheelyard-governor [options] -- CMD        run CMD; the options are below\n"
     "  wheelyard-governor simulate PROFILE …      estimate the time on another machine\n"
     "  wheelyard-governor history show|export|import\n"
+    "  wheelyard-governor bound … -- CMD          run CMD within limits of processes, memory, disk and time\n"
     "  wheelyard-governor launch -- COMPILER …    for CMAKE_*_COMPILER_LAUNCHER\n\n"
     "Examples:\n"
     "  wheelyard-governor -- pip wheel --no-deps .\n"
@@ -35,6 +37,7 @@ int run(const std::string& name, const std::vector<std::string>& arguments) {
     if (verb == "launch") {
         run_launcher({rest.begin() + (!rest.empty() && rest[0] == "--" ? 1 : 0), rest.end()});
     }
+    if (verb == "bound") return run_bound(rest);
     if (verb == "simulate") return run_simulate(rest);
     if (verb == "history") return run_history(rest);
     if (verb == "--version" || verb == "-V") {

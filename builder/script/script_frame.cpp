@@ -183,10 +183,14 @@ std::string render_opening(const Fields& fields) {
 }
 
 std::string render_frame(const ScriptInput& input, const Fields& fields) {
-    return render_opening(fields) + fill(input.site.offline_jobs ? offline_pip : online_pip, fields);
+    return render_opening(fields) + render_pip(input, fields);
 }
 
-std::string render_wheelhouse_frame(const ScriptInput& input, const Fields& fields) {
+std::string render_pip(const ScriptInput& input, const Fields& fields) {
+    return fill(input.site.offline_jobs ? offline_pip : online_pip, fields);
+}
+
+std::string render_login_opening(const ScriptInput& input) {
     const Accelerator* accelerator = input.site.accelerator(input.attempt.asked.accelerator);
     std::string text = "folder=" + quote_shell(input.folder.root.string()) +
                        "\nbuild=" + quote_shell(input.folder.build().string()) +
@@ -197,8 +201,11 @@ std::string render_wheelhouse_frame(const ScriptInput& input, const Fields& fiel
                          values_of(input)));
     // Packages built here use the same variables as the job.
     if (!exports.empty()) text += "\nset +u # a variable of jobs is empty here\n" + exports + "set -u\n";
-    text += render_build_home(input) + fill(online_pip, fields);
-    return text + fill(wheelhouse_part, fields);
+    return text + render_build_home(input);
+}
+
+std::string render_wheelhouse_frame(const ScriptInput& input, const Fields& fields) {
+    return render_login_opening(input) + fill(online_pip, fields) + fill(wheelhouse_part, fields);
 }
 
 }  // namespace wheelyard::builder

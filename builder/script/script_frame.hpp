@@ -34,6 +34,12 @@ using Fields = std::vector<std::pair<std::string, std::string>>;
 // The script's text up to and including the functions `begin` (starts a phase) and `pip_install`.
 [[nodiscard]] std::string render_frame(const ScriptInput& input, const Fields& fields);
 
+// Defines `pip_install`: from the index, or from the wheelhouse of an offline job.
+[[nodiscard]] std::string render_pip(const ScriptInput& input, const Fields& fields);
+
+// The beginning of a login-node script: folders, modules, the variables of builds, their home.
+[[nodiscard]] std::string render_login_opening(const ScriptInput& input);
+
 // The text of a login-node script that fills $folder/wheelhouse, up to and including the function
 // `pip_wheel`. It creates the environment $folder/asking, in which build requirements are queried.
 [[nodiscard]] std::string render_wheelhouse_frame(const ScriptInput& input, const Fields& fields);

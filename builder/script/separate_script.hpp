@@ -4,11 +4,15 @@
 //     script.sh (the agent's user) ─► bwrap ─► separate/script.sh (claim … build … smoke) ─► separate/wheel/
 //            └──────────── when all its processes are gone: wheel/, built_by, exit.json ◄────────┘
 //
-// The namespace has its own processes, /proc, /dev and /tmp, the system's folders and those that the site names, all
-// read-only, and no variable but those listed here. It has no home, no /run, and no set-user-ID program gains rights in
-// it: so no batch system or other service of the user takes its orders.
+// A namespace has its own processes, /proc, /dev, /dev/shm and /tmp, the system's folders and those that the site names, all
+// read-only, no network, and no variable but those listed here. It has no home, no /run, and no set-user-ID program gains
+// rights in it: so no batch system or other service of the user takes its orders. `wheelyard-governor bound` runs it within
+// the site's limits, and ends every process of it.
+//
+// What the build installs is in its wheelhouse before it starts (separate_wheelhouse.hpp).
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -16,15 +20,20 @@
 
 namespace wheelyard::builder {
 
-inline constexpr std::string_view fetch_script = "fetch.sh";  // on the login node, in separate/
+inline constexpr std::string_view fetch_script = "fetch.sh";  // in fetch/
+inline constexpr std::int64_t agent_is_late_s =
+    600;  // the agent ends a job that is overdue; this, one without an agent
 
-// The site without what belongs to the agent or to other builds: compiler cache, scratch folder.
+// The site without what belongs to the agent or to other builds: compiler cache, scratch folder, network.
 [[nodiscard]] Site for_namespace(Site site);
 
-enum class Network { shared, none };
-
-// The command that runs the file of this name in FOLDER/separate. `$folder` must be set.
-[[nodiscard]] std::string render_namespace(const Site& site, Network network, std::string_view file);
+struct NamespaceBounds {  // of the job; 0: none
+    std::int64_t memory_mib = 0;
+    std::int64_t minutes = 0;
+};
+// Defines `separately FILE`, which runs the file of FOLDER/separate, and `fetching`. `$folder` must be set.
+[[nodiscard]] std::string render_namespaces(const Site& site, const NamespaceBounds& job = {});
+[[nodiscard]] std::string describe_namespace_bounds(const Site& site);
 
 // `input.folder` as the job sees it.
 [[nodiscard]] std::string render_separate_script(const ScriptInput& input);

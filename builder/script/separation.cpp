@@ -24,11 +24,23 @@ bool is_below(const fs::path& path, const fs::path& folder) {
     return std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first == folder.end();
 }
 
-base::Status check_program(const UploadedSources& uploads) {
-    if (::access(uploads.bubblewrap.c_str(), X_OK) == 0) return {};
-    return base::fail("uploads.no_program", "The program that separates builds is missing",
-                      uploads.bubblewrap.string(),
-                      "install bubblewrap, or correct `bubblewrap` in [uploaded_sources] of site.toml");
+base::Status check_programs(const Site& site) {
+    const fs::path& bubblewrap = site.uploaded_sources->bubblewrap;
+    if (::access(bubblewrap.c_str(), X_OK) != 0)
+        return base::fail("uploads.no_program", "The program that separates builds is missing",
+                          bubblewrap.string(),
+                          "install bubblewrap, or correct `bubblewrap` in [uploaded_sources] of site.toml");
+    const fs::path governor = site.governor.path();
+    if (::access(governor.c_str(), X_OK) == 0) return {};
+    return base::fail(
+        "uploads.no_governor", "The program that bounds builds is missing", governor.string(),
+        "install it in the folder of wheelyard-builder, or set `program` in [governor] of site.toml");
+}
+
+base::Status check_user(uid_t user) {
+    if (user != 0) return {};
+    return base::fail("uploads.root", "The agent runs as root, and builds no sources that somebody uploaded",
+                      {}, "run the agent as a user of its own, from that user's crontab");
 }
 
 // What only the agent may read.
@@ -113,12 +125,13 @@ const std::vector<fs::path>& system_folders() {
 }
 
 base::Status check_separation(const Site& site, const std::map<std::string, base::Result<Python>>& pythons,
-                              std::string_view pip_conf, const EnvironmentMap& environment) {
+                              std::string_view pip_conf, const EnvironmentMap& environment, uid_t user) {
     if (!site.uploaded_sources)
         return base::fail("uploads.not_separate",
                           "The site file does not say how uploaded sources are separated from the agent",
                           site.name, "add [uploaded_sources] to site.toml");
-    WHEELYARD_TRY(check_program(*site.uploaded_sources));
+    WHEELYARD_TRY(check_user(user));
+    WHEELYARD_TRY(check_programs(site));
     WHEELYARD_TRY(check_folders(site, environment));
     WHEELYARD_TRY(check_pythons(site, pythons));
     return check_pip(pip_conf);

@@ -374,6 +374,12 @@ base::Result<Site> read_document(io::TomlDocument& document, const fs::path& fil
 
 }  // namespace
 
+std::filesystem::path GovernorSettings::path() const {
+    if (!program.empty()) return program;
+    std::error_code error;
+    return std::filesystem::read_symlink("/proc/self/exe", error).parent_path() / "wheelyard-governor";
+}
+
 const NodeType* Site::build_node_type() const {
     const auto found =
         std::find_if(nodes.begin(), nodes.end(), [&](const NodeType& one) { return one.name == build_node; });

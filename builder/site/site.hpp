@@ -59,13 +59,21 @@ enum class BuildHome { own, user };
 struct GovernorSettings {
     bool use = true;
     std::filesystem::path program;  // empty: in the same folder as wheelyard-builder
+    [[nodiscard]] std::filesystem::path path() const;
 };
 
+inline constexpr std::int64_t default_upload_memory_mib = 8192, default_upload_disk_gib = 20,
+                              default_upload_shm_mib = 512;
+
 // How builds of uploaded sources are separated from the agent: in a namespace of bubblewrap, which sees the system, these
-// folders and its own.
+// folders and its own; and what they may use.
 struct UploadedSources {
     std::filesystem::path bubblewrap;  // the program
     std::vector<std::filesystem::path> readable = {};
+    std::int64_t processes = 0;                           // and threads; 0: by the cores of a job
+    std::int64_t memory_mib = default_upload_memory_mib;  // where the job has no limit of its own
+    std::int64_t disk_gib = default_upload_disk_gib;      // all that an attempt writes
+    std::int64_t shm_mib = default_upload_shm_mib;        // of /dev/shm
 };
 
 // Where an interpreter comes from: installed, in a Conda environment, or provided by a module.

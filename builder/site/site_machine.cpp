@@ -194,6 +194,10 @@ void read_uploaded_sources(io::TomlTable root, Site& site) {
             table.report("readable", "expected the absolute path of a folder, found `" + folder + "`");
         uploads.readable.push_back(path);
     }
+    uploads.processes = table.integer_or("processes", 0, 16, 1'000'000);
+    uploads.memory_mib = table.integer_or("memory_mib", default_upload_memory_mib, 64, max_memory_mib);
+    uploads.disk_gib = table.integer_or("disk_gib", default_upload_disk_gib, 1, 1'048'576);
+    uploads.shm_mib = table.integer_or("shm_mib", default_upload_shm_mib, 1, max_memory_mib);
     site.uploaded_sources = std::move(uploads);
 }
 

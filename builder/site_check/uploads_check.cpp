@@ -19,7 +19,7 @@ SiteLine refused(const base::Error& error) {
     return {std::string(what), false, error.text(), error.advice};
 }
 
-base::Status check_settings(const Site& site, const EnvironmentMap& environment) {
+base::Status check_settings(const Site& site, const EnvironmentMap& environment, uid_t user) {
     Pythons pythons;
     std::filesystem::path prefix;
     for (const auto& choice : site.pythons) {
@@ -28,14 +28,16 @@ base::Status check_settings(const Site& site, const EnvironmentMap& environment)
         pythons.emplace(choice.version, std::move(python));
     }
     WHEELYARD_ASSIGN(const auto pip, simple::read_pip_config(environment, prefix));
-    return check_separation(site, pythons, simple::render_pip_conf(pip, environment), environment);
+    return check_separation(site, pythons, simple::render_pip_conf(pip, environment), environment, user);
 }
 
 }  // namespace
 
-std::optional<SiteLine> check_uploaded_sources(const Site& site, const EnvironmentMap& environment) {
+std::optional<SiteLine> check_uploaded_sources(const Site& site, const EnvironmentMap& environment,
+                                               uid_t user) {
     if (!site.uploaded_sources) return std::nullopt;
-    if (const auto checked = check_settings(site, environment); !checked) return refused(checked.error());
+    if (const auto checked = check_settings(site, environment, user); !checked)
+        return refused(checked.error());
     const auto folder = base::TempDir::make("wheelyard-check");
     if (!folder) return refused(folder.error());
     const auto written = base::make_directories(folder->path() / "separate");
@@ -46,10 +48,11 @@ std::optional<SiteLine> check_uploaded_sources(const Site& site, const Environme
         return refused(script.error());
     const MachineAnswer answer =
         query_machine("set -eu\nfolder=" + base::quote_shell(folder->path().string()) + "\n" +
-                          render_namespace(site, Network::shared, "probe.sh"),
+                          render_namespaces(site) + "separately probe.sh",
                       environment);
     return SiteLine{std::string(what), answer.good,
-                    answer.good ? "built in a namespace of " + site.uploaded_sources->bubblewrap.string()
+                    answer.good ? "built in a namespace of " + site.uploaded_sources->bubblewrap.string() +
+                                      ", " + describe_namespace_bounds(site)
                                 : answer.last_line,
                     "ask the administrators for user namespaces (sysctl user.max_user_namespaces), or remove "
                     "[uploaded_sources] from site.toml"};

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "builder/attempt/attempt.hpp"
+#include "builder/attempt/job_end.hpp"
 #include "builder/attempt/job_files.hpp"
 #include "builder/attempt/limits.hpp"
 #include "builder/doctor/doctor.hpp"
@@ -173,6 +174,12 @@ base::Status advance_login_step(const LoginStep& step, base::Clock& clock) {
                           "A step on the login node exceeded its limit of " +
                               base::render_duration_ms(step.max_s * 1000) + ": " + step.what,
                           files.log().string(), "raise `network.login_minutes` in site.toml"});
+    }
+    if (base::trim(code) == std::to_string(over_limit_exit_code)) {
+        const EndRow& end = end_row(EndCause::over_limit);
+        return base::fail(std::string(end.code),
+                          std::string(end.sentence) + ": " + read_over_limit(files.log()),
+                          files.log().string(), std::string(end.advice));
     }
     return fail_step(
         {"source.step",

@@ -29,9 +29,9 @@ std::optional<EndCause> end_of(Automatic automatic) {
 }
 
 // Ends that no line of the log caused, except one about the machine.
-constexpr std::array<EndCause, 6> not_in_the_log = {EndCause::time_limit, EndCause::node_failure,
-                                                    EndCause::preempted,  EndCause::requeued,
-                                                    EndCause::killed,     EndCause::cancelled};
+constexpr std::array<EndCause, 7> not_in_the_log = {
+    EndCause::time_limit, EndCause::node_failure, EndCause::preempted, EndCause::requeued,
+    EndCause::killed,     EndCause::cancelled,    EndCause::over_limit};
 
 // The job's log; where no rule knows its error, what the scheduler wrote beside it about memory, time or the node.
 base::Result<Examination> examine_logs(const AttemptFolder& folder) {

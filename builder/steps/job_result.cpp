@@ -60,6 +60,8 @@ Fail judge_failure(const Attempt& attempt, const AttemptFolder& folder, const Ex
                    const JobView& job) {
     if (record.phase == fence_phase && record.exit_code == fence_exit_code)
         return fail_job(record.phase, {EndCause::tree_busy, {}, attempt.job.tree, {}});
+    if (record.phase == limits_phase && record.exit_code == over_limit_exit_code)
+        return fail_job(record.phase, {EndCause::over_limit, {}, read_over_limit(folder.log()), {}});
     if (const auto end = explain(folder, record, job)) return fail_job(record.phase, *end);
     if (attempt.job.governed && attempt.job.governed->could_not_fit > 0) {
         const auto& messages = attempt.job.governed->messages;

@@ -1,6 +1,8 @@
 // What a step may use. One object serves all attempts of a tick; referenced objects must outlive it.
 #pragma once
 
+#include <unistd.h>
+
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -40,6 +42,7 @@ struct Ports {
     // another tick has taken over, and this one must not write or start anything more.
     base::KeepAlive keep_alive = {};
     Failpoints failpoints = {};
+    uid_t user = ::geteuid();  // who runs the agent
 
     // The agent sets these for each tick.
     std::map<std::string, JobView> jobs = {};  // by attempt, as the scheduler reported them

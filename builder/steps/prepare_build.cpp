@@ -90,8 +90,17 @@ base::Status write_script(const Attempt& attempt, const Ports& ports, const Reci
         WHEELYARD_ASSIGN(input.hashed_files,
                          find_hashed_files(recipe, folder.tree() / attempt.source.folder));
     }
+    if (folder.separate && !input.hashed_files.empty())
+        return base::fail("source.requirements",
+                          "The requirements files of an uploaded source may not name hashes or files that do",
+                          input.hashed_files.front(), "remove it from `requirements_files` in the recipe");
+    WHEELYARD_TRY(base::make_directories(folder.pip_conf().parent_path()));
     WHEELYARD_TRY(base::replace_file(folder.pip_conf(), ports.pip_conf, 0600));
-    if (site.offline_jobs) WHEELYARD_TRY(fill_wheelhouse(attempt, ports, render_wheelhouse_script(input)));
+    if (folder.separate) {
+        WHEELYARD_TRY(fill_separate_wheelhouse(input, ports));
+    } else if (site.offline_jobs) {
+        WHEELYARD_TRY(fill_wheelhouse(attempt, ports, render_wheelhouse_script(input)));
+    }
     WHEELYARD_TRY(base::replace_file(folder.inner_script(), render_script(input), 0755));
     if (folder.separate)
         WHEELYARD_TRY(base::replace_file(folder.script(), render_separate_script(input), 0755));
@@ -106,7 +115,8 @@ base::Result<Next> prepare_build(Attempt& attempt, Ports& ports) {
     WHEELYARD_ASSIGN(const std::filesystem::path python, ports.python_of(attempt));
     // The site file may have changed since the task was claimed.
     if (attempt.asked.uploaded)
-        WHEELYARD_TRY(check_separation(ports.site, ports.pythons, ports.pip_conf, ports.environment));
+        WHEELYARD_TRY(
+            check_separation(ports.site, ports.pythons, ports.pip_conf, ports.environment, ports.user));
     WHEELYARD_TRY(base::make_directories(ports.folder_of(attempt).root));
     sweep_temporary_files(ports.folder_of(attempt).root);
     WHEELYARD_ASSIGN(const std::string key, key_of_build(attempt, ports, recipe, python));

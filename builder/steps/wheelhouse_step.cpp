@@ -1,20 +1,14 @@
 #include "builder/steps/wheelhouse_step.hpp"
 
 #include "builder/script/script.hpp"
-#include "builder/script/separate_script.hpp"
+#include "builder/script/separate_wheelhouse.hpp"
 #include "builder/sources/login_step.hpp"
 #include "lib/base/files/file.hpp"
-#include "lib/base/text/encoding.hpp"
 
 namespace wheelyard::builder {
 
 base::Status fill_wheelhouse(const Attempt& attempt, const Ports& ports, std::string script) {
     const AttemptFolder folder = ports.folder_of(attempt);
-    if (folder.separate) {
-        WHEELYARD_TRY(base::replace_file(folder.inner() / fetch_script, "set -eu -o pipefail\n" + script));
-        script = "folder=" + base::quote_shell(folder.root.string()) + "\n" +
-                 render_namespace(ports.site, Network::shared, fetch_script);
-    }
     LoginStep step{folder.root,
                    std::string(wheelhouse_step),
                    std::move(script),
@@ -24,6 +18,14 @@ base::Status fill_wheelhouse(const Attempt& attempt, const Ports& ports, std::st
     step.follows_script = true;
     step.looks = 1;  // it makes an environment and downloads packages: no tick is as patient
     return advance_login_step(step, ports.clock);
+}
+
+base::Status fill_separate_wheelhouse(const ScriptInput& input, const Ports& ports) {
+    const AttemptFolder folder = ports.folder_of(input.attempt);
+    WHEELYARD_TRY(base::replace_file(folder.fetch() / fetch_script, render_fetch_script(input)));
+    WHEELYARD_TRY(base::replace_file(folder.fetch() / build_requires_file, render_build_requires(input)));
+    WHEELYARD_TRY(base::replace_file(folder.inner() / ask_script, render_ask_script(input)));
+    return fill_wheelhouse(input.attempt, ports, render_separate_wheelhouse(input));
 }
 
 }  // namespace wheelyard::builder

@@ -32,10 +32,7 @@ const Python* first_usable(const Pythons& pythons) {
 // Jobs run the governor by this path, so the path must be valid on their machines too.
 base::Result<fs::path> find_governor(const GovernorSettings& settings) {
     if (!settings.use) return fs::path();
-    std::error_code error;
-    fs::path program = settings.program;
-    if (program.empty())
-        program = fs::read_symlink("/proc/self/exe", error).parent_path() / "wheelyard-governor";
+    const fs::path program = settings.path();
     if (::access(program.c_str(), X_OK) == 0) return program;
     return base::fail(
         "governor.missing", "The program of the governor is missing", program.string(),

@@ -59,6 +59,7 @@ case "$1 ${2-} ${3-}" in
 "-m venv "*) mkdir -p "$3/bin"; cp "$0" "$3/bin/python" ;;
 "-m pip install") echo "${PIP_CONFIG_FILE-none}" >> "$farm/pip_saw"; echo "$*" >> "$farm/installed" ;;
 "-m pip wheel")
+    if test "${4-}" = --only-binary; then echo "$*" >> "$farm/fetched"; exit; fi
     echo "$PWD" >> "$farm/count"
     env > "$farm/build_saw"
     if test -e "$farm/deaf"; then trap "" TERM; fi
@@ -74,6 +75,13 @@ case "$1 ${2-} ${3-}" in
 "- "*) cat > /dev/null ;;
 *) echo "fake python: what is $*" >&2; exit 9 ;;
 esac
+)sh";
+
+// Stands in for `wheelyard-governor bound`: runs the command, without limits.
+constexpr std::string_view fake_bound = R"sh(#!/bin/bash
+while test "$1" != --; do shift; done
+shift
+exec "$@"
 )sh";
 
 // A registry in a folder: survives a killed agent. Its members make it refuse uploads or be unreachable.

@@ -1,7 +1,9 @@
 """An uploaded source distribution becomes a wheel after an approval, built where it can read nothing of the agent."""
 
 import json
+import os
 import shutil
+import socket
 import subprocess
 import sys
 import unittest
@@ -19,7 +21,7 @@ OURS = "ours"  # takes the sdists
 BWRAP = shutil.which("bwrap") or ""
 # A back end that looks for secrets, also before it is asked to build, and puts what it finds into its wheel.
 SPY = '''
-import os, pathlib, re, subprocess
+import os, pathlib, re, subprocess, urllib.request
 
 SECRET = re.compile(rb"wy_[0-9a-f]{{12}}_[0-9a-f]{{64}}")
 
@@ -57,6 +59,12 @@ SEEN = {{
     "root": look(lambda: subprocess.run(["mount", "-o", "remount,rw", "/usr"], capture_output=True).returncode != 0),
     "written": look(lambda: pathlib.Path("/usr/wheelyard-was-here").write_text("x")),
     "tokens": search(),
+    "loopback": look(lambda: urllib.request.urlopen("{url}", timeout=5).status),
+    "registry": look(lambda: urllib.request.urlopen(urllib.request.Request(
+        "{url}/{index}/legacy/", b"", {{"Authorization": "Bearer " + "{token}"[::-1]}}), timeout=5).status),
+    "shm": look(lambda: pathlib.Path("/dev/shm/x").write_bytes(bytes(32 << 20))),
+    "outside": [look(lambda: pathlib.Path(path).write_text("x")) for path in ("/x", "/dev/x", "/etc/x")],
+    "wheelhouse": look(lambda: pathlib.Path(ATTEMPT / "wheelhouse/x").write_text("x")),
 }}
 pathlib.Path("yard_spy.py").write_text("value = 7\\nseen = %r\\n" % (SEEN,))
 '''
@@ -70,6 +78,43 @@ def why_no_namespace() -> str:
 
 
 UPLOADED_SOURCES = f'[uploaded_sources]\nbubblewrap = "{BWRAP}"\n'
+LIMITS = UPLOADED_SOURCES + "processes = 150\nmemory_mib = 400\ndisk_gib = 1\nshm_mib = 16\n"
+# What the agent runs as where the tests run as root: root builds no uploaded sources.
+NOBODY = 65534
+AS_NOBODY = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"] if os.geteuid() == 0 else []
+
+
+class UsersSite(Site):
+    """A site whose agent is no root."""
+
+    def hand_over(self) -> "UsersSite":
+        home = self.folder / "home"
+        home.mkdir()
+        if AS_NOBODY:
+            self.farm.folder.chmod(0o755)
+            for path in (self.folder, *self.folder.rglob("*")):
+                os.chown(path, NOBODY, NOBODY)
+        return self
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return super().environment | {"HOME": str(self.folder / "home")}
+
+    def command(self, command: str, *arguments: str) -> list[str]:
+        return [*AS_NOBODY, *super().command(command, *arguments)]
+
+
+def attack(name: str, code: str, at_import: bool = False, **members: bytes) -> Sdist:
+    """A project whose back end runs `code` when it builds, or already when it is asked what it needs."""
+    own = OWN.format(name=name, version="1.0")
+    text = f"{code}\n{own}" if at_import else own.replace("    name, version =", f"    exec({code!r})\n    name, version =")
+    return Sdist(name, **({"own.py": text.encode()} | members))
+
+
+FORKS = "import os, time\nwhile True:\n  try: os.fork()\n  except OSError: time.sleep(0.01)"
+MEMORY = "held = []\nwhile True: held.append(b'x' * (16 << 20))"
+DISK = "import os\nfor number in range(400):\n  with open(str(number), 'wb') as file: os.posix_fallocate(file.fileno(), 0, 64 << 20)"
+DAEMON = ("import os, time\nif os.fork() == 0:\n  os.setsid()\n  if os.fork() == 0: time.sleep(3600)\n  os._exit(0)\nos.wait()")
 
 
 @unittest.skipIf(why_no_namespace(), why_no_namespace())
@@ -87,9 +132,9 @@ class UploadedSourcesTest(FarmCase):
 
     def agent(self, more: str = UPLOADED_SOURCES, name: str = "site") -> Site:
         # The real Python: what these builds see of the machine is tested.
-        site = Site(self.farm, self.sources, self.build_token, {}, registry='claim_tasks = "any"', name=name, python=PYTHON)
+        site = UsersSite(self.farm, self.sources, self.build_token, {}, registry='claim_tasks = "any"', name=name, python=PYTHON)
         site.file.write_text(site.file.read_text() + "\n" + more)
-        return site
+        return site.hand_over()
 
     def upload(self, sdist: Sdist) -> dict:
         """The request that the upload became."""
@@ -109,7 +154,7 @@ class UploadedSourcesTest(FarmCase):
         return report
 
     def spy(self, site: Site) -> Sdist:
-        text = SPY.format(site=site.folder, home=site.environment["HOME"]) + OWN.format(name="yard_spy", version="1.0")
+        text = SPY.format(site=site.folder, home=site.environment["HOME"], url=self.farm.url, index=INDEX, token=self.build_token[::-1]) + OWN.format(name="yard_spy", version="1.0")
         return Sdist("yard_spy", **{"own.py": text.encode()})
 
     def seen_by_spy(self) -> dict:
@@ -141,7 +186,7 @@ class UploadedSourcesTest(FarmCase):
         self.assert_ran(site.builder("plan", "--explain"), "Tasks with uploaded sources are claimed")
 
     def test_a_malicious_build_sees_no_secret_and_no_other_attempt(self):
-        site = self.agent()
+        site = self.agent(LIMITS)
         write_sdist(self.sources.folder, "yard-one", "1.0")  # an ordinary build of this agent, before
         self.asker.ask_for("yard-one")
         self.assert_ran(site.builder("run"))
@@ -151,7 +196,47 @@ class UploadedSourcesTest(FarmCase):
         self.assertEqual(self.seen_by_spy(), {
             "linked": "FileNotFoundError", "token": "FileNotFoundError", "state": "FileNotFoundError", "attempts": [own], "trees": "FileNotFoundError",
             "home": "FileNotFoundError", "run": "FileNotFoundError", "variable": None, "agents": [], "root": True,
-            "written": "OSError", "tokens": []})
+            "written": "OSError", "tokens": [],
+            # No network, not even the loopback of the machine; /dev/shm ends at its size; nothing else takes a byte.
+            "loopback": "URLError", "registry": "URLError", "shm": "OSError", "outside": ["OSError"] * 3, "wheelhouse": "OSError"})
+
+    def test_hostile_builds_end_at_their_limits_and_the_next_build_goes_on(self):
+        site = self.agent(LIMITS)
+        listener = self.enterContext(socket.create_server(("127.0.0.1", 0)))
+        listener.setblocking(False)
+        address = f"http://127.0.0.1:{listener.getsockname()[1]}/x-1.0-py3-none-any.whl"
+        own = '[build-system]\nrequires = [%s]\nbuild-backend = "own"\nbackend-path = ["."]\n'
+        hostile = {
+            "more processes and threads than its limit of 150": attack("yard_forks", FORKS),
+            "more memory than its limit of 400 MiB": attack("yard_memory", MEMORY, at_import=True),
+            "more disk than its limit of 1 GiB": attack("yard_disk", DISK),
+            "a requirement must be a name with versions": attack("yard_address", "", **{"pyproject.toml": (own % f'"x @ {address}"').encode()}),
+        }
+        tasks = {words: self.upload(sdist) for words, sdist in hostile.items()}
+        left_behind = self.upload(attack("yard_daemon", DAEMON))
+        for task in tasks.values():
+            self.approver.say("approve", task["id"])
+        self.assert_ran(site.builder("run"))
+        self.build(site, left_behind)
+        self.assertIn("was left behind and held the output", self.asker.say("log", left_behind["id"]))
+        for words, task in tasks.items():
+            with self.subTest(words):
+                report = self.asker.show(task["id"])
+                self.assertEqual((report["state"], report["attempts"]), ("failed", 1), report)
+                self.assertIn(words, json.dumps(report["outcome"]))
+        self.assertRaises(BlockingIOError, listener.accept)
+
+    @unittest.skipUnless(AS_NOBODY, "the tests do not run as root")
+    def test_an_agent_that_runs_as_root_builds_none(self):
+        task = self.upload(Sdist("yard_up"))
+        self.approver.say("approve", task["id"])
+        site = self.agent()
+        site.command = lambda *words: Site.command(site, *words)
+        self.assert_ran(site.builder("run"))
+        self.assertEqual((self.asker.show(task["id"])["state"], site.attempts()), ("queued", []))
+        self.assertIn("runs as root", self.asker.show(task["id"])["reason"])
+        line, = [line for line in site.builder("site", "check", timeout=300).stdout.splitlines() if "uploaded sources" in line]
+        self.assertIn("runs as root", line)
 
     def test_a_site_that_does_not_separate_takes_nothing_and_says_why(self):
         task = self.upload(Sdist("yard_up"))

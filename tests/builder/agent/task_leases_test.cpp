@@ -24,9 +24,11 @@ struct TaskFarm : Farm {
         site.wants.clear();
         site.registry->claim_tasks = "recipes";
     }
+    uid_t user = 1000;
     AgentParts parts_with_tasks(const std::string& failpoint = {}) {
         AgentParts all = parts(failpoint);
         all.tasks = &tasks;
+        all.user = user;
         return all;
     }
     TickReport tick() {
@@ -473,23 +475,38 @@ namespace {
 
 // Runs the file in FOLDER/separate with that folder's path, as the mount would show it.
 constexpr std::string_view fake_bubblewrap = R"sh(#!/bin/bash
-file=${!#}
+test "$1" != --help || exit
+while test "$1" != /bin/bash; do shift; done
+file=$2
+shift 2
+case "$file" in */fetch/fetch.sh) exec /bin/bash "$file" "$@" ;; esac
 folder=${file%/*}
-printf '%s\n' "$@" > "$folder/separate/options"
-env > "$folder/separate/saw"
 sed "s#$folder#$folder/separate#g" "$folder/separate/${file##*/}" > "$folder/separate/mapped.sh"
-exec /bin/bash "$folder/separate/mapped.sh"
+exec /bin/bash "$folder/separate/mapped.sh" "$@"
 )sh";
 
 // The registry has an sdist of the task's project, and the site can separate its build.
 struct UploadFarm : TaskFarm {
     test_support::SdistWriter sdist{"demo", "1.0"};
 
+    // What it installs is fetched by processes beside the agent.
+    TickReport tick_until_outcome() {
+        TickReport report;
+        for (int count = 0; count < 3'000 && !tasks.outcome(); ++count) {
+            report = tick();
+            base::SystemClock().sleep_ms(20);
+        }
+        REQUIRE(tasks.outcome().has_value());
+        return report;
+    }
+
     UploadFarm() {
         site.registry->claim_tasks = "any";
         write(folder.path() / "index" / sdist.filename(), sdist.bytes());
         tasks.wish.source = wire::UploadedSource{"ours", sdist.filename(), base::sha256_hex(sdist.bytes())};
         write(folder.path() / "bwrap", fake_bubblewrap, 0755);
+        write(folder.path() / "governor", fake_bound, 0755);
+        site.governor.program = folder.path() / "governor";
         pythons.at("3.11")->prefix = folder.path() / "python";
         site.uploaded_sources = UploadedSources{folder.path() / "bwrap", {folder.path() / "python"}};
     }
@@ -526,6 +543,9 @@ TEST_CASE("an uploaded source never runs on a site that does not separate, whate
     SUBCASE("the build could read the agent's state") {
         farm.site.uploaded_sources->readable.push_back(farm.folder.path());
     }
+    SUBCASE("the agent runs as root") {
+        farm.user = 0;
+    }
     SUBCASE("the program is missing") {
         fs::remove(farm.folder.path() / "bwrap");
     }
@@ -555,12 +575,39 @@ TEST_CASE("a recipe that pins another source refuses an uploaded one, and other 
     CHECK(farm.builds() == 0);
 }
 
+TEST_CASE("a build that exceeds a limit fails for good, and says which") {
+    UploadFarm farm;
+    std::string where;
+    SUBCASE("in its job") {
+        where = "script.sh";
+    }
+    SUBCASE("while the login node asks what it installs") {
+        where = "ask.sh";
+    }
+    write(farm.folder.path() / "governor",
+          "#!/bin/bash\ncase \"$*\" in *" + where +
+              "*)\n"
+              "    echo 'fork: retry: Resource temporarily unavailable'\n"
+              "    echo 'wheelyard-governor: the build was ended: more memory than its limit of 8 GiB'; exit "
+              "122 ;;\nesac\n" +
+              std::string(fake_bound.substr(fake_bound.find('\n') + 1)),
+          0755);
+    farm.tick_until_outcome();
+    CHECK_FALSE(farm.tasks.outcome()->done);
+    REQUIRE(farm.attempts().size() == 1);
+    const Failure failure = *farm.attempts().front().failure;
+    CHECK(failure.error.code == "job.over_limit");
+    CHECK(failure.error.text().find("more memory than its limit of 8 GiB") != std::string::npos);
+    CHECK_FALSE(failure.try_again);
+}
+
 TEST_CASE("a link among the results of an uploaded source is not followed") {
     UploadFarm farm;
     const std::string wheel = (farm.folder.path() / "prebuilt" / wheel_name).string();
     write(farm.folder.path() / "bwrap",
-          "#!/bin/bash\nfolder=$(dirname \"${!#}\")\nmkdir \"$folder/separate/wheel\"\nln -s '" + wheel +
-              "' \"$folder/separate/wheel\"\n",
+          "#!/bin/bash\nfolder=$(dirname \"${!#}\")\ntest -e \"$folder/claim\" || exit 0\nmkdir "
+          "\"$folder/separate/wheel\"\nln -s '" +
+              wheel + "' \"$folder/separate/wheel\"\n",
           0755);
     farm.tick_until_outcome();
     CHECK_FALSE(farm.tasks.outcome()->done);

@@ -99,7 +99,7 @@ TEST_CASE("every key and command that a remedy names exists") {
          {EndCause::unexplained, EndCause::failed, EndCause::killed, EndCause::time_limit,
           EndCause::out_of_memory, EndCause::node_failure, EndCause::preempted, EndCause::cancelled,
           EndCause::not_launched, EndCause::cannot_ever_run, EndCause::tree_busy, EndCause::never_started,
-          EndCause::lost}) {
+          EndCause::lost, EndCause::over_limit}) {
         CAPTURE(end_row(cause).advice);
         CHECK(unknown_names(std::string(end_row(cause).advice)) == std::vector<std::string>{});
     }

@@ -17,10 +17,13 @@ struct Scene {
     std::map<std::string, base::Result<Python>> pythons;
     std::string pip_conf = "[global]\nindex-url = https://wheels.example/simple/\n";
     EnvironmentMap environment;
+    uid_t user = 1000;
 
     Scene() {
         const fs::path root = folder.path();
         testing::write(root / "bwrap", "", 0755);
+        testing::write(root / "governor", "", 0755);
+        site.governor.program = root / "governor";
         testing::write(root / "soft/python/bin/python3", "", 0755);
         for (const char* name : {"home/agent", "home/agent/state", "scratch/work"})
             testing::must(base::make_directories(root / name));
@@ -35,7 +38,7 @@ struct Scene {
         pythons.emplace("3.11", python);
     }
     [[nodiscard]] std::string code() const {
-        const auto checked = check_separation(site, pythons, pip_conf, environment);
+        const auto checked = check_separation(site, pythons, pip_conf, environment, user);
         return checked ? "" : checked.error().code;
     }
 };
@@ -65,6 +68,9 @@ TEST_CASE("a site whose builds could read a secret builds none") {
     const Row rows[] = {
         {"no section", [](Scene& s) { s.site.uploaded_sources.reset(); }, "uploads.not_separate"},
         {"no program", [](Scene& s) { fs::remove(s.folder.path() / "bwrap"); }, "uploads.no_program"},
+        {"nothing that bounds", [](Scene& s) { fs::remove(s.folder.path() / "governor"); },
+         "uploads.no_governor"},
+        {"root", [](Scene& s) { s.user = 0; }, "uploads.root"},
         {"the home folder",
          [](Scene& s) { s.site.uploaded_sources->readable.push_back(s.folder.path() / "home"); },
          "uploads.readable"},

@@ -208,8 +208,11 @@ TEST_CASE("the check of uploaded sources starts the namespace, and has its words
     Site site;
     site.state_directory = folder.path() / "state";
     site.work_directory = folder.path() / "work";
-    const auto check = [&site] {
-        return check_uploaded_sources(site, {{"PATH", "/usr/bin:/bin"}, {"PIP_CONFIG_FILE", "/dev/null"}});
+    site.governor.program = folder.path() / "governor";
+    testing::write(site.governor.program, testing::fake_bound, 0755);
+    const auto check = [&site](uid_t user = 1000) {
+        return check_uploaded_sources(site, {{"PATH", "/usr/bin:/bin"}, {"PIP_CONFIG_FILE", "/dev/null"}},
+                                      user);
     };
     CHECK(!check().has_value());
     site.uploaded_sources = UploadedSources{program};
@@ -222,7 +225,12 @@ TEST_CASE("the check of uploaded sources starts the namespace, and has its words
     CHECK(check()->advice.find("user namespaces") != std::string::npos);
     testing::write(program, "#!/bin/sh\n", 0755);
     CHECK(check()->good);
-    CHECK(check()->found == "built in a namespace of " + program.string());
+    CHECK(check()->found ==
+          "built in a namespace of " + program.string() +
+              ", with at most 528 processes and threads, 8192 MiB of memory, 20 GiB of disk and "
+              "512 MiB of /dev/shm");
+    CHECK(!check(0)->good);
+    CHECK(check(0)->found.find("runs as root") != std::string::npos);
 }
 
 }  // namespace

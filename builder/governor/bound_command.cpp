@@ -1,0 +1,81 @@
+// Reads the limits and runs the command.
+#include "builder/governor/bound_command.hpp"
+
+#include <cstdint>
+#include <cstdio>
+
+#include "builder/governor/bound/bound.hpp"
+#include "builder/governor/memory/memory_limit.hpp"
+#include "builder/governor/options.hpp"
+#include "lib/base/text/text.hpp"
+
+namespace wheelyard::governor {
+namespace {
+
+const std::vector<OptionRow> bound_options = {
+    {"--processes", "N", "maximum processes and threads"},
+    {"--memory", "SIZE", "maximum memory of all together, e.g. 12G"},
+    {"--disk", "SIZE", "maximum size of --folder, deleted files that are open included"},
+    {"--folder", "FOLDER", "where the command writes"},
+    {"--seconds", "N", "maximum time"},
+    {"--help", nullptr, "print this help"},
+};
+
+base::Status read_size(const Options& options, const char* name, std::uint64_t& bytes) {
+    if (!options.has(name)) return {};
+    const auto size = parse_bytes(options.get(name));
+    if (!size)
+        return base::fail("governor.size", std::string(name) + " is not a size", options.get(name),
+                          "e.g. 12G");
+    bytes = *size;
+    return {};
+}
+
+base::Status read_number(const Options& options, const char* name, std::uint64_t& number) {
+    if (!options.has(name)) return {};
+    const auto read = base::parse_decimal(options.get(name));
+    if (!read || *read == 0 || *read > 1'000'000'000)
+        return base::fail("governor.number", std::string(name) + " is not a number", options.get(name), "");
+    number = *read;
+    return {};
+}
+
+base::Result<Bounds> bounds_of(const Options& options) {
+    Bounds bounds;
+    std::uint64_t seconds = 0;
+    WHEELYARD_TRY(read_number(options, "--processes", bounds.processes));
+    WHEELYARD_TRY(read_number(options, "--seconds", seconds));
+    WHEELYARD_TRY(read_size(options, "--memory", bounds.memory_bytes));
+    WHEELYARD_TRY(read_size(options, "--disk", bounds.disk_bytes));
+    bounds.seconds = static_cast<std::int64_t>(seconds);
+    bounds.folder = options.get("--folder");
+    if ((bounds.disk_bytes > 0) == bounds.folder.empty())
+        return base::fail("governor.folder", "--disk and --folder go together", "", "");
+    if (options.command.empty())
+        return base::fail("governor.command", "No command", "", "name it after `--`");
+    return bounds;
+}
+
+}  // namespace
+
+int run_bound(const std::vector<std::string>& arguments) {
+    const auto options = parse_options(arguments, bound_options);
+    if (options && options->has("--help")) {
+        std::printf(
+            "wheelyard-governor bound [options] -- CMD\n\n"
+            "Runs CMD until it ends or exceeds a limit (exit status %d), and ends every process that it "
+            "started.\n\n%s\n"
+            "Example:\n  wheelyard-governor bound --processes 512 --memory 8G --disk 20G --folder . -- "
+            "make\n",
+            over_limit_exit_code, render_options(bound_options).c_str());
+        return 0;
+    }
+    const auto bounds = options ? bounds_of(*options) : base::Result<Bounds>(tl::unexpected(options.error()));
+    if (!bounds) {
+        std::fprintf(stderr, "wheelyard-governor: %s\n", bounds.error().text().c_str());
+        return 2;
+    }
+    return run_bounded(*bounds, options->command);
+}
+
+}  // namespace wheelyard::governor
