@@ -62,7 +62,6 @@ struct ServerSettings {
     std::size_t max_token_uploads = 8;  // of them, of one token
     RemoteFileService* remote_files = nullptr;  // null: the tree has all bytes
     ServiceStateFunction service_state = {};    // for /readyz and /metrics
-    ServiceStateFunction service_state = {};  // for /readyz and /metrics
     std::function<bool()> may_answer =
         {};  // of several nodes: whether the pages are known to be new; empty: always
 };
