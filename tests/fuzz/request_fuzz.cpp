@@ -7,6 +7,7 @@
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/url.hpp"
 #include "registry/http/chunked.hpp"
+#include "registry/http/forwarded.hpp"
 #include "registry/http/negotiation.hpp"
 #include "registry/http/origin.hpp"
 #include "registry/http/public_url.hpp"
@@ -108,6 +109,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     require(url.starts_with("https://") || url.starts_with("http://"));
     require(url.find_first_of("\"'<>&\\@?# \t\r\n") == std::string::npos && !url.ends_with('/'));
     require((url + "/").find("/../") == std::string::npos && url.find("//") == url.rfind("//"));
+    // Whatever they say, who is limited by it has a short name.
+    const std::string client = client_of(proxied, "127.0.0.1", {"127.0.0.1"});
+    require(!client.empty() && client.size() <= 64);
     (void)choose_page_form(head->accept);
     try_range(head->range, 0);
     try_range(head->range, 10);

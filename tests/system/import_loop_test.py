@@ -48,8 +48,8 @@ class ImportLoopTest(FarmCase):
         project, folder = f"looped-{number}", self.folder / f"round-{number}"
         names = {Wheel(project, version=f"1.{n}").write(folder).name for n in range(FILES)}
         stop, reads, uploads = threading.Event(), [], []
-        load = [threading.Thread(target=self.read_steadily, args=(farm, f"/{INDEX}/simple/{project}/", stop, reads)) for _ in range(READERS)]
-        load.append(threading.Thread(target=self.upload_steadily, args=(farm, token, f"beside-{number}", stop, uploads)))
+        load = [threading.Thread(target=self.read_steadily, args=(farm, f"/{INDEX}/simple/{project}/", stop, reads), daemon=True) for _ in range(READERS)]
+        load.append(threading.Thread(target=self.upload_steadily, args=(farm, token, f"beside-{number}", stop, uploads), daemon=True))
         for thread in load:
             thread.start()
         try:
