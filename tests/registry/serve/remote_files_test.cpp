@@ -20,6 +20,8 @@ struct Fixture {
     base::TempDir dir = base::TempDir::make("remote").value();
     blobs::MemoryBlobs blobs = blobs::MemoryBlobs::open(dir.path()).value();
 
+    blobs::DiskRoom room{dir.path(), 0};
+
     http::RemoteAnswer fetch(RemoteFiles& files, const http::RemoteFile& file) const {
         std::promise<http::RemoteAnswer> come;
         files.fetch(file, [&](http::RemoteAnswer answer) { come.set_value(std::move(answer)); });
@@ -49,7 +51,7 @@ TEST_CASE("a file or a part of it arrives, and leaves nothing behind") {
     const std::string sha256 = fixture.blobs.store_bytes(bytes).value();
     const std::string nothing = fixture.blobs.store_bytes("").value();
     {
-        RemoteFiles files(fixture.blobs, fixture.dir.path());
+        RemoteFiles files(fixture.blobs, fixture.dir.path(), fixture.room);
         CHECK(Fixture::read(*fixture.fetch(files, {sha256, "a.whl", 0, bytes.size()}).arriving) == bytes);
         CHECK(Fixture::read(*fixture.fetch(files, {sha256, "a.whl", 999'999, 3}).arriving) == "xyx");
         const auto empty = fixture.fetch(files, {nothing, "b.whl", 0, 0});
@@ -62,7 +64,7 @@ TEST_CASE("a file or a part of it arrives, and leaves nothing behind") {
 
 TEST_CASE("what the store does not have is a problem, and a file that is shorter than promised breaks") {
     const Fixture fixture;
-    RemoteFiles files(fixture.blobs, fixture.dir.path());
+    RemoteFiles files(fixture.blobs, fixture.dir.path(), fixture.room);
     const auto absent = fixture.fetch(files, {std::string(64, 'a'), "a.whl", 0, 10});
     CHECK_FALSE(absent.arriving);
     CHECK(absent.problem.code == "file.store");
@@ -72,4 +74,13 @@ TEST_CASE("what the store does not have is a problem, and a file that is shorter
     const auto longer = fixture.fetch(files, {sha256, "a.whl", 0, bytes.size() + 1});
     REQUIRE(longer.arriving);
     CHECK(Fixture::read(*longer.arriving).empty());
+}
+
+TEST_CASE("no file is passed on that would leave less room on the disk than commits need") {
+    const Fixture fixture;
+    const std::string sha256 = fixture.blobs.store_bytes("wheel").value();
+    RemoteFiles files(fixture.blobs, fixture.dir.path(), {fixture.dir.path(), std::uint64_t{1} << 62});
+    const auto refused = fixture.fetch(files, {sha256, "a.whl", 0, 5});
+    CHECK_FALSE(refused.arriving);
+    CHECK(refused.problem.status == 503);
 }
