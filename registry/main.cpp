@@ -251,7 +251,7 @@ constexpr registry::CommandGroup groups[] = {
     {"index", "list, create, change and archive indexes; effective at once on a running server",
      "create gpu title='Wheels with CUDA' -c registry.toml"},
     {"notify", "who is told what needs a person", ""},
-    {"store", "where the wheels are kept", ""},
+    {"store", "where the wheels are kept", "migrate -c registry.toml --to registry-s3.toml"},
     {"task", "wheels that agents are asked to build", ""},
 };
 

@@ -35,8 +35,8 @@ base::Result<base::Fd> unnamed_file(const std::filesystem::path& folder) {
 
 }  // namespace
 
-RemoteFiles::RemoteFiles(const blobs::BlobStore& blobs, std::filesystem::path folder)
-    : blobs_(blobs), folder_(std::move(folder)) {}
+RemoteFiles::RemoteFiles(const blobs::BlobStore& blobs, std::filesystem::path folder, blobs::DiskRoom room)
+    : blobs_(blobs), folder_(std::move(folder)), room_(std::move(room)) {}
 
 RemoteFiles::~RemoteFiles() {
     {
@@ -85,6 +85,7 @@ void RemoteFiles::run(const Job& job) {
     http::SharedArrivingFile arriving;
     std::uint64_t written = 0;
     const auto pass_on = [&]() -> base::Status {
+        WHEELYARD_TRY(room_.check(job.file.length));
         WHEELYARD_ASSIGN(base::Fd file, unnamed_file(folder_));
         const int into = ::fcntl(file.get(), F_DUPFD_CLOEXEC, 0);
         if (into < 0) return base::fail_errno("dup", folder_.native(), errno);

@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "registry/blobs/disk_room.hpp"
 #include "registry/blobs/store.hpp"
 #include "registry/http/remote_files.hpp"
 
@@ -16,8 +17,9 @@ namespace wheelyard::registry {
 
 class RemoteFiles final : public http::RemoteFileService {
   public:
-    // `folder`: of the files without names. The references must outlive this object.
-    RemoteFiles(const blobs::BlobStore& blobs, std::filesystem::path folder);
+    // `folder`: of the files without names; none is begun that would leave less room on its disk than `room` keeps. The
+    // references must outlive this object.
+    RemoteFiles(const blobs::BlobStore& blobs, std::filesystem::path folder, blobs::DiskRoom room);
     ~RemoteFiles() override;  // ends the fetches under way: their clients see the connection end
     RemoteFiles(const RemoteFiles&) = delete;
     RemoteFiles& operator=(const RemoteFiles&) = delete;
@@ -35,6 +37,7 @@ class RemoteFiles final : public http::RemoteFileService {
 
     const blobs::BlobStore& blobs_;
     const std::filesystem::path folder_;
+    const blobs::DiskRoom room_;
     std::mutex mutex_;
     std::condition_variable more_;
     std::deque<Job> waiting_;

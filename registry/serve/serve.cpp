@@ -340,7 +340,7 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
     if (blobs->serves_files())
         left_uploads.emplace(unfinished_pause_ms, unfinished_pause_ms, drop_unfinished(*blobs));
     Readers readers(live, *tokens);
-    RemoteFiles remote_files(*blobs, config.store);
+    RemoteFiles remote_files(*blobs, config.store, config.room());
     const ServiceParts parts{live,  pages,       writer,     *tasks, upkeep,
                              scrub, cache_limit, *upstreams, sites,  *node};
     http::ServerSettings settings = server_settings(parts);

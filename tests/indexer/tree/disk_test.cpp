@@ -6,8 +6,11 @@
 #include <set>
 
 #include "indexer/tree/limits.hpp"
+#include "indexer/tree/paths.hpp"
+#include "indexer/tree/tree_files.hpp"
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
+#include "lib/base/files/stand_in.hpp"
 #include "lib/base/files/temp_dir.hpp"
 #include "registry/blobs/folder/folder_blobs.hpp"
 #include "tests/registry/blobs/memory_blobs.hpp"
@@ -81,6 +84,54 @@ TEST_CASE("a missing blob gives an error with its name") {
     REQUIRE(!linked);
     CHECK(linked.error().code == "publish.blob_missing");
     CHECK(linked.error().value == (folder / "blob").native());
+}
+
+TEST_CASE("a stand-in has the size of a file, and nobody reads zeros for its bytes") {
+    const Folder folder;
+    constexpr std::uint64_t size = 3'000'000'000;
+    for (const bool in_bulk : {false, true}) {
+        CAPTURE(in_bulk);
+        REQUIRE(base::make_directories(folder / "tree"));
+        LocalDisk disk;
+        if (in_bulk) REQUIRE(disk.begin_bulk(folder / "tree"));
+        for (int again = 0; again < 2; ++again)  // replaces what is there
+            REQUIRE(disk.place_stand_in(folder / "tree/a.whl", size));
+        if (in_bulk) REQUIRE(disk.end_bulk());
+        struct stat status {};
+        REQUIRE(::stat((folder / "tree/a.whl").c_str(), &status) == 0);
+        CHECK(static_cast<std::uint64_t>(status.st_size) == size);
+        CHECK(status.st_blocks == 0);
+        CHECK((status.st_mode & 07777) == 0);
+        CHECK(base::is_stand_in(std::filesystem::path(folder / "tree/a.whl")));
+        CHECK(std::distance(std::filesystem::directory_iterator(folder / "tree"), {}) == 1);
+        std::filesystem::remove_all(folder / "tree");
+    }
+    CHECK_FALSE(base::is_stand_in(std::filesystem::path(folder / "tree/a.whl")));
+}
+
+TEST_CASE("the tree has stand-ins for the wheels of a store that serves them, and the bytes of METADATA") {
+    const Folder folder;
+    auto memory = *blobs::MemoryBlobs::open(folder / "staging only");
+    catalog::FileRow row;
+    row.index = "main";
+    row.filename = "six-1.0-py3-none-any.whl";
+    row.sha256 = *memory.store_bytes("wheel");
+    row.size_bytes = 5;
+    row.metadata_sha256 = *memory.store_bytes("Name: six");
+    row.metadata_size_bytes = 9;
+    const std::filesystem::path tree = folder / "tree";
+    for (const bool serves : {true, false}) {
+        memory.serves = serves;
+        LocalDisk disk;
+        TreeFiles files(disk, memory, tree, no_wait);
+        REQUIRE(files.place(row, true));
+        const auto file = file_folder(tree, row.index, row.sha256) / row.filename;
+        CHECK(base::is_stand_in(file) == serves);
+        CHECK(base::file_size(file) == 5);
+        CHECK(text_of(file.native() + ".metadata") == "Name: six");
+        REQUIRE(files.place(row, true));  // what is in place stays
+        std::filesystem::remove_all(tree);
+    }
 }
 
 TEST_CASE("a blob is linked where its store has files, and its checked bytes are copied where it has none") {

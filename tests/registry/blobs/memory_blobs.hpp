@@ -74,6 +74,9 @@ class MemoryBlobs final : public BlobStore {
         return true;
     }
 
+    bool serves = false;  // as a bucket does
+    bool serves_files() const override { return serves; }
+
     // As a disk does it: the time stays.
     void damage(std::string_view sha256, std::string bytes) const {
         const std::lock_guard lock(kept_->mutex);

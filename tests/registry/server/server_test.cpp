@@ -1,6 +1,7 @@
 // The server over real sockets: what it answers, how it ends, and what it does not put up with.
 #include <future>
 
+#include "lib/base/files/stand_in.hpp"
 #include "tests/registry/server/server_fixture.hpp"
 #include "tests/support/sanitizers.hpp"
 
@@ -90,6 +91,76 @@ TEST_CASE("a file is served in the part that was asked for") {
     CHECK(client.ask(get(url, "Range: bytes=8-\r\nIf-Range: \"" + sha256 + "\"\r\n")).body == "89");
     CHECK(client.ask(get(url, "Range: bytes=8-\r\nIf-Range: \"other\"\r\n")).body == "0123456789");
     CHECK(client.ask(get(url, "If-None-Match: \"" + sha256 + "\"\r\n")).status == 304);
+}
+
+namespace {
+
+// A store in which every file is the digits 0 to 9.
+struct DigitStore final : RemoteFileService {
+    std::optional<std::string> url_for(const RemoteFile& file) override {
+        return url.empty() ? std::nullopt : std::optional(url + file.sha256 + "/" + file.filename);
+    }
+    void fetch(const RemoteFile& file, std::function<void(RemoteAnswer)> then) override {
+        if (is_down)
+            return then(
+                {.problem = wire::make_problem("file.store", "Down", "It is down.", {}, "try again")});
+        base::Fd bytes = base::open_read(digits).value();
+        if (file.offset != 0) {  // a file of these bytes alone
+            const auto part = folder.path() / std::to_string(file.offset);
+            REQUIRE(
+                base::replace_file(part, std::string_view("0123456789").substr(file.offset, file.length)));
+            bytes = base::open_read(part).value();
+        }
+        auto arriving = std::make_shared<ArrivingFile>(std::move(bytes), file.length);
+        then({.arriving = arriving});
+        arriving->end(true);
+    }
+    base::TempDir folder = base::TempDir::make("digits").value();
+    std::filesystem::path digits = folder.path() / "digits";
+    std::string url = {};
+    bool is_down = false;
+};
+
+}  // namespace
+
+TEST_CASE("a file that the tree has a stand-in for comes from the store: by its URL, or through the server") {
+    DigitStore store;
+    REQUIRE(base::replace_file(store.digits, "0123456789"));
+    const Running running([&](ServerSettings& settings) {
+        settings.remote_files = &store;
+        settings.accel_prefix = "/tree";
+        settings.indexes = {{"site"}};
+    });
+    const std::string name = "far-1.0-py3-none-any.whl";
+    REQUIRE(base::create_stand_in(running.tree.path() / (file_url.substr(1) + name), 10));
+    RawClient client = running.connect();
+    const RawAnswer through = client.ask(get(file_url + name));
+    CHECK(through.status == 200);
+    CHECK(through.body == "0123456789");
+    CHECK(through.field("X-Accel-Redirect").empty());  // a proxy cannot read it
+    const RawAnswer part = client.ask(get(file_url + name, "Range: bytes=3-5\r\n"));
+    CHECK(part.status == 206);
+    CHECK(part.body == "345");
+    CHECK(part.field("Content-Range") == "bytes 3-5/10");
+    CHECK(client.ask(get(file_url + name, "Range: bytes=10-\r\n")).status == 416);
+    store.url = "https://downloads.example.org/";
+    const RawAnswer redirect = client.ask(get(file_url + name));
+    CHECK(redirect.status == 307);
+    CHECK(redirect.field("Location") == store.url + sha256 + "/" + name);
+    CHECK(redirect.field("Cache-Control") == "no-cache");
+    CHECK(redirect.field("Access-Control-Allow-Origin") == "*");
+    CHECK(redirect.body.empty());
+    const RawAnswer head = client.ask("HEAD " + file_url + name + " HTTP/1.1\r\nHost: a\r\n\r\n");
+    CHECK(head.status == 200);
+    CHECK(head.field("Content-Length") == "10");
+    CHECK(client.ask(get(file_url + name, "If-None-Match: \"" + sha256 + "\"\r\n")).status == 304);
+    CHECK(client.ask(get(file_url + "absent-1.0-py3-none-any.whl")).status == 404);
+    store.url = {};
+    store.is_down = true;
+    const RawAnswer down = client.ask(get(file_url + name));
+    CHECK(down.status == 503);
+    CHECK(down.body.find("file.store") != std::string::npos);
+    CHECK(client.ask(get("/site/simple/six/")).status == 200);
 }
 
 TEST_CASE("pages are negotiated, cached by tag and found under one address") {

@@ -173,7 +173,8 @@ TEST_CASE(
         {.raw = "HTTP/1.1 206 OK\r\nContent-Length: 900\r\nContent-Range: bytes 0-899/900\r\n\r\nab"});
     CHECK(tried.blobs->open(sha256, blobs::ReadFrom::cache).error().code == "s3.unreachable");
     tried.fail_first(9, "GET", {.silent = true});
-    CHECK(tried.blobs->open(sha256, blobs::ReadFrom::cache).error().code == "s3.unreachable");
+    const auto hasty = tried.store.open(tried.dir.path() / "hasty", 1000);
+    CHECK(hasty->open(sha256, blobs::ReadFrom::cache).error().code == "s3.unreachable");
     tried.store.fail({});
     std::string passed;
     const auto take = [&](std::string_view bytes) -> base::Status {

@@ -43,15 +43,16 @@ class S3Double {
         place.path_style = true;
         return place;
     }
-    [[nodiscard]] std::unique_ptr<blobs::S3Client> client(const std::filesystem::path& folder = {}) const {
-        return std::make_unique<blobs::S3Client>(
-            blobs::S3Address::of(place(folder)).value(), blobs::S3Credentials{"key", "secret"},
-            blobs::S3Limits{
-                .tries = 3, .first_wait_ms = 1, .stall_timeout_ms = 1000, .answer_timeout_ms = 1000});
-    }
-    [[nodiscard]] std::unique_ptr<blobs::S3Blobs> open(const std::filesystem::path& folder) const {
+    [[nodiscard]] std::unique_ptr<blobs::S3Blobs> open(const std::filesystem::path& folder,
+                                                       std::int64_t timeout_ms = 30'000) const {
         return std::make_unique<blobs::S3Blobs>(
-            blobs::Staging::open(folder).value(), client(folder),
+            blobs::Staging::open(folder).value(),
+            std::make_unique<blobs::S3Client>(blobs::S3Address::of(place(folder)).value(),
+                                              blobs::S3Credentials{"key", "secret"},
+                                              blobs::S3Limits{.tries = 3,
+                                                              .first_wait_ms = 1,
+                                                              .stall_timeout_ms = timeout_ms,
+                                                              .answer_timeout_ms = timeout_ms}),
             blobs::S3BlobLimits{.max_single_bytes = 1000, .part_bytes = 400, .removal_wait_ms = 1});
     }
 
