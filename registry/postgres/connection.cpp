@@ -18,6 +18,7 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 constexpr std::int64_t pause_after_refusal_ms = 1'000;  // a queue of changes fails at once, not one by one
+constexpr std::int64_t for_the_answer_ms = 500;         // beyond the server's own timeout, which comes first
 constexpr int oldest_server = 140'000;                  // client_connection_check_interval
 
 struct Outcome {
@@ -103,6 +104,7 @@ void Connection::give_up() noexcept {
     if (connection_ != nullptr) library_.finish(connection_);
     connection_ = nullptr;
     in_transaction_ = false;
+    deferred_.clear();
     listens_to_.clear();
 }
 
@@ -220,15 +222,20 @@ base::Status Connection::send_all(Time end) {
     }
 }
 
+base::Status Connection::wait_for_input(Time end) {
+    while (library_.isBusy(connection_) != 0) {
+        if (!wait_for(POLLIN, end)) return fail_late();
+        if (library_.consumeInput(connection_) == 0) return fail_lost(newest_message());
+    }
+    return {};
+}
+
 // The last answer of those of several statements, or the first failed one.
 base::Result<std::unique_ptr<Rows>> Connection::receive(Time end) {
     std::unique_ptr<Rows> answer;
     std::optional<base::Error> failed;
     while (true) {
-        while (library_.isBusy(connection_) != 0) {
-            if (!wait_for(POLLIN, end)) return fail_late();
-            if (library_.consumeInput(connection_) == 0) return fail_lost(newest_message());
-        }
+        WHEELYARD_TRY(wait_for_input(end));
         PGresult* result = library_.getResult(connection_);
         if (result == nullptr) break;
         auto rows = std::make_unique<Rows>(library_, result);
@@ -244,44 +251,92 @@ base::Result<std::unique_ptr<Rows>> Connection::receive(Time end) {
     return answer;
 }
 
-base::Result<std::unique_ptr<Rows>> Connection::ask(const std::string& sql,
-                                                    std::span<const Parameter> parameters) {
-    constexpr std::int64_t for_the_answer_ms = 500;  // the server's own timeout comes first
-    const Time end = after_ms(deadlines_.statement_ms + for_the_answer_ms);
-    is_late_ = false;
-    std::vector<const char*> values;
+base::Status Connection::send(const std::string& sql, std::span<const Value> values) {
+    std::vector<const char*> bytes;
     std::vector<int> lengths;
     std::vector<int> formats;
-    for (const Parameter& parameter : parameters) {
-        values.push_back(parameter.bytes);
-        lengths.push_back(parameter.length);
-        formats.push_back(parameter.is_binary ? 1 : 0);
+    for (const Value& value : values) {
+        bytes.push_back(value.bytes.c_str());
+        lengths.push_back(static_cast<int>(value.bytes.size()));
+        formats.push_back(value.is_number ? 0 : 1);
     }
     constexpr int answer_as_text = 0;
-    const int sent =
-        parameters.empty()
-            ? library_.sendQuery(connection_, sql.c_str())
-            : library_.sendQueryParams(connection_, sql.c_str(), static_cast<int>(parameters.size()), nullptr,
-                                       values.data(), lengths.data(), formats.data(), answer_as_text);
-    if (sent == 0) return fail_lost(newest_message());
+    if (library_.sendQueryParams(connection_, sql.c_str(), static_cast<int>(values.size()), nullptr,
+                                 bytes.data(), lengths.data(), formats.data(), answer_as_text) == 0)
+        return fail_lost(newest_message());
+    return {};
+}
+
+base::Result<std::unique_ptr<Rows>> Connection::ask(const std::string& sql, std::span<const Value> values) {
+    if (!deferred_.empty()) return ask_together(std::exchange(deferred_, {}), sql, values);
+    const Time end = after_ms(deadlines_.statement_ms + for_the_answer_ms);
+    is_late_ = false;
+    if (!values.empty())
+        WHEELYARD_TRY(send(sql, values));
+    else if (library_.sendQuery(connection_, sql.c_str()) == 0)  // may be several statements
+        return fail_lost(newest_message());
     WHEELYARD_TRY(send_all(end));
     return receive(end);
 }
 
+// Pipeline mode (PostgreSQL manual, 34.5): after a failed statement the server skips the others up to the sync.
+base::Result<std::unique_ptr<Rows>> Connection::ask_together(const std::vector<Deferred>& deferred,
+                                                             const std::string& sql,
+                                                             std::span<const Value> values) {
+    const Time end = after_ms(deadlines_.statement_ms + for_the_answer_ms);
+    is_late_ = false;
+    if (library_.enterPipelineMode(connection_) == 0) return fail_lost(newest_message());
+    for (const Deferred& one : deferred)
+        WHEELYARD_TRY(send(one.sql, one.values));
+    WHEELYARD_TRY(send(sql, values));
+    if (library_.pipelineSync(connection_) == 0) return fail_lost(newest_message());
+    WHEELYARD_TRY(send_all(end));
+    auto answer = receive(end);
+    for (std::size_t received = 0; answer && received < deferred.size(); ++received)
+        answer = receive(end);
+    if (connection_ == nullptr) return answer;
+    WHEELYARD_TRY(skip_to_sync(end));
+    if (library_.exitPipelineMode(connection_) == 0) return fail_lost(newest_message());
+    return answer;
+}
+
+base::Status Connection::skip_to_sync(Time end) {
+    while (true) {
+        WHEELYARD_TRY(wait_for_input(end));
+        PGresult* result = library_.getResult(connection_);
+        if (result == nullptr) {  // between two statements, or of a connection that has ended
+            if (library_.status(connection_) == CONNECTION_BAD) return fail_lost(newest_message());
+            continue;
+        }
+        const Rows rows(library_, result);
+        if (library_.resultStatus(result) == PGRES_PIPELINE_SYNC) return {};
+    }
+}
+
+base::Status Connection::execute_later(std::string sql, std::vector<Value> values) {
+    constexpr std::size_t max_deferred = 200;
+    if (!in_transaction_ || deferred_.size() == max_deferred) {
+        WHEELYARD_TRY(execute(sql, values));
+        return {};
+    }
+    deferred_.push_back({std::move(sql), std::move(values)});
+    return {};
+}
+
 base::Result<std::unique_ptr<Rows>> Connection::execute(const std::string& sql,
-                                                        std::span<const Parameter> parameters) {
+                                                        std::span<const Value> values) {
     const bool was_connected = connection_ != nullptr;
     const bool may_connect = mode_ != Database::Mode::one_session && !in_transaction_;
     if (!was_connected && !may_connect)
         return base::fail_as(base::ErrorKind::lost, retry,
                              {"store.unreachable", "The connection to the database is lost"});
     WHEELYARD_TRY(connect());
-    auto answer = ask(sql, parameters);
+    auto answer = ask(sql, values);
     const bool is_lost = !answer && connection_ == nullptr && !is_late_;
     if (!is_lost || !was_connected || !may_connect || !sql.starts_with("SELECT")) return answer;
     // The connection was lost while it was idle, as far as anybody can tell; reading again is harmless.
     if (auto again = connect(); !again) return base::fail(std::move(again.error()));
-    return ask(sql, parameters);
+    return ask(sql, values);
 }
 
 base::Status Connection::begin(const std::string& sql) {
@@ -313,6 +368,7 @@ base::Status Connection::commit() {
                                      "before the commit", "try again"});
     in_transaction_ = false;
     if (!done) {
+        if (connection_ != nullptr) static_cast<void>(ask("ROLLBACK", {}));  // a deferred write failed
         if (connection_ != nullptr || done.error().value == "before the commit")
             return base::fail(std::move(done.error()));
         return base::fail_as(base::ErrorKind::cut, retry,
@@ -328,6 +384,7 @@ base::Status Connection::commit() {
 void Connection::roll_back() noexcept {
     const bool is_open = in_transaction_ && connection_ != nullptr;
     in_transaction_ = false;
+    deferred_.clear();
     if (is_open) static_cast<void>(ask("ROLLBACK", {}));
 }
 

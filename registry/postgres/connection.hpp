@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "lib/base/result.hpp"
 #include "registry/postgres/libpq.hpp"
@@ -26,13 +27,6 @@ struct Rows {
     std::string decoded = {};  // of a BYTEA column
 };
 
-// A parameter as libpq sends it: texts and bytes in binary, numbers as text, so that the server infers their types.
-struct Parameter {
-    const char* bytes;
-    int length;
-    bool is_binary;
-};
-
 class Connection {
   public:
     Connection(const Libpq& api, Target target, Database::Mode mode, Deadlines deadlines)
@@ -44,7 +38,9 @@ class Connection {
     [[nodiscard]] base::Status connect();
     // One statement, or several without parameters. Repeats a SELECT outside of a transaction once.
     [[nodiscard]] base::Result<std::unique_ptr<Rows>> execute(const std::string& sql,
-                                                              std::span<const Parameter> parameters = {});
+                                                              std::span<const Value> values = {});
+    // In a transaction, with the next execute() or commit().
+    [[nodiscard]] base::Status execute_later(std::string sql, std::vector<Value> values);
     [[nodiscard]] base::Status begin(const std::string& sql);
     [[nodiscard]] base::Status commit();
     void roll_back() noexcept;
@@ -55,8 +51,19 @@ class Connection {
   private:
     using Time = std::chrono::steady_clock::time_point;
     [[nodiscard]] base::Status open_session();
+    struct Deferred {
+        std::string sql;
+        std::vector<Value> values;
+    };
     [[nodiscard]] base::Result<std::unique_ptr<Rows>> ask(const std::string& sql,
-                                                          std::span<const Parameter> parameters);
+                                                          std::span<const Value> values);
+    // The deferred ones first, all in one burst; the answer of the last.
+    [[nodiscard]] base::Result<std::unique_ptr<Rows>> ask_together(const std::vector<Deferred>& deferred,
+                                                                   const std::string& sql,
+                                                                   std::span<const Value> values);
+    [[nodiscard]] base::Status send(const std::string& sql, std::span<const Value> values);
+    [[nodiscard]] base::Status wait_for_input(Time end);
+    [[nodiscard]] base::Status skip_to_sync(Time end);
     // False: not within the time.
     [[nodiscard]] bool wait_for(short events, Time end) const;
     [[nodiscard]] base::Status send_all(Time end);
@@ -75,6 +82,7 @@ class Connection {
     std::string password_ = {};     // never part of a message
     std::string listens_to_ = {};
     std::int64_t sessions_ = 0;
+    std::vector<Deferred> deferred_ = {};
     bool in_transaction_ = false;
     bool is_late_ = false;                     // the newest statement had no answer in time
     std::optional<base::Error> refused_ = {};  // why the last try to connect failed …

@@ -45,6 +45,9 @@ base::Result<Libpq> load() {
     symbols.take("PQsetnonblocking", library.setnonblocking);
     symbols.take("PQsendQuery", library.sendQuery);
     symbols.take("PQsendQueryParams", library.sendQueryParams);
+    symbols.take("PQenterPipelineMode", library.enterPipelineMode);
+    symbols.take("PQexitPipelineMode", library.exitPipelineMode);
+    symbols.take("PQpipelineSync", library.pipelineSync);
     symbols.take("PQflush", library.flush);
     symbols.take("PQconsumeInput", library.consumeInput);
     symbols.take("PQisBusy", library.isBusy);

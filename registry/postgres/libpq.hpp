@@ -19,6 +19,9 @@ struct Libpq {
     decltype(&PQsetnonblocking) setnonblocking = nullptr;
     decltype(&PQsendQuery) sendQuery = nullptr;
     decltype(&PQsendQueryParams) sendQueryParams = nullptr;
+    decltype(&PQenterPipelineMode) enterPipelineMode = nullptr;
+    decltype(&PQexitPipelineMode) exitPipelineMode = nullptr;
+    decltype(&PQpipelineSync) pipelineSync = nullptr;
     decltype(&PQflush) flush = nullptr;
     decltype(&PQconsumeInput) consumeInput = nullptr;
     decltype(&PQisBusy) isBusy = nullptr;

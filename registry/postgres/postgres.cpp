@@ -74,11 +74,7 @@ void Statement::bind(std::int64_t value) {
 
 base::Result<bool> Statement::step() {
     if (!rows_) {
-        std::vector<Parameter> parameters;
-        for (const Value& value : values_)
-            parameters.push_back(
-                {value.bytes.c_str(), static_cast<int>(value.bytes.size()), !value.is_number});
-        WHEELYARD_ASSIGN(rows_, connection_->execute(sql_, parameters));
+        WHEELYARD_ASSIGN(rows_, connection_->execute(sql_, values_));
     }
     return ++row_ < rows_->library.ntuples(rows_->result);
 }
@@ -122,6 +118,10 @@ base::Result<Database> Database::open(const Target& target, Mode mode, const Dea
 
 Statement Database::compile(std::string_view sql) const {
     return Statement(*connection_, numbered(sql));
+}
+
+base::Status Database::send_later(Statement statement) const {
+    return connection_->execute_later(std::move(statement.sql_), std::move(statement.values_));
 }
 
 base::Status Database::run_script(const std::string& sql) const {

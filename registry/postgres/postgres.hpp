@@ -35,6 +35,12 @@ struct Bytes {
     std::string_view value;
 };
 
+// A bound value: texts and bytes are sent in binary, numbers as text, so that the server infers their types.
+struct Value {
+    std::string bytes;
+    bool is_number = false;
+};
+
 struct Target {
     std::string url;                      // or parameters; libpq reads both, service files and PG* too
     std::filesystem::path password_file;  // its first line; empty: libpq finds one (PGPASSFILE, ~/.pgpass)
@@ -68,10 +74,6 @@ class Statement {
 
   private:
     friend class Database;
-    struct Value {
-        std::string bytes;
-        bool is_number = false;
-    };
     Statement(Connection& connection, std::string sql);
     void bind(Bytes value);
     void bind(std::string_view value);
@@ -117,6 +119,13 @@ class Database {
         WHEELYARD_ASSIGN(Statement statement, prepare(sql, values...));
         return statement.run();
     }
+    // For a write whose rows nobody reads: in a transaction it is sent with the next statement that is waited for, COMMIT
+    // at the latest, which then reports its failure.
+    template <typename... Values>
+    [[nodiscard]] base::Status run_later(std::string_view sql, const Values&... values) const {
+        WHEELYARD_ASSIGN(Statement statement, prepare(sql, values...));
+        return send_later(std::move(statement));
+    }
     // The first column of the first row; an error when there is no row.
     template <typename... Values>
     [[nodiscard]] base::Result<std::int64_t> integer(std::string_view sql, const Values&... values) const {
@@ -140,6 +149,7 @@ class Database {
     friend class Transaction;
     explicit Database(std::unique_ptr<Connection> connection);
     [[nodiscard]] Statement compile(std::string_view sql) const;
+    [[nodiscard]] base::Status send_later(Statement statement) const;
     std::unique_ptr<Connection> connection_;
 };
 

@@ -113,6 +113,11 @@ class Database {
         WHEELYARD_ASSIGN(Statement statement, prepare(sql, values...));
         return statement.run();
     }
+    // As run(); an engine that is elsewhere sends it with the next statement.
+    template <typename... Values>
+    [[nodiscard]] base::Status run_later(std::string_view sql, const Values&... values) const {
+        return run(sql, values...);
+    }
     // The first column of the first row; an error when there is no row.
     template <typename... Values>
     [[nodiscard]] base::Result<std::int64_t> integer(std::string_view sql, const Values&... values) const {

@@ -53,7 +53,7 @@ class PostgresCatalog final : public SqlCatalog<Database> {
         WHEELYARD_ASSIGN(const bool is_kept, work());
         if (!is_kept) return {};
         WHEELYARD_TRY(count_change());
-        WHEELYARD_TRY(database_.run_script(std::string("NOTIFY ") + changes));
+        WHEELYARD_TRY(database_.run_later(std::string("NOTIFY ") + changes));
         return transaction.commit();
     }
 };

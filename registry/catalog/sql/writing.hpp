@@ -14,7 +14,7 @@ inline std::string render_list(const std::vector<std::string>& items) {
 
 template <typename Database>
 base::Status add_blob(const Database& database, std::string_view sha256, std::uint64_t size_bytes) {
-    return database.run(
+    return database.run_later(
         "INSERT INTO blob (sha256, size_bytes) VALUES (?, ?) ON CONFLICT (sha256) DO UPDATE SET "
         "unreferenced_since = 0",
         sha256, static_cast<std::int64_t>(size_bytes));
@@ -24,7 +24,7 @@ base::Status add_blob(const Database& database, std::string_view sha256, std::ui
 
 template <typename Database>
 base::Status SqlCatalog<Database>::count_change() {
-    return database_.run("UPDATE change_count SET count = count + 1");
+    return database_.run_later("UPDATE change_count SET count = count + 1");
 }
 
 template <typename Database>
@@ -42,11 +42,12 @@ base::Status SqlCatalog<Database>::insert_file(const FileRow& row, Serial added)
     WHEELYARD_TRY(sql::add_blob(database_, row.metadata_sha256, row.metadata_size_bytes));
     if (!row.provenance_sha256.empty())
         WHEELYARD_TRY(sql::add_blob(database_, row.provenance_sha256, row.provenance_size_bytes));
-    WHEELYARD_TRY(database_.run("INSERT INTO project (index_name, name) VALUES (?, ?) ON CONFLICT DO NOTHING",
-                                row.index, row.project));
-    WHEELYARD_TRY(database_.run("DELETE FROM tombstone WHERE index_name = ? AND filename = ?", row.index,
-                                row.filename));
-    return database_.run(
+    WHEELYARD_TRY(
+        database_.run_later("INSERT INTO project (index_name, name) VALUES (?, ?) ON CONFLICT DO NOTHING",
+                            row.index, row.project));
+    WHEELYARD_TRY(database_.run_later("DELETE FROM tombstone WHERE index_name = ? AND filename = ?",
+                                      row.index, row.filename));
+    return database_.run_later(
         "INSERT INTO file (index_name, project, filename, version, sha256, metadata_sha256, "
         "requires_python, upload_time, uploaded_by, yanked, yanked_reason, facts_json, added_serial, state, "
         "state_reason, pinned, metadata_name, size_bytes, metadata_size_bytes, provenance_sha256, "
@@ -62,7 +63,7 @@ base::Status SqlCatalog<Database>::insert_file(const FileRow& row, Serial added)
 
 template <typename Database>
 base::Status SqlCatalog<Database>::update_file(const FileRow& row) {
-    return database_.run(
+    return database_.run_later(
         "UPDATE file SET yanked = ?, yanked_reason = ?, state = ?, state_reason = ?, "
         "pinned = ? WHERE index_name = ? AND filename = ?",
         std::int64_t{row.yanked}, row.yanked_reason, file_state_text(row.state), row.state_reason,
@@ -71,18 +72,18 @@ base::Status SqlCatalog<Database>::update_file(const FileRow& row) {
 
 template <typename Database>
 base::Status SqlCatalog<Database>::note_unreferenced(std::string_view sha256, base::UnixMicros time) {
-    return database_.run(
+    return database_.run_later(
         "UPDATE blob SET unreferenced_since = ? WHERE sha256 = ? AND NOT " + std::string(is_referenced), time,
         sha256);
 }
 
 template <typename Database>
 base::Status SqlCatalog<Database>::remove_file(const FileRow& row, bool may_return, base::UnixMicros time) {
-    WHEELYARD_TRY(database_.run(
+    WHEELYARD_TRY(database_.run_later(
         "INSERT INTO tombstone (index_name, filename, sha256, time, may_return) VALUES (?, ?, ?, ?, ?)",
         row.index, row.filename, row.sha256, time, std::int64_t{may_return}));
-    WHEELYARD_TRY(
-        database_.run("DELETE FROM file WHERE index_name = ? AND filename = ?", row.index, row.filename));
+    WHEELYARD_TRY(database_.run_later("DELETE FROM file WHERE index_name = ? AND filename = ?", row.index,
+                                      row.filename));
     WHEELYARD_TRY(note_unreferenced(row.sha256, time));
     WHEELYARD_TRY(note_unreferenced(row.metadata_sha256, time));
     return note_unreferenced(row.provenance_sha256, time);
@@ -90,14 +91,15 @@ base::Status SqlCatalog<Database>::remove_file(const FileRow& row, bool may_retu
 
 template <typename Database>
 base::Status SqlCatalog<Database>::update_project(const ProjectRow& row) {
-    return database_.run("UPDATE project SET status = ?, status_reason = ? WHERE index_name = ? AND name = ?",
-                         project_status_text(row.status), row.status_reason, row.index, row.project);
+    return database_.run_later(
+        "UPDATE project SET status = ?, status_reason = ? WHERE index_name = ? AND name = ?",
+        project_status_text(row.status), row.status_reason, row.index, row.project);
 }
 
 template <typename Database>
 base::Result<bool> SqlCatalog<Database>::forget_blob(const std::string& sha256) {
-    WHEELYARD_TRY(
-        database_.run("DELETE FROM blob WHERE sha256 = ? AND NOT " + std::string(is_referenced), sha256));
+    WHEELYARD_TRY(database_.run_later(
+        "DELETE FROM blob WHERE sha256 = ? AND NOT " + std::string(is_referenced), sha256));
     // An orphan has no row to delete; a referenced blob keeps its row.
     WHEELYARD_ASSIGN(const std::int64_t kept,
                      database_.integer("SELECT count(*) FROM blob WHERE sha256 = ?", sha256));
@@ -106,8 +108,9 @@ base::Result<bool> SqlCatalog<Database>::forget_blob(const std::string& sha256) 
 
 template <typename Database>
 base::Status SqlCatalog<Database>::write_rule(const IndexRule& rule) {
-    if (is_default(rule)) return database_.run("DELETE FROM index_rule WHERE index_name = ?", rule.index);
-    return database_.run(
+    if (is_default(rule))
+        return database_.run_later("DELETE FROM index_rule WHERE index_name = ?", rule.index);
+    return database_.run_later(
         "INSERT INTO index_rule (index_name, rule_json) VALUES (?, ?) ON CONFLICT (index_name) DO "
         "UPDATE SET rule_json = excluded.rule_json",
         rule.index, render_index_rule(rule));
@@ -115,7 +118,7 @@ base::Status SqlCatalog<Database>::write_rule(const IndexRule& rule) {
 
 template <typename Database>
 base::Status SqlCatalog<Database>::write_index_list(const std::string& list) {
-    return database_.run(
+    return database_.run_later(
         "INSERT INTO index_list (only_row, json) VALUES (1, ?) ON CONFLICT (only_row) DO UPDATE SET "
         "json = excluded.json",
         list);
@@ -123,7 +126,7 @@ base::Status SqlCatalog<Database>::write_index_list(const std::string& list) {
 
 template <typename Database>
 base::Status SqlCatalog<Database>::insert_token(const TokenRow& row) {
-    return database_.run(
+    return database_.run_later(
         "INSERT INTO token (id, secret_sha256, name, indexes_json, projects_json, actions_json, created, "
         "expires, revoked, created_by, revoked_by, revoked_at) "
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -134,8 +137,8 @@ base::Status SqlCatalog<Database>::insert_token(const TokenRow& row) {
 
 template <typename Database>
 base::Status SqlCatalog<Database>::mark_revoked(std::string_view id, const Cause& cause) {
-    return database_.run("UPDATE token SET revoked = 1, revoked_by = ?, revoked_at = ? WHERE id = ?",
-                         cause.actor, cause.time, id);
+    return database_.run_later("UPDATE token SET revoked = 1, revoked_by = ?, revoked_at = ? WHERE id = ?",
+                               cause.actor, cause.time, id);
 }
 
 }  // namespace wheelyard::catalog

@@ -204,7 +204,7 @@ class SqlTasks : public TaskRows {
     }
     Status insert(const Task& task) override {
         const wire::UploadedSource source = source_of(task.wish);
-        return database_.run(
+        return database_.run_later(
             "INSERT INTO task (id, index_name, package, version, python, accelerator, source_index, "
             "source_filename, source_sha256, state, reason, asked_by, approved_by, asked, changed, attempts, "
             "outcome_json) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '')",
@@ -214,19 +214,19 @@ class SqlTasks : public TaskRows {
             task.changed, task.attempts);
     }
     Status update(const Task& task) override {
-        return database_.run(
+        return database_.run_later(
             "UPDATE task SET state = ?, reason = ?, approved_by = ?, attempts = ?, changed = ? WHERE id = ?",
             wire::task_state_text(task.state), task.reason, task.approved_by, task.attempts, task.changed,
             task.id);
     }
     Status set_outcome(std::string_view id, const std::string& json) override {
-        return database_.run("UPDATE task SET outcome_json = ? WHERE id = ?", json, id);
+        return database_.run_later("UPDATE task SET outcome_json = ? WHERE id = ?", json, id);
     }
     Status remove(std::string_view id) override {
-        WHEELYARD_TRY(database_.run(
+        WHEELYARD_TRY(database_.run_later(
             "DELETE FROM log_piece WHERE claim IN (SELECT claim FROM lease WHERE task = ?)", id));
-        WHEELYARD_TRY(database_.run("DELETE FROM lease WHERE task = ?", id));
-        return database_.run("DELETE FROM task WHERE id = ?", id);
+        WHEELYARD_TRY(database_.run_later("DELETE FROM lease WHERE task = ?", id));
+        return database_.run_later("DELETE FROM task WHERE id = ?", id);
     }
 
     Result<std::optional<LeaseRow>> lease(std::string_view claim) const override {
@@ -238,7 +238,7 @@ class SqlTasks : public TaskRows {
             .and_then([](auto query) { return sql::lease_of(std::move(query)); });
     }
     Status insert(const LeaseRow& lease) override {
-        return database_.run(
+        return database_.run_later(
             "INSERT INTO lease (claim, task, number, agent, token, state, until, target_index, grant_id, "
             "grant_sha256, used_filename, used_sha256, log_bytes, log_pieces) VALUES (?, ?, ?, ?, ?, ?, ?, "
             "?, ?, ?, ?, ?, ?, ?)",
@@ -247,20 +247,20 @@ class SqlTasks : public TaskRows {
             lease.used_sha256, lease.log_bytes, lease.log_pieces);
     }
     Status update(const LeaseRow& lease) override {
-        return database_.run(
+        return database_.run_later(
             "UPDATE lease SET token = ?, state = ?, until = ?, grant_sha256 = ?, used_filename = ?, "
             "used_sha256 = ?, log_bytes = ?, log_pieces = ? WHERE claim = ?",
             lease.token, sql::word_of(lease.state), lease.until, lease.grant_sha256, lease.used_filename,
             lease.used_sha256, lease.log_bytes, lease.log_pieces, lease.claim);
     }
     Status end_held(std::string_view task, LeaseState state) override {
-        return database_.run("UPDATE lease SET state = ? WHERE task = ? AND state = 'held'",
-                             sql::word_of(state), task);
+        return database_.run_later("UPDATE lease SET state = ? WHERE task = ? AND state = 'held'",
+                                   sql::word_of(state), task);
     }
 
     Status append_log(std::string_view claim, std::int64_t start, std::string_view bytes) override {
-        return database_.run("INSERT INTO log_piece (claim, start, bytes) VALUES (?, ?, ?)", claim, start,
-                             typename Database::Bytes{bytes});
+        return database_.run_later("INSERT INTO log_piece (claim, start, bytes) VALUES (?, ?, ?)", claim,
+                                   start, typename Database::Bytes{bytes});
     }
     Result<std::string> read_log(std::string_view task, std::int64_t number, std::int64_t offset,
                                  std::size_t limit) const override {

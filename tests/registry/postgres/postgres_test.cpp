@@ -99,6 +99,41 @@ TEST_CASE("a transaction is kept by its commit alone, and one that failed is not
     CHECK(failed->commit().error().code == "catalog.failed");
 }
 
+TEST_CASE(
+    "writes that are sent later are there for the next statement, and their failure undoes the transaction") {
+    if (!test::has_postgres()) return;
+    const Postgres server;
+    const Database database = with_rows(server);
+    {
+        auto kept = Transaction::begin_locked(database, 7);
+        for (int i = 0; i < 450; ++i)  // more than wait at once
+            REQUIRE(database.run_later("INSERT INTO t VALUES (?, ?)", std::to_string(i), std::int64_t{i}));
+        CHECK(database.integer("SELECT count(*) FROM t").value() == 450);
+        REQUIRE(database.run_later("INSERT INTO t VALUES ('last', 0)"));
+        REQUIRE(kept->commit());
+    }
+    CHECK(database.integer("SELECT count(*) FROM t").value() == 451);
+    {
+        auto failed = Transaction::begin_locked(database, 7);
+        REQUIRE(database.run_later("INSERT INTO t VALUES ('new', 0)"));
+        REQUIRE(database.run_later("INSERT INTO t VALUES ('last', 0)"));
+        REQUIRE(database.run_later("INSERT INTO t VALUES ('newer', 0)"));
+        CHECK(failed->commit().error().code == "catalog.constraint");
+    }
+    {
+        auto failed = Transaction::begin_locked(database, 7);
+        REQUIRE(database.run_later("INSERT INTO t VALUES ('last', 0)"));
+        CHECK(database.integer("SELECT count(*) FROM t").error().code == "catalog.constraint");
+        CHECK_FALSE(failed->commit().has_value());
+    }
+    {
+        auto dropped = Transaction::begin_locked(database, 7);
+        REQUIRE(database.run_later("INSERT INTO t VALUES ('dropped', 0)"));
+    }
+    CHECK(database.integer("SELECT count(*) FROM t").value() == 451);
+    CHECK(database.session() == 1);
+}
+
 TEST_CASE("a snapshot does not see what is committed meanwhile, and writes nothing") {
     if (!test::has_postgres()) return;
     const Postgres server;
