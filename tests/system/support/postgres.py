@@ -55,7 +55,7 @@ class PostgresServer:
             (data / name).chmod(0o600)
             if os.getuid() == 0:
                 shutil.chown(data / name, "nobody", "nogroup")
-        (data / "pg_hba.conf").write_text("local all all trust\nhostssl all,replication all 127.0.0.1/32 scram-sha-256\n")
+        (data / "pg_hba.conf").write_text("local all,replication all trust\nhostssl all,replication all 127.0.0.1/32 scram-sha-256\n")
         with open(data / "postgresql.conf", "a") as settings:
             settings.write("listen_addresses = '127.0.0.1'\nssl = on\nssl_cert_file = 'chain.pem'\n"
                            "ssl_key_file = 'key.pem'\nhot_standby = on\n")
