@@ -80,7 +80,7 @@ wheelyard_layer(sql_tasks    registry/tasks/sql           base io wire tasks)
 wheelyard_layer(sqlite_tasks registry/tasks/sqlite        base io wire sqlite tasks sql_tasks)
 wheelyard_layer(postgres_tasks registry/tasks/postgres    base io wire postgres tasks sql_tasks)
 wheelyard_layer(postgres_nodes registry/nodes/postgres    base catalog nodes postgres)
-wheelyard_layer(database     registry/database            base catalog tasks nodes sqlite sqlite_catalog sqlite_tasks postgres postgres_catalog postgres_tasks postgres_nodes)
+wheelyard_layer(database     registry/database            base catalog sql_catalog tasks nodes sqlite sqlite_catalog sqlite_tasks postgres postgres_catalog postgres_tasks postgres_nodes)
 wheelyard_layer(lifecycle    registry/lifecycle           base io wheel wire blobs catalog database)
 
 wheelyard_group(server: HTTP without rules, and the configuration)

@@ -39,7 +39,7 @@ directory = "data"
 # min_free_mib = 64         # uploads end while this much is free on the disk; as much is kept for administrators
 # scrub_mib_per_s = 8       # stored wheels are read and compared with their hashes all the time; 0: never
 
-# Stores outside of the data folder, for when one machine is not enough. See docs/reference/registry-config.md.
+# Stores outside of the data folder, for when one machine is not enough. See docs/how-to/postgresql.md.
 [stores]
 # database = ""             # "postgres://wheelyard@db.example.org/wheelyard?sslmode=verify-full"; "": SQLite in the folder
 # database_password_file = "secrets/database"

@@ -151,7 +151,7 @@ base::Status copy_to_file(const postgres::Target& from, const fs::path& file) {
 
 base::Status check_empty(const postgres::Target& target) {
     const auto found = catalog::find_postgres_catalog(target);
-    if (!found) return found.error().code == "catalog.missing" ? base::Status() : found;
+    if (!found) return found.error().kind == base::ErrorKind::missing ? base::Status() : found;
     WHEELYARD_ASSIGN(const auto database,
                      postgres::Database::open(target, postgres::Database::Mode::read_only));
     return check_nothing_happened(database);

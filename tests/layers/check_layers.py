@@ -49,8 +49,8 @@ BLOB_KIND = re.compile(
 BLOB_ROOM = "registry/blobs/"
 # What keeps the catalog and the task queue is known to its own folders and to registry/database/, which opens them. Comments
 # may name it.
-ENGINE_FOLDERS = re.compile(r"registry/(\w+/)?(sqlite|database)/[^/]+")
-ENGINE_NAMED = re.compile(r"^(?![ \t]*#[ \t]*include[ \t]*<)[^\n]*?(sqlite|-(wal|shm)\")", re.IGNORECASE | re.MULTILINE)
+ENGINE_FOLDERS = re.compile(r"registry/(\w+/)?(sqlite|postgres|database)/[^/]+")
+ENGINE_NAMED = re.compile(r"^(?![ \t]*#[ \t]*include[ \t]*<)[^\n]*?(sqlite|postgres(::|_|/\w|catalog|tasks)|-(wal|shm)\")", re.IGNORECASE | re.MULTILINE)
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
 
 

@@ -75,8 +75,10 @@ base::Status find_postgres_catalog(const postgres::Target& target) {
     WHEELYARD_ASSIGN(const Database database, Database::open(target, Database::Mode::read_only));
     WHEELYARD_ASSIGN(const auto version, postgres::schema_version(database, part));
     if (version) return {};
-    return base::fail("catalog.missing", "The database has no catalog", {},
-                      "start wheelyard-registry serve once, or check [stores] database");
+    return base::fail({.code = "catalog.missing",
+                       .sentence = "The database has no catalog",
+                       .advice = "start wheelyard-registry serve once, or check [stores] database",
+                       .kind = base::ErrorKind::missing});
 }
 
 base::Result<std::string> read_postgres_index_list(const postgres::Target& target) {

@@ -1,10 +1,10 @@
+// The task queue's schema in PostgreSQL, one migration a version (registry/postgres/migration.hpp).
 #pragma once
 
 #include <span>
 
 namespace wheelyard::tasks {
 
-// steps[N - 1] leads from version N - 1 to N.
 [[nodiscard]] std::span<const char* const> postgres_schema_steps();
 
 }  // namespace wheelyard::tasks
