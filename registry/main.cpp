@@ -423,7 +423,7 @@ int run(int argc, char** argv) {
         {"Commands to withdraw and protect files",
          {"yank", "unyank", "delete", "quarantine", "release", "pin", "unpin"}},
         {"Commands that say why", {"explain", "provenance", "audit", "dump", "release-project"}},
-        {"Commands to look after the store", {"verify", "gc", "backup", "restore"}},
+        {"Commands to look after the store", {"verify", "gc", "backup", "restore", "store"}},
     };
     const auto added = registry::add_commands(app, groups, commands(), headings);
     try {

@@ -12,11 +12,14 @@ import sys
 import threading
 import time
 import unittest
+import urllib.error
+import urllib.parse
+import urllib.request
 
 from support.case import main
-from support.clients import RawUpload, pip_install, twine_upload, uv_publish
+from support.clients import PIPS, RawUpload, pip_install, twine_upload, uv_publish
 from support.farm import INDEX, ROOT
-from support.node_farm import Node, Nodes, Postgres
+from support.node_farm import Node, Nodes
 from support.web_servers import WebServer, lines_of, why_none
 from support.wheels import Wheel
 
@@ -32,6 +35,12 @@ class Asker:
     def __init__(self, node: Node):
         self.connection = http.client.HTTPConnection("127.0.0.1", node.port, timeout=PATIENCE_S)
 
+    def __enter__(self) -> "Asker":
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.connection.close()
+
     def files(self, project: str) -> tuple[int, set[str]]:
         self.connection.request("GET", f"/{INDEX}/simple/{project}/", headers={"Accept": "application/vnd.pypi.simple.v1+json"})
         answer = self.connection.getresponse()
@@ -42,16 +51,14 @@ class Asker:
 
 
 class NodesCase(unittest.TestCase):
+    has_standby = False
     nodes: Nodes
     token: str
 
     @classmethod
     def setUpClass(cls):
-        if not Postgres.is_installed():
-            raise unittest.SkipTest("PostgreSQL's server is not installed (scripts/install-deps --unit)")
-        cls.nodes = Nodes("a", "b", lease_s=LEASE_S)
-        cls.nodes.__enter__()
-        cls.addClassCleanup(cls.nodes.__exit__)
+        cls.nodes = Nodes("a", "b", lease_s=LEASE_S, has_standby=cls.has_standby)
+        cls.addClassCleanup(cls.nodes.remove)
         cls.a, cls.b = cls.nodes["a"], cls.nodes["b"]
         cls.a.start()
         cls.token = cls.a.create_token(actions=("upload", "token", "yank"))
@@ -70,6 +77,15 @@ class NodesCase(unittest.TestCase):
     def upload(self, node: Node, wheel) -> tuple[int, dict]:
         return RawUpload(node, self.token, wheel).send()
 
+    def change(self, node: Node, path: str, token: str, **members) -> tuple[int, dict]:
+        request = urllib.request.Request(node.url + path, json.dumps(members).encode(), method="POST", headers={
+            "Authorization": f"Bearer {token}", "Content-Type": "application/json"})
+        try:
+            with urllib.request.urlopen(request, timeout=PATIENCE_S) as answer:
+                return answer.status, json.load(answer)
+        except urllib.error.HTTPError as refusal:
+            return refusal.code, json.load(refusal)
+
     def back_to_two(self):
         for node in (self.a, self.b):
             if node.process is None:
@@ -83,9 +99,10 @@ class Requests(NodesCase):
     def test_what_one_node_answered_the_other_shows(self):
         """Fast uploads through A, each asked for at B right after: no answer is older."""
         asker = Asker(self.b)
+        self.addCleanup(asker.connection.close)
         stale, uploads, asked = [], 0, 0
         began = time.monotonic()
-        while asked < QUICK_QUESTIONS and time.monotonic() - began < (1500 if IS_FULL else 25):
+        while asked < QUICK_QUESTIONS and time.monotonic() - began < (1500 if IS_FULL else 20):
             wheel = self.wheel("quick", f"1.{uploads}")
             status, problem = self.upload(self.a if uploads % 2 else self.b, wheel)
             self.assertEqual(status, 200, problem)
@@ -107,7 +124,7 @@ class Requests(NodesCase):
         done = uv_publish(self.b, self.token, self.wheel("fromuv"))
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         for node in (self.a, self.b):
-            for pip in ("pip", "uv"):
+            for pip in PIPS:
                 with self.subTest(node=node.name, pip=pip):
                     target = self.nodes.folder / f"{node.name}-{pip}"
                     done = pip_install(node, pip, target, "fromtwine", "fromuv")
@@ -124,7 +141,7 @@ class Requests(NodesCase):
         status, headers, body = self.b.get(f"/{INDEX}/uploads/", method="POST",
                                            headers={**raw.headers, "Upload-Length": str(len(raw.body))})
         self.assertEqual(status, 201, body)
-        place = headers["Location"]
+        place = urllib.parse.urljoin(f"/{INDEX}/uploads/", headers["Location"])
         half = len(raw.body) // 2
         for begin, end, wanted in ((0, half, 204), (half, len(raw.body), 200)):
             connection = http.client.HTTPConnection("127.0.0.1", self.b.port, timeout=PATIENCE_S)
@@ -139,9 +156,8 @@ class Requests(NodesCase):
         for number in range(20):
             token = self.a.create_token(name=f"short-{number}")
             self.assertEqual(RawUpload(self.b, token, wheel).send()[0], 200)
-            headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
-            status, _, body = self.a.get(f"/api/v1/tokens/{token[:15]}/revoke", method="POST", headers=headers)
-            self.assertEqual(status, 200, body)
+            status, answer = self.change(self.a, f"/api/v1/tokens/{token[:15]}/revoke", self.token, format="wheelyard.change/1", reason="a test")
+            self.assertEqual(status, 200, answer)
             found, problem = RawUpload(self.b, token, wheel).send()
             self.assertEqual((found, problem.get("code")), (403, "auth.token_refused"))
 
@@ -188,7 +204,8 @@ class Failures(NodesCase):
         def ask():
             for _ in range(50):
                 try:
-                    answers.append(Asker(other).files("stopped"))
+                    with Asker(other) as asker:
+                        answers.append(asker.files("stopped"))
                 except OSError:
                     answers.append((0, set()))
 
@@ -225,7 +242,7 @@ class Failures(NodesCase):
             wheel = self.wheel("crash", f"1.{number}")
             if self.upload(self.a, wheel)[0] == 200:
                 acknowledged.append(wheel.name)
-        self.nodes.postgres.crash()
+        self.nodes.server.stop()
         found, problem = self.upload(self.b, self.wheel("crash", "2.0"))
         self.assertEqual(found, 503, problem)
         for node in (self.a, self.b):
@@ -235,31 +252,11 @@ class Failures(NodesCase):
             self.assertTrue(headers["Retry-After"])
             self.assertEqual(node.get("/readyz")[0], 503)
             self.assertEqual(node.get("/healthz")[0], 200)
-        self.nodes.postgres.start()
+        self.nodes.server.start()
         self.back_to_two()
         for node in (self.a, self.b):
             self.assertLessEqual(set(acknowledged), set(node.files("crash")))
         RawUpload(self.b, self.token, self.wheel("crash", "2.0")).send_until_acknowledged()
-
-    def test_a_failover_that_lost_events_is_noticed_and_the_pages_are_made_again(self):
-        kept, lost = self.wheel("history", "1.0"), self.wheel("history", "2.0")
-        RawUpload(self.a, self.token, kept).send_until_acknowledged()
-        self.nodes.postgres.keep_copy()
-        self.back_to_two()
-        RawUpload(self.b, self.token, lost).send_until_acknowledged()
-        self.assertIn(lost.name, self.a.files("history"))
-        self.nodes.postgres.fail_over()
-        for node in (self.a, self.b):
-            node.wait(lambda: node.metric("node_lost_histories") >= 1, PATIENCE_S, "noticing")
-        self.back_to_two()
-        self.assertEqual(self.nodes.postgres.ask("SELECT substr(timeline, length(timeline)) FROM writer_timeline").stdout.strip(), "2")
-        for node in (self.a, self.b):
-            self.assertEqual(set(node.files("history")), {kept.name})
-        newer = self.wheel("history", "3.0")
-        RawUpload(self.b, self.token, newer).send_until_acknowledged()
-        for node in (self.a, self.b):
-            self.assertEqual(set(node.files("history")), {kept.name, newer.name})
-            node.check_tree()
 
     def test_through_haproxy_pages_and_uploads_go_on_when_a_node_dies(self):
         missing = why_none("haproxy")
@@ -271,6 +268,7 @@ class Failures(NodesCase):
             lines = lines.replace(address, f"127.0.0.1:{node.port}")
         with WebServer("haproxy", self.nodes.folder / "haproxy", 0, "/", lines) as front:
             both = Asker(front)
+            self.addCleanup(both.connection.close)
             self.a.wait(lambda: both.files("proxied")[0] in (200, 404), PATIENCE_S, "checked by HAProxy")
             wheel = self.wheel("proxied", "1.0")
             self.assertEqual(self.upload(front, wheel)[0], 200)
@@ -284,11 +282,9 @@ class Failures(NodesCase):
                 self.assertIn(newer.name, both.files("proxied")[1])
 
     def test_an_index_that_one_node_creates_the_other_has(self):
-        headers = {"Authorization": f"Bearer {self.administrator}", "Content-Type": "application/json"}
-        connection = http.client.HTTPConnection("127.0.0.1", self.b.port, timeout=PATIENCE_S)
-        connection.request("POST", "/api/v1/indexes", json.dumps({"format": "wheelyard.index_change/1", "keys": {"name": "later"}}), headers)
-        answer = connection.getresponse()
-        self.assertEqual(answer.status, 200, answer.read())
+        status, answer = self.change(self.b, "/api/v1/indexes", self.administrator, format="wheelyard.index_change/1",
+                                     keys={"name": "later"})
+        self.assertEqual(status, 200, answer)
         for node in (self.a, self.b):
             self.assertEqual(node.get("/later/simple/")[0], 200)
 
@@ -297,8 +293,35 @@ class Failures(NodesCase):
         other.stop()
         began = time.monotonic()
         self.assertEqual(self.upload(writer, self.wheel("clean"))[0], 200)
-        self.assertEqual(self.nodes.postgres.ask("SELECT count(*) FROM node").stdout.strip(), "1")
+        self.assertEqual(self.nodes.server.sql("SELECT count(*) FROM node", "wheels"), "1")
         print(f"nodes: an upload after a clean stop took {time.monotonic() - began:.2f} s", file=sys.stderr)
+
+
+class Failover(NodesCase):
+    has_standby = True
+
+    def test_a_failover_that_lost_events_is_noticed_and_the_pages_are_made_again(self):
+        primary, standby = self.nodes.servers
+        kept, lost = self.wheel("history", "1.0"), self.wheel("history", "2.0")
+        RawUpload(self.a, self.token, kept).send_until_acknowledged()
+        self.a.wait(lambda: primary.sql("SELECT count(*) FROM pg_stat_replication WHERE replay_lsn = pg_current_wal_lsn()") == "1",
+                    PATIENCE_S, "replicated")
+        standby.stop()  # it is asynchronous, and falls behind
+        RawUpload(self.b, self.token, lost).send_until_acknowledged()
+        self.assertIn(lost.name, self.a.files("history"))
+        primary.stop()
+        standby.start()
+        standby.promote()
+        for node in (self.a, self.b):
+            node.wait(lambda: node.metric("node_lost_histories") >= 1, PATIENCE_S, "noticing")
+        self.back_to_two()
+        for node in (self.a, self.b):
+            self.assertEqual(set(node.files("history")), {kept.name})
+        newer = self.wheel("history", "3.0")
+        RawUpload(self.b, self.token, newer).send_until_acknowledged()
+        for node in (self.a, self.b):
+            self.assertEqual(set(node.files("history")), {kept.name, newer.name})
+            node.check_tree()
 
 
 if __name__ == "__main__":
