@@ -13,6 +13,7 @@
 #include "indexer/web/limits.hpp"
 #include "lib/base/digest/digest.hpp"
 #include "lib/page/assets.hpp"
+#include "lib/page/places.hpp"
 
 namespace wheelyard::indexer {
 
@@ -240,7 +241,8 @@ base::Status WebRun::remove_gone() {
         }
     }
     for (const std::string& index : farm_.without_pages) {
-        for (const fs::path& folder : {web_root_folder(tree_, index), builds_folder(tree_, index)}) {
+        for (const page::Place& place : page::places) {
+            const fs::path folder = tree_ / index / place.folder;
             WHEELYARD_ASSIGN(const auto there, disk_.size_of(folder.native()));
             if (!there) continue;
             WHEELYARD_TRY(remove_folder(disk_, folder, keep_alive_));

@@ -132,13 +132,14 @@ class InstallBox {
         if (!newest_by_python(offer).empty()) offer.usual = project();
         return offer;
     }
-    [[nodiscard]] Offer for_node(std::size_t node, const ShownWheel& best) const {
-        Offer offer{.usual = requirement_of(*best.row)};
+    [[nodiscard]] Offer for_node(std::size_t node, const ShownWheel& newest) const {
+        Offer offer{.usual = requirement_of(*newest.row)};
         auto python = all_.begin();
-        for (const auto& [name, takes] : takes_) {
-            const ShownWheel* one = best_by(
-                wheels_, [&](const ShownWheel& wheel) { return runs_with(wheel, node, *python, takes); });
-            offer.by_python.emplace_back(name, one == nullptr ? "" : requirement_of(*one->row));
+        for (const auto& one : takes_) {
+            const ShownWheel* best = best_by(wheels_, [&](const ShownWheel& wheel) {
+                return runs_with(wheel, node, *python, one.second);
+            });
+            offer.by_python.emplace_back(one.first, best == nullptr ? "" : requirement_of(*best->row));
             ++python;
         }
         return offer;

@@ -11,6 +11,7 @@
 #include "lib/base/text/text.hpp"
 #include "lib/page/assets.hpp"
 #include "lib/page/farm.hpp"
+#include "lib/page/places.hpp"
 #include "lib/wheel/name.hpp"
 #include "lib/wheel/version.hpp"
 #include "registry/http/limits.hpp"
@@ -139,26 +140,22 @@ std::optional<Route> parse_listing(const Path& path) {
     return route;
 }
 
-// /<index>/project/[<project>/][search.json|feed.xml|index.html] and /<index>/builds/[index.html]
-Answered<Route> parse_web_page(const Path& path, const Split& split) {
+// /<index>/<folder>/[<file>] and, of a folder for each project, /<index>/<folder>/<project>/[<file>]
+Answered<Route> parse_web_page(const page::Place& place, const Path& path, const Split& split) {
     const std::vector<std::string>& parts = path.segments;
     Route route{RouteKind::web_page, parts[0]};
     route.filename = parts[1] + "/";
-    const bool has_projects = parts[1] == "project";
-    const auto is_file_of_list = [&](std::string_view name) {
-        return name == "index.html" || (has_projects && name == "search.json");
-    };
-    const bool names_project = has_projects && parts.size() > 2 &&
-                               (parts.size() > 3 || path.ends_in_slash || !is_file_of_list(parts[2]));
+    const bool names_project =
+        place.has_projects() && parts.size() > 2 &&
+        (parts.size() > 3 || path.ends_in_slash || !page::has_file(place.files, parts[2]));
     if (names_project) {
         if (!wheel::is_valid_name(parts[2])) return not_found(split.path);
         route.project = wheel::normalize_name(parts[2]);
         route.filename += route.project + "/";
     }
     const std::size_t read = names_project ? 3 : 2;
-    const bool names_file =
-        parts.size() == read + 1 && !path.ends_in_slash &&
-        (names_project ? parts[3] == "index.html" || parts[3] == "feed.xml" : is_file_of_list(parts[2]));
+    const bool names_file = parts.size() == read + 1 && !path.ends_in_slash &&
+                            page::has_file(names_project ? place.project_files : place.files, parts[read]);
     if (parts.size() != read && !names_file) return not_found(split.path);
     const bool lacks_slash = !names_file && !path.ends_in_slash;
     if (lacks_slash || (names_project && route.project != parts[2])) {
@@ -328,7 +325,7 @@ Answered<Route> parse_target(std::string_view target) {
     }
     if (auto listing = parse_listing(*path)) return *std::move(listing);
     if (parts[1] == "simple") return parse_page(*path, *split);
-    if (parts[1] == "project" || parts[1] == "builds") return parse_web_page(*path, *split);
+    if (const page::Place* place = page::find_place(parts[1])) return parse_web_page(*place, *path, *split);
     if (parts[1] == "files") return parse_file(*path, *split);
     if (parts[1] == "pypi") return parse_pypi(*path, *split);
     if (parts[1] == "legacy" && parts.size() == 2) return Route{RouteKind::upload, parts[0]};

@@ -112,7 +112,11 @@ std::string render_table(const std::vector<TableRow>& rows, std::size_t columns)
     for (std::size_t at = 0; at + 1 < widths.size(); ++at)
         before_last += widths[at] + gap;
     if (columns == 0 || widths.empty() || before_last + widths.back() <= columns) return render_table(rows);
-    if (before_last + columns / 3 <= columns) return render_table(wrap_cells(rows, columns, gap, bytes_of));
+    std::size_t longest = columns / 3;  // what the last column needs at least
+    for (const TableRow& row : rows) {
+        if (row.size() == widths.size()) longest = std::max(longest, longest_word(row.back(), bytes_of));
+    }
+    if (before_last + longest <= columns) return render_table(wrap_cells(rows, columns, gap, bytes_of));
     std::vector<TableRow> first_columns = rows;
     for (TableRow& row : first_columns) {
         if (row.size() == widths.size()) row.pop_back();

@@ -22,7 +22,8 @@ using TextWidth = std::function<std::size_t(std::string_view)>;
 // `columns`; 0: no limit. Words are never cut: a table of longer ones is as wide as they are.
 [[nodiscard]] std::vector<TableRow> wrap_cells(const std::vector<TableRow>& rows, std::size_t columns,
                                                std::size_t gap, const TextWidth& width);
-// A table that fits. Where the last column would be narrower than a third of the line, it stands below its row.
+// A table that fits. Where the last column would be narrower than a third of the line or than one of its words, it stands
+// below its row.
 [[nodiscard]] std::string render_table(const std::vector<TableRow>& rows, std::size_t columns);
 
 }  // namespace wheelyard::base

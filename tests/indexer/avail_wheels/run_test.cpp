@@ -529,7 +529,7 @@ TEST_CASE("on a terminal --status and --why fit its width, and cut no words") {
         std::sort(words.begin(), words.end());
         return words;
     };
-    constexpr std::size_t columns = 60;
+    constexpr std::size_t columns = 70;
     const auto site = (farm.folder.path() / "site.toml").native();
     for (const auto& arguments :
          {std::vector<std::string>{"--status", "--site", site},

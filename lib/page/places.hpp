@@ -1,0 +1,39 @@
+// The folders with pages for people below an index. The publisher writes and removes them, the server knows their
+// addresses by this table, and a test compares it with what else has to name them (nginx, the test of private indexes).
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <string_view>
+
+namespace wheelyard::page {
+
+struct Place {
+    std::string_view folder;
+    std::span<const std::string_view> files;
+    std::span<const std::string_view>
+        project_files;  // of a folder for each project below it; empty: there is none
+    [[nodiscard]] constexpr bool has_projects() const { return !project_files.empty(); }
+};
+
+namespace place_files {
+inline constexpr std::array<std::string_view, 2> project{"index.html", "search.json"};
+inline constexpr std::array<std::string_view, 2> of_project{"index.html", "feed.xml"};
+inline constexpr std::array<std::string_view, 1> builds{"index.html"};
+}  // namespace place_files
+
+inline constexpr std::array<Place, 2> places{
+    {{"project", place_files::project, place_files::of_project}, {"builds", place_files::builds, {}}}};
+
+// nullptr: no page for people lies there.
+[[nodiscard]] constexpr const Place* find_place(std::string_view folder) {
+    const auto* found =
+        std::find_if(places.begin(), places.end(), [&](const Place& one) { return one.folder == folder; });
+    return found == places.end() ? nullptr : found;
+}
+[[nodiscard]] constexpr bool has_file(std::span<const std::string_view> files, std::string_view name) {
+    return std::find(files.begin(), files.end(), name) != files.end();
+}
+
+}  // namespace wheelyard::page
