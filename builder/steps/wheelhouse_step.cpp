@@ -1,6 +1,7 @@
 #include "builder/steps/wheelhouse_step.hpp"
 
 #include "builder/script/script.hpp"
+#include "builder/script/separate_script.hpp"
 #include "builder/script/separate_wheelhouse.hpp"
 #include "builder/sources/login_step.hpp"
 #include "lib/base/files/file.hpp"

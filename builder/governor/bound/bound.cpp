@@ -46,12 +46,12 @@ std::uint64_t free_bytes(const std::filesystem::path& folder) {
     return std::uint64_t{system.f_bavail} * system.f_frsize;
 }
 
-void lower(int resource, std::uint64_t most) {
+void lower(decltype(RLIMIT_CORE) resource, std::uint64_t most) {
     rlimit limit{};
-    if (::getrlimit(static_cast<__rlimit_resource_t>(resource), &limit) != 0) return;
+    if (::getrlimit(resource, &limit) != 0) return;
     limit.rlim_max = std::min<rlim_t>(limit.rlim_max, most);
     limit.rlim_cur = std::min<rlim_t>(limit.rlim_cur, limit.rlim_max);
-    ::setrlimit(static_cast<__rlimit_resource_t>(resource), &limit);
+    ::setrlimit(resource, &limit);
 }
 
 // RLIMIT_NPROC counts the threads of the user on the whole machine. The samples count those of the build alone, and end it
