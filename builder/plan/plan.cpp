@@ -287,7 +287,7 @@ class Planner {
             return it.set(CellState::given_up, "attempt " + last->id + " uploaded " + last->wheel.filename +
                                                    ", and the index no longer has it; `" +
                                                    pasted_command("retry", cell.name, site_) +
-                                                   "` builds it again");
+                                                   "` builds it again" + of_another_store());
         }
         const std::string why =
             site_.registry ? "not in index `" + site_.registry->index + "`" : std::string("not built yet");
@@ -297,6 +297,13 @@ class Planner {
         if (cell.state == CellState::wanted) judge_source(it);
         if (cell.state == CellState::wanted && !it.recipe.against.empty()) judge_against(it, other);
         if (cell.state == CellState::wanted) judge_siblings(cell, asked ? &*published->second : nullptr);
+    }
+
+    [[nodiscard]] std::string of_another_store() const {
+        if (!has_lost_all(world_)) return "";
+        return "; it has no wheel that this agent uploaded: for another registry, or a new one, name a new "
+               "folder "
+               "in [state]";
     }
 
     // Whether the wheel was uploaded to another index, for example a staging index, for a task of the registry. From

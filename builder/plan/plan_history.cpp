@@ -129,6 +129,24 @@ void judge_failures(Cell& cell, const CellHistory& history, const Site& site, co
                   description;
 }
 
+bool has_lost_all(const World& world) {
+    bool has_uploaded = false;
+    for (const auto& attempt : world.attempts) {
+        const bool is_upload = attempt.asked.purpose == Purpose::build && attempt.state == State::done;
+        if (!is_upload || attempt.superseded) continue;
+        const auto page = world.published.find(attempt.asked.package);
+        if (page == world.published.end() || !page->second) return false;
+        const auto has_it = [&](const simple::FileLink& file) {
+            return file.filename == attempt.wheel.filename;
+        };
+        if (*page->second &&
+            std::any_of((*page->second)->files.begin(), (*page->second)->files.end(), has_it))
+            return false;
+        has_uploaded = true;
+    }
+    return has_uploaded;
+}
+
 std::string decision_for_person(const Attempt& attempt, const std::vector<Attempt>& attempts,
                                 const Site& site) {
     const CellHistory history = history_of(attempt.asked.cell, attempts);

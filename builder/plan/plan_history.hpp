@@ -29,6 +29,10 @@ struct CellHistory {
 // many failures, the same error twice, or an unexplained failure after a long build.
 void judge_failures(Cell& cell, const CellHistory& history, const Site& site, const std::string& why);
 
+// Whether the index has none of the wheels that the attempts uploaded, as the store of another registry would. False if
+// the page of one of them is not known.
+[[nodiscard]] bool has_lost_all(const World& world);
+
 // What a person has to decide about a cell whose last attempt is `attempt`, with commands to paste; empty: nothing, or
 // it is not the cell's last.
 [[nodiscard]] std::string decision_for_person(const Attempt& attempt, const std::vector<Attempt>& attempts,

@@ -1,6 +1,7 @@
 """`wheelyard-try`, the first command of the README: a registry, an agent, one wheel, and pip installs it."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -13,7 +14,7 @@ from support.case import main
 from support.farm import BIN, COMMAND_TIMEOUT_S, ROOT, scrubbed_environment
 from support.few_programs import link_programs
 from support.island import CAN_CUT, WHY_NOT, move_to_island
-from support.package_index import PackageIndex, write_sdist
+from support.package_index import FAST_C, PackageIndex, write_sdist
 from support.skips import not_here
 
 
@@ -86,6 +87,27 @@ class TryTest(unittest.TestCase):
         process = self.start("there")
         self.assertIn("wheelyard-try: there exists", process.communicate(timeout=COMMAND_TIMEOUT_S)[0])
         self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["home", "there"])
+
+    @unittest.skipUnless(Path("/usr/bin/python3.11").exists(), "the tutorial is for Debian 12, with its Python 3.11")
+    def test_the_first_tutorial_to_the_letter(self):
+        """From `mkdir ~/farm` on, with sources of the same names and versions from an index of this test."""
+        page = (ROOT / "docs/tutorials/first-farm.md").read_text()
+        page = page[page.index("mkdir ~/farm") - len("```sh\n"):]
+        script = "set -e\n"
+        for kind, text in re.findall(r"^```(sh|toml)\n(.*?)^```$", page, re.DOTALL | re.MULTILINE):
+            # A person is longer in writing the file than the registry in starting.
+            script += text if kind == "sh" else f"cat >site.toml <<'END'\n{text}END\nuntil (exec 3<>/dev/tcp/127.0.0.1/8080) 2>&-; do sleep 0.1; done\n"
+        with PackageIndex(self.folder / "sources") as sources:
+            write_sdist(sources.folder, "packaging", "24.2")
+            write_sdist(sources.folder, "markupsafe", "3.0.2", c_source=FAST_C, module_source=(
+                "import sys\nfrom . import _fast\nsys.modules['markupsafe._speedups'] = _fast\n"
+                "def escape(text):\n    return text.replace('<', '&lt;').replace('>', '&gt;')\n"))
+            done = subprocess.run(["bash", "-c", script], env=self.environment | sources.pip_environment, cwd=self.folder, text=True,
+                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=COMMAND_TIMEOUT_S)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        for phrase in ("2 wanted", "2 have", "&lt;a&gt;", "markupsafe  3.0.2      cp311     x86_64", "packaging   24.2"):
+            self.assertIn(phrase, done.stdout)
+        self.assertNotIn("FAIL", done.stdout)
 
     def test_where_the_port_is_taken_the_reason_is_shown_and_nothing_is_left_running(self):
         taken = subprocess.Popen(["python3", "-m", "http.server", "--bind", "127.0.0.1", "8080"], stdout=subprocess.PIPE,

@@ -217,8 +217,16 @@ TEST_CASE("the evidence with the highest precedence determines state and reason"
         {"deleted", [](Scene& s) { s.world.attempts = {attempt("w1", "demo-1.0-cp311", State::done)}; },
          CellState::given_up,
          "attempt w1 uploaded , and the index no longer has it; `wheelyard-builder retry demo-1.0-cp311` "
-         "builds it again"},
-        {"deleted from the site's own index", [](Scene& s) { s.world.attempts = {uploaded("w1", "main")}; },
+         "builds it again; it has no wheel that this agent uploaded: for another registry, or a new one, "
+         "name "
+         "a new folder in [state]"},
+        {"deleted from the site's own index, which has another wheel of this agent",
+         [](Scene& s) {
+             s.world.attempts = {uploaded("w1", "main"), uploaded("w2", "main")};
+             s.world.attempts[1].asked.cell = "demo-0.9-cp311";
+             s.world.attempts[1].wheel.filename = "demo-0.9-py3-none-any.whl";
+             s.publish({"demo-0.9-py3-none-any.whl"});
+         },
          CellState::given_up,
          "attempt w1 uploaded demo-1.0-py3-none-any.whl, and the index no longer has it; `wheelyard-builder "
          "retry demo-1.0-cp311` builds it "
