@@ -97,6 +97,41 @@ TEST_CASE(
     CHECK(site->users->node_local == "/mnt/bb/${USER}");
 }
 
+// PyTorch's matrix: 2.9 for Python 3.10 to 3.14, CUDA 12.6 to 13.0, ROCm 6.4. 2.15's wheels: Python 3.11 to 3.15, CUDA 13.0 and
+// 13.2; its ROCm is not published.
+TEST_CASE("what a site answers to torch 2.9 for Python 3.13, and to torch 2.15") {
+    struct Row {
+        const char* site;
+        const char* version;
+        CellState state;
+        const char* reason;
+    };
+    const Row rows[] = {
+        {"bede-gh200", "2.9.0", CellState::impossible, "the site has cuda 12.3.2, it needs cuda>=12.6,<13.1"},
+        {"bede-gh200", "2.15.0", CellState::impossible,
+         "the site has cuda 12.3.2, it needs cuda>=13.0,<13.3"},
+        {"archer2", "2.9.0", CellState::wanted, ""},
+        {"archer2", "2.15.0", CellState::wanted, ""},
+        {"derecho", "2.9.0", CellState::impossible, "the site has cuda 12.2.1, it needs cuda>=12.6,<13.1"},
+        {"derecho", "2.15.0", CellState::impossible, "the site has cuda 12.2.1, it needs cuda>=13.0,<13.3"},
+        {"alliance", "2.9.0", CellState::impossible, "the site has cuda 12.2, it needs cuda>=12.6,<13.1"},
+        {"alliance", "2.15.0", CellState::impossible, "the site has cuda 12.2, it needs cuda>=13.0,<13.3"},
+        {"frontier", "2.9.0", CellState::impossible, "the site has rocm 5.7.1, it needs rocm==6.4.*"},
+        {"frontier", "2.15.0", CellState::unknown, "no row for torch 2.15.0 with rocm 5.7.1"},
+    };
+    for (const auto& row : rows) {
+        CAPTURE(row.site);
+        CAPTURE(row.version);
+        Known known = read_known(row.site);
+        known.site.pythons.front().version = "3.13";
+        known.site.wants = {{"torch", {row.version}, {"3.13"}, {known.site.accelerators.front().name}}};
+        const Plan plan = make_plan(known.site, known.recipes, world_of(known));
+        REQUIRE(plan.cells.size() == 1);
+        CHECK(plan.cells[0].state == row.state);
+        CHECK_MESSAGE(plan.cells[0].reason.find(row.reason) != std::string::npos, plan.cells[0].reason);
+    }
+}
+
 TEST_CASE("a stack that is missing or invalid is an error that names it") {
     const auto folder = *base::TempDir::make("stack");
     const fs::path file = folder.path() / "site.toml";

@@ -266,8 +266,9 @@ TEST_CASE("each package that a known site wants has its script here, for each ac
                 // A follow-up is wanted for the accelerators of what it follows.
                 const bool wanted =
                     std::any_of(known.site.wants.begin(), known.site.wants.end(), [&](const Want& of) {
-                        const auto names = [](const std::vector<std::string>& list, const std::string& one) {
-                            return std::find(list.begin(), list.end(), one) != list.end();
+                        const auto names = [](const std::vector<std::string>& list,
+                                              const std::string& name_of) {
+                            return std::find(list.begin(), list.end(), name_of) != list.end();
                         };
                         return (of.package == want.package || names(of.follow_ups, want.package)) &&
                                (of.accelerators.empty() || names(of.accelerators, one.name));

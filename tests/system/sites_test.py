@@ -52,7 +52,7 @@ case " $* " in
     ${CXX:-c++} --version-of-cxx
     ;;
 *" - "*) cat > /dev/null ;;
-*" -c import "*) ;;
+*" -c import "*|*" -c "*"import torch"*) ;;
 *) exec @PYTHON@ "$@" ;;
 esac
 """
@@ -112,7 +112,8 @@ class SitesTest(unittest.TestCase):
             self.program(home / "bin" / f"python{PYTHON_VERSION}", RECORDING_PYTHON)
         # What the sites' own modules export and recipes read.
         first = sorted(tree.glob("*/*.lua"))[0]
-        exports = ["MKLROOT", "NCAR_ROOT_CUDNN", "EBROOTPROTOBUF", "EBROOTABSEIL", "EBROOTCUSPARSELT", "EBROOTCUDNN", "CUDA_HOME", "MPICH_DIR"]
+        exports = ["MKLROOT", "NCAR_ROOT_CUDNN", "EBROOTPROTOBUF", "EBROOTABSEIL", "EBROOTCUSPARSELT", "EBROOTCUDNN", "EBROOTFLEXIBLAS", "EBROOTCUDACORE", "EBROOTMAGMA",
+                   "EBROOTNCCL", "CMAKE_PREFIX_PATH", "CUDA_HOME", "MPICH_DIR"]
         first.write_text(first.read_text() + "".join(f'setenv("{name}", "/opt/{name}")\n' for name in exports))
         return tree
 

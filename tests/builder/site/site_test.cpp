@@ -120,6 +120,18 @@ TEST_CASE("every mistake is reported with its position and what was expected") {
          "[users]\ndirectory = \"/e\"\nmodule = \"a/1\"\nrequirements = [\"a==1\"]\nlibrary_path = "
          "[\"lib\"]\n[work]",
          "absolute"},
+        {"[work]",
+         "[users]\ndirectory = \"/e\"\nmodule = \"a/1\"\nrequirements = [\"a==1\"]\npackages = "
+         "[\"--pre\"]\n[work]",
+         "expected a requirement such as `h5py`, found `--pre`"},
+        {"[work]",
+         "[users]\ndirectory = \"/e\"\nmodule = \"a/1\"\nrequirements = [\"a==1\"]\njob_comments = "
+         "[\"a\\nreboot\"]\n[work]",
+         "expected one line"},
+        {"[work]",
+         "[users]\ndirectory = \"/e\"\nmodule = \"a/1\"\nrequirements = [\"a==1\"]\nmaster_address = "
+         "\"a\\nb\"\n[work]",
+         "`hostname -i`"},
     };
     REQUIRE(complaint(good).empty());
     for (const auto& row : rows) {

@@ -37,7 +37,9 @@ TEST_CASE("each known site's builds, tests and users' job are tried, and local j
           Row{"derecho",
               "build, largest retry, GPU test on a100, GPU test on a100-cudnn8, multi-node test on a100, "
               "multi-node test on a100-cudnn8, multi-node test on a100, job"},
-          Row{"alliance", "build, largest retry, GPU test on cuda, multi-node test on cuda, job"},
+          Row{"alliance",
+              "build, largest retry, GPU test on cuda-cudnn8, GPU test on cuda, multi-node test on "
+              "cuda-cudnn8, multi-node test on cuda, job"},
           Row{"frontier", "build, largest retry, GPU test on mi250x, multi-node test on mi250x, job"}})
         CHECK_MESSAGE(base::join(kinds_of(row.site), ", ") == row.kinds, row.site);
 }
