@@ -9,11 +9,13 @@
 
 #include "indexer/follow/follow.hpp"
 #include "lib/base/clock.hpp"
+#include "registry/blobs/place.hpp"
 
 namespace wheelyard::indexer {
 
 struct PublishOptions {
-    std::filesystem::path store = {};  // the registry's data folder
+    std::filesystem::path store = {};             // the registry's data folder
+    blobs::Place blobs{std::filesystem::path()};  // its bucket; without a URL the folder
     std::filesystem::path tree = {};
     std::vector<std::string> indexes = {};  // indexes that get a root page even if empty
     bool find_links = true;
@@ -28,6 +30,7 @@ struct CheckOptions {
     std::filesystem::path tree = {};
     // Compare with the catalog of this data folder; empty: check the tree alone.
     std::filesystem::path store = {};
+    blobs::Place blobs{std::filesystem::path()};
     bool repair = false;  // requires `store`
     bool json = false;
 };

@@ -18,7 +18,7 @@ from pathlib import Path
 from support.case import FarmCase, main
 from support.clients import RawUpload, pip_install, twine_upload
 from support.farm import CLIENTS, COMMAND_TIMEOUT_S, INDEX, Farm
-from support.s3_store import S3Store, missing, versitygw
+from support.s3_store import BUCKET, S3Store, missing, versitygw
 from support.wheels import Wheel, incompressible
 
 PRIVATE = "secret"
@@ -170,6 +170,22 @@ class S3Test(FarmCase):
         self.assertIn("-2", of_store["ETag"], "two parts")
         _, headers, body = self.store.request("GET", "", query=(("uploads", ""),))
         self.assertNotIn(b"<Upload>", body)
+
+    def test_the_indexer_renders_a_tree_over_the_bucket(self):
+        wheel = self.wheel("yard-indexer", seed=8)
+        sha256 = self.upload(wheel)
+        bucket = ("--blobs", f"s3://{BUCKET}/{PREFIX}", "--blobs-endpoint", self.store.url, "--blobs-path-style",
+                  "--blobs-credentials-file", self.store.folder / "credentials")
+        tree = self.folder / "tree"
+        self.assert_ran(self.farm.run("wheelyard-indexer", "publish", "--store", self.farm.data, *bucket, "--to", tree))
+        file = tree / INDEX / "files" / sha256[:2] / sha256 / wheel.name
+        self.assertEqual((file.stat().st_size, file.stat().st_mode & 0o7777), (wheel.stat().st_size, 0))
+        self.assertIn("Name: yard-indexer", Path(f"{file}.metadata").read_text())
+        Path(f"{file}.metadata").chmod(0o644)
+        Path(f"{file}.metadata").write_text("damaged")
+        self.assert_failed(self.farm.run("wheelyard-indexer", "check", "--to", tree), ".metadata")
+        self.assert_ran(self.farm.run("wheelyard-indexer", "check", "--to", tree, "--store", self.farm.data, *bucket, "--repair"))
+        self.assertIn("Name: yard-indexer", Path(f"{file}.metadata").read_text())
 
     # --- the whole store ----------------------------------------------------------------------------------------------
 
