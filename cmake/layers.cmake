@@ -120,7 +120,7 @@ wheelyard_layer(publish      indexer/publish              base blobs catalog tre
 wheelyard_layer(catalogue    indexer/catalogue            base io accelerator wheel simple catalog database tree pages publish)
 wheelyard_layer(follow       indexer/follow               base io wheel simple status catalog tree pages publish catalogue)
 wheelyard_layer(check        indexer/check                base io simple page blobs catalog tree pages web publish)
-wheelyard_layer(indexer      indexer                      base io simple database publish catalogue follow check tree)
+wheelyard_layer(indexer      indexer                      base io simple blobs database publish catalogue follow check tree)
 
 # Each of these has one test program, for itself and for the rooms in its folders that no row before it claims.
 set(WHEELYARD_TEST_PROGRAMS governor avail_wheels base io accelerator wheel simple status page notify inspect wire builder registry indexer)

@@ -26,15 +26,16 @@ struct Opened {
     std::unique_ptr<blobs::BlobStore> blobs;
 };
 
-base::Result<Opened> open_store(const database::Place& place) {
+base::Result<Opened> open_store(const database::Place& place, blobs::Place bucket) {
     // The catalog first: it must exist already, whereas opening the blob store creates missing folders.
     WHEELYARD_ASSIGN(auto catalog, database::Store(place).reader());
-    WHEELYARD_ASSIGN(auto blobs, blobs::open_blob_store(place.folder));
+    bucket.folder = place.folder;
+    WHEELYARD_ASSIGN(auto blobs, blobs::open_blob_store(bucket));
     return Opened{std::move(catalog), std::move(blobs)};
 }
 
 base::Result<PublishReport> publish_store(const PublishOptions& options, base::Clock& clock) {
-    WHEELYARD_ASSIGN(const Opened store, open_store(options.store));
+    WHEELYARD_ASSIGN(const Opened store, open_store(options.store, options.blobs));
     const auto readers = options.is_private ? catalog::Readers::with_token : catalog::Readers::everyone;
     WHEELYARD_ASSIGN(const catalog::Inheritance rules, store.catalog->inheritance(readers));
     for (const std::string& index : options.indexes) {
@@ -146,7 +147,7 @@ void print_findings(const CheckReport& report, std::ostream& out) {
 base::Result<CheckReport> check_or_repair(const CheckOptions& options, base::Clock& clock,
                                           std::ostream& out) {
     if (options.store.folder.empty()) return check_tree(options.tree);
-    WHEELYARD_ASSIGN(const Opened store, open_store(options.store));
+    WHEELYARD_ASSIGN(const Opened store, open_store(options.store, options.blobs));
     if (options.repair) {
         WHEELYARD_ASSIGN(RepairReport report, in_turn(clock, [&] {
                              return repair_tree(*store.catalog, *store.blobs, options.tree, clock);

@@ -9,12 +9,14 @@
 
 #include "indexer/follow/follow.hpp"
 #include "lib/base/clock.hpp"
+#include "registry/blobs/place.hpp"
 #include "registry/database/place.hpp"
 
 namespace wheelyard::indexer {
 
 struct PublishOptions {
     database::Place store = {};  // the registry's
+    blobs::Place blobs{std::filesystem::path()};  // its bucket; without a URL the folder
     std::filesystem::path tree = {};
     std::vector<std::string> indexes = {};  // indexes that get a root page even if empty
     bool find_links = true;
@@ -29,6 +31,7 @@ struct CheckOptions {
     std::filesystem::path tree = {};
     // Compare with the catalog of this data folder; empty: check the tree alone.
     database::Place store = {};
+    blobs::Place blobs{std::filesystem::path()};
     bool repair = false;  // requires `store`
     bool json = false;
 };

@@ -39,9 +39,24 @@ CLI::Option* add_store(CLI::App& command, wheelyard::database::Place& store, con
     return folder;
 }
 
+// The keys of [stores] in the registry's configuration.
+void add_bucket(CLI::App& command, blobs::Place& bucket) {
+    CLI::Option* url =
+        command.add_option("--blobs", bucket.url,
+                           "[stores] blobs of its configuration, if the wheels are in a bucket; "
+                           "only the registry can serve the tree then");
+    command.add_option("--blobs-endpoint", bucket.endpoint, "[stores] blobs_endpoint")->needs(url);
+    command.add_option("--blobs-region", bucket.region, "[stores] blobs_region")->needs(url);
+    command.add_flag("--blobs-path-style", bucket.path_style, "[stores] blobs_path_style")->needs(url);
+    command
+        .add_option("--blobs-credentials-file", bucket.credentials_file, "[stores] blobs_credentials_file")
+        ->needs(url);
+}
+
 Run add_publish(CLI::App& command) {
     const auto options = std::make_shared<indexer::PublishOptions>();
     add_store(command, options->store, "The registry's data folder (catalog, blobs/)")->required();
+    add_bucket(command, options->blobs);
     command.add_option("--to", options->tree, "The folder to publish into")->required();
     command.add_option("--index", options->indexes, "Create a root page for this index even if it is empty");
     command.add_flag(
@@ -74,6 +89,7 @@ Run add_check(CLI::App& command) {
         ->check(CLI::ExistingDirectory);
     CLI::Option* check_store =
         add_store(command, options->store, "Also compare with this registry's data folder");
+    add_bucket(command, options->blobs);
     command.add_flag("--repair", options->repair, "Repair the tree from the store and check again")
         ->needs(check_store);
     command.add_flag("--json", options->json, "Report as JSON");

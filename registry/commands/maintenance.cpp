@@ -211,7 +211,7 @@ base::Status run_restore(const MaintenanceArguments& arguments, const base::Cloc
                      lifecycle::restore(
                          arguments.folder, arguments.store, show_progress(arguments, "restore", clock), [&] {
                              return restore_suppliers(arguments.folder,
-                                                      std::filesystem::path(arguments.store) / "upstream");
+                                                      arguments.store.folder / "upstream");
                          }));
     return print_backup(arguments, report, "restored", {});
 }
