@@ -1,5 +1,5 @@
 // The catalog: the published files of every index, and the append-only event log. What a change means is decided here,
-// once; what keeps the rows is an implementation of the virtual functions (sqlite/).
+// once; what keeps the rows is an implementation of the virtual functions (sqlite/, postgres/).
 //
 // Threads: a Catalog is one connection used by one thread at a time. The registry writes through one
 // writer (registry/commit/writer.hpp); the indexer opens its own, which only reads (registry/database/store.hpp).

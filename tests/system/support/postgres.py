@@ -9,9 +9,9 @@ import socket
 import subprocess
 import tempfile
 import time
+import unittest
 from pathlib import Path
 
-from support import skips
 from support.certificate import make_certificate
 from support.farm import ROOT
 
@@ -39,7 +39,7 @@ class PostgresServer:
         if of is None:
             made = subprocess.run([SCRIPT, "init", self.folder], capture_output=True, text=True)
             if made.returncode == 77:
-                skips.not_here("PostgreSQL's server is not installed (scripts/install-deps --unit)")
+                raise unittest.SkipTest("PostgreSQL's server is not installed (scripts/install-deps --unit)")
             if made.returncode != 0:
                 raise AssertionError(f"initdb: {made.stderr}")
             self._secure()
