@@ -185,10 +185,12 @@ void TaskApi::note_done(const http::ApiRequest& request, const Identity& token,
     if (parts_.sites != nullptr) parts_.sites->show_requests(task.wish.index);
 }
 
-wire::Task TaskApi::explained(wire::Task task) const {
-    if (parts_.sites != nullptr && task.state == wire::TaskState::queued && task.reason.empty())
-        task.reason = parts_.sites->why_nobody_takes(task.wish.index, report_of(task));
-    return task;
+io::Json TaskApi::json_of(const wire::Task& task) const {
+    io::Json json = wire::task_json(task);
+    if (parts_.sites == nullptr || task.state != wire::TaskState::queued || !task.reason.empty()) return json;
+    const std::string why = parts_.sites->why_nobody_takes(task.wish.index, report_of(task));
+    if (!why.empty()) json.set("nobody_takes", why);
+    return json;
 }
 
 bool TaskApi::handles(std::string_view operation) {
@@ -231,7 +233,7 @@ wire::Answered<wire::Task> TaskApi::task_for(const http::ApiRequest& request, co
 TaskApi::Reply TaskApi::add(const http::ApiRequest& request, const Identity& token) {
     const auto task = add_one(request, token, request.body);
     if (!task) return tl::unexpected(task.error());
-    return reply(wire::task_json(explained(*std::move(task))).render());
+    return reply(json_of(*task).render());
 }
 
 TaskApi::Reply TaskApi::add_many(const http::ApiRequest& request, const Identity& token) {
@@ -246,7 +248,7 @@ TaskApi::Reply TaskApi::add_many(const http::ApiRequest& request, const Identity
     for (const io::Json& wish : document->items("tasks")) {
         const auto task = add_one(request, token, wish.render());
         if (task)
-            answers.push(wire::task_json(*task));
+            answers.push(json_of(*task));
         else
             answers.push(io::Json::object({{"problem", problem_json(task.error())}}));
     }
@@ -272,7 +274,7 @@ wire::Answered<wire::Task> TaskApi::add_one(const http::ApiRequest& request, con
     const auto added = parts_.tasks.add(*whole, token.name);
     if (!added) return fail(request, token, added.error());
     note_done(request, token, added->task);
-    return explained(added->task);
+    return added->task;
 }
 
 wire::Answered<wire::TaskWish> TaskApi::with_source(const http::ApiRequest& request, const Identity& token,
@@ -344,7 +346,7 @@ TaskApi::Reply TaskApi::list(const http::ApiRequest& request, const Identity& to
 TaskApi::Reply TaskApi::show(const http::ApiRequest& request, const Identity& token) {
     auto task = task_for(request, token, {});
     if (!task) return tl::unexpected(std::move(task.error()));
-    return reply(wire::task_json(explained(*std::move(task))).render());
+    return reply(json_of(*task).render());
 }
 
 TaskApi::Reply TaskApi::cancel(const http::ApiRequest& request, const Identity& token) {

@@ -60,8 +60,8 @@ class TaskApi {
 
     // After each change of a task.
     void note_done(const http::ApiRequest& request, const Identity& token, const wire::Task& task) const;
-    // With the reason if no agent will take it, so that it does not look like one that only waits.
-    [[nodiscard]] wire::Task explained(wire::Task task) const;
+    // With `nobody_takes` if no agent will take it, so that it does not look like one that only waits.
+    [[nodiscard]] io::Json json_of(const wire::Task& task) const;
     // The task with this id if the token may read it; otherwise the same problem as for a missing task.
     [[nodiscard]] wire::Answered<wire::Task> visible_task(const http::ApiRequest& request,
                                                           const Identity& token, std::string_view id);

@@ -72,7 +72,7 @@
       element("span", task.state, "state " + (colours[task.state] || "unknown")));
     const waits = {awaits_approval: "Somebody has to approve it.", queued: "Waits for the next run of an agent of the site.",
       claimed: "Built by " + task.agent + "."};
-    entry.why.textContent = task.reason || waits[task.state] || "";
+    entry.why.textContent = task.reason || task.nobody_takes || waits[task.state] || "";
     entry.cancel.hidden = is_over(task);
     follow_log(entry);
   };
