@@ -15,7 +15,7 @@
 namespace wheelyard::indexer {
 
 struct PublishOptions {
-    database::Place store = {};  // the registry's
+    database::Place store = {};                   // the registry's
     blobs::Place blobs{std::filesystem::path()};  // its bucket; without a URL the folder
     std::filesystem::path tree = {};
     std::vector<std::string> indexes = {};  // indexes that get a root page even if empty

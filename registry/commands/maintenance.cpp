@@ -210,8 +210,7 @@ base::Status run_restore(const MaintenanceArguments& arguments, const base::Cloc
     WHEELYARD_ASSIGN(const lifecycle::BackupReport report,
                      lifecycle::restore(
                          arguments.folder, arguments.store, show_progress(arguments, "restore", clock), [&] {
-                             return restore_suppliers(arguments.folder,
-                                                      arguments.store.folder / "upstream");
+                             return restore_suppliers(arguments.folder, arguments.store.folder / "upstream");
                          }));
     return print_backup(arguments, report, "restored", {});
 }

@@ -113,8 +113,8 @@ base::Result<bool> refers_to_given_back(const catalog::Catalog& live, const std:
 
 }  // namespace
 
-base::Result<BackupReport> back_up(const database::Place& store, const blobs::BlobStore& blobs, const fs::path& to,
-                                   BlobTransfer transfer, const base::Clock& clock,
+base::Result<BackupReport> back_up(const database::Place& store, const blobs::BlobStore& blobs,
+                                   const fs::path& to, BlobTransfer transfer, const base::Clock& clock,
                                    const BackupProgress& progress, const BackupStep& before_catalog) {
     const database::Store live_store(store);
     const database::Store backup(to);

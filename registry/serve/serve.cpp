@@ -345,9 +345,8 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
                              scrub, cache_limit, *upstreams, sites,  *node};
     http::ServerSettings settings = server_settings(parts);
     settings.remote_files = &remote_files;
-    WHEELYARD_ASSIGN(http::Server server,
-                     http::Server::start(settings, uploads, &api, resumable.get(), upstreams.get(), &readers,
-                                         node->forward()));
+    WHEELYARD_ASSIGN(http::Server server, http::Server::start(settings, uploads, &api, resumable.get(),
+                                                              upstreams.get(), &readers, node->forward()));
     const Notices notices(parts, writer);
     WHEELYARD_ASSIGN(const auto others, OtherCommits::follow(store, pages, node->is_alone()));
     moves->attach(server, sites);
