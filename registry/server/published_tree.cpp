@@ -73,7 +73,7 @@ base::Fd walk_to(int folder, std::string_view path, int flags) {
 
 base::Fd open_without_links(int folder, const std::string& path, int flags = open_flags) {
     open_how how{};
-    how.flags = static_cast<std::uint64_t>(flags);
+    how.flags = static_cast<unsigned int>(flags);
     how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS;
     base::Fd file(static_cast<int>(::syscall(SYS_openat2, folder, path.c_str(), &how, sizeof how)));
     if (file || (errno != ENOSYS && errno != EPERM)) return file;
