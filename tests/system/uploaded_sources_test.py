@@ -98,7 +98,8 @@ class UsersSite(Site):
 
     @property
     def environment(self) -> dict[str, str]:
-        return super().environment | {"HOME": str(self.folder / "home")}
+        home = str(self.folder / "home")
+        return super().environment | {"HOME": home, "TMPDIR": home}
 
     def command(self, command: str, *arguments: str) -> list[str]:
         return [*AS_NOBODY, *super().command(command, *arguments)]
