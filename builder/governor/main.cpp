@@ -20,7 +20,7 @@ constexpr const char* help =
     "  wheelyard-governor [options] -- CMD        run CMD; the options are below\n"
     "  wheelyard-governor simulate PROFILE …      estimate the time on another machine\n"
     "  wheelyard-governor history show|export|import\n"
-    "  wheelyard-governor bound … -- CMD          run CMD within limits of processes, memory, disk and time\n"
+    "  wheelyard-governor bound … -- CMD          run CMD within limits of processes, memory, disk, time\n"
     "  wheelyard-governor launch -- COMPILER …    for CMAKE_*_COMPILER_LAUNCHER\n\n"
     "Examples:\n"
     "  wheelyard-governor -- pip wheel --no-deps .\n"

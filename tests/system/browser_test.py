@@ -27,7 +27,7 @@ PAGES = {"front": "/", "search": f"{BEDE}/project/?q=to", "project": f"{BEDE}/pr
          "builds": f"{BEDE}/builds/", "one build": f"{BEDE}/builds/#build-w1kq7x9aab3cde", "failed build": f"{BEDE}/builds/#build-w1kq7x9aab3aaa",
          "request": f"{BEDE}/builds/?package=torch&version=2.6.0", "index": f"{BEDE}/", "operators": "/api/v1/"}
 # By status. To a reader without rights a private index is as if it were not there.
-ERROR_PAGES = {"404": f"{BEDE}/project/trch/", "404 index": "/nowhere/simple/", "401": "/lab/project/", "403": "/api/v1/audit",
+ERROR_PAGES = {"404": f"{BEDE}/project/trch/", "404 address": f"{BEDE}/nowhere/", "401": "/lab/project/", "403": "/api/v1/audit",
                "503": "/far/simple/yard-six/"}
 
 
@@ -274,7 +274,7 @@ class BrowserTest(unittest.TestCase):
 
     def test_a_phone_needs_no_sideways_scrolling(self):
         self.browser.show(size=PHONE)
-        for name, path in (PAGES | {name: ERROR_PAGES[name] for name in ("404", "404 index", "503")}).items():
+        for name, path in (PAGES | {name: ERROR_PAGES[name] for name in ("404", "404 address", "503")}).items():
             self.browser.open(path)
             self.assertLessEqual(self.browser.overflow(), 0, name)
 
@@ -293,7 +293,7 @@ class BrowserTest(unittest.TestCase):
         status, fields, html = self.farm.get(path, "text/html,application/xhtml+xml", headers=headers)
         self.assertEqual((status, fields.get_content_type()), (int(name[:3]), "text/html"), name)
         if name == "401":  # a browser without a window asks nobody for a password, and shows a page of its own
-            browser.open(ERROR_PAGES["404 index"])
+            browser.open(ERROR_PAGES["404 address"])
             browser.run("document.documentElement.innerHTML = arguments[0]", html.decode())
         else:
             browser.driver.execute_cdp_cmd("Network.setExtraHTTPHeaders", {"headers": headers})
