@@ -62,6 +62,7 @@ void NodeLease::stop() {
     wake_.notify_all();
     if (thread_.joinable()) thread_.join();
     end_us_ = 0;
+    serves_on_ = false;
     if (!std::exchange(may_have_row_, false)) return;
     if (const auto left = board_.leave(row_.id); !left)  // the others wait one lease
         io::log_warn("node.not_left", {{"error", left.error().text()}});
@@ -79,6 +80,10 @@ void NodeLease::run() {
 }
 
 bool NodeLease::may_answer() const {
+    return has_lease() || serves_on_.load(std::memory_order_acquire);
+}
+
+bool NodeLease::has_lease() const {
     const std::int64_t end_us = end_us_.load(std::memory_order_acquire);
     if (end_us == std::numeric_limits<std::int64_t>::max()) return true;
     const std::int64_t now_us = clock_.boot_us();
@@ -101,6 +106,7 @@ void NodeLease::forget_shown() {
         const std::lock_guard lock(mutex_);
         shown_ = {.serial = -1, .history = shown_.history + 1};
         if (!board_.is_alone()) end_us_ = 0;
+        serves_on_ = false;
         is_woken_ = true;
     }
     wake_.notify_all();
@@ -135,7 +141,7 @@ void NodeLease::enter(LeaseState state) {
 }
 
 bool NodeLease::has_lapsed() const {
-    return state_ == LeaseState::serving && !may_answer();
+    return state_ == LeaseState::serving && !has_lease();
 }
 
 // The row goes, too: a node that does not answer keeps no upload waiting.
@@ -242,6 +248,7 @@ base::Status NodeLease::renew() {
     renewed_ = now;
     renewed_as_writer_ = row_.is_writer;
     renewed_at_us_ = before_us;
+    if (settings_.serves_on && state_ == LeaseState::serving) look_for_others();
     const std::lock_guard lock(mutex_);
     if (now.history != shown_.history) return {};  // forgotten meanwhile
     lead_us_ = lead_us;
@@ -249,6 +256,17 @@ base::Status NodeLease::renew() {
         end_us_.store(before_us + (settings_.lease_ms - settings_.margin_ms) * 1'000,
                       std::memory_order_release);
     return {};
+}
+
+// One that was killed counts until its lease has ended.
+void NodeLease::look_for_others() {
+    const Shown now = shown();
+    const auto seen = board_.nodes();
+    if (!seen) return;
+    const bool is_only = std::all_of(seen->begin(), seen->end(),
+                                     [this](const SeenNode& node) { return node.row.id == row_.id; });
+    const std::lock_guard lock(mutex_);
+    serves_on_ = is_only && now.history == shown_.history;
 }
 
 // Asked after the own pages were read: what they show was committed before, and a node that joins later reads it.

@@ -32,6 +32,8 @@ struct LeaseSettings {
     std::string address = {};
     std::int64_t lease_ms = default_lease_s * 1000;
     std::int64_t margin_ms = lease_margin_ms;
+    // As long as it has seen no other node: it answers without a lease, too, so its pages outlast the database.
+    bool serves_on = false;
 };
 
 // What a lease needs of the rest of the node. Called on the lease's thread.
@@ -96,7 +98,9 @@ class NodeLease {
     [[nodiscard]] base::Status renew();
     [[nodiscard]] base::Status ask_others();
     [[nodiscard]] bool is_renewal_due() const;
+    [[nodiscard]] bool has_lease() const;
     [[nodiscard]] bool has_lapsed() const;
+    void look_for_others();
     void go_away(const char* why);
     void enter(LeaseState state);
     [[nodiscard]] Shown shown() const;
@@ -119,6 +123,7 @@ class NodeLease {
     // What may_answer() reads.
     std::atomic<std::int64_t> end_us_ = 0;   // by CLOCK_BOOTTIME; 0: it may not answer
     std::atomic<std::int64_t> lead_us_ = 0;  // of the wall clock before CLOCK_BOOTTIME, at the renewal
+    std::atomic<bool> serves_on_ = false;    // without a lease, too
 
     mutable std::mutex mutex_;  // guards all below, and what raises end_us_
     std::condition_variable wake_;

@@ -57,7 +57,11 @@ ThisNode::ThisNode(const RegistryConfig& config, std::unique_ptr<nodes::NodeBoar
       reader_(std::move(reader)),
       publishers_reader_(std::move(publishers_reader)),
       lease_(*board_, clock_,
-             {.name = config_.name, .address = config_.address, .lease_ms = config_.lease_ms}, hooks()),
+             {.name = config_.name,
+              .address = config_.address,
+              .lease_ms = config_.lease_ms,
+              .serves_on = !has_address()},
+             hooks()),
       role_(*lock_, clock_, config_.lease_ms, [this] { lease_.wake(); }),
       forward_([this] { return may_write(); },
                [this] {
