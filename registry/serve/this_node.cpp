@@ -11,7 +11,8 @@
 namespace wheelyard::registry {
 namespace {
 
-constexpr std::int64_t answer_margin_ms = 30'000;  // for what the writer does beside waiting for pages
+// For what the writer does beside waiting for pages: checks and stores a wheel of several gigabytes, or fetches one.
+constexpr std::int64_t answer_margin_ms = 16 * 60'000;
 
 // indexer/publish/same_history.hpp
 bool is_of_other_history(const base::Error& error) {
