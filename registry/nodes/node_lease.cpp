@@ -80,7 +80,8 @@ void NodeLease::run() {
 }
 
 bool NodeLease::may_answer() const {
-    return has_lease() || serves_on_.load(std::memory_order_acquire);
+    return is_fit_.load(std::memory_order_acquire) &&
+           (has_lease() || serves_on_.load(std::memory_order_acquire));
 }
 
 bool NodeLease::has_lease() const {
@@ -110,6 +111,10 @@ void NodeLease::forget_shown() {
         is_woken_ = true;
     }
     wake_.notify_all();
+}
+
+void NodeLease::set_fit(bool is_fit) {
+    if (is_fit_.exchange(is_fit) != is_fit) wake();
 }
 
 void NodeLease::wake() {
@@ -161,6 +166,7 @@ void NodeLease::go_away(const char* why) {
 std::int64_t NodeLease::turn() {
     if (board_.is_alone()) return renewal_ms;
     if (has_lapsed()) go_away("it could not be renewed in time, or the clock was set");
+    if (!is_fit_ && state_ != LeaseState::away) go_away("it cannot follow the others");
     const base::Status done = step();
     {
         const std::lock_guard lock(mutex_);
@@ -186,6 +192,10 @@ base::Status NodeLease::step() {
 
 // Without a row, so that no upload waits for a node that renders a whole tree.
 base::Status NodeLease::catch_up() {
+    if (!is_fit_) {
+        if (!is_run_requested_.exchange(true)) hooks_.show_newest([this] { is_run_requested_ = false; });
+        return {};
+    }
     if (target_ < 0) {
         WHEELYARD_ASSIGN(target_, hooks_.newest());
         hooks_.show(target_);

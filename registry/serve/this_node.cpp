@@ -92,9 +92,13 @@ PublishFunction ThisNode::guard(PublishFunction publish) {
     return [this, publish = std::move(publish)](RootPages roots) -> base::Result<Published> {
         {
             const std::lock_guard lock(before_mutex_);
-            // A node that cannot, as without a policy's file, must not keep all uploads waiting for it.
+            // A node that cannot, as of an older version, must not keep all uploads waiting for it, nor show to
+            // everybody what is private elsewhere.
             const base::Status done = before_pages_ ? before_pages_(*publishers_reader_) : base::Status();
-            if (!done) io::log_error("indexes.not_adopted", {{"error", done.error().text()}});
+            const std::string why = done ? std::string() : done.error().text();
+            if (why != std::exchange(why_not_adopted_, why) && !done)
+                io::log_error("indexes.not_adopted", {{"error", why}});
+            if (done || done.error().recovery != base::Recovery::retry) lease_.set_fit(done.has_value());
         }
         auto published = publish(roots);
         if (!published && is_of_other_history(published.error())) {

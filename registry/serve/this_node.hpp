@@ -81,8 +81,9 @@ class ThisNode {
     const std::unique_ptr<nodes::WriterLock> lock_;
     const std::unique_ptr<const catalog::Catalog> reader_;  // of the lease's thread
     const std::unique_ptr<const catalog::Catalog> publishers_reader_;
-    std::mutex before_mutex_;  // guards before_pages_, also while it runs
+    std::mutex before_mutex_;  // guards the next two, also while it runs
     BeforePages before_pages_;
+    std::string why_not_adopted_;
     PublishQueue* pages_ = nullptr;  // set before the threads start
     std::atomic<std::uint64_t> lost_histories_ = 0;
     std::atomic<bool> is_rebuilding_ = false;

@@ -285,6 +285,23 @@ TEST_CASE(
     CHECK_FALSE(only.lease.may_answer());
 }
 
+TEST_CASE("a node that cannot follow the others leaves them and answers nothing until it can") {
+    Cluster cluster;
+    Node node(cluster);
+    node.join();
+    node.lease.set_fit(false);
+    CHECK_FALSE(node.lease.may_answer());
+    node.lease.turn();
+    CHECK(cluster.table.rows.empty());  // no upload waits for it
+    CHECK(node.is_publishing);          // it tries again
+    node.publish();
+    node.lease.turn();
+    CHECK(node.is_publishing);
+    CHECK_FALSE(node.lease.may_answer());
+    node.lease.set_fit(true);
+    node.join();
+}
+
 TEST_CASE("a registry of one process always answers") {
     nodes::AloneBoard board;
     const nodes::SystemNodeClock clock;
