@@ -133,7 +133,8 @@ class Requests(NodesCase):
 
     def test_a_refusal_of_the_writer_arrives_as_it_is(self):
         wheel = self.wheel("refused")
-        for token, status, code in ((None, 401, "auth.missing"), ("wy_000000000000_" + "0" * 64, 403, "auth.token_refused")):
+        reader = self.a.create_token(name="reader", actions=("read",))
+        for token, status, code in ((reader, 403, "auth.index_refused"), (None, 401, "auth.missing"), ("wy_000000000000_" + "0" * 64, 403, "auth.token_refused")):
             found, problem = RawUpload(self.b, token, wheel).send()
             self.assertEqual((found, problem["code"]), (status, code))
 
