@@ -31,6 +31,7 @@ CLI::Option* add_store(CLI::App& command, wheelyard::database::Place& store, con
     command
         .add_option("--database", store.url,
                     "[stores] database of its configuration, if the catalog is not in the folder")
+        ->check(CLI::Validator([](std::string& url) { return database::fault_of_url(url); }, ""))
         ->needs(folder);
     command
         .add_option("--database-password-file", store.password_file,

@@ -26,6 +26,7 @@ struct HttpPush::State {
     std::string url;
     std::string method;
     std::string ca_bundle;
+    std::function<bool()> is_given_up;
     const CurlLibrary* curl = nullptr;
     Transfer transfer;
     HeaderList headers;
@@ -83,7 +84,7 @@ struct HttpPush::State {
         WHEELYARD_CHECK(curl->multi_add_handle(multi.get(), handle.get()) == CURLM_OK);
     }
 
-    // Moves bytes until `is_done`, the end of the transfer, or the time without progress is over.
+    // Moves bytes until `is_done`, the end of the transfer, the time without progress, or the caller gives up.
     template <typename IsDone>
     base::Status run(std::int64_t patience_ms, IsDone is_done) {
         auto since = std::chrono::steady_clock::now();
@@ -108,6 +109,10 @@ struct HttpPush::State {
                 return base::fail_as(
                     base::ErrorKind::cut, base::Recovery::retry,
                     {"http.timeout", "the server does not answer", shown_url(url), "try again"});
+            if (is_given_up && is_given_up())
+                return base::fail_as(
+                    base::ErrorKind::cut, base::Recovery::retry,
+                    {"http.given_up", "the request was given up", shown_url(url), "try again"});
             int ready = 0;
             curl->multi_wait(multi.get(), nullptr, 0, longest_wait_ms, &ready);
         }
@@ -127,6 +132,7 @@ base::Result<std::unique_ptr<HttpPush>> HttpPush::begin(const HttpSettings& sett
     state->settings = settings;
     state->url = request.url;
     state->method = request.method;
+    state->is_given_up = request.is_given_up;
     state->ca_bundle = ca_bundle_of(settings);
     state->transfer.limit_bytes = request.limit_bytes;
     WHEELYARD_ASSIGN(state->headers, header_list(request.headers));

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,6 +22,8 @@ struct PushedRequest {
     // nullopt: not known, sent in chunks; 0: there is no body.
     std::optional<std::uint64_t> length_bytes = 0;
     std::uint64_t limit_bytes = 64u << 20;  // of the answer
+    // Asked several times a second while it waits for the server; true ends the request.
+    std::function<bool()> is_given_up = {};
 };
 
 // For one thread at a time. No redirect is followed. Errors as of HttpClient.

@@ -119,9 +119,11 @@ void add_restore_options(CLI::App& command, MaintenanceArguments& arguments) {
         .add_option("store", arguments.store.folder,
                     "the data folder to create: [store] directory of a configuration")
         ->required();
-    command.add_option("--database", arguments.store.url,
-                       "restore the catalog into this empty PostgreSQL database: [stores] database of the "
-                       "configuration");
+    command
+        .add_option("--database", arguments.store.url,
+                    "restore the catalog into this empty PostgreSQL database: [stores] database of the "
+                    "configuration")
+        ->check(CLI::Validator([](std::string& url) { return database::fault_of_url(url); }, ""));
     command
         .add_option("--database-password-file", arguments.store.password_file,
                     "a file whose first line is the database's password")

@@ -53,7 +53,7 @@ directory = "data"
 # This server among several over one database. See docs/how-to/several-nodes.md.
 [node]
 # name = "node-a"           # for people; the machine's name
-# address = "http://node-a.example.org:8080"    # where other nodes send uploads and changes
+# address = "http://node-a.example.org:8080"    # where other nodes send uploads; "": this is the only server
 # lease_s = 6               # how long uploads wait for a node that died
 
 # How the pages for people look.

@@ -3,7 +3,6 @@
 
 #include <filesystem>
 #include <string>
-#include <string_view>
 
 #include "lib/io/toml.hpp"
 
@@ -21,8 +20,5 @@ struct StoresConfig {
 };
 
 [[nodiscard]] StoresConfig read_stores(io::TomlTable table);
-
-// Empty if `text` names a PostgreSQL database without a password, otherwise a sentence that says what is wrong.
-[[nodiscard]] std::string database_fault(std::string_view text);
 
 }  // namespace wheelyard::registry

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 namespace wheelyard::database {
 
@@ -11,5 +12,9 @@ struct Place {
     std::string url = {};          // "postgres://…" or "host=… dbname=…"; empty: SQLite in the folder
     std::filesystem::path password_file = {};  // its first line is the password; empty: libpq finds one
 };
+
+// Empty if `url` names a database without a password, otherwise what is wrong. A password in it would be in the list of
+// processes, and in messages.
+[[nodiscard]] std::string fault_of_url(std::string_view url);
 
 }  // namespace wheelyard::database

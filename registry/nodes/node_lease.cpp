@@ -62,6 +62,7 @@ void NodeLease::stop() {
     wake_.notify_all();
     if (thread_.joinable()) thread_.join();
     end_us_ = 0;
+    serves_on_ = false;
     if (!std::exchange(may_have_row_, false)) return;
     if (const auto left = board_.leave(row_.id); !left)  // the others wait one lease
         io::log_warn("node.not_left", {{"error", left.error().text()}});
@@ -79,6 +80,11 @@ void NodeLease::run() {
 }
 
 bool NodeLease::may_answer() const {
+    return is_fit_.load(std::memory_order_acquire) &&
+           (has_lease() || serves_on_.load(std::memory_order_acquire));
+}
+
+bool NodeLease::has_lease() const {
     const std::int64_t end_us = end_us_.load(std::memory_order_acquire);
     if (end_us == std::numeric_limits<std::int64_t>::max()) return true;
     const std::int64_t now_us = clock_.boot_us();
@@ -101,9 +107,14 @@ void NodeLease::forget_shown() {
         const std::lock_guard lock(mutex_);
         shown_ = {.serial = -1, .history = shown_.history + 1};
         if (!board_.is_alone()) end_us_ = 0;
+        serves_on_ = false;
         is_woken_ = true;
     }
     wake_.notify_all();
+}
+
+void NodeLease::set_fit(bool is_fit) {
+    if (is_fit_.exchange(is_fit) != is_fit) wake();
 }
 
 void NodeLease::wake() {
@@ -135,7 +146,7 @@ void NodeLease::enter(LeaseState state) {
 }
 
 bool NodeLease::has_lapsed() const {
-    return state_ == LeaseState::serving && !may_answer();
+    return state_ == LeaseState::serving && !has_lease();
 }
 
 // The row goes, too: a node that does not answer keeps no upload waiting.
@@ -155,6 +166,7 @@ void NodeLease::go_away(const char* why) {
 std::int64_t NodeLease::turn() {
     if (board_.is_alone()) return renewal_ms;
     if (has_lapsed()) go_away("it could not be renewed in time, or the clock was set");
+    if (!is_fit_ && state_ != LeaseState::away) go_away("it cannot follow the others");
     const base::Status done = step();
     {
         const std::lock_guard lock(mutex_);
@@ -180,6 +192,10 @@ base::Status NodeLease::step() {
 
 // Without a row, so that no upload waits for a node that renders a whole tree.
 base::Status NodeLease::catch_up() {
+    if (!is_fit_) {
+        if (!is_run_requested_.exchange(true)) hooks_.show_newest([this] { is_run_requested_ = false; });
+        return {};
+    }
     if (target_ < 0) {
         WHEELYARD_ASSIGN(target_, hooks_.newest());
         hooks_.show(target_);
@@ -242,6 +258,7 @@ base::Status NodeLease::renew() {
     renewed_ = now;
     renewed_as_writer_ = row_.is_writer;
     renewed_at_us_ = before_us;
+    if (settings_.serves_on && state_ == LeaseState::serving) look_for_others();
     const std::lock_guard lock(mutex_);
     if (now.history != shown_.history) return {};  // forgotten meanwhile
     lead_us_ = lead_us;
@@ -249,6 +266,17 @@ base::Status NodeLease::renew() {
         end_us_.store(before_us + (settings_.lease_ms - settings_.margin_ms) * 1'000,
                       std::memory_order_release);
     return {};
+}
+
+// One that was killed counts until its lease has ended.
+void NodeLease::look_for_others() {
+    const Shown now = shown();
+    const auto seen = board_.nodes();
+    if (!seen) return;
+    const bool is_only = std::all_of(seen->begin(), seen->end(),
+                                     [this](const SeenNode& node) { return node.row.id == row_.id; });
+    const std::lock_guard lock(mutex_);
+    serves_on_ = is_only && now.history == shown_.history;
 }
 
 // Asked after the own pages were read: what they show was committed before, and a node that joins later reads it.

@@ -32,6 +32,8 @@ struct LeaseSettings {
     std::string address = {};
     std::int64_t lease_ms = default_lease_s * 1000;
     std::int64_t margin_ms = lease_margin_ms;
+    // As long as it has seen no other node: it answers without a lease, too, so its pages outlast the database.
+    bool serves_on = false;
 };
 
 // What a lease needs of the rest of the node. Called on the lease's thread.
@@ -66,6 +68,9 @@ class NodeLease {
     void note_shown(Serial serial);
     // The pages are of another history than the catalog: from now on nothing is answered, until they were shown again.
     void forget_shown();
+    // False: something is wrong with this node alone. It leaves the others, and answers nothing until it is true again, for
+    // which a publish run is requested each second. Any thread.
+    void set_fit(bool is_fit);
     // There is something to look at: an upload waits, the role has changed. Any thread.
     void wake();
 
@@ -96,7 +101,9 @@ class NodeLease {
     [[nodiscard]] base::Status renew();
     [[nodiscard]] base::Status ask_others();
     [[nodiscard]] bool is_renewal_due() const;
+    [[nodiscard]] bool has_lease() const;
     [[nodiscard]] bool has_lapsed() const;
+    void look_for_others();
     void go_away(const char* why);
     void enter(LeaseState state);
     [[nodiscard]] Shown shown() const;
@@ -119,6 +126,10 @@ class NodeLease {
     // What may_answer() reads.
     std::atomic<std::int64_t> end_us_ = 0;   // by CLOCK_BOOTTIME; 0: it may not answer
     std::atomic<std::int64_t> lead_us_ = 0;  // of the wall clock before CLOCK_BOOTTIME, at the renewal
+    std::atomic<bool> serves_on_ = false;    // without a lease, too
+    std::atomic<bool> is_fit_ = true;
+
+    std::atomic<bool> is_run_requested_ = false;  // while it is not fit
 
     mutable std::mutex mutex_;  // guards all below, and what raises end_us_
     std::condition_variable wake_;

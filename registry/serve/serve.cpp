@@ -4,6 +4,7 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
@@ -167,7 +168,11 @@ base::Status check_configuration(const RegistryConfig& config) {
     // Whether the store answers, knows the credentials and has the bucket.
     if (blobs->serves_files()) WHEELYARD_TRY(blobs->list("00"));
     const database::Store store(config.database());
-    const bool has_store = store.find_catalog().has_value();
+    const auto found = store.find_catalog();
+    const bool has_store = found.has_value();
+    const bool is_missing =
+        !found && (found.error().kind == base::ErrorKind::missing || found.error().os_error == ENOENT);
+    if (!has_store && !is_missing) return found;
     if (has_store) WHEELYARD_TRY(store.reader());
     std::printf("the configuration is good: %zu %s, store %s%s\n", config.indexes.size(),
                 config.indexes.size() == 1 ? "index" : "indexes", config.store.c_str(),

@@ -11,7 +11,8 @@
 namespace wheelyard::registry {
 namespace {
 
-constexpr std::int64_t answer_margin_ms = 30'000;  // for what the writer does beside waiting for pages
+// For what the writer does beside waiting for pages: checks and stores a wheel of several gigabytes, or fetches one.
+constexpr std::int64_t answer_margin_ms = 16 * 60'000;
 
 // indexer/publish/same_history.hpp
 bool is_of_other_history(const base::Error& error) {
@@ -57,7 +58,11 @@ ThisNode::ThisNode(const RegistryConfig& config, std::unique_ptr<nodes::NodeBoar
       reader_(std::move(reader)),
       publishers_reader_(std::move(publishers_reader)),
       lease_(*board_, clock_,
-             {.name = config_.name, .address = config_.address, .lease_ms = config_.lease_ms}, hooks()),
+             {.name = config_.name,
+              .address = config_.address,
+              .lease_ms = config_.lease_ms,
+              .serves_on = !has_address()},
+             hooks()),
       role_(*lock_, clock_, config_.lease_ms, [this] { lease_.wake(); }),
       forward_([this] { return may_write(); },
                [this] {
@@ -87,9 +92,13 @@ PublishFunction ThisNode::guard(PublishFunction publish) {
     return [this, publish = std::move(publish)](RootPages roots) -> base::Result<Published> {
         {
             const std::lock_guard lock(before_mutex_);
-            // A node that cannot, as without a policy's file, must not keep all uploads waiting for it.
+            // A node that cannot, as of an older version, must not keep all uploads waiting for it, nor show to
+            // everybody what is private elsewhere.
             const base::Status done = before_pages_ ? before_pages_(*publishers_reader_) : base::Status();
-            if (!done) io::log_error("indexes.not_adopted", {{"error", done.error().text()}});
+            const std::string why = done ? std::string() : done.error().text();
+            if (why != std::exchange(why_not_adopted_, why) && !done)
+                io::log_error("indexes.not_adopted", {{"error", why}});
+            if (done || done.error().recovery != base::Recovery::retry) lease_.set_fit(done.has_value());
         }
         auto published = publish(roots);
         if (!published && is_of_other_history(published.error())) {

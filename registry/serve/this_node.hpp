@@ -52,8 +52,8 @@ class ThisNode {
     [[nodiscard]] bool is_alone() const { return board_->is_alone(); }
     [[nodiscard]] bool may_answer() const { return lease_.may_answer(); }
     [[nodiscard]] bool may_write() const { return role_.may_write(); }
-    // nullptr: this is the only node.
-    [[nodiscard]] http::ForwardService* forward() { return is_alone() ? nullptr : &forward_; }
+    // nullptr: this is the only node, or takes itself for it.
+    [[nodiscard]] http::ForwardService* forward() { return has_address() ? &forward_ : nullptr; }
     // Waits until it may answer, for at most `timeout_ms`: a node that cannot join starts, too, and answers 503.
     void wait_joined(std::int64_t timeout_ms) const;
     // Histories that were replaced, since the start.
@@ -69,6 +69,8 @@ class ThisNode {
     ThisNode(const RegistryConfig& config, std::unique_ptr<nodes::NodeBoard> board,
              std::unique_ptr<nodes::WriterLock> lock, std::unique_ptr<const catalog::Catalog> reader,
              std::unique_ptr<const catalog::Catalog> publishers_reader);
+    // One that others cannot reach passes nothing on either, and its pages outlast the database.
+    [[nodiscard]] bool has_address() const { return !is_alone() && !config_.address.empty(); }
     [[nodiscard]] nodes::LeaseHooks hooks();
     [[nodiscard]] base::Status remove_trees() const;
 
@@ -79,8 +81,9 @@ class ThisNode {
     const std::unique_ptr<nodes::WriterLock> lock_;
     const std::unique_ptr<const catalog::Catalog> reader_;  // of the lease's thread
     const std::unique_ptr<const catalog::Catalog> publishers_reader_;
-    std::mutex before_mutex_;  // guards before_pages_, also while it runs
+    std::mutex before_mutex_;  // guards the next two, also while it runs
     BeforePages before_pages_;
+    std::string why_not_adopted_;
     PublishQueue* pages_ = nullptr;  // set before the threads start
     std::atomic<std::uint64_t> lost_histories_ = 0;
     std::atomic<bool> is_rebuilding_ = false;

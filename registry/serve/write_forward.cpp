@@ -7,6 +7,7 @@
 
 #include "lib/io/http_push.hpp"
 #include "lib/io/log.hpp"
+#include "registry/http/relative_url.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -57,6 +58,13 @@ class Forwarded final : public http::ForwardedRequest {
     const std::string writer_;
 };
 
+// A client may send a whole URL (RFC 9112, 3.2.2), whose host is not the other node's.
+std::string path_and_query(const std::string& target) {
+    std::string text(http::path_of_target(target));
+    const auto query = target.find('?');
+    return query == std::string::npos ? text : text + target.substr(query);
+}
+
 io::HttpHeaders headers_of(const http::RequestHead& head) {
     io::HttpHeaders headers{{std::string(http::forwarded_field), "1"}};
     const auto add = [&](const char* name, const std::string& value) {
@@ -103,9 +111,14 @@ http::Answered<std::unique_ptr<http::ForwardedRequest>> WriteForward::begin(cons
     if (head.is_from_node)
         return tl::unexpected(http::no_writer("Another node takes this one for the one that writes."));
     io::PushedRequest request{.method = head.method,
-                              .url = writer->address + head.target,
+                              .url = writer->address + path_and_query(head.target),
                               .headers = headers_of(head),
-                              .limit_bytes = max_forwarded_answer_bytes};
+                              .limit_bytes = max_forwarded_answer_bytes,
+                              // It may be frozen: when another node writes, the client can send it again.
+                              .is_given_up = [this, id = writer->id] {
+                                  const auto now = find_();
+                                  return is_here_() || (now && now->id != id);
+                              }};
     if (head.chunked)
         request.length_bytes = std::nullopt;
     else

@@ -114,6 +114,7 @@ class Connection {
     [[nodiscard]] bool is_writer_here() const;
     [[nodiscard]] bool is_for_writer(const RequestHead& head, const Route& route) const;
     Task<bool> answer_by_writer(const RequestHead& head, const Route& route);
+    Task<std::optional<wire::Problem>> refusal_before_forward(const RequestHead& head, const Route& route);
     Task<bool> run_forward(const RequestHead& head, Body& body, Reply& reply);
     Task<Reply> answer_fetched_by_writer(const RequestHead& head, const Route& route);
 

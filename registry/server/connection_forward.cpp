@@ -67,12 +67,36 @@ Connection::Task<bool> Connection::answer_by_writer(const RequestHead& head, con
     body.chunked = head.chunked;
     body.left = head.content_length.value_or(0);
     Reply reply;
-    const bool there = co_await run_forward(head, body, reply);
-    if (!there) co_return false;
+    const std::optional<wire::Problem> refused = co_await refusal_before_forward(head, route);
+    if (refused) {
+        reply = reply_problem(*refused);
+    } else {
+        const bool there = co_await run_forward(head, body, reply);
+        if (!there) co_return false;
+    }
     open_to_other_origins(reply, route);
     if (is_private(route)) keep_private(reply);
     const bool again = co_await send_and_linger_if(!body.ended(), head, reply);
     co_return again;
+}
+
+// A stranger, who may send slowly, takes none of the few slots. What a token permits the writer decides.
+Connection::Task<std::optional<wire::Problem>> Connection::refusal_before_forward(const RequestHead& head,
+                                                                                  const Route& route) {
+    const Operation* operation =
+        route.kind == RouteKind::api ? find_operation(head.method, route.api_path) : nullptr;
+    const bool needs_token =
+        operation != nullptr ? operation->needs_token : route.kind != RouteKind::project_page;
+    if (!needs_token || shared_.api == nullptr) co_return std::nullopt;
+    ApiRequest request{request_id_, {}};
+    request.authorization = head.authorization;
+    Answered<Admission> admitted;
+    PoolJob job(shared_.pool, socket_.executor());
+    job.start([&] { admitted = shared_.api->admit(request); });
+    const bool ran = co_await job.join();
+    if (!ran) co_return internal_problem();
+    if (!admitted) co_return admitted.error();
+    co_return std::nullopt;
 }
 
 // Returns false if the client is gone.
@@ -120,6 +144,8 @@ Connection::Task<Reply> Connection::answer_fetched_by_writer(const RequestHead& 
     wanted.if_range.clear();
     wanted.if_none_match.clear();
     wanted.if_modified_since.clear();
+    const Slot slot(shared_.forwarded_fetches_now, max_forwarded_fetches);
+    if (!slot.taken()) co_return reply_problem(forwards_busy());
     Body none;
     Reply fetched;
     co_await run_forward(wanted, none, fetched);

@@ -82,6 +82,7 @@ struct ServerShared {
     std::atomic<std::size_t> refusals_now = 0;
     std::atomic<std::size_t> upstream_waits_now = 0;
     std::atomic<std::size_t> forwards_now = 0;
+    std::atomic<std::size_t> forwarded_fetches_now = 0;
 
     // "7f3a9c12-42": unique within this run, and across runs by its random prefix.
     [[nodiscard]] std::string next_request_id();

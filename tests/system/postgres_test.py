@@ -131,7 +131,16 @@ class EverythingTest(PostgresCase):
         (self.folder / "password").write_text(PASSWORD)
         self.farm.stores = self.stores("missing")
         self.farm.write_config(0)
+        for more in ((), ("--check",)):
+            done = self.farm.run("wheelyard-registry", "serve", "--config", self.farm.config, *more)
+            self.assert_failed(done, '"missing" does not exist')
         self.assert_failed(self.farm.run("wheelyard-registry", "token", "list", "--config", self.farm.config), '"missing" does not exist')
+        url = "postgres://farm:sekret@127.0.0.1/wheels"
+        for words in (("wheelyard-registry", "restore", self.folder, self.folder / "restored"),
+                      ("wheelyard-indexer", "publish", "--store", self.farm.data, "--to", self.folder / "never")):
+            done = self.farm.run(*words, "--database", url)
+            self.assert_failed(done, "must not contain a password")
+            self.assertNotIn("sekret", done.stderr + done.stdout)
 
 
 class CrashTest(PostgresCase):

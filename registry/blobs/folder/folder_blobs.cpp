@@ -38,6 +38,20 @@ base::Status make_folders(const fs::path& root) {
     return base::fsync_directory(root);
 }
 
+// `blobs` may be a link to a folder that others share. A blob is stored by a link, so no upload would work.
+base::Status check_same_file_system(const fs::path& directory) {
+    const fs::path staging = directory / "staging";
+    struct stat staged {};
+    struct stat stored {};
+    if (::stat(staging.c_str(), &staged) != 0) return base::fail_errno("stat", staging.string(), errno);
+    if (::stat(root_of(directory).c_str(), &stored) != 0)
+        return base::fail_errno("stat", root_of(directory).string(), errno);
+    if (staged.st_dev == stored.st_dev) return {};
+    return base::fail("blobs.other_file_system", "The blobs are on another file system than the data folder",
+                      fs::canonical(root_of(directory)).string(),
+                      "put both on one file system, or the wheels into a bucket ([stores] blobs)");
+}
+
 // Reads up to `piece.size()` bytes at `offset`; 0 at the end, and where the disk cannot read them.
 std::size_t read_piece(int fd, std::string& piece, std::uint64_t offset) {
     std::size_t have = 0;
@@ -152,6 +166,7 @@ base::Result<FolderBlobs> FolderBlobs::open(const fs::path& directory) {
     for (const char* folder : {"damaged", "collecting"})
         WHEELYARD_TRY(base::make_private(directory / folder));
     WHEELYARD_TRY(make_folders(root_of(directory)));
+    WHEELYARD_TRY(check_same_file_system(directory));
     WHEELYARD_TRY(put_back_collecting(directory));
     WHEELYARD_ASSIGN(base::Fd root, base::open_read(root_of(directory)));
     return FolderBlobs(directory, std::move(staging), std::move(root));

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "registry/config/config.hpp"
+#include "registry/database/place.hpp"
 
 using namespace wheelyard;
 
@@ -48,11 +49,11 @@ TEST_CASE("a database is a URL or parameters of libpq, without a password") {
          {"", "postgres://db.example.org/wheels", "postgresql://farm@[::1]:5432/wheels?sslmode=verify-full",
           "postgres:///wheels?host=/run/postgresql", "service=wheelyard", "host=db dbname=wheels",
           "host=db passfile=/etc/pgpass", "postgres://a:5432,b:5432/wheels"})
-        CHECK_MESSAGE(registry::database_fault(good).empty(), good);
+        CHECK_MESSAGE(database::fault_of_url(good).empty(), good);
     for (const char* bad : {"mysql://db/wheels", "db.example.org", "postgres://farm:secret@db/wheels",
                             "postgres://farm@db/wheels?password=secret", "host=db password=secret",
                             "host=db password = secret"})
-        CHECK_MESSAGE(!registry::database_fault(bad).empty(), bad);
+        CHECK_MESSAGE(!database::fault_of_url(bad).empty(), bad);
 }
 
 TEST_CASE("a complaint about [stores] names its line and shows no password") {

@@ -26,22 +26,24 @@ struct Cluster {
 };
 
 struct Node {
-    explicit Node(Cluster& in, std::string name = "a")
+    explicit Node(Cluster& in, std::string name = "a", bool serves_on = false)
         : cluster(in),
-          lease(board, clock, {.name = std::move(name), .address = "http://a", .lease_ms = lease_ms},
-                {.newest = [this]() -> base::Result<Serial> {
-                     WHEELYARD_TRY(cluster.table.reach());
-                     return cluster.newest;
-                 },
-                 .show = [this](Serial) { is_publishing = true; },
-                 .show_newest =
-                     [this](std::function<void()> then) {
-                         is_publishing = true;
-                         after.push_back(std::move(then));
-                     },
-                 .is_awaited = [this] { return is_awaited; },
-                 .others_show = [this](Serial serial) { others = serial; },
-                 .is_writer = [this] { return is_writer; }}) {}
+          lease(
+              board, clock,
+              {.name = std::move(name), .address = "http://a", .lease_ms = lease_ms, .serves_on = serves_on},
+              {.newest = [this]() -> base::Result<Serial> {
+                   WHEELYARD_TRY(cluster.table.reach());
+                   return cluster.newest;
+               },
+               .show = [this](Serial) { is_publishing = true; },
+               .show_newest =
+                   [this](std::function<void()> then) {
+                       is_publishing = true;
+                       after.push_back(std::move(then));
+                   },
+               .is_awaited = [this] { return is_awaited; },
+               .others_show = [this](Serial serial) { others = serial; },
+               .is_writer = [this] { return is_writer; }}) {}
 
     void publish() {
         if (!is_publishing) return;
@@ -255,6 +257,49 @@ TEST_CASE("a node learns from its renewals where writes go, and a clean stop lea
     other.lease.stop();
     CHECK(cluster.table.rows.size() == 1);
     CHECK_FALSE(other.lease.may_answer());
+}
+
+TEST_CASE(
+    "the only server's pages outlast the database, until it has seen another node or lost its history") {
+    Cluster cluster;
+    Node only(cluster, "only", true);
+    only.lease.turn();
+    CHECK_FALSE(only.lease.may_answer());
+    only.join();
+    only.pass(1'000);
+    cluster.table.is_down = true;
+    only.pass(10 * lease_ms);
+    CHECK(only.lease.seen().state == LeaseState::away);
+    CHECK(only.lease.may_answer());
+    only.lease.forget_shown();
+    CHECK_FALSE(only.lease.may_answer());
+
+    cluster.table.is_down = false;
+    only.join();
+    only.pass(1'000);
+    Node other(cluster, "other");
+    other.join();
+    only.pass(1'000);
+    cluster.table.is_down = true;
+    only.pass(lease_ms);
+    CHECK_FALSE(only.lease.may_answer());
+}
+
+TEST_CASE("a node that cannot follow the others leaves them and answers nothing until it can") {
+    Cluster cluster;
+    Node node(cluster);
+    node.join();
+    node.lease.set_fit(false);
+    CHECK_FALSE(node.lease.may_answer());
+    node.lease.turn();
+    CHECK(cluster.table.rows.empty());  // no upload waits for it
+    CHECK(node.is_publishing);          // it tries again
+    node.publish();
+    node.lease.turn();
+    CHECK(node.is_publishing);
+    CHECK_FALSE(node.lease.may_answer());
+    node.lease.set_fit(true);
+    node.join();
 }
 
 TEST_CASE("a registry of one process always answers") {

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <optional>
 #include <string>
 
@@ -79,9 +80,31 @@ TEST_CASE("without a node that writes, or one that answers, the refusal says so 
     CHECK(reply.fields.find("Retry-After") != std::string::npos);
 }
 
+TEST_CASE("a request to a node that says nothing is given up when another one writes") {
+    const LoopbackServer frozen(
+        [](const testing::LoopbackRequest&) { return testing::LoopbackAnswer{.silent = true}; });
+    std::atomic<int> asked = 0;
+    WriteForward forward(
+        [] { return false; },
+        [&] {
+            return std::optional(nodes::WriterPlace{asked++ < 2 ? "1" : "2", "a", url_without_slash(frozen)});
+        },
+        600'000);
+    CHECK(forward.begin(upload_of(0)).value()->finish().status == 503);
+}
+
 TEST_CASE("a request is passed on once") {
     WriteForward forward = forward_to(nodes::WriterPlace{"1", "a", "http://127.0.0.1:1"});
     http::RequestHead head = upload_of(1);
     head.is_from_node = true;
     CHECK(forward.begin(head).error().status == 503);
+}
+
+TEST_CASE("of a request for a whole URL the other node gets the path") {
+    const LoopbackServer server([](const testing::LoopbackRequest&) { return testing::LoopbackAnswer{}; });
+    WriteForward forward = forward_to(nodes::WriterPlace{"1", "a", url_without_slash(server)});
+    http::RequestHead head = upload_of(0);
+    head.target = "http://user@wheels.example.org/main/legacy/?a=b";
+    CHECK(forward.begin(head).value()->finish().status == 200);
+    CHECK(server.requests().at(0).target == "/main/legacy/?a=b");
 }

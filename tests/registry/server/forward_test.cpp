@@ -113,4 +113,21 @@ TEST_CASE("the node that writes answers itself, and while none does, changes are
     CHECK(forward.seen.empty());
 }
 
+TEST_CASE("a request without a good token is refused before it takes one of the few slots") {
+    struct GoodTokens final : ApiService {
+        Answered<Admission> admit(const ApiRequest& head) override {
+            if (head.authorization == "good") return Admission{};
+            return wire::refuse("auth.missing", "Authentication required", "None.", {}, "send one");
+        }
+        Answered<ApiReply> answer(const ApiRequest&) override { return ApiReply{}; }
+    };
+    RecordingForward forward;
+    GoodTokens api;
+    const Running running({}, &api, &forward);
+    CHECK(running.ask(asked("DELETE", "/site/uploads/abc")).status == 401);
+    CHECK(running.ask(asked("POST", "/api/v1/gc")).status == 401);
+    CHECK(forward.seen.empty());
+    CHECK(running.ask(post_sized("x")).status == 202);
+}
+
 }  // namespace wheelyard::http

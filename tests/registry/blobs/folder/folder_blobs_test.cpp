@@ -219,6 +219,19 @@ TEST_CASE("a store whose folder cannot be made says which") {
     CHECK(store.error().text().find((folder.path() / "file").string()) != std::string::npos);
 }
 
+TEST_CASE("blobs on another file system than what is received are refused before the first upload") {
+    const Folder folder;
+    const base::TempDir elsewhere = base::TempDir::make("blobs", "/dev/shm").value();
+    struct stat here {};
+    struct stat there {};
+    REQUIRE(::stat(folder.path().c_str(), &here) == 0);
+    REQUIRE(::stat(elsewhere.path().c_str(), &there) == 0);
+    fs::create_directory_symlink(elsewhere.path(), folder.path() / "blobs");
+    const auto store = blobs::FolderBlobs::open(folder.path());
+    CHECK(store.has_value() == (here.st_dev == there.st_dev));
+    if (!store) CHECK(store.error().code == "blobs.other_file_system");
+}
+
 TEST_CASE("a name that is no SHA-256 is a bug of the caller") {
     const Folder folder;
     const auto store = blobs::FolderBlobs::open(folder.path()).value();
