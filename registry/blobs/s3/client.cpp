@@ -289,7 +289,7 @@ base::Result<S3Object> S3Client::head(const std::string& key) const {
     const auto modified = base::parse_http_date(answer.header("last-modified"));
     if (!size || !modified)
         return unexpected_answer("describe an object", "no Content-Length or Last-Modified");
-    return S3Object{key, *size, *modified};
+    return S3Object{key, *size, *modified, base::parse_http_date(answer.header("date")).value_or(now())};
 }
 
 base::Result<S3Client::Part> S3Client::get(const std::string& key, std::uint64_t offset,
@@ -371,7 +371,7 @@ base::Result<std::vector<S3Object>> S3Client::list(const std::string& start) con
             const auto modified = time_of(item.child_text("LastModified"));
             if (!key.starts_with(address_.prefix + start) || !size || !modified)
                 return unexpected_answer(call.operation, key);
-            found.push_back({key.substr(address_.prefix.size()), *size, *modified});
+            found.push_back({key.substr(address_.prefix.size()), *size, *modified, 0});
         }
         if (document->child_text("IsTruncated") != "true") return found;
         const std::string next = document->child_text("NextContinuationToken");

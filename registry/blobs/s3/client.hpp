@@ -30,6 +30,7 @@ struct S3Object {
     std::string key;  // below the prefix
     std::uint64_t size_bytes = 0;
     base::UnixMicros modified = 0;  // by the store's clock, whole seconds
+    base::UnixMicros asked = 0;     // of head(): when it answered, by the same clock where it says so
 };
 
 struct S3Upload {  // of several parts, not complete
