@@ -33,13 +33,8 @@ class S3Farm(Farm):
     """A farm whose [stores] names the bucket; or, without a store, the data folder."""
 
     def __init__(self, store: S3Store, folder: Path, public: bool = True):
-        self.stores = store.settings(f"/{PREFIX}", public)
         folder.mkdir(exist_ok=True)
-        super().__init__((INDEX, PRIVATE), folder=folder, index_settings={PRIVATE: 'read = "token"'})
-
-    def write_config(self, port: int) -> None:
-        super().write_config(port)
-        self.config.write_text(self.config.read_text().replace("[[index]]", self.stores + "\n[[index]]", 1))
+        super().__init__((INDEX, PRIVATE), folder=folder, index_settings={PRIVATE: 'read = "token"'}, stores=store.settings(f"/{PREFIX}", public))
 
 
 @unittest.skipIf(missing(), missing())
