@@ -1,8 +1,8 @@
 // Requests to one S3 bucket: signed, repeated where that helps, answered with values or with errors that say which store,
 // which operation, the store's code and what to do.
 //
-// Repeated with growing waits: 5xx (503 SlowDown), 429, and connections that fail or break. RequestTimeTooSkewed is
-// repeated once with the store's time. No other 4xx is repeated.
+// Repeated with growing waits: 5xx (503 SlowDown), 429, and connections that fail or break; after a timeout, once.
+// RequestTimeTooSkewed is repeated once with the store's time. No other 4xx is repeated.
 //
 // Thread-safe: requests borrow one of the HTTP clients, which keep their connections.
 #pragma once

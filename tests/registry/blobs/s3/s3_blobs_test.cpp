@@ -183,7 +183,9 @@ TEST_CASE(
     CHECK(tried.blobs->open(sha256, blobs::ReadFrom::cache).error().code == "s3.unreachable");
     tried.fail_first(9, "GET", {.silent = true});
     const auto hasty = tried.store.open(tried.dir.path() / "hasty", 1000);
+    const std::size_t before = tried.store.count("GET", sha256);
     CHECK(hasty->open(sha256, blobs::ReadFrom::cache).error().code == "s3.unreachable");
+    CHECK(tried.store.count("GET", sha256) == before + 2);
     tried.store.fail({});
     std::string passed;
     const auto take = [&](std::string_view bytes) -> base::Status {
