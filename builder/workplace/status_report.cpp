@@ -5,6 +5,7 @@
 
 #include "builder/remote/secrets.hpp"
 #include "builder/site/pasted_command.hpp"
+#include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
@@ -102,8 +103,14 @@ status::FailureReport failure_of(const Attempt& attempt, const AttemptLog& log, 
             .log_tail = log.last_lines};
 }
 
-void hide_secrets_in(status::SiteReport& report, const std::vector<std::string>& secrets) {
-    const auto hide = [&](std::string& text) { text = hide_secrets(std::move(text), secrets); };
+// The index may be public: where the site file lies, and in whose home, is nobody's business there.
+std::string without_path(const std::string& text, const Site& site) {
+    if (site.file.empty()) return text;
+    return base::replace_all(text, "--site " + base::quote_shell(site.file.string()), "--site SITE");
+}
+
+void hide_secrets_in(status::SiteReport& report, const std::vector<std::string>& secrets, const Site& site) {
+    const auto hide = [&](std::string& text) { text = hide_secrets(without_path(text, site), secrets); };
     for (auto& cell : report.cells)
         hide(cell.reason);
     for (auto& attempt : report.attempts) {
@@ -168,7 +175,7 @@ status::SiteReport make_status_report(const ReportInput& input,
         report.held_queues.push_back({held.queue, held.reason, held.since});
     std::stable_sort(report.failures.begin(), report.failures.end(),
                      [](const auto& a, const auto& b) { return a.ended > b.ended; });
-    hide_secrets_in(report, input.secrets);
+    hide_secrets_in(report, input.secrets, input.site);
     return status::fit_site_report(std::move(report));
 }
 

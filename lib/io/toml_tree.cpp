@@ -142,6 +142,8 @@ base::Result<TomlNode> parse_toml_tree(std::string_view text, const fs::path& fi
     std::string what(error.description());
     if (what.find("could not determine value type") != std::string::npos)
         what = "this is no value: strings need quotes";
+    if (what.find("cannot redefine existing table") != std::string::npos)
+        what += ": add these keys to the table that is there";
     return base::fail("config.syntax", render_place(file, place_of(error.source())) + ": " + what);
 }
 

@@ -44,9 +44,9 @@ bool BlobStore::is_intact(std::string_view sha256) const {
     return read && base::encode_hex(digest.finish()) == sha256;
 }
 
-bool BlobStore::has_changed(const StoredBlob& blob) const {
-    const auto found = find(blob.sha256);
-    return !found || !*found || (*found)->stored != blob.stored;
+base::Result<bool> BlobStore::has_changed(const StoredBlob& blob) const {
+    WHEELYARD_ASSIGN(const auto now, find(blob.sha256));
+    return !now || now->stored != blob.stored;
 }
 
 std::optional<std::string> BlobStore::url_for(std::string_view, std::string_view) const {

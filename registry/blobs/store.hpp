@@ -91,7 +91,7 @@ class BlobStore {
     // Whether the blob is there and its bytes have this hash. Reads all of it.
     [[nodiscard]] bool is_intact(std::string_view sha256) const;
     // Whether its bytes were stored again, or the blob was removed, since `blob` was listed.
-    [[nodiscard]] bool has_changed(const StoredBlob& blob) const;
+    [[nodiscard]] base::Result<bool> has_changed(const StoredBlob& blob) const;
 
   protected:
     explicit BlobStore(Staging staging) : staging_(std::move(staging)) {}

@@ -31,9 +31,13 @@ std::string_view take_last(std::string_view& text, char separator) {
     return last;
 }
 
-// "192.0.2.1:4711", "[2001:db8::1]:4711", "2001:db8::1"
+// "192.0.2.1:4711", "[2001:db8::1]:4711", "2001:db8::1", "::ffff:192.0.2.1" of an IPv4 client at a socket for both
 std::string_view without_port(std::string_view node) {
-    if (node.starts_with('[')) return node.substr(1, std::min(node.find(']'), node.size()) - 1);
+    if (node.starts_with('[')) node = node.substr(1, std::min(node.find(']'), node.size()) - 1);
+    constexpr std::string_view mapped = "::ffff:";
+    if (node.find('.') != std::string_view::npos &&
+        base::ascii_lower(node.substr(0, mapped.size())) == mapped)
+        node.remove_prefix(mapped.size());
     const bool is_v6 = std::count(node.begin(), node.end(), ':') > 1;
     return is_v6 ? node : node.substr(0, node.find(':'));
 }

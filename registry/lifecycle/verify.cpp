@@ -64,7 +64,9 @@ class Scrub {
         }
         for (const auto& [sha256, row] : rows) {
             // Checked again: an upload may have stored the blob after they were listed.
-            if (row.referenced && !place_.blobs.contains(sha256)) WHEELYARD_TRY(report_missing(sha256));
+            if (!row.referenced) continue;
+            WHEELYARD_ASSIGN(const auto there, place_.blobs.find(sha256));
+            if (!there) WHEELYARD_TRY(report_missing(sha256));
         }
         after_ = std::string(two_digits) + std::string(62, 'f');
         return report_.bytes == noted_bytes_ ? base::Status{}
@@ -92,8 +94,11 @@ class Scrub {
         auto found = hash_from_medium(blob.sha256);
         if (!found && found.error().os_error == ENOENT) return {};  // collected in the meantime
         // An upload that repairs it may make it shorter while it is read.
-        if (!found && !is_damage(found.error()) && !place_.blobs.has_changed(blob))
-            return base::fail(std::move(found.error()));
+        if (!found && !is_damage(found.error())) {
+            // If the store does not say, nothing is known, neither that the blob is damaged nor that it is good.
+            WHEELYARD_ASSIGN(const bool changed, place_.blobs.has_changed(blob));
+            if (!changed) return base::fail(std::move(found.error()));
+        }
         ++report_.blobs;
         report_.bytes += blob.size_bytes;
         if (!found || *found != blob.sha256) {
@@ -149,7 +154,8 @@ class Scrub {
 
     // Unless an upload stores the same bytes meanwhile: it compares them with the disk's, and repairs those.
     base::Status isolate(const blobs::StoredBlob& blob) {
-        if (place_.blobs.has_changed(blob)) return {};
+        WHEELYARD_ASSIGN(const bool changed, place_.blobs.has_changed(blob));
+        if (changed) return {};
         Fault fault{"damaged", blob.sha256, {}};
         std::vector<catalog::FileName> quarantined;  // by this run
         const std::string reason = "verify: the stored bytes of " + blob.sha256 + " are damaged";

@@ -73,7 +73,7 @@ void RemoteFiles::work() {
         more_.wait(lock, [this] { return ends_ || !waiting_.empty(); });
         --idle_;
         if (ends_) return;
-        const Job job = std::move(waiting_.front());
+        Job job = std::move(waiting_.front());
         waiting_.pop_front();
         lock.unlock();
         run(job);
@@ -81,9 +81,10 @@ void RemoteFiles::work() {
     }
 }
 
-void RemoteFiles::run(const Job& job) {
+void RemoteFiles::run(Job& job) {
     http::SharedArrivingFile arriving;
     std::uint64_t written = 0;
+    bool has_reader = true;
     const auto pass_on = [&]() -> base::Status {
         WHEELYARD_TRY(room_.check(job.file.length));
         WHEELYARD_ASSIGN(base::Fd file, unnamed_file(folder_));
@@ -93,12 +94,15 @@ void RemoteFiles::run(const Job& job) {
         const auto begin = [&] {
             arriving = std::make_shared<http::ArrivingFile>(std::move(file), job.file.length);
             job.then({.arriving = arriving});
+            job.then = {};  // with it goes its hold on the file: what is left is the client's
         };
         const auto take = [&](std::string_view bytes) -> base::Status {
             {
                 const std::lock_guard lock(mutex_);
                 if (ends_) return base::fail("serve.stopped", "The server stops");
             }
+            has_reader = !arriving || arriving.use_count() > 1;
+            if (!has_reader) return base::fail("serve.unread", "The client has gone");
             WHEELYARD_TRY(base::write_all(writer.get(), bytes));
             if (!arriving) begin();
             written += bytes.size();
@@ -111,7 +115,7 @@ void RemoteFiles::run(const Job& job) {
     };
     const base::Status passed = pass_on();
     if (arriving) arriving->end(passed.has_value());
-    if (passed) return;
+    if (passed || !has_reader) return;
     io::log_error(
         "blobs.not_passed_on",
         {{"file", job.file.filename}, {"sha256", job.file.sha256}, {"error", passed.error().text()}});

@@ -1,5 +1,5 @@
 // Sends clients to the blob store for files, or passes the bytes on: through a file without a name, so that a slow client
-// holds neither a thread nor a request to the store.
+// holds neither a thread nor a request to the store. What its client has given up is not fetched to the end.
 #pragma once
 
 #include <condition_variable>
@@ -33,7 +33,7 @@ class RemoteFiles final : public http::RemoteFileService {
         std::function<void(http::RemoteAnswer)> then;
     };
     void work();
-    void run(const Job& job);
+    void run(Job& job);
 
     const blobs::BlobStore& blobs_;
     const std::filesystem::path folder_;

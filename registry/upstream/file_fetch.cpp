@@ -217,8 +217,10 @@ base::Status download_patiently(const FileFetchParts& parts, UpstreamClient& cli
 }
 
 // A break says nothing against what came before it: the next download goes on from there. Readers of this one have their end.
+// Uploads keep at least as much room.
 void keep_cut(const FileFetchParts& parts, const base::Error& error, Download&& download) {
     if (!may_try_again(error) || download.staged->size() < min_progress_bytes) return;
+    if (!parts.config.room().check(download.staged->size())) return;
     parts.cut.keep(parts.file, {*std::move(download.staged), download.size, std::move(download.validator)},
                    parts.clock.now());
 }

@@ -83,6 +83,13 @@ TEST_CASE("a text without quotes is an error that says so, at its place") {
     CHECK(document.error().text().find("strings need quotes") != std::string::npos);
 }
 
+TEST_CASE("a table that is written twice is an error that says what to do") {
+    const auto document = TomlDocument::parse("[store]\nname = 1\n[store]\nkind = 2\n", "site.toml");
+    REQUIRE(!document.has_value());
+    CHECK(document.error().text().find("site.toml:3:") != std::string::npos);
+    CHECK(document.error().text().find("add these keys to the table that is there") != std::string::npos);
+}
+
 TEST_CASE("an unknown key is reported with its place and the nearest known key") {
     CHECK(problems_of("name = \"x\"\nprot = 80\n", [](TomlTable& root) {
               root.string("name");

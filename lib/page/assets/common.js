@@ -44,11 +44,11 @@ const yard = (() => {
   // What the reader chose, for the next page. A browser may forbid storage.
   const recall = key => { try { return localStorage.getItem(key); } catch { return null; } };
   const remember = (key, value) => { try { localStorage.setItem(key, value); } catch { /* only this page knows it */ } };
-  // What the reader chose, in the address of this page; an empty value leaves it.
+  // What the reader chose, in the address of this page; an empty value leaves it. A browser may forbid that too, as of a file.
   const address = values => {
     const here = new URL(location.href);
     for (const [name, value] of Object.entries(values)) value ? here.searchParams.set(name, value) : here.searchParams.delete(name);
-    history.replaceState(null, "", here);
+    try { history.replaceState(null, "", here); } catch { /* the page goes on */ }
   };
   // A slash leads to the search: of this page, or of its index.
   addEventListener("keydown", event => {

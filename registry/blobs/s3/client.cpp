@@ -22,6 +22,7 @@ namespace {
 constexpr std::size_t max_idle_clients = 16;
 constexpr std::uint64_t max_answer_bytes = 16 * base::mib;  // a list of 1,000 objects has some 300 KiB
 constexpr int max_list_pages = 100'000;
+constexpr int max_silences = 2;  // of one request: each takes as long as the longest answer
 constexpr std::int64_t removal_timeout_ms = 20'000;
 constexpr std::string_view default_region = "us-east-1";
 
@@ -208,10 +209,13 @@ base::Result<io::HttpAnswer> S3Client::run_once(const Call& call, bool& has_begu
 base::Result<io::HttpAnswer> S3Client::run(const Call& call) const {
     const int tries = call.tries > 0 ? call.tries : limits_.tries;
     bool has_set_clock = false;
+    int silences = 0;
     for (int number = 1;; ++number) {
         bool has_begun = false;
         auto answer = run_once(call, has_begun);
-        const bool is_last = number >= tries || (has_begun && call.sink != nullptr);
+        if (!answer && answer.error().code == "http.timeout") ++silences;
+        const bool is_last =
+            number >= tries || silences >= max_silences || (has_begun && call.sink != nullptr);
         if (answer && answer->status < 300) return answer;
         if (answer) {
             const auto theirs = base::parse_http_date(answer->header("date"));
@@ -289,7 +293,7 @@ base::Result<S3Object> S3Client::head(const std::string& key) const {
     const auto modified = base::parse_http_date(answer.header("last-modified"));
     if (!size || !modified)
         return unexpected_answer("describe an object", "no Content-Length or Last-Modified");
-    return S3Object{key, *size, *modified};
+    return S3Object{key, *size, *modified, base::parse_http_date(answer.header("date")).value_or(now())};
 }
 
 base::Result<S3Client::Part> S3Client::get(const std::string& key, std::uint64_t offset,
@@ -371,7 +375,7 @@ base::Result<std::vector<S3Object>> S3Client::list(const std::string& start) con
             const auto modified = time_of(item.child_text("LastModified"));
             if (!key.starts_with(address_.prefix + start) || !size || !modified)
                 return unexpected_answer(call.operation, key);
-            found.push_back({key.substr(address_.prefix.size()), *size, *modified});
+            found.push_back({key.substr(address_.prefix.size()), *size, *modified, 0});
         }
         if (document->child_text("IsTruncated") != "true") return found;
         const std::string next = document->child_text("NextContinuationToken");

@@ -1,8 +1,8 @@
 // Requests to one S3 bucket: signed, repeated where that helps, answered with values or with errors that say which store,
 // which operation, the store's code and what to do.
 //
-// Repeated with growing waits: 5xx (503 SlowDown), 429, and connections that fail or break. RequestTimeTooSkewed is
-// repeated once with the store's time. No other 4xx is repeated.
+// Repeated with growing waits: 5xx (503 SlowDown), 429, and connections that fail or break; after a timeout, once.
+// RequestTimeTooSkewed is repeated once with the store's time. No other 4xx is repeated.
 //
 // Thread-safe: requests borrow one of the HTTP clients, which keep their connections.
 #pragma once
@@ -30,6 +30,7 @@ struct S3Object {
     std::string key;  // below the prefix
     std::uint64_t size_bytes = 0;
     base::UnixMicros modified = 0;  // by the store's clock, whole seconds
+    base::UnixMicros asked = 0;     // of head(): when it answered, by the same clock where it says so
 };
 
 struct S3Upload {  // of several parts, not complete

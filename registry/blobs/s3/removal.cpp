@@ -4,11 +4,12 @@
 //
 //     removal:  PUT dying/<hash>  →  HEAD of the blob: still old?  →  DELETE of the blob  →  DELETE dying/<hash>
 //     upload:   PUT of the blob   →  HEAD dying/<hash>: there?     →  wait until it is gone, PUT again
+//                                                        no        →  HEAD of the blob: gone?  →  PUT again
 //
-// A store shows an object as soon as its PUT is answered. So if the upload's HEAD finds no mark, the removal's HEAD comes
-// after the upload's PUT, sees its time and keeps the object. A removal that is killed leaves a mark: it counts for
-// mark_valid_us, within which a DELETE that was sent has long been answered or has failed; a removal that was paused
-// gives up. Removals of one process do not meet (mutex_), and one leaves alone what another process has marked.
+// A store shows an object as soon as its PUT is answered. So if the upload's HEAD finds no mark, a removal either ended
+// before, and the upload's second HEAD sees what it has left, or its HEAD comes after the upload's PUT, sees the new time
+// and keeps the object. A removal that is killed leaves a mark: it counts for mark_valid_us by the store's clock, within
+// which a DELETE that was sent has long been answered or has failed; a removal that was paused gives up. Removals of one process do not meet (mutex_), and one leaves alone what another process has marked.
 #include <cerrno>
 #include <chrono>
 #include <mutex>
@@ -34,7 +35,7 @@ base::Result<bool> S3Blobs::is_marked(const std::string& sha256) const {
     const auto mark = client_->head(dying_key_of(sha256));
     if (!mark && mark.error().os_error == ENOENT) return false;
     if (!mark) return base::fail(mark.error());
-    return mark->modified + mark_valid_us > client_->now();
+    return mark->modified + mark_valid_us > mark->asked;
 }
 
 base::Result<bool> S3Blobs::was_dying(const std::string& sha256) const {
@@ -80,6 +81,7 @@ base::Result<bool> S3Blobs::isolate_damaged(const StoredBlob& blob) const {
     const std::string real = copy.finish();
     if (real == blob.sha256) return false;
     WHEELYARD_TRY(put(damaged_key_of(blob.sha256), copy, real));
+    WHEELYARD_TRY(check_size(damaged_key_of(blob.sha256), copy.size()));
     return remove_marked(blob.sha256, [&](const S3Object& object) { return object.modified == blob.stored; });
 }
 

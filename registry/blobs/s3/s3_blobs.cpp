@@ -22,6 +22,7 @@ constexpr std::uint64_t max_parts = 10'000;  // of one object (Amazon S3)
 // URLs that are made within one step are the same; each is valid for a step at least.
 constexpr base::UnixMicros url_step_us = 15LL * 60 * 1'000'000;
 constexpr int url_seconds = 30 * 60;
+constexpr int max_removals_met = 5;  // by one upload, of the same bytes
 constexpr base::UnixMicros unfinished_after_us = 24LL * 3600 * 1'000'000;
 
 // Reads windows of the object; one that follows the last is larger. Thread-safe.
@@ -144,28 +145,39 @@ base::Status S3Blobs::put_parts(const std::string& key, const base::Reader& byte
 
 base::Status S3Blobs::put(const std::string& key, const StagedBlob& staged, const std::string& sha256) const {
     WHEELYARD_ASSIGN(const base::FileReader bytes, staged.read());
-    if (bytes.size() > limits_.max_single_bytes)
-        WHEELYARD_TRY(put_parts(key, bytes));
-    else
-        WHEELYARD_TRY(client_->put(key, bytes, sha256));
+    return bytes.size() > limits_.max_single_bytes ? put_parts(key, bytes) : client_->put(key, bytes, sha256);
+}
+
+base::Status S3Blobs::check_size(const std::string& key, std::uint64_t size) const {
     WHEELYARD_ASSIGN(const S3Object stored, client_->head(key));
-    if (stored.size_bytes == staged.size()) return {};
+    if (stored.size_bytes == size) return {};
     return base::fail_as(
         base::ErrorKind::unavailable, base::Recovery::retry,
         {"s3.wrong_size",
          "The blob store " + client_->address().name + " has stored another number of bytes than it was sent",
-         key + ": " + std::to_string(stored.size_bytes) + " of " + std::to_string(staged.size()),
+         key + ": " + std::to_string(stored.size_bytes) + " of " + std::to_string(size),
          "see the log of the store", base::Recovery::retry, base::ErrorKind::unavailable, EPROTO});
 }
 
+// The object is looked at after the mark: a removal that was under way may have ended since the bytes were sent.
 base::Result<std::string> S3Blobs::store(StagedBlob&& staged) const {
     StagedBlob owned = std::move(staged);
     const std::string sha256 = owned.finish();
-    do {
-        WHEELYARD_TRY(put(key_of(sha256), owned, sha256));
+    const std::string key = key_of(sha256);
+    for (int removals = 0;;) {
+        WHEELYARD_TRY(put(key, owned, sha256));
         WHEELYARD_ASSIGN(const bool again, was_dying(sha256));
-        if (!again) return sha256;
-    } while (true);
+        if (again) continue;
+        base::Status there = check_size(key, owned.size());
+        if (there) return sha256;
+        const bool is_gone = there.error().os_error == ENOENT;
+        if (is_gone && ++removals < max_removals_met) continue;
+        if (!is_gone) return base::fail(std::move(there.error()));
+        return base::fail_as(
+            base::ErrorKind::unavailable, base::Recovery::retry,
+            {"s3.gone", "The blob store " + client_->address().name + " does not keep what it was sent", key,
+             "see the log of the store, and what else removes objects of the bucket"});
+    }
 }
 
 base::Result<std::unique_ptr<base::Reader>> S3Blobs::open(std::string_view sha256, ReadFrom /*from*/) const {
@@ -221,7 +233,8 @@ base::Result<std::size_t> S3Blobs::drop_unfinished() const {
     std::size_t dropped = 0;
     WHEELYARD_ASSIGN(const auto uploads, client_->uploads());
     for (const S3Upload& upload : uploads) {
-        if (upload.begun >= before) continue;
+        const bool is_ours = upload.key.starts_with(blob_keys) || upload.key.starts_with(damaged_keys);
+        if (!is_ours || upload.begun >= before) continue;
         WHEELYARD_TRY(client_->abort_upload(upload.key, upload.id));
         ++dropped;
     }

@@ -54,6 +54,8 @@ class S3Blobs final : public BlobStore {
   private:
     [[nodiscard]] base::Status put(const std::string& key, const StagedBlob& staged,
                                    const std::string& sha256) const;
+    // "s3.wrong_size"
+    [[nodiscard]] base::Status check_size(const std::string& key, std::uint64_t size) const;
     [[nodiscard]] base::Status put_parts(const std::string& key, const base::Reader& bytes) const;
     // removal.cpp
     [[nodiscard]] base::Result<bool> is_marked(const std::string& sha256) const;

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include "builder/site/pasted_command.hpp"
+
 namespace wheelyard::builder {
 namespace {
 
@@ -131,7 +133,9 @@ TEST_CASE("a report has the plan, the attempts that run and the failures, newest
 
 TEST_CASE("a failure has the end of its log and commands to paste, without secrets") {
     Made made;
-    made.site.file = "/home/me/site.toml";
+    made.site.file = "/home/me/my site.toml";
+    made.plan.cells[0].reason =
+        "it failed; `" + pasted_command("retry", "demo-1.0-cp311", made.site) + "` builds it again";
     Attempt attempt = failed("w1", 3'000'000);
     attempt.failure->error.advice = "Free space; then: wheelyard-builder retry";
     made.views = {{attempt, {}}};
@@ -139,7 +143,9 @@ TEST_CASE("a failure has the end of its log and commands to paste, without secre
     const auto report = made.report();
     REQUIRE(report.failures.size() == 1);
     CHECK(report.failures[0].remedy ==
-          "Free space; then: wheelyard-builder retry demo-1.0-cp311 --site /home/me/site.toml");
+          "Free space; then: wheelyard-builder retry demo-1.0-cp311 --site SITE");
+    CHECK(report.cells[0].reason ==
+          "it failed; `wheelyard-builder retry demo-1.0-cp311 --site SITE` builds it again");
     REQUIRE(report.failures[0].log_tail.size() == 2);
     for (const std::string& line : report.failures[0].log_tail) {
         CHECK(line.find("hunter2") == std::string::npos);

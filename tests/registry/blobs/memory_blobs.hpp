@@ -18,7 +18,7 @@
 
 namespace wheelyard::blobs {
 
-class MemoryBlobs final : public BlobStore {
+class MemoryBlobs : public BlobStore {
   public:
     static base::Result<MemoryBlobs> open(const std::filesystem::path& data) {
         WHEELYARD_ASSIGN(Staging staging, Staging::open(data));

@@ -112,10 +112,10 @@ TEST_CASE("any store: storing the same bytes again changes nothing but the time"
     for_each_kind([](const Tried& tried) {
         const std::string sha256 = tried.blobs.store_bytes("same").value();
         const StoredBlob before = found(tried.blobs, sha256);
-        CHECK_FALSE(tried.blobs.has_changed(before));
+        CHECK_FALSE(tried.blobs.has_changed(before).value());
         store_later(tried.blobs, "same", before);
         CHECK(found(tried.blobs, sha256).stored > before.stored);
-        CHECK(tried.blobs.has_changed(before));
+        CHECK(tried.blobs.has_changed(before).value());
         CHECK(tried.blobs.list(sha256.substr(0, 2))->size() == 1);
         CHECK(tried.blobs.read_bytes(sha256, 4).value() == "same");
     });
@@ -153,7 +153,7 @@ TEST_CASE("any store: what was never stored is nowhere, and taking it away is no
         CHECK(tried.blobs.list("aa")->empty());
         CHECK_FALSE(tried.blobs.remove_if_stored_before(absent, now()).value());
         CHECK_FALSE(tried.blobs.isolate_damaged({absent, 1, now()}).value());
-        CHECK(tried.blobs.has_changed({absent, 1, now()}));
+        CHECK(tried.blobs.has_changed({absent, 1, now()}).value());
         const auto linked = tried.blobs.link_into(absent, AT_FDCWD, (tried.folder / "link").c_str());
         REQUIRE_FALSE(linked);
         CHECK((linked.error().os_error == ENOENT || linked.error().os_error == EOPNOTSUPP));

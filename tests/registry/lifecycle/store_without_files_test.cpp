@@ -51,6 +51,63 @@ TEST_CASE(
     CHECK(fixture.scrub().value().faults.at(0).code == "missing");
 }
 
+namespace {
+
+// Answers the lists, and nothing else for a while.
+struct AwayBlobs : blobs::MemoryBlobs {
+    explicit AwayBlobs(blobs::MemoryBlobs store) : blobs::MemoryBlobs(std::move(store)) {}
+    base::Result<std::unique_ptr<base::Reader>> open(std::string_view sha256,
+                                                     blobs::ReadFrom from) const override {
+        if (is_away) return away();
+        return blobs::MemoryBlobs::open(sha256, from);
+    }
+    base::Result<std::optional<blobs::StoredBlob>> find(std::string_view sha256) const override {
+        if (is_away && --finds_away >= 0) return away();
+        return blobs::MemoryBlobs::find(sha256);
+    }
+    static tl::unexpected<base::Error> away() {
+        return base::fail_as(base::ErrorKind::unavailable, base::Recovery::retry,
+                             {"s3.unreachable", "The blob store does not answer"});
+    }
+    bool is_away = false;
+    mutable int finds_away = 0;
+};
+
+}  // namespace
+
+TEST_CASE("without files: of blobs that the store does not give a scrub says nothing, and goes on later") {
+    WithoutFiles fixture;
+    const auto row = fixture.add_elsewhere("1.0");
+    AwayBlobs blobs(std::move(fixture.memory));
+    const Place place{.on_catalog = fixture.place.on_catalog, .blobs = blobs, .clock = fixture.clock};
+    int hidden = 0;
+    const auto scrub = [&] {
+        return verify(place, fixture.clock, {.state_file = fixture.dir.path() / "verify.json"},
+                      {.hide = [&](const std::vector<catalog::FileName>&) {
+                          ++hidden;
+                          return base::Status();
+                      }});
+    };
+    blobs.is_away = true;
+    for (const int finds : {1, 2, 100}) {
+        blobs.finds_away = finds;
+        const auto report = scrub();
+        REQUIRE_FALSE(report);
+        CHECK(report.error().code == "s3.unreachable");
+    }
+    CHECK(hidden == 0);
+    CHECK(fixture.catalog.file("main", row.filename).value()->state == catalog::FileState::active);
+    blobs.is_away = false;
+    CHECK(scrub()->blobs == 2);
+    // Of one that is not listed: whether it is missing.
+    for (const std::string& sha256 : {row.sha256, row.metadata_sha256})
+        REQUIRE(
+            blobs.remove_if_stored_before(sha256, fixture.clock.now() + 1'000'000'000'000'000).has_value());
+    blobs.is_away = true;
+    blobs.finds_away = 1;
+    CHECK(scrub().error().code == "s3.unreachable");
+}
+
 TEST_CASE("without files: a file is promoted, deleted, and its blobs are collected after the grace") {
     WithoutFiles fixture;
     const auto row = fixture.add_elsewhere("1.0");

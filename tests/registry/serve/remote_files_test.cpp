@@ -76,6 +76,36 @@ TEST_CASE("what the store does not have is a problem, and a file that is shorter
     CHECK(Fixture::read(*longer.arriving).empty());
 }
 
+namespace {
+
+// Its client goes after the first piece.
+struct LeftBlobs : blobs::MemoryBlobs {
+    explicit LeftBlobs(blobs::MemoryBlobs store) : blobs::MemoryBlobs(std::move(store)) {}
+    base::Status stream(std::string_view, std::uint64_t, std::uint64_t length,
+                        const blobs::TakeBytes& take) const override {
+        const std::string piece(1000, 'x');
+        base::Status taken = take(piece);
+        gone.get_future().wait();
+        for (std::uint64_t at = piece.size(); taken && at < length; at += piece.size())
+            taken = take(piece);
+        ended.set_value(taken.has_value());
+        return taken;
+    }
+    mutable std::promise<void> gone;
+    mutable std::promise<bool> ended;
+};
+
+}  // namespace
+
+TEST_CASE("a file whose client has gone is not fetched to its end") {
+    const Fixture fixture;
+    const LeftBlobs blobs(blobs::MemoryBlobs::open(fixture.dir.path()).value());
+    RemoteFiles files(blobs, fixture.dir.path(), fixture.room);
+    CHECK(fixture.fetch(files, {std::string(64, 'a'), "a.whl", 0, 100'000}).arriving);
+    blobs.gone.set_value();
+    CHECK_FALSE(blobs.ended.get_future().get());
+}
+
 TEST_CASE("no file is passed on that would leave less room on the disk than commits need") {
     const Fixture fixture;
     const std::string sha256 = fixture.blobs.store_bytes("wheel").value();

@@ -127,12 +127,12 @@ class S3Store:
         return f"http://127.0.0.1:{self.port}"
 
     def settings(self, prefix: str = "", public: bool = True) -> str:
-        """The table [stores] of a registry over this store."""
+        """Lines of [stores] of a registry over this store."""
         credentials = self.folder / "credentials"
         credentials.touch(mode=0o600)
         credentials.write_text(f"{self.access}\n{self.secret}\n")
         more = f'blobs_public_endpoint = "{self.url}"\n' if public else ""
-        return (f'[stores]\nblobs = "s3://{BUCKET}{prefix}"\nblobs_endpoint = "{self.url}"\nblobs_path_style = true\n'
+        return (f'blobs = "s3://{BUCKET}{prefix}"\nblobs_endpoint = "{self.url}"\nblobs_path_style = true\n'
                 f'blobs_region = "{REGION}"\nblobs_credentials_file = "{credentials}"\n{more}')
 
     # --- the servers --------------------------------------------------------------------------------------------------

@@ -2,13 +2,17 @@
 // What every store does: store_test.cpp.
 #include "registry/blobs/s3/s3_blobs.hpp"
 
+#include <arpa/inet.h>
 #include <doctest/doctest.h>
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 
 #include <atomic>
 #include <chrono>
 #include <thread>
 
+#include "lib/base/files/fd.hpp"
 #include "lib/base/files/temp_dir.hpp"
 #include "registry/blobs/s3/keys.hpp"
 #include "tests/registry/blobs/s3/s3_double.hpp"
@@ -93,9 +97,10 @@ TEST_CASE("an upload of parts that fails is aborted, and one that was left is ab
     tried.store.uploads()["new"] = {"some/prefix/sha256/bb/" + std::string(64, 'b'),
                                     now - day_us + 60'000'000};
     tried.store.uploads()["other"] = {"other/key", now - 2 * day_us};
+    tried.store.uploads()["another program's"] = {"some/prefix/films/1", now - 2 * day_us};
     tried.store.objects()["some/prefix/dying/" + std::string(64, 'c')] = {"", now - 2 * day_us};
     CHECK(tried.blobs->drop_unfinished().value() == 1);
-    CHECK(tried.store.uploads().size() == 2);
+    CHECK(tried.store.uploads().size() == 3);
     CHECK_FALSE(tried.store.uploads().contains("old"));
     CHECK(tried.store.objects().empty());
 }
@@ -154,7 +159,11 @@ TEST_CASE(
     "nothing is acknowledged whose object has another size, and no bytes but the right number are read") {
     Store tried;
     const std::string sha256 = tried.blobs->store_bytes(std::string(900, 'x')).value();
-    tried.fail_first(1, "HEAD", {.body = "short", .headers = {{"Last-Modified", base::render_http_date(0)}}});
+    tried.store.fail([](const LoopbackRequest& request) -> std::optional<LoopbackAnswer> {
+        if (request.method != "HEAD" || request.target.find("/sha256/") == std::string::npos)
+            return std::nullopt;
+        return LoopbackAnswer{.body = "short", .headers = {{"Last-Modified", base::render_http_date(0)}}};
+    });
     CHECK(tried.blobs->store_bytes("truncated").error().code == "s3.wrong_size");
     tried.fail_first(9, "HEAD", {.body = "no time"});
     CHECK(tried.blobs->store_bytes("wheel").error().code == "s3.answer");
@@ -174,7 +183,9 @@ TEST_CASE(
     CHECK(tried.blobs->open(sha256, blobs::ReadFrom::cache).error().code == "s3.unreachable");
     tried.fail_first(9, "GET", {.silent = true});
     const auto hasty = tried.store.open(tried.dir.path() / "hasty", 1000);
+    const std::size_t before = tried.store.count("GET", sha256);
     CHECK(hasty->open(sha256, blobs::ReadFrom::cache).error().code == "s3.unreachable");
+    CHECK(tried.store.count("GET", sha256) == before + 2);
     tried.store.fail({});
     std::string passed;
     const auto take = [&](std::string_view bytes) -> base::Status {
@@ -246,6 +257,43 @@ TEST_CASE("an upload beside a removal of the same bytes waits for its end, and s
     CHECK_FALSE(tried.store.objects().contains("some/prefix/" + blobs::dying_key_of(sha256)));
 }
 
+TEST_CASE("an upload that a removal has overtaken stores the bytes again") {
+    Store tried;
+    const std::string sha256 = base::sha256_hex("wheel");
+    // The removal, of another process, had looked at the old object. It ends while the upload asks for its mark.
+    tried.store.fail([&, ended = std::make_shared<std::atomic<bool>>()](
+                         const LoopbackRequest& request) -> std::optional<LoopbackAnswer> {
+        if (request.method == "HEAD" && request.target.find("/dying/") != std::string::npos &&
+            !ended->exchange(true))
+            tried.store.objects().clear();
+        return std::nullopt;
+    });
+    CHECK(tried.blobs->store_bytes("wheel").value() == sha256);
+    CHECK(tried.blobs->is_intact(sha256));
+    // A bucket that keeps nothing.
+    tried.store.fail([&](const LoopbackRequest& request) -> std::optional<LoopbackAnswer> {
+        if (request.method == "HEAD") tried.store.objects().clear();
+        return std::nullopt;
+    });
+    CHECK(tried.blobs->store_bytes("other").error().code == "s3.gone");
+}
+
+TEST_CASE("how long a mark counts is measured by the store's clock") {
+    Store tried;
+    const std::string sha256 = tried.blobs->store_bytes("wheel").value();
+    tried.object(sha256).stored = base::SystemClock().now() - day_us;
+    // It is 12 minutes behind, and the mark is a minute old.
+    const base::UnixMicros theirs = base::SystemClock().now() - 720'000'000;
+    tried.store.fail([&](const LoopbackRequest& request) -> std::optional<LoopbackAnswer> {
+        if (request.method != "HEAD" || request.target.find("/dying/") == std::string::npos)
+            return std::nullopt;
+        return LoopbackAnswer{.headers = {{"Last-Modified", base::render_http_date(theirs - 60'000'000)},
+                                          {"Date", base::render_http_date(theirs)}}};
+    });
+    CHECK_FALSE(tried.blobs->remove_if_stored_before(sha256, base::SystemClock().now()).value());
+    CHECK(tried.blobs->contains(sha256));
+}
+
 TEST_CASE(
     "a removal keeps what was stored since it was listed, and leaves alone what another process removes") {
     Store tried;
@@ -288,10 +336,15 @@ TEST_CASE("a store that does not answer: a server opens it, and every operation 
     const auto dir = base::TempDir::make("s3").value();
     blobs::Place place(dir.path(), "s3://wheels");
     place.path_style = true;
-    {
-        const S3Double gone;
-        place.endpoint = gone.place({}).endpoint;
-    }
+    // Bound, so that no other test gets it, and without a listener.
+    const base::Fd port(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t length = sizeof address;
+    REQUIRE(::bind(port.get(), reinterpret_cast<sockaddr*>(&address), length) == 0);
+    REQUIRE(::getsockname(port.get(), reinterpret_cast<sockaddr*>(&address), &length) == 0);
+    place.endpoint = "http://127.0.0.1:" + std::to_string(ntohs(address.sin_port));
     const blobs::S3Blobs blobs(blobs::Staging::open(dir.path()).value(),
                                std::make_unique<blobs::S3Client>(
                                    blobs::S3Address::of(place).value(), blobs::S3Credentials{"key", "secret"},
