@@ -2,11 +2,13 @@
 #include "builder/governor/bound/bound.hpp"
 
 #include <fcntl.h>
+#include <linux/keyctl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -66,6 +68,13 @@ void set_limits(const Bounds& bounds, std::uint64_t threads_of_others) {
     if (score && ::write(score.get(), first_to_go.data(), first_to_go.size()) < 0) return;
 }
 
+// The keys of the agent's session, such as a Kerberos ticket (keyrings(7)): no namespace of bubblewrap hides them. What the
+// kernel does not offer, or refuses altogether, the command has no use of either.
+bool leave_session_keyring() {
+    return ::syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, nullptr) >= 0 || errno == ENOSYS ||
+           errno == EPERM;
+}
+
 void reset_signals() {
     for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGPIPE})
         ::signal(number, SIG_DFL);
@@ -80,6 +89,10 @@ void reset_signals() {
     ::dup2(output, STDOUT_FILENO);
     ::dup2(output, STDERR_FILENO);
     set_limits(bounds, threads_of_others);
+    if (!leave_session_keyring()) {
+        std::fprintf(stderr, "wheelyard-governor: cannot leave the keys of this session: errno %d\n", errno);
+        ::_exit(127);
+    }
     std::vector<char*> words;
     for (const auto& word : command)
         words.push_back(const_cast<char*>(word.c_str()));

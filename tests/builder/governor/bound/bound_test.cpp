@@ -2,7 +2,9 @@
 #include "builder/governor/bound/bound.hpp"
 
 #include <doctest/doctest.h>
+#include <linux/keyctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -132,6 +134,18 @@ TEST_CASE("the kernel holds between two samples: files have the disk's size, the
     const auto descriptors = base::parse_decimal(lines[4]);
     REQUIRE(descriptors.has_value());
     CHECK(*descriptors <= max_descriptors);
+}
+
+TEST_CASE("a command has a session keyring of its own") {
+    const long ours = ::syscall(SYS_keyctl, KEYCTL_GET_KEYRING_ID, KEY_SPEC_SESSION_KEYRING, 1);
+    if (ours < 0) return;  // this machine has none
+    const Ended ended =
+        run_bash({}, "python3 -c 'import ctypes; print(\"keyring\", ctypes.CDLL(None).syscall(" +
+                         std::to_string(SYS_keyctl) + ", " + std::to_string(KEYCTL_GET_KEYRING_ID) + ", " +
+                         std::to_string(KEY_SPEC_SESSION_KEYRING) + ", 0))'");
+    CHECK(ended.status == 0);
+    REQUIRE(says(ended, "keyring "));
+    CHECK(ended.out.find("keyring " + std::to_string(ours) + "\n") == std::string::npos);
 }
 
 TEST_CASE("what a command leaves behind ends with it, and holds no output") {
