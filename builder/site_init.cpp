@@ -28,8 +28,8 @@ std::string ask_on_terminal(const std::string& question, const std::string& fall
     const std::string problem = question.substr(0, last);
     for (const auto line : base::split_lines(problem))
         std::cerr << one_line(line) << "\n";
-    std::cerr << one_line(question.substr(last)) << one_line(question.substr(question.rfind('\n') + 1))
-              << (fallback.empty() ? "" : " [" + one_line(fallback) + "]") << ": " << std::flush;
+    std::cerr << one_line(question.substr(last)) << (fallback.empty() ? "" : " [" + one_line(fallback) + "]")
+              << ": " << std::flush;
     std::string answer;
     if (!std::getline(std::cin, answer) || answer.size() > max_answer_bytes) return fallback;
     const auto words = base::trim(answer);

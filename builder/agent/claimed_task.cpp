@@ -32,9 +32,11 @@ Cell deciding_cell(const ClaimRecord& record, const Plan& plan) {
     return none;
 }
 
-bool is_hopeless(CellState state) {
+bool is_hopeless(const Cell& cell) {
     static constexpr std::array hopeless = {CellState::given_up, CellState::impossible, CellState::excluded};
-    return std::find(hopeless.begin(), hopeless.end(), state) != hopeless.end();
+    // Versions that no row covers: who asked cannot decide about the site file, and would wait for ever.
+    if (cell.state == CellState::unknown && cell.purpose == Purpose::build) return cell.awaits_others;
+    return std::find(hopeless.begin(), hopeless.end(), cell.state) != hopeless.end();
 }
 
 std::optional<wire::Outcome> outcome_of_attempt(const Attempt& attempt, bool is_done,
@@ -89,7 +91,7 @@ TaskStatus task_status(const ClaimRecord& record, const Plan& plan, const World&
     TaskStatus standing{last, std::nullopt};
     const bool is_done = cell.state == CellState::have;
     const bool is_active = last != nullptr && !is_over(last->state);
-    if (is_active || (!is_done && !is_hopeless(cell.state))) return standing;
+    if (is_active || (!is_done && !is_hopeless(cell))) return standing;
     if (last != nullptr) standing.outcome = outcome_of_attempt(*last, is_done, journal);
     if (standing.outcome) return standing;
     wire::Outcome outcome;

@@ -273,7 +273,8 @@ const std::vector<DoctorRule>& machine_rules() {
          "Ask its administrators to permit them, send builds to nodes that do, or remove [uploaded_sources] "
          "from site.toml."},
         {"source.uploaded_requirement",
-         {"uploaded source: a requirement must be a name with versions"},
+         {"uploaded source: a requirement must be a name with versions",
+          "uploaded source: the metadata of a wheel may not require an address"},
          cause,
          no,
          "The uploaded source requires an address, a file or an option of pip; what it installs must be "

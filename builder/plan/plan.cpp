@@ -228,11 +228,20 @@ class Planner {
         positions_.push_back(position_);
     }
 
+    [[nodiscard]] static bool is_never(const Cell& cell) {
+        return cell.state == CellState::impossible || cell.state == CellState::excluded;
+    }
+
     // A second version of a package has a companion that the plan has already. Its wheel serves both if it is not pinned to
     // one; else a row says why the second has none.
     void share(const Cell& again, const Version& version, const Cell& of) {
         const auto there = std::find_if(plan_.cells.begin(), plan_.cells.end(),
                                         [&](const Cell& cell) { return cell.name == again.name; });
+        if (is_never(*there) && !is_never(again)) {  // the first version cannot be had, and this one can
+            *there = again;
+            return;
+        }
+        if (is_never(of)) return;
         const auto against = exact_version(there->against);
         const auto second = Version::parse(of.version);
         if (!against || !second || against->second == *second) return;
@@ -375,7 +384,9 @@ class Planner {
             // What works with newer ones, too, is built against the oldest.
             const bool oldest = it.recipe.stable_abi.count(it.version.public_text()) != 0;
             const auto of_best = best == nullptr ? version : Version::parse(best->version);
-            if (best == nullptr || (oldest ? *version < *of_best : *of_best < *version)) best = &other;
+            const bool precedes = best == nullptr || (oldest ? *version < *of_best : *of_best < *version);
+            const bool is_same_kind = best == nullptr || is_never(*best) == is_never(other);
+            if (is_same_kind ? precedes : is_never(*best)) best = &other;
         }
         return best;
     }
@@ -390,7 +401,7 @@ class Planner {
         const bool is_elsewhere =
             is_had && site_.registry && !other->wheel;  // the build does not search other indexes
         if (is_had && !is_elsewhere) return;
-        const bool never = other->state == CellState::impossible || other->state == CellState::excluded;
+        const bool never = is_never(*other);
         std::string how(cell_state_text(other->state));
         if (is_elsewhere) how = other->reason + ": not before it is promoted";
         if (other->state == CellState::given_up) how += ": not before `retry`";

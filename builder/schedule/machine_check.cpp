@@ -36,7 +36,10 @@ std::string reason_line(const std::string& text) {
         line = base::trim(line.substr(lmod.size()));
         while (line.empty() && ++i < lines.size())
             line = base::trim(lines[i]);
-        if (!line.empty()) return std::string(line);
+        std::string reason(line);
+        if (line.ends_with(':') && i + 1 < lines.size())  // the names of modules are on the next line
+            reason.append(" ").append(base::trim(lines[i + 1]));
+        if (!line.empty()) return reason;
     }
     return last_line(text);
 }

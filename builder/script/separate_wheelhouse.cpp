@@ -13,11 +13,26 @@ namespace {
 
 using base::quote_shell;
 
-// pip would take a line that is no requirement for an option, a file or a folder.
+// pip would take a line that is no requirement for an option, a file or a folder. An address in the metadata of a wheel
+// it would download, and run, if that is a source; --only-binary concerns indexes.
 constexpr std::string_view fetch_part = R"sh(
 test -e "$folder/asking" || "$python" -m venv "$folder/asking"
 export PATH="$folder/asking/bin:$PATH" PIP_CACHE_DIR="$folder/cache" PIP_DISABLE_PIP_VERSION_CHECK=1
-{{bounds}}pip_wheel() { PIP_CONFIG_FILE="$folder/pip.conf" python -I -m pip wheel --only-binary :all: {{constraint}}{{index}}--wheel-dir "$folder/wheelhouse" "$@"; }
+refuse_addresses=$(cat <<'END'
+import runpy, sys
+from pip._vendor.packaging.requirements import Requirement
+read, of_site = Requirement.__init__, " ".join(sys.argv)
+
+def read_name(self, *text):
+    read(self, *text)
+    if self.url and not ("://" in self.url and self.url in of_site):
+        sys.exit(f"uploaded source: the metadata of a wheel may not require an address: {str(self)[:200]!r}")
+
+Requirement.__init__ = read_name
+runpy.run_module("pip", run_name="__main__", alter_sys=True)
+END
+)
+{{bounds}}pip_wheel() { PIP_CONFIG_FILE="$folder/pip.conf" python -I -c "$refuse_addresses" wheel --only-binary :all: {{constraint}}{{index}}--wheel-dir "$folder/wheelhouse" "$@"; }
 python -I - "$folder/{{requires}}" "$separate/requires.txt" "$separate/needs.txt"{{files}} > "$folder/asked.txt" <<'END'
 import re, sys
 from pip._vendor.packaging.requirements import InvalidRequirement, Requirement

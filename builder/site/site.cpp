@@ -306,13 +306,15 @@ io::Json replaced(io::Json below, const io::Json& above) {
 
 // `stack = "today.toml"`: the keys of this file beside site.toml replace those of site.toml. Problems then begin with a key's
 // path instead of file and line.
-base::Status add_stack(io::TomlDocument& document, const fs::path& file, const std::string& chosen) {
+// Returns the name of this file; empty: there is none.
+base::Result<std::string> add_stack(io::TomlDocument& document, const fs::path& file,
+                                    const std::string& chosen) {
     const io::Json below = document.json();
-    const std::string name = chosen.empty() ? below.string_or("stack", "") : chosen;
-    if (name.empty()) return {};
+    std::string name = chosen.empty() ? below.string_or("stack", "") : chosen;
+    if (name.empty()) return name;
     WHEELYARD_ASSIGN(const auto stack, io::TomlDocument::read(file.parent_path() / name));
     document = io::TomlDocument::of_json(replaced(below, stack.json()), file);
-    return {};
+    return name;
 }
 
 base::Result<Site> read_document(io::TomlDocument& document, const fs::path& file) {
@@ -426,11 +428,15 @@ bool is_environment_name(std::string_view name) {
 
 base::Result<Site> read_site(const fs::path& file, const std::string& stack) {
     WHEELYARD_ASSIGN(auto document, io::TomlDocument::read(fs::absolute(file)));  // jobs run in other folders
-    WHEELYARD_TRY(add_stack(document, fs::absolute(file), stack));
-    WHEELYARD_ASSIGN(auto site, read_document(document, file));
-    for (const auto& pairs : site.version_pair_files) {
+    WHEELYARD_ASSIGN(const std::string added, add_stack(document, fs::absolute(file), stack));
+    auto site = read_document(document, file);
+    if (!site && !added.empty() && site.error().advice.empty())
+        site.error().advice =
+            "look in " + file.string() + ", and in " + added + ", whose keys replace its keys";
+    if (!site) return site;
+    for (const auto& pairs : site->version_pair_files) {
         WHEELYARD_ASSIGN(const auto read, read_version_pairs(pairs));
-        site.version_pairs.insert(site.version_pairs.end(), read.begin(), read.end());
+        site->version_pairs.insert(site->version_pairs.end(), read.begin(), read.end());
     }
     return site;
 }

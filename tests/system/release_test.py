@@ -54,11 +54,15 @@ class ReleaseTest(unittest.TestCase):
 
     def test_everything_that_is_missing_is_refused_at_once_and_nothing_is_written(self):
         (self.clone / "new.txt").write_text("x")
-        done = self.release("1.2.3", "--out", self.folder / "out")
+        done = self.release("1.2.3", "--out", self.folder / "out", "--compare", self.folder, "--key", self.folder / "no-key")
         self.assertEqual((done.returncode, done.stdout), (1, ""))
-        for phrase in ("not clean: new.txt", f"CMakeLists.txt names version {VERSION}", "CITATION.cff", "no section `## [1.2.3]"):
+        for phrase in ("not clean: new.txt", f"CMakeLists.txt names version {VERSION}", "CITATION.cff", "no section `## [1.2.3]",
+                       f"{self.folder} has no SHA256SUMS", "no-key is no file"):
             self.assertIn(phrase, done.stderr)
         self.assertFalse((self.folder / "out").exists())
+        again = self.release(VERSION, "--out", self.packages, "--key", "nobody-has-this-key")
+        for phrase in (f"{self.packages} exists", "gpg has no secret key nobody-has-this-key"):
+            self.assertIn(phrase, again.stderr)
 
     def test_the_same_commit_gives_the_same_bytes_and_another_one_does_not(self):
         first = self.folder / "first"

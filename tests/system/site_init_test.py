@@ -106,7 +106,8 @@ class LocalTest(InitCase):
         self.addCleanup(os.close, keyboard)
         self.addCleanup(os.close, terminal)
         os.write(keyboard, b"My Site\nmy-site\nwheels.example.org\nhttps://wheels.example.org\n\n\n")  # two are wrong
-        self.init(stdin=terminal)
+        done = self.builder("site", "init", stdin=terminal)
+        self.assertEqual((done.returncode, done.stderr.count("Name of the site"), done.stderr.count("URL of the registry")), (0, 2, 2), done.stderr)
         site = tomllib.loads(self.file.read_text())
         self.assertEqual((site["name"], site["registry"]["index"]), ("my-site", "my-site"))
         self.assertEqual(site["registry"]["url"], "https://wheels.example.org")

@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import unittest
+import zipfile
 from pathlib import Path
 
 from support.asker import Asker
@@ -212,7 +213,14 @@ class UploadedSourcesTest(FarmCase):
             "more memory than its limit of 400 MiB": attack("yard_memory", MEMORY, at_import=True),
             "more disk than its limit of 1 GiB": attack("yard_disk", DISK),
             "a requirement must be a name with versions": attack("yard_address", "", **{"pyproject.toml": (own % f'"x @ {address}"').encode()}),
+            "the metadata of a wheel may not require an address": attack("yard_lured", "", **{"pyproject.toml": (own % '"yard-lure"').encode()}),
         }
+        lure = {"yard_lure.py": "", "yard_lure-1.0.dist-info/RECORD": "",
+                "yard_lure-1.0.dist-info/METADATA": f"Metadata-Version: 2.1\nName: yard-lure\nVersion: 1.0\nRequires-Dist: x @ {address}\n",
+                "yard_lure-1.0.dist-info/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"}
+        with zipfile.ZipFile(self.sources.folder / "yard_lure-1.0-py3-none-any.whl", "w") as wheel:
+            for path, text in lure.items():
+                wheel.writestr(path, text)
         tasks = {words: self.upload(sdist) for words, sdist in hostile.items()}
         left_behind = self.upload(attack("yard_daemon", DAEMON))
         for task in tasks.values():

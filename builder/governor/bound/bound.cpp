@@ -2,11 +2,13 @@
 #include "builder/governor/bound/bound.hpp"
 
 #include <fcntl.h>
+#include <linux/keyctl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -58,11 +60,19 @@ void lower(decltype(RLIMIT_CORE) resource, std::uint64_t most) {
 // first: this limit is for what starts between two of them.
 void set_limits(const Bounds& bounds, std::uint64_t threads_of_others) {
     lower(RLIMIT_CORE, 0);
+    lower(RLIMIT_NOFILE, max_descriptors);
     if (bounds.disk_bytes > 0) lower(RLIMIT_FSIZE, bounds.disk_bytes);
     if (bounds.processes > 0) lower(RLIMIT_NPROC, threads_of_others + 2 * bounds.processes);
     const base::Fd score(::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC));
     constexpr std::string_view first_to_go = "1000";  // proc(5)
     if (score && ::write(score.get(), first_to_go.data(), first_to_go.size()) < 0) return;
+}
+
+// The keys of the agent's session, such as a Kerberos ticket (keyrings(7)): no namespace of bubblewrap hides them. What the
+// kernel does not offer, or refuses altogether, the command has no use of either.
+bool leave_session_keyring() {
+    return ::syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, nullptr) >= 0 || errno == ENOSYS ||
+           errno == EPERM;
 }
 
 void reset_signals() {
@@ -79,6 +89,10 @@ void reset_signals() {
     ::dup2(output, STDOUT_FILENO);
     ::dup2(output, STDERR_FILENO);
     set_limits(bounds, threads_of_others);
+    if (!leave_session_keyring()) {
+        std::fprintf(stderr, "wheelyard-governor: cannot leave the keys of this session: errno %d\n", errno);
+        ::_exit(127);
+    }
     std::vector<char*> words;
     for (const auto& word : command)
         words.push_back(const_cast<char*>(word.c_str()));
@@ -92,6 +106,10 @@ class BoundedRun {
   public:
     BoundedRun(const Bounds& bounds, pid_t command, base::Fd output)
         : bounds_(bounds), command_(command), output_(std::move(output)), walk_(bounds.folder) {
+        if (bounds_.memory_bytes > 0)
+            min_available_ = bounds_.machine_keeps_bytes > 0
+                                 ? bounds_.machine_keeps_bytes
+                                 : std::min(min_available_bytes, available_memory() / 4);
         if (bounds_.disk_bytes > 0) min_free_ = std::min(min_free_bytes, free_bytes(bounds_.folder) / 2);
     }
 
@@ -170,6 +188,8 @@ class BoundedRun {
             exceed("processes and threads", std::to_string(bounds_.processes));
         if (bounds_.memory_bytes > 0 && memory_of(processes, bounds_.memory_bytes) > bounds_.memory_bytes)
             exceed("memory", base::render_bytes(bounds_.memory_bytes));
+        if (bounds_.memory_bytes > 0 && available_memory() < min_available_)
+            exceed("memory: its machine has less than " + base::render_bytes(min_available_) + " left", "");
     }
 
     void look_at_disk(std::int64_t now) {
@@ -222,6 +242,7 @@ class BoundedRun {
     base::Fd output_;
     DiskWalk walk_;
     std::uint64_t min_free_ = 0;
+    std::uint64_t min_available_ = 0;
     std::optional<int> status_ = {};
     std::string over_ = {};
     DeletedFiles deleted_ = {};

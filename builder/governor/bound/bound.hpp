@@ -4,8 +4,8 @@
 //        └ ten times a second: processes, memory; once a second: disk, deleted files, what holds the output
 //
 // It passes the command's output on, so no process that outlives the command keeps what reads it waiting. Samples see what
-// exceeds a limit; between them the kernel's own limits hold: RLIMIT_NPROC, RLIMIT_FSIZE, and its choice when memory is
-// short (oom_score_adj). Where a cgroup confines the job, it does so as well.
+// exceeds a limit; between them the kernel's own limits hold: RLIMIT_NPROC, RLIMIT_FSIZE, RLIMIT_NOFILE, and its choice
+// when memory is short (oom_score_adj). What no process shows is seen by what is left of the machine's memory and disk. Where a cgroup confines the job, it does so as well.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +18,7 @@ namespace wheelyard::governor {
 struct Bounds {                   // 0: no limit
     std::uint64_t processes = 0;  // and threads
     std::uint64_t memory_bytes = 0;
+    std::uint64_t machine_keeps_bytes = 0;  // with memory_bytes; 0: a share of what it has at the start
     std::uint64_t disk_bytes = 0;
     std::filesystem::path folder = {};  // what it writes; with disk_bytes
     std::int64_t seconds = 0;

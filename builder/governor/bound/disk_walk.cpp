@@ -6,15 +6,23 @@
 
 #include <cerrno>
 #include <chrono>
+#include <string>
 #include <string_view>
 
 #include "builder/governor/bound/limits.hpp"
+#include "lib/base/files/fd.hpp"
 
 namespace wheelyard::governor {
 namespace {
 
 constexpr std::uint64_t block_size = 512;  // of st_blocks, stat(2)
 constexpr int looks_between_clocks = 64;
+
+// By its descriptor: chmod(2) of the name would follow a link that takes the folder's place, out of what the build sees.
+bool permit(int parent, const char* name) {
+    const base::Fd folder(::openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    return folder && ::chmod(("/proc/self/fd/" + std::to_string(folder.get())).c_str(), S_IRWXU) == 0;
+}
 
 }  // namespace
 
@@ -27,8 +35,7 @@ void DiskWalk::enter(int parent, const char* name) {
     }
     constexpr int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
     int fd = ::openat(parent, name, flags);
-    if (fd < 0 && errno == EACCES && ::fchmodat(parent, name, S_IRWXU, 0) == 0)
-        fd = ::openat(parent, name, flags);
+    if (fd < 0 && errno == EACCES && permit(parent, name)) fd = ::openat(parent, name, flags);
     if (fd < 0) return;
     DIR* folder = ::fdopendir(fd);
     if (folder == nullptr) {

@@ -21,5 +21,9 @@ inline constexpr std::uint64_t max_files =
 inline constexpr std::size_t max_depth = 256;  // of folders in one another; each is a descriptor of the walk
 // The free space that a build leaves on its file system: deleted files that no process shows are in it, too.
 inline constexpr std::uint64_t min_free_bytes = base::gib;
+// The memory that a build leaves on its machine: what no process shows is in it, too (buffers of sockets, shared memory that
+// no process has attached, a memfd of a process that hides its descriptors).
+inline constexpr std::uint64_t min_available_bytes = 512 * base::mib;
+inline constexpr std::uint64_t max_descriptors = 4'096;  // of a process: a look at open files reads each
 
 }  // namespace wheelyard::governor

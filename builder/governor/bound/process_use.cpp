@@ -68,12 +68,12 @@ std::optional<ProcessSeen> see(pid_t pid) {
                        base::parse_decimal(fields[resident]).value_or(0) * page};
 }
 
-// "Pss:   123 kB" of smaps_rollup; nullopt: the kernel or the process does not show it.
-std::optional<std::uint64_t> proportional_bytes(pid_t pid) {
-    const std::string text = head_of(path_of(pid, "smaps_rollup"));
+// The line "NAME   123 kB"; nullopt: the kernel or the process does not show it.
+std::optional<std::uint64_t> bytes_in(const std::string& path, std::string_view name) {
+    const std::string text = head_of(path);
     for (const auto line : base::split_lines(text)) {
-        if (!line.starts_with("Pss:")) continue;
-        const auto size = base::trim(line.substr(4));
+        if (!line.starts_with(name)) continue;
+        const auto size = base::trim(line.substr(name.size()));
         const auto kilobytes = base::parse_decimal(size.substr(0, size.find(' ')));
         if (kilobytes) return *kilobytes * base::kib;
     }
@@ -174,7 +174,7 @@ std::uint64_t memory_of(const std::vector<ProcessSeen>& processes, std::uint64_t
     if (total <= limit) return total;
     total = 0;
     for (const auto& process : processes)
-        total += proportional_bytes(process.pid).value_or(process.resident_bytes);
+        total += bytes_in(path_of(process.pid, "smaps_rollup"), "Pss:").value_or(process.resident_bytes);
     return total;
 }
 
@@ -216,6 +216,10 @@ std::vector<HeldPipe> held_pipes(const std::vector<ProcessSeen>& processes, pid_
         if (one.reader != 0 && !one.holders.empty() && !written.contains(pipe)) held.push_back(one);
     }
     return held;
+}
+
+std::uint64_t available_memory() {
+    return bytes_in("/proc/meminfo", "MemAvailable:").value_or(UINT64_MAX);
 }
 
 std::uint64_t threads_of_user() {

@@ -42,6 +42,9 @@ struct HeldPipe {
 [[nodiscard]] std::vector<HeldPipe> held_pipes(const std::vector<ProcessSeen>& processes, pid_t root,
                                                pid_t command);
 
+// Of the machine ("MemAvailable", proc(5)); UINT64_MAX: unknown.
+[[nodiscard]] std::uint64_t available_memory();
+
 // The threads of this process's user on the whole machine.
 [[nodiscard]] std::uint64_t threads_of_user();
 

@@ -471,6 +471,25 @@ TEST_CASE("a task that this site cannot build fails at once") {
     CHECK(farm.builds() == 0);
 }
 
+TEST_CASE(
+    "a task for a version that no row of the version pairs covers fails at once, and says how it is built") {
+    TaskFarm farm;
+    const auto pairs = parse_version_pairs(
+        "config_version = 1\npair = [{ package = \"demo\", versions = \"==0.9.*\", with = \"python\", "
+        "allowed = \">=3.8\", use = "
+        "\"machine\", "
+        "source = \"s\" }]\n[sources]\ns = \"https://example.org/\"\n",
+        "versions.toml");
+    REQUIRE_MESSAGE(pairs.has_value(), pairs.error().text());
+    farm.site.version_pairs = *pairs;
+    farm.tick_until_outcome();
+    CHECK_FALSE(farm.tasks.outcome()->done);
+    CHECK(farm.tasks.outcome()->diagnosis->error.sentence.find("no row for demo 1.0 with python") !=
+          std::string::npos);
+    CHECK(farm.tasks.outcome()->diagnosis->error.sentence.find("build_unknown") != std::string::npos);
+    CHECK(farm.builds() == 0);
+}
+
 namespace {
 
 // Runs the file in FOLDER/separate with that folder's path, as the mount would show it.

@@ -613,6 +613,37 @@ TEST_CASE("two versions of torch with one companion: each has it, or a row that 
     CHECK(plan.cells[1].also_for == std::vector<std::string>{"torch-2.3.1+cu123-cp311"});
 }
 
+TEST_CASE("a companion of two versions of which one cannot be had is the other one's") {
+    for (const bool stable : {false, true}) {
+        for (const auto& torches : {std::vector<std::string>{"2.3.0", "2.3.1"}, {"2.3.1", "2.3.0"}}) {
+            CAPTURE(stable);
+            CAPTURE(torches.front());
+            for (const char* bad : {"2.3.0", "2.3.1"}) {
+                Farm farm;
+                Recipe torch = farm.scene.recipes.of("torch");
+                torch.source = SourceKind::tarball;
+                torch.sha256 = {{"2.3.0", "a"}, {"2.3.1", "b"}};
+                farm.scene.recipes.add(torch);
+                Recipe vision = farm.scene.recipes.of("vision");
+                if (stable) vision.stable_abi = {"0.18.0"};
+                farm.scene.recipes.add(vision);
+                farm.scene.site.known_bad = {
+                    {"torch", *wheel::SpecifierSet::parse("==" + std::string(bad)), {}, "crashes", ""}};
+                farm.scene.site.wants = {{"torch", torches, {"3.11"}, {"gh200"}, {}, {"vision"}}};
+                const std::string good = bad == std::string("2.3.0") ? "2.3.1" : "2.3.0";
+                const Plan plan = make_plan(farm.scene.site, farm.scene.recipes, farm.scene.world);
+                const auto held = std::find_if(plan.cells.begin(), plan.cells.end(), [](const Cell& cell) {
+                    return cell.state == CellState::held;
+                });
+                REQUIRE(held != plan.cells.end());
+                CHECK(held->name == "vision-0.18.0+cu123-cp311");
+                CHECK(held->against == "torch==" + good + "+cu123");
+                CHECK(plan.cells.size() == 3);
+            }
+        }
+    }
+}
+
 TEST_CASE("what works with newer ones, too, is built against the oldest that the site wants") {
     Farm farm;
     Recipe vision = farm.scene.recipes.of("vision");

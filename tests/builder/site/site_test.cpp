@@ -3,6 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include "lib/base/files/file.hpp"
+#include "lib/base/files/temp_dir.hpp"
+#include "lib/base/text/text.hpp"
 #include "tests/builder/documented_keys.hpp"
 
 namespace wheelyard::builder {
@@ -169,6 +172,20 @@ TEST_CASE("a site without a registry and wants is valid") {
         "/site.toml");
     REQUIRE_MESSAGE(site.has_value(), site.error().text());
     CHECK(!site->registry.has_value());
+}
+
+TEST_CASE("a mistake in a site with a stack names both files") {
+    const auto folder = *base::TempDir::make("site");
+    const std::string with =
+        base::replace_all(good, "name = \"debian12\"", "name = \"debian12\"\nstack = \"new.toml\"");
+    REQUIRE(base::replace_file(folder.path() / "site.toml", with).has_value());
+    REQUIRE(base::replace_file(folder.path() / "new.toml", "name = 3\n").has_value());
+    const auto site = read_site(folder.path() / "site.toml");
+    REQUIRE_FALSE(site.has_value());
+    CHECK(site.error().text().find("name: ") != std::string::npos);
+    CHECK(site.error().text().find("site.toml, and in new.toml") != std::string::npos);
+    REQUIRE(base::replace_file(folder.path() / "new.toml", "name = \"other\"\n").has_value());
+    CHECK(read_site(folder.path() / "site.toml")->name == "other");
 }
 
 TEST_CASE("a version to use instead may not be known to be bad itself") {

@@ -145,6 +145,11 @@ TEST_CASE("a reason is the program's message, without the number of a line of ou
     CHECK(answer.last_line == "nosuch-compiler: command not found");
     CHECK(reason_in("/bin/bash: line 12: module: command not found\n") == "module: command not found");
     CHECK(reason_in("bash: cc: command not found\n") == "bash: cc: command not found");
+    // As Lmod 8.6 prints it.
+    CHECK(reason_in(
+              "Lmod has detected the following error: The following module(s) are unknown:\n\"foo/1.2\"\n\n"
+              "Please check the spelling or version number. Also try \"module spider ...\"\n") ==
+          "The following module(s) are unknown: \"foo/1.2\"");
 }
 
 TEST_CASE_FIXTURE(PbsPlace, "a Python without its headers is reported with the folders that were searched") {

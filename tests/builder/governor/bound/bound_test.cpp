@@ -2,7 +2,9 @@
 #include "builder/governor/bound/bound.hpp"
 
 #include <doctest/doctest.h>
+#include <linux/keyctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -78,7 +80,9 @@ TEST_CASE("each limit ends everything, and is named") {
         std::string script;
         std::string says;
     };
-    Bounds processes, memory, seconds;
+    Bounds processes, memory, seconds, machine;
+    machine.memory_bytes = base::gib;
+    machine.machine_keeps_bytes = UINT64_MAX;
     processes.processes = 20;
     memory.memory_bytes = 100 * base::mib;
     seconds.seconds = 1;
@@ -87,6 +91,7 @@ TEST_CASE("each limit ends everything, and is named") {
         {"processes", processes, "for i in $(seq 30); do sleep 600 & done; wait",
          "more processes and threads"},
         {"memory", memory, "x=$(head -c 300000000 /dev/zero | tr '\\0' x); sleep 600", "more memory"},
+        {"memory that no process shows", machine, "sleep 600", "out of memory: its machine has less than"},
         {"time", seconds, "sleep 600", "more time"},
         {"disk", with_disk(folder, base::mib),
          in + "for i in 1 2 3; do head -c 500000 /dev/zero > f$i; done; sleep 600", "more disk"},
@@ -115,16 +120,32 @@ TEST_CASE("the kernel holds between two samples: files have the disk's size, the
     const auto folder = *base::TempDir::make("bound");
     Bounds bounds = with_disk(folder, 100 * base::mib);
     bounds.processes = 50;
-    const Ended ended = run_bash(bounds, "ulimit -Hf; ulimit -Hc; ulimit -Hu; cat /proc/self/oom_score_adj");
+    const Ended ended =
+        run_bash(bounds, "ulimit -Hf; ulimit -Hc; ulimit -Hu; cat /proc/self/oom_score_adj; ulimit -Hn");
     CAPTURE(ended.out);
     const auto lines = base::split_lines(ended.out);
-    REQUIRE(lines.size() >= 4);
+    REQUIRE(lines.size() >= 5);
     CHECK(lines[0] == "102400");
     CHECK(lines[1] == "0");
     const auto threads = base::parse_decimal(lines[2]);
     REQUIRE(threads.has_value());
     CHECK(*threads >= 2 * bounds.processes);
     CHECK(lines[3] == "1000");
+    const auto descriptors = base::parse_decimal(lines[4]);
+    REQUIRE(descriptors.has_value());
+    CHECK(*descriptors <= max_descriptors);
+}
+
+TEST_CASE("a command has a session keyring of its own") {
+    const long ours = ::syscall(SYS_keyctl, KEYCTL_GET_KEYRING_ID, KEY_SPEC_SESSION_KEYRING, 1);
+    if (ours < 0) return;  // this machine has none
+    const Ended ended =
+        run_bash({}, "python3 -c 'import ctypes; print(\"keyring\", ctypes.CDLL(None).syscall(" +
+                         std::to_string(SYS_keyctl) + ", " + std::to_string(KEYCTL_GET_KEYRING_ID) + ", " +
+                         std::to_string(KEY_SPEC_SESSION_KEYRING) + ", 0))'");
+    CHECK(ended.status == 0);
+    REQUIRE(says(ended, "keyring "));
+    CHECK(ended.out.find("keyring " + std::to_string(ours) + "\n") == std::string::npos);
 }
 
 TEST_CASE("what a command leaves behind ends with it, and holds no output") {
