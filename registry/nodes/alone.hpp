@@ -12,7 +12,9 @@ class AloneBoard final : public NodeBoard {
         return Renewed{.was_live = true};
     }
     [[nodiscard]] base::Status leave(const std::string&) override { return {}; }
-    [[nodiscard]] base::Result<Serial> lowest_visible() override { return catalog::newest_of_all; }
+    [[nodiscard]] base::Result<Serial> lowest_visible(const std::string&) override {
+        return catalog::newest_of_all;
+    }
     [[nodiscard]] base::Result<std::vector<SeenNode>> nodes() override { return std::vector<SeenNode>(); }
 };
 

@@ -54,8 +54,9 @@ class NodeBoard {
     // Durable on return. The lease ends `lease_ms` after the database's time at the renewal.
     [[nodiscard]] virtual base::Result<Renewed> renew(const NodeRow& row, std::int64_t lease_ms) = 0;
     [[nodiscard]] virtual base::Status leave(const std::string& id) = 0;
-    // The least of what nodes with a live lease show; newest_of_all: there are none.
-    [[nodiscard]] virtual base::Result<Serial> lowest_visible() = 0;
+    // The least of what nodes with a live lease show; newest_of_all: there are none; 0: the database has another timeline
+    // (empty: any).
+    [[nodiscard]] virtual base::Result<Serial> lowest_visible(const std::string& timeline) = 0;
     // With a live lease; sorted by name.
     [[nodiscard]] virtual base::Result<std::vector<SeenNode>> nodes() = 0;
 };

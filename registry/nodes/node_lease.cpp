@@ -248,6 +248,8 @@ base::Status NodeLease::renew() {
         seen_.writer = renewed.writer;
     }
     if (is_other_database) {
+        // Renewals of other nodes may be lost: they may answer for one more lease.
+        others_unknown_until_us_ = clock_.boot_us() + settings_.lease_ms * 1'000;
         go_away("the database was failed over");
         return {};
     }
@@ -281,9 +283,9 @@ void NodeLease::look_for_others() {
 
 // Asked after the own pages were read: what they show was committed before, and a node that joins later reads it.
 base::Status NodeLease::ask_others() {
-    if (!hooks_.is_awaited()) return {};
+    if (!hooks_.is_awaited() || clock_.boot_us() < others_unknown_until_us_) return {};
     const Shown own = shown();
-    WHEELYARD_ASSIGN(const Serial lowest, board_.lowest_visible());
+    WHEELYARD_ASSIGN(const Serial lowest, board_.lowest_visible(row_.timeline));
     if (own == shown()) hooks_.others_show(std::min(lowest, own.serial));
     return {};
 }

@@ -121,6 +121,7 @@ class NodeLease {
     Shown renewed_;                                         // as the last renewal told it
     bool renewed_as_writer_ = false;
     std::int64_t renewed_at_us_ = 0;
+    std::int64_t others_unknown_until_us_ = 0;
     bool has_failed_ = false;
 
     // What may_answer() reads.

@@ -57,7 +57,8 @@ constexpr std::array outcomes{
     Outcome{"XX002", "catalog.corrupt", "The database is damaged", "reindex it, or restore it from a backup"},
 };
 // The session is over, or is one with a server that must not be written to.
-constexpr std::array<std::string_view, 6> lost_states{"08", "57P01", "57P02", "57P03", "57P05", "25006"};
+constexpr std::array<std::string_view, 7> lost_states{"08",    "25P03", "57P01", "57P02",
+                                                      "57P03", "57P05", "25006"};
 
 bool ends_session(std::string_view state) {
     return std::any_of(lost_states.begin(), lost_states.end(),

@@ -69,10 +69,12 @@ class PostgresBoard final : public NodeBoard {
         return database_.run("DELETE FROM node WHERE id = ?", id);
     }
 
-    [[nodiscard]] base::Result<Serial> lowest_visible() override {
+    [[nodiscard]] base::Result<Serial> lowest_visible(const std::string& timeline) override {
         return database_.integer(
-            "SELECT coalesce(min(visible_serial), ?::bigint) FROM node WHERE lease_until > clock_timestamp()",
-            catalog::newest_of_all);
+            "SELECT CASE WHEN ?::text IN ('', " WHEELYARD_TIMELINE
+            ") THEN (SELECT coalesce(min(visible_serial), ?::bigint) FROM node WHERE lease_until > "
+            "clock_timestamp()) ELSE 0 END",
+            timeline, catalog::newest_of_all);
     }
 
     [[nodiscard]] base::Result<std::vector<SeenNode>> nodes() override {

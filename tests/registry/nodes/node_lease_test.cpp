@@ -236,6 +236,35 @@ TEST_CASE("an upload waits for every node with a live lease, and for a dead one 
     CHECK(writer.others == 3);
 }
 
+TEST_CASE("after a failover that lost the others' renewals an upload waits one lease") {
+    Cluster cluster;
+    Node writer(cluster, "w"), other(cluster, "o");
+    writer.join();
+    other.join();
+    cluster.newest = 2;
+    writer.is_awaited = true;
+    cluster.table.timeline = "7/00000002";
+    cluster.table.rows.clear();
+    const auto turn = [&] {
+        writer.lease.turn();
+        writer.publish();
+    };
+    writer.lease.note_shown(2);
+    turn();
+    cluster.time.sleep_ms(1'000);
+    turn();
+    CHECK(other.lease.may_answer());  // it has not noticed
+    for (int i = 0; i < 6; ++i)
+        turn();
+    CHECK(writer.others < 2);
+    for (int i = 0; i < 8; ++i) {
+        cluster.time.sleep_ms(500);
+        turn();
+    }
+    CHECK_FALSE(other.lease.may_answer());
+    CHECK(writer.others == 2);
+}
+
 TEST_CASE("where no other node is live, an upload waits for what its own node shows, and no more") {
     Cluster cluster;
     cluster.newest = 8;

@@ -31,16 +31,17 @@ TEST_CASE("a row of the board lives as long as its lease, by the database's cloc
     const std::string url = test::postgres_url();
     const auto board = open_board(url);
     const auto other = open_board(url);
-    CHECK(board->lowest_visible().value() == catalog::newest_of_all);
     NodeRow a{.id = "a", .name = "node a", .address = "http://a", .visible = 7};
     const auto first = board->renew(a, long_lease_ms);
     REQUIRE_MESSAGE(first.has_value(), first.error().text());
     CHECK_FALSE(first->was_live);
     CHECK(first->timeline.find('/') != std::string::npos);
-    CHECK(other->lowest_visible().value() == 0);  // it has not said in which database it shows 7
+    CHECK(other->lowest_visible("1/00000001").value() == 0);
+    CHECK(other->lowest_visible(first->timeline).value() ==
+          0);  // it has not said in which database it shows 7
     a.timeline = first->timeline;
     CHECK(board->renew(a, long_lease_ms).value().was_live);
-    CHECK(other->lowest_visible().value() == 7);
+    CHECK(other->lowest_visible(a.timeline).value() == 7);
     const auto seen = other->nodes().value();
     REQUIRE(seen.size() == 1);
     CHECK(seen[0].row.name == "node a");
@@ -53,15 +54,18 @@ TEST_CASE("a row of the board lives as long as its lease, by the database's cloc
               .is_writer = true,
               .timeline = a.timeline};
     CHECK_FALSE(other->renew(b, 1).value().writer);
-    CHECK(test_support::becomes_true([&] { return board->lowest_visible().value() == 7; }));
+    CHECK(test_support::becomes_true([&] { return board->lowest_visible(a.timeline).value() == 7; }));
     CHECK_FALSE(other->renew(b, long_lease_ms).value().was_live);
-    CHECK(board->lowest_visible().value() == 5);
+    CHECK(board->lowest_visible(a.timeline).value() == 5);
     const auto renewed = board->renew(a, long_lease_ms).value();
     REQUIRE(renewed.writer);
     CHECK(renewed.writer->address == "http://b");
     REQUIRE(other->leave("b"));
-    CHECK(board->lowest_visible().value() == 7);
+    CHECK(board->lowest_visible(a.timeline).value() == 7);
     CHECK_FALSE(board->renew(a, long_lease_ms).value().writer);
+    REQUIRE(board->leave("a"));
+    CHECK(board->lowest_visible(a.timeline).value() == catalog::newest_of_all);
+    CHECK(board->lowest_visible("").value() == catalog::newest_of_all);
 }
 
 TEST_CASE("the writer's lock is one session's, and free when that ends") {

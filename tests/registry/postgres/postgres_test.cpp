@@ -200,6 +200,18 @@ TEST_CASE("a server that does not answer is given up after the deadline, and use
     CHECK(database.integer("SELECT count(*) FROM t").value() == 0);
 }
 
+TEST_CASE("a transaction that was idle for too long, as of a stopped process, is a lost connection") {
+    if (!test::has_postgres()) return;
+    const Postgres server;
+    const Database database = server.open();
+    const auto transaction = Transaction::begin_locked(database, 7);
+    REQUIRE(database.run("SET idle_in_transaction_session_timeout = 1"));
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    const auto failed = database.run("SELECT 1");
+    REQUIRE_FALSE(failed.has_value());
+    CHECK(failed.error().code == "store.unreachable");
+}
+
 TEST_CASE("a lock that is held for too long is an error that may pass") {
     if (!test::has_postgres()) return;
     const Postgres server;
