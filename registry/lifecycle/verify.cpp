@@ -154,8 +154,8 @@ class Scrub {
 
     // Unless an upload stores the same bytes meanwhile: it compares them with the disk's, and repairs those.
     base::Status isolate(const blobs::StoredBlob& blob) {
-        WHEELYARD_ASSIGN(const bool changed, place_.blobs.has_changed(blob));
-        if (changed) return {};
+        WHEELYARD_ASSIGN(const bool is_other, place_.blobs.has_changed(blob));
+        if (is_other) return {};
         Fault fault{"damaged", blob.sha256, {}};
         std::vector<catalog::FileName> quarantined;  // by this run
         const std::string reason = "verify: the stored bytes of " + blob.sha256 + " are damaged";

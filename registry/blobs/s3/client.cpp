@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t max_idle_clients = 16;
 constexpr std::uint64_t max_answer_bytes = 16 * base::mib;  // a list of 1,000 objects has some 300 KiB
 constexpr int max_list_pages = 100'000;
-constexpr int max_silences = 2;  // of one request: each takes as long as the longest answer
+constexpr int max_silences = 2;  // of one request: each takes as long as the longest answer may
 constexpr std::int64_t removal_timeout_ms = 20'000;
 constexpr std::string_view default_region = "us-east-1";
 
@@ -212,8 +212,11 @@ base::Result<io::HttpAnswer> S3Client::run(const Call& call) const {
     int silences = 0;
     for (int number = 1;; ++number) {
         bool has_begun = false;
+        const auto asked = std::chrono::steady_clock::now();
         auto answer = run_once(call, has_begun);
-        if (!answer && answer.error().code == "http.timeout") ++silences;
+        const bool was_long = std::chrono::steady_clock::now() - asked >
+                              std::chrono::milliseconds(limits_.stall_timeout_ms / 2);
+        if (!answer && was_long) ++silences;
         const bool is_last =
             number >= tries || silences >= max_silences || (has_begun && call.sink != nullptr);
         if (answer && answer->status < 300) return answer;
