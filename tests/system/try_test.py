@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import time
 import tomllib
 import unittest
 from pathlib import Path
@@ -72,7 +73,7 @@ class TryTest(unittest.TestCase):
         again = subprocess.Popen([*shell, f"{cd}; PATH={BIN}:$PATH\nexec {serve.replace(' serve ', ' serve --ready-file again ', 1)}"],
                                  env=self.environment, cwd=self.folder, stderr=subprocess.PIPE, text=True)
         while not (folder / "again").exists() and again.poll() is None:
-            pass
+            time.sleep(0.05)
         again.terminate()
         self.assertTrue((folder / "again").exists(), again.communicate()[1])
         self.assertEqual(sorted(path.name for path in (self.folder / "home").iterdir()), [".cache"])  # of pip and the governor
