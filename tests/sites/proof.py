@@ -21,9 +21,10 @@ STEPS = {
     "folders": (("mount",), ("install", "purge")),
     "modules": (("init", "modules", "provides"), ("build", "user_job")),
     "variables": (("variables",), ("build", "user_job")),
-    "build": (("machine", "steps", "beside", "library", "provided"), ("build", "test")),
+    "build": (("machine", "steps", "beside", "library", "provided", "promise"), ("build", "test")),
     "ranks": (("launcher",), ("test", "user_job")),
-    "versions": (("want", "installed"), ("plan", "promote", "install")),
+    "versions": (("want", "installed", "required"), ("plan", "promote", "install")),
+    "users": (("supporting", "choice", "harmless", "libtorch"), ("install", "user_job")),
 }
 
 
