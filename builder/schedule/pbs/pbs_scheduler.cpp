@@ -28,8 +28,9 @@ std::string known_id(const AttemptFolder& folder) {
 std::string queue_in(const AttemptFolder& folder) {
     constexpr std::string_view directive = "#PBS -q ";
     const auto script = base::read_untrusted_file(folder.job_script(), max_record_bytes);
+    if (!script) return {};
     std::string queue;
-    for (const auto line : base::split_lines(script ? *script : std::string())) {
+    for (const auto line : base::split_lines(*script)) {
         if (line.starts_with(directive)) queue = base::trim(line.substr(directive.size()));
     }
     return queue;
