@@ -130,7 +130,7 @@ std::uint64_t number_at(std::string_view text) {
 }
 
 // The first "FILE:12" or "FILE(12" (`open` stands between), where FILE is a word without quotes and with a dot or a
-// slash. One pass, because whoever writes the log chooses how often `open` occurs.
+// slash. One pass, because the writer of the log chooses how often `open` occurs.
 SourceLine named_before(std::string_view text, char open) {
     std::size_t begin = 0;
     bool is_plain = true;

@@ -10,7 +10,7 @@ namespace {
 
 using base::quote_shell;
 
-// What is bound lies where the build cannot replace it by a link. Nothing but its own folder, /tmp and /dev/shm can be
+// What is bound is where the build cannot replace it by a link. Nothing but its own folder, /tmp and /dev/shm can be
 // written: the other folders of its root would be memory without a limit.
 constexpr std::string_view functions_part =
     R"sh(mkdir -p "$folder/separate" "$folder/scratch" "$folder/shm" "$folder/fetch/wheelhouse" "$folder/fetch/tmp"

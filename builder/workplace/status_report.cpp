@@ -103,7 +103,7 @@ status::FailureReport failure_of(const Attempt& attempt, const AttemptLog& log, 
             .log_tail = log.last_lines};
 }
 
-// The index may be public: where the site file lies, and in whose home, is nobody's business there.
+// The index may be public: it does not say where the site file is, nor in whose home.
 std::string without_path(const std::string& text, const Site& site) {
     if (site.file.empty()) return text;
     return base::replace_all(text, "--site " + base::quote_shell(site.file.string()), "--site SITE");

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "lib/base/check.hpp"
+#include "lib/base/process/library_functions.hpp"
 #include "lib/io/ca_bundle.hpp"
 
 namespace wheelyard::io {
@@ -62,32 +63,15 @@ constexpr bool has_ca_bundle = false;
 
 #endif
 
-// Looks functions up by name; remembers the first missing one.
-class Symbols {
-  public:
-    explicit Symbols(void* library) : library_(library) {}
-    template <typename Function>
-    void take(const char* name, Function& function) {
-        function = reinterpret_cast<Function>(::dlsym(library_, name));
-        if (function == nullptr && missing_.empty()) missing_ = name;
-    }
-    [[nodiscard]] const std::string& missing() const { return missing_; }
-
-  private:
-    void* library_;
-    std::string missing_;
-};
-
 }  // namespace
 
 base::Result<CurlLibrary> load_curl(const char* file) {
-    // Never closed: libcurl's dependencies register exit handlers.
-    void* opened = ::dlopen(file, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    void* opened = base::load_library(file);
     if (opened == nullptr) {
         const char* reason = ::dlerror();
         return base::fail("http.library", "libcurl cannot be loaded", file, reason != nullptr ? reason : "");
     }
-    Symbols symbols(opened);
+    base::LibraryFunctions symbols(opened);
     CurlLibrary library;
     symbols.take("curl_global_init", library.global_init);
     symbols.take("curl_easy_init", library.easy_init);

@@ -26,7 +26,7 @@ inline constexpr std::array<std::string_view, 1> builds{"index.html"};
 inline constexpr std::array<Place, 2> places{
     {{"project", place_files::project, place_files::of_project}, {"builds", place_files::builds, {}}}};
 
-// nullptr: no page for people lies there.
+// nullptr: there is no page for people.
 [[nodiscard]] constexpr const Place* find_place(std::string_view folder) {
     const auto* found =
         std::find_if(places.begin(), places.end(), [&](const Place& one) { return one.folder == folder; });

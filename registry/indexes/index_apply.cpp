@@ -132,7 +132,7 @@ base::Result<catalog::Serial> IndexApply::commit(RegistryConfig next, const std:
     return committed;
 }
 
-// Whoever calls it has the configuration's hold().
+// The caller has the configuration's hold().
 void IndexApply::put_in_force(RegistryConfig next, const std::vector<std::string>& moving,
                               catalog::Serial committed) {
     parts_.config.replace(std::move(next));

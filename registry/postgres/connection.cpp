@@ -127,7 +127,7 @@ base::Status Connection::connect() {
 base::Status Connection::open_session() {
     WHEELYARD_ASSIGN(password_, read_password(target_.password_file));
     const std::string connect_timeout = std::to_string(deadlines_.connect_s);
-    // What the URL says replaces what stands before it. A cut network: unsent bytes end by tcp_user_timeout, a wait for an
+    // What the URL says replaces what is before it. A cut network: unsent bytes end by tcp_user_timeout, a wait for an
     // answer by keepalives.
     std::vector<const char*> names{"connect_timeout",     "tcp_user_timeout", "keepalives_idle",
                                    "keepalives_interval", "keepalives_count", "target_session_attrs",

@@ -6,35 +6,21 @@
 #include <optional>
 #include <string>
 
+#include "lib/base/process/library_functions.hpp"
+
 namespace wheelyard::postgres {
 namespace {
 
 constexpr const char* file = "libpq.so.5";  // the soname since PostgreSQL 8.2
 
-class Symbols {
-  public:
-    explicit Symbols(void* library) : library_(library) {}
-    template <typename Function>
-    void take(const char* name, Function& function) {
-        function = reinterpret_cast<Function>(::dlsym(library_, name));
-        if (function == nullptr && missing_.empty()) missing_ = name;
-    }
-    [[nodiscard]] const std::string& missing() const { return missing_; }
-
-  private:
-    void* library_;
-    std::string missing_;
-};
-
 base::Result<Libpq> load() {
-    // Never closed: what it depends on registers exit handlers.
-    void* opened = ::dlopen(file, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    void* opened = base::load_library(file);
     if (opened == nullptr) {
         const char* reason = ::dlerror();
         return base::fail("store.library", "PostgreSQL's client library cannot be loaded",
                           reason != nullptr ? reason : file, "install libpq5");
     }
-    Symbols symbols(opened);
+    base::LibraryFunctions symbols(opened);
     Libpq library;
     symbols.take("PQconnectdbParams", library.connectdbParams);
     symbols.take("PQfinish", library.finish);

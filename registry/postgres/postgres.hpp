@@ -169,7 +169,7 @@ class LongWork {
 // Rolled back unless committed.
 class Transaction {
   public:
-    // Takes the advisory lock `key` before anything is read or written, in READ COMMITTED: whoever reads sees the
+    // Takes the advisory lock `key` before anything is read or written, in READ COMMITTED: each reader sees the
     // serials of these transactions in their order.
     [[nodiscard]] static base::Result<Transaction> begin_locked(const Database& database, std::int64_t key);
     // For statements that only read: all see one snapshot, and none waits for a writer.

@@ -14,7 +14,7 @@ wire::Problem store_late(const std::string& filename) {
 
 }  // namespace
 
-// HEAD has been answered by then: the URL is signed for GET only. A URL is a key for whoever has it, so files of private
+// HEAD has been answered by then: the URL is signed for GET only. A URL is a key for anyone who has it, so files of private
 // indexes are passed on.
 Connection::Task<Reply> Connection::answer_remote(const Route& route, Reply reply) {
     const RemoteFile file = std::get<RemoteFile>(reply.body);

@@ -1,4 +1,4 @@
-// A file that stands for bytes that are kept elsewhere: it has their size, takes no room, and nobody may read it (mode
+// A file in place of bytes that are kept elsewhere: it has their size, takes no room, and nobody may read it (mode
 // 0000), so no program takes its zeros for them.
 #pragma once
 

@@ -1,6 +1,6 @@
 // Removes objects while uploads, of this process or of another, may be storing the same bytes.
 //
-// S3 has no safe conditional DELETE. Whoever removes an object says so first, in an object beside it:
+// S3 has no safe conditional DELETE. A program that removes an object says so first, in an object beside it:
 //
 //     removal:  PUT dying/<hash>  →  HEAD of the blob: still old?  →  DELETE of the blob  →  DELETE dying/<hash>
 //     upload:   PUT of the blob   →  HEAD dying/<hash>: there?     →  wait until it is gone, PUT again
