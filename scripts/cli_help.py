@@ -9,7 +9,7 @@ from pathlib import Path
 PROGRAMS = {
     "avail_wheels": ("researchers", []),
     "wheelyard-builder": ("staff of a site", []),
-    "wheelyard-governor": ("researchers and staff of a site", ["simulate", "history", "bound"]),
+    "wheelyard-governor": ("researchers and staff of a site", ["history", "bound"]),
     "wheelyard-indexer": ("operators of a registry", []),
     "wheelyard-registry": ("operators of a registry", []),
 }

@@ -10,7 +10,6 @@
 #include "builder/governor/launch/compiler_cache.hpp"
 #include "builder/governor/launch/launcher.hpp"
 #include "builder/governor/run.hpp"
-#include "builder/governor/simulate_command.hpp"
 #include "lib/base/version.hpp"
 
 namespace {
@@ -18,14 +17,12 @@ namespace {
 constexpr const char* help =
     "Runs any unmodified build without running out of memory.\n\n"
     "  wheelyard-governor [options] -- CMD        run CMD; the options are below\n"
-    "  wheelyard-governor simulate PROFILE …      estimate the time on another machine\n"
     "  wheelyard-governor history show|export|import\n"
     "  wheelyard-governor bound … -- CMD          run CMD within limits of processes, memory, disk, time\n"
     "  wheelyard-governor launch -- COMPILER …    for CMAKE_*_COMPILER_LAUNCHER\n\n"
     "Examples:\n"
     "  wheelyard-governor -- pip wheel --no-deps .\n"
-    "  wheelyard-governor --memory 12G --trace build.trace.json -- ninja\n"
-    "  wheelyard-governor simulate profile.csv --cores 72 --memory 120G\n";
+    "  wheelyard-governor --memory 12G --trace build.trace.json -- ninja\n";
 
 int run(const std::string& name, const std::vector<std::string>& arguments) {
     using namespace wheelyard::governor;
@@ -38,7 +35,6 @@ int run(const std::string& name, const std::vector<std::string>& arguments) {
         run_launcher({rest.begin() + (!rest.empty() && rest[0] == "--" ? 1 : 0), rest.end()});
     }
     if (verb == "bound") return run_bound(rest);
-    if (verb == "simulate") return run_simulate(rest);
     if (verb == "history") return run_history(rest);
     if (verb == "--version" || verb == "-V") {
         std::puts(wheelyard::base::version_text("wheelyard-governor").c_str());

@@ -85,8 +85,7 @@ base::Result<std::string> read_token(const std::filesystem::path& file) {
 }
 
 std::vector<io::MultipartField> render_upload_fields(const inspect::Inspection& inspection,
-                                                     const std::string& sha256,
-                                                     const std::string& blake2b_256) {
+                                                     const std::string& sha256) {
     const auto& metadata = inspection.metadata;
     std::vector<io::MultipartField> fields = {{":action", "file_upload"},
                                               {"protocol_version", "1"},
@@ -95,8 +94,7 @@ std::vector<io::MultipartField> render_upload_fields(const inspect::Inspection& 
                                               {"metadata_version", metadata.metadata_version},
                                               {"name", metadata.name},
                                               {"version", metadata.version.as_written()},
-                                              {"sha256_digest", sha256},
-                                              {"blake2_256_digest", blake2b_256}};
+                                              {"sha256_digest", sha256}};
     if (!metadata.requires_python.empty()) fields.push_back({"requires_python", metadata.requires_python});
     for (const auto& row : metadata_fields) {
         for (auto& value : metadata.headers.all(row.metadata)) {
@@ -214,8 +212,7 @@ base::Status HttpRegistry::upload(const WheelToUpload& wheel, const io::HttpProg
 
 base::Status HttpRegistry::send(const WheelToUpload& wheel, const io::HttpProgress& progress) {
     WHEELYARD_ASSIGN(const auto token, this->token());
-    WHEELYARD_ASSIGN(const auto blake2b_256, base::hex_of_file(base::DigestKind::blake2b_256, wheel.file));
-    auto fields = render_upload_fields(wheel.inspection, wheel.sha256, blake2b_256);
+    auto fields = render_upload_fields(wheel.inspection, wheel.sha256);
     if (!wheel.provenance.empty()) fields.push_back({"wheelyard_provenance", wheel.provenance});
     WHEELYARD_ASSIGN(const auto size, base::file_size(wheel.file));
     if (size >= in_parts_from_bytes) {

@@ -17,8 +17,7 @@ namespace wheelyard::builder {
 
 // The form's fields except the file itself. Pure.
 [[nodiscard]] std::vector<io::MultipartField> render_upload_fields(const inspect::Inspection& inspection,
-                                                                   const std::string& sha256,
-                                                                   const std::string& blake2b_256);
+                                                                   const std::string& sha256);
 
 // Converts an answer to a status. Pure.
 //     200                  success

@@ -5,7 +5,7 @@
 #include <system_error>
 
 #include "indexer/avail_wheels/limits.hpp"
-#include "lib/base/digest/blake2b.hpp"
+#include "lib/base/digest/hash_text.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
@@ -133,12 +133,8 @@ base::Result<std::string> write_request(const Options& options, const std::strin
     std::string text =
         "[[want]]\npackage = " + toml_text(wanted.pattern) + "\nversions = [" + toml_text(versions) + "]\n";
     if (!pythons.empty()) text += "pythons = [" + base::join(pythons, ", ") + "]\n";
-    constexpr std::size_t digest_bytes = 6;
-    base::Blake2b digest(digest_bytes);
-    digest.update(text);
     const std::string start = user + "-";
-    const fs::path file =
-        folder / (start + wanted.pattern + "-" + base::encode_hex(digest.finish()) + ".toml");
+    const fs::path file = folder / (start + wanted.pattern + "-" + base::hash_text_hex(text) + ".toml");
 
     std::size_t open = 0;
     std::error_code error;

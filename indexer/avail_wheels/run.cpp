@@ -19,7 +19,7 @@
 #include "indexer/avail_wheels/table/display_width.hpp"
 #include "indexer/avail_wheels/table/document.hpp"
 #include "indexer/avail_wheels/table/table.hpp"
-#include "lib/base/digest/blake2b.hpp"
+#include "lib/base/digest/hash_text.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/file_url.hpp"
 #include "lib/base/text/printable.hpp"
@@ -113,10 +113,7 @@ fs::path cache_of_wheels(const Options& options, const World& world) {
     std::string places = options.wheelhouse.empty() ? "" : fs::absolute(options.wheelhouse).native();
     for (const auto& links : options.find_links)
         places += "\n" + fs::absolute(links).native();
-    constexpr std::size_t digest_bytes = 8;
-    base::Blake2b digest(digest_bytes);
-    digest.update(places);
-    return folder / "wheels" / (base::encode_hex(digest.finish()) + ".json");
+    return folder / "wheels" / (base::hash_text_hex(places) + ".json");
 }
 
 // Reads the wheels that may be listed, of a folder without a catalogue: of each project the newest first.

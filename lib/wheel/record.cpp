@@ -17,7 +17,7 @@ struct Algorithm {
     std::string_view name;
     std::size_t digest_bytes;
 };
-// hashlib's names. Weak algorithms are accepted here; the verdict reports the files that use them.
+// hashlib's names. All are accepted here; the verdict reports those that not every installer checks.
 constexpr std::array<Algorithm, 12> algorithms{{{"sha256", 32},
                                                 {"sha384", 48},
                                                 {"sha512", 64},

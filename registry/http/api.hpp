@@ -1,5 +1,5 @@
 // The JSON API under /api/v1. One table lists every operation; the router matches its paths and
-// docs/reference/openapi.json is generated from it, so the two cannot differ.
+// registry/http/openapi.json is generated from it, so the two cannot differ.
 //
 // To add an operation: one row in operations.cpp, one in openapi.cpp for its input, and a branch on its id in
 // the implementation of ApiService.

@@ -1,4 +1,4 @@
-// The table of operations: every route of this server, in the order of docs/reference/openapi.json.
+// The table of operations: every route of this server, in the order of registry/http/openapi.json.
 #include <array>
 
 #include "registry/http/api.hpp"

@@ -30,22 +30,16 @@ tl::unexpected<wire::Problem> refuse(wire::Problem problem) {
     return tl::unexpected(std::move(problem));
 }
 
-// Computes the form's digests other than SHA-256 from the staged file, which is still in the page cache.
-base::Status count_other_digests(const blobs::StagedBlob& staged, const UploadForm& form,
-                                 ContentDigests& content) {
-    std::optional<base::Digest> md5;
-    std::optional<base::Digest> blake2;
-    if (form.md5_digest) md5.emplace(base::DigestKind::md5);
-    if (form.blake2_256_digest) blake2.emplace(base::DigestKind::blake2b_256);
-    if (!md5 && !blake2) return {};
+// Computes the form's MD5 from the staged file, which is still in the page cache.
+base::Status count_md5(const blobs::StagedBlob& staged, const UploadForm& form, ContentDigests& content) {
+    if (!form.md5_digest) return {};
+    base::Digest md5(base::DigestKind::md5);
     WHEELYARD_ASSIGN(const base::FileReader reader, staged.read());
     WHEELYARD_TRY(base::for_each_piece(reader, base::mib, [&](std::string_view piece) -> base::Status {
-        if (md5) md5->update(piece);
-        if (blake2) blake2->update(piece);
+        md5.update(piece);
         return {};
     }));
-    if (md5) content.md5 = base::encode_hex(md5->finish());
-    if (blake2) content.blake2_256 = base::encode_hex(blake2->finish());
+    content.md5 = base::encode_hex(md5.finish());
     return {};
 }
 
@@ -245,8 +239,8 @@ wire::Answered<void> FormUpload::check_content() {
     if (auto good = check_form_against(form_, *filename_); !good) return good;
     size_bytes_ = staged_->size();
     sha256_ = staged_->finish();
-    ContentDigests content{.sha256 = sha256_, .md5 = {}, .blake2_256 = {}};
-    if (auto counted = count_other_digests(*staged_, form_, content); !counted) return fail(counted.error());
+    ContentDigests content{.sha256 = sha256_, .md5 = {}};
+    if (auto counted = count_md5(*staged_, form_, content); !counted) return fail(counted.error());
     if (auto good = check_digests(form_, content); !good) return good;
     auto provenance = check_provenance(form_, filename_text_, sha256_);
     if (!provenance) return refuse(std::move(provenance.error()));

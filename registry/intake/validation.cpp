@@ -32,7 +32,6 @@ constexpr std::array fields{
     FieldRow{"metadata_version", &UploadForm::metadata_version},
     FieldRow{"md5_digest", &UploadForm::md5_digest},
     FieldRow{"sha256_digest", &UploadForm::sha256_digest},
-    FieldRow{"blake2_256_digest", &UploadForm::blake2_256_digest},
     FieldRow{"wheelyard_provenance", &UploadForm::provenance},
 };
 
@@ -44,7 +43,6 @@ struct DigestRow {
 };
 constexpr std::array digests{
     DigestRow{"sha256_digest", &UploadForm::sha256_digest, &ContentDigests::sha256, 64},
-    DigestRow{"blake2_256_digest", &UploadForm::blake2_256_digest, &ContentDigests::blake2_256, 64},
     DigestRow{"md5_digest", &UploadForm::md5_digest, &ContentDigests::md5, 32},
 };
 
@@ -120,8 +118,7 @@ wire::Answered<void> check_digest_fields(const UploadForm& form) {
     }
     if (any) return {};
     return refuse("upload.no_digest", "The form has no digest of the file",
-                  "One of sha256_digest, blake2_256_digest and md5_digest is required.", {},
-                  "send sha256_digest");
+                  "One of sha256_digest and md5_digest is required.", {}, "send sha256_digest");
 }
 
 std::string normal_filename(const wheel::WheelFilename& name) {

@@ -28,7 +28,6 @@ struct UploadForm {
     std::optional<std::string> metadata_version;
     std::optional<std::string> md5_digest;
     std::optional<std::string> sha256_digest;
-    std::optional<std::string> blake2_256_digest;
     std::optional<std::string> provenance;
     // The member for a form field of this name; nullptr if the field is ignored.
     [[nodiscard]] std::optional<std::string>* field(std::string_view name);
@@ -38,7 +37,6 @@ struct UploadForm {
 struct ContentDigests {
     std::string sha256;
     std::string md5;
-    std::string blake2_256;
 };
 
 // What an upload's file name says.

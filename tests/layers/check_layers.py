@@ -116,9 +116,9 @@ class Checker:
             self.complain(path, text, match.start(),
                           f'"{spelled}" is no file; includes are spelled from the repository root')
             return
-        if folder.startswith("tests"):
+        if folder.startswith(("tests", "bench")):
             if not path.startswith(("tests/", "bench/")):
-                self.complain(path, text, match.start(), f'"{spelled}": only tests include tests')
+                self.complain(path, text, match.start(), f'"{spelled}": only tests and benches include these')
             return
         allowed_rooms, why = self.allowed_rooms(path)
         target = self.room_of_folder.get(folder)

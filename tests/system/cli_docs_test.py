@@ -36,7 +36,7 @@ class CliDocsTest(unittest.TestCase):
         registry = (PAGES / "wheelyard-registry.md").read_text(encoding="utf-8")
         for words in ["serve", "token create", "task add", "yank", "verify"]:
             self.assertIn(f"\n## wheelyard-registry {words}\n", registry)
-        self.assertIn("\n## wheelyard-governor simulate\n", (PAGES / "wheelyard-governor.md").read_text(encoding="utf-8"))
+        self.assertIn("\n## wheelyard-governor history\n", (PAGES / "wheelyard-governor.md").read_text(encoding="utf-8"))
 
 
 if __name__ == "__main__":

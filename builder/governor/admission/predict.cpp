@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "builder/governor/admission/limits.hpp"
+#include "lib/base/digest/hash_text.hpp"
 
 namespace wheelyard::governor {
 namespace {
@@ -46,19 +47,12 @@ std::array<std::string, 3> groups_of(std::string_view source, std::string_view c
 
 }  // namespace
 
-std::uint64_t hash_text(std::string_view text, std::uint64_t seed) {
-    std::uint64_t hash = seed;
-    for (const char c : text)
-        hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-    return hash;
-}
-
 std::uint64_t key_of(const Facts& facts) {
-    std::uint64_t hash = hash_text(facts.source);
+    std::uint64_t hash = base::hash_text(facts.source);
     const auto threads = std::to_string(facts.threads);
     for (const std::string_view part : {std::string_view(facts.arguments), std::string_view(facts.compiler),
                                         std::string_view(facts.architectures), std::string_view(threads)}) {
-        hash = hash_text(part, hash_text(std::string_view("\0", 1), hash));
+        hash = base::hash_text(part, base::hash_text(std::string_view("\0", 1), hash));
     }
     return hash;
 }

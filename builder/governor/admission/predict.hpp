@@ -28,8 +28,6 @@ struct Facts {
 };
 
 [[nodiscard]] std::uint64_t key_of(const Facts& facts);
-// FNV-1a, 64 bits; not for untrusted keys.
-[[nodiscard]] std::uint64_t hash_text(std::string_view text, std::uint64_t seed = 0xcbf29ce484222325u);
 
 struct Record {
     double peak_bytes = 0;  // 0: no successful run yet

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "builder/governor/launch/limits.hpp"
+#include "lib/base/digest/hash_text.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/text/text.hpp"
 
@@ -281,7 +282,7 @@ CompileCommand parse_compile_command(const std::vector<std::string>& argv, const
     if (facts.source.size() > max_source_bytes) facts.source.resize(max_source_bytes);
     facts.architectures = reading.architectures.substr(0, max_source_bytes);
     facts.threads = reading.threads;
-    facts.arguments = std::to_string(hash_text(reading.arguments));
+    facts.arguments = std::to_string(base::hash_text(reading.arguments));
     return command;
 }
 

@@ -11,11 +11,11 @@
 #include <string_view>
 
 #include "builder/governor/admission/kept_folder.hpp"
-#include "builder/governor/admission/predict.hpp"
 #include "builder/governor/launch/interposer_bytes.hpp"
 #include "builder/governor/launch/limits.hpp"
 #include "builder/governor/launch/shims.hpp"
 #include "builder/governor/launch/variables.hpp"
+#include "lib/base/digest/hash_text.hpp"
 #include "lib/base/files/fd.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/text/text.hpp"
@@ -49,7 +49,7 @@ std::string without(const std::string& list, std::string_view separators, std::s
 
 base::Result<std::string> install_interposer(const std::vector<std::string>& folders) {
     const auto bytes = interposer_bytes();
-    const std::string name = "libwheelyard-exec-" + std::to_string(hash_text(bytes)) + ".so";
+    const std::string name = "libwheelyard-exec-" + std::to_string(base::hash_text(bytes)) + ".so";
     std::string reasons;
     for (const auto& folder : folders) {
         const std::string path = folder + "/" + name;

@@ -9,11 +9,11 @@
 #include <filesystem>
 
 #include "builder/governor/admission/kept_folder.hpp"
-#include "builder/governor/admission/predict.hpp"
 #include "builder/governor/launch/build_tools.hpp"
 #include "builder/governor/launch/compile_command.hpp"
 #include "builder/governor/launch/limits.hpp"
 #include "builder/governor/launch/variables.hpp"
+#include "lib/base/digest/hash_text.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/text/text.hpp"
 
@@ -69,7 +69,7 @@ std::string own_program() {
 
 std::string shim_folder_of(const std::set<std::string>& names) {
     if (auto set = shim_folder(); !set.empty()) return set;
-    const auto hash = hash_text(base::join(std::vector(names.begin(), names.end()), "/"));
+    const auto hash = base::hash_text(base::join(std::vector(names.begin(), names.end()), "/"));
     return kept_folder() / "shims" / std::to_string(hash);
 }
 

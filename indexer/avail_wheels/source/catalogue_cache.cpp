@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <system_error>
 
-#include "lib/base/digest/blake2b.hpp"
+#include "lib/base/digest/hash_text.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/limits.hpp"
 #include "lib/base/text/encoding.hpp"
@@ -115,16 +115,13 @@ std::string host_of(const std::string& url) {
 
 fs::path index_folder(const fs::path& cache, const std::string& simple_url) {
     constexpr std::size_t max_readable = 100;
-    constexpr std::size_t digest_bytes = 8;
     const auto parsed = base::parse_url(simple_url);
     // Without user and password: even a hash could leak them.
     const std::string shown = parsed ? parsed->text_without_secrets() : simple_url;
     std::string name;
     for (const char c : shown.substr(0, max_readable))
         name += base::is_ascii_alnum(c) || c == '.' || c == '-' ? c : '_';
-    base::Blake2b digest(digest_bytes);
-    digest.update(shown);
-    return cache / "index" / (name + "-" + base::encode_hex(digest.finish()));
+    return cache / "index" / (name + "-" + base::hash_text_hex(shown));
 }
 
 base::Result<CatalogueAnswer> fetch_catalogue(const simple::GetPage& get, const std::string& simple_url,

@@ -1,4 +1,4 @@
-// Digests from OpenSSL (1.1.1 and 3.x) and from our BLAKE2b. SHA-256 uses OpenSSL's low-level functions
+// Digests from OpenSSL (1.1.1 and 3.x). SHA-256 uses OpenSSL's low-level functions
 // because the first use of EVP reads OpenSSL's configuration and loads every algorithm, which costs more than
 // the rest of the check of a small wheel.
 #define OPENSSL_SUPPRESS_DEPRECATED  // the low-level SHA-256 functions; the implementation is the same
@@ -12,7 +12,6 @@
 #include <optional>
 
 #include "lib/base/check.hpp"
-#include "lib/base/digest/blake2b.hpp"
 #include "lib/base/limits.hpp"
 #include "lib/base/text/encoding.hpp"
 
@@ -30,8 +29,7 @@ const EVP_MD* algorithm_of(DigestKind kind) {
         case DigestKind::sha512:
             return EVP_sha512();
         case DigestKind::sha256:
-        case DigestKind::blake2b_256:
-            return nullptr;  // not EVP algorithms
+            return nullptr;  // not by EVP
     }
     return nullptr;
 }
@@ -45,14 +43,9 @@ struct FreeContext {
 struct Digest::State {
     std::optional<SHA256_CTX> sha256;
     std::unique_ptr<EVP_MD_CTX, FreeContext> evp;
-    std::optional<Blake2b> blake2b;
 };
 
 Digest::Digest(DigestKind kind) : state_(std::make_unique<State>()) {
-    if (kind == DigestKind::blake2b_256) {
-        state_->blake2b.emplace(32u);
-        return;
-    }
     if (kind == DigestKind::sha256) {
         WHEELYARD_CHECK(SHA256_Init(&state_->sha256.emplace()) == 1);
         return;
@@ -69,7 +62,6 @@ Digest& Digest::operator=(Digest&&) noexcept = default;
 Digest::~Digest() = default;
 
 void Digest::update(std::string_view bytes) {
-    if (state_->blake2b) return state_->blake2b->update(bytes);
     if (state_->sha256) {
         WHEELYARD_CHECK(SHA256_Update(&*state_->sha256, bytes.data(), bytes.size()) == 1);
         return;
@@ -78,7 +70,6 @@ void Digest::update(std::string_view bytes) {
 }
 
 std::string Digest::finish() {
-    if (state_->blake2b) return state_->blake2b->finish();
     unsigned char out[EVP_MAX_MD_SIZE];
     if (state_->sha256) {
         WHEELYARD_CHECK(SHA256_Final(out, &*state_->sha256) == 1);

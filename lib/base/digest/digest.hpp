@@ -11,7 +11,7 @@
 
 namespace wheelyard::base {
 
-enum class DigestKind { md5, sha224, sha256, sha384, sha512, blake2b_256 };
+enum class DigestKind { md5, sha224, sha256, sha384, sha512 };
 
 class Digest {
   public:

@@ -24,8 +24,7 @@ TEST_CASE("each kind of digest has the published value for `abc`, however the in
               "a7"},
           Row{DigestKind::sha512,
               "ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a2192992a274fc1a836ba3c2"
-              "3a3feebbd454d4423643ce80e2a9ac94fa54ca49f"},
-          Row{DigestKind::blake2b_256, "bddd813c634239723171ef3fee98579b94964e3bb1cb3e427262c8c068d52319"}}) {
+              "3a3feebbd454d4423643ce80e2a9ac94fa54ca49f"}}) {
         CAPTURE(row.hex);
         Digest whole(row.kind);
         whole.update("abc");

@@ -71,12 +71,12 @@ TEST_CASE("every JSON document that an operation takes is spelled out") {
     }
 }
 
-TEST_CASE("docs/reference/openapi.json is what the server says") {
-    std::ifstream in(WHEELYARD_TEST_DATA "/../docs/reference/openapi.json");
+TEST_CASE("registry/http/openapi.json is what the server says") {
+    std::ifstream in(WHEELYARD_TEST_DATA "/../registry/http/openapi.json");
     std::stringstream text;
     text << in.rdbuf();
     const bool same = text.str() == render_openapi();
-    CHECK_MESSAGE(same, "curl http://127.0.0.1:8080/api/v1/openapi.json > docs/reference/openapi.json");
+    CHECK_MESSAGE(same, "curl http://127.0.0.1:8080/api/v1/openapi.json > registry/http/openapi.json");
 }
 
 }  // namespace wheelyard::http

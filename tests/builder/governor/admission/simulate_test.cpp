@@ -1,5 +1,5 @@
 // The simulator on hand-made builds, and the governor on a build shaped like PyTorch's.
-#include "builder/governor/admission/simulate.hpp"
+#include "bench/governor_simulate/simulate.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,11 +1,9 @@
-// Reads a profile, simulates its build and prints the result next to the lower bound.
-#include "builder/governor/simulate_command.hpp"
-
+// governor_simulate PROFILE …: reads a profile, simulates its build and prints the result next to the lower bound.
 #include <cstdint>
 #include <cstdio>
 #include <optional>
 
-#include "builder/governor/admission/simulate.hpp"
+#include "bench/governor_simulate/simulate.hpp"
 #include "builder/governor/memory/limits.hpp"
 #include "builder/governor/memory/memory_limit.hpp"
 #include "builder/governor/options.hpp"
@@ -55,7 +53,7 @@ base::Status parse_policy(const Options& options, SimulationPlan& plan) {
         plan.policy = Policy::fixed_then_j1;
         jobs = parse_count(policy.substr(1, policy.size() - 9), 100'000);
     }
-    if (!jobs) return base::fail("governor.policy", "Unknown policy", policy, "see simulate --help");
+    if (!jobs) return base::fail("governor.policy", "Unknown policy", policy, "see governor_simulate --help");
     plan.jobs = *jobs;
     return {};
 }
@@ -63,7 +61,7 @@ base::Status parse_policy(const Options& options, SimulationPlan& plan) {
 base::Status prepare(const Options& options, SimulationPlan& plan, std::vector<ProfileRow>& rows) {
     if (options.positional.empty()) {
         return base::fail("governor.profile", "No profile given", "",
-                          "wheelyard-governor simulate PROFILE.csv --cores N --memory M");
+                          "governor_simulate PROFILE.csv --cores N --memory M");
     }
     const auto cores = parse_count(options.get("--cores"), 100'000);
     const auto memory = parse_bytes(options.get("--memory"));
@@ -90,21 +88,19 @@ base::Status prepare(const Options& options, SimulationPlan& plan, std::vector<P
     return {};
 }
 
-}  // namespace
-
 int run_simulate(const std::vector<std::string>& arguments) {
     const auto options = parse_options(arguments, simulate_options);
     SimulationPlan plan;
     std::vector<ProfileRow> rows;
     base::Status ready = options ? base::Status{} : base::fail(options.error());
     if (options && options->has("--help")) {
-        std::printf("wheelyard-governor simulate PROFILE.csv --cores N --memory SIZE\n\n%s",
+        std::printf("governor_simulate PROFILE.csv --cores N --memory SIZE\n\n%s",
                     render_options(simulate_options).c_str());
         return 0;
     }
     if (ready) ready = prepare(*options, plan, rows);
     if (!ready) {
-        std::fprintf(stderr, "wheelyard-governor: %s\n", ready.error().text().c_str());
+        std::fprintf(stderr, "governor_simulate: %s\n", ready.error().text().c_str());
         return 2;
     }
     const auto result = simulate(rows, plan);
@@ -135,4 +131,9 @@ int run_simulate(const std::vector<std::string>& arguments) {
     return result.survived() ? 0 : 1;
 }
 
+}  // namespace
 }  // namespace wheelyard::governor
+
+int main(int count, char** arguments) {
+    return wheelyard::governor::run_simulate({arguments + 1, arguments + count});
+}

@@ -1,6 +1,6 @@
 // A discrete-event simulation. Between two events each compile's memory is linear in time, so the total is
 // too.
-#include "builder/governor/admission/simulate.hpp"
+#include "bench/governor_simulate/simulate.hpp"
 
 #include <algorithm>
 #include <cmath>
