@@ -174,10 +174,11 @@ base::Status Connection::check_server(const Rows& rows) const {
     const std::string system = library_.getvalue(rows.result, 0, 0);
     const std::string timeline = library_.getvalue(rows.result, 0, 1);
     const std::string backend = library_.getvalue(rows.result, 0, 2);
-    if (mode_ == Database::Mode::one_session && backend != std::to_string(library_.backendPID(connection_)))
-        return base::fail("store.pooled", "A connection pool stands before the database",
-                          "it would give the lock of the node that writes to several nodes",
-                          "let [stores] database name the server itself, not PgBouncer");
+    if (backend != std::to_string(library_.backendPID(connection_)))
+        return base::fail(
+            "store.pooled", "A connection pool stands before the database",
+            "it gives one session, with its settings and the writer's lock, to several programs",
+            "let [stores] database name the server itself, not PgBouncer");
     if (timeline.empty()) return {};
     const std::string newer = Timelines::of_process().newer_than(system, timeline);
     if (newer.empty()) return {};

@@ -364,8 +364,8 @@ class Failover(NodesCase):
         primary.start()
         standby.sql("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE usename = 'farm'")
         for node in (self.a, self.b):
-            node.wait(lambda: not node.may_answer(), PATIENCE_S, "refusing")
-            self.assertIn("was replaced in a failover", node.get("/readyz")[2].decode())
+            node.wait(lambda: b"was replaced in a failover" in node.get("/readyz")[2], PATIENCE_S, "refusing")
+            self.assertFalse(node.may_answer())
         primary.stop()
         self.back_to_two()
         for node in (self.a, self.b):
