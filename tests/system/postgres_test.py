@@ -146,34 +146,34 @@ class EverythingTest(PostgresCase):
             self.assertNotIn("sekret", done.stderr + done.stdout)
 
 
-@unittest.skipUnless(IS_FULL, "with WHEELYARD_FULL=1: a pool before the database")
-class PoolTest(PostgresCase):
-    def test_a_pool_before_the_database_is_refused(self):
-        if not which("pgbouncer"):
-            self.skipTest("PgBouncer is not installed (scripts/install-deps --full)")
-        port = free_port()
-        settings, users = self.server.parent / "pool.ini", self.server.parent / "users"
-        users.write_text(f'"farm" "{PASSWORD}"\n')
-        daemons = Daemons()
-        self.addCleanup(daemons.stop_all)
-        as_nobody = ("setpriv", "--reuid", "nobody", "--regid", "nogroup", "--clear-groups", "--") if os.getuid() == 0 else ()
-        self.farm.stop()
-        for mode in ("transaction", "session"):
-            settings.write_text(f"[databases]\nwheels = host=127.0.0.1 port={self.server.port}\n[pgbouncer]\nlisten_addr = 127.0.0.1\n"
-                                f"listen_port = {port}\nunix_socket_dir =\nauth_type = scram-sha-256\nauth_file = {users}\n"
-                                f"server_tls_sslmode = require\npool_mode = {mode}\n")
-            (self.folder / "pool.log").unlink(missing_ok=True)
-            daemons.start("pgbouncer", ["pgbouncer", str(settings)], self.folder / "pool.log", {}, as_nobody)
-            self.farm.stores = f'database = "postgres://farm@127.0.0.1:{port}/wheels"\ndatabase_password_file = "password"'
-            self.farm.write_config(0)
-            deadline = time.monotonic() + 30
-            while "process up" not in (self.folder / "pool.log").read_text():
-                self.assertLess(time.monotonic(), deadline, (self.folder / "pool.log").read_text())
-                time.sleep(0.05)  # until an outside process has done something: nothing announces it
-            for words in (("serve",), ("token", "list")):
-                done = self.farm.run("wheelyard-registry", *words, "--config", self.farm.config)
-                self.assert_failed(done, "A connection pool stands before the database", "not PgBouncer")
-            daemons.stop_all()
+if IS_FULL:
+    class PoolTest(PostgresCase):
+        def test_a_pool_before_the_database_is_refused(self):
+            if not which("pgbouncer"):
+                self.skipTest("PgBouncer is not installed (scripts/install-deps --full)")
+            port = free_port()
+            settings, users = self.server.parent / "pool.ini", self.server.parent / "users"
+            users.write_text(f'"farm" "{PASSWORD}"\n')
+            daemons = Daemons()
+            self.addCleanup(daemons.stop_all)
+            as_nobody = ("setpriv", "--reuid", "nobody", "--regid", "nogroup", "--clear-groups", "--") if os.getuid() == 0 else ()
+            self.farm.stop()
+            for mode in ("transaction", "session"):
+                settings.write_text(f"[databases]\nwheels = host=127.0.0.1 port={self.server.port}\n[pgbouncer]\nlisten_addr = 127.0.0.1\n"
+                                    f"listen_port = {port}\nunix_socket_dir =\nauth_type = scram-sha-256\nauth_file = {users}\n"
+                                    f"server_tls_sslmode = require\npool_mode = {mode}\n")
+                (self.folder / "pool.log").unlink(missing_ok=True)
+                daemons.start("pgbouncer", ["pgbouncer", str(settings)], self.folder / "pool.log", {}, as_nobody)
+                self.farm.stores = f'database = "postgres://farm@127.0.0.1:{port}/wheels"\ndatabase_password_file = "password"'
+                self.farm.write_config(0)
+                deadline = time.monotonic() + 30
+                while "process up" not in (self.folder / "pool.log").read_text():
+                    self.assertLess(time.monotonic(), deadline, (self.folder / "pool.log").read_text())
+                    time.sleep(0.05)  # until an outside process has done something: nothing announces it
+                for words in (("serve",), ("token", "list")):
+                    done = self.farm.run("wheelyard-registry", *words, "--config", self.farm.config)
+                    self.assert_failed(done, "A connection pool stands before the database", "not PgBouncer")
+                daemons.stop_all()
 
 
 class CrashTest(PostgresCase):
