@@ -6,7 +6,7 @@
 namespace wheelyard::nodes {
 
 inline constexpr std::int64_t default_lease_s = 6;  // what a dead node costs the uploads, once
-inline constexpr std::int64_t min_lease_s = 2, max_lease_s = 60;
+inline constexpr std::int64_t min_lease_s = 4, max_lease_s = 60;
 inline constexpr std::int64_t renewal_ms = 1'000;  // several tries before a lease ends
 // A node's own end of its lease is this much before the database's: clocks of two machines run differently fast by less
 // than 0.1 percent. A wall clock that jumps by more than this ends the lease.

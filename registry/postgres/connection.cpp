@@ -10,6 +10,7 @@
 
 #include "lib/base/files/file.hpp"
 #include "lib/base/text/text.hpp"
+#include "registry/postgres/timelines.hpp"
 
 namespace wheelyard::postgres {
 namespace {
@@ -161,8 +162,32 @@ base::Status Connection::open_session() {
     settings +=
         "; SELECT set_config('synchronous_commit', 'on', false) "
         "WHERE current_setting('synchronous_commit') = 'off'";
-    WHEELYARD_TRY(ask(settings, {}));
-    return {};
+    // A standby has no place in the log that it writes. A pool gives its clients numbers of its own.
+    settings +=
+        "; SELECT system_identifier, CASE WHEN pg_is_in_recovery() THEN '' ELSE "
+        "substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END, pg_backend_pid() FROM pg_control_system()";
+    WHEELYARD_ASSIGN(const auto answer, ask(settings, {}));
+    return check_server(*answer);
+}
+
+base::Status Connection::check_server(const Rows& rows) const {
+    const std::string system = library_.getvalue(rows.result, 0, 0);
+    const std::string timeline = library_.getvalue(rows.result, 0, 1);
+    const std::string backend = library_.getvalue(rows.result, 0, 2);
+    if (backend != std::to_string(library_.backendPID(connection_)))
+        return base::fail(
+            "store.pooled", "A connection pool stands before the database",
+            "it gives one session, with its settings and the writer's lock, to several programs",
+            "let [stores] database name the server itself, not PgBouncer");
+    if (timeline.empty()) return {};
+    const std::string newer = Timelines::of_process().newer_than(system, timeline);
+    if (newer.empty()) return {};
+    return base::fail_as(
+        base::ErrorKind::unreachable, retry,
+        {"store.old_primary", "This database server was replaced in a failover, and still takes writes",
+         "its timeline is " + timeline + ", that of the new primary " + newer,
+         "stop it, or make it a standby of the new primary; if it was restored on purpose, restart "
+         "the registry"});
 }
 
 std::int64_t Connection::set_deadline(std::int64_t statement_ms) {

@@ -51,6 +51,7 @@ class Connection {
   private:
     using Time = std::chrono::steady_clock::time_point;
     [[nodiscard]] base::Status open_session();
+    [[nodiscard]] base::Status check_server(const Rows& rows) const;
     struct Deferred {
         std::string sql;
         std::vector<Value> values;

@@ -28,6 +28,7 @@ base::Result<Libpq> load() {
     symbols.take("PQerrorMessage", library.errorMessage);
     symbols.take("PQsocket", library.socket);
     symbols.take("PQserverVersion", library.serverVersion);
+    symbols.take("PQbackendPID", library.backendPID);
     symbols.take("PQsetnonblocking", library.setnonblocking);
     symbols.take("PQsendQuery", library.sendQuery);
     symbols.take("PQsendQueryParams", library.sendQueryParams);

@@ -16,6 +16,7 @@ struct Libpq {
     decltype(&PQerrorMessage) errorMessage = nullptr;
     decltype(&PQsocket) socket = nullptr;
     decltype(&PQserverVersion) serverVersion = nullptr;
+    decltype(&PQbackendPID) backendPID = nullptr;
     decltype(&PQsetnonblocking) setnonblocking = nullptr;
     decltype(&PQsendQuery) sendQuery = nullptr;
     decltype(&PQsendQueryParams) sendQueryParams = nullptr;

@@ -5,6 +5,7 @@
 
 #include "lib/base/files/file.hpp"
 #include "lib/base/text/text.hpp"
+#include "registry/nodes/wait_shown.hpp"
 #include "registry/upstream/source.hpp"
 
 namespace wheelyard::registry {
@@ -23,7 +24,10 @@ base::Status OpenedStore::show(const std::vector<catalog::FileName>& files) cons
                 return base::fail(page.error);
         }
     }
-    return {};
+    WHEELYARD_ASSIGN(const auto board, store.node_board());
+    WHEELYARD_ASSIGN(const catalog::Serial newest, catalog->last_serial());
+    base::SystemClock clock;
+    return nodes::wait_shown(*board, newest, clock, config.server.page_wait_ms + config.node.lease_ms);
 }
 
 base::Result<std::unique_ptr<OpenedStore>> open_store(const std::filesystem::path& config_file,

@@ -31,7 +31,7 @@ struct OpenedStore {
 
     // Refers to this object, which must not move.
     [[nodiscard]] lifecycle::Place place(const base::Clock& clock);
-    // Publishes the pages; an error if those of `files` could not be updated.
+    // Publishes the pages, and waits for those of other nodes; an error if those of `files` could not be updated.
     [[nodiscard]] base::Status show(const std::vector<catalog::FileName>& files) const;
 };
 

@@ -6,6 +6,7 @@ With WHEELYARD_FULL=1 more uploads."""
 import http.client
 import json
 import os
+import shutil
 import signal
 import sys
 import threading
@@ -19,11 +20,13 @@ from support.case import main
 from support.clients import PIPS, RawUpload, pip_install, twine_upload, uv_publish
 from support.farm import INDEX, ROOT
 from support.node_farm import Node, Nodes
+from support.upstream import Upstream
 from support.web_servers import WebServer, lines_of, why_none
 from support.wheels import Wheel
 
 IS_FULL = os.environ.get("WHEELYARD_FULL") == "1"
-LEASE_S = 3
+LEASE_S = 4
+OUTSIDE = "outside"
 PATIENCE_S = 30
 QUICK_QUESTIONS = 100_000 if IS_FULL else 1_000
 
@@ -56,7 +59,7 @@ class NodesCase(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.nodes = Nodes("a", "b", lease_s=LEASE_S, has_standby=cls.has_standby)
+        cls.nodes = Nodes("a", "b", lease_s=LEASE_S, has_standby=cls.has_standby, rules=cls.rules())
         cls.addClassCleanup(cls.nodes.remove)
         cls.a, cls.b = cls.nodes["a"], cls.nodes["b"]
         cls.a.start()
@@ -64,6 +67,10 @@ class NodesCase(unittest.TestCase):
         cls.administrator = cls.a.create_token("*", name="administrator", actions=("index",))
         cls.b.start()
         cls.a.wait(cls.a.is_writer, PATIENCE_S, "writer")
+
+    @classmethod
+    def rules(cls) -> dict[str, str]:
+        return {INDEX: ""}
 
     def wheel(self, project: str, version: str = "1.0"):
         folder = self.nodes.folder / "wheels"
@@ -92,6 +99,23 @@ class NodesCase(unittest.TestCase):
 
 
 class Requests(NodesCase):
+    @classmethod
+    def rules(cls) -> dict[str, str]:
+        cls.upstream = Upstream()
+        cls.upstream.__enter__()
+        cls.addClassCleanup(cls.upstream.__exit__)
+        return {INDEX: "", OUTSIDE: f'[[index.upstream]]\nname = "public"\nurl = "{cls.upstream.url}"\nprivate_hosts = ["127.0.0.1"]'}
+
+    def test_an_upstream_is_asked_by_one_node_for_all(self):
+        self.upstream.offer(self.wheel("from-outside"))
+        for node in (self.b, self.a, self.b):
+            target = self.nodes.folder / "from-outside"
+            done = pip_install(node, "pip-new", target, "from-outside", index=OUTSIDE)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            shutil.rmtree(target)
+        self.assertEqual([name for name, _ in self.upstream.ranges], [self.wheel("from-outside").name])
+        self.assertEqual(len([path for path in self.upstream.requests if "/simple/from-outside/" in path]), 1)
+
     def test_what_one_node_answered_the_other_shows(self):
         """Fast uploads through A, each asked for at B right after: no answer is older."""
         asker = Asker(self.b)
@@ -162,6 +186,20 @@ class Requests(NodesCase):
             self.assertEqual(status, 200, answer)
             found, problem = RawUpload(self.b, token, wheel).send()
             self.assertEqual((found, problem.get("code")), (403, "auth.token_refused"))
+
+    def test_a_command_on_one_nodes_machine_ends_when_the_other_shows_the_change(self):
+        wheel = self.wheel("commanded")
+        RawUpload(self.a, self.token, wheel).send_until_acknowledged()
+        self.b.process.send_signal(signal.SIGSTOP)
+        try:
+            done = self.a.run("wheelyard-registry", "yank", INDEX, wheel.name, "--reason", "wrong", "--config", self.a.config)
+            late = self.nodes.server.sql("SELECT count(*) FROM node WHERE lease_until > clock_timestamp() AND "
+                                         "visible_serial < (SELECT max(serial) FROM event)", "wheels")
+        finally:
+            self.b.process.send_signal(signal.SIGCONT)
+        self.assertEqual((done.returncode, late), (0, "0"), done.stderr)
+        self.b.wait(self.b.may_answer, PATIENCE_S, "serving")
+        self.assertEqual(self.b.files("commanded")[wheel.name]["yanked"], "wrong")
 
     def test_two_servers_do_not_share_a_folder(self):
         done = self.a.run("wheelyard-registry", "serve", "--config", self.a.config)
@@ -322,6 +360,16 @@ class Failover(NodesCase):
         for node in (self.a, self.b):
             self.assertEqual(set(node.files("history")), {kept.name, newer.name})
             node.check_tree()
+        # The old primary comes back and takes writes; it is the first in the nodes' list. They use it no more.
+        primary.start()
+        standby.sql("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE usename = 'farm'")
+        for node in (self.a, self.b):
+            node.wait(lambda: b"was replaced in a failover" in node.get("/readyz")[2], PATIENCE_S, "refusing")
+            self.assertFalse(node.may_answer())
+        primary.stop()
+        self.back_to_two()
+        for node in (self.a, self.b):
+            self.assertEqual(set(node.files("history")), {kept.name, newer.name})
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@ killed, stopped or replaced by its standby. docs/how-to/postgresql.md has the sa
 """
 
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -13,10 +14,12 @@ from pathlib import Path
 
 from support.case import FarmCase, main
 from support.clients import RawUpload, installed_value, pip_install, twine_upload
+from support.daemons import Daemons, which
 from support.farm import INDEX, Farm
-from support.postgres import PASSWORD, PostgresServer, url_of
+from support.postgres import PASSWORD, PostgresServer, free_port, url_of
 from support.wheels import Wheel
 
+IS_FULL = os.environ.get("WHEELYARD_FULL") == "1"
 # page_lags: it was committed, and the page could not be rendered any more.
 DOWN = {"upload.no_database", "upload.outcome_unknown", "auth.unavailable", "upload.page_lags"}
 
@@ -141,6 +144,36 @@ class EverythingTest(PostgresCase):
             done = self.farm.run(*words, "--database", url)
             self.assert_failed(done, "must not contain a password")
             self.assertNotIn("sekret", done.stderr + done.stdout)
+
+
+if IS_FULL:
+    class PoolTest(PostgresCase):
+        def test_a_pool_before_the_database_is_refused(self):
+            if not which("pgbouncer"):
+                self.skipTest("PgBouncer is not installed (scripts/install-deps --full)")
+            port = free_port()
+            settings, users = self.server.parent / "pool.ini", self.server.parent / "users"
+            users.write_text(f'"farm" "{PASSWORD}"\n')
+            daemons = Daemons()
+            self.addCleanup(daemons.stop_all)
+            as_nobody = ("setpriv", "--reuid", "nobody", "--regid", "nogroup", "--clear-groups", "--") if os.getuid() == 0 else ()
+            self.farm.stop()
+            for mode in ("transaction", "session"):
+                settings.write_text(f"[databases]\nwheels = host=127.0.0.1 port={self.server.port}\n[pgbouncer]\nlisten_addr = 127.0.0.1\n"
+                                    f"listen_port = {port}\nunix_socket_dir =\nauth_type = scram-sha-256\nauth_file = {users}\n"
+                                    f"server_tls_sslmode = require\npool_mode = {mode}\n")
+                (self.folder / "pool.log").unlink(missing_ok=True)
+                daemons.start("pgbouncer", ["pgbouncer", str(settings)], self.folder / "pool.log", {}, as_nobody)
+                self.farm.stores = f'database = "postgres://farm@127.0.0.1:{port}/wheels"\ndatabase_password_file = "password"'
+                self.farm.write_config(0)
+                deadline = time.monotonic() + 30
+                while "process up" not in (self.folder / "pool.log").read_text():
+                    self.assertLess(time.monotonic(), deadline, (self.folder / "pool.log").read_text())
+                    time.sleep(0.05)  # until an outside process has done something: nothing announces it
+                for words in (("serve",), ("token", "list")):
+                    done = self.farm.run("wheelyard-registry", *words, "--config", self.farm.config)
+                    self.assert_failed(done, "A connection pool stands before the database", "not PgBouncer")
+                daemons.stop_all()
 
 
 class CrashTest(PostgresCase):

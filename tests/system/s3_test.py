@@ -17,6 +17,7 @@ from pathlib import Path
 
 from support.case import FarmCase, main
 from support.clients import RawUpload, pip_install, twine_upload
+from support.daemons import which
 from support.farm import CLIENTS, COMMAND_TIMEOUT_S, INDEX, Farm
 from support.s3_store import BUCKET, S3Store, missing, versitygw
 from support.wheels import Wheel, incompressible
@@ -316,6 +317,10 @@ if os.environ.get("WHEELYARD_FULL") == "1":
             self.assertIsNotNone(self.store.object(self.key(hashes[0])))
             self.assertIsNone(self.store.object(self.key(hashes[1])))
             self.assertEqual(self.store.keys(f"{PREFIX}/dying/"), [])
+
+    @unittest.skipUnless(all(map(which, ("radosgw", "ceph-mon", "ceph-osd"))), "radosgw is not installed (scripts/install-deps --full)")
+    class RadosgwTest(S3Test):
+        kind = "radosgw"
 
 
 if __name__ == "__main__":

@@ -14,6 +14,8 @@ endforeach()
 set_tests_properties(system/large_wheel system/slurm_accounting system/openapi system/more_clients system/easybuild system/installers system/machine_index PROPERTIES LABELS full)
 # With WHEELYARD_FULL=1 the whole suite, at a pace that a real server can serve.
 set_tests_properties(system/pbs_on_path PROPERTIES TIMEOUT 2700)
+# With WHEELYARD_FULL=1 half an hour of faults, then questions until there were enough.
+set_tests_properties(system/soak PROPERTIES TIMEOUT 7200)
 # With WHEELYARD_FULL=1 four sites, and wrong facts of each.
 set_tests_properties(system/site_box PROPERTIES TIMEOUT 3600)
 # Need what scripts/other-nodes makes; skipped without it.
@@ -27,7 +29,7 @@ set_tests_properties(system/try PROPERTIES SKIP_RETURN_CODE 77)
 set_tests_properties(system/governor system/governor_groups system/governor_launcher system/governor_memory system/governor_paths system/governor_tools system/governor_v2
     PROPERTIES RUN_SERIAL TRUE)
 # Seconds of the longest in a run on two cores.
-foreach(long nodes:80 wheelhouse:220 uploaded_sources:150 site_resolve:140 slurm:120 builder:120 reproduce:90 pbs:110 tasks:100 site_box:90 postgres:60 agent_kills:90 pbs_on_path:50 try:60 next_steps:45)
+foreach(long nodes:90 soak:60 wheelhouse:220 uploaded_sources:150 site_resolve:140 slurm:120 builder:120 reproduce:90 pbs:110 tasks:100 site_box:90 postgres:60 agent_kills:90 pbs_on_path:50 try:60 next_steps:45)
     string(REPLACE ":" ";" long ${long})
     list(GET long 0 name)
     list(GET long 1 seconds)

@@ -64,10 +64,9 @@ base::Result<std::unique_ptr<Catalog>> open_postgres_catalog(const postgres::Tar
                                                              Database::Mode mode) {
     WHEELYARD_ASSIGN(Database database, Database::open(target, mode));
     if (mode == Database::Mode::read_only)
-        WHEELYARD_TRY(postgres::check_schema_version(
-            database, part, static_cast<std::int64_t>(postgres_schema_steps().size())));
+        WHEELYARD_TRY(postgres::check_schema_version(database, part, postgres_schema()));
     else
-        WHEELYARD_TRY(postgres::migrate(database, part, postgres_schema_steps()));
+        WHEELYARD_TRY(postgres::migrate(database, part, postgres_schema()));
     return std::make_unique<PostgresCatalog>(std::move(database));
 }
 

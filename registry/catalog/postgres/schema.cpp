@@ -114,8 +114,8 @@ constexpr std::array steps{version_1};
 
 }  // namespace
 
-std::span<const char* const> postgres_schema_steps() {
-    return steps;
+postgres::Schema postgres_schema() {
+    return {.steps = steps};
 }
 
 }  // namespace wheelyard::catalog

@@ -153,9 +153,9 @@ class PostgresLock final : public WriterLock {
     bool is_held_ = false;
 };
 
-base::Result<Database> open_with_tables(const postgres::Target& target) {
-    WHEELYARD_ASSIGN(Database database, Database::open(target, Database::Mode::read_write, deadlines));
-    WHEELYARD_TRY(postgres::migrate(database, "nodes", schema));
+base::Result<Database> open_with_tables(const postgres::Target& target, Database::Mode mode) {
+    WHEELYARD_ASSIGN(Database database, Database::open(target, mode, deadlines));
+    WHEELYARD_TRY(postgres::migrate(database, "nodes", {.steps = schema}));
     return database;
 }
 
@@ -164,13 +164,13 @@ base::Result<Database> open_with_tables(const postgres::Target& target) {
 }  // namespace
 
 base::Result<std::unique_ptr<NodeBoard>> open_postgres_board(const postgres::Target& target) {
-    WHEELYARD_ASSIGN(Database database, open_with_tables(target));
+    WHEELYARD_ASSIGN(Database database, open_with_tables(target, Database::Mode::read_write));
     WHEELYARD_TRY(database.run("DELETE FROM node WHERE lease_until < clock_timestamp() - interval '1 hour'"));
     return std::make_unique<PostgresBoard>(std::move(database));
 }
 
 base::Result<std::unique_ptr<WriterLock>> open_postgres_lock(const postgres::Target& target) {
-    WHEELYARD_TRY(open_with_tables(target));
+    WHEELYARD_TRY(open_with_tables(target, Database::Mode::one_session));
     return std::make_unique<PostgresLock>(target);
 }
 

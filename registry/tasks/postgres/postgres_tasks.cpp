@@ -37,7 +37,7 @@ class PostgresTasks final : public SqlTasks<Database> {
 
 Result<std::unique_ptr<TaskRows>> open_postgres_tasks(const postgres::Target& target) {
     WHEELYARD_ASSIGN(Database database, Database::open(target, Database::Mode::read_write));
-    WHEELYARD_TRY(postgres::migrate(database, part, postgres_schema_steps()));
+    WHEELYARD_TRY(postgres::migrate(database, part, postgres_schema()));
     return std::make_unique<PostgresTasks>(std::move(database));
 }
 

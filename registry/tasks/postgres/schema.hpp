@@ -1,10 +1,10 @@
 // The task queue's schema in PostgreSQL, one migration a version (registry/postgres/migration.hpp).
 #pragma once
 
-#include <span>
+#include "registry/postgres/migration.hpp"
 
 namespace wheelyard::tasks {
 
-[[nodiscard]] std::span<const char* const> postgres_schema_steps();
+[[nodiscard]] postgres::Schema postgres_schema();
 
 }  // namespace wheelyard::tasks

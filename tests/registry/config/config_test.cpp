@@ -410,7 +410,7 @@ TEST_CASE("a node has a name, an address for the others and a lease, or what a s
     CHECK(node.address == "http://a:8080");
     CHECK(node.lease_ms == 10'000);
     for (const char* wrong :
-         {"name = \"\"", "address = \"a:8080\"", "address = \"http://a/\"", "lease_s = 1", "lease_s = 61"})
+         {"name = \"\"", "address = \"a:8080\"", "address = \"http://a/\"", "lease_s = 3", "lease_s = 61"})
         CHECK_FALSE(error_of(start + "[node]\n" + wrong + "\n" + index).empty());
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "registry/nodes/alone.hpp"
+#include "registry/nodes/wait_shown.hpp"
 #include "tests/registry/nodes/memory_board.hpp"
 
 using namespace wheelyard;
@@ -338,4 +339,21 @@ TEST_CASE("a registry of one process always answers") {
     lease.start();
     CHECK(lease.may_answer());
     CHECK(lease.seen().state == LeaseState::serving);
+}
+
+TEST_CASE("a command waits for every node with a live lease, and says when one does not follow") {
+    Cluster cluster;
+    cluster.newest = 5;
+    Node node(cluster);
+    node.join();
+    nodes::MemoryBoard board(cluster.table);
+    const std::int64_t began = cluster.time.now();
+    REQUIRE(nodes::wait_shown(board, 5, cluster.time, 1'000));
+    CHECK(cluster.time.now() == began);
+    const auto late = nodes::wait_shown(board, 6, cluster.time, 1'000);
+    REQUIRE_FALSE(late);
+    CHECK(late.error().code == "node.others_lag");
+    CHECK(nodes::wait_shown(board, 6, cluster.time, lease_ms));  // the node is dead: nothing renews its lease
+    nodes::AloneBoard alone;
+    CHECK(nodes::wait_shown(alone, 6, cluster.time, 0));
 }

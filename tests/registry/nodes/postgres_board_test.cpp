@@ -6,8 +6,12 @@
 #include <chrono>
 #include <string>
 #include <thread>
+#include <vector>
 
+#include "registry/catalog/postgres/schema.hpp"
 #include "registry/nodes/limits.hpp"
+#include "registry/postgres/migration.hpp"
+#include "tests/registry/catalog/row_fixture.hpp"
 #include "tests/support/becomes_true.hpp"
 #include "tests/support/postgres_server.hpp"
 
@@ -100,4 +104,42 @@ TEST_CASE("the database frees the lock of a holder that is silent") {
     REQUIRE(a->take_or_keep().value().is_held);
     CHECK(test_support::becomes_true([&] { return b->take_or_keep().value().is_held; }));
     CHECK_FALSE(a->take_or_keep());
+}
+
+TEST_CASE(
+    "two versions whose schemas differ by a column share a catalog, and one that the older cannot use waits "
+    "for it") {
+    if (!test::has_postgres()) return;
+    const std::string url = test::postgres_url();
+    using Mode = postgres::Database::Mode;
+    const auto open = [&](Mode mode) { return catalog::open_postgres_catalog({url, {}}, mode); };
+    const auto older = open(Mode::read_write).value();
+    const auto board = open_board(url);
+    REQUIRE(board->renew({.id = "a", .name = "node a", .address = "http://a"}, long_lease_ms));
+
+    const auto database = postgres::Database::open({url, {}}, Mode::read_write).value();
+    const postgres::Schema known = catalog::postgres_schema();
+    std::vector<const char*> steps(known.steps.begin(), known.steps.end());
+    steps.push_back("ALTER TABLE file ADD COLUMN checked BIGINT NOT NULL DEFAULT 0");
+    const postgres::Schema newer{.steps = steps, .oldest_program = known.oldest_program};
+    REQUIRE(postgres::migrate(database, "catalog", newer));
+    REQUIRE(older->add_file(catalog::row_of("main", "six", "1.0")));
+    const auto restarted = open(Mode::read_write);
+    REQUIRE_MESSAGE(restarted.has_value(), restarted.error().text());
+    REQUIRE((*restarted)->add_file(catalog::row_of("main", "six", "2.0")));
+    CHECK(open(Mode::read_only).value()->file("main", "six-2.0-py3-none-any.whl").value().has_value());
+    CHECK(database.integer("SELECT count(*) FROM file WHERE checked = 0").value() == 2);
+    CHECK(postgres::check_schema_version(database, "catalog", newer));
+
+    steps.push_back("ALTER TABLE file DROP COLUMN checked");
+    const postgres::Schema other{.steps = steps, .oldest_program = static_cast<std::int64_t>(steps.size())};
+    const auto refused = postgres::migrate(database, "catalog", other);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == "catalog.in_use");
+    CHECK(refused.error().value.find("node a") != std::string::npos);
+    REQUIRE(older->add_file(catalog::row_of("main", "six", "3.0")));  // nothing was changed
+    REQUIRE(board->leave("a"));
+    REQUIRE(postgres::migrate(database, "catalog", other));
+    for (const Mode mode : {Mode::read_write, Mode::read_only})
+        CHECK(open(mode).error().code == "catalog.too_new");
 }

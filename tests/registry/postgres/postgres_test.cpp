@@ -13,6 +13,7 @@
 
 #include "lib/base/files/temp_dir.hpp"
 #include "registry/postgres/migration.hpp"
+#include "registry/postgres/timelines.hpp"
 #include "tests/support/postgres_server.hpp"
 
 using namespace wheelyard;
@@ -267,16 +268,28 @@ TEST_CASE("missing steps of a schema are made once, and a newer schema is refuse
     const Postgres server;
     const Database database = server.open();
     constexpr const char* steps[] = {"CREATE TABLE a (x BIGINT)", "ALTER TABLE a ADD COLUMN y BIGINT"};
-    CHECK(postgres::check_schema_version(database, "part", 2).error().code == "catalog.missing");
-    REQUIRE(postgres::migrate(database, "part", std::span(steps, 1)));
-    CHECK(postgres::check_schema_version(database, "part", 2).error().code == "catalog.too_old");
-    REQUIRE(postgres::migrate(database, "part", steps));
-    REQUIRE(postgres::migrate(database, "part", steps));
-    CHECK(postgres::check_schema_version(database, "part", 2));
+    const postgres::Schema first{.steps = std::span(steps, 1)}, both{.steps = steps, .oldest_program = 2};
+    CHECK(postgres::check_schema_version(database, "part", both).error().code == "catalog.missing");
+    REQUIRE(postgres::migrate(database, "part", first));
+    CHECK(postgres::check_schema_version(database, "part", both).error().code == "catalog.too_old");
+    REQUIRE(postgres::migrate(database, "part", both));
+    REQUIRE(postgres::migrate(database, "part", both));
+    CHECK(postgres::check_schema_version(database, "part", both));
     CHECK(database.integer("SELECT count(y) FROM a").value() == 0);
-    CHECK(postgres::migrate(database, "part", std::span(steps, 1)).error().code == "catalog.too_new");
+    CHECK(postgres::migrate(database, "part", first).error().code == "catalog.too_new");
     CHECK(postgres::try_write(database, "part", 7));
     constexpr const char* broken[] = {"CREATE TABLE b (x BIGINT)", "CREATE TABLE b (x BIGINT)"};
-    CHECK_FALSE(postgres::migrate(database, "other", broken));
+    CHECK_FALSE(postgres::migrate(database, "other", {.steps = broken}));
     CHECK_FALSE(postgres::schema_version(database, "other").value().has_value());  // none of its steps
+}
+
+TEST_CASE("a server that a failover replaced is known by its timeline, whichever was met first") {
+    postgres::Timelines seen;
+    CHECK(seen.newer_than("7577", "00000001").empty());
+    CHECK(seen.newer_than("7577", "0000000A").empty());
+    CHECK(seen.newer_than("7577", "0000000A").empty());
+    CHECK(seen.newer_than("7577", "00000009") == "0000000A");
+    CHECK(seen.newer_than("7578", "00000001").empty());  // another database
+    CHECK(seen.newer_than("7577", "00000010").empty());
+    CHECK(seen.newer_than("7577", "0000000A") == "00000010");
 }

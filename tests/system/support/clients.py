@@ -83,14 +83,14 @@ class RawUpload:
                 "Content-Type: application/octet-stream\r\n\r\n").encode()
         self.body = b"".join(parts) + head + data + f"\r\n--{boundary}--\r\n".encode()
         self.path = f"/{index}/legacy/"
-        self.port = farm.port
+        self.host, self.port = getattr(farm, "host", "127.0.0.1"), farm.port
         self.headers = {"Content-Type": f"multipart/form-data; boundary={boundary}"}
         if token is not None:
             self.headers["Authorization"] = "Basic " + base64.b64encode(f"__token__:{token}".encode()).decode()
 
-    def send(self) -> tuple[int, dict]:
+    def send(self, timeout: float = COMMAND_TIMEOUT_S) -> tuple[int, dict]:
         """(status, problem document or {}). Raises ConnectionError or HTTPException where the server went away."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=COMMAND_TIMEOUT_S)
+        connection = http.client.HTTPConnection(self.host, self.port, timeout=timeout)
         try:
             connection.request("POST", self.path, self.body, self.headers)
             answer = connection.getresponse()

@@ -53,6 +53,8 @@ def scrubbed_environment(home: Path, **more: str) -> dict[str, str]:
 
 
 class Farm:
+    host = "127.0.0.1"  # where it listens
+
     def __init__(self, indexes: tuple[str, ...] = (INDEX,), folder: Path | None = None, settings: str = "",
                  index_settings: str | dict[str, str] = "", stores: str = ""):
         self._owned = folder is None
@@ -84,7 +86,7 @@ class Farm:
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        return f"http://{self.host}:{self.port}"
 
     def simple_url(self, index: str = INDEX) -> str:
         return f"{self.url}/{index}/simple/"
@@ -100,7 +102,7 @@ class Farm:
         more = self.index_settings if isinstance(self.index_settings, dict) else dict.fromkeys(self.indexes, self.index_settings)
         indexes = "".join(f'\n[[index]]\nname = "{name}"\n{more.get(name, "")}\n' for name in self.indexes)
         stores = f"\n[stores]\n{self.stores}\n" if self.stores else ""
-        self.config.write_text(f'config_version = 1\n\n[server]\nlisten = "127.0.0.1:{port}"\n{self.settings}\n\n'
+        self.config.write_text(f'config_version = 1\n\n[server]\nlisten = "{self.host}:{port}"\n{self.settings}\n\n'
                                # A small reserve: tests copy data folders, and fill small disks.
                                f'[store]\ndirectory = "data"\nmin_free_mib = 1\n{stores}{indexes}')
 

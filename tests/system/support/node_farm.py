@@ -14,18 +14,21 @@ from support.postgres import PASSWORD, PostgresServer, free_port, url_of
 
 
 class Node(Farm):
-    def __init__(self, name: str, folder: Path, database: str, lease_s: int):
-        self.name, self.lease_s = name, lease_s
+    def __init__(self, name: str, folder: Path, database: str, lease_s: int, host: str = "127.0.0.1", stores: str = "",
+                 rules: dict[str, str] | None = None):
+        """`rules`: more lines of each index; its keys are the indexes."""
+        self.name, self.lease_s, self.host = name, lease_s, host
         folder.mkdir()
         (folder / "password").write_text(PASSWORD + "\n")
-        super().__init__((INDEX,), folder, stores=f'database = "{database}"\ndatabase_password_file = "password"')
+        rules = rules or {INDEX: ""}
+        super().__init__(tuple(rules), folder, index_settings=rules, stores=f'database = "{database}"\ndatabase_password_file = "password"\n{stores}')
         self.port = free_port()
         self.write_config(self.port)
 
     def write_config(self, port: int) -> None:
         super().write_config(port)
         with open(self.config, "a") as more:
-            more.write(f'\n[node]\nname = "{self.name}"\naddress = "http://127.0.0.1:{port}"\nlease_s = {self.lease_s}\n')
+            more.write(f'\n[node]\nname = "{self.name}"\naddress = "http://{self.host}:{port}"\nlease_s = {self.lease_s}\n')
 
     def metric(self, name: str) -> float:
         for line in self.get("/metrics")[2].decode().splitlines():
@@ -52,7 +55,7 @@ class Node(Farm):
 class Nodes:
     """A database, its standby if there is to be one, and nodes that are not started."""
 
-    def __init__(self, *names: str, lease_s: int, has_standby: bool = False):
+    def __init__(self, *names: str, lease_s: int, has_standby: bool = False, rules: dict[str, str] | None = None):
         self.server = PostgresServer()
         self.server.start()
         self.server.create_user("farm", "wheels")
@@ -64,7 +67,7 @@ class Nodes:
         blobs.mkdir(parents=True)
         self.nodes = {}
         for name in names:
-            node = self.nodes[name] = Node(name, self.folder / name, url_of(*self.servers), lease_s)
+            node = self.nodes[name] = Node(name, self.folder / name, url_of(*self.servers), lease_s, rules=rules)
             node.data.mkdir()
             (node.data / "blobs").symlink_to(blobs)
 

@@ -29,7 +29,8 @@ def free_port() -> int:
 class PostgresServer:
     """`of`: the primary whose standby this is."""
 
-    def __init__(self, of: PostgresServer | None = None):
+    def __init__(self, of: PostgresServer | None = None, host: str = "127.0.0.1", wrapper: tuple[str, ...] = ()):
+        self.host, self.wrapper = host, wrapper
         self.parent = Path(tempfile.mkdtemp(prefix="wy-pg-", dir="/tmp"))  # short: it has a Unix socket
         self.parent.chmod(0o755)
         self.folder = self.parent / "s"
@@ -55,10 +56,15 @@ class PostgresServer:
             (data / name).chmod(0o600)
             if os.getuid() == 0:
                 shutil.chown(data / name, "nobody", "nogroup")
-        (data / "pg_hba.conf").write_text("local all,replication all trust\nhostssl all,replication all 127.0.0.1/32 scram-sha-256\n")
+        (data / "pg_hba.conf").write_text("local all,replication all trust\nhostssl all,replication all samenet scram-sha-256\n")
         with open(data / "postgresql.conf", "a") as settings:
-            settings.write("listen_addresses = '127.0.0.1'\nssl = on\nssl_cert_file = 'chain.pem'\n"
+            settings.write("ssl = on\nssl_cert_file = 'chain.pem'\n"
                            "ssl_key_file = 'key.pem'\nhot_standby = on\n")
+
+    def become_copy(self, of: PostgresServer) -> None:
+        """Of a server that has ended: it begins anew as a standby."""
+        shutil.rmtree(self.folder)
+        self._copy(of)
 
     def _copy(self, of: PostgresServer) -> None:
         self.folder.mkdir()
@@ -71,7 +77,8 @@ class PostgresServer:
         self.options = [*options]
         settings = [word for option in options for word in ("-c", option)]
         (self.folder.parent / "s.log").write_text("")
-        self.process = subprocess.Popen([SCRIPT, "run", self.folder, "-c", f"port={self.port}", *settings])
+        self.process = subprocess.Popen([*self.wrapper, SCRIPT, "run", self.folder, "-c", f"port={self.port}", "-c", f"listen_addresses={self.host}",
+                                         *settings], env=os.environ | {"HOME": "/nonexistent"})  # root's is closed to it
         deadline = time.monotonic() + START_TIMEOUT_S
         while True:
             log = (self.folder.parent / "s.log").read_text()
@@ -124,5 +131,6 @@ class PostgresServer:
 def url_of(*servers: PostgresServer, user: str = "farm", database: str = "wheels") -> str:
     """With TLS that checks the server's name."""
     hosts = ",".join(f"localhost:{server.port}" for server in servers)
+    addresses = ",".join(server.host for server in servers)
     certificate = servers[0].parent / "chain.pem"
-    return f"postgres://{user}@{hosts}/{database}?sslmode=verify-full&sslrootcert={certificate}"
+    return f"postgres://{user}@{hosts}/{database}?hostaddr={addresses}&sslmode=verify-full&sslrootcert={certificate}"

@@ -1,7 +1,7 @@
-"""A real S3 store in a folder: OpenStack Swift with s3api, or versitygw.
+"""A real S3 store in a folder: OpenStack Swift with s3api, versitygw, or Ceph's radosgw over one monitor and one OSD.
 
 Swift runs as four servers over one device each; the rings have 2 partitions, and nothing needs memcached. A key of Swift's is
-`account:user`. Both keep what they acknowledged over a kill -9.
+`account:user`. All keep what they acknowledged over a kill -9.
 """
 
 from __future__ import annotations
@@ -14,8 +14,10 @@ import os
 import shutil
 import signal
 import socket
+import subprocess
 import time
 import urllib.parse
+import uuid
 from pathlib import Path
 
 from support.daemons import Daemons, which
@@ -24,7 +26,40 @@ from support.farm import CLIENTS
 BUCKET = "wheels"
 REGION = "us-east-1"
 START_TIMEOUT_S = 120
-STARTED = "bind_ip = 127.0.0.1\nworkers = 0\nlog_facility =\nlog_address =\n"
+STARTED = "workers = 0\nlog_facility =\nlog_address =\n"
+
+# One copy of everything, and no authentication of Ceph's own (which needs the mode "crc").
+CEPH = """[global]
+fsid = {cluster}
+mon_initial_members = a
+mon_host = v2:127.0.0.1:{monitor}
+auth_cluster_required = none
+auth_service_required = none
+auth_client_required = none
+ms_mon_client_mode = crc
+ms_mon_cluster_mode = crc
+ms_mon_service_mode = crc
+public_addr = 127.0.0.1
+cluster_addr = 127.0.0.1
+osd_pool_default_size = 1
+osd_pool_default_min_size = 1
+osd_pool_default_pg_num = 8
+osd_pool_default_pgp_num = 8
+osd_pool_default_pg_autoscale_mode = off
+osd_crush_chooseleaf_type = 0
+mon_allow_pool_size_one = true
+mon_data = {folder}/monitor
+osd_data = {folder}/osd
+rgw_data = {folder}/gateway
+bluestore_block_size = 8589934592
+run_dir = {folder}
+admin_socket = {folder}/$name.asok
+pid_file =
+log_file =
+log_to_file = false
+log_to_stderr = true
+mon_cluster_log_to_file = false
+"""
 
 # Swift's four servers, as its own programs start them (swift/common/wsgi.py), but in one process: a start imports it once.
 SERVERS = '''
@@ -71,7 +106,7 @@ threads = []
 for configuration in (f"{folder}/{kind}.conf" for kind in (*kinds, "proxy")):
     conf = wsgi.appconfig(configuration)
     app = wsgi.loadapp(configuration, global_conf={"log_name": "swift"})
-    listening = eventlet.listen(("127.0.0.1", int(conf["bind_port"])), backlog=1024)
+    listening = eventlet.listen((conf["bind_ip"], int(conf["bind_port"])), backlog=1024)
     threads.append(eventlet.spawn(server.server, listening, with_cache(app), quiet, protocol=SwiftHttpProtocol, keepalive=True, capitalize_response_headers=False,
                                   custom_pool=eventlet.GreenPool(256), debug=False))
 for thread in threads:
@@ -102,8 +137,8 @@ def missing() -> str:
 
 
 class S3Store:
-    def __init__(self, folder: Path, kind: str = ""):
-        self.folder = folder
+    def __init__(self, folder: Path, kind: str = "", host: str = "127.0.0.1", wrapper: tuple[str, ...] = ()):
+        self.folder, self.host, self.wrapper = folder, host, wrapper
         self.kind = kind or ("swift" if which("swift-proxy-server") else "versitygw")
         self.daemons = Daemons()
         self.port, *self.parts = free_ports(4)
@@ -111,6 +146,8 @@ class S3Store:
         folder.mkdir(parents=True)
         if self.kind == "swift":
             self._prepare_swift()
+        elif self.kind == "radosgw":
+            self._prepare_ceph()
 
     def __enter__(self) -> "S3Store":
         self.start()
@@ -124,7 +161,7 @@ class S3Store:
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        return f"http://{self.host}:{self.port}"
 
     def settings(self, prefix: str = "", public: bool = True) -> str:
         """Lines of [stores] of a registry over this store."""
@@ -142,10 +179,10 @@ class S3Store:
         (self.folder / "swift.conf").write_text("[swift-hash]\nswift_hash_path_suffix = tests\n")
         for kind, port in zip(("account", "container", "object"), self.parts):
             (self.folder / f"{kind}.conf").write_text(
-                f"[DEFAULT]\n{STARTED}bind_port = {port}\nswift_dir = {self.folder}\ndevices = {self.folder}/srv\nmount_check = false\n"
+                f"[DEFAULT]\n{STARTED}bind_ip = 127.0.0.1\nbind_port = {port}\nswift_dir = {self.folder}\ndevices = {self.folder}/srv\nmount_check = false\n"
                 f"user = {_user()}\n[pipeline:main]\npipeline = {kind}-server\n[app:{kind}-server]\nuse = egg:swift#{kind}\n")
         (self.folder / "proxy.conf").write_text(
-            f"[DEFAULT]\n{STARTED}bind_port = {self.port}\nswift_dir = {self.folder}\nuser = {_user()}\n"
+            f"[DEFAULT]\n{STARTED}bind_ip = {self.host}\nbind_port = {self.port}\nswift_dir = {self.folder}\nuser = {_user()}\n"
             "[pipeline:main]\npipeline = catch_errors s3api tempauth slo proxy-server\n"
             "[filter:catch_errors]\nuse = egg:swift#catch_errors\n"
             f"[filter:s3api]\nuse = egg:swift#s3api\nlocation = {REGION}\n"
@@ -153,24 +190,55 @@ class S3Store:
             "[filter:slo]\nuse = egg:swift#slo\n"
             "[app:proxy-server]\nuse = egg:swift#proxy\naccount_autocreate = true\nallow_account_management = true\n")
 
+    def _prepare_ceph(self) -> None:
+        cluster = uuid.uuid4()
+        (self.folder / "ceph.conf").write_text(CEPH.format(cluster=cluster, monitor=self.parts[0], folder=self.folder))
+        for name in ("monitor", "osd", "gateway"):
+            (self.folder / name).mkdir()
+        self._ceph("monmaptool", "--create", "--addv", "a", f"[v2:127.0.0.1:{self.parts[0]}]", "--fsid", cluster, self.folder / "map")
+        self._ceph("ceph-mon", "-i", "a", "--mkfs", "--monmap", self.folder / "map")
+
+    def _ceph(self, program: str, *words) -> None:
+        done = subprocess.run([which(program), *map(str, words)], env=os.environ | {"CEPH_CONF": str(self.folder / "ceph.conf")},
+                              capture_output=True, text=True, timeout=START_TIMEOUT_S)
+        if done.returncode != 0:
+            raise AssertionError(f"{program} {words}: {done.stderr[-4000:]}")
+
+    def _start_ceph(self) -> None:
+        def daemon(name: str, *words: str) -> None:
+            self.daemons.start(name, [name, "-f", *words], self.folder / f"{name}.log", {"CEPH_CONF": str(self.folder / "ceph.conf")})
+
+        daemon("ceph-mon", "-i", "a")
+        is_new = not (self.folder / "osd" / "type").exists()
+        if is_new:
+            disk = uuid.uuid4()
+            self._ceph("ceph", "osd", "new", disk)
+            self._ceph("ceph-osd", "-i", "0", "--mkfs", "--osd-uuid", disk)
+        daemon("ceph-osd", "-i", "0")
+        daemon("radosgw", "-n", "client.gateway", f"--rgw-frontends=beast endpoint={self.host}:{self.port} tcp_nodelay=1")
+        if is_new:
+            self._ceph("radosgw-admin", "user", "create", "--uid=farm", "--display-name=farm", f"--access-key={self.access}",
+                       f"--secret-key={self.secret}")
+
     def start(self) -> None:
-        if self.kind == "swift":
+        if self.kind == "radosgw":
+            self._start_ceph()
+        elif self.kind == "swift":
             environment = {"SWIFT_CONF_FILE": str(self.folder / "swift.conf")}
             (self.folder / "servers.py").write_text(SERVERS)
             self.daemons.start("swift", ["/usr/bin/python3", str(self.folder / "servers.py"), str(self.folder)],
-                               self.folder / "swift.log", environment)
+                               self.folder / "swift.log", environment, self.wrapper)
         else:
             for folder in ("iam", "data"):
                 (self.folder / folder).mkdir(exist_ok=True)
-            self.daemons.start("versitygw", [versitygw(), "--port", f"127.0.0.1:{self.port}", "--iam-dir", str(self.folder / "iam"),
+            self.daemons.start("versitygw", [versitygw(), "--port", f"{self.host}:{self.port}", "--iam-dir", str(self.folder / "iam"),
                                              "--keep-alive", "--quiet", "posix", str(self.folder / "data")],
-                               self.folder / "versitygw.log", {"ROOT_ACCESS_KEY": self.access, "ROOT_SECRET_KEY": self.secret})
-        for port in [self.port, *(self.parts if self.kind == "swift" else [])]:
-            deadline = time.monotonic() + START_TIMEOUT_S
-            while not _listens(port):
-                if time.monotonic() > deadline:
-                    raise AssertionError("".join(log.read_text() for log in self.folder.glob("*.log")))
-                time.sleep(0.02)  # until an outside process has done something: nothing announces it
+                               self.folder / "versitygw.log", {"ROOT_ACCESS_KEY": self.access, "ROOT_SECRET_KEY": self.secret}, self.wrapper)
+        deadline = time.monotonic() + START_TIMEOUT_S
+        while not _listens(self.host, self.port):  # Swift's proxy is the last of its servers to listen
+            if time.monotonic() > deadline:
+                raise AssertionError("".join(log.read_text() for log in self.folder.glob("*.log")))
+            time.sleep(0.02)  # until an outside process has done something: nothing announces it
 
     def kill(self) -> None:
         """kill -9 of all of its processes."""
@@ -186,7 +254,7 @@ class S3Store:
         path = f"/{BUCKET}" + (f"/{key}" if key else "")
         now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y%m%dT%H%M%SZ")
         payload = hashlib.sha256(body).hexdigest()
-        headers = {"host": f"127.0.0.1:{self.port}", "x-amz-content-sha256": payload, "x-amz-date": now}
+        headers = {"host": f"{self.host}:{self.port}", "x-amz-content-sha256": payload, "x-amz-date": now}
         canonical_query = "&".join(sorted(f"{urllib.parse.quote(n, safe='')}={urllib.parse.quote(v, safe='')}" for n, v in query))
         names = ";".join(sorted(headers))
         canonical = "\n".join([method, urllib.parse.quote(path), canonical_query,
@@ -198,7 +266,7 @@ class S3Store:
             signing = hmac.new(signing, part.encode(), hashlib.sha256).digest()
         signature = hmac.new(signing, text.encode(), hashlib.sha256).hexdigest()
         headers["authorization"] = f"AWS4-HMAC-SHA256 Credential={self.access}/{scope},SignedHeaders={names},Signature={signature}"
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection = http.client.HTTPConnection(self.host, self.port, timeout=60)
         try:
             connection.request(method, urllib.parse.quote(path) + ("?" + canonical_query if canonical_query else ""), body, headers)
             answer = connection.getresponse()
@@ -222,9 +290,9 @@ class S3Store:
         return sorted(part.split(b"</Key>")[0].decode() for part in body.split(b"<Key>")[1:])
 
 
-def _listens(port: int) -> bool:
+def _listens(host: str, port: int) -> bool:
     with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
+        return probe.connect_ex((host, port)) == 0
 
 
 def _user() -> str:
