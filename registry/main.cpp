@@ -171,10 +171,10 @@ registry::ProjectPages render_project(registry::OfferedProject offered) {
     return {.html = indexer::render_project_html(view), .json = indexer::render_project_json(view)};
 }
 
-base::Status show_status(const std::filesystem::path& tree, const std::string& index,
-                         const std::string& document) {
+base::Result<bool> show_status(const std::filesystem::path& tree, const std::string& index,
+                               const std::string& document) {
     indexer::LocalDisk disk;
-    return indexer::write_status_file(disk, tree, index, document).map([](bool) {});
+    return indexer::write_status_file(disk, tree, index, document);
 }
 
 void add_serve_options(CLI::App& command, registry::ServeArguments& arguments) {

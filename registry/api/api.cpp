@@ -84,6 +84,7 @@ wire::Answered<http::ApiReply> Api::answer_now(const http::ApiRequest& request) 
     if (request.operation == "readProvenance") return provenance(request);
     if (request.operation == "listIndexFiles") return list_index_files(request);
     if (request.operation == "describeStorage") return storage(request);
+    if (request.operation == "listNodes") return list_nodes(request);
     if (parts_.tasks != nullptr && TaskApi::handles(request.operation))
         return TaskApi({parts_.config, parts_.tokens, *parts_.tasks, parts_.writer, parts_.sites})
             .answer(request);
@@ -325,6 +326,26 @@ wire::Answered<http::ApiReply> Api::storage(const http::ApiRequest& request) {
     return read_index(request, [&](const catalog::Catalog& catalog) {
         return describe_storage(parts_.config, catalog, *index);
     });
+}
+
+// Every valid token may ask: /readyz of each node says the same to everybody. A connection of its own: the lease's is busy.
+wire::Answered<http::ApiReply> Api::list_nodes(const http::ApiRequest& request) {
+    if (const auto token = parts_.tokens.verify(request.authorization); !token)
+        return tl::unexpected(token.error());
+    const auto seen = parts_.store.node_board().and_then([](const auto& board) { return board->nodes(); });
+    if (!seen) {
+        io::log_error("nodes.not_read", {{"request", request.request_id}, {"error", seen.error().text()}});
+        return tl::unexpected(problem_of_change(seen.error()));
+    }
+    io::Json rows = io::Json::array();
+    for (const nodes::SeenNode& node : *seen)
+        rows.push(io::Json::object({{"name", node.row.name},
+                                    {"is_writer", node.row.is_writer},
+                                    {"lease_ms", node.lease_left_ms},
+                                    {"serial_visible", node.row.visible}}));
+    return http::ApiReply{
+        .status = 200,
+        .json = io::Json::object({{"format", "wheelyard.nodes/1"}, {"nodes", std::move(rows)}}).render()};
 }
 
 // Every valid token may ask about public indexes, whose pages show the same projects to everybody.

@@ -22,25 +22,74 @@ void warn(const char* event, const std::string& what, const base::Error& error) 
 
 }  // namespace
 
-SiteReports::SiteReports(ConfigView config, ShowStatus show, const base::Clock& clock, OpenRequests requests)
-    : config_(config), show_(std::move(show)), requests_(std::move(requests)), clock_(clock) {
+SiteReports::SiteReports(ConfigView config, ShowStatus show, const base::Clock& clock, OpenRequests requests,
+                         std::unique_ptr<nodes::ReportBoard> board)
+    : config_(config),
+      show_(std::move(show)),
+      requests_(std::move(requests)),
+      clock_(clock),
+      board_(std::move(board)) {
     for (const IndexConfig& index : config_->indexes)
         read_folder(index.name);
     show_all();
 }
 
 void SiteReports::show_all() {
-    const std::lock_guard<std::mutex> lock(mutex_);
     for (const IndexConfig& index : config_->indexes) {
-        const bool has_reports = std::any_of(reports_.begin(), reports_.end(),
-                                             [&](const auto& one) { return one.first.first == index.name; });
-        if (has_reports || (requests_ && !requests_(index.name).empty())) show(index.name);
+        const bool has_reports = [&] {
+            const std::lock_guard<std::mutex> lock(mutex_);
+            return std::any_of(reports_.begin(), reports_.end(),
+                               [&](const auto& one) { return one.first.first == index.name; });
+        }();
+        if (has_reports || has_shown(index) || (requests_ && !requests_(index.name).empty()))
+            show(index.name);
     }
 }
 
+// A request may have ended since, also through another node.
+bool SiteReports::has_shown(const IndexConfig& index) const {
+    std::error_code ignored;
+    return fs::exists(config_->tree_of(index.name) / index.name / status::index_status_name, ignored);
+}
+
 void SiteReports::show_requests(const std::string& index) {
-    const std::lock_guard<std::mutex> lock(mutex_);
     show(index);
+}
+
+void SiteReports::follow() {
+    if (board_ == nullptr) return;
+    const base::Status taken = take_from_board();
+    if (!taken && !has_failed_) warn("sites.not_followed", {}, taken.error());
+    has_failed_ = !taken;
+    if (taken) show_all();  // without the database nothing is known of requests either
+}
+
+base::Status SiteReports::take_from_board() {
+    const std::lock_guard<std::mutex> board_lock(board_mutex_);
+    WHEELYARD_ASSIGN(const auto listed, board_->list());
+    for (const nodes::BoardReport& one : listed) {
+        if (config_->find_index(one.index) == nullptr) continue;
+        const auto known = find(one.index, one.site);
+        if (known && known->time >= one.time) continue;
+        WHEELYARD_ASSIGN(const nodes::BoardReport read, board_->read(one.index, one.site));
+        auto report = status::parse_site_report(read.text);
+        const auto taken = report ? take(*std::move(report), read.text) : base::fail(report.error());
+        if (!taken) warn("sites.not_taken", one.site, taken.error());
+    }
+    return {};
+}
+
+void SiteReports::put_on_board(const nodes::BoardReport& report) {
+    const std::vector<Key> forgotten = [&] {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        return std::exchange(forgotten_, {});
+    }();
+    if (board_ == nullptr) return;
+    const std::lock_guard<std::mutex> lock(board_mutex_);
+    base::Status put = board_->keep(report);
+    for (const auto& [index, site] : forgotten)
+        if (put) put = board_->remove(index, site);
+    if (!put) warn("sites.not_shared", report.site, put.error());
 }
 
 std::string SiteReports::why_nobody_takes(const std::string& index,
@@ -95,6 +144,7 @@ base::Status SiteReports::make_room(const Key& key) {
         return wire::fail("site.too_many", "Too many sites report to this index", key.first,
                           "a site makes room 30 days after its last report", base::Recovery::person);
     static_cast<void>(base::remove_file(file_of(oldest->first)));
+    forgotten_.push_back(oldest->first);
     reports_.erase(oldest);
     return {};
 }
@@ -104,11 +154,19 @@ base::Status SiteReports::keep(status::SiteReport report) {
         return wire::fail("site.time", "The report of the site is from the future",
                           base::render_rfc3339(report.time), "set the clock of the agent's machine",
                           base::Recovery::person);
+    nodes::BoardReport shared{report.index, report.site, report.time, status::render_site_report(report)};
+    WHEELYARD_ASSIGN(const bool is_new, take(std::move(report), shared.text));
+    if (!is_new) return {};
+    put_on_board(shared);
+    show(shared.index);
+    return {};
+}
+
+base::Result<bool> SiteReports::take(status::SiteReport report, const std::string& text) {
     Key key(report.index, report.site);
-    const std::string text = status::render_site_report(report);
     const std::lock_guard<std::mutex> lock(mutex_);
     const auto known = reports_.find(key);
-    if (known != reports_.end() && known->second.time >= report.time) return {};
+    if (known != reports_.end() && known->second.time >= report.time) return false;
     WHEELYARD_TRY(make_room(key));
     reports_.insert_or_assign(key, std::move(report));
     const fs::path folder = file_of(key).parent_path();
@@ -116,16 +174,21 @@ base::Status SiteReports::keep(status::SiteReport report) {
     if (written) written = base::make_private_directories(folder);
     if (written) written = base::replace_file(file_of(key), text);
     if (!written) warn("sites.not_kept", key.second, written.error());
-    show(key.first);
-    return {};
+    return true;
 }
 
 // The index itself, and those whose tasks it builds.
 void SiteReports::show(const std::string& index) {
+    const std::lock_guard<std::mutex> show_lock(show_mutex_);
     for (const IndexConfig& shown : config_->indexes) {
         if (shown.name != index && shown.staging != index) continue;
-        status::IndexStatus status{.index = shown.name, .sites = sites_of(shown)};
+        status::IndexStatus status;
+        status.index = shown.name;
         if (requests_) status.requests = requests_(shown.name);
+        {
+            const std::lock_guard<std::mutex> lock(mutex_);
+            status.sites = sites_of(shown);
+        }
         for (status::RequestReport& request : status.requests) {
             if (request.state == wire::task_state_text(wire::TaskState::queued) && request.reason.empty())
                 request.reason = status::why_nobody_takes(request, status.sites);

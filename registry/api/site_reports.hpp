@@ -1,5 +1,7 @@
 // The last report of each site (docs/reference/site-status.md), in memory and as STORE/sites/<index>/<site>.json. The
 // next tick brings a new one, so a lost report is no loss: a file that cannot be written or read is only logged.
+//
+// Of several nodes one is told, and puts the report on the board; follow() takes it from there to the others.
 #pragma once
 
 #include <filesystem>
@@ -18,12 +20,13 @@
 #include "lib/status/site_report.hpp"
 #include "registry/config/live_config.hpp"
 #include "registry/http/metrics.hpp"
+#include "registry/nodes/report_board.hpp"
 
 namespace wheelyard::registry {
 
-// Writes the status of an index into the published tree, if it changed. The indexer provides it.
-using ShowStatus = std::function<base::Status(const std::filesystem::path& tree, const std::string& index,
-                                              const std::string& document)>;
+// Writes the status of an index into the published tree, if it changed; returns whether it did. The indexer provides it.
+using ShowStatus = std::function<base::Result<bool>(const std::filesystem::path& tree,
+                                                    const std::string& index, const std::string& document)>;
 
 // The requests to an index that have not ended, at most status::max_requests_per_index.
 using OpenRequests = std::function<std::vector<status::RequestReport>(const std::string& index)>;
@@ -31,8 +34,9 @@ using OpenRequests = std::function<std::vector<status::RequestReport>(const std:
 // Thread-safe.
 class SiteReports {
   public:
-    // Reads the kept reports and shows them. `config` and `clock` outlive the object.
-    SiteReports(ConfigView config, ShowStatus show, const base::Clock& clock, OpenRequests requests = {});
+    // Reads the kept reports and shows them. `config` and `clock` outlive the object. `board`: of several nodes.
+    SiteReports(ConfigView config, ShowStatus show, const base::Clock& clock, OpenRequests requests = {},
+                std::unique_ptr<nodes::ReportBoard> board = nullptr);
 
     // Keeps the report, unless a newer one of its site is here, and shows it in the published tree. Errors:
     // "site.time" (a time in the future), "site.too_many"; kind conflict.
@@ -41,8 +45,11 @@ class SiteReports {
                                                          const std::string& site) const;
     // Sorted by index and site.
     [[nodiscard]] std::vector<status::SiteReport> list() const;
-    // Shows the sites of all indexes again.
+    // Shows the sites and requests of all indexes again.
     void show_all();
+    [[nodiscard]] bool has_board() const { return board_ != nullptr; }
+    // Takes what other nodes were told, and shows it with the requests that came or ended there.
+    void follow();
     // A request to this index came, was taken or ended.
     void show_requests(const std::string& index);
     // status::why_nobody_takes() of the sites that build for this index.
@@ -57,6 +64,11 @@ class SiteReports {
     [[nodiscard]] std::filesystem::path file_of(const Key& key) const;
     void read_folder(const std::string& index);
     [[nodiscard]] base::Status make_room(const Key& key);
+    // False: not newer than the known one.
+    [[nodiscard]] base::Result<bool> take(status::SiteReport report, const std::string& text);
+    [[nodiscard]] base::Status take_from_board();
+    void put_on_board(const nodes::BoardReport& report);
+    [[nodiscard]] bool has_shown(const IndexConfig& index) const;
     void show(const std::string& index);
     // Those that fill the index, by name.
     [[nodiscard]] std::vector<status::SiteReport> sites_of(const IndexConfig& index) const;
@@ -65,6 +77,11 @@ class SiteReports {
     ShowStatus show_;
     OpenRequests requests_;
     const base::Clock& clock_;
+    std::mutex board_mutex_;
+    const std::unique_ptr<nodes::ReportBoard> board_;  // nullptr: there are no others
+    std::vector<Key> forgotten_;                       // to be removed from the board; guarded by mutex_
+    bool has_failed_ = false;                          // of follow(), its caller's alone
+    std::mutex show_mutex_;                            // of two showings of an index the later one is newer
     mutable std::mutex mutex_;
     std::map<Key, status::SiteReport> reports_;
 };

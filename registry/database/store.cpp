@@ -10,6 +10,7 @@
 #include "registry/database/transfer.hpp"
 #include "registry/nodes/alone.hpp"
 #include "registry/nodes/postgres/postgres_board.hpp"
+#include "registry/nodes/postgres/postgres_reports.hpp"
 #include "registry/sqlite/sqlite.hpp"
 #include "registry/tasks/postgres/postgres_tasks.hpp"
 #include "registry/tasks/sqlite/sqlite_tasks.hpp"
@@ -81,6 +82,11 @@ base::Result<std::unique_ptr<nodes::NodeBoard>> Store::node_board() const {
 base::Result<std::unique_ptr<nodes::WriterLock>> Store::writer_lock() const {
     if (is_elsewhere(place_)) return nodes::open_postgres_lock(target_of(place_));
     return std::make_unique<nodes::AloneLock>();
+}
+
+base::Result<std::unique_ptr<nodes::ReportBoard>> Store::report_board() const {
+    if (is_elsewhere(place_)) return nodes::open_postgres_reports(target_of(place_));
+    return nullptr;
 }
 
 std::vector<fs::path> Store::catalog_files() const {

@@ -16,6 +16,7 @@
 #include "registry/catalog/catalog.hpp"
 #include "registry/database/place.hpp"
 #include "registry/nodes/node_board.hpp"
+#include "registry/nodes/report_board.hpp"
 #include "registry/tasks/task_store.hpp"
 
 namespace wheelyard::database {
@@ -41,6 +42,8 @@ class Store {
     // For `serve`: who else serves from this database, and which of them writes. One connection each.
     [[nodiscard]] base::Result<std::unique_ptr<nodes::NodeBoard>> node_board() const;
     [[nodiscard]] base::Result<std::unique_ptr<nodes::WriterLock>> writer_lock() const;
+    // nullptr: no other node can show what this one was told.
+    [[nodiscard]] base::Result<std::unique_ptr<nodes::ReportBoard>> report_board() const;
 
     // The local files of both databases; some may be missing.
     [[nodiscard]] std::vector<std::filesystem::path> files() const;

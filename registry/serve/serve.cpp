@@ -234,6 +234,7 @@ base::Status announce(const http::Server& server, const RegistryConfig& config,
     return {};
 }
 
+constexpr std::int64_t reports_pause_ms = 2'000;  // sites report every few minutes
 constexpr std::int64_t unfinished_pause_ms = 6LL * 3600 * 1000;
 
 BackgroundTask::Work drop_unfinished(const blobs::BlobStore& blobs) {
@@ -295,10 +296,14 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
                      .inspect_threads = inspect_threads(),
                      .tasks = tasks.get()});
     const ShowStatus show_status_and_pages = [&](const auto& tree, const auto& index, const auto& document) {
-        return show_status(tree, index, document).map([&] { pages.want_pages(); });
+        auto changed = show_status(tree, index, document);
+        if (changed && *changed) pages.want_pages();
+        return changed;
     };
-    SiteReports sites(live, show_status_and_pages, clock,
-                      [&](const std::string& index) { return open_requests(*tasks, index); });
+    WHEELYARD_ASSIGN(auto report_board, store.report_board());
+    SiteReports sites(
+        live, show_status_and_pages, clock,
+        [&](const std::string& index) { return open_requests(*tasks, index); }, std::move(report_board));
     LastUsed last_used(config.store / "upstream" / "last-used.json");
     WHEELYARD_ASSIGN(const auto upstreams, Upstreams::open({.config = live,
                                                             .store = store,
@@ -353,6 +358,10 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
     WHEELYARD_ASSIGN(http::Server server, http::Server::start(settings, uploads, &api, resumable.get(),
                                                               upstreams.get(), &readers, node->forward()));
     const Notices notices(parts, writer);
+    std::optional<BackgroundTask> reports_of_others;
+    if (sites.has_board())
+        reports_of_others.emplace(reports_pause_ms, reports_pause_ms,
+                                  [&sites](base::Clock&) { sites.follow(); });
     WHEELYARD_ASSIGN(const auto others, OtherCommits::follow(store, pages, node->is_alone()));
     moves->attach(server, sites);
     indexes.open();

@@ -8,9 +8,9 @@ namespace wheelyard::http {
 
 namespace {
 
-// Reports of sites and pages of upstreams lie in the folder of the node that writes.
+// Pages of upstreams lie in the folder of the node that writes.
 bool is_kept_by_writer(std::string_view operation) {
-    return operation == "listSites" || operation == "showSite" || operation == "explainProject";
+    return operation == "explainProject";
 }
 
 wire::Problem forwards_busy() {

@@ -201,6 +201,37 @@ class Requests(NodesCase):
         self.b.wait(self.b.may_answer, PATIENCE_S, "serving")
         self.assertEqual(self.b.files("commanded")[wheel.name]["yanked"], "wrong")
 
+    def test_what_a_site_reports_to_one_node_every_node_shows(self):
+        def report(node: Node, site: str) -> None:
+            document = {"format": "wheelyard.site/1", "site": site, "index": INDEX, "cells": [],
+                        "time": time.strftime("%Y-%m-%dT%H:%M:%S.000000Z", time.gmtime())}
+            request = urllib.request.Request(f"{node.url}/api/v1/indexes/{INDEX}/sites/{site}", json.dumps(document).encode(),
+                                             method="PUT", headers={"Authorization": f"Bearer {self.token}"})
+            with urllib.request.urlopen(request, timeout=PATIENCE_S) as answer:
+                self.assertEqual(answer.status, 200)
+
+        def sites(node: Node) -> set[str]:
+            status, _, body = node.get(f"/{INDEX}/status.json")
+            return {site["site"] for site in json.loads(body)["sites"]} if status == 200 else set()
+
+        report(self.a, "bede")
+        report(self.b, "archer")
+        for node in (self.a, self.b):
+            node.wait(lambda: sites(node) == {"bede", "archer"}, PATIENCE_S, "showing both sites")
+            node.wait(lambda: b"archer" in node.get(f"/{INDEX}/builds/")[2], PATIENCE_S, "showing them on the page of builds")
+            self.assertIn(f'wheelyard_site_late{{index="{INDEX}",site="archer"}} 0', node.get("/metrics")[2].decode())
+            _, _, body = node.get("/api/v1/sites", headers={"Authorization": f"Bearer {self.token}"})
+            self.assertEqual({site["site"] for site in json.loads(body)["sites"]}, {"bede", "archer"})
+
+    def test_each_node_names_all_nodes_and_which_one_writes(self):
+        for node in (self.a, self.b):
+            status, _, body = node.get("/api/v1/nodes", headers={"Authorization": f"Bearer {self.token}"})
+            self.assertEqual(status, 200, body)
+            seen = json.loads(body)["nodes"]
+            self.assertEqual([one["name"] for one in seen], ["a", "b"])
+            self.assertEqual(sum(one["is_writer"] for one in seen), 1)
+            self.assertTrue(all(0 < one["lease_ms"] <= LEASE_S * 1000 for one in seen), seen)
+
     def test_two_servers_do_not_share_a_folder(self):
         done = self.a.run("wheelyard-registry", "serve", "--config", self.a.config)
         self.assertNotEqual(done.returncode, 0)
@@ -296,28 +327,42 @@ class Failures(NodesCase):
             self.assertLessEqual(set(acknowledged), set(node.files("crash")))
         RawUpload(self.b, self.token, self.wheel("crash", "2.0")).send_until_acknowledged()
 
-    def test_through_haproxy_pages_and_uploads_go_on_when_a_node_dies(self):
-        missing = why_none("haproxy")
-        if missing:
-            self.skipTest(missing)
-        lines = lines_of("haproxy", ROOT / "docs/how-to/several-nodes.md")
+    def test_through_a_web_server_pages_and_uploads_go_on_when_a_node_dies(self):
+        for kind in ("haproxy", "nginx"):
+            with self.subTest(kind):
+                missing = why_none(kind)
+                if missing:
+                    self.skipTest(missing)
+                self.back_to_two()
+                self._check_front(kind)
+
+    def _check_front(self, kind: str):
+        project = f"by-{kind}"
+        lines = lines_of(kind, ROOT / "docs/how-to/several-nodes.md")
         for address, node in (("10.0.0.11:8080", self.a), ("10.0.0.12:8080", self.b)):
             self.assertIn(address, lines)
             lines = lines.replace(address, f"127.0.0.1:{node.port}")
-        with WebServer("haproxy", self.nodes.folder / "haproxy", 0, "/", lines) as front:
-            both = Asker(front)
-            self.addCleanup(both.connection.close)
-            self.a.wait(lambda: both.files("proxied")[0] in (200, 404), PATIENCE_S, "checked by HAProxy")
-            wheel = self.wheel("proxied", "1.0")
-            self.assertEqual(self.upload(front, wheel)[0], 200)
+        with WebServer(kind, self.nodes.folder / kind, 0, "/", lines) as front:
+            self.a.wait(lambda: self._files_through(front, project)[0] in (200, 404), PATIENCE_S, f"seen by {kind}")
+            wheel = self.wheel(project, "1.0")
+            RawUpload(front, self.token, wheel).send_until_acknowledged()
+            # One that may not answer: its 503 is never the client's answer.
+            self.b.process.send_signal(signal.SIGSTOP)
+            time.sleep(LEASE_S + 1)
+            self.b.process.send_signal(signal.SIGCONT)
+            answers = [self._files_through(front, project) for _ in range(100)]
+            self.assertEqual({status for status, _ in answers}, {200})
             self.b.kill()
             for _ in range(200):
-                status, files = both.files("proxied")
-                self.assertEqual((status, files), (200, {wheel.name}))
-            newer = self.wheel("proxied", "2.0")
+                self.assertEqual(self._files_through(front, project), (200, {wheel.name}))
+            newer = self.wheel(project, "2.0")
             RawUpload(front, self.token, newer).send_until_acknowledged()
             for _ in range(50):
-                self.assertIn(newer.name, both.files("proxied")[1])
+                self.assertIn(newer.name, self._files_through(front, project)[1])
+
+    def _files_through(self, front: WebServer, project: str) -> tuple[int, set[str]]:
+        with Asker(front) as asker:
+            return asker.files(project)
 
     def test_an_index_that_one_node_creates_the_other_has(self):
         status, answer = self.change(self.b, "/api/v1/indexes", self.administrator, format="wheelyard.index_change/1",

@@ -2,11 +2,13 @@
 server. The store dies in the middle of uploads, and nothing that was acknowledged is lost. The commands are those of docs/how-to/s3.md."""
 
 import base64
+import contextlib
 import hashlib
 import http.client
 import json
 import os
 import shutil
+import socket
 import sqlite3
 import subprocess
 import tempfile
@@ -20,6 +22,7 @@ from support.clients import RawUpload, pip_install, twine_upload
 from support.daemons import which
 from support.farm import CLIENTS, COMMAND_TIMEOUT_S, INDEX, Farm
 from support.s3_store import BUCKET, S3Store, missing, versitygw
+from support.upstream import Upstream
 from support.wheels import Wheel, incompressible
 
 PRIVATE = "secret"
@@ -36,6 +39,40 @@ class S3Farm(Farm):
     def __init__(self, store: S3Store, folder: Path, public: bool = True):
         folder.mkdir(exist_ok=True)
         super().__init__((INDEX, PRIVATE), folder=folder, index_settings={PRIVATE: 'read = "token"'}, stores=store.settings(f"/{PREFIX}", public))
+
+
+class CountingLine:
+    """A line to the store, in front of its port, that counts the requests of clients."""
+
+    def __init__(self, port: int):
+        self.to, self.requests = port, 0
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self._listener.getsockname()[1]
+
+    def __enter__(self) -> "CountingLine":
+        threading.Thread(target=self._serve, daemon=True).start()
+        return self
+
+    def __exit__(self, *_) -> None:
+        self._listener.close()
+
+    def _serve(self) -> None:
+        with contextlib.suppress(OSError):  # closed
+            while True:
+                client = self._listener.accept()[0]
+                threading.Thread(target=self._pass, args=(client,), daemon=True).start()
+
+    def _pass(self, client: socket.socket) -> None:
+        with client, socket.create_connection(("127.0.0.1", self.to)) as server:
+            threading.Thread(target=self._pump, args=(server, client), daemon=True).start()
+            self._pump(client, server, counts=True)
+
+    def _pump(self, source: socket.socket, target: socket.socket, counts: bool = False) -> None:
+        with contextlib.suppress(OSError):
+            while piece := source.recv(1 << 16):
+                self.requests += counts and piece.count(b" HTTP/1.1\r\n")
+                target.sendall(piece)
+            target.shutdown(socket.SHUT_WR)
 
 
 @unittest.skipIf(missing(), missing())
@@ -107,6 +144,80 @@ class S3Test(FarmCase):
             env=self.farm.environment, capture_output=True, text=True, timeout=COMMAND_TIMEOUT_S))
         self.assertEqual((self.folder / "uv/yard_clients/data").stat().st_size, 900 << 10)
         self.farm.check_tree()
+
+    def test_a_second_pip_with_its_cache_makes_no_request_to_the_store(self):
+        wheel = self.wheel("yard-cached", 300, seed=12)
+        with CountingLine(self.store.port) as line:
+            settings = self.store.settings(f"/{PREFIX}-cached").replace(f'blobs_public_endpoint = "{self.store.url}"',
+                                                                        f'blobs_public_endpoint = "http://127.0.0.1:{line.port}"')
+            with Farm((INDEX,), stores=settings) as farm:
+                token = farm.create_token()
+                farm.start()
+                self.assertEqual(RawUpload(farm, token, wheel).send()[0], 200)
+                for attempt in range(2):  # the URL changes each quarter of an hour
+                    url, requests = self._location(farm, wheel), [line.requests]
+                    for number in range(2):
+                        target = self.folder / f"{attempt}-{number}"
+                        self.assert_ran(subprocess.run(
+                            [CLIENTS / "pip-new/bin/python", "-m", "pip", "--isolated", "download", "--no-deps", "--dest", target,
+                             "--cache-dir", self.folder / f"cache-{attempt}", "--trusted-host", "127.0.0.1",
+                             "--index-url", farm.simple_url(), "yard-cached"],
+                            env=farm.environment, capture_output=True, text=True, timeout=COMMAND_TIMEOUT_S))
+                        self.assertEqual((target / wheel.name).read_bytes(), wheel.read_bytes())
+                        requests.append(line.requests)
+                    if self._location(farm, wheel) == url:
+                        break
+                self.assertEqual([after - before for before, after in zip(requests, requests[1:])], [1, 0])
+
+    def _location(self, farm: Farm, wheel: Path) -> str:
+        sha256 = hashlib.sha256(wheel.read_bytes()).hexdigest()
+        connection = http.client.HTTPConnection("127.0.0.1", farm.port, timeout=COMMAND_TIMEOUT_S)
+        connection.request("GET", f"/{INDEX}/files/{sha256[:2]}/{sha256}/{wheel.name}")
+        location = connection.getresponse().headers["Location"]
+        connection.close()
+        return location
+
+    def test_the_least_used_copy_of_an_upstream_is_given_back_when_there_are_too_many(self):
+        with Upstream() as upstream:
+            names = []
+            for seed, name in enumerate(("yard-up-a", "yard-up-b", "yard-up-c")):
+                wheel = Wheel(name, extra_members={f"{name.replace('-', '_')}/data": incompressible(400 << 10, seed)})
+                upstream.offer(wheel.write(self.folder / "upstream"))
+                names.append(wheel.filename)
+            lines = f'[[index.upstream]]\nname = "public"\nurl = "{upstream.url}"\nprivate_hosts = ["127.0.0.1"]\nmax_cache_mib = '
+            prefix = f"{PREFIX}-mirror"
+            with Farm((INDEX,), index_settings=lines + "100\n", stores=self.store.settings(f"/{prefix}")) as farm:
+                farm.start()
+                for name in names:
+                    self._fetch(farm, name, upstream)
+                farm.stop()
+                kept = {key.rpartition("/")[2] for key in self.store.keys(f"{prefix}/sha256/")}
+                self.assertLessEqual({upstream.files[name].sha256 for name in names}, kept)
+                # As if they had been fetched two days ago, the first one used today.
+                with sqlite3.connect(farm.data / "catalog.sqlite") as catalog:
+                    catalog.execute("UPDATE file SET upload_time = upload_time - ?", (2 * 24 * 3600 * 1_000_000,))
+                catalog.close()
+                farm.start()
+                self._fetch(farm, names[0], upstream)
+                farm.stop()
+                farm.index_settings = lines + "1\n"
+                farm.write_config(farm.port)
+                farm.start()
+                deadline = time.monotonic() + COMMAND_TIMEOUT_S
+                while any((farm.tree / f"{INDEX}.public" / "files").rglob(f"{names[1]}*")):
+                    self.assertLess(time.monotonic(), deadline, farm.log.read_text()[-2000:])
+                    time.sleep(0.05)
+                self.assertEqual(farm.log.read_text().count("upstream.given_back"), 1)
+                # gc removes the object when it is an hour old by the store's clock, as any other; nothing else is touched.
+                kept = {key.rpartition("/")[2] for key in self.store.keys(f"{prefix}/sha256/")}
+                self.assertLessEqual({upstream.files[name].sha256 for name in names}, kept)
+                self._fetch(farm, names[1], upstream)  # it comes again
+                self.assertEqual([upstream.count(f"/files/{name}") for name in names], [1, 2, 1])
+
+    def _fetch(self, farm: Farm, filename: str, upstream: Upstream) -> None:
+        entry = farm.files(filename.partition("-")[0].replace("_", "-"))[filename]
+        status, _, body = farm.get(f"/{INDEX}" + entry["url"].removeprefix("../.."))  # follows to the store
+        self.assertEqual((status, hashlib.sha256(body).hexdigest()), (200, upstream.files[filename].sha256))
 
     def test_get_is_redirected_and_head_and_metadata_are_the_servers(self):
         wheel = self.wheel("yard-redirect", seed=2)

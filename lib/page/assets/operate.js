@@ -1,4 +1,4 @@
-// The page for operators: files in quarantine, storage, indexes, tokens, the last changes, each through the API of this
+// The page for operators: files in quarantine, storage, indexes, tokens, nodes, the last changes, each through the API of this
 // server. The token stays in this tab (sessionStorage) and is sent as Bearer; there is no cookie for another site to use.
 "use strict";
 (() => {
@@ -141,10 +141,17 @@
     token.projects.join(" "), token.actions.join(" "), token.state,
     token.state === "revoked" ? "" : button("Revoke", "Revoke the token " + token.name, () => change("api/v1/tokens/" + token.id + "/revoke"), "danger")]));
   };
+  // Of a registry of one server there are none.
+  const nodes = async () => {
+    const {nodes: seen} = await call("api/v1/nodes");
+    note_above("nodes", seen.length ? "" : "This registry is one server.");
+    return seen.map(node => row([node.name, node.is_writer ? "writes" : "serves", (node.lease_ms / 1000).toFixed(1) + " s left",
+      String(node.serial_visible)]));
+  };
   const changes = async () => (await call("api/v1/audit?newest=" + newest_changes)).events.reverse().map(event =>
     row([day(event.time), event.kind.replaceAll("_", " "), event.index, event.filename || event.project, event.actor, event.reason]));
 
-  const lists = {quarantine, storage, indexes, tokens, changes};
+  const lists = {quarantine, storage, indexes, tokens, nodes, changes};
   const show = () => Promise.all(Object.entries(lists).map(([id, rows]) => fill(id, rows)))
     .then(() => { document.getElementById("lists").hidden = false; });
   // Those that everybody sees, and those that the token may change, such as a staging index.

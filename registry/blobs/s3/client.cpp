@@ -157,7 +157,7 @@ class S3Client::Lease {
     std::unique_ptr<io::HttpClient> client_;
 };
 
-S3Client::S3Client(S3Address address, S3Credentials credentials, S3Limits limits)
+S3Client::S3Client(S3Address address, std::shared_ptr<S3CredentialSource> credentials, S3Limits limits)
     : address_(std::move(address)), credentials_(std::move(credentials)), limits_(limits) {}
 S3Client::~S3Client() = default;
 
@@ -182,8 +182,9 @@ std::string S3Client::url_of(const S3Request& request) const {
 base::Result<io::HttpAnswer> S3Client::run_once(const Call& call, bool& has_begun) const {
     static const std::string empty_sha256 = base::sha256_hex("");
     const S3Request request = request_of(call);
+    WHEELYARD_ASSIGN(const S3Credentials credentials, credentials_->at(now()));
     const auto headers =
-        sign_headers(request, call.payload_sha256.empty() ? empty_sha256 : call.payload_sha256, credentials_,
+        sign_headers(request, call.payload_sha256.empty() ? empty_sha256 : call.payload_sha256, credentials,
                      address_.region, now());
     Lease lease(*this);
     io::HttpClient& client = lease.client();
@@ -360,32 +361,45 @@ base::Status S3Client::remove_once(const std::string& key) const {
     return removed.map([](const io::HttpAnswer&) {});
 }
 
+base::Result<std::string> S3Client::list_page(const std::string& start, const std::string& token,
+                                              std::vector<S3Object>& found) const {
+    Call call{.operation = "list objects", .of_bucket = true, .limit_bytes = max_answer_bytes};
+    call.query = {{"list-type", "2"}, {"prefix", address_.prefix + start}};
+    if (!token.empty()) call.query.emplace_back("continuation-token", token);
+    WHEELYARD_ASSIGN(const io::HttpAnswer answer, run(call));
+    const auto document = parse_xml(answer.body);
+    if (!document || document->name != "ListBucketResult")
+        return unexpected_answer(call.operation, document ? document->name : document.error().text());
+    for (const XmlElement& item : document->children) {
+        if (item.name != "Contents") continue;
+        const std::string key = item.child_text("Key");
+        const auto size = base::parse_decimal(item.child_text("Size"));
+        const auto modified = time_of(item.child_text("LastModified"));
+        if (!key.starts_with(address_.prefix + start) || !size || !modified)
+            return unexpected_answer(call.operation, key);
+        found.push_back({key.substr(address_.prefix.size()), *size, *modified, 0});
+    }
+    if (document->child_text("IsTruncated") != "true") return std::string();
+    std::string next = document->child_text("NextContinuationToken");
+    if (next.empty() || next == token) return unexpected_answer(call.operation, "a list without an end");
+    return next;
+}
+
 base::Result<std::vector<S3Object>> S3Client::list(const std::string& start) const {
     std::vector<S3Object> found;
-    Call call{.operation = "list objects", .of_bucket = true, .limit_bytes = max_answer_bytes};
     std::string token;
     for (int page = 0; page < max_list_pages; ++page) {
-        call.query = {{"list-type", "2"}, {"prefix", address_.prefix + start}};
-        if (!token.empty()) call.query.emplace_back("continuation-token", token);
-        WHEELYARD_ASSIGN(const io::HttpAnswer answer, run(call));
-        const auto document = parse_xml(answer.body);
-        if (!document || document->name != "ListBucketResult")
-            return unexpected_answer(call.operation, document ? document->name : document.error().text());
-        for (const XmlElement& item : document->children) {
-            if (item.name != "Contents") continue;
-            const std::string key = item.child_text("Key");
-            const auto size = base::parse_decimal(item.child_text("Size"));
-            const auto modified = time_of(item.child_text("LastModified"));
-            if (!key.starts_with(address_.prefix + start) || !size || !modified)
-                return unexpected_answer(call.operation, key);
-            found.push_back({key.substr(address_.prefix.size()), *size, *modified, 0});
-        }
-        if (document->child_text("IsTruncated") != "true") return found;
-        const std::string next = document->child_text("NextContinuationToken");
-        if (next.empty() || next == token) return unexpected_answer(call.operation, "a list without an end");
-        token = next;
+        WHEELYARD_ASSIGN(token, list_page(start, token, found));
+        if (token.empty()) return found;
     }
-    return unexpected_answer(call.operation, "too many pages");
+    return unexpected_answer("list objects", "too many pages");
+}
+
+base::Result<std::optional<std::vector<S3Object>>> S3Client::list_if_few(const std::string& start) const {
+    std::vector<S3Object> found;
+    WHEELYARD_ASSIGN(const std::string next, list_page(start, {}, found));
+    if (!next.empty()) return std::nullopt;
+    return found;
 }
 
 base::Result<std::string> S3Client::begin_upload(const std::string& key) const {
@@ -478,9 +492,12 @@ base::Result<std::vector<S3Upload>> S3Client::uploads() const {
 std::optional<std::string> S3Client::presigned(const std::string& key, const S3Query& query,
                                                base::UnixMicros from, int seconds) const {
     if (address_.public_base.empty()) return std::nullopt;
+    const auto credentials = credentials_->for_url(now());
+    if (!credentials)
+        return std::nullopt;  // the request for the bytes asks for newer ones, or says why there are none
     const S3Request request{.host = address_.public_host, .path = address_.folder + key, .query = query};
     return address_.public_base + s3_path(request.path) + "?" +
-           presigned_query(request, credentials_, address_.region, from, seconds);
+           presigned_query(request, *credentials, address_.region, from, seconds);
 }
 
 }  // namespace wheelyard::blobs

@@ -22,6 +22,7 @@
 #include "lib/base/result.hpp"
 #include "lib/io/http_client.hpp"
 #include "registry/blobs/place.hpp"
+#include "registry/blobs/s3/credentials.hpp"
 #include "registry/blobs/s3/signer.hpp"
 
 namespace wheelyard::blobs {
@@ -67,7 +68,7 @@ using S3Sink = std::function<base::Status(std::string_view bytes)>;
 
 class S3Client {
   public:
-    S3Client(S3Address address, S3Credentials credentials, S3Limits limits = {});
+    S3Client(S3Address address, std::shared_ptr<S3CredentialSource> credentials, S3Limits limits = {});
     ~S3Client();
     S3Client(const S3Client&) = delete;
     S3Client& operator=(const S3Client&) = delete;
@@ -92,6 +93,9 @@ class S3Client {
     [[nodiscard]] base::Status remove_once(const std::string& key) const;
     // All whose key begins with `start`, in the order of their keys.
     [[nodiscard]] base::Result<std::vector<S3Object>> list(const std::string& start) const;
+    // The same, but nullopt where one answer of the store does not hold them all.
+    [[nodiscard]] base::Result<std::optional<std::vector<S3Object>>> list_if_few(
+        const std::string& start) const;
 
     // An object of several parts: begin, each part with its hash, then all ETags in order.
     [[nodiscard]] base::Result<std::string> begin_upload(const std::string& key) const;
@@ -125,6 +129,9 @@ class S3Client {
         std::uint64_t limit_bytes = 0;    // of an answer
         int tries = 0;                    // 0: the usual number
     };
+    // Adds what the page after `token` has; returns the token of the next one, empty at the end.
+    [[nodiscard]] base::Result<std::string> list_page(const std::string& start, const std::string& token,
+                                                      std::vector<S3Object>& found) const;
     [[nodiscard]] base::Result<io::HttpAnswer> run(const Call& call) const;
     [[nodiscard]] base::Result<io::HttpAnswer> run_once(const Call& call, bool& has_begun) const;
     [[nodiscard]] tl::unexpected<base::Error> refused(const Call& call, const io::HttpAnswer& answer) const;
@@ -134,7 +141,7 @@ class S3Client {
     [[nodiscard]] S3Request request_of(const Call& call) const;
 
     const S3Address address_;
-    const S3Credentials credentials_;
+    const std::shared_ptr<S3CredentialSource> credentials_;
     const S3Limits limits_;
     mutable std::atomic<std::int64_t> offset_us_ = 0;  // the store's clock minus ours
     mutable std::mutex mutex_;

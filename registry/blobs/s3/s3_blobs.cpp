@@ -15,6 +15,7 @@
 namespace wheelyard::blobs {
 namespace {
 
+constexpr std::chrono::seconds few_blobs_age{60};
 constexpr std::uint64_t first_window_bytes =
     64 * base::kib;  // METADATA, provenance, the directory of a small wheel
 constexpr std::uint64_t max_window_bytes = 8 * base::mib;
@@ -103,7 +104,7 @@ base::Result<std::string> hash_of(const base::Reader& bytes) {
 
 base::Result<std::unique_ptr<S3Blobs>> make(const Place& place, Staging staging) {
     WHEELYARD_ASSIGN(S3Address address, S3Address::of(place));
-    WHEELYARD_ASSIGN(S3Credentials credentials, find_credentials(place.credentials_file));
+    WHEELYARD_ASSIGN(auto credentials, find_credentials(place.credentials_file));
     return std::make_unique<S3Blobs>(std::move(staging),
                                      std::make_unique<S3Client>(std::move(address), std::move(credentials)));
 }
@@ -199,12 +200,31 @@ base::Result<std::optional<StoredBlob>> S3Blobs::find(std::string_view sha256) c
     return StoredBlob{std::string(sha256), object->size_bytes, object->modified};
 }
 
-base::Result<std::vector<StoredBlob>> S3Blobs::list(std::string_view two_digits) const {
+// gc and verify ask for 256 parts in order. Of a small bucket one list holds them all, and what changes meanwhile they
+// check as they do between a list and its use; a scrub goes on for long, so the list is soon taken again.
+base::Result<std::vector<S3Object>> S3Blobs::list_part(std::string_view two_digits) const {
     const std::string start = std::string(blob_keys).append(two_digits).append("/");
-    WHEELYARD_ASSIGN(const auto objects, client_->list(start));
+    const std::lock_guard lock(*few_mutex_);
+    const auto now = std::chrono::steady_clock::now();
+    const bool is_first = two_digits == "00";
+    if (is_first || (few_.objects && now - few_.taken > few_blobs_age)) {
+        WHEELYARD_ASSIGN(few_.objects, client_->list_if_few(std::string(blob_keys)));
+        few_.taken = now;
+    }
+    if (!few_.objects) return client_->list(start);
+    std::vector<S3Object> found;
+    for (const S3Object& object : *few_.objects) {
+        if (object.key.starts_with(start)) found.push_back(object);
+    }
+    return found;
+}
+
+base::Result<std::vector<StoredBlob>> S3Blobs::list(std::string_view two_digits) const {
+    const std::size_t start = blob_keys.size() + two_digits.size() + 1;
+    WHEELYARD_ASSIGN(const auto objects, list_part(two_digits));
     std::vector<StoredBlob> found;
     for (const S3Object& object : objects) {
-        std::string name = object.key.substr(start.size());
+        std::string name = object.key.substr(start);
         if (!base::is_sha256_hex(name)) continue;  // not ours
         found.push_back({std::move(name), object.size_bytes, object.modified});
     }

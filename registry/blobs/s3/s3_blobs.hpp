@@ -8,10 +8,13 @@
 // which repairs it.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "registry/blobs/place.hpp"
 #include "registry/blobs/s3/client.hpp"
@@ -64,7 +67,16 @@ class S3Blobs final : public BlobStore {
     [[nodiscard]] base::Result<bool> remove_marked(const std::string& sha256,
                                                    const std::function<bool(const S3Object&)>& still) const;
 
+    // All blobs, where the store lists them in one answer; taken with the first part of a round.
+    struct FewBlobs {
+        std::optional<std::vector<S3Object>> objects = {};
+        std::chrono::steady_clock::time_point taken = {};
+    };
+    [[nodiscard]] base::Result<std::vector<S3Object>> list_part(std::string_view two_digits) const;
+
     std::shared_ptr<const S3Client> client_;  // readers share it
+    std::unique_ptr<std::mutex> few_mutex_ = std::make_unique<std::mutex>();
+    mutable FewBlobs few_;  // guarded by few_mutex_
     S3BlobLimits limits_;
     std::unique_ptr<std::mutex> removal_ = std::make_unique<std::mutex>();
 };

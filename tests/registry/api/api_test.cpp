@@ -263,6 +263,17 @@ TEST_CASE(
     CHECK(list(fixture.add_actor("yanker", {"yank"}, {"main"}), "") == seven_row + six_row);
 }
 
+TEST_CASE("the nodes are listed for every valid token; a registry of one server has none") {
+    ApiFixture fixture;
+    const auto ask = [&](const std::string& token_text) {
+        http::ApiRequest request{.request_id = "r3", .operation = "listNodes"};
+        request.authorization = "Bearer " + token_text;
+        return fixture.api.answer(request);
+    };
+    CHECK(ask(fixture.add_actor("reader", {"read"}))->json == R"({"format":"wheelyard.nodes/1","nodes":[]})");
+    CHECK(fixture.said(ask("wy_nobody").error()) == "403 auth.token_refused");
+}
+
 TEST_CASE("what an index keeps is described for those who may change its files") {
     ApiFixture fixture;
     const WheelWriter seven("seven", "1.0");

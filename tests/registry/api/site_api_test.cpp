@@ -4,9 +4,13 @@
 #include <doctest/doctest.h>
 
 #include <map>
+#include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "lib/base/files/file.hpp"
+#include "lib/base/files/temp_dir.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/status/index_status.hpp"
 #include "registry/access/tokens.hpp"
@@ -19,12 +23,36 @@ namespace {
 
 constexpr base::UnixMicros minute = 60'000'000;
 
+// The board of two nodes in one process.
+struct MemoryReports final : nodes::ReportBoard {
+    std::map<std::pair<std::string, std::string>, nodes::BoardReport>& rows;
+    explicit MemoryReports(std::map<std::pair<std::string, std::string>, nodes::BoardReport>& shared)
+        : rows(shared) {}
+    base::Status keep(const nodes::BoardReport& report) override {
+        auto& row = rows[{report.index, report.site}];
+        if (row.time < report.time) row = report;
+        return {};
+    }
+    base::Status remove(const std::string& index, const std::string& site) override {
+        rows.erase({index, site});
+        return {};
+    }
+    base::Result<std::vector<nodes::BoardReport>> list() override {
+        std::vector<nodes::BoardReport> all;
+        for (const auto& [key, row] : rows)
+            all.push_back({row.index, row.site, row.time});
+        return all;
+    }
+    base::Result<nodes::BoardReport> read(const std::string& index, const std::string& site) override {
+        return rows.at({index, site});
+    }
+};
+
 struct SiteFixture : RegistryFixture {
     std::map<std::string, std::string> shown;  // by index
     registry::ShowStatus show = [this](const std::filesystem::path&, const std::string& index,
                                        const std::string& document) {
-        shown[index] = document;
-        return base::Status();
+        return std::exchange(shown[index], document) != document;
     };
     registry::SiteReports reports{config, show, clock};
     registry::SiteApi api{{.config = config, .tokens = *tokens, .reports = reports, .clock = clock}};
@@ -134,4 +162,71 @@ TEST_CASE("sites of one index are limited, and one that is silent for a month ma
     farm.clock.sleep_ms(std::int64_t{31} * 24 * 3'600'000);
     CHECK(farm.send(status::render_site_report(farm.report("more")), farm.agent, "more") == "200");
     CHECK(farm.reports.list().size() == status::max_sites_per_index);
+}
+
+TEST_CASE("what one node was told the others show, with the requests that ended there") {
+    SiteFixture farm;
+    std::map<std::pair<std::string, std::string>, nodes::BoardReport> rows;
+    int shown = 0;
+    std::vector<status::RequestReport> open(1);
+    open[0].package = "six";
+    open[0].state = "queued";
+    const auto temporary = base::TempDir::make("other-node").value();
+    registry::RegistryConfig other_config = farm.config;
+    other_config.store = temporary.path();
+    REQUIRE(base::make_directories(other_config.tree_of("main") / "main"));
+    registry::SiteReports told(farm.config, farm.show, farm.clock, {}, std::make_unique<MemoryReports>(rows));
+    std::string document;
+    registry::SiteReports other(
+        other_config,
+        [&](const std::filesystem::path& tree, const std::string& index,
+            const std::string& text) -> base::Result<bool> {
+            ++shown;
+            document = text;
+            return base::replace_file(tree / index / "status.json", text).map([] { return true; });
+        },
+        farm.clock,
+        [&](const std::string& index) {
+            return index == "main" ? open : std::vector<status::RequestReport>();
+        },
+        std::make_unique<MemoryReports>(rows));
+    const auto seen = [&] { return status::parse_index_status(document).value(); };
+    CHECK(seen().requests.size() == 1);
+
+    REQUIRE(told.keep(farm.report()));
+    CHECK(other.list().empty());
+    other.follow();
+    REQUIRE(other.list().size() == 1);
+    CHECK(seen().sites.at(0).site == "bede");
+    CHECK(other.gauges().size() == 2);
+    open.clear();
+    other.follow();
+    CHECK(seen().requests.empty());
+
+    // An older one changes nothing; a newer one does. A row that is no report, or of an index that is not here, is left out.
+    farm.clock.sleep_ms(60'000);
+    auto newer = farm.report();
+    newer.cells.clear();
+    REQUIRE(told.keep(newer));
+    rows[{"main", "odd"}] = {"main", "odd", 1, "{"};
+    rows[{"elsewhere", "bede"}] = {"elsewhere", "bede", 1, "{"};
+    other.follow();
+    REQUIRE(other.list().size() == 1);
+    CHECK(seen().sites.at(0).cells.empty());
+
+    // A restart without the database knows them from its own folder.
+    const registry::SiteReports again(other_config, farm.show, farm.clock);
+    CHECK(again.list().size() == 1);
+}
+
+TEST_CASE("a site that made room for another leaves the board, too") {
+    SiteFixture farm;
+    std::map<std::pair<std::string, std::string>, nodes::BoardReport> rows;
+    registry::SiteReports told(farm.config, farm.show, farm.clock, {}, std::make_unique<MemoryReports>(rows));
+    for (std::size_t i = 0; i < status::max_sites_per_index; ++i)
+        REQUIRE(told.keep(farm.report("site" + std::to_string(i))).has_value());
+    farm.clock.sleep_ms(std::int64_t{31} * 24 * 3'600'000);
+    REQUIRE(told.keep(farm.report("more")));
+    CHECK(rows.size() == status::max_sites_per_index);
+    CHECK(rows.contains({"main", "more"}));
 }

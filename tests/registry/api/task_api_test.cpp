@@ -125,7 +125,7 @@ TEST_CASE("the status of an index shows its open requests, without persons, and 
         fixture.config,
         [&](const std::filesystem::path&, const std::string& index, const std::string& document) {
             if (index == "main") shown = document;
-            return base::Status();
+            return true;
         },
         fixture.clock,
         [&](const std::string& index) { return registry::open_requests(*fixture.queue, index); });

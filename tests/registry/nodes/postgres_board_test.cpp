@@ -10,6 +10,7 @@
 
 #include "registry/catalog/postgres/schema.hpp"
 #include "registry/nodes/limits.hpp"
+#include "registry/nodes/postgres/postgres_reports.hpp"
 #include "registry/postgres/migration.hpp"
 #include "tests/registry/catalog/row_fixture.hpp"
 #include "tests/support/becomes_true.hpp"
@@ -142,4 +143,25 @@ TEST_CASE(
     REQUIRE(postgres::migrate(database, "catalog", other));
     for (const Mode mode : {Mode::read_write, Mode::read_only})
         CHECK(open(mode).error().code == "catalog.too_new");
+}
+
+TEST_CASE("the board keeps the newest report of each site for the other nodes") {
+    if (!test::has_postgres()) return;
+    const std::string url = test::postgres_url();
+    const auto a = nodes::open_postgres_reports({url, {}}).value();
+    const auto b = nodes::open_postgres_reports({url, {}}).value();
+    CHECK(b->list()->empty());
+    CHECK_FALSE(b->read("main", "bede"));
+    const std::string odd("not UTF-8: \xff, and \0 inside", 26);
+    REQUIRE(a->keep({"main", "bede", 20, odd}));
+    REQUIRE(a->keep({"main", "bede", 10, "older"}));
+    REQUIRE(a->keep({"main", "archer", 5, "x"}));
+    CHECK(b->list()->size() == 2);
+    CHECK(b->read("main", "bede")->text == odd);
+    CHECK(b->read("main", "bede")->time == 20);
+    REQUIRE(a->keep({"main", "bede", 21, "newer"}));
+    CHECK(b->read("main", "bede")->text == "newer");
+    REQUIRE(a->remove("main", "bede"));
+    REQUIRE(b->list()->size() == 1);
+    CHECK(b->list()->at(0).site == "archer");
 }

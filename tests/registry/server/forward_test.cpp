@@ -92,10 +92,10 @@ TEST_CASE("uploads, resumable uploads and changes go to the node that writes, an
     CHECK(answer.head.find("X-From: writer") != std::string::npos);
     CHECK(running.ask(asked("DELETE", "/site/uploads/abc")).status == 202);
     CHECK(running.ask(asked("POST", "/api/v1/gc")).status == 202);
-    CHECK(running.ask(asked("GET", "/api/v1/sites")).status == 202);
+    CHECK(running.ask(asked("GET", "/api/v1/indexes/site/projects/six/explain")).status == 202);
     CHECK(forward.seen ==
           "POST /site/legacy/ good 3000000\nDELETE /site/uploads/abc  0\nPOST /api/v1/gc  0\nGET "
-          "/api/v1/sites  0\n");
+          "/api/v1/indexes/site/projects/six/explain  0\n");
     CHECK(running.uploads.begun == 0);
     CHECK(running.ask(asked("GET", "/site/simple/six/")).status == 200);  // its own
 }

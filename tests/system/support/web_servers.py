@@ -76,8 +76,12 @@ class WebServer:
 
     def nginx(self):
         temporary = " ".join(f"{name}_temp_path {self.folder}/{name};" for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+        server = f"server {{ listen 127.0.0.1:{self.port};\n{self.lines}\n}}"
+        if "upstream " in self.lines:  # the guide has the whole of http { }
+            assert "listen 80;" in self.lines
+            server = self.lines.replace("listen 80;", f"listen 127.0.0.1:{self.port};")
         return (f"daemon off; master_process off; pid {self.folder}/pid; error_log stderr;\nevents {{ }}\n"
-                f"http {{ access_log off; {temporary}\nserver {{ listen 127.0.0.1:{self.port};\n{self.lines}\n}} }}\n",
+                f"http {{ access_log off; {temporary}\n{server}\n}}\n",
                 ("nginx", "-p", self.folder, "-e", "stderr", "-c"))
 
     def apache(self):

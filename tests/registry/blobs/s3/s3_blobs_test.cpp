@@ -202,6 +202,32 @@ TEST_CASE(
     CHECK(tried.blobs->list("aa").error().code == "s3.answer");
 }
 
+TEST_CASE("a round over a small bucket takes one list, over a large one a list for each part") {
+    Store tried;
+    std::vector<std::string> stored;
+    for (const char* text : {"a", "b", "c"}) {
+        stored.push_back(base::sha256_hex(text));
+        tried.store.objects()["some/prefix/" + blobs::key_of(stored.back())] = {text, 0};
+    }
+    std::sort(stored.begin(), stored.end());
+    const auto round = [&] {
+        std::vector<std::string> found;
+        REQUIRE(blobs::for_each_two_digits([&](const std::string& digits) -> base::Status {
+            WHEELYARD_ASSIGN(const auto part, tried.blobs->list(digits));
+            for (const blobs::StoredBlob& blob : part)
+                found.push_back(blob.sha256);
+            return {};
+        }));
+        return found;
+    };
+    tried.store.page_size = 3;
+    CHECK(round() == stored);
+    CHECK(tried.store.count("GET", "list-type") == 1);
+    tried.store.page_size = 2;
+    CHECK(round() == stored);
+    CHECK(tried.store.count("GET", "list-type") == 1 + 1 + 256);
+}
+
 TEST_CASE("a reader reads ahead: a large blob costs few requests") {
     Store tried;
     constexpr std::size_t size = 3'000'000;
@@ -219,7 +245,7 @@ TEST_CASE("a URL is the same for a quarter of an hour, and there is none without
     place.public_endpoint = "https://wheels.example.org";
     const blobs::S3Blobs open(blobs::Staging(tried.dir.path()),
                               std::make_unique<blobs::S3Client>(blobs::S3Address::of(place).value(),
-                                                                blobs::S3Credentials{"key", "secret"}));
+                                                                blobs::fixed_credentials({"key", "secret"})));
     const std::string url = open.url_for(sha256, "a-1+b-py3-none-any.whl").value();
     CHECK(url.starts_with("https://wheels.example.org/wheels/some/prefix/sha256/aa/" + sha256 +
                           "?X-Amz-Algorithm="));
@@ -345,10 +371,11 @@ TEST_CASE("a store that does not answer: a server opens it, and every operation 
     REQUIRE(::bind(port.get(), reinterpret_cast<sockaddr*>(&address), length) == 0);
     REQUIRE(::getsockname(port.get(), reinterpret_cast<sockaddr*>(&address), &length) == 0);
     place.endpoint = "http://127.0.0.1:" + std::to_string(ntohs(address.sin_port));
-    const blobs::S3Blobs blobs(blobs::Staging::open(dir.path()).value(),
-                               std::make_unique<blobs::S3Client>(
-                                   blobs::S3Address::of(place).value(), blobs::S3Credentials{"key", "secret"},
-                                   blobs::S3Limits{.tries = 2, .first_wait_ms = 1}));
+    const blobs::S3Blobs blobs(
+        blobs::Staging::open(dir.path()).value(),
+        std::make_unique<blobs::S3Client>(blobs::S3Address::of(place).value(),
+                                          blobs::fixed_credentials({"key", "secret"}),
+                                          blobs::S3Limits{.tries = 2, .first_wait_ms = 1}));
     const auto stored = blobs.store_bytes("wheel");
     REQUIRE_FALSE(stored);
     CHECK(stored.error().code == "s3.unreachable");

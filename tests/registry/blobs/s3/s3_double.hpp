@@ -48,7 +48,7 @@ class S3Double {
         return std::make_unique<blobs::S3Blobs>(
             blobs::Staging::open(folder).value(),
             std::make_unique<blobs::S3Client>(blobs::S3Address::of(place(folder)).value(),
-                                              blobs::S3Credentials{"key", "secret"},
+                                              blobs::fixed_credentials({"key", "secret"}),
                                               blobs::S3Limits{.tries = 3,
                                                               .first_wait_ms = 1,
                                                               .stall_timeout_ms = timeout_ms,
