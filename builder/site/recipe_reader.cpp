@@ -167,7 +167,7 @@ void read_beside(io::TomlTable root, RecipeLayer& layer) {
         if (!url || !url->userinfo.empty()) table.report("url", "expected a URL without a password");
         all.push_back(std::move(one));
     }
-    if (!all.empty()) set(layer, &Recipe::beside, all);
+    if (root.has("beside")) set(layer, &Recipe::beside, all);  // `beside = []`: none of the earlier folders
 }
 
 void read_build(io::TomlTable root, RecipeLayer& layer) {

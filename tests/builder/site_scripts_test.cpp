@@ -13,6 +13,8 @@
 #include "builder/script/wheelhouse.hpp"
 #include "builder/site/script_setup.hpp"
 #include "builder/site_check/site_check.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/files/temp_dir.hpp"
 #include "lib/base/process/process.hpp"
 #include "lib/base/text/text.hpp"
 #include "tests/support/golden.hpp"
@@ -31,8 +33,8 @@ struct Known {
     Recipes recipes;
 };
 
-Known read_known(const std::string& name) {
-    auto site = read_site(configs() / name / "site.toml");
+Known read_known(const std::string& name, const std::string& stack = {}) {
+    auto site = read_site(configs() / name / "site.toml", stack);
     REQUIRE_MESSAGE(site.has_value(), site.error().text());
     auto recipes = read_recipes(*site);
     REQUIRE_MESSAGE(recipes.has_value(), recipes.error().text());
@@ -127,26 +129,89 @@ void check_bash(const std::string& text) {
     CHECK_MESSAGE(checked->exit_code == 0, checked->err);
 }
 
+std::string checked_script(const Known& known, const Script& script) {
+    const Attempt attempt = attempt_of(script, known.site);
+    const Recipe recipe =
+        recipe_for(known.site, known.recipes, script.package, script.version, script.accelerator);
+    const std::string python = known.site.pythons.front().executable;
+    const Site sized = sized_for(known.site, recipe);
+    ScriptInput input{sized, recipe, attempt, python, {"/work/attempts/w1ng012h6crvmar"}, {}};
+    input.indexes = upstream_indexes(known.site, known.recipes, recipe, script.against, script.accelerator);
+    const std::string text = render_script(input);
+    check_bash(text);
+    check_bash(render_wheelhouse_script(input));
+    // No script contains a variable that could hold a secret.
+    for (const char* word : {"token", "TWINE", "AWS_", "PASSWORD"})
+        CHECK_MESSAGE(text.find(word) == std::string::npos, word);
+    return text;
+}
+
 TEST_CASE("the scripts of the known sites match the golden files, and bash accepts them") {
     for (const auto& script : scripts) {
         CAPTURE(script.golden);
-        const Known known = read_known(script.site);
-        const Attempt attempt = attempt_of(script, known.site);
-        const Recipe recipe =
-            recipe_for(known.site, known.recipes, script.package, script.version, script.accelerator);
-        const std::string python = known.site.pythons.front().executable;
-        const Site sized = sized_for(known.site, recipe);
-        ScriptInput input{sized, recipe, attempt, python, {"/work/attempts/w1ng012h6crvmar"}, {}};
-        input.indexes =
-            upstream_indexes(known.site, known.recipes, recipe, script.against, script.accelerator);
-        const std::string text = render_script(input);
+        const std::string text = checked_script(read_known(script.site), script);
         CHECK(test_support::golden_difference("builder/sites/" + std::string(script.golden) + ".sh", text) ==
               "");
-        check_bash(text);
-        check_bash(render_wheelhouse_script(input));
-        // No script contains a variable that could hold a secret.
-        for (const char* word : {"token", "TWINE", "AWS_", "PASSWORD"})
-            CHECK_MESSAGE(text.find(word) == std::string::npos, word);
+    }
+}
+
+// Of each site's `today.toml`; `golden` is the whole script of the document's stack.
+const Script scripts_of_today[] = {
+    {"bede-gh200", "bede-gh200", "torch", "2.7.1+cu123.gh200", "gh200"},
+    {"bede-gh200", "bede-gh200-torchvision", "torchvision", "0.22.1+cu123.gh200", "gh200",
+     "torch==2.7.1+cu123.gh200"},
+    {"bede-gh200", "bede-gh200-torchaudio", "torchaudio", "2.7.1+cu123.gh200", "gh200",
+     "torch==2.7.1+cu123.gh200"},
+    {"archer2", "archer2", "torch", "2.9.1+archer2", "zen2"},
+    {"archer2", "archer2-torchvision", "torchvision", "0.24.1+archer2", "zen2", "torch==2.9.1+archer2"},
+    {"archer2", "archer2-torchaudio", "torchaudio", "2.9.1+archer2", "zen2", "torch==2.9.1+archer2"},
+    {"archer2", "archer2-torchmetrics", "torchmetrics", "1.0.3", "", "torch==2.9.1+archer2"},
+    {"derecho", "derecho", "torch", "2.7.0+cu122.a100", "a100"},
+    {"derecho", "derecho-torchvision", "torchvision", "0.22.0+cu122.a100", "a100", "torch==2.7.0+cu122.a100"},
+    {"derecho", "derecho-torchaudio", "torchaudio", "2.7.0+cu122.a100", "a100", "torch==2.7.0+cu122.a100"},
+    {"derecho", "derecho-mpi4py", "mpi4py", "4.0.1+cu122.a100", "a100"},
+    {"alliance", "alliance", "torch", "2.11.0+computecanada", "cuda"},
+    {"alliance", "alliance-torchvision", "torchvision", "0.26.0+computecanada", "cuda",
+     "torch==2.11.0+computecanada"},
+    {"alliance", "alliance-torchaudio", "torchaudio", "2.11.0+computecanada", "cuda",
+     "torch==2.11.0+computecanada"},
+    {"frontier", "frontier", "torch", "2.10.0+rocm7.1", "mi250x"},
+    {"frontier", "frontier-pytorch-triton-rocm", "triton-rocm", "3.6.0", "mi250x", "torch==2.10.0+rocm7.1"},
+    {"frontier", "frontier-torchvision", "torchvision", "0.25.0+rocm7.1", "mi250x", "torch==2.10.0+rocm7.1"},
+    {"frontier", "frontier-torchaudio", "torchaudio", "2.10.0+rocm7.1", "mi250x", "torch==2.10.0+rocm7.1"},
+    {"frontier", "frontier-mpi4py", "mpi4py", "4.0.1+frontier", ""},
+};
+
+std::string changed_lines(const std::string& older, const std::string& newer) {
+    const auto folder = *base::TempDir::make("scripts");
+    REQUIRE(base::replace_file(folder.path() / "older", older).has_value());
+    REQUIRE(base::replace_file(folder.path() / "newer", newer).has_value());
+    base::Command command;
+    command.argv = {"diff",
+                    "--unchanged-line-format=",
+                    "--old-line-format=- %L",
+                    "--new-line-format=+ %L",
+                    (folder.path() / "older").string(),
+                    (folder.path() / "newer").string()};
+    const auto compared = base::run_command(command);
+    REQUIRE(compared.has_value());
+    REQUIRE_MESSAGE(compared->exit_code <= 1, compared->err);
+    return compared->out;
+}
+
+TEST_CASE(
+    "the scripts of today's stacks differ from those of the documents' in lines that a person can read") {
+    for (const auto& script : scripts_of_today) {
+        CAPTURE(script.site);
+        CAPTURE(script.package);
+        const std::string text = checked_script(read_known(script.site, "today.toml"), script);
+        if (std::string_view(script.package) != "torch") continue;  // the others differ in the same lines
+        const auto document = base::read_file(
+            fs::path(WHEELYARD_TEST_DATA) / "golden/builder/sites" / (std::string(script.golden) + ".sh"),
+            1 << 20);
+        REQUIRE(document.has_value());
+        CHECK(test_support::golden_difference("builder/stacks/" + std::string(script.site) + "-today.diff",
+                                              changed_lines(*document, text)) == "");
     }
 }
 

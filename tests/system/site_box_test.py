@@ -91,6 +91,7 @@ class SiteBoxPageTest(unittest.TestCase):
 @unittest.skipIf(missing(), missing())
 class SiteBoxTest(unittest.TestCase):
     def assert_site(self, site: str):
+        """A site, or SITE@today: with the stack of today.toml."""
         result = run_box(site)
         self.assertIsNone(result["failed"], f"{site}: {result['failed']}\n{result.get('text', '')}")
         self.assertEqual(list(result["phases"]), ["start", *PHASES])
@@ -111,6 +112,12 @@ class SiteBoxTest(unittest.TestCase):
 
     def test_bede(self):
         self.assert_site("bede-gh200")
+
+    @full
+    def test_each_site_with_todays_stack(self):
+        for site in MUTATIONS:
+            with self.subTest(site):
+                self.assert_site(f"{site}@today")
 
     @full
     def test_archer2(self):

@@ -159,15 +159,21 @@ TEST_CASE("a recipe with `extends` extends the common one, and is rejected witho
     };
     put("common",
         "config_version = 1\npackage = \"x\"\n[build]\nrequires = [\"ninja\"]\nenvironment = { A = \"1\" "
-        "}\n");
+        "}\n[[beside]]\nname = \"y\"\nurl = \"https://h/y\"\ntag = \"v1\"\n");
     put("site",
         "config_version = 1\npackage = \"x\"\nextends = true\n[build]\nenvironment = { A = \"2\" }\n");
+    put("today", "config_version = 1\npackage = \"x\"\nextends = true\nbeside = []\n");
     const auto recipes = Recipes::read({folder->path() / "common", folder->path() / "site"});
     REQUIRE_MESSAGE(recipes.has_value(), recipes.error().text());
     CHECK(recipes->of("x").build_requires == std::vector<std::string>{"ninja"});
     CHECK(recipes->of("x").build_environment == Environment{{"A", "2"}});
     CHECK(recipes->of("x").imports.empty());
+    CHECK(recipes->of("x").beside.size() == 1);
     CHECK(recipes->of("x").file.parent_path().filename() == "site");
+    const auto today =
+        Recipes::read({folder->path() / "common", folder->path() / "site", folder->path() / "today"});
+    REQUIRE_MESSAGE(today.has_value(), today.error().text());
+    CHECK(today->of("x").beside.empty());
     const auto alone = Recipes::read({folder->path() / "site"});
     REQUIRE(!alone.has_value());
     CHECK(alone.error().code == "config.recipes");

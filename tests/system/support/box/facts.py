@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 
 from support.farm import ROOT
 
+FACTS = ROOT / "tests/sites/facts"
+
 # Of a person in the project who is not the agent.
 OTHER_USER = "colleague"
 
@@ -118,6 +120,18 @@ class BoxFacts:
 
     def words(self, script: str) -> list[str]:
         return next((one["words"] for one in self.facts.get("steps", []) if script in one["scripts"]), [])
+
+
+def read_facts(site: str, stack: str = "") -> dict:
+    """Of the site's document; with a stack, what SITE.STACK.toml says instead, and the variables that it adds."""
+    facts = tomllib.loads((FACTS / f"{site}.toml").read_text())
+    if stack:
+        newer = tomllib.loads((FACTS / f"{site}.{stack}.toml").read_text())
+        sources = facts["sources"] | newer.pop("sources")
+        more = [{"scripts": [script], "values": values} for script, values in newer.pop("more_variables", {}).items()]
+        facts |= newer
+        facts |= {"sources": sources, "variables": facts["variables"] + more}
+    return facts
 
 
 def companion_version(package: str, torch: str) -> str:

@@ -80,7 +80,8 @@ exec "$@"' rank "$@"
 COMPILERS = {"cc": "mpicc", "CC": "mpicxx", "mpicc": "mpicc", "mpicxx": "mpicxx", "gcc": "gcc", "g++": "g++", "hipcc": "g++"}
 GPU_LIBRARIES = {"cuda/": "libcudart.so.@", "rocm/": "libamdhip64.so.@"}
 # What a build looks for in the folder of a module or a package of Conda.
-FILES = {"magma": "include/magma.h", "cusparselt": "include/cusparseLt.h", "flexiblas": "include/flexiblas/cblas.h", "nccl": "lib/libnccl.so"}
+FILES = {"magma": "include/magma.h", "cusparselt": "include/cusparseLt.h", "flexiblas": "include/flexiblas/cblas.h", "nccl": "lib/libnccl.so",
+         "mkl": "lib/libmkl_core.a", "libcudss": "include/cudss.h"}
 SAYS_ITS_NAME = '#!/bin/bash\ncase "$*" in\n*" -o "*) touch "${!#}" ;;\n*) echo "${0##*/} 1.0.0" ;;\nesac\n'
 
 

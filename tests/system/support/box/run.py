@@ -1,9 +1,16 @@
 """One site's box, from the page's first command to the job of a user; a program that site_box_test.py runs in namespaces of its own:
 
-    unshare --mount --net --uts --pid --fork --kill-child python3 -B run.py SITE FOLDER [PLACE=VALUE]…
+    unshare --mount --net --uts --pid --fork --kill-child python3 -B run.py SITE[@STACK] FOLDER [PLACE=VALUE]…
 
-PLACE=VALUE changes a fact (JSON), and so the box: "partition.0.max_minutes=60". Prints a JSON object: what each phase did, the seconds that
-it took, and `failed`, the first phase that failed, with its text. It ends there.
+@today: with the stack of today.toml, taken by the page's own commands. PLACE=VALUE changes a fact (JSON), and so the box:
+"partition.0.max_minutes=60". Prints a JSON object: what each phase did, the seconds that it took, and `failed`, the first phase that failed,
+with its text. It ends there.
+
+With WHEELYARD_CPU_TORCH=DIR, a root with Debian's python3-torch, jobs of Slurm also train docs/how-to/ddp.py. To make it, inside the
+checkout, where the box sees it:
+
+    apt-get install --download-only --no-install-recommends -o Dir::Cache::archives=$PWD python3-torch
+    for deb in *.deb; do dpkg -x $deb DIR; done
 """
 
 import json
@@ -21,7 +28,7 @@ from pathlib import Path
 sys.path[0] = str(Path(__file__).resolve().parents[2])
 from support.box import modules, root
 from support.box.cluster import BoxCluster
-from support.box.facts import OTHER_USER, BoxFacts, changed, companion_version
+from support.box.facts import OTHER_USER, BoxFacts, changed, companion_version, read_facts
 from support.box.nodes import prepare_nodes
 from support.box.pbs import BoxPbs
 from support.box.stand_ins import PUBLIC, REPOSITORIES, StandIns
@@ -40,8 +47,9 @@ class Failed(Exception):
 
 
 class Box:
-    def __init__(self, facts: BoxFacts):
+    def __init__(self, facts: BoxFacts, stack: str = ""):
         self.facts = facts
+        self.stack = stack
         self.user = facts.user
         self.work = Path("/var/spool/box")
         (self.work / "registry").mkdir(parents=True)
@@ -145,8 +153,8 @@ class Box:
     def clone(self) -> None:
         """The site's files, with what a test cannot have: this machine's Python in place of the site's, addresses of upstreams on loopback."""
         shutil.copytree(ROOT / "site-configs", CLONE / "site-configs")
-        text = self.site_file.read_text()
-        self.site_file.write_text(re.sub(rf'(\[\[python\]\]\nversion = )"{re.escape(self.facts.python)}"', rf'\1"{PYTHON_VERSION}"', text))
+        for file in self.site_file.parent.glob("*.toml"):
+            file.write_text(re.sub(rf'(\[\[python\]\]\nversion = )"{re.escape(self.facts.python)}"', rf'\1"{PYTHON_VERSION}"', file.read_text()))
         pairs = CLONE / "site-configs/common/versions.toml"
         pairs.write_text(re.sub(r'(with = "python", allowed = )"[^"]*"', r'\1">=3"', pairs.read_text()))
         for recipe in (CLONE / "site-configs").rglob("*.toml"):
@@ -156,14 +164,20 @@ class Box:
         for version in {"39", "310", "311", "312"}:
             dotted = f"3.{version[1:]}"
             for machine in ("x86_64", "aarch64"):
-                for release in ("24.1.2-0", "24.7.1-0"):
+                for release in ("24.1.2-0", "24.7.1-0", "25.11.1-1"):
                     path = CLONE / f"Miniconda3-py{version}_{release}-Linux-{machine}.sh"
                     path.write_text(modules.maker_of_prefixes(self.facts, dotted))
 
     def page_commands(self) -> list[str]:
-        """What the site's page has staff type, with this box's words."""
+        """What the site's page has staff type, with this box's words; for a stack its commands, too, whose Python replaces the other."""
         page = (ROOT / "docs/how-to/sites" / f"{self.facts.site}.md").read_text()
-        block = re.search(r"^## Adopt it\n.*?\n\n((?:    .*\n)+)", page, re.MULTILINE | re.DOTALL)[1]
+        block_of = {title: re.search(rf"^## {title}\n.*?\n\n((?:    [^\n]*\n)+)", page, re.MULTILINE | re.DOTALL)
+                    for title in ("Adopt it", "Take today's stack")}
+        block = block_of["Adopt it"][1]
+        if self.stack:
+            python, newer = r"^    (?:conda create|bash Miniconda)(?:.*\\\n)*.*\n", block_of["Take today's stack"][1]
+            block = re.sub(python, "", block, flags=re.MULTILINE) if re.search(python, newer, re.MULTILINE) else block
+            block = re.sub(r"^    wheelyard-builder", lambda match: newer + match[0], block, count=1, flags=re.MULTILINE)
         words = {"REGISTRY": self.farm.url, "PROJECT": self.facts.project, "BUDGET": self.facts.project, "ACCOUNT": self.facts.project,
                  "USER": self.user}
         text = re.sub(r"\b[A-Z]{4,}\b", lambda match: words.get(match[0], match[0]), re.sub("^    ", "", block, flags=re.MULTILINE))
@@ -176,7 +190,7 @@ class Box:
             if line.startswith("wheelyard-builder"):
                 break
             token = self.promoter if "promote-token" in line else self.token
-            commands.append(line.partition("#")[0] + (f" <<< {token}" if "/dev/stdin" in line else ""))
+            commands.append(re.sub(r"\s#.*", "", line) + (f" <<< {token}" if "/dev/stdin" in line else ""))
         self.must(f". {self.facts.module_init}\nset -e\n" + "\n".join(commands), cwd=CLONE)
 
     def check(self) -> None:
@@ -224,7 +238,9 @@ class Box:
 
     @property
     def config(self) -> dict:
-        return tomllib.loads(self.site_file.read_text())
+        config = tomllib.loads(self.site_file.read_text())
+        newer = tomllib.loads(self.site_file.with_name("today.toml").read_text()) if self.stack else {}
+        return {**config, **newer, "users": {**config["users"], **newer.get("users", {})}}
 
     def test(self) -> None:
         """Every torch was tested as the facts say that it can be, and promoted after that."""
@@ -277,6 +293,24 @@ class Box:
             raise Failed(done.stdout + done.stderr + log)
         self.ranks = re.search(r"\d+ ranks, .*", log)[0]
 
+    def train(self, torch: str) -> list[str]:
+        """docs/how-to/ddp.py by a copy of job.sh, with a real torch in place of the stand-in and a rank on each node; a second job resumes."""
+        folder = Path(self.facts.place(next(mount.path for mount in self.facts.mounts if mount.on_nodes and not mount.purged_days))) / "ddp"
+        folder.mkdir()
+        folder.chmod(0o777)
+        libraries = f"{torch}/usr/lib/{os.uname().machine}-linux-gnu:{torch}/usr/lib"
+        real = f"export PYTHONPATH={torch}/usr/lib/python3/dist-packages LD_LIBRARY_PATH={libraries}:$LD_LIBRARY_PATH OMP_NUM_THREADS=1\n"
+        text = re.sub(r"^srun .*run-rank", lambda match: real + match[0], (self.files / "job.sh").read_text(), flags=re.MULTILINE)
+        (folder / "job.sh").write_text(re.sub(r"-n\d+ --ntasks-per-node=\d+", "-n2 --ntasks-per-node=1", text))
+        lines = []
+        for epochs, phrase in ((2, "epoch 1: loss "), (3, "rank 0 resumes after epoch 1")):
+            done = self.shell(f"cd {folder} && {self.batch.submission(f'{folder}/{epochs}.out')} job.sh {ROOT}/docs/how-to/ddp.py {epochs} 1", user=OTHER_USER)
+            log = (folder / f"{epochs}.out").read_text() if (folder / f"{epochs}.out").exists() else ""
+            if done.returncode != 0 or phrase not in log or ", 2 ranks, gloo" not in log:
+                raise Failed(done.stdout + done.stderr + log)
+            lines += re.findall("^(?:epoch|rank) .*", log, re.MULTILINE)
+        return lines
+
     def purge(self) -> None:
         """Old files go; the state, the users' environment and what has to last do not lie there."""
         for one in self.attempts:
@@ -308,7 +342,8 @@ PHASES = ("limits", "prepare", "check", "report", "plan", "build", "test", "prom
 
 def main() -> int:
     site, folder, *mutations = sys.argv[1:]
-    facts = tomllib.loads((ROOT / "tests/sites/facts" / f"{site}.toml").read_text())
+    site, _, stack = site.partition("@")
+    facts = read_facts(site, stack)
     for mutation in mutations:
         place, _, value = mutation.partition("=")
         facts = changed(facts, place, json.loads(value))
@@ -317,8 +352,8 @@ def main() -> int:
     root.enter(Path(folder))
     root.make_users(box_facts)
     root.make_places(box_facts)
-    result = {"site": site, "phases": {}, "failed": None}
-    box = Box(box_facts)
+    result = {"site": site, "stack": stack, "phases": {}, "failed": None}
+    box = Box(box_facts, stack)
     try:
         for phase in ("start", *PHASES):
             begun = time.monotonic()
@@ -330,6 +365,8 @@ def main() -> int:
             finally:
                 result["phases"][phase] = round(time.monotonic() - begun, 1)
         else:
+            if torch := os.environ.get("WHEELYARD_CPU_TORCH"):
+                result["trained"] = box.train(torch)
             result |= {"ranks": box.ranks, "purged": box.purged,
                        "attempts": sorted(f"{one['purpose']} {one['package']}" for one in box.attempts)}
     finally:

@@ -239,10 +239,11 @@ def check():
 def found():
     """What CMake would look for, at the places that it was given."""
     given = lambda name: os.environ.get(name, "")
-    places = [given(name) for name in ("CUSPARSELT_ROOT", "MAGMA_HOME", "NCCL_ROOT", "INTEL_MKL_DIR") if given(name)]
+    places = [given(name) for name in ("CUSPARSELT_ROOT", "MAGMA_HOME", "NCCL_ROOT", "INTEL_MKL_DIR", "MKL_ROOT") if given(name)]
     for name in ("CMAKE_PREFIX_PATH", "CMAKE_INCLUDE_PATH", "CMAKE_LIBRARY_PATH"):
         places += [one for one in given(name).split(":") if one]
     wanted = {"lib/libmkl_core.a": given("BLAS") == "MKL", "include/cusparseLt.h": given("USE_CUSPARSELT") == "1", "lib/libnccl.so": given("USE_SYSTEM_NCCL") == "1",
+              "include/cudss.h": given("USE_CUDSS") == "1",
               "include/magma.h": "MAGMA" in project["promises"], "cblas.h": given("BLAS") == "FlexiBLAS"}
     for file, is_wanted in wanted.items():
         if is_wanted and not any(Path(place, file).exists() for place in places):
@@ -331,7 +332,7 @@ MEMBERS = {
     "torchaudio": {"torchaudio/__init__.py": "from torchaudio import functional, transforms\n", "torchaudio/functional.py": AUDIO_FUNCTIONAL,
                    "torchaudio/transforms.py": AUDIO_TRANSFORMS},
     "torchtext": {"torchtext/__init__.py": "import torch\n"},
-    "pytorch-triton-rocm": {"triton/__init__.py": ""},
+    "pytorch-triton-rocm": {"triton/__init__.py": ""}, "triton-rocm": {"triton/__init__.py": ""},
     "mpi4py": {"mpi4py/__init__.py": "", "mpi4py/MPI.py": MPI4PY, "mpi4py/_ranks.py": RANKS},
     "horovod": {"horovod/__init__.py": "", "horovod/torch.py": HOROVOD, "horovod/run.py": "def main(): print('Available: [X] PyTorch, [X] MPI, [X] Gloo')\n", "horovod/_ranks.py": RANKS}}
 VERSION_VARIABLES = {"torch": "PYTORCH_BUILD_VERSION", "mpi4py": "", "horovod": ""}
@@ -348,7 +349,9 @@ PUBLIC = {"numpy": "1.26.4", "cmake": "3.31.6", "ninja": "1.13.0", "filelock": "
           "tqdm": "4.67.0", "requests": "2.32.0", "lightning-utilities": "0.15.2"}
 PUBLIC |= {name: "1.0" for name in ("iniconfig", "toml", "memory_profiler", "matplotlib", "pyqt5", "graphviz", "nltk", "jupyter", "jupyterlab", "wandb", "gym",
                                    "pyspark", "scikit-learn", "scikit-image", "h5py", "tensorboard-plugin-wit", "tensorboard-pytorch")}
-PUBLIC |= {"tensorboard": "2.11.2", "tensorboard_plugin_profile": "2.11.2"}
+PUBLIC |= {"tensorboard": "2.11.2", "tensorboard_plugin_profile": "2.11.2", "build": "1.3.0"}
+# `python -m build --wheel --no-isolation --outdir FOLDER .`, of the stand-ins' back end.
+FRONT_END = "import sys\nsys.path.insert(0, '.')\nimport back_end\nback_end.build_wheel(sys.argv[sys.argv.index('--outdir') + 1])\n"
 # What a wheel puts into an environment's folder, beside modules.
 DATA = {"mkl-static": "lib/libmkl_core.a"}
 REAL = {"setuptools": "69.5.1", "wheel": "0.45.1", "packaging": "25.0"}  # real code under an older version
@@ -445,6 +448,7 @@ class StandIns:
     def make_public(self) -> None:
         for name, version in PUBLIC.items():
             data = {f"{name.replace('-', '_')}-{version}.data/data/{DATA[name]}": b""} if name in DATA else {}
+            data |= {"build/__main__.py": FRONT_END.encode(), "build/__init__.py": b""} if name == "build" else {}
             Wheel(name, version, extra_members=data, metadata_lines=tuple(f"Requires-Dist: {one}" for one in REQUIRES.get(name, ()))).write(self.index)
         for name, version in REAL.items():
             [real] = (CLIENTS / "wheels").glob(f"{name}-*.whl")
@@ -469,5 +473,6 @@ class StandIns:
             text = text if one["name"] == "nccl" else PREFIX_OF_CONFIGURE + text
             self.repository(one["name"], {"autogen.sh": "#!/bin/bash\n", "configure": CONFIGURE, "Makefile": text}, one["tag"])
         # Git clones only from its own user's folder.
+        (SERVER / "repositories").mkdir(exist_ok=True)
         subprocess.run(["chown", "-R", str(IDS["agent"]), str(SERVER / "repositories")], check=True)
         subprocess.run(["chmod", "-R", "a+rX", str(SERVER)], check=True)
