@@ -31,6 +31,7 @@ struct Arguments {
     bool all = false;             // `retry`
     std::string code;             // `retry`
     std::int64_t interval_s = 0;  // `run`; 0: until nothing is left to do
+    std::string index;            // `pairs`; empty: pip's
     std::string failpoint;        // tests only: WHEELYARD_FAILPOINT
 };
 
@@ -50,6 +51,8 @@ struct Arguments {
 [[nodiscard]] int run_reproduce(const Arguments& arguments);
 [[nodiscard]] int run_cancel(const Arguments& arguments);
 [[nodiscard]] int run_cron_line(const Arguments& arguments);
+[[nodiscard]] int run_pairs_check(const Arguments& arguments);
+[[nodiscard]] int run_pairs_update(const Arguments& arguments);
 [[nodiscard]] int run_scrontab_line(const Arguments& arguments);
 
 }  // namespace wheelyard::builder

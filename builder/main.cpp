@@ -95,6 +95,11 @@ void add_user_files_options(CLI::App& app, Arguments& arguments) {
     app.add_option("--to", arguments.to, "The folder to install the files in")->type_name("FOLDER");
 }
 
+void add_pairs_options(CLI::App& app, Arguments& arguments) {
+    app.add_option("--index", arguments.index, "Ask this index (default: those that pip is configured for)")
+        ->type_name("URL");
+}
+
 void add_init_options(CLI::App& app, Arguments& arguments) {
     app.add_option("--to", arguments.to, "The file to write, or - for standard output (default: site.toml)")
         ->type_name("FILE");
@@ -216,6 +221,30 @@ constexpr CommandRow commands[] = {
     {"", "cancel", "Stop an attempt and its job; the agent does not retry it until `retry`",
      "  wheelyard-builder cancel --site site.toml markupsafe-3.0.2-cp311\n", wheelyard::builder::run_cancel,
      false, "ATTEMPT", "An attempt, or a cell with a running attempt"},
+    {"pairs", "check", "Compare a table of version pairs with the metadata of an index's wheels",
+     "  wheelyard-builder pairs check site-configs/common/versions.toml\n"
+     "  wheelyard-builder pairs check versions.toml --json | jq -r '.lines[] | select(.row).row'\n"
+     "  wheelyard-builder pairs check versions.toml --index https://pypi.org/simple/\n\n"
+     "It reads which torch each torchvision, torchaudio, xformers, vllm … requires, and the triton, cuDNN "
+     "and "
+     "Pythons of each torch; of other companions in the table, whether there is a newer release. Metadata "
+     "does "
+     "not name the CUDA and ROCm that a torch can be built with, compilers, or CMake: such rows stay a "
+     "person's.\n"
+     "Exit status: 0 the table says it all, 1 a row is proposed, differs or is lacking, or an index could "
+     "not "
+     "be "
+     "read, 2 usage, or the table is invalid.\n",
+     wheelyard::builder::run_pairs_check, true, "TABLE", "A file that `version_pairs` of a site file names",
+     add_pairs_options, false},
+    {"pairs", "update", "Do the same, and add the proposed rows to the table",
+     "  wheelyard-builder pairs update site-configs/common/versions.toml && git diff\n\n"
+     "Each row names its source. A row that is there is never changed: where metadata differs, it is only "
+     "listed.\n"
+     "Exit status: 0 the table says it all now, 1 something else is to look at, 2 usage, or the table is "
+     "invalid.\n",
+     wheelyard::builder::run_pairs_update, true, "TABLE", "A file that `version_pairs` of a site file names",
+     add_pairs_options, false},
     {"notify", "test", "Run the command of [notify] on a test notice, and show what it prints",
      "  wheelyard-builder notify test --site site.toml\n\n"
      "Exit status: that of a success only if the command ended with 0.\n",
@@ -230,6 +259,7 @@ constexpr CommandRow commands[] = {
 
 constexpr GroupRow groups[] = {
     {"site", "Write a first site file, check that the machine matches it, write the files for its users"},
+    {"pairs", "Which versions go together, by the metadata of an index's wheels"},
     {"notify", "Who is told what needs a person"},
 };
 
@@ -295,7 +325,7 @@ int main(int argc, char** argv) {
         }
     }
     const std::vector<Heading> headings = {
-        {"Commands to set up a site", {"site", "cron-line", "scrontab-line", "notify"}},
+        {"Commands to set up a site", {"site", "cron-line", "scrontab-line", "notify", "pairs"}},
         {"Commands to build", {"plan", "run", "tick"}},
         {"Commands to look at what is built", {"status", "explain", "logs", "doctor"}},
         {"Commands to change what is built", {"retry", "retest", "reproduce", "cancel"}},

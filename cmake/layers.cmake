@@ -47,6 +47,7 @@ wheelyard_layer(remote       builder/remote               base io simple inspect
 wheelyard_layer(script       builder/script               base wheel simple attempt site schedule)
 wheelyard_layer(plan         builder/plan                 base accelerator wheel simple attempt doctor site script)
 wheelyard_layer(sources      builder/sources              base io wheel simple attempt doctor site plan)
+wheelyard_layer(pairs        builder/pairs                base io accelerator wheel simple verdict zip site sources)
 wheelyard_layer(users        builder/users                base accelerator simple site schedule)
 
 wheelyard_group(agent: the steps of an attempt, and the commands of wheelyard-builder)
@@ -55,7 +56,7 @@ wheelyard_layer(agent        builder/agent                base simple wire attem
 wheelyard_layer(show         builder/show                 base io simple attempt plan)
 wheelyard_layer(site_check   builder/site_check           base io accelerator wheel simple attempt schedule site remote script plan sources users show survey)
 wheelyard_layer(workplace    builder/workplace            base io notify simple status attempt schedule site remote script plan agent show)
-wheelyard_layer(builder      builder                      base io notify wire attempt doctor site survey schedule script plan users agent show site_check workplace)
+wheelyard_layer(builder      builder                      base io wheel notify simple wire attempt doctor site survey schedule script plan sources pairs users agent show site_check workplace)
 
 wheelyard_group(governor: when a compile may start; it and the builder include nothing of each other)
 wheelyard_layer(memory       builder/governor/memory      base)

@@ -391,11 +391,20 @@ class Planner {
         return best;
     }
 
+    // "==2.4.0", by the version pairs or the recipe; of a version that neither names " that [against.versions] of its recipe
+    // or a version pair names".
+    [[nodiscard]] static std::string allowed_of(const VersionedCell& it) {
+        for (const auto& [own, allowed] : it.recipe.against_versions) {
+            const auto version = Version::parse(own);
+            if (version && version->compare_public(it.version) == std::strong_ordering::equal) return allowed;
+        }
+        return " that a version pair, or [against.versions] of its recipe, names for it";
+    }
+
     void judge_against(const VersionedCell& it, const Cell* other) const {
         if (other == nullptr) {
-            return it.set(CellState::impossible,
-                          "the site file wants no matching " + it.recipe.against +
-                              " for this Python and accelerator; see [against.versions] in its recipe");
+            return it.set(CellState::impossible, "the site file wants no " + it.recipe.against +
+                                                     allowed_of(it) + " for this Python and accelerator");
         }
         const bool is_had = other->state == CellState::have;
         const bool is_elsewhere =

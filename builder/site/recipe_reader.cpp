@@ -101,7 +101,9 @@ void read_source(io::TomlTable root, RecipeLayer& layer) {
     if (kind == SourceKind::git) {
         read_url(table, "url", layer, &Recipe::url);
         const std::string tag = table.string_or("tag", "v{version}");
-        if (tag.find("{version}") == std::string::npos || tag.starts_with("-"))
+        const auto& of = layer.versions.specifiers();
+        const bool is_of_one_version = of.size() == 1 && of.front().is_exact();
+        if ((tag.find("{version}") == std::string::npos && !is_of_one_version) || tag.starts_with("-"))
             table.report("tag", "expected a tag with {version} in it, found `" + tag + "`");
         return set(layer, &Recipe::tag, tag);
     }

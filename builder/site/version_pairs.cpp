@@ -160,8 +160,8 @@ std::string render_version_pairs_markdown(const std::vector<VersionPair>& pairs)
         "site's\n`version_pairs` names; `plan --explain` cites the rows of each cell. Do not edit this "
         "page:\n"
         "`WHEELYARD_UPDATE_GOLDEN=1 ctest -R site/version_pairs` writes it, and "
-        "`scripts/check-version-pairs` says where an\n"
-        "upstream has a newer release than the newest row.\n";
+        "`wheelyard-builder pairs\n"
+        "update` adds the rows that the metadata of an index's wheels supports.\n";
     for (const auto& row : use_rows) {
         text += "\n## " + std::string(row.heading) + "\n\n" + std::string(row.about) + "\n\n";
         text += "| package | with | why | source |\n|---|---|---|---|\n";

@@ -82,6 +82,7 @@ struct AcceleratorKind {
     std::optional<std::string> (*toolkit_of_label)(std::string_view local);
     Texts toolkit_modules = {};             // whose version is the toolkit's: "cudacore"
     std::string_view toolkit_library = {};  // the same of a library: "libcudart.so."
+    Texts toolkit_wheels = {};  // globs of the requirements of wheels of which the version is the toolkit's
     // Words of a local version that promise code or libraries, before a number; none: nothing is promised.
     Texts promising_words = {};
     std::string_view promise = {};        // "CUDA code or a dependency on a CUDA library"

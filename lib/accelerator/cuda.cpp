@@ -170,6 +170,8 @@ constexpr std::string_view architecture_prefixes[] = {sm};
 constexpr std::string_view modules[] = {"cuda", "cudatoolkit", "cuda-toolkit"};
 // "nvhpc/23.9" does not determine a CUDA version.
 constexpr std::string_view toolkit_modules[] = {"cuda", "cudacore", "cudatoolkit"};
+// As upstream's wheels of torch require them: cuda-toolkit since 2.14, https://pypi.org/project/torch/
+constexpr std::string_view toolkit_wheels[] = {"cuda-toolkit", "nvidia-cuda-runtime-cu*"};
 constexpr std::string_view promising_words[] = {"cu", "cuda"};
 // torch's own, and Cray MPICH's GPU transport layer.
 constexpr std::string_view dependents[] = {"libc10_cuda", "libtorch_cuda", "libmpi_gtl_cuda"};
@@ -211,6 +213,7 @@ constexpr AcceleratorKind kind = {
     .toolkit_modules = toolkit_modules,
     // Other libraries (libcudnn.so.9, libcufft.so.11) have version numbers of their own.
     .toolkit_library = "libcudart.so.",
+    .toolkit_wheels = toolkit_wheels,
     .promising_words = promising_words,
     .promise = "CUDA code or a dependency on a CUDA library",
     .libraries = libraries,

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "builder/plan/plan.hpp"
+#include "builder/plan/version_choice.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/temp_dir.hpp"
 #include "lib/base/text/text.hpp"
@@ -168,6 +169,112 @@ TEST_CASE("what a site answers to torch 2.9 for Python 3.13, and to torch 2.15")
                  (cell.state == CellState::wanted ? "" : ": " + reason) + " |";
     }
     CHECK(test_support::part_difference("how-to/sites/README.md", "answers", table + "\n") == "");
+}
+
+struct Companion {
+    const char* package;
+    const char* version;               // the newest release
+    const char* requires_python = "";  // of its sdist, by its page of the index
+};
+const Companion companions[] = {
+    {"apex", "25.9"},
+    {"bitsandbytes", "0.50.2"},
+    {"causal-conv1d", "1.7.0", ">=3.9"},
+    {"cupy", "14.2.0", ">=3.10"},
+    {"deepspeed", "0.19.8"},
+    {"flash-attn", "2.8.3.post2", ">=3.9"},
+    {"h5py", "3.16.0", ">=3.10"},
+    {"mamba-ssm", "2.3.2.post1", ">=3.9"},
+    {"petsc4py", "3.26.1"},
+    {"torch-cluster", "1.6.3", ">=3.8"},
+    {"torch-scatter", "2.1.2", ">=3.8"},
+    {"torch-sparse", "0.6.18", ">=3.8"},
+    {"torch-spline-conv", "1.2.2", ">=3.7"},
+    {"transformer-engine-torch", "2.20.2", ">=3.10.0"},
+    {"vllm", "0.33.0", "<3.15,>=3.11"},
+    {"xformers", "", ">=3.9"},  // the one of the site's torch
+};
+
+Want want_of(const Site& site, const std::string& package, const std::string& version) {
+    Want want;
+    want.package = package;
+    want.pythons = {site.pythons.front().version};
+    want.versions = {version};
+    return want;
+}
+
+// The plan of a site that wants every companion beside the first torch of its own.
+Plan plan_with_companions(const std::string& name) {
+    Known known = read_known(name);
+    std::string torch;
+    for (const auto& want : known.site.wants) {
+        if (want.package == "torch" && torch.empty()) torch = want.versions.front();
+    }
+    bool has_mpi4py = false;
+    for (const auto& want : known.site.wants)
+        has_mpi4py = has_mpi4py || want.package == "mpi4py";
+    if (!has_mpi4py) known.site.wants.push_back(want_of(known.site, "mpi4py", "4.1.2"));
+    for (const auto& one : companions) {
+        std::string version = one.version;
+        if (version.empty()) {
+            const auto fitting = companion_of(known.recipes.of(one.package), *wheel::Version::parse(torch));
+            version = fitting ? fitting->text() : "0.0.35";
+        }
+        known.site.wants.push_back(want_of(known.site, one.package, version));
+    }
+    World world = world_of(known);
+    for (const auto& one : companions) {
+        for (auto& offer : world.offers.at(one.package)->sdists)
+            offer.requires_python = one.requires_python;
+    }
+    return make_plan(known.site, known.recipes, world);
+}
+
+TEST_CASE("each companion that users ask for has a cell at each site, or a row that says why not") {
+    std::string lines;
+    for (const std::string name : sites) {
+        CAPTURE(name);
+        const Plan plan = plan_with_companions(name);
+        for (const auto& companion : companions) {
+            CAPTURE(std::string(companion.package));
+            std::set<std::string> seen;
+            for (const auto& cell : plan.cells) {
+                if (cell.package != companion.package) continue;
+                const bool buildable = cell.state == CellState::wanted || cell.state == CellState::held;
+                CHECK((buildable || !cell.reason.empty()));
+                const std::string line =
+                    name + ": " + cell.package + "==" + cell.version +
+                    (cell.against.empty() ? "" : " against " + cell.against) + ": " +
+                    (buildable ? "built" : cell.reason.substr(0, cell.reason.find(" (")));
+                if (seen.insert(line).second) lines += line + "\n";
+            }
+            CHECK(!seen.empty());
+        }
+    }
+    CHECK(test_support::golden_difference("builder/companions.txt", lines) == "");
+    struct Row {
+        const char* line;
+        const char* why;  // of the package's documents
+    };
+    const Row rows[] = {
+        {"archer2: flash-attn==2.8.3.post2: ", "GPUs alone"},
+        {"bede-gh200: flash-attn==2.8.3.post2+cu123.gh200 against torch==2.4.0+cu123.gh200: built",
+         "CUDA 12, torch 2.2"},
+        {"frontier: flash-attn==2.8.3.post2+rocm57.gfx90a: the site has rocm 5.7.1, it needs rocm>=6.0",
+         "ROCm 6.0"},
+        {"derecho: vllm==0.33.0+cu122.a100: the site file wants no torch==2.14.0 ", "its wheel requires it"},
+        {"bede-gh200: mamba-ssm==2.3.2.post1+cu123.gh200: the site file wants no torch>=2.9 ", "triton 3.5"},
+        {"archer2: bitsandbytes==0.50.2+archer2: the site has python 3.9", "Python 3.10"},
+        {"archer2: torch-scatter==2.1.2+archer2 against torch==1.13.1+archer2: built", "CPU"},
+        {"archer2: h5py==3.16.0+archer2 against mpi4py==4.0.1+archer2: it requires Python >=3.10, and this "
+         "is 3.9",
+         "its sdist says so"},
+        {"derecho: h5py==3.16.0+derecho against mpi4py==4.0.1+cu122.a100: built",
+         "its MPI is that of mpi4py"},
+    };
+    for (const auto& row : rows) {
+        CHECK_MESSAGE(lines.find(row.line) != std::string::npos, row.line);
+    }
 }
 
 TEST_CASE("a stack that is missing or invalid is an error that names it") {

@@ -738,8 +738,8 @@ TEST_CASE(
     farm.scene.site.wants = {{"vision", {"0.19.0"}, {"3.11"}, {"gh200"}}};
     CHECK(farm.described() ==
           std::vector<std::string>{
-              "vision-0.19.0+cu123-cp311 impossible: the site file wants no matching torch for this Python "
-              "and accelerator; see [against.versions] in its recipe"});
+              "vision-0.19.0+cu123-cp311 impossible: the site file wants no torch==2.4.0 for this Python "
+              "and accelerator"});
     farm.scene.site.accelerators[0].kind = "rocm";
     CHECK(farm.described() ==
           std::vector<std::string>{"vision-0.19.0-3.11-gh200 impossible: the recipe builds for cuda, "

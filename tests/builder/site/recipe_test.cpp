@@ -44,6 +44,11 @@ TEST_CASE("an invalid recipe is rejected with the position of the mistake") {
         {"kind = \"sdist\"", "kind = \"svn\"", "tarball"},
         {"kind = \"sdist\"", "kind = \"git\"", "url"},
         {"kind = \"sdist\"", "kind = \"upstream\"\nindx = \"https://h/simple/\"", "index"},
+        {"kind = \"sdist\"", "kind = \"git\"\nurl = \"https://h/x\"\ntag = \"v1\"", "a tag with {version}"},
+        {"[test]",
+         "[[override]]\nversions = \">=1\"\nsource = { kind = \"git\", url = \"https://h/x\", tag = \"v1\" "
+         "}\n[test]",
+         "a tag with {version}"},
         {"[source]", "accelerators = [\"cudda\"]\n[source]", "cudda"},
         {"[test]", "[[override]]\nversions = \"two\"\n[test]", "two"},
         {"[test]", "[[override]]\nbuild.front_edn = \"build\"\n[test]", "front_end"},
@@ -86,6 +91,23 @@ source = { kind = "upstream" }
     REQUIRE_MESSAGE(file.has_value(), file.error().text());
     CHECK(file->for_build(*wheel::Version::parse("1.0"), "cpu").index == "https://h/simple/");
     CHECK(file->for_build(*wheel::Version::parse("2.0"), "cpu").index.empty());
+}
+
+TEST_CASE("a tag that does not name its version is that of one version") {
+    const std::string text = R"(config_version = 1
+package = "demo"
+[source]
+kind = "git"
+url = "https://h/demo"
+tag = "{version}"
+[[override]]
+versions = "==25.9"
+source = { kind = "git", url = "https://h/demo", tag = "25.09" }
+)";
+    const auto file = parse_recipe_file(text, "/r/demo.toml");
+    REQUIRE_MESSAGE(file.has_value(), file.error().text());
+    CHECK(file->for_build(*wheel::Version::parse("25.9"), "cuda").tag == "25.09");
+    CHECK(file->for_build(*wheel::Version::parse("25.10"), "cuda").tag == "{version}");
 }
 
 TEST_CASE("a tarball without a digest is rejected") {
