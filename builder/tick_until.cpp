@@ -44,7 +44,7 @@ bool is_settled(const TickReport& report) {
     const bool others = std::any_of(report.active.begin(), report.active.end(), [&](const Attempt& attempt) {
         return !report.uploads_paused || attempt.state != State::uploading;
     });
-    if (others) return false;
+    if (others || report.may_claim) return false;
     const bool paused = !report.active.empty();
     const auto& cells = report.plan.cells;
     return !report.plan.start_nothing.empty() ||

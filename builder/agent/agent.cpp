@@ -110,11 +110,13 @@ base::Result<TickReport> Agent::run_phases() {
     WHEELYARD_TRY(advance_all(journal, report));
     WHEELYARD_TRY(claim_tasks(journal));
     WHEELYARD_TRY(start_wanted(journal, report));
+    WHEELYARD_TRY(note_store());
     WHEELYARD_TRY(trim_work_folder(journal, report));
     WHEELYARD_TRY(tasks_.report(report.plan, world_));
     for (const auto& attempt : journal.attempts) {
         if (!is_over(attempt.state)) report.active.push_back(attempt);
     }
+    report.may_claim = journal.problems.empty() && tasks_.may_claim() && room_for_tasks(journal.attempts) > 0;
     report.uploads_paused = parts_.uploads_paused;
     report.journal_problems = std::move(journal.problems);
     return report;

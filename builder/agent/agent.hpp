@@ -25,6 +25,7 @@ struct TickReport {
     std::vector<base::Error> journal_problems;
     std::optional<base::Error> uploads_paused;  // a person must fix the token; wheels are kept until then
     bool moved = false;                         // an attempt began, changed its state or ended
+    bool may_claim = false;                     // the registry may have a task for a free slot
 };
 
 class Agent {
@@ -100,6 +101,7 @@ class Agent {
     [[nodiscard]] std::size_t room_for_tasks(const std::vector<Attempt>& attempts) const;
     void ask_registry();
     void ask_sources();
+    [[nodiscard]] base::Status note_store() const;
     [[nodiscard]] base::Status start(const Cell& cell, JournalContent& journal);
     [[nodiscard]] base::Status remove_older_trees(const Attempt& attempt,
                                                   const std::vector<Attempt>& attempts) const;
@@ -113,6 +115,7 @@ class Agent {
     TaskLeases tasks_;
     Site site_;  // includes a want for each claimed task
     World world_;
+    std::optional<std::string> store_;  // of the registry, as it answered at asked_
     base::UnixMicros asked_ = 0;
     std::set<std::string> over_;  // the attempts that had ended at asked_
     base::UnixMicros refreshed_ = 0;

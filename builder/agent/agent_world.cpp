@@ -1,9 +1,12 @@
 // What the plan needs to know: the registry's pages and the offers of the source indexes.
 #include <set>
+#include <utility>
 
 #include "builder/agent/agent.hpp"
 #include "builder/agent/limits.hpp"
 #include "builder/attempt/backoff.hpp"
+#include "builder/attempt/known_store.hpp"
+#include "builder/plan/plan_history.hpp"
 
 namespace wheelyard::builder {
 namespace {
@@ -48,12 +51,17 @@ void Agent::ask_registry() {
     world_.published.clear();
     world_.promoted.clear();
     world_.refused_uploads.clear();
+    store_.reset();
     if (parts_.registry == nullptr) return;
     // Only the site's own wants: the wheel of a task is uploaded with the task's grant.
     std::vector<std::string> packages;
     for (const auto& want : wanted_packages(parts_.site, parts_.recipes))
         packages.push_back(want.package);
-    world_.refused_uploads = parts_.registry->refused_uploads(packages);
+    Access access = parts_.registry->access(packages);
+    world_.refused_uploads = std::move(access.refused);
+    store_ = std::move(access.store);
+    const std::string known = read_known_store(parts_.site.state_directory);
+    world_.is_other_store = store_ && !known.empty() && *store_ != known;
     std::optional<base::Error> away;  // after one failure the registry is not asked again in this tick
     for (const auto& want : wanted_packages(site_, parts_.recipes)) {
         if (world_.published.contains(want.package)) continue;
@@ -68,6 +76,15 @@ void Agent::ask_registry() {
         }
         world_.published.emplace(want.package, std::move(page));
     }
+}
+
+// The store of the first wheels, or one that has them all: another one is not noted before a person has decided.
+base::Status Agent::note_store() const {
+    if (!store_ || store_->empty()) return {};
+    const Uploaded wheels = uploaded_wheels(world_, parts_.site);
+    const bool has_them = world_.is_other_store ? wheels.lost + wheels.unknown == 0 : !wheels.has_lost_all();
+    if (!has_them || read_known_store(parts_.site.state_directory) == *store_) return {};
+    return write_known_store(parts_.site.state_directory, *store_);
 }
 
 void Agent::ask_sources() {

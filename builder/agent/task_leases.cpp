@@ -263,21 +263,24 @@ std::size_t TaskLeases::waiting(const std::vector<Attempt>& attempts) const {
 }
 
 base::Status TaskLeases::claim(std::size_t room, std::vector<Attempt>& attempts) {
-    if (!claims_tasks() || away_ || !has_passed(parts_.clock.now(), asked_, world_fresh_ms)) return {};
-    asked_ = parts_.clock.now();
-    while (room > 0 && !away_ && records_.size() < max_claims) {
+    if (has_no_more_ && has_passed(parts_.clock.now(), asked_, world_fresh_ms)) has_no_more_ = false;
+    for (; room > 0 && may_claim(); --room) {
+        asked_ = parts_.clock.now();
         WHEELYARD_TRY(parts_.still_ours());
         ClaimRecord record;
         record.claim = base::encode_hex(base::random_bytes(claim_id_bytes));
         WHEELYARD_TRY(folder_.write(record));
         parts_.failpoints.hit("task.intended");
         WHEELYARD_ASSIGN(const bool lives, ask(record, attempts));
+        has_no_more_ = !lives || record.asking;
         if (!lives) return folder_.remove(record.claim);
         records_.push_back(record);
-        if (record.asking) return {};
-        --room;
     }
     return {};
+}
+
+bool TaskLeases::may_claim() const {
+    return claims_tasks() && !away_ && !has_no_more_ && records_.size() < max_claims;
 }
 
 Want TaskLeases::want_of(const wire::TaskWish& wish) const {

@@ -36,6 +36,8 @@ class TaskLeases {
     [[nodiscard]] bool may_hold(const std::string& cell) const;
     // Claims up to `room` new tasks.
     [[nodiscard]] base::Status claim(std::size_t room, std::vector<Attempt>& attempts);
+    // Whether another task may be there for it: the last answer to a claim was one.
+    [[nodiscard]] bool may_claim() const;
     // Why this agent builds no uploaded sources; nullopt: it does.
     [[nodiscard]] const std::optional<base::Error>& no_uploaded_sources() const { return no_uploads_; }
     // Returns the site with a want for each claimed task.
@@ -79,7 +81,8 @@ class TaskLeases {
     bool sends_log_ = false;        // this tick renewed leases; `run` ticks more often than logs need
     base::UnixMicros renewed_ = 0;  // time of the last renew()
     base::UnixMicros kept_ = 0;     // time of the last renew() or keep_leases()
-    base::UnixMicros asked_ = 0;
+    base::UnixMicros asked_ = 0;    // time of the last claim
+    bool has_no_more_ = false;      // the answer to it was no task
 };
 
 }  // namespace wheelyard::builder

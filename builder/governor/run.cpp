@@ -102,6 +102,7 @@ void set_environment(const std::string& socket, const std::string& root, unsigne
     if (!shims) return;
     const auto names = shimmed_names(search);
     const std::string folder = shim_folder_of(names);
+    if (shim_folder().empty()) remove_unused(std::filesystem::path(folder).parent_path(), "");
     if (const auto made = make_shims(folder, names); !made) {
         std::fprintf(stderr, "governor: cannot create shims: %s\n", made.error().text().c_str());
         return;

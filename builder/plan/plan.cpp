@@ -309,7 +309,10 @@ class Planner {
     }
 
     [[nodiscard]] std::string of_another_store() const {
-        if (!has_lost_all(world_)) return "";
+        if (world_.is_other_store)
+            return "; the registry has another store than the one that took this agent's wheels: for a new "
+                   "registry, name a new folder in [state], else correct `url` in [registry]";
+        if (!uploaded_wheels(world_, site_).has_lost_all()) return "";
         return "; it has no wheel that this agent uploaded: for another registry, or a new one, name a new "
                "folder "
                "in [state]";

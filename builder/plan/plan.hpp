@@ -73,7 +73,8 @@ struct World {
     Pages promoted;   // in the index for everybody; empty if there is none
     Offers offers;    // sdists to build from
     std::map<std::string, base::Error> refused_uploads = {};  // packages that the registry would not accept
-    std::optional<base::Error> no_uploaded_sources = {};      // why this agent builds none
+    bool is_other_store = false;  // the registry has another store than the one that the journal knows
+    std::optional<base::Error> no_uploaded_sources = {};  // why this agent builds none
     std::vector<Attempt> attempts;
     std::vector<base::Error> journal_problems;
     std::vector<HeldQueue> held_queues = {};

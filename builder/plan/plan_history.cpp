@@ -129,22 +129,26 @@ void judge_failures(Cell& cell, const CellHistory& history, const Site& site, co
                   description;
 }
 
-bool has_lost_all(const World& world) {
-    bool has_uploaded = false;
+Uploaded uploaded_wheels(const World& world, const Site& site) {
+    Uploaded count;
     for (const auto& attempt : world.attempts) {
         const bool is_upload = attempt.asked.purpose == Purpose::build && attempt.state == State::done;
-        if (!is_upload || attempt.superseded) continue;
+        const bool is_elsewhere =
+            site.registry && !attempt.wheel.index.empty() && attempt.wheel.index != site.registry->index;
+        if (!is_upload || is_elsewhere || attempt.superseded) continue;
         const auto page = world.published.find(attempt.asked.package);
-        if (page == world.published.end() || !page->second) return false;
+        if (page == world.published.end() || !page->second) {
+            ++count.unknown;
+            continue;
+        }
         const auto has_it = [&](const simple::FileLink& file) {
             return file.filename == attempt.wheel.filename;
         };
-        if (*page->second &&
-            std::any_of((*page->second)->files.begin(), (*page->second)->files.end(), has_it))
-            return false;
-        has_uploaded = true;
+        const bool is_shown = *page->second && std::any_of((*page->second)->files.begin(),
+                                                           (*page->second)->files.end(), has_it);
+        ++(is_shown ? count.shown : count.lost);
     }
-    return has_uploaded;
+    return count;
 }
 
 std::string decision_for_person(const Attempt& attempt, const std::vector<Attempt>& attempts,

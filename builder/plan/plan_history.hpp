@@ -29,9 +29,16 @@ struct CellHistory {
 // many failures, the same error twice, or an unexplained failure after a long build.
 void judge_failures(Cell& cell, const CellHistory& history, const Site& site, const std::string& why);
 
-// Whether the index has none of the wheels that the attempts uploaded, as the store of another registry would. False if
-// the page of one of them is not known.
-[[nodiscard]] bool has_lost_all(const World& world);
+// The wheels that the attempts uploaded to the site's index: how many of them it shows, how many not, and of how many
+// the page is not known.
+struct Uploaded {
+    std::size_t shown = 0;
+    std::size_t lost = 0;
+    std::size_t unknown = 0;
+    // As the store of another registry would.
+    [[nodiscard]] bool has_lost_all() const { return lost > 0 && shown == 0 && unknown == 0; }
+};
+[[nodiscard]] Uploaded uploaded_wheels(const World& world, const Site& site);
 
 // What a person has to decide about a cell whose last attempt is `attempt`, with commands to paste; empty: nothing, or
 // it is not the cell's last.

@@ -21,17 +21,22 @@ bool has(const std::vector<std::string>& list, std::string_view wanted) {
     return std::find(list.begin(), list.end(), wanted) != list.end();
 }
 
-RefusedUploads refuse_all(const std::vector<std::string>& packages, const base::Error& error) {
-    RefusedUploads refused;
+Access refuse_all(const std::vector<std::string>& packages, const base::Error& error) {
+    Access access;
     for (const auto& package : packages)
-        refused.emplace(package, error);
-    return refused;
+        access.refused.emplace(package, error);
+    return access;
+}
+
+std::optional<std::string> store_in(const io::Json& answer) {
+    if (answer.find("store") == nullptr) return std::nullopt;
+    return answer.string_or("store", "");
 }
 
 }  // namespace
 
-RefusedUploads judge_access_answer(const io::HttpAnswer& answer, const std::string& index,
-                                   const std::vector<std::string>& packages) {
+Access judge_access_answer(const io::HttpAnswer& answer, const std::string& index,
+                           const std::vector<std::string>& packages) {
     constexpr int status_ok = 200;
     if (answer.status != status_ok) {
         const auto problem = wire::parse_problem(answer.body);
@@ -48,38 +53,39 @@ RefusedUploads judge_access_answer(const io::HttpAnswer& answer, const std::stri
                                problem->value, "put a valid token into the `token_file` of site.toml"});
         return {};
     }
-    const auto access = io::parse_json(answer.body);
-    if (!access || access->string_or("format", "") != access_format) return {};
-    const std::string token = access->string_or("token", "");
-    if (!has(access->texts("actions"), upload_action))
-        return refuse_all(packages,
-                          {"upload.not_allowed", "The token may not upload to index " + index, token,
-                           "ask the registry's operator for a token: `wheelyard-registry token "
-                           "create --index " +
-                               index + " --action upload`"});
-    const auto projects = access->texts("projects");
-    RefusedUploads refused;
+    const auto shown = io::parse_json(answer.body);
+    if (!shown || shown->string_or("format", "") != access_format) return {};
+    const std::string token = shown->string_or("token", "");
+    Access access;
+    if (!has(shown->texts("actions"), upload_action))
+        access =
+            refuse_all(packages, {"upload.not_allowed", "The token may not upload to index " + index, token,
+                                  "ask the registry's operator for a token: `wheelyard-registry token "
+                                  "create --index " +
+                                      index + " --action upload`"});
+    access.store = store_in(*shown);
+    const auto projects = shown->texts("projects");
     for (const auto& package : packages) {
         if (!has(projects, "*") && !has(projects, package))
-            refused.emplace(package,
-                            base::Error{"upload.not_allowed",
-                                        "The token may upload only " + base::join(projects, ", "), token,
-                                        "ask the registry's operator for a token: "
-                                        "`wheelyard-registry token create --project " +
-                                            package + "`"});
+            access.refused.emplace(
+                package, base::Error{"upload.not_allowed",
+                                     "The token may upload only " + base::join(projects, ", "), token,
+                                     "ask the registry's operator for a token: "
+                                     "`wheelyard-registry token create --project " +
+                                         package + "`"});
     }
-    return refused;
+    return access;
 }
 
-RefusedUploads ask_refused_uploads(io::HttpClient& http, const RegistrySettings& registry,
-                                   const std::vector<std::string>& packages) {
+Access ask_access(io::HttpClient& http, const RegistrySettings& registry,
+                  const std::vector<std::string>& packages) {
     if (packages.empty()) return {};
     const auto token = read_token(registry.token_file);
     if (!token) return refuse_all(packages, token.error());
     const auto answer =
         http.get(registry.url + "/api/v1/indexes/" + base::encode_percent(registry.index) + "/access",
                  {{"Authorization", "Bearer " + *token}}, max_access_answer_bytes);
-    return answer ? judge_access_answer(*answer, registry.index, packages) : RefusedUploads();
+    return answer ? judge_access_answer(*answer, registry.index, packages) : Access();
 }
 
 }  // namespace wheelyard::builder

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,13 +15,19 @@ namespace wheelyard::builder {
 // The packages whose upload the registry would refuse, each with the reason.
 using RefusedUploads = std::map<std::string, base::Error>;
 
+struct Access {
+    RefusedUploads refused = {};
+    // The ID of the registry's store; empty: nothing was published there yet; nullopt: the answer does not say.
+    std::optional<std::string> store = {};
+};
+
 // Converts the registry's answer. Pure. Another index server, or a registry that does not answer now, refuses nothing:
 // the upload itself decides. `packages`: normalised names.
-[[nodiscard]] RefusedUploads judge_access_answer(const io::HttpAnswer& answer, const std::string& index,
-                                                 const std::vector<std::string>& packages);
+[[nodiscard]] Access judge_access_answer(const io::HttpAnswer& answer, const std::string& index,
+                                         const std::vector<std::string>& packages);
 
 // One request. A token file that cannot be read refuses every package.
-[[nodiscard]] RefusedUploads ask_refused_uploads(io::HttpClient& http, const RegistrySettings& registry,
-                                                 const std::vector<std::string>& packages);
+[[nodiscard]] Access ask_access(io::HttpClient& http, const RegistrySettings& registry,
+                                const std::vector<std::string>& packages);
 
 }  // namespace wheelyard::builder

@@ -38,8 +38,8 @@ class Registry {
     [[nodiscard]] virtual base::Status download(const simple::FileLink& link,
                                                 const std::filesystem::path& file,
                                                 const io::HttpProgress& progress) = 0;
-    // The packages whose upload would be refused: asked before they are compiled.
-    [[nodiscard]] virtual RefusedUploads refused_uploads(const std::vector<std::string>& packages) = 0;
+    // Which store answers, and the packages whose upload would be refused: asked before they are compiled.
+    [[nodiscard]] virtual Access access(const std::vector<std::string>& packages) = 0;
     // Adds wheels of the site's index to that index, all of them or none. Idempotent. Errors: as upload().
     [[nodiscard]] virtual base::Status promote(const std::vector<std::string>& filenames) = 0;
     // One try. "upload.refused" is final; every other error is temporary.

@@ -47,8 +47,8 @@ class HttpRegistry final : public Registry {
         const std::string& project) override;
     [[nodiscard]] base::Status download(const simple::FileLink& link, const std::filesystem::path& file,
                                         const io::HttpProgress& progress) override;
-    [[nodiscard]] RefusedUploads refused_uploads(const std::vector<std::string>& packages) override {
-        return ask_refused_uploads(http_, settings_, packages);
+    [[nodiscard]] Access access(const std::vector<std::string>& packages) override {
+        return ask_access(http_, settings_, packages);
     }
     [[nodiscard]] base::Status promote(const std::vector<std::string>& filenames) override;
     [[nodiscard]] base::Status upload(const WheelToUpload& wheel, const io::HttpProgress& progress) override;

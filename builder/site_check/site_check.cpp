@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 
+#include "builder/attempt/known_store.hpp"
 #include "builder/plan/plan.hpp"
 #include "builder/remote/access.hpp"
 #include "builder/remote/upload.hpp"
@@ -308,7 +309,14 @@ class Checker {
             packages.push_back(want.package);
         std::map<std::string, std::vector<std::string>> by_reason;
         std::map<std::string, std::string> advice;
-        for (const auto& [package, error] : ask_refused_uploads(http, *site_.registry, packages)) {
+        const Access access = ask_access(http, *site_.registry, packages);
+        const std::string known = read_known_store(site_.state_directory);
+        if (access.store && !known.empty() && *access.store != known)
+            add("journal", false,
+                "it knows another store than that of " + site_.registry->url + ": " +
+                    site_.state_directory.string(),
+                "for a new registry, name a new folder in [state], else correct `url` in [registry]");
+        for (const auto& [package, error] : access.refused) {
             by_reason[error.sentence].push_back(package);
             advice[error.sentence] = error.advice;
         }

@@ -8,6 +8,7 @@
 #include "indexer/avail_wheels/source/source.hpp"
 #include "indexer/avail_wheels/table/table.hpp"
 #include "indexer/avail_wheels/words.hpp"
+#include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/usage.hpp"
 #include "lib/base/version.hpp"
@@ -20,7 +21,7 @@ constexpr int usage_status = 2;
 
 constexpr const char* description =
     "Lists the wheels that are available, from an index or a wheelhouse. By default only\n"
-    "  - the newest version of each package (a pre-release only if there is no other version);\n"
+    "  - the newest version of each package (with a name, a pre-release only if there is no other);\n"
     "  - wheels for the Python of the active virtual environment or of the loaded module, otherwise for "
     "every "
     "Python;\n"
@@ -240,7 +241,7 @@ std::vector<std::string> unabbreviated(const CLI::App& app, std::vector<std::str
 }
 
 Leave usage_error(const std::string& what) {
-    return {usage_status, "avail_wheels: error: " + what + "\nSee avail_wheels --help.\n"};
+    return {usage_status, "avail_wheels: error: " + base::printable(what) + "\nSee avail_wheels --help.\n"};
 }
 
 }  // namespace

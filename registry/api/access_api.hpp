@@ -6,13 +6,15 @@
 
 #include "registry/access/tokens.hpp"
 #include "registry/config/config.hpp"
+#include "registry/database/store.hpp"
 #include "registry/http/api.hpp"
 
 namespace wheelyard::registry {
 
 inline constexpr std::string_view access_operation = "showAccess";
 
-[[nodiscard]] wire::Answered<http::ApiReply> show_access(const RegistryConfig& config, TokenVerifier& tokens,
+[[nodiscard]] wire::Answered<http::ApiReply> show_access(const RegistryConfig& config,
+                                                         const database::Store& store, TokenVerifier& tokens,
                                                          const http::ApiRequest& request);
 
 }  // namespace wheelyard::registry

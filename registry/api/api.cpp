@@ -80,7 +80,8 @@ wire::Answered<http::ApiReply> Api::answer(const http::ApiRequest& request) {
 wire::Answered<http::ApiReply> Api::answer_now(const http::ApiRequest& request) {
     if (request.operation == "readAudit") return read_audit(request);
     if (request.operation == "explainProject") return explain(request);
-    if (request.operation == access_operation) return show_access(parts_.config, parts_.tokens, request);
+    if (request.operation == access_operation)
+        return show_access(parts_.config, parts_.store, parts_.tokens, request);
     if (request.operation == "readProvenance") return provenance(request);
     if (request.operation == "listIndexFiles") return list_index_files(request);
     if (request.operation == "describeStorage") return storage(request);

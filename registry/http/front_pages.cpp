@@ -167,9 +167,8 @@ std::string render_index_page(const page::Farm& farm, const IndexEntry& index, s
                                       std::pair(simple::ModuleKind::tcl, "Environment Modules")}) {
         append_details(
             body,
-            std::string(words) +
-                ": a modulefile; wheelyard-indexer client-config --to FOLDER writes it with its folder, also "
-                "for several node types",
+            std::string(words) + ": a modulefile; wheelyard-indexer client-config --to FOLDER --node " +
+                index.name + "=" + source.place + " writes it with its folder, also for several node types",
             simple::render_modulefile(kind, index.name, "/path/to/that/folder", nodes));
     }
     std::vector<page::Link> trail;

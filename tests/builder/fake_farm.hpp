@@ -120,9 +120,9 @@ class FolderRegistry final : public Registry {
         WHEELYARD_ASSIGN(const auto bytes, base::read_file(folder_ / link.filename, base::mib));
         return base::replace_file(file, bytes);
     }
-    RefusedUploads refused_uploads(const std::vector<std::string>& packages) override {
+    Access access(const std::vector<std::string>& packages) override {
         asked_uploads = packages;
-        return refused;
+        return {refused, store};
     }
     base::Status promote(const std::vector<std::string>& filenames) override {
         ++promotions;
@@ -159,6 +159,7 @@ class FolderRegistry final : public Registry {
     std::optional<base::ErrorKind> upload_fails = {};
     std::string refusal;
     RefusedUploads refused;                  // before an upload is tried
+    std::optional<std::string> store;        // its ID, as the answer says it
     std::vector<std::string> asked_uploads;  // of the last question about them
     int uploads = 0;
     [[nodiscard]] std::set<std::string> promoted() const {

@@ -31,7 +31,7 @@ class GrantedUploads final : public Registry {
                           const io::HttpProgress& progress) override {
         return registry_.download(link, file, progress);
     }
-    RefusedUploads refused_uploads(const std::vector<std::string>&) override { return {}; }
+    Access access(const std::vector<std::string>&) override { return {}; }
     base::Status promote(const std::vector<std::string>& filenames) override {
         return registry_.promote(filenames);
     }

@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 from support.case import FarmCase, main
-from support.farm import COMMAND_TIMEOUT_S
+from support.farm import COMMAND_TIMEOUT_S, INDEX, Farm
 from support.few_programs import link_programs
 from support.package_index import FAST_C, PackageIndex, write_sdist
 from support.site import Site
@@ -137,6 +137,25 @@ class FirstHourTest(FarmCase):
             [attempt] = site.attempts()
             self.assertEqual((done.returncode, attempt["failure"]["cause"]), (1, "compiler.missing"), done.stdout + done.stderr)
             self.assertIn("build-essential", done.stdout + done.stderr)
+
+    def test_a_journal_notices_that_its_registry_was_replaced(self):
+        with PackageIndex(self.folder / "sources") as sources:
+            write_sdist(sources.folder, "yard-moved", "1.0")
+            site = Site(self.farm, sources, self.farm.create_token(), {"yard-moved": "1.0"}, name="moved")
+            self.assert_ran(site.builder("run"), "1 have")
+            self.assertNotIn("another store", site.builder("plan").stdout)
+            with Farm() as other:
+                token = other.create_token()
+                other.start()
+                site.file.write_text(site.file.read_text().replace(self.farm.url, other.url))
+                (site.folder / "token").write_text(token + "\n")
+                self.assert_ran(site.builder("plan"), "1 given up", "the registry has another store", "name a new folder in [state]")
+                self.assert_failed(site.builder("run"), "the registry has another store")
+                self.assert_failed(site.builder("site", "check"), f"it knows another store than that of {other.url}")
+                [wheel] = self.farm.tree.rglob("yard_moved-1.0-*.whl")
+                self.assert_ran(other.run("wheelyard-registry", "import", INDEX, wheel, "-c", other.config))
+                self.assert_ran(site.builder("run"), "1 have")
+                self.assertNotIn("another store", site.builder("site", "check").stdout)
 
     def test_the_front_page_of_a_registry_is_no_index_with_its_links_as_packages(self):
         self.assert_ran(self.farm.run("wheelyard-registry", "import", "--config", self.farm.config, "debian12",

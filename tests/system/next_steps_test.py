@@ -1,11 +1,13 @@
 """Commands that our programs print for the reader to paste run as printed, in a shell that has only the programs on its PATH."""
 
+import html
 import re
 import subprocess
 import unittest
 from pathlib import Path
 
 from support.case import FarmCase, main
+from support.clients import RawUpload
 from support.farm import BIN, COMMAND_TIMEOUT_S, INDEX, ROOT
 from support.package_index import PackageIndex, write_sdist
 from support.site import PYTHON, Site
@@ -38,6 +40,32 @@ class NextStepsTest(FarmCase):
             self.assertTrue(commands, shown)
             for command in sorted(commands):
                 self.paste(command, site.environment, self.folder)
+
+    def test_what_the_pages_show(self):
+        self.assertEqual(RawUpload(self.farm, self.token, Wheel("yard-shown").write(self.folder)).send()[0], 200)
+        self.assertEqual(RawUpload(self.farm, self.token, Wheel("yard-shown", "0.9").write(self.folder)).send()[0], 200)
+        subprocess.run([PYTHON, "-m", "venv", self.folder / "venv"], check=True, timeout=COMMAND_TIMEOUT_S)
+
+        def typed(command: str) -> subprocess.CompletedProcess:
+            path = f"{self.folder}/venv/bin:{BIN}:/usr/bin:/bin"
+            return subprocess.run(["sh", "-c", command], cwd=self.folder, env=self.farm.environment | {"PATH": path}, capture_output=True,
+                                  text=True, timeout=COMMAND_TIMEOUT_S)
+
+        def shown(path: str, pattern: str) -> str:
+            return html.unescape(re.search(pattern, self.farm.get(path)[2].decode(), re.DOTALL).group(1))
+
+        of_index = shown(f"/{INDEX}/", "<pre>(pip install .*?)</pre>")
+        self.assert_ran(typed(of_index.replace("PACKAGE", "yard-shown")), "Successfully installed yard-shown-1.0")
+        of_project = shown(f"/{INDEX}/project/yard-shown/", '<code id="install-line"[^>]*>(.*?)</code>')
+        self.assert_ran(typed(of_project.replace("https://THIS-SERVER", self.farm.url)), "Requirement already satisfied: yard-shown")
+        configuration = shown(f"/{INDEX}/", r"<summary>pip: .*?<pre>(.*?)</pre>")
+        (self.folder / "pip.conf").write_text(configuration)
+        self.assert_ran(typed("PIP_CONFIG_FILE=pip.conf pip install --force-reinstall yard-shown==0.9"), "Successfully installed yard-shown-0.9")
+        modules = shown(f"/{INDEX}/", "(wheelyard-indexer client-config .*?) writes")
+        self.assert_ran(typed(modules.replace("FOLDER", "made")))
+        self.assertTrue(any((self.folder / "made").iterdir()))
+        request = shown(f"/{INDEX}/builds/", "<pre>(avail_wheels --request .*?)</pre>")
+        self.paste(f"PIP_INDEX_URL={self.farm.simple_url()} {request}", self.farm.environment, self.folder)
 
     def test_what_the_demo_prints_that_is_kept(self):
         """Its last block, for the farm of this test, with a wheel from elsewhere instead of the public index's."""

@@ -96,6 +96,15 @@ class PortableTest(unittest.TestCase):
                     self.assertEqual(done.returncode, 0, done.stderr)
                     self.assertIn(program, done.stdout)
 
+    def test_no_program_asks_for_a_c_library_so_the_glibc_of_a_distribution_does_not_count(self):
+        for machine, root in self.roots.items():
+            for name in PROGRAMS:
+                with self.subTest(machine=machine, program=name):
+                    shown = subprocess.run(["readelf", "--dynamic", "--version-info", "--wide", root.folder / "bin" / name], check=True,
+                                           capture_output=True, text=True, env={"PATH": os.environ["PATH"], "LC_ALL": "C"}).stdout
+                    self.assertNotIn("(NEEDED)", shown)
+                    self.assertNotIn("GLIBC_", shown)
+
     def test_the_certificates_of_each_distribution_are_found_and_a_server_without_one_is_refused(self):
         upstream = self.start_upstream(HOST)
         for machine, root in self.roots.items():

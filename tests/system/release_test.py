@@ -2,6 +2,8 @@
 
 import io
 import json
+import os
+import re
 import shutil
 import subprocess
 import tarfile
@@ -97,6 +99,27 @@ class ReleaseTest(unittest.TestCase):
         sums = (out / "SHA256SUMS").read_text()
         for text, status in ((sums, True), (sums.replace("wheelyard", "otheryard"), False)):
             self.assertEqual(subprocess.run(verify, input=text, text=True, capture_output=True).returncode == 0, status)
+
+    @unittest.skipUnless(shutil.which("gpg") and shutil.which("gpgconf"), "no gpg")
+    def test_the_signature_of_a_key_that_gpg_has_verifies_as_the_release_prints_it(self):
+        home = self.folder / "gpg"  # a short path: gpg's agent listens on a socket there
+        home.mkdir(mode=0o700)
+        environment = os.environ | {"GNUPGHOME": str(home)}
+        self.addCleanup(subprocess.run, ["gpgconf", "--kill", "all"], env=environment, check=True)
+        subprocess.run(["gpg", "--batch", "--quiet", "--passphrase", "", "--quick-generate-key", "releaser@example.org", "ed25519", "sign", "never"],
+                       env=environment, check=True, capture_output=True, timeout=COMMAND_TIMEOUT_S)
+        out = self.folder / "out"
+        done = subprocess.run([self.clone / "scripts/release", VERSION, "--packages", self.packages, "--out", out, "--key", "releaser@example.org"],
+                              env=environment, capture_output=True, text=True, timeout=COMMAND_TIMEOUT_S)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        printed = re.findall(r"^verify: (.*)$", done.stdout, re.MULTILINE)
+        self.assertEqual(len(printed), 2, done.stdout)
+        for command in printed:
+            subprocess.run(command, shell=True, cwd=out, env=environment, check=True, capture_output=True)
+        sums = out / "SHA256SUMS"
+        sums.write_text(sums.read_text().replace("wheelyard", "otheryard"))
+        for command in printed:
+            self.assertNotEqual(subprocess.run(command, shell=True, cwd=out, env=environment, capture_output=True).returncode, 0, command)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,16 @@
 // Chooses the folder, and checks the private one. /tmp belongs to everyone: who creates a name there first, owns it.
 #include "builder/governor/admission/kept_folder.hpp"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstdlib>
+#include <ctime>
+
+#include "builder/governor/admission/limits.hpp"
 
 namespace wheelyard::governor {
 namespace {
@@ -61,6 +66,22 @@ base::Status prepare_kept(const fs::path& kept) {
     const std::string inside = kept.lexically_relative(folder).string();
     if (inside.empty() || inside.starts_with("..")) return {};
     return make_private_folder(folder);
+}
+
+void mark_used(const fs::path& kept) {
+    ::utimensat(AT_FDCWD, kept.c_str(), nullptr, 0);
+}
+
+void remove_unused(const fs::path& folder, std::string_view prefix) {
+    constexpr std::int64_t day_s = 24 * 60 * 60;
+    const std::int64_t since = std::time(nullptr) - unused_days * day_s;
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(folder, error)) {
+        struct stat status {};
+        if (!entry.path().filename().string().starts_with(prefix)) continue;
+        if (::lstat(entry.path().c_str(), &status) == 0 && status.st_mtime < since)
+            fs::remove_all(entry.path(), error);
+    }
 }
 
 }  // namespace wheelyard::governor

@@ -1,8 +1,9 @@
-// The folder of what the governor keeps between builds: its history and its shims.
+// The folder of what the governor keeps between builds: its history, its shims and its library.
 #pragma once
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 #include "lib/base/result.hpp"
 
@@ -21,5 +22,10 @@ namespace wheelyard::governor {
 
 // Prepares the place of `kept`, a path in kept_folder(): make_private_folder, if it lies in private_folder().
 [[nodiscard]] base::Status prepare_kept(const std::filesystem::path& kept);
+
+// Says that a file or folder below it is in use, for remove_unused().
+void mark_used(const std::filesystem::path& kept);
+// Removes those of `folder` whose name begins with `prefix` and that no build has used for unused_days.
+void remove_unused(const std::filesystem::path& folder, std::string_view prefix);
 
 }  // namespace wheelyard::governor

@@ -63,4 +63,7 @@ inline constexpr std::size_t max_history_records = 200'000;
 inline constexpr std::int64_t history_lock_stale_ms = 60'000;
 inline constexpr std::int64_t history_lock_wait_ms = 3'000;
 
+// Shims and libraries in kept_folder(): longer than any build, whose start marks them as used.
+inline constexpr std::int64_t unused_days = 30;
+
 }  // namespace wheelyard::governor

@@ -49,7 +49,8 @@ std::string without(const std::string& list, std::string_view separators, std::s
 
 base::Result<std::string> install_interposer(const std::vector<std::string>& folders) {
     const auto bytes = interposer_bytes();
-    const std::string name = "libwheelyard-exec-" + std::to_string(base::hash_text(bytes)) + ".so";
+    constexpr std::string_view prefix = "libwheelyard-exec-";
+    const std::string name = std::string(prefix) + std::to_string(base::hash_text(bytes)) + ".so";
     std::string reasons;
     for (const auto& folder : folders) {
         const std::string path = folder + "/" + name;
@@ -59,6 +60,8 @@ base::Result<std::string> install_interposer(const std::vector<std::string>& fol
         if (!prepare_kept(folder) || !base::make_directories(folder)) continue;
         const auto there = base::read_file(path, max_interposer_bytes);
         const bool complete = there && *there == bytes;
+        mark_used(path);
+        remove_unused(folder, prefix);
         if (complete && can_load(path)) return path;
         if (complete || !base::replace_file(path, bytes)) continue;
         if (can_load(path)) return path;

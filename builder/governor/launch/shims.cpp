@@ -165,6 +165,7 @@ base::Status make_shims(const std::string& folder, const std::set<std::string>& 
     WHEELYARD_TRY(prepare_kept(folder));
     WHEELYARD_TRY(base::make_directories(folder));
     ::chmod(folder.c_str(), 0700);
+    mark_used(folder);
     for (const auto& name : names) {
         const std::string link = folder + "/" + name;
         std::error_code error;

@@ -18,6 +18,7 @@
 #include "lib/base/files/lock_file.hpp"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -173,13 +174,18 @@ bool is_stale(UnixMicros written, UnixMicros now, std::int64_t stale_after_ms) {
     return apart > stale_after_ms * 1000;
 }
 
+// A /proc with hidepid, as ProtectProc= of systemd mounts it, shows no process of another user; kill(2) tells it from none.
+bool is_hidden(std::int64_t pid) {
+    return ::kill(static_cast<pid_t>(pid), 0) != 0 && errno == EPERM;
+}
+
 bool is_alive(const Claim& claim, UnixMicros now, std::int64_t stale_after_ms) {
     const LockHolder& holder = claim.holder;
     if (holder.host == host_name()) {
         if (holder.pid == ::getpid() && holder.process_start == process_start_time(holder.pid))
             return held_tokens().contain(claim.token);
         const auto start = process_start_time(holder.pid);
-        return start != 0 && start == holder.process_start;
+        if (start != 0 || !is_hidden(holder.pid)) return start == holder.process_start && start != 0;
     }
     return !is_stale(claim.written, now, stale_after_ms);
 }

@@ -3,7 +3,10 @@
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
+#include <grp.h>
+#include <sched.h>
 #include <signal.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -129,6 +132,46 @@ TEST_CASE("a live holder on this host is valid however old its timestamp is") {
     REQUIRE(lock);
     clock.sleep_ms(1000 * stale_after_ms);
     CHECK(LockFile::acquire(folder.lock, clock, stale_after_ms).error().code == "lock.held");
+}
+
+TEST_CASE("a holder of another user whom /proc does not show is alive until the lock is stale") {
+    if (::geteuid() != 0) {
+        MESSAGE("not root: no user can be hidden from another one");
+        return;
+    }
+    const Folder folder;
+    REQUIRE(::chmod(folder.dir.path().c_str(), 0777) == 0);
+    const SystemClock clock;
+    const auto held = LockFile::acquire(folder.lock, clock, stale_after_ms);
+    REQUIRE(held);
+    REQUIRE(::chmod(folder.lock.c_str(), 0644) == 0);
+    constexpr int taken = 0, refused = 1, cannot = 2;
+    const auto try_as_somebody = [&] {
+        const auto child = ::fork();
+        if (child == 0) {
+            constexpr uid_t somebody = 65534;
+            const bool is_apart = ::unshare(CLONE_NEWNS) == 0 &&
+                                  ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+                                  ::mount("proc", "/proc", "proc", 0, "hidepid=2") == 0 &&
+                                  ::setgroups(0, nullptr) == 0 &&
+                                  ::setresgid(somebody, somebody, somebody) == 0 &&
+                                  ::setresuid(somebody, somebody, somebody) == 0;
+            if (!is_apart || process_start_time(::getppid()) != 0) ::_exit(cannot);
+            const auto lock = LockFile::acquire(folder.lock, clock, stale_after_ms);
+            ::_exit(lock ? taken : refused);
+        }
+        int status = 0;
+        ::waitpid(child, &status, 0);
+        return WEXITSTATUS(status);
+    };
+    const int first = try_as_somebody();
+    if (first == cannot) {
+        MESSAGE("no mount namespace can be made here");
+        return;
+    }
+    CHECK(first == refused);
+    set_age(folder.lock, std::chrono::minutes(10));
+    CHECK(try_as_somebody() == taken);
 }
 
 TEST_CASE("the lock of a killed process is taken over without leftover files") {

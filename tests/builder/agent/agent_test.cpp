@@ -10,6 +10,7 @@
 #include <set>
 
 #include "builder/agent/limits.hpp"
+#include "builder/attempt/known_store.hpp"
 #include "builder/attempt/limits.hpp"
 #include "builder/steps/steps.hpp"
 #include "lib/io/json.hpp"
@@ -53,6 +54,37 @@ TEST_CASE("nothing is compiled that the token may not upload, until it may") {
     CHECK(farm.builds() == 0);
     farm.registry.refused.clear();
     CHECK(farm.settle().plan.count(CellState::have) == 1);
+}
+
+TEST_CASE("a journal notices the store of another registry until that one has its wheels") {
+    Farm farm;
+    farm.registry.store = "";  // nothing published yet
+    farm.settle();
+    CHECK(read_known_store(farm.site.state_directory).empty());
+    farm.registry.store = "first";
+    farm.tick();
+    CHECK(read_known_store(farm.site.state_directory) == "first");
+
+    const fs::path wheel = farm.folder.path() / "index" / "demo-1.0-py3-none-any.whl";
+    REQUIRE(fs::exists(wheel));
+    fs::rename(wheel, farm.folder.path() / "kept.whl");
+    const auto reason = [&farm] {
+        const TickReport report = farm.tick();
+        REQUIRE(report.plan.cells.size() == 1);
+        return report.plan.cells.front().reason;
+    };
+    CHECK(reason().find("another store") == std::string::npos);  // deleted from its own store
+    farm.registry.store.reset();
+    CHECK(reason().find("another store") == std::string::npos);  // the answer does not say
+    for (const char* other : {"", "second"}) {
+        farm.registry.store = other;
+        CHECK(reason().find("has another store") != std::string::npos);
+        CHECK(read_known_store(farm.site.state_directory) == "first");
+    }
+    CHECK(farm.builds() == 1);
+    fs::rename(farm.folder.path() / "kept.whl", wheel);  // the operator imported what the old one had
+    CHECK(reason() == "demo-1.0-py3-none-any.whl");
+    CHECK(read_known_store(farm.site.state_directory) == "second");
 }
 
 TEST_CASE("a second tick has nothing to do") {

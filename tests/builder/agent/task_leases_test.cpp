@@ -8,6 +8,7 @@
 #include <string>
 
 #include "builder/attempt/limits.hpp"
+#include "builder/tick_until.hpp"
 #include "tests/builder/folder_tasks.hpp"
 #include "tests/support/sdist_writer.hpp"
 
@@ -126,6 +127,51 @@ TEST_CASE("no more tasks are claimed than there are free slots") {
     farm.tasks.staging.busy = true;  // the job has ended: the wheel waits, and the slot is free
     farm.tick();
     CHECK(farm.tasks.requests == 1);
+}
+
+TEST_CASE("a run ends when the registry has no more tasks, not with those of its slots") {
+    TaskFarm farm;
+    farm.site.max_jobs = 1;
+    Agent agent(farm.parts_with_tasks());
+    const auto tick = [&agent] {
+        auto report = agent.tick();
+        REQUIRE_MESSAGE(report.has_value(), report.error().text());
+        return std::move(*report);
+    };
+    for (int number = 1; number <= 3; ++number) {
+        TickReport report;
+        for (int count = 0; count < 20 && farm.tasks.ends < number; ++count) {
+            report = tick();
+            farm.clock.sleep_ms(1);  // of one run: long before the agent would ask again by itself
+            if (farm.tasks.ends < number) CHECK_FALSE(is_settled(report));
+        }
+        REQUIRE(farm.tasks.ends == number);
+        CHECK(report.may_claim);
+        CHECK_FALSE(is_settled(report));
+        if (number < 3) farm.tasks.ask_again();
+    }
+    const TickReport last = tick();
+    CHECK_FALSE(last.may_claim);
+    CHECK(is_settled(last));
+    const int requests = farm.tasks.requests;
+    tick();
+    CHECK(farm.tasks.requests == requests);  // it does not ask again at each tick
+}
+
+TEST_CASE(
+    "a run does not wait for tasks of a registry that is down, nor for those that no slot is free for") {
+    TaskFarm farm;
+    farm.tasks.queued = false;
+    SUBCASE("down") {
+        farm.tasks.down = true;
+    }
+    SUBCASE("no slot") {
+        farm.site.max_jobs = 0;
+    }
+    SUBCASE("not asked for any") {
+        farm.site.registry->claim_tasks = "no";
+    }
+    CHECK(is_settled(farm.tick()));
 }
 
 TEST_CASE("while the registry is down nothing is lost, and nothing is reported twice") {

@@ -220,6 +220,16 @@ TEST_CASE("the evidence with the highest precedence determines state and reason"
          "builds it again; it has no wheel that this agent uploaded: for another registry, or a new one, "
          "name "
          "a new folder in [state]"},
+        {"uploaded to another store",
+         [](Scene& s) {
+             s.world.attempts = {uploaded("w1", "main")};
+             s.world.is_other_store = true;
+         },
+         CellState::given_up,
+         "attempt w1 uploaded demo-1.0-py3-none-any.whl, and the index no longer has it; `wheelyard-builder "
+         "retry demo-1.0-cp311` builds it again; the registry has another store than the one that took this "
+         "agent's wheels: for a new registry, name a new folder in [state], else correct `url` in "
+         "[registry]"},
         {"deleted from the site's own index, which has another wheel of this agent",
          [](Scene& s) {
              s.world.attempts = {uploaded("w1", "main"), uploaded("w2", "main")};

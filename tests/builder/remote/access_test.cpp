@@ -51,7 +51,7 @@ TEST_CASE("only an answer that rules an upload out refuses a package") {
     for (const auto& row : rows) {
         CAPTURE(row.status);
         CAPTURE(row.body);
-        const auto refused = judge_access_answer(answer(row.status, row.body), "main", packages);
+        const auto refused = judge_access_answer(answer(row.status, row.body), "main", packages).refused;
         CHECK(refused.size() == row.refused.size());
         for (const auto& package : row.refused) {
             REQUIRE(refused.contains(package));
@@ -61,13 +61,25 @@ TEST_CASE("only an answer that rules an upload out refuses a package") {
     }
 }
 
+TEST_CASE("the store is the one that the answer names, none yet, or not said") {
+    const auto store = [](const std::string& member) {
+        std::string body = access("", "\"*\"");
+        body.insert(body.size() - 1, member);
+        return judge_access_answer(answer(200, body), "main", packages).store;
+    };
+    CHECK(store(R"(,"store":"5eed")") == "5eed");
+    CHECK(store(R"(,"store":null)") == "");
+    CHECK_FALSE(store("").has_value());  // a registry before 0.1.0's last
+    CHECK_FALSE(judge_access_answer(answer(503, "{}"), "main", packages).store.has_value());
+}
+
 TEST_CASE("a token file that cannot be read refuses every package, without a request") {
     io::HttpClient http;
     const RegistrySettings registry{"http://127.0.0.1:1", "main", "/nonexistent/token"};
-    const auto refused = ask_refused_uploads(http, registry, packages);
+    const auto refused = ask_access(http, registry, packages).refused;
     REQUIRE(refused.size() == packages.size());
     CHECK(refused.at("demo").code == "upload.token_file");
-    CHECK(ask_refused_uploads(http, registry, {}).empty());
+    CHECK(ask_access(http, registry, {}).refused.empty());
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ struct AccessFixture : RegistryFixture {
         http::ApiRequest request{.request_id = "r1", .operation = registry::access_operation};
         request.parameters.emplace("index", index);
         if (!sent.empty()) request.authorization = "Bearer " + sent;
-        return registry::show_access(config, *tokens, request);
+        return registry::show_access(config, databases, *tokens, request);
     }
     io::Json shown(const std::string& sent) {
         const auto reply = ask(sent);
@@ -48,6 +48,29 @@ TEST_CASE_FIXTURE(AccessFixture, "a token is shown its actions, its projects and
     CHECK(json.texts("projects") == std::vector<std::string>{"torch", "demo"});
     CHECK(json.string_or("expires", "") == base::render_rfc3339(clock.now() + 60'000'000));
     CHECK(ask(made)->json.find(made.substr(registry::token_id_length)) == std::string::npos);
+}
+
+TEST_CASE_FIXTURE(AccessFixture,
+                  "the store has an ID from its first publication on, which another store has not") {
+    const auto store_of = [](AccessFixture& farm, const std::string& asked) {
+        const io::Json json = farm.shown(asked);
+        REQUIRE(json.find("store") != nullptr);
+        return json.string_or("store", "");
+    };
+    const std::string made = add({"main"}, {"*"}, {"upload"});
+    CHECK(store_of(*this, made).empty());
+    REQUIRE(send(test_support::Form::of(test_support::WheelWriter("demo", "1.0"))).status == 200);
+    const std::string first = store_of(*this, made);
+    CHECK(first.size() == 64);
+    clock.sleep_ms(1);
+    REQUIRE(send(test_support::Form::of(test_support::WheelWriter("more", "1.0"))).status == 200);
+    CHECK(store_of(*this, made) == first);
+
+    AccessFixture other;  // the same wheel, a moment later
+    const std::string others = other.add({"main"}, {"*"}, {"upload"});
+    other.clock.sleep_ms(1);
+    REQUIRE(other.send(test_support::Form::of(test_support::WheelWriter("demo", "1.0"))).status == 200);
+    CHECK(store_of(other, others) != first);
 }
 
 TEST_CASE_FIXTURE(AccessFixture, "a token without an end has none") {

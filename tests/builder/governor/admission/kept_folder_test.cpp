@@ -2,8 +2,11 @@
 #include "builder/governor/admission/kept_folder.hpp"
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <ctime>
 
 #include "builder/governor/admission/history.hpp"
 #include "lib/base/files/file.hpp"
@@ -56,6 +59,30 @@ TEST_CASE(
         CHECK(default_history_file() == row.folder + "/history");
     }
     CHECK(own == "/tmp/wheelyard-" + std::to_string(::geteuid()));
+}
+
+TEST_CASE("what no build has used for a month is removed, of the given names, and what is in use stays") {
+    const auto made = base::TempDir::make("kept");
+    REQUIRE(made);
+    const fs::path root = made->path(), target = root / "program";
+    REQUIRE(base::replace_file(target, ""));
+    for (const char* name : {"shim-old", "shim-used", "other"}) {
+        REQUIRE(base::make_directories(root / name));
+        fs::create_symlink(target, root / name / "gcc");
+    }
+    fs::create_symlink(target, root / "shim-link");
+    const timespec old[2] = {{std::time(nullptr) - 31 * 24 * 60 * 60, 0},
+                             {std::time(nullptr) - 31 * 24 * 60 * 60, 0}};
+    for (const char* name : {"shim-old", "shim-used", "shim-link", "other"})
+        REQUIRE(::utimensat(AT_FDCWD, (root / name).c_str(), old, AT_SYMLINK_NOFOLLOW) == 0);
+    mark_used(root / "shim-used");
+    remove_unused(root, "shim-");
+    CHECK_FALSE(fs::exists(root / "shim-old"));
+    CHECK_FALSE(fs::is_symlink(root / "shim-link"));
+    CHECK(fs::exists(root / "shim-used" / "gcc"));
+    CHECK(fs::exists(root / "other" / "gcc"));
+    CHECK(fs::exists(target));  // the links go, not what they name
+    remove_unused(root / "absent", "");
 }
 
 TEST_CASE("a private folder is only the user's; one that others could fill is refused") {
