@@ -2,7 +2,7 @@
 
 set(assets_folder ${CMAKE_SOURCE_DIR}/lib/page/assets)
 set(assets_rows "")
-foreach(name style.css wheel.svg common.js search.js live.js operate.js request.js)
+foreach(name style.css wheel.svg common.js search.js live.js operate.js request.js build.js)
     set(type "text/javascript; charset=utf-8")
     if(name MATCHES "\\.css$")
         set(type "text/css; charset=utf-8")

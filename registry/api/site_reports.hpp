@@ -28,11 +28,15 @@ using ShowStatus = std::function<base::Status(const std::filesystem::path& tree,
 // The requests to an index that have not ended, at most status::max_requests_per_index.
 using OpenRequests = std::function<std::vector<status::RequestReport>(const std::string& index)>;
 
+// Told of each report before it is kept.
+using NoteReport = std::function<void(const status::SiteReport& report)>;
+
 // Thread-safe.
 class SiteReports {
   public:
     // Reads the kept reports and shows them. `config` and `clock` outlive the object.
-    SiteReports(ConfigView config, ShowStatus show, const base::Clock& clock, OpenRequests requests = {});
+    SiteReports(ConfigView config, ShowStatus show, const base::Clock& clock, OpenRequests requests = {},
+                NoteReport note = {});
 
     // Keeps the report, unless a newer one of its site is here, and shows it in the published tree. Errors:
     // "site.time" (a time in the future), "site.too_many"; kind conflict.
@@ -64,6 +68,7 @@ class SiteReports {
     const ConfigView config_;
     ShowStatus show_;
     OpenRequests requests_;
+    NoteReport note_;
     const base::Clock& clock_;
     mutable std::mutex mutex_;
     std::map<Key, status::SiteReport> reports_;

@@ -256,6 +256,12 @@ void drain(int signal, http::Server& server, Upstreams& upstreams, LastUsed& las
     io::log_info("serve.stopped");
 }
 
+// A build that is not noted is noted with the next report, unless it has ended meanwhile.
+void note_builds(tasks::BuildStore& builds, const status::SiteReport& report) {
+    if (const auto noted = builds.note(report); !noted)
+        io::log_warn("builds.not_noted", {{"site", report.site}, {"error", noted.error().text()}});
+}
+
 }  // namespace
 
 base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& open_publisher,
@@ -275,6 +281,7 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
     remove_left_import_folders(config.store);
     WHEELYARD_ASSIGN(auto catalog, open_catalog(store, config, start.list, clock));
     WHEELYARD_ASSIGN(const auto tasks, store.tasks(config.tasks, clock));
+    WHEELYARD_ASSIGN(const auto builds, store.builds({.kept_days = config.tasks.kept_days}, clock));
     WHEELYARD_ASSIGN(const auto tokens, TokenVerifier::open(store, clock));
     tokens->recognise_grants(*tasks);
     WHEELYARD_ASSIGN(const auto node, ThisNode::open(store, config));
@@ -297,8 +304,10 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
     const ShowStatus show_status_and_pages = [&](const auto& tree, const auto& index, const auto& document) {
         return show_status(tree, index, document).map([&] { pages.want_pages(); });
     };
-    SiteReports sites(live, show_status_and_pages, clock,
-                      [&](const std::string& index) { return open_requests(*tasks, index); });
+    SiteReports sites(
+        live, show_status_and_pages, clock,
+        [&](const std::string& index) { return open_requests(*tasks, index); },
+        [&](const status::SiteReport& report) { note_builds(*builds, report); });
     LastUsed last_used(config.store / "upstream" / "last-used.json");
     WHEELYARD_ASSIGN(const auto upstreams, Upstreams::open({.config = live,
                                                             .store = store,
@@ -327,6 +336,7 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
              .pages = pages,
              .clock = clock,
              .tasks = tasks.get(),
+             .builds = builds.get(),
              .sites = &sites,
              .indexes = &indexes});
     WHEELYARD_ASSIGN(const auto resumable,
