@@ -11,6 +11,8 @@
 #include "builder/attempt/backoff.hpp"
 #include "builder/attempt/limits.hpp"
 #include "builder/plan/plan_history.hpp"
+#include "builder/remote/log_piece.hpp"
+#include "builder/remote/secrets.hpp"
 #include "builder/script/separation.hpp"
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
@@ -330,16 +332,16 @@ base::Status TaskLeases::send_log(ClaimRecord& record, const Attempt& attempt) {
         WHEELYARD_TRY(folder_.write(record));
     }
     const AttemptFolder folder{parts_.site.work_directory / "attempts" / attempt.id};
-    const auto reader = base::FileReader::open(folder.log());
-    if (!reader) return {};  // not begun, or removed
+    const auto secrets = secrets_of(parts_.site);
+    if (!secrets) return {};  // what cannot be hidden is not sent
     for (int pieces = 0; pieces < max_log_pieces_per_tick && !away_; ++pieces) {
         const std::int64_t sent = lease->second.log_bytes - record.log_base;
-        if (sent < 0 || static_cast<std::uint64_t>(sent) >= reader->size()) return {};
-        const auto from = static_cast<std::uint64_t>(sent);
-        std::string piece(static_cast<std::size_t>(std::min(log_piece_bytes, reader->size() - from)), '\0');
-        if (!reader->read_at(from, piece.data(), piece.size())) return {};
+        if (sent < 0) return {};
+        const auto piece = read_log_piece(folder.log(), static_cast<std::uint64_t>(sent), log_piece_bytes,
+                                          is_over(attempt.state), *secrets);
+        if (!piece || piece->empty()) return {};  // not begun, or removed
         const auto now =
-            parts_.tasks->append_log(record.task->id, record.claim, lease->second.log_bytes, piece);
+            parts_.tasks->append_log(record.task->id, record.claim, lease->second.log_bytes, *piece);
         if (!now) {
             note_answer(now.error());
             return {};  // the log is full, or the lease has expired, which the next renewal handles

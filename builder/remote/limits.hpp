@@ -19,5 +19,7 @@ inline constexpr std::size_t max_upload_id = 64;
 inline constexpr std::uint64_t max_token_bytes = 4 * base::kib;
 // What a token may do: its projects are its longest part.
 inline constexpr std::uint64_t max_access_answer_bytes = base::mib;
+// Of a secret in a log: pieces of the log are searched with as much before and after them.
+inline constexpr std::size_t max_secret_bytes = 4 * base::kib;
 
 }  // namespace wheelyard::builder

@@ -10,7 +10,7 @@ struct Row {
     std::string_view code;
     Refusal refusal;
 };
-constexpr std::array<Row, 13> rows = {{
+constexpr std::array<Row, 19> rows = {{
     {"upload.quarantined", Refusal::quarantined},
     {"upload.wrong_offset", Refusal::wrong_offset},
     {"upload.in_progress", Refusal::wrong_offset},
@@ -24,6 +24,12 @@ constexpr std::array<Row, 13> rows = {{
     {"task.ended", Refusal::no_task},
     {"task.no_such_task", Refusal::no_task},
     {"task.no_such_claim", Refusal::no_task},
+    {"build.unknown", Refusal::no_build},
+    {"build.log_gap", Refusal::log_gap},
+    {"build.log_full", Refusal::log_full},
+    {"request.not_found", Refusal::no_address},
+    {"request.method", Refusal::no_address},
+    {"request.operation", Refusal::no_address},
 }};
 constexpr std::string_view of_credentials = "auth";  // the group of their codes: "auth.scope_refused"
 

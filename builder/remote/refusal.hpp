@@ -22,6 +22,10 @@ enum class Refusal {
     no_parts,      // the form may still be sent in one request
     lease_over,    // of a task, which the agent may claim again
     no_task,       // it has ended, or is another agent's
+    no_build,      // no report has named it
+    log_gap,       // the log ends before the piece
+    log_full,
+    no_address,  // an older registry
 };
 [[nodiscard]] Refusal refusal_of(std::string_view code);
 

@@ -14,5 +14,7 @@ namespace wheelyard::builder {
 // Replaces each of `secrets`, everything in the form of a registry's token, and the user and password of every URL, by
 // "(hidden)". Pure.
 [[nodiscard]] std::string hide_secrets(std::string text, const std::vector<std::string>& secrets);
+// The same by as many `*` as they have bytes: offsets stay those of the text. Pure.
+[[nodiscard]] std::string mask_secrets(std::string text, const std::vector<std::string>& secrets);
 
 }  // namespace wheelyard::builder

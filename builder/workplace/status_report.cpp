@@ -103,6 +103,18 @@ status::FailureReport failure_of(const Attempt& attempt, const AttemptLog& log, 
             .log_tail = log.last_lines};
 }
 
+status::FinishedReport finished_of(const Attempt& attempt) {
+    const bool is_build = attempt.asked.purpose == Purpose::build;
+    return {.attempt = attempt.id,
+            .package = attempt.asked.package,
+            .version = attempt.asked.version,
+            .python = attempt.asked.python,
+            .accelerator = attempt.asked.accelerator,
+            .purpose = is_build ? std::string() : std::string(purpose_text(attempt.asked.purpose)),
+            .began = attempt.created,
+            .ended = attempt.changed};
+}
+
 // The index may be public: it does not say where the site file is, nor in whose home.
 std::string without_path(const std::string& text, const Site& site) {
     if (site.file.empty()) return text;
@@ -170,10 +182,14 @@ status::SiteReport make_status_report(const ReportInput& input,
             report.attempts.push_back(attempt_of(view, log, input.now));
         else if (is_reported_failure(attempt))
             report.failures.push_back(failure_of(attempt, log, input.site));
+        else if (attempt.state == State::done)
+            report.finished.push_back(finished_of(attempt));
     }
     for (const HeldQueue& held : input.plan.held_queues)
         report.held_queues.push_back({held.queue, held.reason, held.since});
     std::stable_sort(report.failures.begin(), report.failures.end(),
+                     [](const auto& a, const auto& b) { return a.ended > b.ended; });
+    std::stable_sort(report.finished.begin(), report.finished.end(),
                      [](const auto& a, const auto& b) { return a.ended > b.ended; });
     hide_secrets_in(report, input.secrets, input.site);
     return status::fit_site_report(std::move(report));

@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::int64_t report_timeout_ms = 20'000;           // one report to the registry
 constexpr std::int64_t report_every_ms = 60'000;             // of a `run` in which nothing moves
+constexpr std::int64_t logs_every_ms = 10'000;               // of a `run`
 constexpr std::uint64_t max_report_error_bytes = 16 * 1024;  // report_error.json
 
 namespace fs = std::filesystem;
@@ -50,9 +51,26 @@ void StatusSender::after_tick(const Plan& plan, bool moved) {
     const auto& registry = place_.site().registry;
     if (!registry || registry->report == "no") return;
     const base::UnixMicros now = place_.clock().now();
-    if (!moved && sent_ != 0 && now - sent_ < report_every_ms * 1000) return;
+    const bool reports = moved || sent_ == 0 || now - sent_ >= report_every_ms * 1000;
+    if (!reports && now - logs_sent_ < logs_every_ms * 1000) return;
+    logs_sent_ = now;
+    if (!reports) {
+        // What keeps a log away is told with the next report.
+        static_cast<void>(send_logs());
+        return;
+    }
     sent_ = now;
-    note(send(plan));
+    auto sent = send(plan);
+    if (sent) sent = send_logs();
+    note(sent);
+}
+
+// After the report, which makes the registry know the builds.
+base::Status StatusSender::send_logs() {
+    if (place_.site().registry->report != "all") return {};
+    WHEELYARD_ASSIGN(const auto journal, place_.journal().read());
+    WHEELYARD_ASSIGN(const auto secrets, secrets_of(place_.site()));
+    return logs_.send(journal.attempts, secrets);
 }
 
 base::Status StatusSender::send(const Plan& plan) {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "builder/plan/plan.hpp"
+#include "builder/workplace/log_sender.hpp"
 #include "builder/workplace/workplace.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/io/http_client.hpp"
@@ -26,19 +27,22 @@ class StatusSender {
     // `say` prints a line for a person. `tick_interval_s`: of ticks that repeat; 0: the site's tick_minutes.
     StatusSender(Workplace& place, std::function<void(const std::string&)> say,
                  std::int64_t tick_interval_s = 0);
-    // Sends what the last tick found. During a `run`, which ticks more than once a second, only if an attempt `moved`
-    // or the last report is a minute old.
+    // Sends what the last tick found, and what is new in the logs. During a `run`, which ticks more than once a second, a
+    // report only if an attempt `moved` or the last one is a minute old, and logs every 10 s.
     void after_tick(const Plan& plan, bool moved);
 
   private:
     [[nodiscard]] base::Status send(const Plan& plan);
+    [[nodiscard]] base::Status send_logs();
     void note(const base::Status& sent);
 
     Workplace& place_;
     std::function<void(const std::string&)> say_;
     std::int64_t tick_interval_s_;
     io::HttpClient http_;
+    LogSender logs_{place_, http_};
     base::UnixMicros sent_ = 0;
+    base::UnixMicros logs_sent_ = 0;
 };
 
 }  // namespace wheelyard::builder

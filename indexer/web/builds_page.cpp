@@ -5,6 +5,7 @@
 #include "indexer/web/index_pages.hpp"
 #include "indexer/web/state_cell.hpp"
 #include "lib/base/limits.hpp"
+#include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/page/frame.hpp"
 
@@ -68,6 +69,13 @@ void begin_build(Html& html, const ReportedBuild& build) {
     html.add("><h3>").text(build.package).add(" ").text(build.version).add(" ");
 }
 
+// The address of a build's own page, which its site and its ID make.
+void add_link(Html& html, const ReportedBuild& build) {
+    if (build.id.empty()) return;
+    html.add(" · <a href=\"build.html?site=").url(base::encode_percent(build.site)).add("&amp;id=");
+    html.url(base::encode_percent(build.id)).add("\">Log and history</a>");
+}
+
 // "prepare 12.0 s · build 41 min 07 s"
 void add_phases(Html& body, const ReportedBuild& build) {
     if (build.phases.empty() || build.phases.size() != build.phase_seconds.size()) return;
@@ -127,6 +135,7 @@ void add_running(Html& body, const FarmReport& report) {
         if (!build.began.empty()) body.add(" · began ").add(render_time(build.began));
         if (build.memory_limit_mib > 0)
             body.add(" · at most ").text(mib_text(build.memory_limit_mib)).add(" of memory");
+        add_link(body, build);
         body.add("</p>\n");
         if (build.total > 0)
             body.add("<p>")
@@ -154,6 +163,7 @@ void add_failures(Html& body, const FarmReport& report) {
         if (!build.phase.empty()) body.add(" · in phase ").text(build.phase);
         if (build.seconds > 0) body.add(" · after ").text(seconds_text(build.seconds));
         if (!build.ended.empty()) body.add(" · ").add(render_time(build.ended));
+        add_link(body, build);
         body.add("</p>\n");
         if (!build.cause.empty()) body.add("<pre>").text(build.cause).add("</pre>\n");
         if (!build.remedy.empty())
@@ -209,7 +219,31 @@ void add_agents(Html& body, const FarmReport& report) {
     end_list(body, !report.sites.empty(), "No site has reported.");
 }
 
+page::Frame frame_below(const page::Farm& farm, const std::string& index) {
+    page::Frame frame;
+    frame.farm = farm;
+    frame.root = "../../";
+    frame.trail = {{"../project/", index}, {"./", "Builds"}};
+    frame.data_root = "../";
+    return frame;
+}
+
 }  // namespace
+
+std::string render_build_page(const page::Farm& farm, const std::string& index) {
+    Html body("<h1 id=\"title\">Build<small>");
+    body.text(index).add("</small></h1>\n<div id=\"build\" data-index=\"").text(index);
+    body.add(
+        "\">\n<p id=\"build-needs\">One build, with its log: this needs JavaScript and the server of this "
+        "farm, and an address with the build's site and ID. <a href=\"./\">All builds</a> lead here.</p>\n"
+        "</div>\n");
+    page::Frame frame = frame_below(farm, index);
+    frame.title = "A build of " + index;
+    frame.description = "The log, the phases and the memory of one build of " + index + ".";
+    frame.trail.back().url = "index.html";
+    frame.scripts = {"common.js", "live.js", "build.js"};
+    return page::render_page(frame, body);
+}
 
 std::string render_builds_page(const page::Farm& farm, const std::string& index, const FarmReport& report) {
     Html lists("<p class=\"quiet\">");
@@ -228,14 +262,10 @@ std::string render_builds_page(const page::Farm& farm, const std::string& index,
         .add(between_status_marks(lists))
         .add("</div>\n");
     body.add("<section id=\"request\" aria-labelledby=\"ask\" data-index=\"").text(index).add(request_form);
-    page::Frame frame;
-    frame.farm = farm;
+    page::Frame frame = frame_below(farm, index);
     frame.title = "Builds of " + index;
     frame.description = "What is being built for " + index + ", what waits, and why builds have failed.";
-    frame.root = "../../";
-    frame.trail = {{"../project/", index}, {"./", "Builds"}};
     frame.scripts = {"common.js", "live.js", "request.js"};
-    frame.data_root = "../";
     return page::render_page(frame, body);
 }
 

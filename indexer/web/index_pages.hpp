@@ -23,6 +23,9 @@ namespace wheelyard::indexer {
 [[nodiscard]] std::string render_builds_page(const page::Farm& farm, const std::string& index,
                                              const FarmReport& report);
 
+// TREE/<index>/builds/build.html: one build, which its address names; what it shows comes from the API.
+[[nodiscard]] std::string render_build_page(const page::Farm& farm, const std::string& index);
+
 struct IndexSummary {
     std::string name;
     std::size_t projects = 0;

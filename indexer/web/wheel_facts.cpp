@@ -9,16 +9,17 @@
 #include "indexer/avail_wheels/query/needs.hpp"
 #include "indexer/tree/paths.hpp"
 #include "indexer/web/limits.hpp"
+#include "indexer/web/shown_project.hpp"
 #include "indexer/web/state_cell.hpp"
 #include "lib/accelerator/accelerator_kind.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/inspect/verdict/verdict.hpp"
+#include "lib/page/template.hpp"
 
 namespace wheelyard::indexer {
 
 using io::Json;
 using page::Html;
-using page::Literal;
 
 namespace {
 
@@ -47,55 +48,45 @@ std::string readable_accelerator(const avail_wheels::Needs& needs) {
     return needs.machines.empty() ? "" : "CPU";
 }
 
-void add_values(Html& html, const std::vector<std::string>& values) {
-    std::size_t shown = 0;
-    for (const std::string& value : values) {
-        if (shown == max_listed_values) {
-            html.add(" and ").number(values.size() - shown).add(" more");
-            return;
-        }
-        if (shown++ > 0) html.add(", ");
-        html.add("<span class=\"mono\">").text(value).add("</span>");
-    }
-}
+using Facts = std::vector<WheelFact>;
 
-void add_fact(Html& html, std::string_view name, const std::vector<std::string>& values) {
+void add_fact(Facts& facts, std::string_view name, const std::vector<std::string>& values) {
     if (values.empty()) return;
-    html.add("<dt>").text(name).add("</dt><dd>");
-    add_values(html, values);
-    html.add("</dd>\n");
+    WheelFact fact{.name = std::string(name)};
+    for (const std::string& value : values) {
+        if (fact.values.size() == max_listed_values) break;
+        fact.values.push_back({value, fact.values.empty()});
+    }
+    fact.more = values.size() - fact.values.size();
+    facts.push_back(std::move(fact));
 }
 
-void add_fact(Html& html, Literal name, const std::string& value) {
-    if (!value.empty()) html.add("<dt>").add(name).add("</dt><dd>").text(value).add("</dd>\n");
+void add_fact(Facts& facts, std::string_view name, const std::string& text) {
+    if (!text.empty()) facts.push_back({.name = std::string(name), .text = text});
 }
 
-void add_bytes(Html& html, Literal name, std::int64_t bytes) {
-    if (bytes > 0) add_fact(html, name, base::render_bytes(static_cast<std::uint64_t>(bytes)));
+void add_bytes(Facts& facts, std::string_view name, std::int64_t bytes) {
+    if (bytes > 0) add_fact(facts, name, base::render_bytes(static_cast<std::uint64_t>(bytes)));
 }
 
 // The lowest versions that the ELF files need, and the libraries by kind.
-void add_libraries(Html& html, const Json& facts) {
+void add_libraries(Facts& shown, const Json& facts) {
     if (const Json* floors = facts.find("symbol_floors");
         floors != nullptr && floors->as_object() != nullptr) {
         std::vector<std::string> needs;
         for (const auto& [prefix, version] : *floors->as_object()) {
             if (version.as_string() != nullptr) needs.push_back(prefix + " " + *version.as_string());
         }
-        add_fact(html, "At least", needs);
+        add_fact(shown, "At least", needs);
     }
     const Json* needed = facts.find("needed");
     if (needed == nullptr || needed->as_object() == nullptr) return;
-    for (const auto& [kind, libraries] : *needed->as_object()) {
-        if (libraries.texts().empty()) continue;
-        html.add("<dt>Libraries: ").text(kind).add("</dt><dd>");
-        add_values(html, libraries.texts());
-        html.add("</dd>\n");
-    }
+    for (const auto& [kind, libraries] : *needed->as_object())
+        add_fact(shown, "Libraries: " + kind, libraries.texts());
 }
 
 struct TextFact {
-    Literal name;
+    std::string_view name;
     std::string_view member;
 };
 constexpr std::array<TextFact, 4> processor_facts{{
@@ -116,40 +107,42 @@ constexpr std::array<TextFact, 9> abi_facts{{
     {"torch's C++11 strings", "torch_cxx11_abi"},
 }};
 
-void add_proven(Html& html, const ShownWheel& wheel) {
+Facts proven_facts(const ShownWheel& wheel) {
     const Json& facts = wheel.facts;
-    html.add("<dl>\n");
-    add_fact(html, "Python", wheel.pythons);
-    add_fact(html, "Requires-Python", wheel.row->requires_python);
-    add_fact(html, "Tags", facts.texts("tags"));
-    add_fact(html, "Machine", facts.texts("machines"));
+    Facts shown;
+    add_fact(shown, "Python", wheel.pythons);
+    add_fact(shown, "Requires-Python", wheel.row->requires_python);
+    add_fact(shown, "Tags", facts.texts("tags"));
+    add_fact(shown, "Machine", facts.texts("machines"));
     for (const auto* kind : accelerator::accelerator_kinds()) {
         for (const auto& list : kind->device_code)
-            add_fact(html, list.label, facts.texts(list.fact));
+            add_fact(shown, list.label, facts.texts(list.fact));
     }
     for (const TextFact& fact : processor_facts)
-        add_fact(html, fact.name.text(), facts.texts(fact.member));
+        add_fact(shown, fact.name, facts.texts(fact.member));
     for (const TextFact& fact : abi_facts)
-        add_fact(html, fact.name, facts.string_or(fact.member, {}));
-    add_fact(html, "Requires torch", facts.texts("torch_requires"));
-    add_libraries(html, facts);
-    add_fact(html, "Not judged", facts.texts("not_judged"));
-    add_bytes(html, "Size", static_cast<std::int64_t>(wheel.row->size_bytes));
-    add_bytes(html, "Unpacked", facts.int_or("unpacked_bytes", 0));
-    add_bytes(html, "of that, ELF files", facts.int_or("elf_bytes", 0));
-    add_bytes(html, "of that, debug sections", facts.int_or("debug_bytes", 0));
-    add_fact(html, "Uploaded", short_time(base::render_rfc3339(wheel.row->upload_time)));
-    html.add("<dt>SHA-256</dt><dd class=\"mono\">").text(wheel.row->sha256).add("</dd>\n</dl>\n");
+        add_fact(shown, fact.name, facts.string_or(fact.member, {}));
+    add_fact(shown, "Requires torch", facts.texts("torch_requires"));
+    add_libraries(shown, facts);
+    add_fact(shown, "Not judged", facts.texts("not_judged"));
+    add_bytes(shown, "Size", static_cast<std::int64_t>(wheel.row->size_bytes));
+    add_bytes(shown, "Unpacked", facts.int_or("unpacked_bytes", 0));
+    add_bytes(shown, "of that, ELF files", facts.int_or("elf_bytes", 0));
+    add_bytes(shown, "of that, debug sections", facts.int_or("debug_bytes", 0));
+    add_fact(shown, "Uploaded", short_time(base::render_rfc3339(wheel.row->upload_time)));
+    add_fact(shown, "SHA-256", std::vector{wheel.row->sha256});
+    return shown;
 }
 
 struct SeverityPill {
     inspect::Severity severity;
-    Literal html;
+    std::string_view colour;
+    std::string_view word;
 };
 constexpr std::array<SeverityPill, 3> severity_pills{{
-    {inspect::Severity::note, "<span class=\"state\">note</span>"},
-    {inspect::Severity::warn, "<span class=\"state wanted\">warning</span>"},
-    {inspect::Severity::quarantine, "<span class=\"state failed\">quarantine</span>"},
+    {inspect::Severity::note, "unknown", "note"},
+    {inspect::Severity::warn, "wanted", "warning"},
+    {inspect::Severity::quarantine, "failed", "quarantine"},
 }};
 
 // The evidence in one line: "torch/_C.so: expected sm_90, found sm_70".
@@ -163,73 +156,49 @@ std::string evidence_of(const Json& finding) {
     return file + (file.empty() || parts.empty() ? "" : ": ") + base::join(parts, ", ");
 }
 
-// "2 warnings", without notes.
-void add_warnings(Html& html, const Json& facts) {
+const Json::Array* findings_of(const Json& facts) {
     const Json* findings = facts.find("findings");
-    if (findings == nullptr || findings->as_array() == nullptr) return;
-    const auto& all = *findings->as_array();
-    const auto warnings = std::count_if(all.begin(), all.end(), [](const Json& finding) {
+    return findings == nullptr ? nullptr : findings->as_array();
+}
+
+// "2 warnings", without notes.
+std::string warnings_of(const Json::Array& findings) {
+    const auto warnings = std::count_if(findings.begin(), findings.end(), [](const Json& finding) {
         return finding.string_or("severity", {}) != inspect::severity_text(inspect::Severity::note);
     });
-    if (warnings == 0) return;
-    html.add(" <span class=\"state wanted\">").number(static_cast<std::uint64_t>(warnings));
-    html.add(warnings == 1 ? Literal(" warning</span>") : Literal(" warnings</span>"));
+    return warnings == 0 ? "" : std::to_string(warnings) + (warnings == 1 ? " warning" : " warnings");
 }
 
-// What the rules found at its upload. Wheels of older registries have no list.
-void add_findings(Html& html, const Json& facts) {
-    const Json* findings = facts.find("findings");
-    if (findings == nullptr || findings->as_array() == nullptr) return;
-    html.add("<h5>Findings of the check</h5>\n");
-    if (findings->as_array()->empty()) {
-        html.add("<p>None.</p>\n");
-        return;
+WheelFinding shown_finding(const Json& finding) {
+    WheelFinding shown;
+    shown.code = finding.string_or("code", {});
+    const auto severity = inspect::parse_severity(finding.string_or("severity", {}));
+    const auto pill = std::find_if(severity_pills.begin(), severity_pills.end(),
+                                   [&](const SeverityPill& row) { return row.severity == severity; });
+    const SeverityPill& chosen = pill == severity_pills.end() ? severity_pills.back() : *pill;
+    shown.colour = chosen.colour;
+    shown.severity = chosen.word;
+    shown.evidence = evidence_of(finding);
+    if (const inspect::Rule* rule = inspect::find_rule(shown.code)) {  // nullptr: of another version
+        shown.sentence.prose(rule->sentence);
+        shown.advice.prose(rule->advice);
     }
-    html.add("<ul class=\"findings\">\n");
-    for (const Json& finding : *findings->as_array()) {
-        const std::string code = finding.string_or("code", {});
-        const auto severity = inspect::parse_severity(finding.string_or("severity", {}));
-        const auto pill = std::find_if(severity_pills.begin(), severity_pills.end(),
-                                       [&](const SeverityPill& row) { return row.severity == severity; });
-        const inspect::Rule* rule = inspect::find_rule(code);  // nullptr: of another version
-        html.add("<li>").add(pill == severity_pills.end() ? severity_pills.back().html : pill->html);
-        html.add(" ").prose(rule == nullptr ? "" : rule->sentence).add(" <code>").text(code).add("</code>");
-        if (const std::string evidence = evidence_of(finding); !evidence.empty())
-            html.add("<span class=\"why mono\">").text(evidence).add("</span>");
-        if (rule != nullptr) html.add("<span class=\"why\">What to do: ").prose(rule->advice).add("</span>");
-        html.add("</li>\n");
-    }
-    html.add("</ul>\n");
+    return shown;
 }
 
-void add_fits(Html& html, const ShownWheel& wheel, const std::vector<ReportedNode>& nodes) {
-    Html table;
-    table.add(
-        "<table><caption>Where it runs</caption><thead><tr><th scope=\"col\">Node type</th><th "
-        "scope=\"col\">Runs</th></tr>"
-        "</thead><tbody>\n");
-    for (std::size_t at = 0; at < nodes.size() && at < wheel.fits.size(); ++at) {
-        const avail_wheels::Fit& fit = wheel.fits[at];
-        table.add("<tr><th scope=\"row\">").text(nodes[at].name()).add("</th><td>");
-        if (fit.runs == avail_wheels::Runs::yes) {
-            table.add("<span class=\"state have\">yes</span>");
-        } else if (fit.runs == avail_wheels::Runs::no) {
-            table.add("<span class=\"state failed\">no</span>");
-        } else {
-            table.add("<span class=\"state unknown\">not known</span>");
-        }
-        if (!fit.why.empty()) table.add("<span class=\"why\">").text(fit.why).add("</span>");
-        if (!fit.advice.empty()) table.add("<span class=\"why\">").text(fit.advice).add("</span>");
-        table.add("</td></tr>\n");
-    }
-    table.add("</tbody></table>\n");
-    html.add(between_status_marks(nodes.empty() ? Html() : table));
+WheelFit shown_fit(const ReportedNode& node, const avail_wheels::Fit& fit) {
+    WheelFit shown{
+        .node = node.name(), .colour = "unknown", .runs = "not known", .why = fit.why, .advice = fit.advice};
+    if (fit.runs == avail_wheels::Runs::yes) shown.colour = "have", shown.runs = "yes";
+    if (fit.runs == avail_wheels::Runs::no) shown.colour = "failed", shown.runs = "no";
+    return shown;
 }
 
 // What its agent states of the build. A document that cannot be read shows nothing: the link beside it leads to its text.
-void add_provenance(Html& html, std::string_view text) {
+Facts stated_facts(std::string_view text) {
+    Facts shown;
     const auto document = text.empty() ? base::Result<Json>(Json::object()) : io::parse_json(text);
-    if (!document || document->as_object() == nullptr || document->as_object()->empty()) return;
+    if (!document || document->as_object() == nullptr || document->as_object()->empty()) return shown;
     const Json nothing = Json::object();
     const auto part = [&](std::string_view name) -> const Json& {
         const Json* found = document->find(name);
@@ -237,26 +206,25 @@ void add_provenance(Html& html, std::string_view text) {
     };
     const Json& source = part("source");
     const Json& build = part("build");
-    html.add("<h5>What made it, as its agent states</h5>\n<dl>\n");
-    add_fact(html, "Site", document->string_or("site", {}));
-    add_fact(html, "Agent", document->string_or("program", {}));
-    add_fact(html, "Began", short_time(document->string_or("began", {})));
-    add_fact(html, "Source", source.string_or("origin", source.string_or("filename", {})));
-    add_fact(html, "Kind of source", source.string_or("kind", {}));
-    add_fact(html, "SHA-256 of the source", source.string_or("sha256", {}));
-    add_fact(html, "SHA-256 of the script", build.string_or("script_sha256", {}));
-    add_fact(html, "System", build.string_or("system", {}));
-    add_fact(html, "Loaded modules", build.texts("modules"));
+    add_fact(shown, "Site", document->string_or("site", {}));
+    add_fact(shown, "Agent", document->string_or("program", {}));
+    add_fact(shown, "Began", short_time(document->string_or("began", {})));
+    add_fact(shown, "Source", source.string_or("origin", source.string_or("filename", {})));
+    add_fact(shown, "Kind of source", source.string_or("kind", {}));
+    add_fact(shown, "SHA-256 of the source", source.string_or("sha256", {}));
+    add_fact(shown, "SHA-256 of the script", build.string_or("script_sha256", {}));
+    add_fact(shown, "System", build.string_or("system", {}));
+    add_fact(shown, "Loaded modules", build.texts("modules"));
     if (const Json* tools = build.find("tools"); tools != nullptr && tools->as_object() != nullptr) {
-        std::size_t shown = 0;
+        std::size_t tools_shown = 0;
         for (const auto& [name, version] : *tools->as_object()) {
-            if (version.as_string() == nullptr || shown++ == max_listed_values) continue;
-            html.add("<dt>").text(name).add("</dt><dd>").text(*version.as_string()).add("</dd>\n");
+            if (version.as_string() == nullptr || tools_shown++ == max_listed_values) continue;
+            add_fact(shown, name, *version.as_string());
         }
     }
     if (const std::string log = document->string_or("log", {}); !log.empty())
-        html.add("<dt>Log, at the site</dt><dd class=\"mono\">").text(log).add("</dd>\n");
-    html.add("</dl>\n");
+        add_fact(shown, "Log, at the site", std::vector{log});
+    return shown;
 }
 
 bool is_for_node(const ReportedBuild& cell, const ReportedNode& node) {
@@ -406,30 +374,25 @@ avail_wheels::Runs runs_on(const ShownWheel& wheel, const ReportedNode& node,
 Html render_wheel(const ShownWheel& wheel, const std::vector<ReportedNode>& nodes,
                   std::string_view provenance, bool is_open) {
     const catalog::FileRow& row = *wheel.row;
-    Html html;
-    html.add("<details id=\"").text(anchor_of(row)).add(is_open ? Literal("\" open>\n") : Literal("\">\n"));
-    html.add("<summary><span class=\"mono\">").text(row.filename).add("</span> <span class=\"quiet\">");
-    html.text(base::render_bytes(row.size_bytes)).add("</span>");
-    if (row.yanked) html.add(" <span class=\"state yanked\">yanked</span>");
-    add_warnings(html, wheel.facts);
-    html.add("</summary>\n<p><a href=\"").url(file_link(row)).add("\">Download</a>");
-    if (!row.metadata_sha256.empty())
-        html.add(" · <a href=\"").url(file_link(row) + std::string(metadata_suffix)).add("\">METADATA</a>");
-    if (!row.provenance_sha256.empty())
-        html.add(" · <a href=\"")
-            .url(file_link(row) + std::string(provenance_suffix))
-            .add("\">Provenance</a>");
-    html.add("</p>\n");
-    if (row.yanked) {
-        html.add("<p class=\"note\">Yanked: installed only by an exact pin.");
-        if (!row.yanked_reason.empty()) html.add(" Reason: ").text(row.yanked_reason);
-        html.add("</p>\n");
+    WheelSection shown{.anchor = anchor_of(row), .is_open = is_open};
+    shown.filename = row.filename;
+    shown.size = base::render_bytes(row.size_bytes);
+    shown.link = file_link(row);
+    if (!row.metadata_sha256.empty()) shown.metadata_link = shown.link + std::string(metadata_suffix);
+    if (!row.provenance_sha256.empty()) shown.provenance_link = shown.link + std::string(provenance_suffix);
+    shown.is_yanked = row.yanked;
+    shown.yanked_reason = row.yanked_reason;
+    shown.facts = proven_facts(wheel);
+    if (const Json::Array* findings = findings_of(wheel.facts)) {
+        shown.is_checked = true;
+        shown.warnings = warnings_of(*findings);
+        for (const Json& finding : *findings)
+            shown.findings.push_back(shown_finding(finding));
     }
-    add_proven(html, wheel);
-    add_findings(html, wheel.facts);
-    add_fits(html, wheel, nodes);
-    add_provenance(html, provenance);
-    return html.add("</details>\n");
+    for (std::size_t at = 0; at < nodes.size() && at < wheel.fits.size(); ++at)
+        shown.fits.push_back(shown_fit(nodes[at], wheel.fits[at]));
+    shown.made_by = stated_facts(provenance);
+    return page::render("wheel.html", shown);
 }
 
 }  // namespace wheelyard::indexer

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lib/base/check.hpp"
+#include "lib/page/template.hpp"
 
 namespace wheelyard::page {
 
@@ -29,6 +30,8 @@ const Asset* find_asset(std::string_view published_name) {
 std::string look() {
     std::string text(WHEELYARD_VERSION);
     for (const Asset& each : assets())
+        text.append(" ").append(each.hash);
+    for (const TemplateFile& each : template_files())
         text.append(" ").append(each.hash);
     return text;
 }

@@ -21,7 +21,7 @@ struct Asset {
 [[nodiscard]] const Asset& asset(std::string_view name);
 // nullptr: no such asset.
 [[nodiscard]] const Asset* find_asset(std::string_view published_name);
-// Changes with every asset and with the program's version: pages of another look are rendered again.
+// Changes with every asset and template, and with the program's version: pages of another look are rendered again.
 [[nodiscard]] std::string look();
 
 }  // namespace wheelyard::page

@@ -11,6 +11,8 @@
 
 namespace wheelyard::page {
 
+class Values;
+
 // Content-Security-Policy of every page for people. frame-ancestors works only as a header field.
 inline constexpr std::string_view content_policy =
     "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; base-uri "
@@ -32,6 +34,34 @@ struct Frame {
     std::string data_root = {};             // for the script: from the page to the index's folder
     std::string description = {};           // one sentence for search engines; empty: the title
     bool is_of_server = false;  // rendered for a request: there is a server, with its page for operators
+};
+
+// What templates/frame.html shows of it.
+struct ShownFrame {
+    struct Step {
+        std::string url;
+        std::string text;
+        bool is_here = false;
+        void show(Values& to) const;
+    };
+    std::string title = {};
+    std::string description = {};
+    std::string root = {};
+    std::string style = {};
+    std::string farm_style = {};
+    std::string icon = {};
+    std::string feed = {};
+    std::vector<std::string> scripts = {};
+    std::string data_root = {};
+    std::string home = {};
+    std::string logo = {};
+    std::string farm = {};
+    std::vector<Step> trail = {};
+    Html body = {};
+    std::string program = {};
+    bool is_of_server = false;
+    bool is_front = false;
+    void show(Values& to) const;
 };
 
 // A complete document.

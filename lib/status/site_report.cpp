@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/utf8.hpp"
 #include "lib/io/record.hpp"
+#include "lib/status/codecs.hpp"
 
 namespace wheelyard::status {
 namespace {
@@ -18,64 +18,6 @@ using io::Need;
 tl::unexpected<base::Error> malformed(std::string sentence, std::string_view value = {}) {
     return base::fail_malformed("site_report.format", std::move(sentence),
                                 std::string(base::cut_utf8(value, 80)), "see docs/reference/site-status.md");
-}
-
-// What no reader has to expect: a line feed in a line, or bytes that change what a terminal shows.
-std::string clean(std::string_view text, std::size_t max_bytes) {
-    std::string shown = base::printable(text);
-    std::replace_if(
-        shown.begin(), shown.end(), [](char c) { return c == '\n' || c == '\t'; }, ' ');
-    shown.resize(base::cut_utf8(shown, max_bytes).size());
-    return shown;
-}
-
-// The codecs of these members. An absent member means the default, so empty values are not written.
-struct Word {  // a name, a version or a state
-    static Json to(const std::string& value) { return clean(value, max_word_bytes); }
-    static bool from(const Json& json, std::string& into) {
-        const std::string* word = json.as_string();
-        if (word == nullptr || word->size() > max_word_bytes || clean(*word, max_word_bytes) != *word)
-            return false;
-        into = *word;
-        return true;
-    }
-    static std::string type() { return "text, at most " + std::to_string(max_word_bytes) + " bytes"; }
-};
-template <std::size_t max_bytes>
-struct Text {
-    static Json to(const std::string& value) { return clean(value, max_bytes); }
-    static bool from(const Json& json, std::string& into) {
-        if (json.as_string() == nullptr) return false;
-        into = clean(*json.as_string(), max_bytes);
-        return true;
-    }
-    static std::string type() { return "text, cut to " + std::to_string(max_bytes) + " bytes"; }
-};
-struct Count {
-    static Json to(std::int64_t value) { return value > 0 ? Json(value) : Json(); }
-    static bool from(const Json& json, std::int64_t& into) {
-        return io::Plain<std::int64_t>::from(json, into) && into >= 0;
-    }
-    static std::string type() { return "integer, 0 or more"; }
-};
-struct ItemCount : Count {
-    static Json to(std::int64_t value) { return std::max<std::int64_t>(value, 0); }
-};
-template <typename Codec, std::size_t max_items>
-struct Some : io::ListOf<Codec, max_items> {
-    template <typename Item>
-    static Json to(std::vector<Item> list) {
-        if (list.size() > max_items) list.resize(max_items);
-        return list.empty() ? Json() : io::ListOf<Codec, max_items>::to(list);
-    }
-};
-using Words = Some<Text<max_word_bytes>, max_log_lines>;
-template <const auto& Table>
-using List = io::ListOf<io::Nested<Table>, max_report_items>;
-
-template <typename Codec, auto Path>
-constexpr auto member(std::string_view name, std::string_view meaning, Need need = Need::valid) {
-    return io::field<Codec, Path>(name, meaning, need, io::Written::if_given);
 }
 
 using N = NodeReport;
@@ -149,6 +91,18 @@ constexpr auto failure_record = io::record<F>({
         "log_tail", "the last lines of its log, at most 20 of 500 bytes; of the newest 10 failures"),
 });
 
+using D = FinishedReport;
+constexpr auto finished_record = io::record<D>({
+    member<Word, &D::attempt>("attempt", "ID of the attempt", Need::required),
+    member<Word, &D::package>("package", "as in its cell", Need::required),
+    member<Word, &D::version>("version", "as in its cell", Need::required),
+    member<Word, &D::python>("python", "as in its cell", Need::required),
+    member<Word, &D::accelerator>("accelerator", "as in its cell"),
+    member<Word, &D::purpose>("purpose", "as in its cell"),
+    member<io::Time, &D::began>("began", "when the attempt began"),
+    member<io::Time, &D::ended>("ended", "when it ended"),
+});
+
 using Q = HeldQueueReport;
 constexpr auto queue_record = io::record<Q>({
     member<Word, &Q::queue>("queue", "its name; absent: the batch system's default"),
@@ -175,6 +129,8 @@ constexpr auto site_record = io::record<S>({
     member<List<cell_record>, &S::cells>("cells", "the cells of its plan"),
     member<List<attempt_record>, &S::attempts>("attempts", "attempts that are not over"),
     member<List<failure_record>, &S::failures>("failures", "failed attempts, newest first"),
+    member<List<finished_record>, &S::finished>(
+        "finished", "attempts that ended well, newest first, at most 50; not shown in status.json"),
     member<Some<io::Nested<queue_record>, max_log_lines>, &S::held_queues>(
         "held_queues", "queues that refuse jobs for now; absent: none"),
 });
@@ -196,6 +152,7 @@ SiteReport fit_site_report(SiteReport report, std::size_t max_bytes) {
         if (list.size() > count) list.resize(count);
     };
     keep(report.failures, max_failures);
+    keep(report.finished, max_finished);
     const auto is_small = [&] {
         return report.cells.size() <= max_report_items && render_site_report(report).size() <= max_bytes;
     };
@@ -214,6 +171,7 @@ SiteReport fit_site_report(SiteReport report, std::size_t max_bytes) {
         if (lines == 0) break;
     }
     keep(report.failures, max_failures / 5);
+    report.finished.clear();
     for (CellReport& cell : report.cells) {
         if (cell.state == "have") cell.reason.clear();
     }

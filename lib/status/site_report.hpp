@@ -88,6 +88,18 @@ struct FailureReport {
     std::vector<std::string> log_tail = {};
 };
 
+// An attempt that ended well.
+struct FinishedReport {
+    std::string attempt;
+    std::string package;
+    std::string version;
+    std::string python;
+    std::string accelerator;
+    std::string purpose;
+    base::UnixMicros began = 0;
+    base::UnixMicros ended = 0;
+};
+
 // A queue that refuses jobs for now.
 struct HeldQueueReport {
     std::string queue;  // empty: the batch system's default
@@ -111,6 +123,7 @@ struct SiteReport {
     std::vector<AttemptReport> attempts;
     std::vector<FailureReport> failures;
     std::vector<HeldQueueReport> held_queues = {};
+    std::vector<FinishedReport> finished = {};
 };
 
 [[nodiscard]] io::Json site_report_json(const SiteReport& report);

@@ -8,6 +8,7 @@
 #include "lib/io/log.hpp"
 #include "lib/wheel/name.hpp"
 #include "registry/api/access_api.hpp"
+#include "registry/api/build_api.hpp"
 #include "registry/api/file_list.hpp"
 #include "registry/api/limits.hpp"
 #include "registry/api/provenance.hpp"
@@ -44,6 +45,13 @@ PageOf pages_of(const Action& action) {
     return page;
 }
 
+bool is_open_to_strangers(std::string_view operation) {
+    const auto all = http::operations();
+    const auto found =
+        std::find_if(all.begin(), all.end(), [&](const http::Operation& one) { return one.id == operation; });
+    return found != all.end() && !found->needs_token;
+}
+
 }  // namespace
 
 wire::Problem problem_of_change(const base::Error& error) {
@@ -58,6 +66,7 @@ wire::Problem problem_of_change(const base::Error& error) {
 }
 
 wire::Answered<http::Admission> Api::admit(const http::ApiRequest& head) {
+    if (head.authorization.empty() && is_open_to_strangers(head.operation)) return http::Admission{};
     const auto token = parts_.tokens.verify(head.authorization);
     if (!token) return tl::unexpected(token.error());
     const auto verbs = lifecycle::verbs();
@@ -93,6 +102,8 @@ wire::Answered<http::ApiReply> Api::answer_now(const http::ApiRequest& request) 
         return TokenApi({parts_.config, parts_.tokens, parts_.writer, parts_.clock}).answer(request);
     if (parts_.sites != nullptr && SiteApi::handles(request.operation))
         return SiteApi({parts_.config, parts_.tokens, *parts_.sites, parts_.clock}).answer(request);
+    if (parts_.builds != nullptr && BuildApi::handles(request.operation))
+        return BuildApi({parts_.config, parts_.tokens, *parts_.builds}).answer(request);
     if (parts_.indexes != nullptr && IndexApi::handles(request.operation))
         return IndexApi({parts_.config, parts_.tokens, *parts_.indexes, parts_.pages}).answer(request);
     const lifecycle::VerbRow* row = lifecycle::find_operation(request.operation);

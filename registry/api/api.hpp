@@ -29,9 +29,10 @@ struct ApiParts {
     Writer& writer;
     PublishQueue& pages;
     const base::Clock& clock;
-    tasks::TaskStore* tasks = nullptr;  // null: the task service is disabled
-    SiteReports* sites = nullptr;       // null: sites cannot report
-    IndexService* indexes = nullptr;    // null: indexes cannot be changed
+    tasks::TaskStore* tasks = nullptr;    // null: the task service is disabled
+    tasks::BuildStore* builds = nullptr;  // null: builds are not kept
+    SiteReports* sites = nullptr;         // null: sites cannot report
+    IndexService* indexes = nullptr;      // null: indexes cannot be changed
 };
 
 class Api final : public http::ApiService {

@@ -35,6 +35,30 @@ std::vector<std::string> known_indexes(const RegistryConfig& config, const catal
     return names;
 }
 
+wire::Answered<std::optional<Identity>> caller_of(TokenVerifier& tokens, std::string_view authorization) {
+    if (authorization.empty()) return std::optional<Identity>();
+    auto token = tokens.verify(authorization);
+    if (!token) return tl::unexpected(std::move(token.error()));
+    return std::optional<Identity>(*std::move(token));
+}
+
+wire::Answered<const IndexConfig*> index_to_read(const RegistryConfig& config,
+                                                 const std::optional<Identity>& caller,
+                                                 const std::string& index, std::string_view project) {
+    const IndexConfig* found = config.find_index(index);
+    const bool may =
+        found != nullptr && (caller ? may_read(config, *caller, index, project) : !config.is_private(index));
+    if (may) return found;
+    return refuse("index.unknown", "There is no index with this name", index, "GET / lists the indexes");
+}
+
+bool may_read_logs(const RegistryConfig& config, const std::optional<Identity>& caller,
+                   const IndexConfig& index, std::string_view project) {
+    if (caller && allows(*caller, index.name, project, read_action)) return true;
+    if (index.are_logs_for_tokens) return false;
+    return caller ? may_read(config, *caller, index.name, project) : !config.is_private(index.name);
+}
+
 std::string project_of_filename(const std::string& filename) {
     std::string_view name = filename;
     for (const std::string_view suffix : {".metadata", ".prov"}) {

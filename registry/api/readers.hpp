@@ -2,6 +2,7 @@
 // may read everything.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,18 @@ namespace wheelyard::registry {
 // The configured indexes that the token may know of.
 [[nodiscard]] std::vector<std::string> known_indexes(const RegistryConfig& config,
                                                      const catalog::TokenRow& token);
+
+// Who asks, of an operation that needs no token; nullopt: a stranger.
+[[nodiscard]] wire::Answered<std::optional<Identity>> caller_of(TokenVerifier& tokens,
+                                                                std::string_view authorization);
+// The index if the caller may read this project of it, or all (empty). Else "index.unknown", as if there was none.
+[[nodiscard]] wire::Answered<const IndexConfig*> index_to_read(const RegistryConfig& config,
+                                                               const std::optional<Identity>& caller,
+                                                               const std::string& index,
+                                                               std::string_view project);
+// Logs of builds, and names of persons: as the index, or with `read_logs = "token"` only for a token with `read`.
+[[nodiscard]] bool may_read_logs(const RegistryConfig& config, const std::optional<Identity>& caller,
+                                 const IndexConfig& index, std::string_view project);
 
 // The normalized project of a file's name; empty if it is not the name of a wheel or of an sdist. The name may
 // be followed by the suffix of its METADATA or provenance.

@@ -20,13 +20,22 @@ void warn(const char* event, const std::string& what, const base::Error& error) 
     io::log_warn(event, {{"what", what}, {"error", error.text()}});
 }
 
+// The status is for everybody who reads the index.
+void remove_logs(status::SiteReport& report) {
+    for (status::AttemptReport& attempt : report.attempts)
+        attempt.log_tail.clear();
+    for (status::FailureReport& failure : report.failures)
+        failure.log_tail.clear();
+}
+
 }  // namespace
 
 SiteReports::SiteReports(ConfigView config, ShowStatus show, const base::Clock& clock, OpenRequests requests,
-                         std::unique_ptr<nodes::ReportBoard> board)
+                         NoteReport note, std::unique_ptr<nodes::ReportBoard> board)
     : config_(config),
       show_(std::move(show)),
       requests_(std::move(requests)),
+      note_(std::move(note)),
       clock_(clock),
       board_(std::move(board)) {
     for (const IndexConfig& index : config_->indexes)
@@ -103,7 +112,10 @@ std::vector<status::SiteReport> SiteReports::sites_of(const IndexConfig& index) 
     std::vector<status::SiteReport> sites;
     for (const auto& [key, report] : reports_) {
         const bool is_of_index = key.first == index.name || key.first == index.staging;
-        if (is_of_index && sites.size() < status::max_sites_per_index) sites.push_back(report);
+        if (!is_of_index || sites.size() >= status::max_sites_per_index) continue;
+        sites.push_back(report);
+        sites.back().finished.clear();  // for the history of builds, not for this list
+        if (index.are_logs_for_tokens) remove_logs(sites.back());
     }
     std::stable_sort(sites.begin(), sites.end(),
                      [](const auto& a, const auto& b) { return a.site < b.site; });
@@ -168,6 +180,7 @@ base::Result<bool> SiteReports::take(status::SiteReport report, const std::strin
     const auto known = reports_.find(key);
     if (known != reports_.end() && known->second.time >= report.time) return false;
     WHEELYARD_TRY(make_room(key));
+    if (note_) note_(report);
     reports_.insert_or_assign(key, std::move(report));
     const fs::path folder = file_of(key).parent_path();
     auto written = base::make_private_directories(folder.parent_path());  // a report names projects

@@ -31,12 +31,15 @@ using ShowStatus = std::function<base::Result<bool>(const std::filesystem::path&
 // The requests to an index that have not ended, at most status::max_requests_per_index.
 using OpenRequests = std::function<std::vector<status::RequestReport>(const std::string& index)>;
 
+// Told of each report before it is kept.
+using NoteReport = std::function<void(const status::SiteReport& report)>;
+
 // Thread-safe.
 class SiteReports {
   public:
     // Reads the kept reports and shows them. `config` and `clock` outlive the object. `board`: of several nodes.
     SiteReports(ConfigView config, ShowStatus show, const base::Clock& clock, OpenRequests requests = {},
-                std::unique_ptr<nodes::ReportBoard> board = nullptr);
+                NoteReport note = {}, std::unique_ptr<nodes::ReportBoard> board = nullptr);
 
     // Keeps the report, unless a newer one of its site is here, and shows it in the published tree. Errors:
     // "site.time" (a time in the future), "site.too_many"; kind conflict.
@@ -76,6 +79,7 @@ class SiteReports {
     const ConfigView config_;
     ShowStatus show_;
     OpenRequests requests_;
+    NoteReport note_;
     const base::Clock& clock_;
     std::mutex board_mutex_;
     const std::unique_ptr<nodes::ReportBoard> board_;  // nullptr: there are no others

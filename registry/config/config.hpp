@@ -42,12 +42,13 @@ struct BuildTarget {
 };
 
 struct IndexConfig {
-    std::string name;          // first segment of its URLs: /<name>/simple/
-    std::string title;         // for people; may be empty
-    bool is_private = false;   // `read = "token"`: only tokens with the action `read` may read it
-    bool has_pages = true;     // for people
-    bool is_archived = false;  // takes no new files, and is not on the front page; its files stay
-    bool sdists = false;       // source distributions are accepted, and offered of upstreams
+    std::string name;                  // first segment of its URLs: /<name>/simple/
+    std::string title;                 // for people; may be empty
+    bool is_private = false;           // `read = "token"`: only tokens with the action `read` may read it
+    bool are_logs_for_tokens = false;  // `read_logs = "token"`: of builds; likewise
+    bool has_pages = true;             // for people
+    bool is_archived = false;          // takes no new files, and is not on the front page; its files stay
+    bool sdists = false;               // source distributions are accepted, and offered of upstreams
     std::uint64_t max_file_bytes = static_cast<std::uint64_t>(default_max_file_mib) * base::mib;
     inspect::Policy policy;
     std::vector<std::string> inherits = {};  // indexes whose projects this one also shows, in order

@@ -80,6 +80,7 @@ directory = "data"
 name = "main"
 title = "Wheels for everybody"
 # read = "public"           # "token": only tokens with the action `read` may read this index
+# read_logs = "index"        # who reads logs of builds: whoever reads the index; "token": only tokens with `read`
 # pages = true              # this index has pages for people
 # sdists = false            # true: takes source distributions, too, and offers those of its upstreams
 # archived = false          # it keeps its files, takes no new ones, and is not on the front page

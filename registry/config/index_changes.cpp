@@ -32,6 +32,7 @@ std::string limit(std::uint64_t value, std::uint64_t unit) {
 std::vector<std::pair<std::string, std::string>> values_of(const IndexConfig& index) {
     return {{"title", quoted(index.title)},
             {"read", index.is_private ? "\"token\"" : "\"public\""},
+            {"read_logs", index.are_logs_for_tokens ? "\"token\"" : "\"index\""},
             {"archived", word(index.is_archived)},
             {"pages", word(index.has_pages)},
             {"sdists", word(index.sdists)},

@@ -114,6 +114,10 @@ void read_readers(io::TomlTable& table, IndexConfig& index) {
     const std::string readers = table.string_or("read", "public");
     index.is_private = readers == "token";
     if (!index.is_private && readers != "public") table.report("read", "must be \"public\" or \"token\"");
+    const std::string log_readers = table.string_or("read_logs", "index");
+    index.are_logs_for_tokens = log_readers == "token";
+    if (!index.are_logs_for_tokens && log_readers != "index")
+        table.report("read_logs", "must be \"index\" or \"token\"");
 }
 
 void check_sdists(std::vector<io::TomlTable>& tables, const RegistryConfig& config) {

@@ -74,6 +74,13 @@ base::Result<std::unique_ptr<tasks::TaskStore>> Store::tasks(tasks::TaskRules ru
     return std::make_unique<tasks::TaskStore>(std::move(rows), rules, clock);
 }
 
+base::Result<std::unique_ptr<tasks::BuildStore>> Store::builds(tasks::BuildLimits limits,
+                                                               const base::Clock& clock) const {
+    WHEELYARD_ASSIGN(auto rows, is_elsewhere(place_) ? tasks::open_postgres_builds(target_of(place_))
+                                                     : tasks::open_sqlite_builds(tasks_file()));
+    return std::make_unique<tasks::BuildStore>(std::move(rows), limits, clock);
+}
+
 base::Result<std::unique_ptr<nodes::NodeBoard>> Store::node_board() const {
     if (is_elsewhere(place_)) return nodes::open_postgres_board(target_of(place_));
     return std::make_unique<nodes::AloneBoard>();

@@ -17,6 +17,7 @@
 #include "registry/database/place.hpp"
 #include "registry/nodes/node_board.hpp"
 #include "registry/nodes/report_board.hpp"
+#include "registry/tasks/build_store.hpp"
 #include "registry/tasks/task_store.hpp"
 
 namespace wheelyard::database {
@@ -38,6 +39,9 @@ class Store {
     // Makes the queue where there is none. `clock` must outlive it.
     [[nodiscard]] base::Result<std::unique_ptr<tasks::TaskStore>> tasks(tasks::TaskRules rules,
                                                                         const base::Clock& clock) const;
+    // Likewise, in the same database, with a connection of its own.
+    [[nodiscard]] base::Result<std::unique_ptr<tasks::BuildStore>> builds(tasks::BuildLimits limits,
+                                                                          const base::Clock& clock) const;
 
     // For `serve`: who else serves from this database, and which of them writes. One connection each.
     [[nodiscard]] base::Result<std::unique_ptr<nodes::NodeBoard>> node_board() const;

@@ -51,6 +51,9 @@ constexpr std::array inputs{
     Input{"reportSite", "", "wheelyard.site/1",
           "site index time program? next_tick? cut:boolean? pythons:array? nodes:array? cells:array? "
           "attempts:array? failures:array? held_queues:array?"},
+    Input{"listBuilds", "package"},
+    Input{"readBuildLog", "offset:integer"},
+    Input{"appendBuildLog", "offset:integer"},
     Input{"addTask", "", "wheelyard.task/1", "index package version python accelerator? source:object?"},
     Input{"addTasks", "", "wheelyard.wishes/1", "tasks:objects"},
     Input{"listTasks", "index state after limit:integer"},
@@ -143,8 +146,9 @@ Json request_body(const Operation& operation) {
     Json schema = document_schema(input_of(operation));
     if (operation.id == "upload") type = "multipart/form-data";
     if (operation.id == "appendUpload") type = "application/octet-stream";
-    if (operation.id == "appendTaskLog") type = "text/plain";
-    if (operation.id == "appendUpload" || operation.id == "appendTaskLog") schema = text_schema();
+    const bool is_log = operation.id == "appendTaskLog" || operation.id == "appendBuildLog";
+    if (is_log) type = "text/plain";
+    if (operation.id == "appendUpload" || is_log) schema = text_schema();
     return Json::object({{"required", true}, {"content", content(type, std::move(schema))}});
 }
 

@@ -257,6 +257,12 @@ void drain(int signal, http::Server& server, Upstreams& upstreams, LastUsed& las
     io::log_info("serve.stopped");
 }
 
+// A build that is not noted is noted with the next report, unless it has ended meanwhile.
+void note_builds(tasks::BuildStore& builds, const status::SiteReport& report) {
+    if (const auto noted = builds.note(report); !noted)
+        io::log_warn("builds.not_noted", {{"site", report.site}, {"error", noted.error().text()}});
+}
+
 }  // namespace
 
 base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& open_publisher,
@@ -276,6 +282,7 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
     remove_left_import_folders(config.store);
     WHEELYARD_ASSIGN(auto catalog, open_catalog(store, config, start.list, clock));
     WHEELYARD_ASSIGN(const auto tasks, store.tasks(config.tasks, clock));
+    WHEELYARD_ASSIGN(const auto builds, store.builds({.kept_days = config.tasks.kept_days}, clock));
     WHEELYARD_ASSIGN(const auto tokens, TokenVerifier::open(store, clock));
     tokens->recognise_grants(*tasks);
     WHEELYARD_ASSIGN(const auto node, ThisNode::open(store, config));
@@ -303,7 +310,8 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
     WHEELYARD_ASSIGN(auto report_board, store.report_board());
     SiteReports sites(
         live, show_status_and_pages, clock,
-        [&](const std::string& index) { return open_requests(*tasks, index); }, std::move(report_board));
+        [&](const std::string& index) { return open_requests(*tasks, index); },
+        [&](const status::SiteReport& report) { note_builds(*builds, report); }, std::move(report_board));
     LastUsed last_used(config.store / "upstream" / "last-used.json");
     WHEELYARD_ASSIGN(const auto upstreams, Upstreams::open({.config = live,
                                                             .store = store,
@@ -332,6 +340,7 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
              .pages = pages,
              .clock = clock,
              .tasks = tasks.get(),
+             .builds = builds.get(),
              .sites = &sites,
              .indexes = &indexes});
     WHEELYARD_ASSIGN(const auto resumable,

@@ -22,4 +22,9 @@ inline constexpr std::int64_t max_log_bytes_removed_at_once =
     64 * base::mib;  // a removal run stops after this much
 inline constexpr std::size_t max_reason_bytes = 500;
 
+// Of builds, whose sites report them.
+inline constexpr std::int64_t max_builds = 20'000;                  // older ones that are over make room
+inline constexpr std::int64_t max_build_log_bytes = 8 * base::gib;  // of all builds: likewise, their logs
+inline constexpr std::size_t max_builds_returned = 200;             // a page of them
+
 }  // namespace wheelyard::tasks

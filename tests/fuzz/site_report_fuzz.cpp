@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "lib/base/text/printable.hpp"
+#include "lib/status/build_report.hpp"
 #include "lib/status/index_status.hpp"
 #include "tests/fuzz/round_trip.hpp"
 
@@ -25,6 +26,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         constexpr std::size_t small = 400;
         const auto fitted = status::fit_site_report(*report, small);
         fuzz::require(fitted.cells.size() <= report->cells.size());
+        // What is kept of its builds can be read again, and the same report changes nothing.
+        status::KnownBuilds known;
+        for (const status::BuildReport& build : status::changed_builds(*report, {})) {
+            const auto kept = status::parse_build(safe(status::build_json(build).render()));
+            fuzz::require(kept.has_value() && *kept == build);
+            known.insert_or_assign(build.id, build);
+        }
+        fuzz::require(status::changed_builds(*report, known).empty());
     }
     return 0;
 }

@@ -20,7 +20,7 @@ SOURCE_FOLDERS = ["lib", "builder", "registry", "indexer", "tests", "bench"]
 README_FOLDERS = SOURCE_FOLDERS + ["docs", "scripts", "site-configs", "cmake", "packaging"]
 # Folders of data that need no README; their parent has it (as tests/README.md describes tests/<room>/, which mirrors
 # the room).
-DATA_FOLDERS = {"assets", "golden", "images", "corpus", "data", "recipes", "results", "__pycache__"}
+DATA_FOLDERS = {"assets", "templates", "golden", "images", "corpus", "data", "recipes", "results", "__pycache__"}
 # Control flow uses base::Error's kind, recovery and os_error; its code is for people and tests.
 PRODUCT_FOLDERS = ("lib/", "registry/", "indexer/", "builder/")
 CODE_COMPARED = re.compile(

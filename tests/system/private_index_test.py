@@ -32,7 +32,7 @@ MORE_ADDRESSES = ("/{index}", "/{index}/simple", "/{index}/simple/{project}", "/
                   "/{index}/simple/{project}/index.json", "/{index}/simple/{project}/index.html", "/{index}/simple/catalogue-delta.txt",
                   "/{index}/project/", "/{index}/project", "/{index}/project/index.html", "/{index}/project/search.json",
                   "/{index}/project/{project}/", "/{index}/project/{project}/index.html", "/{index}/project/{project}/feed.xml",
-                  "/{index}/builds/", "/{index}/builds/index.html", "/{index}/find-links/", "/{index}/find-links/{filename}",
+                  "/{index}/builds/", "/{index}/builds/index.html", "/{index}/builds/build.html", "/{index}/find-links/", "/{index}/find-links/{filename}",
                   "/private/{index}/simple/", "/{index}/../{index}/simple/", "/open/../{index}/simple/", "/{index}/%2e/simple/",
                   "//{index}/simple/", "/packages/{index}/simple/", "/.wheelyard/published.json")
 CHANGE = {"format": "wheelyard.change/1", "reason": "x", "status": "archived", "to": OPEN, "keep": 1, "dry_run": True}
@@ -223,7 +223,8 @@ class PrivateIndexTest(FarmCase):
                 (f"/{HIDDEN}/events/tail.tsv", {}, PROJECT), (f"/{HIDDEN}/status.json", {}, SITE),
                 (f"/{HIDDEN}/project/", {}, PROJECT), (f"/{HIDDEN}/project/search.json", {}, PROJECT),
                 (f"/{HIDDEN}/project/{PROJECT}/", {}, PROJECT), (f"/{HIDDEN}/project/{PROJECT}/feed.xml", {}, PROJECT),
-                (f"/{HIDDEN}/builds/", {}, HIDDEN), (f"/api/v1/indexes/{HIDDEN}/projects/{PROJECT}/explain", {}, PROJECT),
+                (f"/{HIDDEN}/builds/", {}, HIDDEN), (f"/{HIDDEN}/builds/build.html", {}, HIDDEN),
+                (f"/api/v1/indexes/{HIDDEN}/builds", {}, "wheelyard.builds/1"), (f"/api/v1/indexes/{HIDDEN}/projects/{PROJECT}/explain", {}, PROJECT),
                 (f"/api/v1/indexes/{HIDDEN}/access", {}, "read"), (f"/api/v1/indexes/{HIDDEN}/sites/{SITE}", {}, SITE),
                 ("/api/v1/sites", {}, SITE), (f"/api/v1/tasks/{values['task']}", {}, PROJECT)):
             token = self.writer if "/tasks" in path else self.reader

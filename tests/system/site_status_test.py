@@ -82,6 +82,20 @@ class SiteStatusTest(FarmCase):
             self.assertNotIn(secret, json.dumps(document))  # the build has printed it
             self.assertNotIn("late", self.status().stderr)
 
+            # Its log comes in pieces, without what the build has printed of the token, and everybody reads it.
+            build = f"/api/v1/indexes/{INDEX}/builds/{INDEX}/{running[0]['id']}"
+            log = self.farm.get(f"{build}/log")[2]
+            self.assertIn(b"the token " + b"*" * len(self.token), log)
+            self.assertNotIn(secret.encode(), log)
+            self.assertEqual(self.farm.get(f"{build}/log?offset={len(log) - 5}")[2], log[-5:])
+            shown = json.loads(self.farm.get(build)[2])
+            self.assertEqual((shown["state"], shown["phase"], shown["log_bytes"]), ("running", running[0]["phase"], len(log)))
+            failed = json.loads(self.farm.get(f"/api/v1/indexes/{INDEX}/builds/{INDEX}/{failure['attempt']}")[2])
+            self.assertEqual((failed["state"], failed["cause"]), ("failed", failure["cause"]))
+            ready, = [one for one in json.loads(self.farm.get(f"/api/v1/indexes/{INDEX}/builds?package=ready")[2])["builds"]]
+            self.assertEqual(ready["state"], "done")
+            self.assertIn(b"one build" , self.farm.get(f"/{INDEX}/builds/build.html")[2].lower())
+
             # The folder of the tree, and a tree that follows, answer the same.
             self.assertEqual(self.cells(place=("--wheelhouse", str(self.farm.tree / INDEX))), cells)
             follower = self.folder / "follower"
@@ -90,6 +104,15 @@ class SiteStatusTest(FarmCase):
             self.assertEqual(self.cells(place=("--wheelhouse", str(follower / "copy"))), cells)
             self.farm.check_tree()
 
+            # The build ends: the rest of its log arrives, once, and stays with the registry across a restart.
+            gate.touch()
+            site.builder("run")  # its status is that of `pinned`
+            after = self.farm.get(f"{build}/log")[2]
+            self.assertTrue(after.startswith(log) and len(after) > len(log), after)
+            own = (site.folder / "work" / "attempts" / running[0]["id"] / "log").read_bytes()
+            self.assertTrue(after.endswith(own[-40:]), (own, after))
+            self.assertEqual(json.loads(self.farm.get(build)[2])["state"], "done")
+
             # The agent stops. Three hours later:
             self.farm.stop()
             kept = self.farm.data / "sites" / INDEX / f"{INDEX}.json"
@@ -97,6 +120,7 @@ class SiteStatusTest(FarmCase):
             self.farm.start()
             self.assertRegex(self.status().stderr, f"the agent of {INDEX} has not reported for 3 h 0[01] min")
             self.assertIn(f'wheelyard_site_late{{index="{INDEX}",site="{INDEX}"}} 1', self.farm.get("/metrics")[2].decode())
+            self.assertEqual(self.farm.get(f"{build}/log")[2], after)
 
     def test_a_registry_that_does_not_answer_fails_no_tick_and_is_reported_once(self):
         with PackageIndex(self.folder / "sources") as sources:

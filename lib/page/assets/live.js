@@ -71,7 +71,6 @@
   const sites = document.getElementById("sites");
   const builds = document.getElementById("builds");
   const known = document.getElementById("known");  // of a project without wheels
-  if (!sites && !builds && !known) return;
 
   // A table of many columns can be narrowed to some of them.
   const max_columns = 8;
@@ -146,6 +145,11 @@
     const made = element("li", "", "card"), title = element("h3", name(item) + " ");
     if (id) made.id = anchor(id);
     title.append(element("span", word, "state " + kind));
+    if (id) {
+      const link = element("a", "Log and history");
+      link.href = root + "builds/build.html?" + new URLSearchParams({site: item.site, id});
+      notes = [...notes, [link]];
+    }
     made.append(title, dotted("p", place(item), ...notes), ...parts.filter(Boolean));
     return made;
   };
@@ -196,6 +200,10 @@
       item.began && item.ended && "after " + duration(Math.max(0, Math.floor((Date.parse(item.ended) - Date.parse(item.began)) / 1000))), item.ended && yard.time(item.ended)],
       [item.cause && element("pre", item.cause), remedy, log_of(item)]);
   };
+  // For the page of one build.
+  Object.assign(yard, {bar, dotted, duration, memory, phases, picture, place});
+  if (!sites && !builds && !known) return;
+
   let is_first = true;
   const show_builds = data => {
     const attempts = all(data, "attempts"), failures = all(data, "failures");

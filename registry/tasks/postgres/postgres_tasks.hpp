@@ -5,11 +5,14 @@
 
 #include "lib/base/result.hpp"
 #include "registry/postgres/postgres.hpp"
+#include "registry/tasks/build_rows.hpp"
 #include "registry/tasks/task_rows.hpp"
 
 namespace wheelyard::tasks {
 
 // Makes the tables where there are none, and migrates older ones.
 [[nodiscard]] base::Result<std::unique_ptr<TaskRows>> open_postgres_tasks(const postgres::Target& target);
+// The builds, beside the queue in the same database.
+[[nodiscard]] base::Result<std::unique_ptr<BuildRows>> open_postgres_builds(const postgres::Target& target);
 
 }  // namespace wheelyard::tasks

@@ -1,5 +1,5 @@
 // A step that has been released is never edited: add another. The tables and columns are those of ../sqlite/schema.cpp, which
-// says what each is for; version 1 is its version 2.
+// says what each is for; version 1 is its version 2, and so on.
 #include "registry/tasks/postgres/schema.hpp"
 
 #include <array>
@@ -60,7 +60,33 @@ CREATE TABLE log_piece (
 );
 )sql";
 
-constexpr std::array steps{version_1};
+constexpr const char* version_2 = R"sql(
+CREATE TABLE build (
+    index_name TEXT COLLATE "C" NOT NULL,
+    site       TEXT COLLATE "C" NOT NULL,
+    id         TEXT COLLATE "C" NOT NULL,
+    package    TEXT COLLATE "C" NOT NULL,
+    is_over    BIGINT NOT NULL,
+    changed    BIGINT NOT NULL,
+    document   TEXT NOT NULL,
+    log_bytes  BIGINT NOT NULL,
+    log_pieces BIGINT NOT NULL,
+    PRIMARY KEY (index_name, site, id)
+);
+CREATE INDEX build_by_time ON build (changed);
+CREATE INDEX build_by_package ON build (index_name, package, changed);
+
+CREATE TABLE build_log (
+    index_name TEXT COLLATE "C" NOT NULL,
+    site       TEXT COLLATE "C" NOT NULL,
+    build      TEXT COLLATE "C" NOT NULL,
+    start      BIGINT NOT NULL,
+    bytes      BYTEA NOT NULL,
+    PRIMARY KEY (index_name, site, build, start)
+);
+)sql";
+
+constexpr std::array steps{version_1, version_2};
 
 }  // namespace
 

@@ -90,7 +90,35 @@ CREATE UNIQUE INDEX open_task ON task (index_name, package, version, python, acc
 CREATE INDEX task_by_state ON task (state, number);
 )sql";
 
-constexpr std::array steps{version_1, version_2};
+constexpr const char* version_3 = R"sql(
+-- What the sites reported of their builds, and the logs of these.
+CREATE TABLE build (
+    index_name TEXT NOT NULL,
+    site       TEXT NOT NULL,
+    id         TEXT NOT NULL,     -- of the attempt
+    package    TEXT NOT NULL,
+    is_over    INTEGER NOT NULL,  -- 0 or 1
+    changed    INTEGER NOT NULL,  -- microseconds since 1970
+    document   TEXT NOT NULL,     -- wheelyard.build/1
+    log_bytes  INTEGER NOT NULL,
+    log_pieces INTEGER NOT NULL,
+    PRIMARY KEY (index_name, site, id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX build_by_time ON build (changed);
+CREATE INDEX build_by_package ON build (index_name, package, changed);
+
+-- Pieces of logs as they came; `start` is where a piece begins.
+CREATE TABLE build_log (
+    index_name TEXT NOT NULL,
+    site       TEXT NOT NULL,
+    build      TEXT NOT NULL,
+    start      INTEGER NOT NULL,
+    bytes      TEXT NOT NULL,  -- as the build printed them: not always UTF-8
+    PRIMARY KEY (index_name, site, build, start)
+) STRICT;
+)sql";
+
+constexpr std::array steps{version_1, version_2, version_3};
 
 }  // namespace
 

@@ -5,6 +5,7 @@
 #include "lib/base/files/file.hpp"
 #include "registry/sqlite/migration.hpp"
 #include "registry/sqlite/sqlite.hpp"
+#include "registry/tasks/sql/sql_builds.hpp"
 #include "registry/tasks/sql/sql_tasks.hpp"
 #include "registry/tasks/sqlite/schema.hpp"
 
@@ -31,9 +32,21 @@ class SqliteTasks final : public SqlTasks<Database> {
     Status try_write() override { return sqlite::try_write(database_); }
 };
 
-}  // namespace
+class SqliteBuilds final : public SqlBuilds<Database> {
+  public:
+    using SqlBuilds::SqlBuilds;
+    Status in_transaction(const std::function<Status()>& work) override {
+        WHEELYARD_ASSIGN(Transaction transaction, Transaction::begin_immediate(database_));
+        WHEELYARD_TRY(work());
+        return transaction.commit();
+    }
+    Status in_one_snapshot(const std::function<Status()>& read) override {
+        WHEELYARD_ASSIGN(const Transaction snapshot, Transaction::begin_read(database_));
+        return read();
+    }
+};
 
-Result<std::unique_ptr<TaskRows>> open_sqlite_tasks(const std::filesystem::path& file) {
+Result<Database> open_database(const std::filesystem::path& file) {
     WHEELYARD_TRY(base::make_directories(file.parent_path()));
     WHEELYARD_ASSIGN(Database database, Database::open(file, Database::Mode::read_write));
     WHEELYARD_TRY(database.keep_log());  // before any statement can open it
@@ -45,7 +58,19 @@ Result<std::unique_ptr<TaskRows>> open_sqlite_tasks(const std::filesystem::path&
     WHEELYARD_TRY(sqlite::migrate(database, schema_steps(), "task queue"));
     // After the migrations, which replace a table that others refer to.
     WHEELYARD_TRY(database.run("PRAGMA foreign_keys = ON"));
+    return database;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<TaskRows>> open_sqlite_tasks(const std::filesystem::path& file) {
+    WHEELYARD_ASSIGN(Database database, open_database(file));
     return std::make_unique<SqliteTasks>(std::move(database));
+}
+
+Result<std::unique_ptr<BuildRows>> open_sqlite_builds(const std::filesystem::path& file) {
+    WHEELYARD_ASSIGN(Database database, open_database(file));
+    return std::make_unique<SqliteBuilds>(std::move(database));
 }
 
 }  // namespace wheelyard::tasks

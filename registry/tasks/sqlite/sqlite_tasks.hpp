@@ -5,11 +5,14 @@
 #include <memory>
 
 #include "lib/base/result.hpp"
+#include "registry/tasks/build_rows.hpp"
 #include "registry/tasks/task_rows.hpp"
 
 namespace wheelyard::tasks {
 
 // Creates the file if it is missing, and migrates an older schema.
 [[nodiscard]] base::Result<std::unique_ptr<TaskRows>> open_sqlite_tasks(const std::filesystem::path& file);
+// The builds, beside the queue in the same database.
+[[nodiscard]] base::Result<std::unique_ptr<BuildRows>> open_sqlite_builds(const std::filesystem::path& file);
 
 }  // namespace wheelyard::tasks

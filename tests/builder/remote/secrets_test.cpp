@@ -24,8 +24,16 @@ TEST_CASE("secrets and the users of URLs are hidden, wherever they are") {
         {"the token wy_5f0c9a31d2be is public", "the token wy_5f0c9a31d2be is public"},
         {"", ""},
     };
-    for (const auto& [text, expected] : rows)
+    for (const auto& [text, expected] : rows) {
         CHECK(hide_secrets(text, secrets) == expected);
+        const std::string masked = mask_secrets(text, secrets);
+        CHECK(masked.size() == std::string(text).size());
+        CHECK((masked == text) == (std::string(text) == expected || std::string(text) == "http://@host"));
+    }
+}
+
+TEST_CASE("a masked text keeps its offsets") {
+    CHECK(mask_secrets("a wy_abc123 b http://u:p@h/ c", {"wy_abc123"}) == "a ********* b http://***@h/ c");
 }
 
 }  // namespace

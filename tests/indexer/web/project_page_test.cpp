@@ -7,8 +7,10 @@
 #include "indexer/web/feed.hpp"
 #include "indexer/web/index_pages.hpp"
 #include "indexer/web/limits.hpp"
+#include "indexer/web/shown_project.hpp"
 #include "indexer/web/state_cell.hpp"
 #include "lib/base/text/text.hpp"
+#include "lib/page/template.hpp"
 #include "tests/indexer/sample_view.hpp"
 
 using namespace wheelyard;
@@ -64,6 +66,11 @@ bool has(const std::string& html, std::string_view part) {
 }
 
 }  // namespace
+
+TEST_CASE("the views of a project page have what their templates name") {
+    CHECK_NOTHROW(page::check_template<ShownProject>("project.html"));
+    CHECK_NOTHROW(page::check_template<WheelSection>("wheel.html"));
+}
 
 TEST_CASE("a project page shows the install line, each wheel and what its bytes prove") {
     const std::string html = page_of(proven_view());

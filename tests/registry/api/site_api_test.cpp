@@ -175,7 +175,8 @@ TEST_CASE("what one node was told the others show, with the requests that ended 
     registry::RegistryConfig other_config = farm.config;
     other_config.store = temporary.path();
     REQUIRE(base::make_directories(other_config.tree_of("main") / "main"));
-    registry::SiteReports told(farm.config, farm.show, farm.clock, {}, std::make_unique<MemoryReports>(rows));
+    registry::SiteReports told(farm.config, farm.show, farm.clock, {}, {},
+                               std::make_unique<MemoryReports>(rows));
     std::string document;
     registry::SiteReports other(
         other_config,
@@ -222,7 +223,8 @@ TEST_CASE("what one node was told the others show, with the requests that ended 
 TEST_CASE("a site that made room for another leaves the board, too") {
     SiteFixture farm;
     std::map<std::pair<std::string, std::string>, nodes::BoardReport> rows;
-    registry::SiteReports told(farm.config, farm.show, farm.clock, {}, std::make_unique<MemoryReports>(rows));
+    registry::SiteReports told(farm.config, farm.show, farm.clock, {}, {},
+                               std::make_unique<MemoryReports>(rows));
     for (std::size_t i = 0; i < status::max_sites_per_index; ++i)
         REQUIRE(told.keep(farm.report("site" + std::to_string(i))).has_value());
     farm.clock.sleep_ms(std::int64_t{31} * 24 * 3'600'000);

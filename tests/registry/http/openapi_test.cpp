@@ -56,8 +56,8 @@ TEST_CASE("no two operations share an id or an address") {
 TEST_CASE("every JSON document that an operation takes is spelled out") {
     const auto document = io::parse_json(render_openapi()).value();
     for (const Operation& operation : operations()) {
-        if (!operation.takes_body || !operation.path.starts_with("/api/") || operation.id == "appendTaskLog")
-            continue;
+        const bool is_log = operation.id == "appendTaskLog" || operation.id == "appendBuildLog";
+        if (!operation.takes_body || !operation.path.starts_with("/api/") || is_log) continue;
         CAPTURE(operation.id);
         const io::Json* at = &document;
         for (const std::string& name :

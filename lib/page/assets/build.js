@@ -1,0 +1,180 @@
+// The page of one build, which its address names: what its site reported, and its log while it grows. A line has an address
+// (#L12); what is searched is in the address, too.
+"use strict";
+(() => {
+  const section = document.getElementById("build");
+  if (!section) return;
+  const {element, dotted} = yard;
+  const asked = new URLSearchParams(location.search), index = section.dataset.index;
+  const server = new URL(document.body.dataset.root + "../", location.href);
+  const path = "api/v1/indexes/" + [index, "builds", asked.get("site") ?? "", asked.get("id") ?? ""].map(encodeURIComponent).join("/");
+  const token_key = "wheelyard-token", interval_ms = 5000, max_lines = 1000;
+  const colours = {done: "have", failed: "failed", ended: "excluded"};
+  const token = () => sessionStorage.getItem(token_key) ?? "";
+  // Without a token as the browser is known to the server, for an index that only tokens read.
+  const get = where => fetch(new URL(where, server), {cache: "no-store", headers: token() ? {Authorization: "Bearer " + token()} : {}})
+    .then(async reply => {
+      if (reply.ok) return reply;
+      const problem = await reply.json().catch(() => ({}));
+      throw Object.assign(new Error([problem.detail || "The server answers " + reply.status + ".", problem.advice].filter(Boolean).join(" – ")), {status: reply.status});
+    });
+  const is_over = build => Object.hasOwn(colours, build.state);
+  const seconds = build => Math.max(0, Math.floor((Date.parse(build.ended) - Date.parse(build.began)) / 1000));
+
+  // The log: all of it in memory, some of its lines on the page.
+  const log = {lines: [], rest: "", offset: 0, decoder: new TextDecoder(), top: 0, chosen: -1, found: [], is_reading: false};
+  const box = element("pre", "", "log lines"), tools = element("form", "", "search"), note = element("span", "", "quiet");
+  const question = element("input"), label = element("label", "Search the log "), earlier = element("button", "Earlier lines"), later = element("button", "Later lines");
+  box.tabIndex = 0;
+  box.setAttribute("aria-label", "Log");
+  question.type = "search";
+  question.autocomplete = "off";
+  question.value = asked.get("log") ?? "";
+  label.append(question);
+  note.setAttribute("role", "status");
+  const next = element("button", "Next");
+  next.type = "submit";
+  for (const button of [earlier, later]) button.type = "button";
+  tools.append(label, next, note);
+  // A line that a progress bar rewrites shows its last state; colours of terminals are left out.
+  const shown = line => line.replace(/\r+$/, "").replace(/^.*\r/, "").replace(/\x1b\[[0-9;?]*[A-Za-z]/g, "");
+  const draw = () => {
+    const found = new Set(log.found), end = Math.min(log.top + max_lines, log.lines.length);
+    box.replaceChildren(...log.lines.slice(log.top, end).map((text, at) => {
+      const number = log.top + at + 1, line = element("span", "", "line"), link = element("a", String(number));
+      line.id = "L" + number;
+      link.href = "#L" + number;
+      if (number - 1 === log.chosen) line.classList.add("chosen");
+      if (found.has(number - 1)) line.classList.add("found");
+      line.append(link, text || " ");
+      return line;
+    }));
+    earlier.hidden = log.top === 0;
+    later.hidden = end === log.lines.length;
+  };
+  const search = () => {
+    const wanted = question.value.toLowerCase();
+    log.found = wanted ? log.lines.flatMap((line, at) => line.toLowerCase().includes(wanted) ? [at] : []) : [];
+    note.textContent = !wanted ? "" : log.found.length === 1 ? "1 line" : log.found.length + " lines";
+    next.disabled = log.found.length === 0;
+  };
+  const go_to = line => {
+    if (!(line >= 0 && line < log.lines.length)) return;
+    log.chosen = line;
+    log.top = Math.max(0, Math.min(line - max_lines / 2, log.lines.length - max_lines));
+    draw();
+    const shown_line = document.getElementById("L" + (line + 1));
+    box.scrollTop = shown_line.offsetTop - box.offsetTop - box.clientHeight / 3;
+  };
+  const linked = () => { const match = /^#L(\d+)$/.exec(location.hash); return match ? Number(match[1]) - 1 : -1; };
+  addEventListener("hashchange", () => go_to(linked()));
+  question.addEventListener("input", () => { yard.address({log: question.value}); search(); draw(); });
+  tools.addEventListener("submit", event => {
+    event.preventDefault();
+    const after = log.found.find(line => line > log.chosen) ?? log.found[0];
+    if (after !== undefined) go_to(after);
+  });
+  const move = by => { log.top = Math.max(0, Math.min(log.top + by, log.lines.length - 1)); draw(); box.scrollTop = 0; };
+  earlier.addEventListener("click", () => move(-max_lines));
+  later.addEventListener("click", () => move(max_lines));
+  const read_log = async build => {
+    if (log.is_reading || !build.may_read_log) return;
+    log.is_reading = true;
+    const is_first = log.lines.length === 0, was_end = log.top + max_lines >= log.lines.length;
+    const at_end = is_first || box.scrollTop + box.clientHeight >= box.scrollHeight - 8;
+    try {
+      const before = log.offset;
+      while (log.offset < build.log_bytes) {
+        const bytes = await (await get(path + "/log?offset=" + log.offset)).arrayBuffer();
+        if (bytes.byteLength === 0) break;
+        log.offset += bytes.byteLength;
+        const lines = (log.rest + log.decoder.decode(bytes, {stream: true})).split("\n");
+        log.rest = lines.pop();
+        for (const line of lines) log.lines.push(shown(line));
+      }
+      if (is_over(build) && log.rest) log.lines.push(shown(log.rest)), log.rest = "";
+      if (before === log.offset) return;
+      search();
+      if (is_first && linked() >= 0) return go_to(linked());
+      if (is_first && question.value && log.found.length) return go_to(log.found[0]);
+      if (was_end && at_end) log.top = Math.max(0, log.lines.length - max_lines);
+      draw();
+      if (was_end && at_end) box.scrollTop = box.scrollHeight;
+    } finally { log.is_reading = false; }
+  };
+
+  const head = element("div"), others = element("div"), log_part = element("section"), key = element("form", "", "search");
+  const key_field = element("input"), key_label = element("label", "Token ");
+  key_field.type = "password";
+  key_field.autocomplete = "off";
+  key_label.append(key_field);
+  key.append(element("p", "The logs of this index are for tokens with the action read. The token stays in this tab.", "quiet"), key_label, element("button", "Show"));
+  key.addEventListener("submit", event => { event.preventDefault(); sessionStorage.setItem(token_key, key_field.value.trim()); refresh(); });
+  log_part.append(element("h2", "Log"), key, tools, earlier, box, later);
+  const copy_button = text => {
+    const copy = element("button", "Copy");
+    copy.type = "button";
+    copy.addEventListener("click", () => navigator.clipboard.writeText(text).then(() => { copy.textContent = "Copied"; }, () => {}));
+    return copy;
+  };
+  const link_to = build => {
+    const link = element("a", build.id);
+    link.href = "?" + new URLSearchParams({site: build.site, id: build.id});
+    return link;
+  };
+  let last = "";
+  const show = build => {
+    document.getElementById("build-needs").hidden = true;
+    const name = build.package + " " + build.version, word = element("span", build.state, "state " + (colours[build.state] ?? "active"));
+    document.title = name + " · build of " + index;
+    document.getElementById("title").replaceChildren(name + " ", word, element("small", index));
+    const text = JSON.stringify({...build, log_bytes: 0});
+    if (text !== last) {
+      last = text;
+      const parts = [dotted("p", yard.place(build), build.phase && (build.state === "failed" ? "failed in phase " : "phase ") + build.phase, build.began && ["began ", yard.time(build.began)],
+        build.ended && ["ended ", yard.time(build.ended)], build.began && build.ended && "took " + yard.duration(seconds(build)),
+        build.expected_end && ["expected to end ", yard.time(build.expected_end), ", as " + (build.expected_from === 1 ? "the last one" : "the last " + build.expected_from) + " did"])];
+      if (build.waiting) parts.push(element("p", "Waits: " + build.waiting, "note"));
+      if (build.total > 0) {
+        const steps = element("p");
+        steps.append(yard.bar(build), " " + build.done + " of " + build.total + " steps");
+        parts.push(steps);
+      }
+      parts.push(yard.phases(build), yard.picture(build));
+      if (build.cause) parts.push(element("h2", "Why it failed"), element("pre", build.cause));
+      if (build.remedy) {
+        const remedy = element("p", "What to do: " + build.remedy + " ", "note");
+        remedy.append(copy_button(build.remedy));
+        parts.push(remedy);
+      }
+      const project = element("a", "All of " + build.package);
+      project.href = document.body.dataset.root + "project/" + encodeURIComponent(build.package) + "/";
+      parts.push(dotted("p", [project], build.rule && "rule " + build.rule));
+      head.replaceChildren(...parts.filter(Boolean));
+      const rows = (build.others ?? []).map(other => {
+        const row = element("li", "", "row");
+        row.append(link_to(other), element("span", other.state, "state " + (colours[other.state] ?? "active")),
+          dotted("span", other.began && [yard.time(other.began)], other.began && other.ended && yard.duration(seconds(other)), other.cause));
+        return row;
+      });
+      const list = element("ul", "", "builds");
+      list.append(...rows);
+      others.replaceChildren(...(rows.length ? [element("h2", "Other attempts at this wheel"), list] : []));
+    }
+    key.hidden = build.may_read_log;
+    for (const part of [tools, box]) part.hidden = !build.may_read_log;
+    if (!build.may_read_log) earlier.hidden = later.hidden = true;
+    else if (build.log_bytes === 0 && !box.hasChildNodes()) box.textContent = is_over(build) ? "No log was kept." : "Nothing yet.";
+    return read_log(build);
+  };
+  let is_last = false;
+  const refresh = () => get(path).then(reply => reply.json()).then(build => { is_last = is_over(build) && log.offset >= (build.log_bytes ?? 0); return show(build); }).catch(error => {
+    const needs = document.getElementById("build-needs");
+    if (!last) { needs.hidden = false; needs.replaceChildren(asked.has("id") ? error.message : needs.textContent); }
+  });
+  section.append(head, log_part, others);
+  log_part.hidden = true;
+  draw();
+  if (asked.has("id") && asked.has("site")) refresh().then(() => { log_part.hidden = !last; });
+  setInterval(() => { if (!document.hidden && last && !is_last) refresh(); }, interval_ms);
+})();

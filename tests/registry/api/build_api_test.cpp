@@ -1,0 +1,135 @@
+// Who sends the log of a build, and who reads it.
+#include "registry/api/build_api.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "lib/base/text/text.hpp"
+#include "lib/io/json.hpp"
+#include "tests/registry/upload_fixture.hpp"
+
+using namespace wheelyard;
+using test_support::RegistryFixture;
+
+namespace {
+
+constexpr base::UnixMicros a_minute = 60'000'000;
+
+struct BuildFixture : RegistryFixture {
+    std::unique_ptr<tasks::BuildStore> builds = databases.builds({}, clock).value();
+    registry::BuildApi api{{.config = config, .tokens = *tokens, .builds = *builds}};
+    std::string agent = make_token("agent", {"main"}, {"*"}, {"upload"});
+
+    registry::IndexConfig& index() { return config.indexes.front(); }
+    void report(const std::vector<std::string>& running, const std::vector<std::string>& finished = {}) {
+        status::SiteReport report;
+        report.site = "bede";
+        report.index = "main";
+        report.time = clock.now();
+        for (const std::string& id : running) {
+            status::AttemptReport attempt;
+            attempt.id = id;
+            attempt.package = "torch";
+            attempt.version = "2.4.0";
+            attempt.python = "3.12";
+            attempt.state = "running";
+            attempt.began = clock.now();
+            report.attempts.push_back(attempt);
+        }
+        for (const std::string& id : finished)
+            report.finished.push_back(
+                {id, "torch", "2.4.0", "3.12", "", "", clock.now() - 7 * a_minute, clock.now()});
+        REQUIRE(builds->note(report));
+    }
+    wire::Answered<http::ApiReply> ask(const std::string& operation, const std::string& who,
+                                       const std::string& id = "w1", const std::string& query = {},
+                                       const std::string& body = {}, const std::string& name = "main") {
+        http::ApiRequest request{.request_id = "r1", .operation = operation};
+        request.parameters = {{"index", name}, {"site", "bede"}, {"build", id}};
+        if (!who.empty()) request.authorization = "Bearer " + who;
+        request.query = query;
+        request.body = body;
+        return api.answer(request);
+    }
+    std::string answer(const std::string& operation, const std::string& who, const std::string& id = "w1",
+                       const std::string& query = {}, const std::string& body = {},
+                       const std::string& name = "main") {
+        const auto answered = ask(operation, who, id, query, body, name);
+        if (!answered) return std::to_string(answered.error().status) + " " + answered.error().code;
+        return answered->text.value_or("200");
+    }
+    io::Json document(const std::string& operation, const std::string& who, const std::string& id = "w1") {
+        const auto answered = ask(operation, who, id);
+        REQUIRE_MESSAGE(answered.has_value(), answered.error().detail);
+        return io::parse_json(answered->json).value();
+    }
+};
+
+}  // namespace
+
+TEST_CASE("who may report builds sends their logs, and nobody else") {
+    BuildFixture farm;
+    farm.report({"w1"});
+    CHECK(farm.answer("appendBuildLog", farm.agent, "w1", "offset=0", "one\n") == "200");
+    CHECK(farm.answer("appendBuildLog", farm.agent, "w1", "offset=9", "x") == "409 build.log_gap");
+    CHECK(farm.answer("appendBuildLog", farm.agent, "w1", "offset=x", "x") == "400 build.query");
+    CHECK(farm.answer("appendBuildLog", farm.agent, "w9", "offset=0", "x") == "404 build.unknown");
+    CHECK(farm.answer("appendBuildLog", "", "w1", "offset=0", "x") == "401 auth.missing");
+    CHECK(farm.answer("appendBuildLog", farm.make_token("other", {"main"}, {"*"}, {"build"}), "w1",
+                      "offset=0", "x") == "403 site.scope");
+    CHECK(farm.answer("appendBuildLog", farm.agent, "w1", "offset=0", "x", "nowhere") == "404 index.unknown");
+    CHECK(farm.answer("readBuildLog", "") == "one\n");
+    CHECK(farm.answer("readBuildLog", "", "w1", "offset=2") == "e\n");
+    CHECK(farm.answer("readBuildLog", "", "w9") == "404 build.unknown");
+}
+
+TEST_CASE("everybody sees state and cause; with read_logs = \"token\" only a token with `read` the log") {
+    BuildFixture farm;
+    farm.report({"w1"});
+    CHECK(farm.answer("appendBuildLog", farm.agent, "w1", "offset=0", "one\n") == "200");
+    farm.index().are_logs_for_tokens = true;
+    const io::Json public_view = farm.document("showBuild", "");
+    CHECK(public_view.string_or("state", "") == "running");
+    CHECK(public_view.find("may_read_log")->render() == "false");
+    CHECK(public_view.find("log_bytes") == nullptr);
+    CHECK(farm.answer("readBuildLog", "") == "401 auth.missing");
+    CHECK(farm.answer("readBuildLog", farm.agent) == "403 auth.scope_refused");
+    const std::string reader = farm.make_token("reader", {"main"}, {"*"}, {"read"});
+    CHECK(farm.answer("readBuildLog", reader) == "one\n");
+    CHECK(farm.document("showBuild", reader).find("log_bytes")->render() == "4");
+    const std::string elsewhere = farm.make_token("elsewhere", {"other"}, {"*"}, {"read"});
+    CHECK(farm.answer("readBuildLog", elsewhere) == "403 auth.scope_refused");
+}
+
+TEST_CASE("the builds of a private index do not exist for a stranger") {
+    BuildFixture farm;
+    farm.report({"w1"});
+    farm.index().is_private = true;
+    for (const char* operation : {"listBuilds", "showBuild", "readBuildLog"}) {
+        for (const char* id : {"w1", "w9"}) {
+            CHECK(farm.answer(operation, "", id) == "404 index.unknown");
+            CHECK(farm.answer(operation, "", id) == farm.answer(operation, "", id, {}, {}, "nowhere"));
+            CHECK(farm.answer(operation, farm.make_token("t", {"other"}, {"*"}, {"read"}), id) ==
+                  "404 index.unknown");
+        }
+    }
+    const std::string reader = farm.make_token("reader", {"main"}, {"torch"}, {"read"});
+    CHECK(farm.answer("showBuild", reader) == "200");
+    CHECK(farm.answer("listBuilds", reader) == "404 index.unknown");  // it names all projects
+    CHECK(farm.answer("showBuild", farm.make_token("six", {"main"}, {"six"}, {"read"})) ==
+          "404 index.unknown");
+}
+
+TEST_CASE("a build that runs is expected to take as long as those of its package did") {
+    BuildFixture farm;
+    farm.report({}, {"w0"});
+    farm.report({"w1"});
+    const io::Json build = farm.document("showBuild", "");
+    CHECK(build.string_or("expected_end", "") == base::render_rfc3339(farm.clock.now() + 7 * a_minute));
+    REQUIRE(build.items("others").size() == 1);
+    CHECK(build.items("others").front().string_or("id", "") == "w0");
+    CHECK(farm.document("showBuild", "", "w0").find("expected_end") == nullptr);
+    CHECK(farm.document("listBuilds", "").items("builds").size() == 2);
+}
