@@ -28,7 +28,7 @@ from support.soak_load import Load
 
 IS_FULL = os.environ.get("WHEELYARD_FULL") == "1"
 LEASE_S = 4
-PATIENCE_S = 60
+PATIENCE_S = 120
 MINUTES = float(os.environ.get("WHEELYARD_SOAK_MINUTES", "30"))
 QUESTIONS = int(os.environ.get("WHEELYARD_SOAK_QUESTIONS", "100000"))
 PIPS = int(os.environ.get("WHEELYARD_SOAK_PIPS", "1000"))
@@ -234,11 +234,11 @@ class Minute(SoakCase):
         site = Site("a", "b")
         self.addCleanup(site.remove)
         with Load(site.nodes, site.token, site.folder / "wheels", askers=1) as load:
-            load.wait_for("acknowledged", 20, PATIENCE_S)
+            load.wait_for("acknowledged", 12, PATIENCE_S)
             self.fault(site, load, "killed the writer", lambda: site.kill(site.writer(), 1))
-            load.wait_for("acknowledged", 20, PATIENCE_S)
+            load.wait_for("acknowledged", 12, PATIENCE_S)
             self.fault(site, load, "failover", site.fail_over)
-            load.wait_for("acknowledged", 20, PATIENCE_S)
+            load.wait_for("acknowledged", 12, PATIENCE_S)
             load.wait_for("pip", 2, PATIENCE_S)
             self.check_at_the_end(site, load)
 

@@ -35,8 +35,8 @@ def enter_network() -> None:
     if os.environ.get(INSIDE) or why_none():
         return
     os.environ[INSIDE] = "1"
-    os.execvp("unshare", [*UNSHARED, "/bin/sh", "-c", 'mkdir -p /run/netns && mount -t tmpfs names /run/netns && exec "$@"', "sh",
-                          sys.executable, "-B", *sys.argv])
+    os.execvp("unshare", [*UNSHARED, "/bin/sh", "-c", 'mkdir -p /run/netns && mount -t tmpfs names /run/netns && "$1" link set lo up && shift && exec "$@"',
+                          "sh", which("ip"), sys.executable, "-B", *sys.argv])
 
 
 class Network:
@@ -45,7 +45,6 @@ class Network:
         self.cuts: set[tuple[str, str]] = set()
 
     def __enter__(self) -> "Network":
-        _ip("link set lo up")
         _ip("link add hub type bridge")
         _ip("addr add 10.77.0.1/24 dev hub")
         _ip("link set hub up")
