@@ -61,7 +61,7 @@ class PostgresReports final : public ReportBoard {
 
 base::Result<std::unique_ptr<ReportBoard>> open_postgres_reports(const postgres::Target& target) {
     WHEELYARD_ASSIGN(Database database, Database::open(target, Database::Mode::read_write, report_deadlines));
-    WHEELYARD_TRY(postgres::migrate(database, "sites", report_schema));
+    WHEELYARD_TRY(postgres::migrate(database, "sites", {.steps = report_schema}));
     return std::make_unique<PostgresReports>(std::move(database));
 }
 

@@ -53,7 +53,8 @@ constexpr base::UnixMicros minute_us = 60'000'000;
 // For as long as it lives; what was set before is not there for the test.
 class Environment {
   public:
-    explicit Environment(const std::vector<std::pair<const char*, std::string>>& values) {
+    using Values = std::vector<std::pair<const char*, std::string>>;
+    explicit Environment(const Values& values) {
         for (const char* name : names)
             ::unsetenv(name);
         for (const auto& [name, value] : values)
@@ -128,21 +129,22 @@ TEST_CASE(
         return (*find_credentials(file))->at(0)->access_key;
     };
     {
-        const Environment set({{"AWS_ACCESS_KEY_ID", "env-key"}, {"AWS_SECRET_ACCESS_KEY", "env-secret"}});
+        const Environment set(
+            Environment::Values{{"AWS_ACCESS_KEY_ID", "env-key"}, {"AWS_SECRET_ACCESS_KEY", "env-secret"}});
         CHECK(key_of(dir.path() / "two") == "file-key");
         CHECK(key_of({}) == "env-key");
     }
     Services services;
-    const Environment set({{"AWS_ACCESS_KEY_ID", "without its secret"},
-                           {"AWS_SHARED_CREDENTIALS_FILE", (dir.path() / "two").string()},
-                           {"AWS_CONTAINER_CREDENTIALS_FULL_URI", services.url("/role")}});
+    const Environment set(Environment::Values{{"AWS_ACCESS_KEY_ID", "without its secret"},
+                                              {"AWS_SHARED_CREDENTIALS_FILE", (dir.path() / "two").string()},
+                                              {"AWS_CONTAINER_CREDENTIALS_FULL_URI", services.url("/role")}});
     CHECK(key_of({}) == "file-key");
     CHECK(services.asked() == 0);
     CHECK(find_credentials(dir.path() / "missing").error().kind == base::ErrorKind::unauthorized);
 }
 
 TEST_CASE("without any credentials, the error says what to set") {
-    const Environment set({{"AWS_EC2_METADATA_DISABLED", "true"}});
+    const Environment set(Environment::Values{{"AWS_EC2_METADATA_DISABLED", "true"}});
     const auto found = find_credentials({});
     REQUIRE_FALSE(found);
     CHECK(found.error().code == "s3.credentials");
@@ -167,7 +169,7 @@ TEST_CASE("a file that was replaced is read again, and one that is damaged chang
 
 TEST_CASE("an instance's credentials are asked for with a token of version 2, and again before they end") {
     Services services;
-    const Environment set({{"AWS_EC2_METADATA_SERVICE_ENDPOINT", services.url("/")}});
+    const Environment set(Environment::Values{{"AWS_EC2_METADATA_SERVICE_ENDPOINT", services.url("/")}});
     const base::UnixMicros now = base::SystemClock().now();
     services.end = now + 60 * minute_us;
     const auto source = find_credentials({}).value();
@@ -202,19 +204,22 @@ TEST_CASE("a container's credentials are asked for with its token, and only on t
     const base::UnixMicros now = base::SystemClock().now();
     services.end = now + 60 * minute_us;
     {
-        const Environment set({{"AWS_CONTAINER_CREDENTIALS_FULL_URI", services.url("/role")},
-                               {"AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", (dir.path() / "token").string()}});
+        const Environment set(
+            Environment::Values{{"AWS_CONTAINER_CREDENTIALS_FULL_URI", services.url("/role")},
+                                {"AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", (dir.path() / "token").string()}});
         CHECK(find_credentials({}).value()->at(now)->access_key == "key1");
     }
     {
-        const Environment set({{"AWS_CONTAINER_CREDENTIALS_FULL_URI", services.url("/role")},
-                               {"AWS_CONTAINER_AUTHORIZATION_TOKEN", "wrong"}});
+        const Environment set(
+            Environment::Values{{"AWS_CONTAINER_CREDENTIALS_FULL_URI", services.url("/role")},
+                                {"AWS_CONTAINER_AUTHORIZATION_TOKEN", "wrong"}});
         const auto refused = find_credentials({}).value()->at(now);  // the server starts
         REQUIRE_FALSE(refused);
         CHECK(refused.error().text().find("401") != std::string::npos);
         CHECK(refused.error().text().find("wrong") == std::string::npos);
     }
-    const Environment set({{"AWS_CONTAINER_CREDENTIALS_FULL_URI", "http://credentials.example.org/role"}});
+    const Environment set(
+        Environment::Values{{"AWS_CONTAINER_CREDENTIALS_FULL_URI", "http://credentials.example.org/role"}});
     CHECK(find_credentials({}).error().code == "s3.credentials");
 }
 
@@ -228,6 +233,6 @@ TEST_CASE("the answer of a service that lacks a part, or has ended, is refused w
     Services services;
     const base::UnixMicros now = base::SystemClock().now();
     services.end = now - minute_us;
-    const Environment set({{"AWS_EC2_METADATA_SERVICE_ENDPOINT", services.url()}});
+    const Environment set(Environment::Values{{"AWS_EC2_METADATA_SERVICE_ENDPOINT", services.url()}});
     CHECK(find_credentials({}).error().code == "s3.credentials");
 }
