@@ -24,12 +24,12 @@ def members(programs, is_ours):
     return files | {name: (0o644, data) for name, data in plain.items()}
 
 
-def write(machine, programs, is_ours, out):
+def write(machine, programs, is_ours, out, preset=9):
     name = f"wheelyard-{contents.VERSION}-portable-linux-{machine}"
     path = out / f"{name}.tar.xz"
     unfinished = out / f"{path.name}.unfinished"  # a run that is killed leaves no half tarball
     moment = contents.epoch()
-    with lzma.open(unfinished, "wb", preset=9) as packed, tarfile.open(fileobj=packed, mode="w", format=tarfile.USTAR_FORMAT) as tar:
+    with lzma.open(unfinished, "wb", preset=preset) as packed, tarfile.open(fileobj=packed, mode="w", format=tarfile.USTAR_FORMAT) as tar:
         for member, (mode, data) in sorted(members(programs, is_ours).items()):
             info = tarfile.TarInfo(f"{name}/{member}")
             info.size, info.mode, info.mtime = len(data), mode, moment

@@ -1,5 +1,6 @@
-"""The agent's suite with the portable programs inside other systems: Debian 11, Debian 13, and Debian 12 for aarch64 under qemu. The whole
-suite runs inside, with the system's own Python, pip and compiler, so its support modules run on Python 3.9, too.
+"""The agent's suite with the portable programs inside other systems: Debian 11, Debian 13, Debian 12 for aarch64 under qemu, and roots of
+the first two that say they are other distributions. The suite runs inside, with the system's own Python, pip and compiler, so its support
+modules run on Python 3.9, too.
 
 Label `full`: needs root, scripts/other-nodes, and what `scripts/package portable` made.
 
@@ -46,6 +47,10 @@ class System:
     name: str
     machine: str
     tests: tuple[str, ...] = ()
+    says_it_is: str = ""  # in /etc/os-release, without /etc/debian_version
+
+    def __str__(self) -> str:
+        return f"{self.name} as {self.says_it_is}" if self.says_it_is else self.name
 
     @property
     def root(self) -> Path:
@@ -61,10 +66,13 @@ class System:
         return self.root.is_dir() and tarball(self.machine) is not None and (self.machine == platform.machine() or emulator(self.machine) is not None)
 
 
+# A wheel with C from want to pip, a failed build, and the line for cron.
+FEW = ("test_from_sdists_to_pip_install", "test_the_line_for_cron_works_on_a_site_that_was_never_ticked",
+       "test_a_wrong_token_is_reported_before_anything_is_built")
 SYSTEMS = (System("bullseye", "x86_64"), System("trixie", "x86_64"),
-           # Emulation takes some ten times as long: a wheel with C from want to pip, a failed build, and the line for cron.
-           System("bookworm-arm64", "aarch64", ("test_from_sdists_to_pip_install", "test_the_line_for_cron_works_on_a_site_that_was_never_ticked",
-                                                "test_a_wrong_token_is_reported_before_anything_is_built")))
+           # Roots of these cannot be made from Debian's mirrors. Their glibc is 2.28, 2.31 to 2.38, and 2.39; bullseye has 2.31, trixie 2.41.
+           System("bullseye", "x86_64", FEW, "rhel 8"), System("bullseye", "x86_64", FEW, "sles 15"), System("trixie", "x86_64", FEW, "ubuntu 24.04"),
+           System("bookworm-arm64", "aarch64", FEW))  # emulation takes some ten times as long
 
 
 class PortableAgentTest(unittest.TestCase):
@@ -74,7 +82,7 @@ class PortableAgentTest(unittest.TestCase):
 
     def inside(self, system: System, *words: str) -> subprocess.CompletedProcess:
         """With mounts and processes of its own, and this machine's network: all that it starts ends with it."""
-        folder = self.folder / system.name
+        folder = self.folder / str(system)
         namespaces, start = ["--mount", "--pid", "--fork", "--kill-child"], ""
         if system.machine != platform.machine():
             namespaces += ["--user", "--map-root-user"]
@@ -84,19 +92,24 @@ class PortableAgentTest(unittest.TestCase):
 
     def set_up(self, system: System) -> None:
         """Installs the programs as the page on installing says, and makes the clients of the suite by the system's own Python."""
-        folder = self.folder / system.name
+        folder = self.folder / str(system)
         for part in ("upper/usr/local", "upper/etc", "upper/clients", "upper/checkout", "work", "root"):
             (folder / part).mkdir(parents=True)
         subprocess.run(["tar", "-xf", tarball(system.machine), "-C", folder / "upper/usr/local", "--strip-components=1"], check=True)
         (folder / "upper/etc/hosts").write_text("127.0.0.1 localhost\n")
         shutil.copytree(system.wheels, folder / "upper/clients/wheels")
+        if system.says_it_is:
+            name, version = system.says_it_is.split()
+            said = self.inside(system, "sh", "-ec", "rm -f /etc/debian_version /etc/os-release; "
+                               f"printf 'ID={name}\\nVERSION_ID={version}\\n' >/etc/os-release")
+            self.assertEqual(said.returncode, 0, said.stdout)
         made = self.inside(system, "sh", "-ec", "python3 -m venv /clients/pip-debian; touch /clients/.complete; wheelyard-builder --version; python3 -V")
         self.assertEqual(made.returncode, 0, made.stdout)
-        print(f"{system.name}: {'; '.join(made.stdout.splitlines())}")
+        print(f"{system}: {'; '.join(made.stdout.splitlines())}")
 
     def test_the_agents_suite_passes_inside_each_system(self):
         for system in SYSTEMS:
-            with self.subTest(system=system.name):
+            with self.subTest(system=str(system)):
                 if not system.can_run:
                     self.skipTest(f"no root {system.root}, no portable tarball for {system.machine}, or no emulator of it")
                 self.set_up(system)
@@ -104,7 +117,7 @@ class PortableAgentTest(unittest.TestCase):
                 done = self.inside(system, "python3", "-B", "/checkout/tests/system/builder_test.py", *names)
                 self.assertEqual(done.returncode, 0, done.stdout)
                 ran, = re.findall(r"^Ran \d+ tests? in .*", done.stdout, re.MULTILINE)
-                print(f"{system.name}: {ran}", flush=True)
+                print(f"{system}: {ran}", flush=True)
 
 
 if __name__ == "__main__":

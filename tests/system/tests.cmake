@@ -22,7 +22,7 @@ set_tests_properties(system/site_box PROPERTIES TIMEOUT 3600)
 set_tests_properties(system/avail_nodes system/other_root system/real_torch system/offline_torch system/governor_v2
     PROPERTIES LABELS full SKIP_RETURN_CODE 77 TIMEOUT 3600)
 # Need root and what scripts/package made, all but the first also what scripts/other-nodes makes; skipped without.
-set_tests_properties(system/portable system/portable_agent system/deb_packages system/installed_agent PROPERTIES LABELS full SKIP_RETURN_CODE 77 TIMEOUT 3600)
+set_tests_properties(system/portable system/portable_agent system/deb_packages system/installed_agent system/starts PROPERTIES LABELS full SKIP_RETURN_CODE 77 TIMEOUT 3600)
 # Skipped where no network namespace can be made.
 set_tests_properties(system/try PROPERTIES SKIP_RETURN_CODE 77)
 # Its builds fill the machine to its limits on purpose: beside another test it would measure that one.

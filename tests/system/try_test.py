@@ -1,5 +1,6 @@
 """`wheelyard-try`, the first command of the README: a registry, an agent, one wheel, and pip installs it."""
 
+import hashlib
 import os
 import re
 import shutil
@@ -90,25 +91,63 @@ class TryTest(unittest.TestCase):
         self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["home", "there"])
 
     @unittest.skipUnless(Path("/usr/bin/python3.11").exists(), "the tutorial is for Debian 12, with its Python 3.11")
-    def test_the_first_tutorial_to_the_letter(self):
+    def test_the_first_two_tutorials_to_the_letter(self):
         """From `mkdir ~/farm` on, with sources of the same names and versions from an index of this test."""
-        page = (ROOT / "docs/tutorials/first-farm.md").read_text()
-        page = page[page.index("mkdir ~/farm") - len("```sh\n"):]
-        script = "set -e\n"
-        for kind, text in re.findall(r"^```(sh|toml)\n(.*?)^```$", page, re.DOTALL | re.MULTILINE):
-            # A person is longer in writing the file than the registry in starting.
-            script += text if kind == "sh" else f"cat >site.toml <<'END'\n{text}END\nuntil (exec 3<>/dev/tcp/127.0.0.1/8080) 2>&-; do sleep 0.1; done\n"
-        with PackageIndex(self.folder / "sources") as sources:
-            write_sdist(sources.folder, "packaging", "24.2")
-            write_sdist(sources.folder, "markupsafe", "3.0.2", c_source=FAST_C, module_source=(
-                "import sys\nfrom . import _fast\nsys.modules['markupsafe._speedups'] = _fast\n"
-                "def escape(text):\n    return text.replace('<', '&lt;').replace('>', '&gt;')\n"))
-            done = subprocess.run(["bash", "-c", script], env=self.environment | sources.pip_environment, cwd=self.folder, text=True,
-                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=COMMAND_TIMEOUT_S)
-        self.assertEqual(done.returncode, 0, done.stdout)
-        for phrase in ("2 wanted", "2 have", "&lt;a&gt;", "markupsafe  3.0.2      cp311     x86_64", "packaging   24.2"):
+        # A person is longer in writing a file than the registry in starting.
+        until_it_serves = "until (exec 3<>/dev/tcp/127.0.0.1/8080) 2>&-; do sleep 0.1; done\n"
+        first = self.blocks("first-farm.md", "mkdir ~/farm", ["cat >site.toml"])
+        second = self.blocks("first-recipe.md", "cd ~/farm", ["sed -i '/^name = /r /dev/stdin' site.toml", "cat >>site.toml",
+                                                              "mkdir recipes; cat >recipes/msgpack.toml", "cat >>recipes/msgpack.toml"])
+        wrong_digest, *builds = second.split("wheelyard-builder run --site site.toml\n")
+        self.assertEqual(len(builds), 3, second)
+        source = self.write_sources()
+        pin = f"sed -i 's/0\\{{64\\}}/{source}/' recipes/msgpack.toml\n"
+        wish = "sed -i 's/\"1.1.0\"\\]/\"1.1.0\", \"1.1.1\"]/' site.toml\n"
+        self.typed(first.replace("wheelyard-builder site", until_it_serves + "wheelyard-builder site", 1) + "wait\n", "2 wanted", "2 have",
+                   "&lt;a&gt;", "markupsafe  3.0.2      cp311     x86_64", "packaging   24.2")
+        again = [f"{wrong_digest}{until_it_serves}", builds[0].replace("wheelyard-builder retry", pin + "wheelyard-builder retry"),
+                 builds[1].replace("wheelyard-builder plan", wish + "wheelyard-builder plan"), f"{builds[2]}kill %1\n"]
+        run = "wheelyard-builder run --site site.toml"
+        self.typed(f"{again[0]}{run} || test $? = 1\n{again[1]}{run}\n{again[2]}{run}\n{again[3]}", "1 given up", source, "3 have", "4 have")
+
+    def typed(self, script: str, *phrases: str) -> None:
+        done = subprocess.run(["bash", "-c", f"set -e\n{script}"], env=self.environment | {"PIP_INDEX_URL": self.sources.url}, cwd=self.folder,
+                              text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=COMMAND_TIMEOUT_S)
+        self.assertEqual(done.returncode, 0, script + done.stdout)
+        for phrase in phrases:
             self.assertIn(phrase, done.stdout)
         self.assertNotIn("FAIL", done.stdout)
+
+    def test_the_smallest_file_of_the_third_tutorial_is_a_site(self):
+        page = (ROOT / "docs/tutorials/first-site.md").read_text()
+        (self.folder / "site.toml").write_text(re.search(r"^```toml\n(config_version.*?)^```$", page, re.DOTALL | re.MULTILINE).group(1))
+        done = subprocess.run(["wheelyard-builder", "plan", "--explain", "--site", "site.toml"], env=self.environment, cwd=self.folder, text=True,
+                              capture_output=True, timeout=COMMAND_TIMEOUT_S)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("https://wheels.example.org", done.stdout)
+
+    @staticmethod
+    def blocks(name: str, begin: str, writers: list[str]) -> str:
+        """A tutorial's commands; what it says to write goes to each writer in turn."""
+        page = (ROOT / "docs/tutorials" / name).read_text()
+        page = page[page.index(f"```sh\n{begin}"):]
+        found = re.findall(r"^```(sh|toml)\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+        write = iter(writers)
+        script = "".join(text if kind == "sh" else f"{next(write)} <<'END'\n{text}END\n" for kind, text in found)
+        assert next(write, None) is None, f"{name} has fewer files"
+        return script
+
+    def write_sources(self) -> str:
+        """The SHA-256 of msgpack's first."""
+        self.sources = self.enterContext(PackageIndex(self.folder / "sources"))
+        write_sdist(self.sources.folder, "packaging", "24.2")
+        write_sdist(self.sources.folder, "markupsafe", "3.0.2", c_source=FAST_C, module_source=(
+            "import sys\nfrom . import _fast\nsys.modules['markupsafe._speedups'] = _fast\n"
+            "def escape(text):\n    return text.replace('<', '&lt;').replace('>', '&gt;')\n"))
+        extension = "import sys\nfrom . import _fast\nsys.modules['msgpack._cmsgpack'] = _fast\npackb = unpackb = lambda value: value\n"
+        pinned, _ = (write_sdist(self.sources.folder, "msgpack", version, c_source=FAST_C, module_source=extension)
+                     for version in ("1.1.0", "1.1.1"))
+        return hashlib.sha256(pinned.read_bytes()).hexdigest()
 
     def test_where_the_port_is_taken_the_reason_is_shown_and_nothing_is_left_running(self):
         taken = subprocess.Popen(["python3", "-m", "http.server", "--bind", "127.0.0.1", "8080"], stdout=subprocess.PIPE,
