@@ -187,8 +187,9 @@ class Comparer {
     [[nodiscard]] std::string cover(std::string_view with, const std::vector<Version>& versions) const {
         if (versions.size() == 1) return "==" + versions.front().text();
         std::size_t of_series = 0;
-        for (const auto& release : project_of(with).releases)
-            of_series += series_of(release.version) == series_of(versions.front()) ? 1 : 0;
+        for (const auto& release : project_of(with).releases) {
+            if (series_of(release.version) == series_of(versions.front())) ++of_series;
+        }
         const bool is_one_series = series_of(versions.front()) == series_of(versions.back());
         if (is_one_series && of_series == versions.size()) return "==" + series_of(versions.front()) + ".*";
         return ">=" + versions.front().text() + ",<=" + versions.back().text();

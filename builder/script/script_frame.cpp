@@ -146,10 +146,14 @@ std::string fill(std::string_view part, const Fields& fields) {
 
 Fields frame_fields(const ScriptInput& input) {
     const bool builds = makes_wheel(input.attempt.asked.purpose);
-    const bool asks_site = (!input.attempt.asked.against.empty() || !builds) && input.site.registry;
+    const bool asks_site = !input.attempt.asked.against.empty() || !builds;
     const auto constraints = constraints_for(input.site, input.attempt);
     std::string index;
-    if (asks_site) index += "--extra-index-url " + quote_shell(input.site.registry->simple_url()) + " ";
+    if (asks_site && input.site.registry) {
+        index += "--extra-index-url " + quote_shell(input.site.registry->simple_url()) + " ";
+    } else if (asks_site) {  // a site without a registry keeps its wheels
+        index += "--find-links " + quote_shell((input.site.work_directory / "wheels").string()) + " ";
+    }
     for (const auto& upstream : input.indexes)
         index += "--extra-index-url " + quote_shell(upstream) + " ";
     return {

@@ -59,6 +59,26 @@ base::Finished bash(const std::vector<std::string>& arguments,
     return *finished;
 }
 
+TEST_CASE(
+    "what is built against another package finds it in the index, and without a registry in the work "
+    "folder") {
+    Site site;
+    site.name = "debian12";
+    site.work_directory = "/var/tmp/work";
+    Attempt attempt = example();
+    const AttemptFolder folder{"/work/attempts/w1ng012h6crvmar"};
+    const auto rendered = [&] {
+        return render_script(
+            {site, default_recipe("rapid-fuzz"), attempt, "/usr/bin/python3.11", folder, {}});
+    };
+    CHECK(rendered().find("--find-links") == std::string::npos);
+    attempt.asked.against = "mpi4py==4.1.2+debian12";
+    CHECK(rendered().find("pip install --find-links /var/tmp/work/wheels \"$@\"") != std::string::npos);
+    site.registry = RegistrySettings{"https://wheels.example.org", "main", "token"};
+    CHECK(rendered().find("pip install --extra-index-url https://wheels.example.org/main/simple/ \"$@\"") !=
+          std::string::npos);
+}
+
 TEST_CASE("rendered scripts match the golden files, and bash accepts them") {
     Recipe full = default_recipe("rapid-fuzz");
     full.build_requires = {"ninja>=1.11"};
