@@ -91,6 +91,7 @@ struct ModuleSettings {
     bool purge = false;             // run `module purge` first
     std::vector<std::string> use;   // folders of modulefiles, for `module use`
     std::vector<std::string> load;  // loaded in this order
+    Environment environment = {};   // exported before that: modulefiles read it
 };
 
 // Exported as CC, CXX, FC and MPICC; empty: not exported.
