@@ -15,7 +15,7 @@ namespace {
 using wheel::Version;
 
 // PyTorch's own index alone has the first two; the public index's `apex` is another project.
-constexpr std::string_view of_another_index[] = {"pytorch-triton-rocm", "triton-rocm", "apex"};
+constexpr std::string_view of_another_index[] = {"pytorch-triton-rocm", "triton-rocm", "triton-xpu", "apex"};
 
 constexpr auto finding_words = base::words<PairFinding>({{PairFinding::proposed, "proposed"},
                                                          {PairFinding::differs, "differs"},

@@ -32,15 +32,19 @@ std::map<std::string, Version> provided(const PairInput& input) {
     std::vector<std::string> modules = input.site.modules.load;
     if (accelerator != nullptr)
         modules.insert(modules.end(), accelerator->modules.begin(), accelerator->modules.end());
+    const auto* kind =
+        accelerator == nullptr ? nullptr : accelerator::find_accelerator_kind(accelerator->kind);
+    const accelerator::Texts toolkits = kind == nullptr ? accelerator::Texts() : kind->toolkit_modules;
     for (const auto& module : modules) {
         const auto slash = module.find('/');
-        if (slash != std::string::npos) add(module.substr(0, slash), module.substr(slash + 1));
+        if (slash == std::string::npos) continue;
+        const std::string name = module.substr(0, slash), version = module.substr(slash + 1);
+        const bool is_toolkit = std::find(toolkits.begin(), toolkits.end(), name) != toolkits.end();
+        add(name, is_toolkit ? accelerator::toolkit_version(version) : version);
     }
     add("python", input.python.full_version);
     // "cudatoolkit/11.0" provides CUDA, too.
-    const auto* kind =
-        accelerator == nullptr ? nullptr : accelerator::find_accelerator_kind(accelerator->kind);
-    for (const auto name : kind == nullptr ? accelerator::Texts() : kind->toolkit_modules) {
+    for (const auto name : toolkits) {
         if (const auto found = all.find(std::string(name)); found != all.end())
             all.emplace(kind->name, found->second);
     }

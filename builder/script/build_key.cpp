@@ -45,6 +45,7 @@ std::string build_key(const Site& site, const Recipe& recipe, const std::filesys
     add_all("modules", site.modules.load);
     add_all("module command", {site.modules.init, site.modules.purge ? "purge" : ""});
     add_all("folders of modules", site.modules.use);
+    add_environment(site.modules.environment);
     for (const auto& choice : site.pythons)
         add_all(choice.version, choice.modules);
     for (const auto& accelerator : site.accelerators) {

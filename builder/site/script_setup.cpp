@@ -41,9 +41,7 @@ std::string render_modules(const Site& site, const std::vector<std::string>& mod
         "checked below\n";
     if (!site.modules.init.empty())
         text += "type module > /dev/null 2>&1 || . " + quote_expanding(site.modules.init) + "\n";
-    if (site.modules.purge) text += "module purge\n";
-    for (const auto& folder : site.modules.use)
-        text += "module use " + quote_expanding(folder) + "\n";
+    text += render_module_settings(site.modules);
     text += "module load " + quoted(modules) + "\nset -eu\n";
     text += "for module in " + quoted(modules) + R"sh(; do
     case ":${LOADEDMODULES-}:" in
@@ -138,6 +136,15 @@ std::string render_launcher(const Site& site, int nodes, int ranks_per_node) {
 std::string render_setup(const Site& site, const PythonChoice* python, const Accelerator* accelerator,
                          std::string_view begin) {
     return render_modules(site, modules_of(site, python, accelerator), begin) + render_conda(python, begin);
+}
+
+std::string render_module_settings(const ModuleSettings& modules) {
+    std::string text = modules.purge ? "module purge\n" : "";
+    for (const auto& [name, value] : modules.environment)
+        text += "export " + name + "=" + quote_expanding(value) + "\n";
+    for (const auto& folder : modules.use)
+        text += "module use " + quote_expanding(folder) + "\n";
+    return text;
 }
 
 std::string quote_expanding(std::string_view text) {

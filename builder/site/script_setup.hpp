@@ -37,6 +37,9 @@ struct PlaceholderInput {
 [[nodiscard]] std::string render_setup(const Site& site, const PythonChoice* python,
                                        const Accelerator* accelerator, std::string_view begin);
 
+// What comes between the definition of `module` and `module load`.
+[[nodiscard]] std::string render_module_settings(const ModuleSettings& modules);
+
 // Quotes `text` as one word of bash in which the job expands "${NAME}" and everything else is literal.
 [[nodiscard]] std::string quote_expanding(std::string_view text);
 [[nodiscard]] std::string render_environment(const Environment& environment, std::string_view why);

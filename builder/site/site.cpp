@@ -107,8 +107,14 @@ const SchedulerKind* read_scheduler_kind(io::TomlTable& table) {
 void read_queue(io::TomlTable table, Site& site) {
     site.queue = read_queue_names(table, *site.scheduler);
     if (!site.scheduler->batch) return;
-    note_places(table, "scheduler.", {site.scheduler->batch->queue_key, "account", "options", "gpus"}, site);
+    note_places(table, "scheduler.",
+                {site.scheduler->batch->queue_key, "account", "accounts", "options", "gpus"}, site);
     site.queue.gpus = static_cast<int>(table.integer_or("gpus", 0, 0, 64));
+    for (const auto& [package, account] : table.string_map("accounts")) {
+        if (!fits_into_a_directive(account))
+            table.report("accounts", "not a valid name of an account: `" + account + "`");
+        site.accounts[wheel::normalize_name(package)] = account;
+    }
     if (!fits_into_a_directive(site.work_directory.native())) {
         table.report("kind",
                      "batch systems accept no spaces, quotes or `%` in the path of the work folder: `" +
@@ -407,6 +413,12 @@ const PythonChoice* Site::python(std::string_view version) const {
     const auto found = std::find_if(pythons.begin(), pythons.end(),
                                     [&](const PythonChoice& one) { return one.version == version; });
     return found == pythons.end() ? nullptr : &*found;
+}
+
+QueueSettings Site::charged(QueueSettings of_jobs, const std::string& package) const {
+    const auto own = accounts.find(package);
+    if (own != accounts.end() && of_jobs.account == queue.account) of_jobs.account = own->second;
+    return of_jobs;
 }
 
 void merge_environment(Environment& into, const Environment& more) {

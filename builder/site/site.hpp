@@ -91,6 +91,7 @@ struct ModuleSettings {
     bool purge = false;             // run `module purge` first
     std::vector<std::string> use;   // folders of modulefiles, for `module use`
     std::vector<std::string> load;  // loaded in this order
+    Environment environment = {};   // exported before that: modulefiles read it
 };
 
 // Exported as CC, CXX, FC and MPICC; empty: not exported.
@@ -186,6 +187,8 @@ struct Site {
     std::int64_t compiler_cache_gib = 0;         // limit of the site's ccache; 0: none
     const SchedulerKind* scheduler = scheduler_kinds().front();
     QueueSettings queue;  // of a batch system only
+    std::map<std::string, std::string> accounts =
+        {};  // package → the account of its jobs, in place of queue.account
     HardwareTestSettings hardware_tests;
     int max_jobs = 1;
     int cores = 1;                                      // per job
@@ -229,6 +232,8 @@ struct Site {
     [[nodiscard]] const NodeType* build_node_type() const;  // null: not specified
     [[nodiscard]] const Accelerator* accelerator(std::string_view name) const;
     [[nodiscard]] const PythonChoice* python(std::string_view version) const;
+    // The settings of a package's jobs: charged to its own account, if it has one and `of_jobs` names the site's.
+    [[nodiscard]] QueueSettings charged(QueueSettings of_jobs, const std::string& package) const;
 };
 
 // Errors: those of io::TomlDocument; one error names every problem of the file. `stack` replaces the key of this name.

@@ -92,6 +92,7 @@ void read_modules(io::TomlTable root, Site& site) {
     site.modules.purge = table.boolean_or("purge", false);
     site.modules.use = table.strings_or("use", {});
     site.modules.load = read_module_names(table, "load");
+    site.modules.environment = read_environment(table);
 }
 
 void read_compilers(io::TomlTable root, Site& site) {

@@ -399,9 +399,7 @@ std::string render_module_check(const Site& site) {
     if (!site.modules.init.empty())
         text += "type module > /dev/null 2>&1 || . " + quote_expanding(site.modules.init) + "\n";
     text += "type module > /dev/null 2>&1 || exit 1\n";
-    if (site.modules.purge) text += "module purge\n";
-    for (const auto& folder : site.modules.use)
-        text += "module use " + quote_expanding(folder) + "\n";
+    text += render_module_settings(site.modules);
     for (const auto& module : modules) {
         const std::string name = base::quote_shell(module);
         text += "module load " + name + "\ncase \":${LOADEDMODULES-}:\" in\n*:" + name +

@@ -97,10 +97,18 @@ class Jobs {
         return job;
     }
 
+    // Of a package with an account of its own.
+    void charge(const std::string& package, SiteJob& job) const {
+        const std::string before = job.job.queue.account;
+        job.job.queue = site_.charged(job.job.queue, package);
+        if (job.job.queue.account != before) job.keys[JobPart::account] = of_site("scheduler.accounts");
+    }
+
     void add_build(const Wanted& one) {
         const JobSizes sizes = decide_sizes(site_, one.recipe);
         const Site sized = sized_for(site_, one.recipe);
         SiteJob job = as_builds();
+        charge(one.package, job);
         job.job.cores = sized.cores;
         job.job.memory_mib = sized.memory_mib;
         job.job.minutes = choose_minutes(sized, "", {});
@@ -166,6 +174,7 @@ class Jobs {
                               : test.memory_mib > 0           ? of_recipe("memory_mib")
                                                               : of_site("scheduler.memory_mib")},
             {JobPart::minutes, bounded ? of_site("scheduler.max_walltime_minutes") : of_recipe("minutes")}};
+        charge(one.package, job);
         const std::string on = one.accelerator.empty() ? "" : " on " + one.accelerator;
         add((gpu ? "GPU test" : "multi-node test") + on + " of ", one.package, std::move(job));
     }

@@ -23,14 +23,17 @@ base::Result<Next> start_job(Attempt& attempt, Ports& ports) {
                    attempt.job.max_walltime_minutes};
     job.label = ports.site.name + "/" + attempt.asked.cell;
     TestJob test;
+    test.queue = ports.site.queue;
     if (is_test(attempt.asked.purpose)) {
         test = size_test_job(hardware_test_of(recipe, attempt.asked.purpose), attempt.asked.purpose,
                              ports.site, attempt.asked.accelerator);
         job.cores = test.cores;
         job.nodes = test.nodes;
         job.ranks_per_node = test.ranks_per_node;
-        job.queue = &test.queue;
     }
+    test.queue = ports.site.charged(test.queue, attempt.asked.package);
+    const bool has_own_account = test.queue.account != ports.site.queue.account;
+    if (is_test(attempt.asked.purpose) || has_own_account) job.queue = &test.queue;
     const auto submitted = ports.scheduler.submit(job);
     if (!submitted && submitted.error().kind == base::ErrorKind::unavailable) {
         --attempt.job.submits;

@@ -30,7 +30,7 @@ std::vector<GpuType> gpu_types(const Survey& survey) {
 std::string label_of(const GpuType& type, const AvailableModule* toolkit) {
     std::string label;
     if (toolkit != nullptr) {
-        const auto parts = base::split(toolkit->version, '.');
+        const auto parts = base::split(accelerator::toolkit_version(toolkit->version), '.');
         label = type.kind->label;
         if (type.kind->is_label_versioned)
             label += std::string(parts[0]) + (parts.size() > 1 ? std::string(parts[1]) : "");
@@ -40,6 +40,22 @@ std::string label_of(const GpuType& type, const AvailableModule* toolkit) {
         label = plain ? base::ascii_lower(label) : "";
     }
     return label + std::string(type.name);
+}
+
+// Where no GPU is named: one of each kind whose toolkit the modules have, with that toolkit; without any, an example.
+std::vector<std::pair<GpuType, const LoadedModule*>> likely_types(const Survey& survey) {
+    std::vector<std::pair<GpuType, const LoadedModule*>> likely;
+    for (const auto* kind : accelerator::accelerator_kinds()) {
+        const LoadedModule* toolkit = loadable(survey, ModuleRole::toolkit(*kind));
+        if (toolkit == nullptr) continue;
+        const auto model =
+            std::find_if(kind->models.begin(), kind->models.end(),
+                         [&](const accelerator::GpuModel& one) { return one.architecture == kind->example; });
+        if (model != kind->models.end())
+            likely.push_back({{model->name, kind, model->architecture}, toolkit});
+    }
+    if (likely.empty()) likely.emplace_back(*find_gpu_type("a100"), nullptr);
+    return likely;
 }
 
 bool is_closed(const Survey& survey, const std::string& name) {
@@ -64,12 +80,15 @@ void write_accelerators(const Survey& survey, DraftText& text) {
     if (types.empty()) {
         text.fill_in(std::to_string(with_gpus) +
                      " nodes have GPUs of a type that is not known here: name it");
-        text.note("[[accelerator]]");
-        const auto a100 = find_gpu_type("a100");
-        text.note("name = " + toml_text(a100->name));
-        text.note("kind = " + toml_text(a100->kind->name));
-        text.note("architectures = " + toml_list({std::string(a100->architecture)}));
-        text.note("label = \"cu123.a100\"");
+        for (const auto& [type, toolkit] : likely_types(survey)) {
+            text.note("[[accelerator]]");
+            text.note("name = " + toml_text(type.name));
+            text.note("kind = " + toml_text(type.kind->name));
+            text.note("architectures = " + toml_list({std::string(type.architecture)}));
+            text.note("label = " +
+                      toml_text(toolkit == nullptr ? "cu123.a100" : label_of(type, &toolkit->module)));
+            if (toolkit != nullptr) text.note("modules = " + toml_list({toolkit->module.full_name()}));
+        }
     }
     for (const GpuType& type : types) {
         const ModuleRole role = ModuleRole::toolkit(*type.kind);

@@ -12,6 +12,9 @@ std::string render_lua(const Input& input) {
                        simple::quote_lua("Name: " + input.name) + ")\nwhatis(" +
                        simple::quote_lua("Version: " + input.version) + ")\nwhatis(" +
                        simple::quote_lua("Description: " + about) + ")\n";
+    // Modulefiles that are loaded below read these.
+    for (const auto& [name, value] : input.site.modules.environment)
+        text += "setenv(" + simple::quote_lua(name) + ", " + simple::quote_lua(value) + ")\n";
     for (const auto& folder : input.site.modules.use)
         text += "prepend_path(\"MODULEPATH\", " + simple::quote_lua(folder) + ")\n";
     // depends_on: unloading this module also unloads those that it loaded.
@@ -33,6 +36,8 @@ std::string render_tcl(const Input& input) {
         "stderr " +
         simple::quote_tcl(about + ".") + "\n}\nmodule-whatis " + simple::quote_tcl(about) + "\nconflict " +
         simple::quote_tcl(input.name) + "\n";
+    for (const auto& [name, value] : input.site.modules.environment)
+        text += "setenv " + name + " " + simple::quote_tcl(value) + "\n";
     for (const auto& folder : input.site.modules.use)
         text += "prepend-path MODULEPATH " + simple::quote_tcl(folder) + "\n";
     for (const auto& module : modules_of(input))

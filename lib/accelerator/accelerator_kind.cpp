@@ -48,6 +48,10 @@ const AcceleratorKind* find_accelerator_kind(std::string_view name) {
     return find_kind([&](const AcceleratorKind& one) { return one.name == name; });
 }
 
+std::string_view toolkit_version(std::string_view module_version) {
+    return module_version.substr(module_version.rfind('_') + 1);  // npos + 1 is 0
+}
+
 const AcceleratorKind* kind_of_architecture(std::string_view architecture) {
     return find_kind(
         [&](const AcceleratorKind& one) { return starts_with_one(architecture, one.architecture_prefixes); });

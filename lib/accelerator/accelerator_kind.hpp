@@ -108,6 +108,9 @@ struct AcceleratorKind {
 // The row of a library by its file name; nullptr: no accelerator's.
 [[nodiscard]] const AcceleratorKind* kind_of_library(std::string_view library);
 
+// The toolkit's version in that of its module: "24.11_12.6" → "12.6", CUDA of HPE's cudatoolkit, whose first part is the HPC SDK.
+[[nodiscard]] std::string_view toolkit_version(std::string_view module_version);
+
 // The values of accelerator.kind: "cpu", "cuda", …
 [[nodiscard]] std::vector<std::string> accelerator_names();
 // Whether `text` is a GPU architecture as policies name it: "sm_90", "gfx90a", "gfx90a:sramecc+:xnack-".

@@ -18,9 +18,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const char* const sites[] = {"alliance", "archer2", "bede-gh200", "derecho", "frontier"};
-const char* const built_sites[] = {"alliance", "archer2",        "bede-gh200", "derecho",
-                                   "frontier", "debian12-slurm", "debian13"};
+const char* const sites[] = {"alliance", "archer2", "bede-gh200", "derecho",
+                             "frontier", "aurora",  "lumi",       "isambard-ai"};
+const char* const built_sites[] = {"alliance", "archer2", "bede-gh200",  "derecho",        "frontier",
+                                   "aurora",   "lumi",    "isambard-ai", "debian12-slurm", "debian13"};
 
 struct Known {
     Site site;

@@ -101,6 +101,20 @@ const Script scripts[] = {
     {"frontier", "frontier-source-torchaudio", "torchaudio", "2.0.2+rocm57.gfx90a", "mi250x",
      "torch==2.0.1+rocm57.gfx90a"},
     {"frontier", "frontier-mpi4py", "mpi4py", "4.0.1+frontier", ""},
+    {"aurora", "aurora", "torch", "2.10.0+xpu", "pvc"},
+    {"aurora", "aurora-triton-xpu", "triton-xpu", "3.6.0", "pvc", "torch==2.10.0+xpu"},
+    {"aurora", "aurora-torchvision", "torchvision", "0.25.0+xpu", "pvc", "torch==2.10.0+xpu"},
+    {"aurora", "aurora-torchaudio", "torchaudio", "2.10.0+xpu", "pvc", "torch==2.10.0+xpu"},
+    {"aurora", "aurora-mpi4py", "mpi4py", "4.0.1+aurora", ""},
+    {"lumi", "lumi", "torch", "2.7.1+rocm6.3", "mi250x"},
+    {"lumi", "lumi-pytorch-triton-rocm", "pytorch-triton-rocm", "3.3.1", "mi250x", "torch==2.7.1+rocm6.3"},
+    {"lumi", "lumi-torchvision", "torchvision", "0.22.1+rocm6.3", "mi250x", "torch==2.7.1+rocm6.3"},
+    {"lumi", "lumi-torchaudio", "torchaudio", "2.7.1+rocm6.3", "mi250x", "torch==2.7.1+rocm6.3"},
+    {"lumi", "lumi-mpi4py", "mpi4py", "4.0.1+lumi", ""},
+    {"isambard-ai", "isambard-ai", "torch", "2.9.1+cu126", "gh200"},
+    {"isambard-ai", "isambard-ai-torchvision", "torchvision", "0.24.1+cu126.gh200", "gh200",
+     "torch==2.9.1+cu126"},
+    {"isambard-ai", "isambard-ai-mpi4py", "mpi4py", "4.0.1+isambard", ""},
 };
 
 Attempt attempt_of(const Script& script, const Site& site) {
@@ -306,11 +320,12 @@ TEST_CASE("each known site tests its torch on its hardware, in jobs within its l
         }
     }
     // Every torch of a site with GPUs on one GPU and over nodes; ARCHER2's over nodes.
-    CHECK(tests == 2 * 7 + 1);
+    CHECK(tests == 2 * 10 + 1);
 }
 
 TEST_CASE("no wheel of a known site reaches its users before its tests have passed") {
-    for (const std::string name : {"bede-gh200", "archer2", "derecho", "alliance", "frontier"}) {
+    for (const std::string name :
+         {"bede-gh200", "archer2", "derecho", "alliance", "frontier", "aurora", "lumi", "isambard-ai"}) {
         CAPTURE(name);
         const Site site = read_known(name).site;
         REQUIRE(site.registry.has_value());
@@ -324,7 +339,8 @@ TEST_CASE("no wheel of a known site reaches its users before its tests have pass
 }
 
 TEST_CASE("each package that a known site wants has its script here, for each accelerator") {
-    for (const std::string name : {"bede-gh200", "archer2", "derecho", "alliance", "frontier"}) {
+    for (const std::string name :
+         {"bede-gh200", "archer2", "derecho", "alliance", "frontier", "aurora", "lumi", "isambard-ai"}) {
         const Known known = read_known(name);
         for (const auto& want : wanted_packages(known.site, known.recipes)) {
             for (const auto& one : known.site.accelerators) {

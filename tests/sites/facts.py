@@ -20,7 +20,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 GOLDEN = ROOT / "tests" / "golden" / "builder"
-SITES = ["alliance", "archer2", "bede-gh200", "derecho", "frontier"]
+SITES = ["alliance", "archer2", "bede-gh200", "derecho", "frontier", "aurora", "lumi", "isambard-ai"]
 
 # How a fact was verified: its document was read, it was measured here, the site's own document (given to us) says so, or only the machine
 # can show it.
@@ -238,6 +238,7 @@ class Check:
     def provided(self):
         """What the site's modules bring: each program and variable that scripts use, and nothing else."""
         provides = self.facts.get("provides", [])
+        self.same("[modules] environment", [one["within"] for one in provides if "within" in one], list(self.config["modules"].get("environment", {})))
         self.same("modules.init", [one["path"] for one in self.facts["init"]], [self.config["modules"].get("init", "")])
         loaded = {module for one in self.facts["modules"] for module in one["load"]}
         texts = "\n".join([self.files.config, *self.files.recipes.values()])
@@ -330,7 +331,7 @@ class Check:
         config, used = self.config, set()
         kept = [config["state"]["directory"], config["users"]["directory"], *config["users"].get("library_path", [])]
         kept += [one[key] for one in config["python"] for key in ("conda", "conda_environment") if key in one]
-        kept += [value for value in config.get("environment", {}).values() if value.startswith("/")]
+        kept += [value for table in (config, config["modules"]) for value in table.get("environment", {}).values() if value.startswith("/")]
         login = [config["registry"]["token_file"], config["registry"]["promote_token_file"]]
         temporary = [config["work"]["directory"]]
         local = [config["work"].get("temporary", ""), config["users"].get("node_local", "")]
@@ -493,7 +494,7 @@ def line_mutations(artefacts):
         for name, text in getattr(artefacts, attribute).items():
             if attribute == "users" and not name.endswith((".lua", "job.sh")):
                 continue
-            for match in re.finditer(r'^(#SBATCH --(?:partition|time|mem|gres|qos|nodes|constraint)=|#PBS -(?:q |l select|l walltime)|export |module load '
+            for match in re.finditer(r'^(#SBATCH --(?:partition|time|mem|gres|qos|nodes|constraint)=|#PBS -(?:q |l select|l walltime|l filesystems)|export |module load '
                                      r'|setenv\(|depends_on\().*\n', text, re.MULTILINE):
                 line = match[0]
                 variable = re.match(r'(?:export |setenv\(")(\w+)', line)
@@ -501,7 +502,7 @@ def line_mutations(artefacts):
                     continue
                 if attribute != "jobs" and line.startswith("export ") and match.start() > text.find("\nbegin venv") > 0:
                     continue
-                needed = not re.match(r"#SBATCH --(mem|nodes=1$)|#PBS -l wall", line.strip())
+                needed = not re.match(r"#SBATCH --(mem|nodes=1$)|#PBS -l (wall|select=1:(?!.*ngpus))", line.strip())
                 if needed and not line.startswith("#SBATCH --time"):
                     yield f"{name}: without {line.strip()}", with_text(attribute, name, text.replace(line, "", 1))
                 changed = re.sub(r'([\w.]+)(["\')]*\n)$', lambda m: (str(int(m[1].rstrip("M")) * 1000) if m[1].rstrip("M").isdigit()

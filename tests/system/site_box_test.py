@@ -38,6 +38,9 @@ MUTATIONS = {
                 ("node.0.memory_mib=32000", "check")],
     "alliance": [('init.0.path="/etc/profile"', "check"), ("partition.0.max_memory_mib=32000", "check"), ('variables.1.values.USE_CUSPARSELT="0"', "build"),
                  ('variables.5.values.FORCE_CUDA="0"', "build")],
+    "aurora": [("partition.0.max_minutes=60", "check"), ('modules.0.load.1="mpich/opt/4.3.1"', "check")],
+    "lumi": [('variables.1.values.EBU_USER_PREFIX="/project/project_465000000/Other"', "check")],
+    "isambard-ai": [('account="brics.other"', "check"), ('modules.0.load.1="cudatoolkit/23.9_12.2"', "check")],
 }
 PHASE_TEXTS = {
     "start": "a root, two nodes and the batch system from the facts",
@@ -135,12 +138,24 @@ class SiteBoxTest(unittest.TestCase):
     def test_derecho_over_pbs_by_replay(self):
         self.assert_site("derecho")
 
+    @full
+    def test_aurora_over_pbs_by_replay(self):
+        self.assert_site("aurora")
+
+    @full
+    def test_lumi(self):
+        self.assert_site("lumi")
+
+    @full
+    def test_isambard(self):
+        self.assert_site("isambard-ai")
+
     def test_wrong_facts_fail_in_the_box(self):
         self.assert_wrong_facts("bede-gh200")
 
     @full
     def test_wrong_facts_of_each_site_fail_in_its_box(self):
-        for site in ("archer2", "frontier", "alliance", "derecho"):
+        for site in ("archer2", "frontier", "alliance", "derecho", "aurora", "lumi", "isambard-ai"):
             self.assert_wrong_facts(site)
 
 

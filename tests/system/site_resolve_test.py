@@ -18,7 +18,8 @@ from support.farm import CLIENTS, COMMAND_TIMEOUT_S, ROOT, scrubbed_environment
 from support.wheels import Wheel
 
 GOLDEN = ROOT / "tests" / "golden" / "builder"
-SITES = {"alliance": "x86_64", "archer2": "x86_64", "bede-gh200": "aarch64", "derecho": "x86_64", "frontier": "x86_64"}
+SITES = {"alliance": "x86_64", "archer2": "x86_64", "bede-gh200": "aarch64", "derecho": "x86_64", "frontier": "x86_64",
+         "aurora": "x86_64", "lumi": "x86_64", "isambard-ai": "aarch64"}
 # Versions on both sides of each bound, oldest first.
 OTHERS = {"numpy": ("1.26.4", "2.3.0"), "setuptools": ("69.5.1", "81.0.0", "84.0.0"), "wheel": ("0.45.1", "0.46.3"),
           "cmake": ("3.31.6", "4.2.0"), "ninja": ("1.13.0",), "packaging": ("25.0",), "mkl-include": ("2024.2.2", "2025.3.0"),
@@ -30,6 +31,8 @@ OTHERS = {"numpy": ("1.26.4", "2.3.0"), "setuptools": ("69.5.1", "81.0.0", "84.0
           "tensorboard": ("2.11.2",), "tensorboard_plugin_profile": ("2.11.2",), "lightning-utilities": ("0.15.2",)}
 # What the projects' own metadata requires, beside the pin that our script adds.
 REQUIRES = {"torch==2.2.2+rocm5.7": ("filelock", "fsspec", "jinja2", "networkx", "sympy", "typing-extensions", "pytorch-triton-rocm==2.2.0"),
+            "torch==2.7.1+rocm6.3": ("filelock", "fsspec", "jinja2", "networkx", "sympy", "typing-extensions", "pytorch-triton-rocm==3.3.1"),
+            "torch==2.10.0+xpu": ("filelock", "fsspec", "jinja2", "networkx", "sympy", "typing-extensions", "triton-xpu==3.6.0"),
             "torch": ("filelock", "fsspec", "jinja2", "networkx", "sympy", "typing-extensions"), "torchvision": ("numpy", "pillow"),
             "torchtext": ("numpy", "requests", "tqdm"), "horovod": ("cloudpickle", "psutil", "pyyaml", "packaging"),
             "torchmetrics": ("numpy", "packaging", "torch>=1.8.1")}
@@ -73,7 +76,7 @@ class SiteResolveTest(unittest.TestCase):
             if cell["python"] != python:
                 continue
             requires = list(REQUIRES.get(f"{cell['name']}=={cell['version']}", REQUIRES.get(cell["name"], ())))
-            if cell["against"] and cell["name"] != "pytorch-triton-rocm":
+            if cell["against"] and "triton" not in cell["name"]:
                 requires = [one for one in requires if not one.startswith("torch")] + [cell["against"]]
             Wheel(cell["name"], cell["version"], tags=(f"{tag}-{tag}-linux_{SITES[site]}",),
                   metadata_lines=tuple(f"Requires-Dist: {one}" for one in requires)).write(index)

@@ -55,6 +55,8 @@ int count_of(const Attributes& attributes, std::string_view name) {
     return count ? static_cast<int>(std::min<std::uint64_t>(*count, 1'000'000)) : 0;
 }
 
+constexpr std::string_view only_routed = "only through a routing queue";
+
 std::string why_closed(const Attributes& queue, const SurveyUser& user) {
     if (value_of(queue, "enabled") == "False") return "it is not enabled";
     if (value_of(queue, "started") == "False") return "it is not started";
@@ -63,8 +65,34 @@ std::string why_closed(const Attributes& queue, const SurveyUser& user) {
     if (value_of(queue, "acl_group_enable") == "True" &&
         !lists_any(value_of(queue, "acl_groups"), user.groups))
         return "only for the groups " + value_of(queue, "acl_groups");
-    if (value_of(queue, "from_route_only") == "True") return "only through a routing queue";
+    if (value_of(queue, "from_route_only") == "True") return std::string(only_routed);
     return "";
+}
+
+// A routing queue takes a job if one of its destinations does: the widest of those that take a job of one node.
+void narrow_to_destinations(QueueSurvey& queue, std::string_view destinations, const std::vector<Stanza>& all,
+                            const SurveyUser& user) {
+    std::int64_t minutes = 0, memory_mib = 0;
+    bool any = false, any_minutes = false, any_memory = false;
+    for (const auto& [name, attributes] : all) {
+        const std::string closed = why_closed(attributes, user);
+        if (!lists_any(destinations, {name}) || (!closed.empty() && closed != only_routed)) continue;
+        if (count_of(attributes, "resources_min.nodect") > 1) continue;
+        const std::int64_t its_minutes =
+            parse_elapsed_s(value_of(attributes, "resources_max.walltime")) / s_per_minute;
+        const std::int64_t its_memory =
+            parse_size_kib(value_of(attributes, "resources_max.mem")) / kib_per_mib;
+        any = true;
+        any_minutes = any_minutes || its_minutes == 0;
+        any_memory = any_memory || its_memory == 0;
+        minutes = std::max(minutes, its_minutes);
+        memory_mib = std::max(memory_mib, its_memory);
+    }
+    const auto narrow = [any](std::int64_t& own, bool without_limit, std::int64_t widest) {
+        if (any && !without_limit) own = own == 0 ? widest : std::min(own, widest);
+    };
+    narrow(queue.max_walltime_minutes, any_minutes, minutes);
+    narrow(queue.max_memory_mib, any_memory, memory_mib);
 }
 
 // Sites name the resource themselves: gputype, gpu_type, gpu_model.
@@ -85,7 +113,8 @@ std::string gpu_type_of(const Attributes& node) {
 std::vector<QueueSurvey> parse_queues(std::string_view text, const SurveyUser& user,
                                       std::string_view default_queue) {
     std::vector<QueueSurvey> queues;
-    for (const auto& [name, attributes] : parse_stanzas(text)) {
+    const auto stanzas = parse_stanzas(text);
+    for (const auto& [name, attributes] : stanzas) {
         QueueSurvey queue;
         queue.name = name;
         queue.is_default = name == default_queue;
@@ -93,6 +122,8 @@ std::vector<QueueSurvey> parse_queues(std::string_view text, const SurveyUser& u
         queue.max_walltime_minutes =
             parse_elapsed_s(value_of(attributes, "resources_max.walltime")) / s_per_minute;
         queue.max_memory_mib = parse_size_kib(value_of(attributes, "resources_max.mem")) / kib_per_mib;
+        if (value_of(attributes, "queue_type") == "Route")
+            narrow_to_destinations(queue, value_of(attributes, "route_destinations"), stanzas, user);
         queues.push_back(std::move(queue));
     }
     return queues;

@@ -180,6 +180,22 @@ TEST_CASE("a held queue of tests does not hold up builds for another queue") {
     CHECK(farm.batch.given.size() == before + 2);
 }
 
+TEST_CASE("the jobs of a package with an account of its own are charged to it") {
+    for (const char* package : {"demo", "other"}) {
+        BatchFarm farm;
+        farm.site.queue.account = "proj1";
+        farm.site.accounts = {{package, "proj2"}};
+        std::string account;
+        farm.batch.refusal = no_job_created("no", "never");
+        farm.batch.refuses = [&](const JobRequest& job) {
+            account = job.queue == nullptr ? farm.site.queue.account : job.queue->account;
+            return false;
+        };
+        farm.tick();
+        CHECK(account == (std::string_view(package) == "demo" ? "proj2" : "proj1"));
+    }
+}
+
 TEST_CASE("what a hook granted instead of the request is recorded, and explained") {
     BatchFarm farm;
     farm.site.minutes = farm.site.max_walltime_minutes = 90;

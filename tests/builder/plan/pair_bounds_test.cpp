@@ -129,6 +129,8 @@ TEST_CASE("versions that no row covers are unknown, with the nearest row") {
     Scene cray;
     cray.site.accelerators[0].modules = {"cudatoolkit/11.0"};
     CHECK(cray.misfit().find("the site has cuda 11.0, it needs cuda>=11.8,<12.5") == 0);
+    cray.site.accelerators[0].modules = {"cudatoolkit/24.11_12.6"};  // HPC SDK 24.11 with CUDA 12.6
+    CHECK(cray.misfit().find("the site has cuda 12.6, it needs cuda>=11.8,<12.5") == 0);
     Scene rocm;
     rocm.version = "2.9.0";
     rocm.site.accelerators = {{"a100", "rocm", {"gfx90a"}, "x", {"rocm/5.7.1"}, {}}};

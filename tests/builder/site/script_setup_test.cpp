@@ -59,6 +59,22 @@ TEST_CASE("a recipe's commands get the architectures and PyTorch's device of the
     CHECK(filled("pvc") == "xpu   pvc,bmg-g21");
 }
 
+TEST_CASE(
+    "what modulefiles read is exported before they are loaded, and set for users before their modules") {
+    Site site;
+    site.modules.purge = true;
+    site.modules.load = {"LUMI/25.03"};
+    site.modules.environment = {{"EBU_USER_PREFIX", "/project/p1/Easy Build"}, {"OF_JOB", "${HOME}/x"}};
+    base::Command command;
+    command.argv = {"/bin/bash", "-euc",
+                    "module() { echo \"$* ${EBU_USER_PREFIX-} ${OF_JOB-}\"; LOADEDMODULES=LUMI/25.03; }\n" +
+                        std::string("HOME=/h\n") + render_setup(site, nullptr, nullptr, "")};
+    const auto done = base::run_command(command);
+    REQUIRE(done.has_value());
+    CHECK_MESSAGE(done->exit_code == 0, done->err);
+    CHECK(done->out == "purge  \nload LUMI/25.03 /project/p1/Easy Build /h/x\n");
+}
+
 TEST_CASE("the modules of a job are loaded in their order, and one that is not loaded ends it") {
     Site site;
     site.modules.load = {"gcc/12", "cuda"};

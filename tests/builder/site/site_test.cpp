@@ -202,6 +202,17 @@ TEST_CASE("a version to use instead may not be known to be bad itself") {
     CHECK(complaint(other) == "");
 }
 
+TEST_CASE("a package's jobs are charged to its account, unless the job has one of its own") {
+    Site site;
+    site.queue.account = "proj1";
+    site.accounts = {{"vllm", "proj2"}};
+    CHECK(site.charged(site.queue, "torch").account == "proj1");
+    CHECK(site.charged(site.queue, "vllm").account == "proj2");
+    QueueSettings of_tests;
+    of_tests.account = "gpu-hours";
+    CHECK(site.charged(of_tests, "vllm").account == "gpu-hours");
+}
+
 TEST_CASE("docs/reference/site.md describes exactly the keys that the reader accepts") {
     const std::string page = testing::read_repository_file("docs/reference/site.md");
     const auto blocks = testing::toml_blocks(page);

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <tuple>
 
 #include "builder/site/site.hpp"
@@ -98,6 +99,27 @@ TEST_CASE("nodes with Intel's GPUs become an accelerator of the kind xpu, with t
     CHECK(site.accelerators[1].architectures == std::vector<std::string>{"pvc"});
     CHECK(site.accelerators[1].label == "xpu.pvc");
     CHECK(site.accelerators[1].modules == std::vector<std::string>{"oneapi/release/2025.0.5"});
+}
+
+TEST_CASE("GPUs whose type nobody names are proposed as those of the toolkits that the modules have") {
+    Survey survey = slurm_machine();
+    for (auto& node : survey.batch.nodes)
+        node.gpu_type.clear();
+    survey.modules.tried.erase(std::remove_if(survey.modules.tried.begin(), survey.modules.tried.end(),
+                                              [](const LoadedModule& one) { return one.role.toolkit_of; }),
+                               survey.modules.tried.end());
+    CHECK(draft_site(survey, {}).text.find("# kind = \"cuda\"\n") != std::string::npos);
+    const LoadedModule oneapi{
+        ModuleRole::toolkit(accelerator::xpu::kind), {"oneapi/release", "2025.3.1"}, true};
+    survey.modules.tried.push_back(oneapi);
+    const std::string text = draft_site(survey, {}).text;
+    CHECK(text.find("# name = \"pvc\"\n# kind = \"xpu\"\n# architectures = [\"pvc\"]\n# label = "
+                    "\"xpu.pvc\"\n# modules = [\"oneapi/release/2025.3.1\"]\n") != std::string::npos);
+    CHECK(text.find("cuda") == std::string::npos);
+    // HPE's cudatoolkit names the HPC SDK first.
+    survey.modules.tried.back() = {
+        ModuleRole::toolkit(accelerator::cuda::kind), {"cudatoolkit", "24.11_12.6"}, true};
+    CHECK(draft_site(survey, {}).text.find("# label = \"cu126.gh200\"\n") != std::string::npos);
 }
 
 TEST_CASE("wishes come before what was found") {

@@ -37,7 +37,8 @@ bool holds(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;
 }
 
-const char* const sites[] = {"debian12", "bede-gh200", "archer2", "derecho", "alliance", "frontier"};
+const char* const sites[] = {"debian12", "bede-gh200", "archer2", "derecho",    "alliance",
+                             "frontier", "aurora",     "lumi",    "isambard-ai"};
 
 TEST_CASE("the user files of the known sites match the golden files, and bash accepts the scripts") {
     for (const std::string name : sites) {

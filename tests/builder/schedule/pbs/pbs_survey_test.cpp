@@ -35,6 +35,31 @@ TEST_CASE("qstat names the queues: limits, the default, and why this user cannot
     CHECK(queue(queues, "old").closed == "it is not enabled");
 }
 
+// Aurora's: ALCF user guides, Running Jobs on Aurora, Queues.
+TEST_CASE("a routing queue takes what its destinations take: the widest of those for one node") {
+    const std::string text =
+        "Queue: prod\n    queue_type = Route\n    resources_max.walltime = 24:00:00\n"
+        "    route_destinations = tiny,small,old\n    enabled = True\n\n"
+        "Queue: tiny\n    queue_type = Execution\n    from_route_only = True\n"
+        "    resources_max.mem = 1000gb\n    resources_max.walltime = 06:00:00\n\n"
+        "Queue: small\n    from_route_only = True\n    resources_min.nodect = 513\n"
+        "    resources_max.walltime = 12:00:00\n\n"
+        "Queue: old\n    enabled = False\n    resources_max.walltime = 18:00:00\n\n"
+        "Queue: debug\n    resources_max.walltime = 01:00:00\n";
+    const auto queues = parse_queues(text, {"agent", {"users"}}, "prod");
+    CHECK(queue(queues, "prod").max_walltime_minutes == 360);
+    CHECK(queue(queues, "prod").max_memory_mib == 1000 * 1024);
+    CHECK(queue(queues, "debug").max_walltime_minutes == 60);
+    // One destination without a limit leaves the routing queue its own; so does a routing queue without any.
+    for (const char* destination : {"open\n", "elsewhere@host\n"}) {
+        const std::string routed =
+            "Queue: q\n    queue_type = Route\n    resources_max.walltime = 02:00:00\n"
+            "    route_destinations = tiny," +
+            std::string(destination) + "\nQueue: open\n    from_route_only = True\n";
+        CHECK(queue(parse_queues(routed, {}, ""), "q").max_walltime_minutes == 120);
+    }
+}
+
 TEST_CASE("a queue's users and groups open it; a value that continues on the next line is whole") {
     const auto queues = parse_queues(printed("queues"), {"oscar", {"pupils"}}, "");
     CHECK(queue(queues, "long").closed.empty());

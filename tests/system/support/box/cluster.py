@@ -94,7 +94,7 @@ JobCompLoc={self.folder}/completed
 
     def job_submit(self) -> str:
         [qos] = [word.partition("=")[2] for word in self.facts.options if word.startswith("--qos=")] or [""]
-        return JOB_SUBMIT.replace("@PROJECT@", self.facts.project).replace("@QOS@", qos)
+        return JOB_SUBMIT.replace("@PROJECT@", self.facts.account).replace("@QOS@", qos)
 
     def start_nodes(self) -> None:
         for node in self.nodes:

@@ -29,12 +29,14 @@ class Module:
     sets: list[str] = field(default_factory=list)
     home: str = ""
     folders: list[str] = field(default_factory=list)
+    within: str = ""  # the variable that names the folder of its modulefile's folder `modules`: of EasyBuild for one project
 
 
 class BoxFacts:
     def __init__(self, facts: dict):
         self.facts = facts
         self.site, self.project, self.user = facts["site"], facts["project"], facts["user"]
+        self.account = facts.get("account", self.project)
         self.partitions = facts["partition"]
 
     def place(self, path: str) -> str:
@@ -47,7 +49,8 @@ class BoxFacts:
 
     @property
     def modules(self) -> list[Module]:
-        known = {one["module"]: Module(one["module"], one.get("programs", []), one.get("sets", []), one.get("home", ""), one.get("folders", []))
+        known = {one["module"]: Module(one["module"], one.get("programs", []), one.get("sets", []), one.get("home", ""), one.get("folders", []),
+                                       one.get("within", ""))
                  for one in self.facts.get("provides", [])}
         names = dict.fromkeys(name for one in self.facts["modules"] for name in one["load"])
         return [known.get(name, Module(name)) for name in names]
@@ -80,6 +83,12 @@ class BoxFacts:
         asked = [one["gpus"] for one in self.facts["job"]] + [one["gpus"] for one in self.facts.get("node", [])]
         asked += [int(word.rpartition("=")[2]) for one in self.facts["job"] for word in one.get("options", []) if "gpus" in word]
         return max(asked)
+
+    @property
+    def tiles(self) -> int:
+        """XPUs of a node: as many as ranks, by the launcher of the test over nodes."""
+        words = next((one["words"] for one in self.facts["launcher"] if one["of"].endswith(".multi-node-test")), [])
+        return int(words[words.index("-ppn") + 1]) if self.is_a("xpu") else 0
 
     def requires(self, package: str, version: str) -> list[str]:
         """What an upstream's wheel requires that only its own index has."""

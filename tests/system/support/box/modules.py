@@ -77,8 +77,8 @@ exec srun --ntasks="$ranks" --export="$export" bash -c '
 export OMPI_COMM_WORLD_RANK=$SLURM_PROCID OMPI_COMM_WORLD_SIZE=$SLURM_NTASKS OMPI_COMM_WORLD_LOCAL_RANK=$SLURM_LOCALID
 exec "$@"' rank "$@"
 """
-COMPILERS = {"cc": "mpicc", "CC": "mpicxx", "mpicc": "mpicc", "mpicxx": "mpicxx", "gcc": "gcc", "g++": "g++", "hipcc": "g++"}
-GPU_LIBRARIES = {"cuda/": "libcudart.so.@", "rocm/": "libamdhip64.so.@"}
+COMPILERS = {"icx": "gcc", "icpx": "g++", "cc": "mpicc", "CC": "mpicxx", "mpicc": "mpicc", "mpicxx": "mpicxx", "gcc": "gcc", "g++": "g++", "hipcc": "g++"}
+GPU_LIBRARIES = {"cuda/": "libcudart.so.@", "cudatoolkit/": "libcudart.so.@", "rocm/": "libamdhip64.so.@", "oneapi/": "libsycl.so.8"}
 # What a build looks for in the folder of a module or a package of Conda.
 FILES = {"magma": "include/magma.h", "cusparselt": "include/cusparseLt.h", "flexiblas": "include/flexiblas/cblas.h", "nccl": "lib/libnccl.so",
          "mkl": "lib/libmkl_core.a", "libcudss": "include/cudss.h"}
@@ -140,9 +140,22 @@ def write_files(home: Path, name: str) -> None:
             (home / file).touch()
 
 
+def home_of(module: Module) -> Path:
+    project, _, version = module.name.partition("/")
+    return Path(module.home) if module.home else HOMES / project / (version or "1.0")
+
+
+def gpu_library(facts: BoxFacts) -> Path:
+    """The library of the GPUs' toolkit, of the module that brings it."""
+    [module] = [one for one in facts.modules if one.name.startswith(tuple(GPU_LIBRARIES))]
+    [pattern] = [soname for prefix, soname in GPU_LIBRARIES.items() if module.name.startswith(prefix)]
+    [library] = (home_of(module) / "lib").glob(pattern.replace("@", "*"))
+    return library
+
+
 def write_module(facts: BoxFacts, module: Module) -> None:
     project, _, version = module.name.partition("/")
-    home = Path(module.home) if module.home else HOMES / project / (version or "1.0")
+    home = home_of(module)
     for name in module.programs:
         # A module of Python brings the site's version under its own name.
         path = home / "bin" / (f"python{PYTHON_VERSION}" if name == f"python{facts.python}" else name)
@@ -155,11 +168,15 @@ def write_module(facts: BoxFacts, module: Module) -> None:
     write_files(home, project)
     for prefix, soname in GPU_LIBRARIES.items():
         if module.name.startswith(prefix):
-            write_library(home / "lib" / soname.replace("@", version.partition(".")[0]))
+            write_library(home / "lib" / soname.replace("@", version.rpartition("_")[2].partition(".")[0]))
     lines = [f'prepend_path("LD_LIBRARY_PATH", "{home}/lib")']
     if any(name.startswith("EBROOT") for name in module.sets):  # as EasyBuild's modules do
         lines.append(f'prepend_path("CMAKE_PREFIX_PATH", "{home}")')
     lines += [f'setenv("{name}", "{home}")' for name in module.sets] + [f'prepend_path("PATH", "{home}/bin")']
-    file = TREE / project / f"{version or '1.0'}.lua"
+    for variable in {one.within for one in facts.modules if one.within}:
+        if module == facts.modules[0]:  # that of the stack
+            lines.append(f'prepend_path("MODULEPATH", pathJoin(os.getenv("{variable}") or "/nowhere", "modules"))')
+    tree = Path(facts.variables("users")[module.within]) / "modules" if module.within else TREE
+    file = tree / project / f"{version or '1.0'}.lua"
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text("\n".join(lines) + "\n")

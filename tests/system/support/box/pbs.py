@@ -70,9 +70,13 @@ class BoxServer(pbs_replay.Server):
         queue = queues.get(options.get("-q", self.site["queues"][0]["name"]))
         if queue is None:
             return pbs_replay.answer("qsub_unknown_queue")
-        if options.get("-A") != self.site["project"]:
-            sys.stderr.write(f"qsub: account {options.get('-A')} is not {self.site['project']}\n")
+        if options.get("-A") != self.site["account"]:
+            sys.stderr.write(f"qsub: account {options.get('-A')} is not {self.site['account']}\n")
             return HOOK
+        for name in self.site["required"]:
+            if f"-l {name}" not in options:
+                sys.stderr.write(f"qsub: Resource: {name} is required to be set.\n")  # as ALCF's guide has it
+                return HOOK
         count, chunk = chunks_of(options)
         unknown = set(chunk) - {"ncpus", "mpiprocs", "ngpus", "mem"}
         if unknown:
@@ -217,7 +221,9 @@ class BoxPbs:
         first = facts.partitions[0]
         size = of_queue.get(first["name"], {"cores": first["max_cores"], "memory_mib": first["max_memory_mib"], "gpus": facts.gpus})
         (FOLDER / "site.json").write_text(json.dumps(
-            {"queues": facts.partitions, "project": facts.project, "node": size, "pids": {name: self.daemons.running[name].pid for name in NODES}}))
+            {"queues": facts.partitions, "account": facts.account, "node": size,
+             "required": [re.match(r"-l (\w+)=", one)[1] for one in facts.options if re.match(r"-l (?!place)\w+=", one)],
+             "pids": {name: self.daemons.running[name].pid for name in NODES}}))
         self.listener = socket.socket(socket.AF_UNIX)
         self.listener.bind(str(SOCKET))
         SOCKET.chmod(0o777)
@@ -279,6 +285,7 @@ class BoxPbs:
         script.write_text("#!/bin/sh\n")
         asked = ["-h", "-A", account, "-l", f"walltime={minutes // 60}:{minutes % 60:02}:00", "-l", f"select={nodes}:ncpus=1"]
         asked += ["-q", partition] if partition else []
+        asked += [word for one in sorted(self.facts.options) for word in shlex.split(one)]
         as_user = ["setpriv", f"--reuid={user}", "--clear-groups"]
         done = subprocess.run([*as_user, CLIENTS / "qsub", *asked, script], capture_output=True, text=True)
         if done.returncode != 0:

@@ -324,7 +324,7 @@ class Box:
 
     def limits(self) -> None:
         """The batch system itself refuses what the facts forbid, and takes what they allow."""
-        number, project = root.IDS["agent"], self.facts.project
+        number, project = root.IDS["agent"], self.facts.account
         for one in self.facts.partitions:
             name = one["name"]
             for what, bound in (("minutes", one["max_minutes"]), ("nodes", one["max_nodes"])):

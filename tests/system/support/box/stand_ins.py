@@ -12,6 +12,7 @@ import zipfile
 from pathlib import Path
 
 from support.box.facts import BoxFacts
+from support.box.modules import gpu_library
 from support.box.root import IDS, SERVER
 from support.farm import CLIENTS, ROOT
 from support.site import PYTHON_VERSION
@@ -68,7 +69,7 @@ def exchange(value):
 '''
 TORCH = '''
 import os
-from torch import _ranks, distributed, cuda, utils
+from torch import _ranks, distributed, cuda, utils, xpu
 from torch._version import __version__
 import torch._compiled
 class device:
@@ -82,8 +83,9 @@ def _place(where):
     if isinstance(where, int):
         where = f"cuda:{where}"
     kind, _, index = where.partition(":")
-    if kind == "cuda" and int(index or 0) >= cuda.device_count():
-        raise RuntimeError(f"CUDA error: invalid device ordinal: {where} of {cuda.device_count()}")
+    count = {"cuda": cuda, "xpu": xpu}[kind].device_count() if kind != "cpu" else 1
+    if int(index or 0) >= count:
+        raise RuntimeError(f"{kind}: invalid device ordinal: {where} of {count}")
     return device(kind, int(index or 0))
 class Tensor:
     def __init__(self, value, where=None):
@@ -92,6 +94,8 @@ class Tensor:
     def cpu(self): return Tensor(self.value)
     @property
     def is_cuda(self): return self.place.type == "cuda"
+    @property
+    def device(self): return self.place
     def to(self, dtype): return self
     dtype = "float"
     def __matmul__(self, other): return Tensor(self.value * other.value, self.place)
@@ -123,6 +127,12 @@ import os
 def device_count():
     seen = os.environ.get("CUDA_VISIBLE_DEVICES") or os.environ.get("ROCR_VISIBLE_DEVICES") or ""
     return len([one for one in seen.split(",") if one])
+def is_available(): return device_count() > 0
+'''
+# A job has the whole node, and no variable names its GPUs: those of a node, and none on the login node.
+XPU = '''
+import os
+def device_count(): return @TILES@ if os.uname().nodename.startswith("node") else 0
 def is_available(): return device_count() > 0
 '''
 DISTRIBUTED = '''
@@ -327,12 +337,13 @@ REPOSITORIES = {"torch": "pytorch", "torchvision": "vision", "torchaudio": "audi
 # What a torch has that is built with these variables.
 HAS = (("MKL", "BLAS", "MKL"), ("MKL", "USE_MKL", "1"), ("MPI", "USE_MPI", "1"), ("NCCL", "USE_SYSTEM_NCCL", "1"), ("cuDNN", "USE_CUDNN", "1"))
 MEMBERS = {
-    "torch": {"torch/__init__.py": TORCH, "torch/_ranks.py": RANKS, "torch/cuda.py": CUDA, "torch/utils.py": ""},
+    "torch": {"torch/__init__.py": TORCH, "torch/_ranks.py": RANKS, "torch/cuda.py": CUDA, "torch/xpu.py": XPU, "torch/utils.py": ""},
     "torchvision": {"torchvision/__init__.py": "from torchvision import ops\n", "torchvision/ops.py": "def nms(boxes, scores, bound): return boxes\n"},
     "torchaudio": {"torchaudio/__init__.py": "from torchaudio import functional, transforms\n", "torchaudio/functional.py": AUDIO_FUNCTIONAL,
                    "torchaudio/transforms.py": AUDIO_TRANSFORMS},
     "torchtext": {"torchtext/__init__.py": "import torch\n"},
     "pytorch-triton-rocm": {"triton/__init__.py": ""}, "triton-rocm": {"triton/__init__.py": ""},
+    "triton-xpu": {"triton/__init__.py": ""},
     "mpi4py": {"mpi4py/__init__.py": "", "mpi4py/MPI.py": MPI4PY, "mpi4py/_ranks.py": RANKS},
     "horovod": {"horovod/__init__.py": "", "horovod/torch.py": HOROVOD, "horovod/run.py": "def main(): print('Available: [X] PyTorch, [X] MPI, [X] Gloo')\n", "horovod/_ranks.py": RANKS}}
 VERSION_VARIABLES = {"torch": "PYTORCH_BUILD_VERSION", "mpi4py": "", "horovod": ""}
@@ -363,6 +374,7 @@ class StandIns:
         self.index, self.upstream = SERVER / "index", SERVER / "upstream"
         self.index.mkdir(parents=True)
         self.upstream.mkdir()
+        (SERVER / "repositories").mkdir()
 
     def script_of(self, package: str, version: str) -> str:
         """The script whose facts a package has; a companion's is that of its torch's variant."""
@@ -389,6 +401,7 @@ class StandIns:
             has_mpi = variables.get("USE_MPI") == "1"
             needed = {name: value for name, value in self.facts.variables("job-environment").items() if re.match(r"(MPICH|FI|NCCL)_", name)}
             has = {"OpenMP", *(name for name, variable, value in HAS if variables.get(variable) == value)}
+            members["torch/xpu.py"] = XPU.replace("@TILES@", str(self.facts.tiles))
             members["torch/distributed.py"] = DISTRIBUTED.replace("@MPI@", str(has_mpi)).replace("@HAS@", repr(has)).replace("@NEEDED@", repr(needed))
         project = {"name": package, "version": version, "members": members, "variables": variables, "modules": self.facts.load(script),
                    "requires": self.requires(package, version), "compiler": "MPICC" if package == "mpi4py" else "CC",
@@ -430,8 +443,7 @@ class StandIns:
         """An upstream's wheel, for this torch."""
         project = self.project(package, version)
         members = {name: text.encode() for name, text in json.loads(project["project.json"])["members"].items()}
-        [rocm] = [module.home for module in self.facts.modules if module.name.startswith("rocm/")]
-        [library] = Path(rocm, "lib").glob("libamdhip64.so.*")
+        library = gpu_library(self.facts)
         compiled = SERVER / "compiled.so"
         (SERVER / "compiled.c").write_text(C_SOURCE)
         include = sysconfig.get_path("include")

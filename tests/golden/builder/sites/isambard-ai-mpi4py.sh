@@ -1,0 +1,207 @@
+#!/bin/bash
+# mpi4py 4.0.1+isambard for Python 3.11 on isambard-ai, rendered by wheelyard-builder 0.1.0
+# Attempt w1ng012h6crvmar, number 1 of cell mpi4py-4.0.1+isambard-cp311.
+set -eu -o pipefail
+
+attempt=w1ng012h6crvmar
+folder=/work/attempts/w1ng012h6crvmar
+build=$folder
+python=python3.11
+
+# Only the first start of an attempt runs: mkdir succeeds once. A second start changes nothing.
+if ! mkdir "$folder/claim"; then
+    echo "@@wheelyard attempt $attempt is already claimed"
+    test -d "$folder/claim"
+    exit
+fi
+printf '{"host":"%s","boot":"%s","pid":%d,"start":%d}\n' "$(uname -n)" "$(cat /proc/sys/kernel/random/boot_id)" \
+    $$ "$(cut -d ' ' -f 22 /proc/$$/stat)" > "$folder/claim/owner.tmp"
+mv "$folder/claim/owner.tmp" "$folder/claim/owner"
+
+# Mark every phase in the log. The exit record reports how the job ended; it is synced before it is renamed.
+phase=start
+phases=
+begin() {
+    phase=$1
+    phases+="${phases:+,}{\"name\":\"$phase\",\"began_ms\":$(date +%s%3N)}"
+    echo "@@wheelyard phase=$phase at=$(date -u +%Y-%m-%dT%H:%M:%SZ)"
+}
+finish() {
+    code=$?
+    trap '' TERM INT HUP
+    rm -f "$folder/pip.conf"
+    # Report success only after the wheel is synced to disk.
+    test "$code" -ne 0 || find "$folder/wheel" -exec sync {} + || { code=74 phase=sync; }
+    echo "@@wheelyard exit=$code phase=$phase at=$(date -u +%Y-%m-%dT%H:%M:%SZ)"
+    printf '{"format":"wheelyard.exit/1","attempt":"%s","exit_code":%d,"phase":"%s","phases":[%s],"ended_ms":%d}\n' \
+        "$attempt" "$code" "$phase" "$phases" "$(date +%s%3N)" > "$folder/exit.json.tmp"
+    sync "$folder/exit.json.tmp"
+    mv "$folder/exit.json.tmp" "$folder/exit.json"
+    sync "$folder"
+}
+trap finish EXIT
+# Who asks the job to end records why in `cut`; a machine that shuts down does not.
+stop() {
+    test -e "$folder/cut" || echo terminated > "$folder/cut"
+    exit "$1"
+}
+trap 'stop 143' TERM
+trap 'stop 130' INT
+trap 'stop 129' HUP
+
+# Nodes of some sites have no home, or do not mount it: what programs keep there then lies beside the tree.
+if ! test -d "${HOME-}" || ! test -w "$HOME"; then
+    export HOME="$build/home"
+    mkdir -p "$HOME"
+fi
+
+# pip uses the agent's configuration, which may contain a password: only pip_install reads it, no build does.
+pip_install() { PIP_CONFIG_FILE="$folder/pip.conf" python -I -m pip install "$@"; }
+
+begin modules
+set +eu # `module` and the scripts that modulefiles source can fail under -eu; the result is checked below
+type module > /dev/null 2>&1 || . /etc/profile
+module load PrgEnv-gnu cray-python/3.11.7
+set -eu
+for module in PrgEnv-gnu cray-python/3.11.7; do
+    case ":${LOADEDMODULES-}:" in
+    *":$module"[:/.]*) ;;
+    *)
+        echo "error: module $module is not loaded; see the message of 'module load' above, and 'module spider' for what is available" >&2
+        exit 69
+        ;;
+    esac
+done
+
+# As many compilers at once as the site gives a job.
+export MAX_JOBS=2
+export CMAKE_BUILD_PARALLEL_LEVEL=2
+
+# The time that tools write instead of the clock's, so that builds can be repeated.
+export SOURCE_DATE_EPOCH=1580601600
+
+# The site's compilers.
+export CC=cc
+export CXX=CC
+export FC=ftn
+export MPICC='cc -shared'
+
+# From the recipe.
+export CFLAGS=-g0
+export MPI4PY_LOCAL_VERSION=isambard
+
+begin venv
+# Lock the build tree: a job that its scheduler lost may still be running in it. Every process of a
+# build holds this lock. On a file system without locks the tree is not protected.
+exec 9> "$build/fence"
+flock -w 120 9 || if test $? -eq 1; then phase=fence; exit 75; fi
+rm -rf "$build/venv" "$folder/wheel" "$folder/smoke" "$folder/empty"
+# What programs keep at home lies in the build's tree (`home` of [build]). What the user set up for ssh, git, pip and
+# Cargo is copied or included, since programs write through links; .ssh and pip's cache are links.
+if test -n "${HOME-}" && test "$HOME" != "$build/home"; then
+    test ! -L "$build/home/.config/git" || rm "$build/home/.config/git"
+    mkdir -p "$build/home/.config/git" "$build/home/.cache" "$build/home/.cargo"
+    test ! -e "$HOME/.ssh" || ln -sfn "$HOME/.ssh" "$build/home/.ssh"
+    for kept in .gitconfig .config/git/config; do
+        rm -f "$build/home/$kept"
+        test ! -e "$HOME/$kept" || printf '[include]\n\tpath = "%s"\n' "$HOME/$kept" > "$build/home/$kept"
+    done
+    for kept in .git-credentials .netrc .config/git/credentials .config/git/ignore .config/git/attributes \
+        .cargo/config .cargo/config.toml; do
+        rm -f "$build/home/$kept"
+        test ! -r "$HOME/$kept" || (umask 077 && cat "$HOME/$kept" > "$build/home/$kept")
+    done
+    cache="${XDG_CACHE_HOME:-$HOME/.cache}/pip"
+    ! mkdir -p "$cache" 2> /dev/null || ln -sfn "$cache" "$build/home/.cache/pip"
+    toolchain=$(timeout 20 rustc --print sysroot 2> /dev/null < /dev/null) || toolchain=
+    case "$toolchain" in */toolchains/*) export PATH="$toolchain/bin:$PATH" ;; esac
+fi
+mkdir -p "$build/home"
+export HOME="$build/home"
+export XDG_CACHE_HOME="$HOME/.cache" XDG_CONFIG_HOME="$HOME/.config" XDG_DATA_HOME="$HOME/.local/share" XDG_STATE_HOME="$HOME/.local/state" CARGO_HOME="$HOME/.cargo" RUSTUP_HOME="$HOME/.rustup"
+export MATURIN_NO_INSTALL_RUST=1 # no download of a Rust that nobody chose
+"$python" -m venv "$build/venv"
+export PATH="$build/venv/bin:$PATH"
+export PIP_DISABLE_PIP_VERSION_CHECK=1
+# Record the machine and the tools. A tool that hangs or fails is left out.
+{
+    printf 'host\t%s\nsystem\t%s\nmodules\t%s\n' "$(uname -n)" "$(uname -srm)" "${LOADEDMODULES-}"
+    for tool in python "${CC:-cc}" "${CXX:-c++}" "${FC:-gfortran}" nvcc hipcc mpicc cmake ninja rustc cargo; do
+        command -v "$tool" > /dev/null || continue
+        printf 'tool\t%s\t%s\n' "$tool" "$(timeout 20 "$tool" --version 2>&1 < /dev/null | grep -m 1 '[0-9][.][0-9]')"
+    done
+} > "$folder/built_by" || true
+
+begin requirements
+cd "$build"/tree/mpi4py
+pip_install --upgrade --upgrade-strategy eager setuptools wheel
+# Ask the back end for further build requirements (PEP 517, get_requires_for_build_wheel).
+python - > "$folder/requires.txt" <<'END'
+import sys
+sys.path[:] = filter(None, sys.path)  # PEP 517: the project's folder is not on sys.path
+import contextlib, importlib, os
+sys.path[:0] = [os.path.abspath(p) for p in []]
+module, _, path = "setuptools.build_meta".partition(":")
+with contextlib.redirect_stdout(sys.stderr):
+    back_end = importlib.import_module(module)
+    for name in filter(None, path.split(".")):
+        back_end = getattr(back_end, name)
+    asked = getattr(back_end, "get_requires_for_build_wheel", list)()
+print("\n".join(asked))
+END
+python -I - "$folder/requires.txt" <<'END' # pip would take any other line for an option
+import sys
+from pip._vendor.packaging.requirements import Requirement
+with open(sys.argv[1], encoding="utf-8") as file:
+    [Requirement(line.strip()) for line in file if line.strip()]
+END
+pip_install --requirement "$folder/requires.txt"
+
+: > "$build/tree_ready" # from here on another attempt may continue
+
+begin build
+python -I -m pip wheel --verbose --no-deps --use-pep517 --no-build-isolation --no-cache-dir \
+    --wheel-dir "$folder/wheel" .
+
+# Set the wheel's full version and pin the package that it was built against.
+begin metadata
+python -I - "$folder/wheel" 4.0.1+isambard '' <<'END'
+import pathlib, re, subprocess, sys, tempfile
+folder, version, pin = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3]
+[wheel] = folder.glob("*.whl")
+with tempfile.TemporaryDirectory(dir=folder) as inside:
+    subprocess.run([sys.executable, "-m", "wheel", "unpack", "--dest", inside, wheel], check=True)
+    [root] = pathlib.Path(inside).iterdir()
+    [info] = root.glob("*.dist-info")
+    head, blank, description = (info / "METADATA").read_text().partition("\n\n")
+    lines = head.split("\n")
+    if pin:
+        other = re.compile(r"Requires-Dist: *" + re.match(r"[-\w.]+", pin)[0] + r"(?![-\w.])[^;]*$", re.I)
+        lines = [line for line in lines if not other.match(line)] + ["Requires-Dist: " + pin]
+    lines = ["Version: " + version if line.startswith("Version:") else line for line in lines]
+    if "\n".join(lines) == head:
+        sys.exit()
+    (info / "METADATA").write_text("\n".join(lines) + blank + description)
+    for part in [*root.glob("*.dist-info"), *root.glob("*.data")]:
+        part.rename(part.with_name(part.name.partition("-")[0] + "-" + version + part.suffix))
+    wheel.unlink()
+    subprocess.run([sys.executable, "-m", "wheel", "pack", "--dest-dir", folder, root], check=True)
+END
+
+# Test the wheel as a user installs it: in a clean environment, from an empty folder.
+begin smoke
+"$python" -m venv "$folder/smoke"
+export PATH="$folder/smoke/bin:$PATH"
+pip_install "$folder"/wheel/*.whl
+mkdir "$folder/empty"
+cd "$folder/empty"
+python -c 'import mpi4py.MPI'
+srun -N1 -n2 --ntasks-per-node=2 python -c '
+from mpi4py import MPI
+comm = MPI.COMM_WORLD
+assert comm.size == 2, comm.size
+got = comm.sendrecv({"from": comm.rank}, dest=1 - comm.rank, source=1 - comm.rank)
+assert got == {"from": 1 - comm.rank}, got
+print("rank", comm.rank, "of", comm.size, "got a message from rank", got["from"])
+'
+begin done

@@ -1,0 +1,124 @@
+#SBATCH --job-name=w1ng012h6crvmar
+#SBATCH --output=/work/attempts/w1ng012h6crvmar/scheduler.log
+#SBATCH --open-mode=append
+#SBATCH --chdir=/work/attempts/w1ng012h6crvmar
+#SBATCH --no-requeue
+#SBATCH --nodes=1
+#SBATCH --ntasks=1
+#SBATCH --cpus-per-task=56
+#SBATCH --mem=64000M
+#SBATCH --time=10
+#SBATCH --signal=B:USR1@60
+#SBATCH --partition=dev-g
+#SBATCH --account=project_465000000
+#SBATCH --gres=gpu:1
+#!/bin/bash
+# gpu-test of torch 2.7.1+rocm6.3 for Python 3.11 on lumi, rendered by wheelyard-builder 0.1.0
+# Attempt w1ng012h6crvmar, number 1 of cell torch-2.7.1+rocm6.3-cp311.
+set -eu -o pipefail
+
+attempt=w1ng012h6crvmar
+folder=/work/attempts/w1ng012h6crvmar
+build=$folder
+python=python3.11
+
+# Only the first start of an attempt runs: mkdir succeeds once. A second start changes nothing.
+if ! mkdir "$folder/claim"; then
+    echo "@@wheelyard attempt $attempt is already claimed"
+    test -d "$folder/claim"
+    exit
+fi
+printf '{"host":"%s","boot":"%s","pid":%d,"start":%d}\n' "$(uname -n)" "$(cat /proc/sys/kernel/random/boot_id)" \
+    $$ "$(cut -d ' ' -f 22 /proc/$$/stat)" > "$folder/claim/owner.tmp"
+mv "$folder/claim/owner.tmp" "$folder/claim/owner"
+
+# Mark every phase in the log. The exit record reports how the job ended; it is synced before it is renamed.
+phase=start
+phases=
+begin() {
+    phase=$1
+    phases+="${phases:+,}{\"name\":\"$phase\",\"began_ms\":$(date +%s%3N)}"
+    echo "@@wheelyard phase=$phase at=$(date -u +%Y-%m-%dT%H:%M:%SZ)"
+}
+finish() {
+    code=$?
+    trap '' TERM INT HUP
+    rm -f "$folder/pip.conf"
+    echo "@@wheelyard exit=$code phase=$phase at=$(date -u +%Y-%m-%dT%H:%M:%SZ)"
+    printf '{"format":"wheelyard.exit/1","attempt":"%s","exit_code":%d,"phase":"%s","phases":[%s],"ended_ms":%d}\n' \
+        "$attempt" "$code" "$phase" "$phases" "$(date +%s%3N)" > "$folder/exit.json.tmp"
+    sync "$folder/exit.json.tmp"
+    mv "$folder/exit.json.tmp" "$folder/exit.json"
+    sync "$folder"
+}
+trap finish EXIT
+# Who asks the job to end records why in `cut`; a machine that shuts down does not.
+stop() {
+    test -e "$folder/cut" || echo terminated > "$folder/cut"
+    exit "$1"
+}
+trap 'stop 143' TERM
+trap 'stop 130' INT
+trap 'stop 129' HUP
+
+# Nodes of some sites have no home, or do not mount it: what programs keep there then lies beside the tree.
+if ! test -d "${HOME-}" || ! test -w "$HOME"; then
+    export HOME="$build/home"
+    mkdir -p "$HOME"
+fi
+
+# This machine has no network access: the login node has fetched all packages.
+# Versions that go together (docs/reference/version-pairs.md).
+printf '%s\n' 'setuptools<82' > "$folder/constraints.txt"
+pip_install() { python -I -m pip install --constraint "$folder/constraints.txt" --no-index --find-links "$folder/wheelhouse" "$@"; }
+
+begin modules
+set +eu # `module` and the scripts that modulefiles source can fail under -eu; the result is checked below
+type module > /dev/null 2>&1 || . /etc/profile
+export EBU_USER_PREFIX=/project/project_465000000/EasyBuild
+module load LUMI/25.03 partition/G PrgEnv-gnu craype-accel-amd-gfx90a rocm/6.3.4 aws-ofi-rccl/17d41cb-cpeGNU-25.03 cray-python/3.11.7
+set -eu
+for module in LUMI/25.03 partition/G PrgEnv-gnu craype-accel-amd-gfx90a rocm/6.3.4 aws-ofi-rccl/17d41cb-cpeGNU-25.03 cray-python/3.11.7; do
+    case ":${LOADEDMODULES-}:" in
+    *":$module"[:/.]*) ;;
+    *)
+        echo "error: module $module is not loaded; see the message of 'module load' above, and 'module spider' for what is available" >&2
+        exit 69
+        ;;
+    esac
+done
+
+# The time that tools write instead of the clock's, so that builds can be repeated.
+export SOURCE_DATE_EPOCH=1580601600
+
+# The site's compilers.
+export CC=cc
+export CXX=CC
+export FC=ftn
+export MPICC='cc -shared'
+
+# The site's network and scratch.
+export TMPDIR=/tmp
+
+begin venv
+rm -rf "$folder/venv" "$folder/empty"
+"$python" -m venv "$folder/venv"
+export PATH="$folder/venv/bin:$PATH"
+export PIP_DISABLE_PIP_VERSION_CHECK=1
+
+# Install exactly the wheel that the index offers, with its requirements.
+begin install
+pip_install torch==2.7.1+rocm6.3 filelock fsspec jinja2 networkx numpy sympy typing-extensions
+mkdir "$folder/empty"
+cd "$folder/empty"
+
+begin test
+python -c '
+import torch
+x = torch.rand(64, 64, device="cuda")
+assert torch.allclose((x @ x).cpu(), x.cpu() @ x.cpu(), atol=1e-3)
+if "MAGMA" in "".split():
+    values, vectors = torch.linalg.eig(x)
+    assert torch.allclose(x.to(vectors.dtype) @ vectors, vectors * values, atol=1e-2)
+'
+begin done
