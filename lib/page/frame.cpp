@@ -32,7 +32,8 @@ std::string render_page(const Frame& frame, const Html& body) {
     for (const std::string& script : frame.scripts)
         shown.scripts.push_back(asset(script).published_name());
     shown.data_root = frame.data_root;
-    shown.machines = frame.machines.empty() ? frame.data_root : frame.machines;
+    // The root of a server's own page is that of no index.
+    shown.machines = frame.machines.empty() && !frame.is_of_server ? frame.data_root : frame.machines;
     shown.home = frame.root.empty() ? "./" : frame.root;
     shown.farm = frame.farm.name.empty() ? "Wheelyard" : frame.farm.name;
     for (const Link& link : frame.trail)
