@@ -1,17 +1,23 @@
 # Embeds the files of lib/page/assets/ and lib/page/templates/ in the room `page`: one generated source with their bytes,
-# hash and, of assets, media type. The indentation of templates stays in the source.
+# hash and, of assets, media type. Indentation and the scripts' comments stay in
+# the source.
 
 function(wheelyard_embedded_file path bytes_name hash_name)
     set_property(DIRECTORY ${CMAKE_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${path})
     file(READ ${path} bytes)
-    file(SHA256 ${path} hash)
+    string(REGEX REPLACE "(^|\n)[ \t]+" "\\1" bytes "${bytes}")
+    if(path MATCHES "\\.js$")  # readers of a page load no comments
+        string(REGEX REPLACE "(^|\n)//[^\n]*" "\\1" bytes "${bytes}")
+        string(REGEX REPLACE "\n\n+" "\n" bytes "${bytes}")
+    endif()
+    string(SHA256 hash "${bytes}")
     string(SUBSTRING ${hash} 0 12 hash)
     set(${bytes_name} "${bytes}" PARENT_SCOPE)
     set(${hash_name} ${hash} PARENT_SCOPE)
 endfunction()
 
 set(assets_rows "")
-foreach(name style.css wheel.svg common.js search.js live.js operate.js request.js build.js)
+foreach(name style.css wheel.svg common.js search.js live.js project.js operate.js request.js build.js)
     set(type "text/javascript; charset=utf-8")
     if(name MATCHES "\\.css$")
         set(type "text/css; charset=utf-8")
@@ -28,7 +34,6 @@ list(SORT templates)
 foreach(path ${templates})
     get_filename_component(name ${path} NAME)
     wheelyard_embedded_file(${path} bytes hash)
-    string(REGEX REPLACE "(^|\n)[ \t]+" "\\1" bytes "${bytes}")
     string(APPEND templates_rows "        {\"${name}\", \"${hash}\", R\"html(${bytes})html\"},\n")
 endforeach()
 

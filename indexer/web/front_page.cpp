@@ -4,6 +4,7 @@
 
 #include "indexer/web/index_pages.hpp"
 #include "indexer/web/limits.hpp"
+#include "indexer/web/shown_project.hpp"
 #include "indexer/web/state_cell.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/base/limits.hpp"
@@ -11,6 +12,7 @@
 #include "lib/base/text/text.hpp"
 #include "lib/page/frame.hpp"
 #include "lib/page/search_form.hpp"
+#include "lib/page/template.hpp"
 
 namespace wheelyard::indexer {
 
@@ -57,7 +59,12 @@ void add_index(Html& body, const FarmText& farm, const IndexSummary& index) {
     Html nodes;
     for (const ReportedNode& node : index.report.nodes) {
         const std::string hardware = hardware_of(node);
-        nodes.add("<li>").text(node.name()).text(hardware.empty() ? "" : ": " + hardware).add("</li>\n");
+        nodes.add("<li data-node=\"")
+            .text(node.name())
+            .add("\">")
+            .text(node.name())
+            .text(hardware.empty() ? "" : ": " + hardware)
+            .add("</li>\n");
     }
     if (!nodes.is_empty()) nodes = Html("<ul class=\"tags\">\n").add(nodes).add("</ul>\n");
     body.add(between_status_marks(nodes)).add("</li>\n");
@@ -104,15 +111,10 @@ Html render_newest(const std::vector<IndexSummary>& indexes) {
     html.add("<h2>Newest wheels</h2>\n<ul class=\"grid\">\n");
     for (const auto& [index, entry] : newest) {
         const auto& [name, found] = *entry;
-        html.add("<li class=\"card\"><h3><a href=\"")
-            .url(folder_of(*index) + "project/" + base::encode_percent(name) + "/");
-        html.add("\">")
-            .text(name)
-            .add("</a> <small class=\"quiet\">")
-            .text(found.version)
-            .add("</small></h3><p>");
-        html.text(found.summary).add("</p><p class=\"quiet\">").text(*index).add(" · ");
-        html.add(render_time(base::render_rfc3339(found.uploaded_s * micros_per_second))).add("</p></li>\n");
+        ProjectCard card = project_card(folder_of(*index) + "project/", name, found);
+        card.index = *index;
+        card.time = render_time(base::render_rfc3339(found.uploaded_s * micros_per_second));
+        html.add(page::render("card.html", card));
     }
     return html.add("</ul>\n");
 }
@@ -186,12 +188,19 @@ std::string render_front(const FarmText& farm, const std::vector<IndexSummary>& 
     body.add("<h2>Indexes</h2>\n<ul class=\"grid wide\">\n");
     for (const IndexSummary& index : shown)
         add_index(body, farm, index);
-    body.add("</ul>\n").add(render_running(shown)).add(render_newest(shown));
+    body.add("</ul>\n")
+        .add(render_running(shown))
+        .add(render_newest(shown))
+        .add(page::render("help.html", NoView{}));
     page::Frame frame;
     frame.title = title;
     frame.farm = frame_of(farm);
     frame.description = lead;
     frame.scripts = {"common.js", "search.js"};
+    std::vector<std::string> machines;
+    for (const IndexSummary& index : shown)
+        machines.push_back(folder_of(index.name));
+    frame.machines = base::join(machines, " ");
     for (const IndexSummary& index : shown)
         frame.trail.push_back({folder_of(index.name) + "project/", index.name});
     constexpr std::size_t max_trail = 4;

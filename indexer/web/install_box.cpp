@@ -1,23 +1,26 @@
-// An offer is what live.js chooses from: "torch==2.7.0 3.11:torch==2.7.0 3.12:torch==2.6.0 3.13:". First the requirement
+// An offer is what project.js chooses from: "torch==2.7.0 3.11:torch==2.7.0 3.12:torch==2.6.0 3.13:". First the requirement
 // without a choice of Python, then that for each Python; nothing behind the colon: no wheel.
 #include "indexer/web/install_box.hpp"
 
 #include <algorithm>
+#include <array>
 #include <functional>
+#include <initializer_list>
+#include <map>
 #include <set>
 #include <string>
 #include <tuple>
 #include <utility>
 
-#include "indexer/web/state_cell.hpp"
+#include "indexer/web/shown_project.hpp"
 #include "lib/base/text/text.hpp"
+#include "lib/page/template.hpp"
 #include "lib/wheel/filename.hpp"
 #include "lib/wheel/version.hpp"
 
 namespace wheelyard::indexer {
 
 using page::Html;
-using page::Literal;
 
 namespace {
 
@@ -92,11 +95,6 @@ struct Offer {
     // For each Python; empty: no wheel.
     std::vector<std::pair<std::string, std::string>> by_python = {};
 
-    // Whether the Python decides what is installed.
-    [[nodiscard]] bool differs() const {
-        return std::any_of(by_python.begin(), by_python.end(),
-                           [&](const auto& one) { return one.second != usual; });
-    }
     [[nodiscard]] std::string text() const {
         std::string text = usual;
         for (const auto& [python, requirement] : by_python)
@@ -193,45 +191,43 @@ class InstallBox {
     std::vector<std::pair<std::string, std::vector<bool>>> takes_{};  // by Python of `all_`
 };
 
-struct Choices {
-    Html forms;     // need the script
-    Html refusals;  // node types without a wheel and why
+// project.js fills the same places for the chosen machine: {index} the address, {trust} what pip needs for plain http, {only}
+// the option against source distributions where no version is named, {wanted} the requirement, {pinned} that with a version,
+// {hashes} its wheels.
+struct Way {
+    std::string_view name;
+    std::string_view id;
+    std::string_view title;
+    std::string_view text;
+    std::string_view about;
 };
+constexpr std::array<Way, 3> ways{{
+    {"pip", "install-line", "pip", "pip install --index-url {index}{trust} {only}{wanted}", ""},
+    {"uv", "install-uv", "uv", "uv pip install --default-index {index} {only}{wanted}", ""},
+    {"requirements", "install-requirements", "requirements.txt",
+     "--index-url {index}{trust}\n{pinned}{hashes}",
+     "Save as requirements.txt, then: pip install --no-deps -r requirements.txt. It takes these files and no "
+     "other. What the project "
+     "requires needs hashes too: uv pip compile --generate-hashes writes them."},
+}};
 
-Choices render_choices(const ProjectPage& page, const std::vector<ShownWheel>& wheels, const InstallBox& box,
-                       const Offer& usual) {
-    Html nodes;
-    Html refusals;
-    bool differs = usual.differs();
-    for (std::size_t at = 0; at < page.report.nodes.size(); ++at) {
-        const ReportedNode& node = page.report.nodes[at];
-        if (const ShownWheel* best = best_for(wheels, at)) {
-            const Offer offer = box.for_node(at, *best);
-            differs = differs || offer.differs();
-            nodes.add("<option value=\"").text(offer.text()).add("\">").text(node.name()).add("</option>");
-        } else {
-            refusals.add("<li><strong>").text(node.name()).add("</strong>: ");
-            refusals.text(reason_for(wheels, at)).add("</li>\n");
-        }
+// The hashes of the wheels of each version: "2.5.1:0123…,4567… 2.4.0:…"
+std::map<std::string, std::string> hashes_of(const std::vector<ShownWheel>& wheels) {
+    std::map<std::string, std::string> hashes;
+    for (const ShownWheel& wheel : wheels) {
+        if (wheel.row->yanked) continue;
+        std::string& text = hashes[wheel.row->version];
+        text.append(text.empty() ? "" : ",").append(wheel.row->sha256);
     }
-    Choices choices;
-    if (!nodes.is_empty() || differs) {
-        choices.forms.add("<p class=\"search\">");
-        choices.forms.add("<label hidden>Node type <select id=\"install-node\"><option value=\"")
-            .text(usual.text());
-        choices.forms.add("\">any</option>").add(nodes).add("</select></label>\n");
-        if (differs) {
-            choices.forms.add(
-                "<label hidden>Python <select id=\"install-python\"><option value=\"\">any</option>");
-            for (const auto& [python, requirement] : usual.by_python)
-                choices.forms.add("<option>").text(python).add("</option>");
-            choices.forms.add("</select></label>");
-        }
-        choices.forms.add("</p>\n");
-    }
-    if (!refusals.is_empty())
-        choices.refusals.add("<p>No wheel of this project runs on:</p>\n<ul>\n").add(refusals).add("</ul>\n");
-    return choices;
+    return hashes;
+}
+
+std::string hash_options(const std::string& hashes) {
+    std::string text;
+    if (hashes.empty()) return text;
+    for (const std::string_view hash : base::split(hashes, ','))
+        text.append(" \\\n    --hash=sha256:").append(hash);
+    return text;
 }
 
 }  // namespace
@@ -242,44 +238,49 @@ bool is_final(const catalog::FileRow& row) {
 }
 
 Html render_install(const ProjectPage& page, const std::vector<ShownWheel>& wheels) {
-    Html html(
-        "<section class=\"card first\" aria-labelledby=\"install\">\n<h2 id=\"install\">Install</h2>\n");
+    ShownInstall shown{.project = page.view.project};
     const catalog::FileRow* newest = newest_row(page.view);
     if (newest == nullptr) {
-        const bool all_hidden = page.view.quarantined > 0;
-        return html.add(
-            all_hidden ? Literal("<p>All files of this project are in quarantine: they are kept, but not "
-                                 "offered until an operator releases them.</p>\n</section>\n")
-                       : Literal("<p>This project has no files.</p>\n</section>\n"));
+        shown.refusal =
+            page.view.quarantined > 0
+                ? "All files of this project are in quarantine: they are kept, but not offered until an "
+                  "operator releases them."
+                : "This project has no files.";
+        return page::render("install.html", shown);
     }
     const InstallBox box(page, wheels);
     const Offer usual = box.usual(*newest);
-    const Choices choices = render_choices(page, wheels, box, usual);
-    html.add(between_status_marks(choices.forms));
-    html.add("<div class=\"install\"><code id=\"install-line\" data-project=\"").text(page.view.project);
-    const std::string only_wheels = box.has_sdists() ? "--only-binary " + page.view.project + " " : "";
-    html.add("\" data-wanted=\"")
-        .text(usual.usual)
-        .add("\" data-without-version=\"")
-        .text(only_wheels)
-        .add("\">");
-    html.add("pip install --index-url https://THIS-SERVER/").text(page.index).add("/simple/ ");
-    html.text(usual.usual == page.view.project ? only_wheels : "").text(usual.usual);
-    html.add("</code><button type=\"button\" id=\"copy\" hidden>Copy</button></div>\n");
-    if (const std::string versions = box.newest_by_python(usual); !versions.empty())
-        html.add("<p id=\"install-note\" class=\"quiet\">The newest version for each Python: ")
-            .text(versions)
-            .add(".</p>\n");
-    else
-        html.add("<p id=\"install-note\" class=\"quiet\" hidden></p>\n");
-    html.add(between_status_marks(choices.refusals));
-    html.add(
-        "<p class=\"quiet\">Another version or Python: <a id=\"install-ask\" href=\"../../builds/?package=");
-    html.text(page.view.project).add("\">ask for it</a>. For installers: <a href=\"../../simple/");
-    html.text(page.view.project)
-        .add("/\">the plain list of files</a>. <span id=\"permanent\" hidden>For all ");
-    return html.add(
-        "installs: <a href=\"../../\">configure pip, uv or a module</a>.</span></p>\n</section>\n");
+    shown.offers.push_back({"", usual.text()});
+    for (std::size_t at = 0; at < page.report.nodes.size(); ++at) {
+        const std::string node = page.report.nodes[at].name();
+        const ShownWheel* best = best_for(wheels, at);
+        if (best == nullptr) shown.refused.push_back({node, "", reason_for(wheels, at)});
+        shown.offers.push_back(best == nullptr ? shown.refused.back()
+                                               : InstallOffer{node, box.for_node(at, *best).text()});
+    }
+    shown.newest = page.view.project + "==" + newest->version;
+    if (box.has_sdists()) shown.only = "--only-binary " + page.view.project + " ";
+    const auto hashes = hashes_of(wheels);
+    for (const auto& [version, text] : hashes)
+        shown.hashes.append(shown.hashes.empty() ? "" : " ").append(version).append(":").append(text);
+    const auto own = hashes.find(newest->version);
+    for (const Way& way : ways) {
+        std::string text(way.text);
+        for (const auto& [place, value] : std::initializer_list<std::pair<std::string_view, std::string>>{
+                 {"{index}", "https://THIS-SERVER/" + std::string(page.index) + "/simple/"},
+                 {"{trust}", ""},
+                 {"{only}", usual.usual == page.view.project ? shown.only : ""},
+                 {"{wanted}", usual.usual},
+                 {"{pinned}", shown.newest},
+                 {"{hashes}", hash_options(own == hashes.end() ? "" : own->second)}})
+            text = base::replace_all(text, place, value);
+        if (way.name == "requirements" && own == hashes.end()) continue;  // it has only source distributions
+        shown.ways.push_back({std::string(way.name), std::string(way.id), std::string(way.title),
+                              std::string(way.text), std::move(text), std::string(way.about)});
+    }
+    if (const std::string text = box.newest_by_python(usual); !text.empty())
+        shown.note = "The newest version for each Python: " + text + ".";
+    return page::render("install.html", shown);
 }
 
 }  // namespace wheelyard::indexer

@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "indexer/tree/paths.hpp"
+#include "indexer/web/grid.hpp"
 #include "indexer/web/install_box.hpp"
 #include "indexer/web/limits.hpp"
 #include "indexer/web/markdown.hpp"
-#include "indexer/web/matrix.hpp"
 #include "indexer/web/shown_project.hpp"
 #include "indexer/web/state_cell.hpp"
 #include "lib/base/text/text.hpp"
@@ -108,17 +108,16 @@ std::string render_project_page(const ProjectPage& page) {
     const std::vector<ShownWheel> wheels = newest_wheels(page, rows);
     const catalog::FileRow* newest = newest_row(page.view);
     const std::string name = page.text.name.empty() ? page.view.project : page.text.name;
-    ShownProject shown{.name = name};
+    ShownProject shown{.project = page.view.project, .name = name};
     if (newest != nullptr) shown.version = newest->version;
     shown.summary = page.text.summary;
     if (page.view.status != catalog::ProjectStatus::active)
         shown.status = catalog::project_status_text(page.view.status);
     shown.status_reason = page.view.status_reason;
     shown.install = render_install(page, wheels);
-    shown.sites = render_site_matrix(page.view.project, page.report);
-    shown.report_time = render_time(page.report.time);
+    shown.grid = render_grid(page.view.project, wheels, page.report);
+    if (page.report.cells.contains(page.view.project)) shown.report_time = render_time(page.report.time);
     shown.quarantined = quarantined_text(page.view);
-    if (!wheels.empty()) shown.wheels = render_wheel_matrix(wheels);
     shown.versions = version_sections(page, wheels);
     if (rows.size() > max_wheel_sections) {
         shown.older = rows.size() - max_wheel_sections;
@@ -138,7 +137,7 @@ std::string render_project_page(const ProjectPage& page) {
     frame.root = "../../../";
     frame.description = page.text.summary;
     frame.trail = {{"../", std::string(page.index)}, {"../../builds/", "Builds"}};
-    frame.scripts = {"common.js", "live.js"};
+    frame.scripts = {"common.js", "project.js"};
     frame.feed = "feed.xml";
     frame.data_root = "../../";
     return page::render_page(frame, page::render("project.html", shown));

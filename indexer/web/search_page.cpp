@@ -1,27 +1,26 @@
 // The search page. Its form works only with the script; the list below it needs none.
 #include "indexer/web/index_pages.hpp"
 #include "indexer/web/limits.hpp"
+#include "indexer/web/shown_project.hpp"
 #include "lib/base/text/encoding.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/page/frame.hpp"
 #include "lib/page/search_form.hpp"
+#include "lib/page/template.hpp"
 
 namespace wheelyard::indexer {
 
 using page::Html;
 
-namespace {
-
-void add_tags(Html& html, const SearchEntry& entry) {
-    const auto lists = {&entry.pythons, &entry.machines, &entry.gpus, &entry.uses};
-    Html tags;
-    for (const auto* list : lists) {
-        for (const std::string& value : *list)
-            tags.add("<li>").text(value).add("</li>");
-    }
-    if (!tags.is_empty()) html.add("<ul class=\"tags\">").add(tags).add("</ul>");
+ProjectCard project_card(const std::string& folder, const std::string& name, const SearchEntry& entry) {
+    return {.link = folder + base::encode_percent(name) + "/",
+            .name = name,
+            .version = entry.version,
+            .summary = entry.summary,
+            .pythons = base::join(entry.pythons, ","),
+            .machines = base::join(entry.machines, ","),
+            .gpus = base::join(entry.gpus, ",")};
 }
-
-}  // namespace
 
 std::string render_search_page(const page::Farm& farm, const std::string& index, const std::string& title,
                                const SearchList& list) {
@@ -33,14 +32,10 @@ std::string render_search_page(const page::Farm& farm, const std::string& index,
     std::size_t shown = 0;
     for (const auto& [name, entry] : list) {
         if (shown++ == max_listed_projects) break;
-        body.add("<li class=\"card\"><h3><a href=\"")
-            .url(base::encode_percent(name) + "/")
-            .add("\">")
-            .text(name);
-        body.add("</a> <small class=\"quiet\">").text(entry.version).add("</small></h3><p class=\"quiet\">");
-        body.text(entry.summary).add("</p>");
-        add_tags(body, entry);
-        body.add("</li>\n");
+        ProjectCard card = project_card("", name, entry);
+        for (const auto* values : {&entry.pythons, &entry.machines, &entry.gpus, &entry.uses})
+            card.tags.insert(card.tags.end(), values->begin(), values->end());
+        body.add(page::render("card.html", card));
     }
     body.add("</ul>\n");
     if (list.size() > max_listed_projects)
@@ -55,6 +50,7 @@ std::string render_search_page(const page::Farm& farm, const std::string& index,
     frame.root = "../../";
     frame.trail = {{"./", index}, {"../builds/", "Builds"}};
     frame.scripts = {"common.js", "search.js"};
+    frame.data_root = "../";
     return page::render_page(frame, body);
 }
 

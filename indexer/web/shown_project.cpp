@@ -44,11 +44,56 @@ void RequirementLine::show(page::Values& to) const {
     to("project", project)("name", name)("rest", rest);
 }
 
+void GridWheel::show(page::Values& to) const {
+    to("colour", colour)("anchor", anchor)("label", label);
+}
+
+void GridBuild::show(page::Values& to) const {
+    to("key", key)("state", state)("place", place);
+}
+
+void GridCell::show(page::Values& to) const {
+    to("python", python)("is_reported", is_reported)("is_known", is_known)("wheels", wheels)("builds",
+                                                                                             builds);
+}
+
+void GridColumn::show(page::Values& to) const {
+    to("title", title)("is_reported", is_reported);
+}
+
+void GridRow::show(page::Values& to) const {
+    to("version", version)("day", day)("is_reported_row", is_reported)("cells", cells);
+}
+
+void ShownGrid::show(page::Values& to) const {
+    to("project", project)("columns", columns)("rows", rows);
+}
+
+void InstallOffer::show(page::Values& to) const {
+    to("node", node)("offer", offer)("why", why);
+}
+
+void InstallWay::show(page::Values& to) const {
+    to("name", name)("id", id)("title", title)("text", text)("shown", shown)("about", about);
+}
+
+void ShownInstall::show(page::Values& to) const {
+    to("refusal", refusal)("project", project)("newest", newest)("only", only)("hashes", hashes);
+    to("offers", offers)("ways", ways)("note", note)("refused", refused);
+}
+
+void ProjectCard::show(page::Values& to) const {
+    to("link", link)("name", name)("version", version)("summary", summary)("pythons", pythons);
+    to("machines", machines)("gpus", gpus)("index", index)("time", time)("tags", tags);
+}
+
+void NoView::show(page::Values& /*to*/) const {}
+
 void ShownProject::show(page::Values& to) const {
-    to("name", name)("version", version)("summary", summary)("status", status)("status_reason",
-                                                                               status_reason);
-    to("install", install)("sites", sites)("report_time", report_time)("quarantined", quarantined);
-    to("wheels", wheels)("versions", versions)("older", older)("older_files", older_files)("sdists", sdists);
+    to("project", project)("name", name)("version", version)("summary", summary)("status", status)(
+        "status_reason", status_reason);
+    to("install", install)("report_time", report_time)("quarantined", quarantined);
+    to("grid", grid)("versions", versions)("older", older)("older_files", older_files)("sdists", sdists);
     to("description", description)("licence", licence)("links", links)("requirements", requirements);
 }
 

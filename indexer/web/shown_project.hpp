@@ -13,6 +13,8 @@ class Values;
 
 namespace wheelyard::indexer {
 
+struct SearchEntry;
+
 // One value in fixed width, of a list with commas.
 struct MonoValue {
     std::string text;
@@ -96,17 +98,119 @@ struct RequirementLine {
     void show(page::Values& to) const;
 };
 
+// A wheel in a cell of the grid; its label leads to its section.
+struct GridWheel {
+    std::string colour;
+    std::string anchor;
+    std::string label;
+    void show(page::Values& to) const;
+};
+
+// What one site reports of a cell.
+struct GridBuild {
+    std::string key;  // "2.6.0|bede|3.12|gh200"
+    page::Html state;
+    std::string place;
+    void show(page::Values& to) const;
+};
+
+struct GridCell {
+    std::string python;
+    bool is_reported = false;  // its column, not its row, is there only by a report
+    bool is_known = false;     // neither is
+    std::vector<GridWheel> wheels = {};
+    std::vector<GridBuild> builds = {};
+    void show(page::Values& to) const;
+};
+
+struct GridColumn {
+    std::string title;
+    bool is_reported = false;
+    void show(page::Values& to) const;
+};
+
+struct GridRow {
+    std::string version;
+    std::string day;  // of its first wheel
+    bool is_reported = false;
+    std::vector<GridCell> cells = {};
+    void show(page::Values& to) const;
+};
+
+struct ShownGrid {
+    std::string project;
+    std::vector<GridColumn> columns = {};
+    std::vector<GridRow> rows = {};
+    void show(page::Values& to) const;
+};
+
+// What to install on a node type, as project.js reads it.
+struct InstallOffer {
+    std::string node;   // empty: any
+    std::string offer;  // see install_box.cpp; empty: no wheel
+    std::string why = {};
+    void show(page::Values& to) const;
+};
+
+// A text that installs the project: for pip, for uv, …
+struct InstallWay {
+    std::string name;
+    std::string id;
+    std::string title;
+    std::string text;   // with {index}, {wanted}, …
+    std::string shown;  // for any machine
+    std::string about;
+    void show(page::Values& to) const;
+};
+
+struct ShownInstall {
+    std::string refusal = {};  // why there is nothing to install
+    std::string project = {};
+    std::string newest = {};
+    std::string only = {};    // "--only-binary torch "
+    std::string hashes = {};  // "2.5.1:0123…,4567… 2.4.0:…"
+    std::vector<InstallOffer> offers = {};
+    std::vector<InstallWay> ways = {};
+    std::string note = {};
+    std::vector<InstallOffer> refused = {};
+    void show(page::Values& to) const;
+};
+
+// A project in a list.
+struct ProjectCard {
+    std::string link = {};
+    std::string name = {};
+    std::string version = {};
+    std::string summary = {};
+    std::string pythons = {};
+    std::string machines = {};
+    std::string gpus = {};
+    std::string index = {};  // with the time, on the front page
+    page::Html time = {};
+    std::vector<std::string> tags = {};
+    void show(page::Values& to) const;
+};
+
+// `folder`: from the page to that of the index's projects.
+[[nodiscard]] ProjectCard project_card(const std::string& folder, const std::string& name,
+                                       const SearchEntry& entry);
+
+// Of a template without values.
+struct NoView {
+    void show(page::Values& to) const;
+};
+
 struct ShownProject {
+    std::string project = {};
     std::string name = {};
     std::string version = {};
     std::string summary = {};
     std::string status = {};  // empty: active
     std::string status_reason = {};
     page::Html install = {};
-    page::Html sites = {};
     page::Html report_time = {};
     std::string quarantined = {};  // "2 more files are"
-    page::Html wheels = {};
+    page::Html grid = {};
     std::vector<VersionSection> versions = {};
     std::uint64_t older = 0;
     std::vector<FileLine> older_files = {};

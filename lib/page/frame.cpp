@@ -9,7 +9,8 @@ namespace wheelyard::page {
 
 void ShownFrame::show(Values& to) const {
     to("policy", content_policy)("title", title)("description", description)("root", root)("style", style);
-    to("farm_style", farm_style)("icon", icon)("feed", feed)("scripts", scripts)("data_root", data_root);
+    to("farm_style", farm_style)("icon", icon)("feed", feed)("scripts", scripts)("data_root", data_root)(
+        "machines", machines);
     to("home", home)("logo", logo)("farm", farm)("trail", trail)("body", body)("program", program);
     to("is_of_server", is_of_server)("is_front", is_front);
 }
@@ -31,6 +32,8 @@ std::string render_page(const Frame& frame, const Html& body) {
     for (const std::string& script : frame.scripts)
         shown.scripts.push_back(asset(script).published_name());
     shown.data_root = frame.data_root;
+    // The root of a server's own page is that of no index.
+    shown.machines = frame.machines.empty() && !frame.is_of_server ? frame.data_root : frame.machines;
     shown.home = frame.root.empty() ? "./" : frame.root;
     shown.farm = frame.farm.name.empty() ? "Wheelyard" : frame.farm.name;
     for (const Link& link : frame.trail)

@@ -32,8 +32,10 @@ struct Frame {
     std::vector<std::string> scripts = {};  // "search.js"
     std::string feed = {};                  // the page's Atom feed; empty: none
     std::string data_root = {};             // for the script: from the page to the index's folder
-    std::string description = {};           // one sentence for search engines; empty: the title
-    bool is_of_server = false;  // rendered for a request: there is a server, with its page for operators
+    std::string machines =
+        {};  // folders of indexes whose node types can be chosen; empty: that of `data_root`
+    std::string description = {};  // one sentence for search engines; empty: the title
+    bool is_of_server = false;     // rendered for a request: there is a server, with its page for operators
 };
 
 // What templates/frame.html shows of it.
@@ -53,6 +55,7 @@ struct ShownFrame {
     std::string feed = {};
     std::vector<std::string> scripts = {};
     std::string data_root = {};
+    std::string machines = {};
     std::string home = {};
     std::string logo = {};
     std::string farm = {};

@@ -159,6 +159,14 @@ TEST_CASE("the frame has what its template names") {
     CHECK_NOTHROW(check_template<ShownFrame>("frame.html"));
 }
 
+TEST_CASE("a page of an index has the choice of a machine, a page of the server has none") {
+    Frame frame;
+    frame.data_root = "../../";
+    CHECK(render_page(frame, {}).find("data-indexes=\"../../\"") != std::string::npos);
+    frame.is_of_server = true;
+    CHECK(render_page(frame, {}).find("id=\"machine\"") == std::string::npos);
+}
+
 TEST_CASE("each file of templates is well formed") {
     REQUIRE(!template_files().empty());
     for (const TemplateFile& file : template_files()) {

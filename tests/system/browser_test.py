@@ -4,6 +4,7 @@ by keyboard alone, without scripts, on a phone; axe-core finds no barrier on any
 import json
 import re
 import shutil
+import subprocess
 import tempfile
 import time
 import unittest
@@ -13,7 +14,7 @@ from pathlib import Path
 from support.browser import PHONE, Browser, Keys, why_no_axe, why_no_browser
 from support.case import main
 from support.clients import RawUpload
-from support.farm import Farm
+from support.farm import CLIENTS, Farm
 from support.sample_farm import SAMPLE_INDEXES, SAMPLE_SETTINGS, SAMPLE_TITLES, fill, wait_for_pages
 from support.wheels import Wheel
 
@@ -23,6 +24,7 @@ MAX_STYLE_BYTES = 15_000
 # A page, its style, its icon, at most three scripts, and what they ask at once.
 MAX_FIRST_LOAD_REQUESTS = 9
 BEDE = "/bede-gh200"
+GH = "bede, gh (gh200)"  # the machine that its wheels are for
 PAGES = {"front": "/", "search": f"{BEDE}/project/?q=to", "project": f"{BEDE}/project/torch/", "Python only": f"{BEDE}/project/tqdm/", "40 columns": "/archer2/project/pyyaml/",
          "builds": f"{BEDE}/builds/", "one build": f"{BEDE}/builds/#build-w1kq7x9aab3cde", "failed build": f"{BEDE}/builds/#build-w1kq7x9aab3aaa",
          "request": f"{BEDE}/builds/?package=torch&version=2.6.0", "index": f"{BEDE}/", "operators": "/api/v1/"}
@@ -61,10 +63,24 @@ class BrowserTest(unittest.TestCase):
     def press(self, *keys):
         self.browser.driver.switch_to.active_element.send_keys(*keys)
 
+    def choose(self, **chosen: str):
+        """A machine in the header."""
+        self.browser.find("#machine summary").click()
+        wait_until(lambda: len(self.browser.texts("#machine [data-choice=node] option")) > 1)
+        for name, value in chosen.items():
+            self.browser.run("const it = document.querySelector(`#machine [data-choice=${arguments[0]}]`); it.value = arguments[1];"
+                             "it.dispatchEvent(new Event('change', {bubbles: true}))", name, value)
+        self.browser.find("#machine summary").click()
+        self.addCleanup(self.browser.run, "localStorage.clear()")
+
+    def cell(self, version: str, python: str) -> str:
+        """What the grid of a project shows there."""
+        return self.browser.find(f"#grid td[data-version='{version}'][data-python='{python}']").text
+
     def focused(self) -> str:
         return self.browser.run("const it = document.activeElement; return it.id || it.name || it.textContent.trim()")
 
-    def test_three_clicks_lead_from_the_front_page_to_the_install_line_of_a_node_type(self):
+    def test_a_few_clicks_lead_from_the_front_page_to_the_install_line_of_a_node_type(self):
         browser = self.browser
         browser.open("/")
         wait_until(lambda: self.focused() == "q")
@@ -72,17 +88,15 @@ class BrowserTest(unittest.TestCase):
         wait_until(lambda: "torch" in browser.texts("#results h3 a"))
         browser.link("torch").click()                                                      # 1
         wait_until(lambda: browser.path() == PAGES["project"])
-        browser.find("#install-node option:last-child").click()                            # 2
+        self.choose(node=GH)                                                               # 2
         browser.driver.execute_cdp_cmd("Browser.grantPermissions", {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]})
-        browser.find("#copy").click()                                                      # 3
-        wait_until(lambda: browser.find("#copy").text == "Copied")
+        browser.find("#way-pip button").click()                                            # 3
+        wait_until(lambda: browser.find("#way-pip button").text == "Copied")
         line = f"pip install --index-url {self.farm.simple_url('bede-gh200')} torch==2.5.1"
         self.assertEqual(browser.find("#install-line").text, line)
         self.assertEqual(browser.driver.execute_async_script("navigator.clipboard.readText().then(arguments[0])"), line)
-        chosen = browser.run("return document.getElementById('install-node').value")
-        browser.open(f"{BEDE}/project/torchvision/")  # another project remembers the node type
-        self.assertNotEqual(browser.run("return document.getElementById('install-node').selectedIndex"), 0)
-        self.assertEqual(chosen.split()[0], "torch==2.5.1")
+        browser.open(f"{BEDE}/project/torchvision/")  # every page remembers the node type
+        wait_until(lambda: browser.find("#machine strong").text == GH)
         browser.open(PAGES["project"])
         browser.link("ask for it").click()
         wait_until(lambda: browser.run("return document.getElementsByName('package')[0].value") == "torch")
@@ -107,15 +121,63 @@ class BrowserTest(unittest.TestCase):
         browser.open(PAGES["project"])
         line = f"pip install --index-url {self.farm.simple_url('bede-gh200')} torch==2.5.1"
         wait_until(lambda: browser.find("#install-line").text == line)
-        browser.run("const it = document.getElementById('install-python'); it.value = '3.13'; it.dispatchEvent(new Event('change'))")
-        self.assertEqual(browser.find("#install-line").text, "# no wheel of torch for Python 3.13")
+        self.choose(python="3.13")
+        wait_until(lambda: browser.find("#install-line").text == "# no wheel of torch for Python 3.13")
         self.assertEqual(browser.path(), PAGES["project"] + "?python=3.13")
         self.assertIn("package=torch&python=3.13", browser.find("#install-ask").get_attribute("href"))
         browser.run("localStorage.clear()")
         browser.open(PAGES["project"] + "?python=3.12")
-        wait_until(lambda: browser.find("#install-python").get_attribute("value") == "3.12")
+        wait_until(lambda: browser.find("#machine strong").text == "Python 3.12")
         self.assertEqual(browser.find("#install-line").text, line)
         browser.run("localStorage.clear()")
+
+    def test_pages_answer_for_the_machine_of_the_reader_which_an_address_sets(self):
+        browser = self.browser
+        browser.open(PAGES["project"] + "?node=bede,%20gpu%20(v100)&python=3.12")
+        self.addCleanup(browser.run, "localStorage.clear()")
+        wait_until(lambda: browser.find("#machine strong").text == "bede, gpu (v100), Python 3.12")
+        wait_until(lambda: "built for sm_" in self.cell("2.5.1", "3.12"))  # why not, and what to do
+        self.assertIn("ask", self.cell("2.5.1", "3.12"))
+        self.assertEqual(browser.find("#install-line").text, "# no wheel of torch for Python 3.12 on bede, gpu (v100)")
+        self.choose(node=GH)
+        wait_until(lambda: "waits for a free job" in self.cell("2.6.0", "3.11"))
+        self.assertIn("building", self.cell("2.6.0", "3.12"))
+        self.assertIn("no space left on the scratch disk", self.cell("2.5.1", "3.13"))
+        self.assertIn("nobody asked: ask", self.cell("2.4.0", "3.13"))
+        ask = browser.find("#grid td[data-version='2.4.0'][data-python='3.13'] .next a")
+        self.assertTrue(ask.get_attribute("href").endswith("/builds/?package=torch&version=2.4.0&python=3.13&accelerator=gh200"))
+        self.assertIn("torch==2.5.1", browser.find("#install-line").text)
+        browser.open(f"{BEDE}/project/?q=o")
+        wait_until(lambda: "for my machine" in browser.find("#results").text)
+        browser.open("/")  # with another Python nothing of the newest runs, except what is for any
+        wait_until(lambda: browser.texts("li.chosen") and GH in browser.texts("li.chosen")[0])
+        self.choose(python="3.13")
+        wait_until(lambda: "not for my machine" in browser.find("main").text)
+        self.assertEqual([text for text in browser.complaints() if "404" not in text], [])  # an index without sites
+
+    def test_each_text_that_installs_a_project_works_as_it_is_copied(self):
+        browser = self.browser
+        browser.open(f"{BEDE}/project/dask/")
+        texts = {}
+        for name in ("pip", "uv", "requirements"):
+            browser.find(f"#tab-{name}").click()
+            self.assertEqual(browser.path(), f"{BEDE}/project/dask/" + ("" if name == "pip" else f"?with={name}"))
+            texts[name] = browser.find(f"#way-{name} code").text
+            self.assertEqual([part for part in ("pip", "uv", "requirements") if browser.find(f"#way-{part}").is_displayed()], [name])
+        save_and_run = re.search(r"pip install [^.]*requirements\.txt", browser.find("#way-requirements p").text)[0]
+        browser.open(f"{BEDE}/project/dask/?with=uv")
+        self.assertTrue(browser.find("#install-uv").is_displayed())
+        browser.run("localStorage.clear()")
+        for name, command in (("pip", texts["pip"]), ("uv", texts["uv"]), ("requirements", save_and_run)):
+            with tempfile.TemporaryDirectory(dir=self.folder) as folder:
+                subprocess.run([CLIENTS / "pip-new/bin/python", "-m", "venv", "--without-pip", folder], check=True)
+                (Path(folder) / "requirements.txt").write_text(texts["requirements"])
+                site, = Path(folder).glob("lib/python3*/site-packages")
+                done = subprocess.run(command, shell=True, cwd=folder, capture_output=True, text=True, timeout=PATIENCE_S, env=self.farm.environment | {
+                    "PATH": f"{CLIENTS}/pip-new/bin:{CLIENTS}/uv/bin:/usr/bin:/bin", "VIRTUAL_ENV": folder, "PIP_TARGET": str(site),
+                    "PIP_NO_CACHE_DIR": "1", "UV_NO_CACHE": "1", "UV_NO_CONFIG": "1"})
+                self.assertEqual(done.returncode, 0, (name, command, done.stdout, done.stderr))
+                self.assertEqual([part.name for part in site.glob("dask-*")], ["dask-2026.10.0.dist-info"], name)
 
     def test_a_search_is_in_the_address_and_a_slash_leads_to_it(self):
         browser = self.browser
@@ -181,10 +243,10 @@ class BrowserTest(unittest.TestCase):
         self.assertEqual(self.focused(), "Skip to the content")
         self.press(Keys.ENTER)
         for _ in range(4):
-            if self.focused() == "copy":
+            if self.focused() == "Copy":
                 break
             self.press(Keys.TAB)
-        self.assertEqual(self.focused(), "copy")
+        self.assertEqual(self.focused(), "Copy")
         width = browser.run("return getComputedStyle(document.activeElement).outlineWidth")
         self.assertEqual(width, "3px")
 
@@ -277,14 +339,6 @@ class BrowserTest(unittest.TestCase):
         for name, path in (PAGES | {name: ERROR_PAGES[name] for name in ("404", "404 address", "503")}).items():
             self.browser.open(path)
             self.assertLessEqual(self.browser.overflow(), 0, name)
-
-    def test_a_table_of_40_columns_can_be_narrowed(self):
-        browser = self.browser
-        browser.open("/archer2/project/pyyaml/")
-        shown = "return [...document.querySelectorAll('#sites th[scope=col]')].filter(part => part.offsetWidth > 0).map(part => part.textContent)"
-        self.assertEqual(len(browser.run(shown)), 41)
-        browser.find("[placeholder='3.12']").send_keys("3.12 zen4")
-        self.assertEqual(browser.run(shown), ["Version", "archer2Python 3.12, zen4"])
 
     def open_error(self, name, path):
         browser = self.browser

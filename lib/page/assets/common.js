@@ -50,6 +50,131 @@ const yard = (() => {
     for (const [name, value] of Object.entries(values)) value ? here.searchParams.set(name, value) : here.searchParams.delete(name);
     try { history.replaceState(null, "", here); } catch { /* the page goes on */ }
   };
+  // The states that sites report, as every page shows them.
+  const words = {have: "available", wanted: "queued", active: "building", held: "held", "given up": "failed",
+                 impossible: "impossible", excluded: "excluded", unknown: "unknown",
+                 queued: "asked for", awaits_approval: "awaits approval", claimed: "building"};  // these three: of a request
+  const colours = {"given up": "failed", impossible: "excluded", queued: "wanted", awaits_approval: "held", claimed: "active"};
+  const bar = attempt => {
+    const made = element("progress");
+    made.max = attempt.total;
+    made.value = attempt.done;
+    made.setAttribute("aria-label", attempt.done + " of " + attempt.total + " steps");
+    return made;
+  };
+  // The address of a build that runs or has failed on the page of builds.
+  const anchor = id => "build-" + id.replace(/[^A-Za-z0-9]/g, "");
+  // The parts of a cell: its state as a word, a bar, the reason. `attempt`: of a build that runs.
+  const state = (cell, attempt) => {
+    const known = Object.hasOwn(words, cell.state) ? cell.state : "unknown";
+    let word = element("span", words[known], "state " + (colours[known] ?? known));
+    if (cell.attempt && (known === "active" || known === "given up")) {
+      const link = element("a");
+      link.href = document.body.dataset.root + "builds/#" + anchor(cell.attempt);
+      link.append(word);
+      word = link;
+    }
+    return [word, ...(attempt && attempt.total > 0 ? [" ", bar(attempt)] : []), ...(cell.reason ? [element("span", cell.reason, "why")] : [])];
+  };
+  // One list of all sites, each item with the name of its site.
+  const all = (data, list) => data.sites.flatMap(site => (site[list] ?? []).map(item => ({...item, site: site.site})));
+
+  const reveal = () => {
+    const target = location.hash && document.getElementById(location.hash.slice(1));
+    if (!target) return;
+    const more = target.closest("details") ?? target.querySelector("details");
+    if (more) more.open = true;
+    for (const old of document.querySelectorAll(".chosen")) old.classList.remove("chosen");
+    target.classList.add("chosen");
+    target.scrollIntoView();
+  };
+  addEventListener("hashchange", reveal);
+  reveal();
+  // What sites report, now and twice in a minute. Without it a page shows the state at its rendering.
+  const follow = show => {
+    const refresh = () => fetch(document.body.dataset.root + "status.json", {cache: "no-cache"}).then(reply => reply.ok ? reply.json() : null).then(data => {
+      if (!data) return;
+      const part = document.getElementById("status-time"), newest = data.sites.map(site => site.time).sort().pop();
+      if (part && newest) part.replaceChildren(time(newest));
+      show(data);
+    }).catch(() => {});
+    refresh();
+    setInterval(() => { if (!document.hidden) refresh(); }, 30000);
+  };
+  // The reader's machine: a node type of a site and a Python, chosen in the header or by the address, kept for the next page.
+  // `details` are what the site reports of it, null until that is known.
+  const asked = new URLSearchParams(location.search), chooser = document.getElementById("machine");
+  const machine = {details: null};
+  // The search has a filter by Python of its own.
+  const key_of = name => name === "python" && document.getElementById("search") ? "my_python" : name;
+  for (const name of ["node", "python"]) machine[name] = asked.get(key_of(name)) ?? recall("wheelyard-" + name) ?? "";
+  const name_of = (site, node) => site.site + (node.name ? ", " + node.name : "") +
+    (node.accelerator && node.accelerator !== node.name ? " (" + node.accelerator + ")" : "");
+  const folders = chooser ? chooser.dataset.indexes.split(" ") : [];
+  let nodes = null;
+  const load_nodes = () => nodes ??= Promise.all(folders.map(folder => fetch(folder + "status.json", {cache: "no-cache"})
+    .then(reply => reply.ok ? reply.json() : {sites: []}).catch(() => ({sites: []})))).then(all => all.flatMap(data => data.sites).flatMap(site =>
+      (site.nodes ?? []).map(node => ({name: name_of(site, node), site: site.site, accelerator: node.accelerator ?? "", machine: node.machine || site.machine || "",
+                                       gpus: node.architectures ?? [], pythons: site.pythons ?? []}))));
+  const announce = () => {
+    for (const name of ["node", "python"]) remember("wheelyard-" + name, machine[name]);
+    remember("wheelyard-machine", JSON.stringify(machine.details));
+    chooser.querySelector("strong").textContent = [machine.node, machine.python && "Python " + machine.python].filter(Boolean).join(", ") || "any";
+    dispatchEvent(new Event("machine"));
+  };
+  const find_details = () => load_nodes().then(all => { machine.details = all.find(node => node.name === machine.node) ?? null; });
+  if (chooser) {
+    chooser.hidden = false;
+    const selects = [...chooser.querySelectorAll("select")];
+    const fill = all => {
+      const values = {node: [...new Set(all.map(node => node.name))], python: [...new Set(all.flatMap(node => node.pythons))]};
+      for (const select of selects) {
+        const known = values[select.dataset.choice];
+        if (machine[select.dataset.choice] && !known.includes(machine[select.dataset.choice])) known.push(machine[select.dataset.choice]);
+        known.sort((a, b) => a.localeCompare(b, "en", {numeric: true}));
+        select.replaceChildren(new Option("any", ""), ...known.map(value => new Option(value, value)));
+        select.value = machine[select.dataset.choice];
+      }
+    };
+    chooser.addEventListener("toggle", () => { if (chooser.open) load_nodes().then(fill); });
+    for (const select of selects) select.addEventListener("change", () => {
+      machine[select.dataset.choice] = select.value;
+      address({[key_of(select.dataset.choice)]: select.value});
+      find_details().then(announce);
+    });
+    addEventListener("keydown", event => { if (event.key === "Escape" && chooser.open) { chooser.open = false; chooser.firstElementChild.focus(); } });
+    addEventListener("click", event => { if (!chooser.contains(event.target)) chooser.open = false; });
+    const kept = (() => { try { return JSON.parse(recall("wheelyard-machine")); } catch { return null; } })();
+    if (kept?.name === machine.node) machine.details = kept;
+    // After the scripts of the page, which listen.
+    addEventListener("DOMContentLoaded", () => (machine.node && !machine.details ? find_details() : Promise.resolve()).then(() => {
+      if (machine.node || machine.python) announce();
+    }));
+  }
+  // Whether a list of Pythons has a wheel for this one: "3.12", "3.9 and newer", "any 3".
+  const minor = text => Number(/^3\.(\d+)/.exec(text)?.[1] ?? -1);
+  const takes = (list, python) => list.some(text => text === python || text === "any 3" || (text.endsWith("and newer") && minor(text) <= minor(python)));
+  // Whether a project has wheels for the machine, as far as the facets of its versions say; undefined: nothing is chosen or known.
+  const suits = (pythons, machines, gpus) => {
+    if (machine.python && pythons.length && !takes(pythons, machine.python)) return false;
+    const {details} = machine;
+    if (!details) return machine.python && !machine.node ? true : undefined;
+    if (machines.length && !machines.includes("any") && !machines.includes(details.machine)) return details.machine ? false : undefined;
+    return gpus.length === 0 || gpus.some(gpu => details.gpus.includes(gpu)) ? true : undefined;
+  };
+  // The mark of a card in a list of projects.
+  const mark_card = (card, suited) => {
+    card.querySelector(".mine")?.remove();
+    if (suited === undefined) return;
+    const mark = element("span", suited ? "for my machine" : "not for my machine", "mine state " + (suited ? "have" : "excluded"));
+    card.querySelector("h3").append(mark);
+  };
+  const mark_cards = () => {
+    for (const card of document.querySelectorAll(".card[data-pythons]"))
+      mark_card(card, suits(...["pythons", "machines", "gpus"].map(name => card.dataset[name].split(",").filter(Boolean))));
+    for (const part of document.querySelectorAll("li[data-node]")) part.classList.toggle("chosen", part.dataset.node === machine.node);
+  };
+  addEventListener("machine", mark_cards);
   // A slash leads to the search: of this page, or of its index.
   addEventListener("keydown", event => {
     if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea")) return;
@@ -62,5 +187,5 @@ const yard = (() => {
   // Only a server has the page for operators.
   const operators = document.getElementById("operators");
   if (operators) fetch(operators.href, {method: "HEAD"}).then(reply => { operators.hidden = !reply.ok; }).catch(() => {});
-  return {element, time, say, call, recall, remember, address};
+  return {element, time, say, call, recall, remember, address, machine, suits, mark_card, bar, anchor, state, all, reveal, follow};
 })();

@@ -1,124 +1,16 @@
-// What changes between two renderings: the states that sites report, and the copy button. Without it the page shows the state
-// at its rendering.
+// The page of builds, and what the sites know of a missing project, between two renderings.
 "use strict";
 (() => {
-  const body = document.body;
-  const root = body.dataset.root;
-  const element = yard.element;
-  const words = {have: "available", wanted: "queued", active: "building", held: "held", "given up": "failed",
-                 impossible: "impossible", excluded: "excluded", unknown: "unknown",
-                 queued: "asked for", awaits_approval: "awaits approval", claimed: "building"};  // these three: of a request
-  const colours = {"given up": "failed", impossible: "excluded", queued: "wanted", awaits_approval: "held", claimed: "active"};
-
-  // The install line: the address as the reader sees it, the version for the chosen node type and Python. What is chosen is in
-  // the address, for a link, and kept for the next project.
-  const line = document.getElementById("install-line");
-  const choices = ["node", "python"].map(name => [name, document.getElementById("install-" + name)]).filter(([, select]) => select);
-  const write = () => {
-    const {node, python} = Object.fromEntries(choices), {project} = line.dataset;
-    const [usual, ...others] = (node ? node.value : line.dataset.wanted).split(" ");
-    const by_python = others.map(part => [part.slice(0, part.indexOf(":")), part.slice(part.indexOf(":") + 1)]);
-    const wanted = python?.value ? new Map(by_python).get(python.value) : usual;
-    const on = (python?.value ? " for Python " + python.value : "") + (node?.selectedIndex ? " on " + node.selectedOptions[0].text : "");
-    const address = new URL(root + "simple/", location.href);
-    // pip takes packages over plain http only from this machine or from a host that it is to trust.
-    const trusted = address.protocol !== "http:" || /^(localhost|127(\.\d+){3}|\[::1\])$/.test(address.hostname);
-    line.textContent = !wanted ? "# no wheel of " + project + on : "pip install --index-url " + address.href +
-      (trusted ? " " : " --trusted-host " + address.hostname + " ") + (wanted === project ? line.dataset.withoutVersion : "") + (/^[A-Za-z0-9._=+-]+$/.test(wanted) ? wanted : "'" + wanted + "'");
-    const version = requirement => requirement.slice(project.length + 2);
-    const note = document.getElementById("install-note");
-    note.hidden = python?.value || new Set(by_python.map(([, wheel]) => wheel).filter(Boolean)).size < 2;
-    note.textContent = "The newest version" + on + " for each Python: " +
-      by_python.map(([name, wheel]) => name + ": " + (wheel ? version(wheel) : "none")).join(" · ") + ".";
-    document.getElementById("install-ask").search = new URLSearchParams({package: project, ...(python?.value && {python: python.value})});
-  };
-  if (line) {
-    const asked = new URLSearchParams(location.search);
-    for (const [name, select] of choices) {
-      const key = "wheelyard-" + name;
-      select.parentElement.hidden = false;
-      const again = [...select.options].findIndex(choice => choice.text === (asked.get(name) ?? yard.recall(key)));
-      if (again > 0) select.selectedIndex = again;
-      select.addEventListener("change", () => {
-        const chosen = select.selectedIndex ? select.selectedOptions[0].text : "";
-        yard.remember(key, chosen);
-        yard.address({[name]: chosen});
-        write();
-      });
-    }
-    write();
-    // A server has a page on permanent configuration, a tree on a disk has none.
-    const permanent = document.getElementById("permanent");
-    if (permanent) fetch(root, {method: "HEAD"}).then(reply => { permanent.hidden = !reply.ok; }).catch(() => {});
-    const copy = document.getElementById("copy");
-    copy.hidden = false;
-    copy.addEventListener("click", () => navigator.clipboard.writeText(line.textContent).then(
-      () => { copy.textContent = "Copied"; setTimeout(() => { copy.textContent = "Copy"; }, 2000); },
-      () => getSelection().selectAllChildren(line)));
-  }
-  const reveal = () => {
-    const target = location.hash && document.getElementById(location.hash.slice(1));
-    if (!target) return;
-    const more = target.closest("details") ?? target.querySelector("details");
-    if (more) more.open = true;
-    for (const old of document.querySelectorAll(".chosen")) old.classList.remove("chosen");
-    target.classList.add("chosen");
-    target.scrollIntoView();
-  };
-  addEventListener("hashchange", reveal);
-  reveal();
-
-  const sites = document.getElementById("sites");
+  const {element, bar, anchor, state, all, reveal} = yard;
+  const root = document.body.dataset.root;
   const builds = document.getElementById("builds");
   const known = document.getElementById("known");  // of a project without wheels
 
-  // A table of many columns can be narrowed to some of them.
-  const max_columns = 8;
-  if (sites && sites.rows[0].cells.length > max_columns) {
-    const heads = [...sites.rows[0].cells].map(head => head.textContent.toLowerCase());
-    const box = element("p", "", "search"), label = element("label", "Only columns with "), input = element("input");
-    input.placeholder = "3.12";
-    input.addEventListener("input", () => {
-      const wanted = input.value.toLowerCase().split(/[\s,]+/).filter(Boolean);
-      heads.forEach((head, at) => {
-        const hidden = at > 0 && !wanted.every(word => head.includes(word));
-        for (const line of sites.rows) line.cells[at].hidden = hidden;
-      });
-    });
-    label.append(input);
-    box.append(label);
-    sites.parentElement.before(box);
-  }
-
-  const bar = attempt => {
-    const made = element("progress");
-    made.max = attempt.total;
-    made.value = attempt.done;
-    made.setAttribute("aria-label", attempt.done + " of " + attempt.total + " steps");
-    return made;
-  };
-  // The address of a build that runs or has failed on the page of builds.
-  const anchor = id => "build-" + id.replace(/[^A-Za-z0-9]/g, "");
-  // The parts of a cell: its state as a word, a bar, the reason. `attempt`: of a build that runs.
-  const state = (cell, attempt) => {
-    const known = Object.hasOwn(words, cell.state) ? cell.state : "unknown";
-    let word = element("span", words[known], "state " + (colours[known] ?? known));
-    if (cell.attempt && (known === "active" || known === "given up")) {
-      const link = element("a");
-      link.href = root + "builds/#" + anchor(cell.attempt);
-      link.append(word);
-      word = link;
-    }
-    return [word, ...(attempt && attempt.total > 0 ? [" ", bar(attempt)] : []), ...(cell.reason ? [element("span", cell.reason, "why")] : [])];
-  };
   const name = item => item.package + " " + item.version;
   const place = item => (item.site ? item.site + " · " : "") + "Python " + item.python + (item.accelerator ? ", " + item.accelerator : "");
   const memory = mib => mib < 1024 ? mib + " MiB" : Number((mib / 1024).toFixed(mib < 10240 ? 1 : 0)) + " GiB";
   // A site is late 10 minutes after its next tick was due, or after a day without a date for it.
   const is_late = site => Date.now() > (site.next_tick ? Date.parse(site.next_tick) + 6e5 : Date.parse(site.time) + 864e5);
-  // One list of all sites, each item with the name of its site.
-  const all = (data, list) => data.sites.flatMap(site => (site[list] ?? []).map(item => ({...item, site: site.site})));
-
   // A list is filled again only if it has changed, so that an open log stays open and keeps its place.
   const last = {};
   const fill = (id, data, items, empty) => {
@@ -201,8 +93,8 @@
       [item.cause && element("pre", item.cause), remedy, log_of(item)]);
   };
   // For the page of one build.
-  Object.assign(yard, {bar, dotted, duration, memory, phases, picture, place});
-  if (!sites && !builds && !known) return;
+  Object.assign(yard, {dotted, duration, memory, phases, picture, place});
+  if (!builds && !known) return;
 
   let is_first = true;
   const show_builds = data => {
@@ -230,17 +122,6 @@
     is_first = false;
   };
 
-  const show_sites = data => {
-    const project = sites.dataset.project;
-    const attempts = new Map(all(data, "attempts").map(item => [item.site + " " + item.id, item]));
-    const shown = new Map([...sites.querySelectorAll("td[data-cell]")].map(part => [part.dataset.cell, part]));
-    for (const cell of all(data, "cells")) {
-      if (cell.package !== project || cell.purpose) continue;  // a test of a wheel is no state of its build
-      const key = [cell.version, cell.site, cell.python, cell.accelerator ?? ""].join("|");
-      shown.get(key)?.replaceChildren(...state(cell, cell.state === "active" && attempts.get(cell.site + " " + cell.attempt)));
-    }
-  };
-
   const show_known = data => {
     const attempts = new Map(all(data, "attempts").map(item => [item.site + " " + item.id, item]));
     const cells = all(data, "cells").filter(cell => cell.package === known.dataset.project && !cell.purpose);
@@ -252,15 +133,8 @@
     }), "");
   };
 
-  const refresh = () => fetch(root + "status.json", {cache: "no-cache"}).then(reply => reply.ok ? reply.json() : null).then(data => {
-    if (!data) return;
-    const time = document.getElementById("status-time");
-    const newest = data.sites.map(site => site.time).sort().pop();
-    if (time && newest) time.replaceChildren(yard.time(newest));
+  yard.follow(data => {
     if (builds) show_builds(data);
-    if (sites) show_sites(data);
     if (known) show_known(data);
-  }).catch(() => {});
-  refresh();
-  setInterval(() => { if (!document.hidden) refresh(); }, 30000);
+  });
 })();

@@ -13,7 +13,7 @@
   // From this page to the folder of each search.json. The front page shows results only for a question.
   const folders = form.dataset.folders.split(" "), is_front = folders[0] !== "";
   const filters = folders.length > 1 ? [["index", index_at], ...facets] : facets;
-  let rows = null, loading = null, shown = [];
+  let rows = null, loading = null, shown = [], last_shown = null;
   form.hidden = false;
 
   const load_list = folder => fetch(folder + "search.json").then(reply => {
@@ -86,8 +86,10 @@
       const tags = element("ul", "", "tags");
       for (const [, at] of facets) for (const value of row[at]) tags.append(element("li", value));
       if (tags.childElementCount) item.append(tags);
+      yard.mark_card(item, yard.suits(row[4], row[5], row[6]));
       return item;
     }));
+    last_shown = [found, total];
     count.textContent = total + (total === 1 ? " project" : " projects") +
       (total > max_shown ? ", the first " + max_shown + " are shown" : "");
   };
@@ -122,6 +124,7 @@
   }).catch(() => { count.textContent = "The list cannot be loaded; all projects are below."; });
 
   form.addEventListener("input", update);
+  addEventListener("machine", () => { if (last_shown && !(is_front && last_shown[1] === 0)) update(); });
   // Enter leads to the project with exactly this name, or to the only one that matches.
   form.addEventListener("submit", event => {
     event.preventDefault();

@@ -70,6 +70,10 @@ bool has(const std::string& html, std::string_view part) {
 TEST_CASE("the views of a project page have what their templates name") {
     CHECK_NOTHROW(page::check_template<ShownProject>("project.html"));
     CHECK_NOTHROW(page::check_template<WheelSection>("wheel.html"));
+    CHECK_NOTHROW(page::check_template<ShownGrid>("grid.html"));
+    CHECK_NOTHROW(page::check_template<ShownInstall>("install.html"));
+    CHECK_NOTHROW(page::check_template<ProjectCard>("card.html"));
+    CHECK_NOTHROW(page::check_template<NoView>("help.html"));
 }
 
 TEST_CASE("a project page shows the install line, each wheel and what its bytes prove") {
@@ -84,11 +88,12 @@ TEST_CASE("a project page shows the install line, each wheel and what its bytes 
 TEST_CASE(
     "a project page shows the states that sites report, and on which node types a wheel runs and why not") {
     const std::string html = page_of(proven_view(), {}, read_farm_report(status_json));
-    for (const char* part : {"<span class=\"state failed\">failed</span>", "nvcc: out of memory",
-                             "never asked for", "bede, gh200 (h100)", "built for sm_90, here is sm_70"})
+    for (const char* part :
+         {"<span class=\"state failed\">failed</span>", "nvcc: out of memory",
+          "data-cell=\"2.0|bede|3.12|cuda12.6\"", "bede, gh200 (h100)", "built for sm_90, here is sm_70"})
         CHECK_MESSAGE(has(html, part), part);
     CHECK(!has(html, "9.9"));  // another project's
-    CHECK(!has(page_of(proven_view()), "At the sites"));
+    CHECK(!has(page_of(proven_view()), "data-cell"));
 }
 
 TEST_CASE("a wheel that a site has for a kind of node runs there, whatever the site reports of the node") {
@@ -242,7 +247,7 @@ TEST_CASE("the front page shows the hardware of the sites and what is being buil
     report.nodes[0].cores = 72;
     report.nodes[0].memory_mib = 490'000;
     const std::string html = render_front({}, {summarise("main", {}, report)});
-    CHECK(has(html, "<li>bede, gh200 (h100): 72 cores, 479 GiB, 1 GPU of sm_90</li>"));
+    CHECK(has(html, ">bede, gh200 (h100): 72 cores, 479 GiB, 1 GPU of sm_90</li>"));
     CHECK(has(html, "<h2>Being built</h2>"));
     CHECK(has(html, "<a href=\"main/builds/#build-a1\">sample 3.0</a>"));
     CHECK(!has(render_front({}, {summarise("main", {}, {})}), "Being built"));
@@ -269,8 +274,9 @@ TEST_CASE("a project page leads from a failed build to its item on the page of b
 }
 
 TEST_CASE("a test of a wheel does not hide the state of its build") {
-    const std::string html = page_of(proven_view(), {}, read_farm_report(status_json));
+    const std::string html = page_of(make_project_view("sample", {}), {}, read_farm_report(status_json));
     CHECK(has(html, "1.10.0|bede|3.12|cuda12.6\"><span class=\"state have\">"));
+    CHECK(without_status(html) == without_status(page_of(make_project_view("sample", {}))));
 }
 
 TEST_CASE("a wide table scrolls in a box of its own that the keyboard reaches") {
@@ -446,17 +452,17 @@ TEST_CASE(
     std::string html = page_of(make_project_view("sample", rows));
     CHECK(has(html, line + "sample</code>"));
     CHECK(has(html, "The newest version for each Python: 3.11: 2.7.0 · 3.12: 2.6.0."));
-    CHECK(has(html, "<option value=\"sample 3.11:sample==2.7.0 3.12:sample==2.6.0\">any</option>"));
-    CHECK(has(html, "<option>3.12</option>"));
+    CHECK(has(html, "data-node=\"\" data-offer=\"sample 3.11:sample==2.7.0 3.12:sample==2.6.0\""));
     // The Pythons that sites have count, too; what is shown without a report does not change.
     const std::string at_site =
         page_of(make_project_view("sample", rows), {},
                 read_farm_report(
                     base::replace_all(status_json, R"("pythons":["3.12"])", R"("pythons":["3.12","3.13"])")));
-    CHECK(has(at_site, " 3.12:sample==2.6.0 3.13:\">any</option>"));
+    CHECK(has(at_site, " 3.12:sample==2.6.0 3.13:\" data-why=\"\""));
     CHECK(has(at_site,
-              "<option value=\"sample==2.6.0 3.11:sample==2.7.0 3.12:sample==2.6.0 3.13:\">bede, gh200 "
-              "(h100)</option>"));
+              "data-node=\"bede, gh200 (h100)\" data-offer=\"sample==2.6.0 3.11:sample==2.7.0 "
+              "3.12:sample==2.6.0 3.13:\""));
+    CHECK(has(at_site, "data-node=\"bede, old (v100)\""));
     CHECK(without_status(at_site) == without_status(html));
     // pip would build a source distribution that is newer than the wheels.
     rows.push_back(sample_row("2.8.0", "sample-2.8.0.tar.gz", 'd'));
@@ -468,7 +474,38 @@ TEST_CASE(
     rows[1].yanked = true;
     html = page_of(make_project_view("sample", rows));
     CHECK(has(html, line + "sample==1.5</code>"));
-    CHECK(!has(html, "id=\"install-python\""));
+    CHECK(has(html, "1.5 \\\n    --hash=sha256:" + std::string(64, 'd') + "</code>"));
+}
+
+TEST_CASE("a cell of the grid has the wheels for its Python, or the build and its reason") {
+    const auto wheel = [](const char* version, const char* tags, char digit) {
+        return sample_row(version, "sample-" + std::string(version) + "-" + tags + ".whl", digit);
+    };
+    const ProjectView view = make_project_view(
+        "sample", {wheel("1.10.0", "cp312-cp312-linux_aarch64", 'a'), wheel("1.9.0", "py3-none-any", 'b'),
+                   wheel("1.8.0", "cp39-abi3-linux_x86_64", 'c')});
+    const std::string html = page_of(view, {}, read_farm_report(status_json));
+    const auto cell = [&](const std::string& version, const std::string& python) {
+        const std::string start = "<td data-version=\"" + version + "\" data-python=\"" + python + "\">";
+        const auto at = html.find(start);
+        return at == std::string::npos
+                   ? "no cell"
+                   : html.substr(at + start.size(), html.find("</td>", at) - at - start.size());
+    };
+    CHECK(has(cell("1.10.0", "3.12"), "href=\"#wheel-aaaaaaaaaaaa\">aarch64</a>"));
+    CHECK(!has(cell("1.10.0", "3.12"), "available"));  // the wheel says it
+    CHECK(has(cell("1.10.0", "3.11"), ">held</span><small>bede</small>"));
+    for (const char* python : {"any 3", "3.11", "3.12"})
+        CHECK_MESSAGE(has(cell("1.9.0", python), "any machine</a>"), python);
+    CHECK(has(cell("1.8.0", "3.9 and newer"), ">x86_64</a>"));
+    CHECK(has(cell("1.8.0", "3.12"), ">x86_64</a>"));
+    CHECK(cell("1.8.0", "any 3") == "<!--status--><!--/status-->");
+    CHECK(
+        has(cell("2.0", "3.12"),
+            "failed</span></a><span class=\"why\">nvcc: out of memory</span><small>bede, cuda12.6</small>"));
+    CHECK(html.find("row\">2.0<") < html.find("row\">1.10.0<"));
+    CHECK(html.find("row\">1.10.0<") < html.find("row\">1.9.0<"));
+    CHECK(without_status(html) == without_status(page_of(view)));
 }
 
 TEST_CASE("the search finds what any version has, not only the newest, and nothing that is yanked") {

@@ -113,9 +113,10 @@ class Browser:
         return [entry["message"] for entry in self.driver.get_log("browser")]
 
     def requests(self) -> list[str]:
-        """Addresses of this server that the browser has asked for since the last call."""
+        """Addresses of this server that the browser has asked the content of since the last call."""
         events = (json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance"))
-        urls = [event["params"]["request"]["url"] for event in events if event["method"] == "Network.requestWillBeSent"]
+        urls = [event["params"]["request"]["url"] for event in events
+                if event["method"] == "Network.requestWillBeSent" and event["params"]["request"]["method"] != "HEAD"]
         return [url.removeprefix(self.url) for url in urls if url.startswith("http")]
 
     def picture(self, file: Path, max_height: int) -> None:

@@ -1,0 +1,144 @@
+// The page of a project: the texts that install it and the grid, for the chosen machine and as sites report now.
+"use strict";
+(() => {
+  const root = document.body.dataset.root;
+  const {element, state, all} = yard;
+  // The texts that install: the address as the reader sees it, the version for the chosen machine.
+  const ways = document.getElementById("ways");
+  const write = () => {
+    const {node, python} = yard.machine, {project, newest, only, hashes} = ways.dataset;
+    const offers = [...document.querySelectorAll("#offers li")].map(part => part.dataset);
+    const offer = offers.find(one => one.node === node) ?? offers[0] ?? {node: "", offer: newest, why: ""};
+    const [usual, ...others] = offer.offer.split(" ");
+    const by_python = others.map(part => [part.slice(0, part.indexOf(":")), part.slice(part.indexOf(":") + 1)]);
+    const known = new Map(by_python);
+    const wanted = python && known.has(python) ? known.get(python) : python && others.length ? "" : usual;
+    const on = (python ? " for Python " + python : "") + (offer.node ? " on " + offer.node : "");
+    const address = new URL(root + "simple/", location.href);
+    // pip takes packages over plain http only from this machine or from a host that it is to trust.
+    const trusted = address.protocol !== "http:" || /^(localhost|127(\.\d+){3}|\[::1\])$/.test(address.hostname);
+    const version = requirement => requirement.slice(project.length + 2);
+    const pinned = wanted === project ? newest : wanted;
+    const of_version = new Map(hashes.split(" ").map(part => [part.slice(0, part.lastIndexOf(":")), part.slice(part.lastIndexOf(":") + 1)])).get(version(pinned));
+    for (const code of ways.querySelectorAll("code")) {
+      const is_list = code.dataset.text.includes("{hashes}"), quote = text => is_list || /^[A-Za-z0-9._=+-]+$/.test(text) ? text : "'" + text + "'";
+      const values = {index: address.href, trust: trusted ? "" : (is_list ? "\n" : " ") + "--trusted-host " + address.hostname, only: wanted === project ? only : "",
+                      wanted: quote(wanted), pinned: quote(pinned),
+                      hashes: (of_version ?? "").split(",").filter(Boolean).map(hash => " \\\n    --hash=sha256:" + hash).join("")};
+      code.textContent = wanted ? code.dataset.text.replace(/\{(\w+)\}/g, (all, name) => values[name] ?? all) : "# no wheel of " + project + on;
+    }
+    const note = document.getElementById("install-note");
+    note.hidden = wanted && (python || new Set(by_python.map(([, wheel]) => wheel).filter(Boolean)).size < 2);
+    note.textContent = !wanted && offer.why ? offer.why : "The newest version" + on + " for each Python: " +
+      by_python.map(([name, wheel]) => name + ": " + (wheel ? version(wheel) : "none")).join(" · ") + ".";
+    document.getElementById("install-ask").search = new URLSearchParams({package: project, ...(python && {python})});
+  };
+  // Tabs, of which one is a stop of the Tab key; the arrows go on. The open one is in the address and kept.
+  const make_tabs = () => {
+    const list = element("div", "", "tabs"), panels = [...ways.querySelectorAll(".way")];
+    list.setAttribute("role", "tablist");
+    list.setAttribute("aria-label", "Install with");
+    const tabs = panels.map(panel => {
+      const tab = element("button", panel.querySelector("h3").textContent);
+      Object.assign(tab, {type: "button", id: "tab-" + panel.id.slice(4)});
+      for (const [name, value] of [["role", "tab"], ["aria-controls", panel.id]]) tab.setAttribute(name, value);
+      panel.setAttribute("role", "tabpanel");
+      panel.setAttribute("aria-labelledby", tab.id);
+      panel.querySelector("h3").hidden = true;
+      return tab;
+    });
+    const open = at => tabs.forEach((tab, one) => {
+      tab.setAttribute("aria-selected", one === at);
+      tab.tabIndex = one === at ? 0 : -1;
+      panels[one].classList.toggle("open", one === at);
+    });
+    const choose = at => {
+      open(at);
+      const name = panels[at].id.slice(4);
+      yard.remember("wheelyard-with", name);
+      yard.address({with: at ? name : ""});
+    };
+    tabs.forEach((tab, at) => tab.addEventListener("click", () => choose(at)));
+    list.addEventListener("keydown", event => {
+      const step = {ArrowRight: 1, ArrowLeft: tabs.length - 1}[event.key];
+      if (!step) return;
+      const next = (tabs.indexOf(document.activeElement) + step) % tabs.length;
+      choose(next);
+      tabs[next].focus();
+    });
+    list.append(...tabs);
+    ways.prepend(list);
+    open(Math.max(0, panels.findIndex(panel => panel.id === "way-" + (new URLSearchParams(location.search).get("with") ?? yard.recall("wheelyard-with")))));
+  };
+  if (ways) {
+    make_tabs();
+    for (const copy of ways.querySelectorAll(".install button")) {
+      const code = copy.previousElementSibling;
+      copy.hidden = false;
+      copy.addEventListener("click", () => navigator.clipboard.writeText(code.textContent).then(
+        () => { copy.textContent = "Copied"; setTimeout(() => { copy.textContent = "Copy"; }, 2000); },
+        () => getSelection().selectAllChildren(code)));
+    }
+    write();
+    addEventListener("machine", write);
+    // A server has a page on permanent configuration, a tree on a disk has none.
+    const permanent = document.getElementById("permanent");
+    if (permanent) fetch(root, {method: "HEAD"}).then(reply => { permanent.hidden = !reply.ok; }).catch(() => {});
+  }
+  const grid = document.getElementById("grid");
+  // The grid for the chosen node type: what runs there, what its site builds, and otherwise why not and what to do.
+  const verdict_of = link => {
+    const row = [...(document.querySelector(link.hash + " tbody")?.rows ?? [])].find(one => one.cells[0].textContent === yard.machine.node);
+    return row && {runs: row.querySelector(".state").textContent, why: row.querySelector(".why")?.textContent ?? ""};
+  };
+  const narrow = () => {
+    const {node, python, details} = yard.machine;
+    for (const old of grid.querySelectorAll(".next")) old.remove();
+    for (const part of grid.querySelectorAll("td")) {
+      const links = [...part.querySelectorAll("a[href^='#wheel-']")], verdicts = links.map(link => node ? verdict_of(link) : undefined);
+      const runs = verdicts.some(verdict => verdict?.runs === "yes");
+      links.forEach((link, at) => {
+        link.classList.toggle("excluded", verdicts[at]?.runs === "no");
+        link.hidden = runs && verdicts[at]?.runs !== "yes";
+      });
+      const builds = [...part.querySelectorAll(".build")];
+      for (const build of builds) {
+        const [, site, , accelerator] = build.dataset.cell.split("|");
+        build.hidden = Boolean(details) && (site !== details.site || (accelerator !== "" && accelerator !== details.accelerator));
+      }
+      part.classList.toggle("mine", Boolean(python) && part.dataset.python === python);
+      const is_out = links.length > 0 && verdicts.every(verdict => verdict?.runs === "no");
+      if (!node || builds.some(build => !build.hidden) || (links.length > 0 && !is_out)) continue;
+      const next = element("span", is_out ? verdicts[0].why + ": " : "nobody asked: ", "next why"), ask = element("a", "ask");
+      ask.href = root + "builds/?" + new URLSearchParams({package: grid.dataset.project, version: part.dataset.version,
+        ...(/^[0-9.]+t?$/.test(part.dataset.python) && {python: part.dataset.python}), ...(details?.accelerator && {accelerator: details.accelerator})});
+      ask.setAttribute("aria-label", "Ask for " + grid.dataset.project + " " + part.dataset.version + ", " + part.dataset.python);
+      next.append(ask);
+      part.append(next);
+    }
+    for (const head of grid.tHead.rows[0].cells) head.classList.toggle("mine", Boolean(python) && head.textContent === "Python " + python);
+  };
+  if (grid) addEventListener("machine", narrow);
+
+  const show_grid = data => {
+    const attempts = new Map(all(data, "attempts").map(item => [item.site + " " + item.id, item]));
+    const parts = new Map([...grid.querySelectorAll("td")].map(part => [part.dataset.version + "|" + part.dataset.python, part]));
+    const shown = new Map([...grid.querySelectorAll(".build")].map(part => [part.dataset.cell, part]));
+    for (const cell of all(data, "cells")) {
+      if (cell.package !== grid.dataset.project || cell.purpose) continue;  // a test of a wheel is no state of its build
+      const key = [cell.version, cell.site, cell.python, cell.accelerator ?? ""].join("|");
+      let part = shown.get(key);
+      if (!part) {
+        const place = parts.get(cell.version + "|" + cell.python);
+        if (!place || (cell.state === "have" && place.querySelector("a[href^='#wheel-']"))) continue;
+        part = element("span", "", "build");
+        part.dataset.cell = key;
+        place.append(part);
+      }
+      part.replaceChildren(...state(cell, cell.state === "active" && attempts.get(cell.site + " " + cell.attempt)),
+                           element("small", cell.site + (cell.accelerator ? ", " + cell.accelerator : "")));
+    }
+    narrow();
+  };
+  if (grid) yard.follow(show_grid);
+})();
