@@ -106,6 +106,7 @@ export FI_CXI_DEFAULT_CQ_SIZE=131072
 export FI_CXI_DISABLE_HOST_REGISTER=1
 export FI_MR_CACHE_MONITOR=userfaultfd
 export NCCL_CROSS_NIC=1
+export NCCL_DEBUG=WARN
 export NCCL_NET='AWS Libfabric'
 export NCCL_SOCKET_IFNAME=hsn
 export OFI_PREFIX=/glade/work/agentuser/wheelyard/nccl-ofi/2.21.5-1.6.0
