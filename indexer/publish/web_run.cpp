@@ -219,7 +219,8 @@ base::Status WebRun::write_indexes() {
         }
         WHEELYARD_TRY(write(builds_folder(tree_, index).native(),
                             {{std::string(html_page), render_builds_page(look_, index, state.report)},
-                             {"build.html", render_build_page(look_, index)}}));
+                             {"build.html", render_build_page(look_, index)},
+                             {"request.html", render_request_page(look_, index)}}));
         // For this program alone, so without compressed copies.
         WHEELYARD_TRY(write_pages(disk_, builds_folder(tree_, index).native(),
                                   {{std::string(shown_report_file), render_shown_report(state.shown)}},

@@ -27,7 +27,8 @@ constexpr Literal request_form =
     "pages has none. In a shell, with a token of the farm:</p>\n"
     "<pre>avail_wheels --request torch==2.4.0</pre></div>\n<div id=\"request-form\" hidden>\n"
     "<p class=\"quiet\">An agent of the site takes the request at its next run. You need a token with the "
-    "action <code>task</code>; ask the operator of this farm for one. The token stays in this tab. Several "
+    "action <code>task</code>; ask the operator of this farm for one. Without a token the request waits for "
+    "an approval, where the operator permits it. The token stays in this tab. Several "
     "Pythons or accelerators, separated by spaces, are a request each.</p>\n"
     "<form class=\"search\">\n"
     "<label>Package <input name=\"package\" required autocomplete=\"off\"></label>\n"
@@ -36,7 +37,7 @@ constexpr Literal request_form =
     "placeholder=\"3.12\"></label>\n"
     "<label>Accelerator <input name=\"accelerator\" list=\"accelerators\" autocomplete=\"off\" "
     "placeholder=\"none\"></label>\n"
-    "<label>Token <input name=\"token\" type=\"password\" required autocomplete=\"off\"></label>\n"
+    "<label>Token <input name=\"token\" type=\"password\" autocomplete=\"off\"></label>\n"
     "<button type=\"submit\">Ask</button>\n<datalist id=\"pythons\"></datalist><datalist "
     "id=\"accelerators\"></datalist>\n"
     "</form>\n<p id=\"request-answer\" class=\"quiet\" role=\"status\"></p>\n<ul id=\"requests\" "
@@ -179,8 +180,10 @@ void add_queue(Html& body, const FarmReport& report) {
     std::size_t rows = 0;
     for (const ReportedBuild& request : report.requests) {
         if (rows++ == max_rows) break;
-        body.add("<li class=\"row\"><strong>").text(request.package).add(" ").text(request.version);
-        body.add("</strong><span class=\"quiet\">").add(render_place(request));
+        body.add("<li class=\"row\"><strong><a href=\"request.html?id=")
+            .url(base::encode_percent(request.id));
+        body.add("\">").text(request.package).add(" ").text(request.version);
+        body.add("</a></strong><span class=\"quiet\">").add(render_place(request));
         if (!request.asked.empty()) body.add(" · asked ").add(render_time(request.asked));
         body.add("</span><span>").add(render_state(request)).add("</span></li>\n");
     }
@@ -230,19 +233,38 @@ page::Frame frame_below(const page::Farm& farm, const std::string& index) {
 
 }  // namespace
 
-std::string render_build_page(const page::Farm& farm, const std::string& index) {
-    Html body("<h1 id=\"title\">Build<small>");
-    body.text(index).add("</small></h1>\n<div id=\"build\" data-index=\"").text(index);
+namespace {
+
+// What it shows comes from the API, which the address tells the script what to ask for.
+std::string render_from_api(page::Frame frame, Literal title, Literal kind, Literal needs,
+                            const std::string& index) {
+    Html body("<h1 id=\"title\">");
+    body.add(title).add("<small>").text(index).add("</small></h1>\n<div id=\"build\" data-kind=\"");
+    body.add(kind).add("\" data-index=\"").text(index).add("\">\n<p id=\"build-needs\">").add(needs);
     body.add(
-        "\">\n<p id=\"build-needs\">One build, with its log: this needs JavaScript and the server of this "
-        "farm, and an address with the build's site and ID. <a href=\"./\">All builds</a> lead here.</p>\n"
-        "</div>\n");
-    page::Frame frame = frame_below(farm, index);
-    frame.title = "A build of " + index;
-    frame.description = "The log, the phases and the memory of one build of " + index + ".";
+        " This needs JavaScript and the server of this farm. <a href=\"./\">The page of builds</a> leads "
+        "here.</p>\n</div>\n");
     frame.trail.back().url = "index.html";
     frame.scripts = {"common.js", "live.js", "build.js"};
     return page::render_page(frame, body);
+}
+
+}  // namespace
+
+std::string render_build_page(const page::Farm& farm, const std::string& index) {
+    page::Frame frame = frame_below(farm, index);
+    frame.title = "A build of " + index;
+    frame.description = "The log, the phases and the memory of one build of " + index + ".";
+    return render_from_api(std::move(frame), "Build", "builds",
+                           "One build and its log; the address of this page has its site and its ID.", index);
+}
+
+std::string render_request_page(const page::Farm& farm, const std::string& index) {
+    page::Frame frame = frame_below(farm, index);
+    frame.title = "A request for " + index;
+    frame.description = "What has become of one request for a wheel of " + index + ".";
+    return render_from_api(std::move(frame), "Request", "requests",
+                           "One request for a wheel; the address of this page has its ID.", index);
 }
 
 std::string render_builds_page(const page::Farm& farm, const std::string& index, const FarmReport& report) {

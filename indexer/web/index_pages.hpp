@@ -26,6 +26,9 @@ namespace wheelyard::indexer {
 // TREE/<index>/builds/build.html: one build, which its address names; what it shows comes from the API.
 [[nodiscard]] std::string render_build_page(const page::Farm& farm, const std::string& index);
 
+// TREE/<index>/builds/request.html: one request, likewise.
+[[nodiscard]] std::string render_request_page(const page::Farm& farm, const std::string& index);
+
 struct IndexSummary {
     std::string name;
     std::size_t projects = 0;

@@ -198,7 +198,7 @@ inline constexpr RefusalRow rows[] = {
     {change, 507, "lifecycle.disk_full", "the disk is full"},
 
     {token, 400, "token.body", "not the format of the request; an empty list is refused, since a missing one means all"},
-    {token, 400, "token.name", "missing, over 120 characters, or one that the audit log uses: `local:`, `upstream:`, `verify`"},
+    {token, 400, "token.name", "missing, over 120 characters, or one that the audit log uses: `local:`, `upstream:`, `public:`, `verify`"},
     {token, 400, "token.no_index", "no index"},
     {token, 400, "token.unknown_index", "no such index"},
     {token, 400, "token.unknown_action", "no such action"},

@@ -61,9 +61,11 @@ constexpr auto wish_record = io::record<TaskWish>({
         io::Written::unless_null),
 });
 
-// Only a task with an uploaded source has it.
+// A task that needed an approval has it.
 struct ApprovedBy {
-    static Json to(const Task& task) { return task.wish.source ? Json(task.approved_by) : Json(); }
+    static Json to(const Task& task) {
+        return task.wish.source || !task.approved_by.empty() ? Json(task.approved_by) : Json();
+    }
     static bool from(const Json& json, Task& into) {
         return io::Plain<std::string>::from(json, into.approved_by);
     }
@@ -76,8 +78,9 @@ constexpr auto task_record = io::record<Task>({
     field<io::WordOf<states>, &Task::state>("state", "as above", Need::required),
     field<&Task::reason>("reason", "explains the state to people"),
     field<&Task::asked_by>("asked_by", "the token's name, or `local:USER`"),
-    io::field_of<Task, ApprovedBy>("approved_by", "only with `source`: who approved it, or empty",
-                                   Need::optional, io::Written::unless_null),
+    io::field_of<Task, ApprovedBy>(
+        "approved_by", "who approved it; empty: nobody yet; absent: it needed no approval, or has none",
+        Need::optional, io::Written::unless_null),
     field<io::Time, &Task::asked>("asked", "when it was added"),
     field<io::Time, &Task::changed>("changed", "when it entered its state"),
     field<&Task::attempts>("attempts", "how often it was claimed"),

@@ -14,6 +14,7 @@
 #include "registry/api/provenance.hpp"
 #include "registry/api/query.hpp"
 #include "registry/api/readers.hpp"
+#include "registry/api/request_api.hpp"
 #include "registry/api/site_api.hpp"
 #include "registry/api/storage.hpp"
 #include "registry/api/task_api.hpp"
@@ -102,6 +103,9 @@ wire::Answered<http::ApiReply> Api::answer_now(const http::ApiRequest& request) 
         return TokenApi({parts_.config, parts_.tokens, parts_.writer, parts_.clock}).answer(request);
     if (parts_.sites != nullptr && SiteApi::handles(request.operation))
         return SiteApi({parts_.config, parts_.tokens, *parts_.sites, parts_.clock}).answer(request);
+    if (parts_.tasks != nullptr && RequestApi::handles(request.operation))
+        return RequestApi({parts_.config, parts_.tokens, *parts_.tasks, parts_.builds, parts_.sites})
+            .answer(request);
     if (parts_.builds != nullptr && BuildApi::handles(request.operation))
         return BuildApi({parts_.config, parts_.tokens, *parts_.builds}).answer(request);
     if (parts_.indexes != nullptr && IndexApi::handles(request.operation))

@@ -46,6 +46,7 @@ struct IndexConfig {
     std::string title;                 // for people; may be empty
     bool is_private = false;           // `read = "token"`: only tokens with the action `read` may read it
     bool are_logs_for_tokens = false;  // `read_logs = "token"`: of builds; likewise
+    bool may_strangers_ask = false;    // `ask = "anyone"`: for a wheel, without a token
     bool has_pages = true;             // for people
     bool is_archived = false;          // takes no new files, and is not on the front page; its files stay
     bool sdists = false;               // source distributions are accepted, and offered of upstreams

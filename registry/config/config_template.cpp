@@ -81,6 +81,7 @@ name = "main"
 title = "Wheels for everybody"
 # read = "public"           # "token": only tokens with the action `read` may read this index
 # read_logs = "index"        # who reads logs of builds: whoever reads the index; "token": only tokens with `read`
+# ask = "token"             # "anyone" asks for wheels without a token; an operator approves each request
 # pages = true              # this index has pages for people
 # sdists = false            # true: takes source distributions, too, and offers those of its upstreams
 # archived = false          # it keeps its files, takes no new ones, and is not on the front page

@@ -33,6 +33,7 @@ std::vector<std::pair<std::string, std::string>> values_of(const IndexConfig& in
     return {{"title", quoted(index.title)},
             {"read", index.is_private ? "\"token\"" : "\"public\""},
             {"read_logs", index.are_logs_for_tokens ? "\"token\"" : "\"index\""},
+            {"ask", index.may_strangers_ask ? "\"anyone\"" : "\"token\""},
             {"archived", word(index.is_archived)},
             {"pages", word(index.has_pages)},
             {"sdists", word(index.sdists)},

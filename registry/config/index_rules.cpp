@@ -118,6 +118,11 @@ void read_readers(io::TomlTable& table, IndexConfig& index) {
     index.are_logs_for_tokens = log_readers == "token";
     if (!index.are_logs_for_tokens && log_readers != "index")
         table.report("read_logs", "must be \"index\" or \"token\"");
+    const std::string askers = table.string_or("ask", "token");
+    index.may_strangers_ask = askers == "anyone";
+    if (!index.may_strangers_ask && askers != "token") table.report("ask", "must be \"token\" or \"anyone\"");
+    if (index.may_strangers_ask && index.is_private)
+        table.report("ask", "only tokens read this index: nobody else can ask");
 }
 
 void check_sdists(std::vector<io::TomlTable>& tables, const RegistryConfig& config) {

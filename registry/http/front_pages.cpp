@@ -83,8 +83,8 @@ std::string render_problem_page(const page::Farm& farm, std::string_view root, c
 
 std::string render_operators_page(const page::Farm& farm, std::string_view root) {
     page::Html html(
-        "<h1>For operators</h1>\n<p class=\"lead\">Files in quarantine, storage, indexes, tokens, nodes "
-        "and the last changes, "
+        "<h1>For operators</h1>\n<p class=\"lead\">Requests that await approval, files in quarantine, "
+        "storage, indexes, tokens, nodes and the last changes, "
         "with a token that may see them. It stays in this tab. The commands <code>wheelyard-registry "
         "files</code>, <code>storage</code>, <code>index</code>, <code>token</code> and <code>audit</code> "
         "do "
@@ -100,13 +100,15 @@ std::string render_operators_page(const page::Farm& farm, std::string_view root)
         "autocomplete=\"off\"></label>\n<button>Show</button>\n</form>\n"
         "<p id=\"operate-answer\" class=\"quiet\" role=\"status\"></p>\n<div id=\"lists\" hidden>\n");
     constexpr std::string_view file_columns = "File|Index|Size|Uploaded|Why|Change";
+    constexpr std::string_view request_columns = "Wheel|Index|Python|From|Asked by|Decision";
     constexpr std::string_view storage_columns = "Project or index|Files|Size|Share|Newest";
     constexpr std::string_view index_columns = "Name|Title|Read by|State|Quota|Sdists|Change";
     constexpr std::string_view token_columns = "Name|ID|Indexes|Projects|Actions|State|Change";
     constexpr std::string_view node_columns = "Name|Role|Lease|Shows event";
     constexpr std::string_view change_columns = "Time|Change|Index|What|Who|Why";
     for (const auto& [id, title, columns] :
-         {std::tuple("quarantine", "In quarantine", file_columns),
+         {std::tuple("requests", "Awaiting approval", request_columns),
+          std::tuple("quarantine", "In quarantine", file_columns),
           std::tuple("storage", "Storage", storage_columns), std::tuple("indexes", "Indexes", index_columns),
           std::tuple("tokens", "Tokens", token_columns), std::tuple("nodes", "Nodes", node_columns),
           std::tuple("changes", "The last changes", change_columns)}) {

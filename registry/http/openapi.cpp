@@ -54,6 +54,8 @@ constexpr std::array inputs{
     Input{"listBuilds", "package"},
     Input{"readBuildLog", "offset:integer"},
     Input{"appendBuildLog", "offset:integer"},
+    Input{"askForWheel", "", "wheelyard.task/1", "index package version python accelerator?"},
+    Input{"readRequestLog", "offset:integer"},
     Input{"addTask", "", "wheelyard.task/1", "index package version python accelerator? source:object?"},
     Input{"addTasks", "", "wheelyard.wishes/1", "tasks:objects"},
     Input{"listTasks", "index state after limit:integer"},

@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "lib/io/log.hpp"
+#include "registry/http/forwarded.hpp"
 #include "registry/http/relative_url.hpp"
 #include "registry/http/reply.hpp"
 #include "registry/server/connection.hpp"
@@ -72,6 +73,7 @@ Connection::Task<bool> Connection::run_api(const RequestHead& head, const Route&
     request.query = route.query;
     request.authorization = head.authorization;
     request.content_type = head.content_type;
+    request.client = client_of(head, socket_.peer_address(), shared_.settings.trusted_proxies);
     std::optional<wire::Problem> problem;
     PoolJob job(shared_.pool, socket_.executor());
     Answered<Admission> admitted;

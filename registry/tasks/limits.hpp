@@ -22,6 +22,11 @@ inline constexpr std::int64_t max_log_bytes_removed_at_once =
     64 * base::mib;  // a removal run stops after this much
 inline constexpr std::size_t max_reason_bytes = 500;
 
+// Requests without a token that have not ended: nobody fills the queue with them.
+inline constexpr std::int64_t max_open_of_a_stranger = 5;
+inline constexpr std::int64_t max_open_of_strangers = 100;
+inline constexpr std::int64_t approval_days = 30;  // after that it is refused
+
 // Of builds, whose sites report them.
 inline constexpr std::int64_t max_builds = 20'000;                  // older ones that are over make room
 inline constexpr std::int64_t max_build_log_bytes = 8 * base::gib;  // of all builds: likewise, their logs

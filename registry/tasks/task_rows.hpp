@@ -15,6 +15,12 @@
 
 namespace wheelyard::tasks {
 
+// Whoever asks without a token has a name that begins so; no token has.
+inline constexpr std::string_view stranger_prefix = "public:";
+[[nodiscard]] inline bool is_of_stranger(const wire::Task& task) {
+    return task.asked_by.starts_with(stranger_prefix);
+}
+
 struct TaskFilter {
     std::string index = {};                     // empty: all
     std::optional<wire::TaskState> state = {};  // none: all
@@ -73,6 +79,8 @@ class TaskRows {
     [[nodiscard]] virtual base::Result<bool> was_asked(const wire::TaskWish& wish) const = 0;
     // Tasks that have not ended: of one who asked, or of all (empty).
     [[nodiscard]] virtual base::Result<std::int64_t> count_open(std::string_view asked_by) const = 0;
+    // Of all who asked without a token.
+    [[nodiscard]] virtual base::Result<std::int64_t> count_open_of_strangers() const = 0;
     [[nodiscard]] virtual base::Status insert(const wire::Task& task) = 0;
     // State, reason, approval, number of claims, time of change.
     [[nodiscard]] virtual base::Status update(const wire::Task& task) = 0;

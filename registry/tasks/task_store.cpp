@@ -130,6 +130,7 @@ void TaskStore::sweep() {
 Result<TaskStore::Swept> TaskStore::remove_old(base::UnixMicros now) {
     Swept swept;
     WHEELYARD_TRY(rows_->in_transaction([&]() -> Status {
+        WHEELYARD_TRY(refuse_unapproved(now));
         WHEELYARD_ASSIGN(const std::vector<Task> old,
                          rows_->ended_before(now - rules_.kept_days * s_per_day * micros_per_s,
                                              static_cast<std::size_t>(max_removed_at_once)));
@@ -146,6 +147,18 @@ Result<TaskStore::Swept> TaskStore::remove_old(base::UnixMicros now) {
         return {};
     }));
     return swept;
+}
+
+// Those that await one are few, by the limits of ask().
+Status TaskStore::refuse_unapproved(base::UnixMicros now) {
+    TaskFilter filter;
+    filter.state = TaskState::awaits_approval;
+    WHEELYARD_ASSIGN(const std::vector<Task> waiting, rows_->list(filter, {}, max_tasks_returned));
+    for (const Task& task : waiting) {
+        if (!is_of_stranger(task) || task.asked >= now - approval_days * s_per_day * micros_per_s) continue;
+        WHEELYARD_TRY(move(task, TaskState::cancelled, "rejected: nobody approved it in time"));
+    }
+    return {};
 }
 
 Result<Task> TaskStore::task(std::string_view id) const {
@@ -181,8 +194,27 @@ Result<Task> TaskStore::move(Task moved, TaskState state, const std::string& rea
 Result<AddedTask> TaskStore::add(const wire::TaskWish& wish, const std::string& asked_by) {
     return change<AddedTask>([&]() -> Result<AddedTask> {
         WHEELYARD_ASSIGN(auto there, rows_->find_open(wish));
+        if (there && there->state == TaskState::awaits_approval && is_of_stranger(*there)) {
+            there->approved_by = asked_by;
+            WHEELYARD_ASSIGN(Task approved, move(*std::move(there), TaskState::queued, ""));
+            return AddedTask{std::move(approved), true};
+        }
         if (there) return AddedTask{*std::move(there), true};
-        return insert(wish, asked_by);
+        return insert(wish, asked_by, wish.source ? TaskState::awaits_approval : TaskState::queued);
+    });
+}
+
+Result<AddedTask> TaskStore::ask(const wire::TaskWish& wish, const std::string& stranger) {
+    return change<AddedTask>([&]() -> Result<AddedTask> {
+        WHEELYARD_ASSIGN(auto there, rows_->find_open(wish));
+        if (there) return AddedTask{*std::move(there), true};
+        WHEELYARD_ASSIGN(const std::int64_t own, rows_->count_open(stranger));
+        WHEELYARD_ASSIGN(const std::int64_t all, rows_->count_open_of_strangers());
+        if (own >= max_open_of_a_stranger || all >= max_open_of_strangers)
+            return wire::fail("task.too_many", "Too many requests without a token wait for an approval",
+                              std::to_string(own) + " of yours, " + std::to_string(all) + " in all",
+                              "wait until an operator has decided, or use a token");
+        return insert(wish, stranger, TaskState::awaits_approval);
     });
 }
 
@@ -190,14 +222,15 @@ Status TaskStore::propose(const wire::TaskWish& wish, const std::string& asked_b
     const auto proposed = change<bool>([&]() -> Result<bool> {
         WHEELYARD_ASSIGN(const bool was_asked, rows_->was_asked(wish));
         if (was_asked) return false;
-        WHEELYARD_TRY(insert(wish, asked_by));
+        WHEELYARD_TRY(insert(wish, asked_by, TaskState::awaits_approval));
         return true;
     });
     if (!proposed) return tl::unexpected(proposed.error());
     return {};
 }
 
-Result<AddedTask> TaskStore::insert(const wire::TaskWish& wish, const std::string& asked_by) {
+Result<AddedTask> TaskStore::insert(const wire::TaskWish& wish, const std::string& asked_by,
+                                    TaskState state) {
     WHEELYARD_ASSIGN(const std::int64_t all, rows_->count_open({}));
     WHEELYARD_ASSIGN(const std::int64_t own, rows_->count_open(asked_by));
     if (all >= max_open_tasks || own >= max_open_tasks_of_a_token)
@@ -207,7 +240,7 @@ Result<AddedTask> TaskStore::insert(const wire::TaskWish& wish, const std::strin
     Task fresh;
     fresh.id = "t" + base::encode_hex(base::random_bytes(task_id_bytes));
     fresh.wish = wish;
-    fresh.state = wish.source ? TaskState::awaits_approval : TaskState::queued;
+    fresh.state = state;
     fresh.asked_by = asked_by;
     fresh.asked = clock_.now();
     fresh.changed = fresh.asked;

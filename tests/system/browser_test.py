@@ -27,7 +27,7 @@ BEDE = "/bede-gh200"
 GH = "bede, gh (gh200)"  # the machine that its wheels are for
 PAGES = {"front": "/", "search": f"{BEDE}/project/?q=to", "project": f"{BEDE}/project/torch/", "Python only": f"{BEDE}/project/tqdm/", "40 columns": "/archer2/project/pyyaml/",
          "builds": f"{BEDE}/builds/", "one build": f"{BEDE}/builds/#build-w1kq7x9aab3cde", "failed build": f"{BEDE}/builds/#build-w1kq7x9aab3aaa",
-         "request": f"{BEDE}/builds/?package=torch&version=2.6.0", "index": f"{BEDE}/", "operators": "/api/v1/"}
+         "log": f"{BEDE}/builds/build.html?site=bede&id=w1kq7x9aab3aaa", "request": f"{BEDE}/builds/?package=torch&version=2.6.0", "index": f"{BEDE}/", "operators": "/api/v1/"}
 # By status. To a reader without rights a private index is as if it were not there.
 ERROR_PAGES = {"404": f"{BEDE}/project/trch/", "404 address": f"{BEDE}/nowhere/", "401": "/lab/project/", "403": "/api/v1/audit",
                "503": "/far/simple/yard-six/"}

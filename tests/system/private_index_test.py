@@ -21,6 +21,7 @@ from support.wheels import Wheel, sha256_of
 OPEN, HIDDEN, OTHER, ABSENT = "open", "hidden", "other", "absent"
 PROJECT, OWN_PROJECT = "quokka-core", "numbat"  # of HIDDEN: the secret one, and the one that a token is limited to
 SITE = "wallaby-site"
+BUILD = "w1kq7x9aab3cde"
 TITLE = "Marsupials of the institute"
 INSIDE = "bandicoot-inside"  # in METADATA, so in everything that is made of it
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
@@ -32,7 +33,7 @@ MORE_ADDRESSES = ("/{index}", "/{index}/simple", "/{index}/simple/{project}", "/
                   "/{index}/simple/{project}/index.json", "/{index}/simple/{project}/index.html", "/{index}/simple/catalogue-delta.txt",
                   "/{index}/project/", "/{index}/project", "/{index}/project/index.html", "/{index}/project/search.json",
                   "/{index}/project/{project}/", "/{index}/project/{project}/index.html", "/{index}/project/{project}/feed.xml",
-                  "/{index}/builds/", "/{index}/builds/index.html", "/{index}/builds/build.html", "/{index}/find-links/", "/{index}/find-links/{filename}",
+                  "/{index}/builds/", "/{index}/builds/index.html", "/{index}/builds/build.html", "/{index}/builds/request.html", "/{index}/find-links/", "/{index}/find-links/{filename}",
                   "/private/{index}/simple/", "/{index}/../{index}/simple/", "/open/../{index}/simple/", "/{index}/%2e/simple/",
                   "//{index}/simple/", "/packages/{index}/simple/", "/.wheelyard/published.json")
 CHANGE = {"format": "wheelyard.change/1", "reason": "x", "status": "archived", "to": OPEN, "keep": 1, "dry_run": True}
@@ -41,6 +42,7 @@ BODIES = {
     "createIndex": {"format": "wheelyard.index_change/1", "keys": {"name": "mine", "inherits": [HIDDEN]}},
     "setIndex": {"format": "wheelyard.index_change/1", "keys": {"archived": True}},
     "addTask": {"format": "wheelyard.task/1", "index": HIDDEN, "package": PROJECT, "version": "1.0", "python": "3.11"},
+    "askForWheel": {"format": "wheelyard.task/1", "index": HIDDEN, "package": PROJECT, "version": "1.0", "python": "3.11"},
     "claimTask": {"format": "wheelyard.claim/1", "claim": "c" * 32, "index": HIDDEN, "agent": "a", "pythons": ["3.11"], "accelerators": []},
     "renewLease": {"format": "wheelyard.lease/1", "claim": "c" * 32},
     "endTask": {"format": "wheelyard.task_end/1", "claim": "c" * 32, "outcome": {"failed": {"code": "x", "sentence": "x"}}},
@@ -105,11 +107,13 @@ class PrivateIndexTest(FarmCase):
         self.assertEqual(status, 201, body)
         upload = re.search(r"(?m)^Location: (\S+)", fields)[1]  # from the requested URL
         return {"index": HIDDEN, "project": PROJECT, "filename": self.wheel.name, "prefix": self.sha256[:2], "sha256": self.sha256,
-                "version": "1.0", "file": "tail.tsv", "token": self.reader[:15], "site": SITE, "task": task, "upload": upload}
+                "version": "1.0", "file": "tail.tsv", "token": self.reader[:15], "site": SITE, "task": task, "upload": upload,
+                "build": BUILD}
 
     def report(self) -> dict:
         return {"format": "wheelyard.site/1", "site": SITE, "index": HIDDEN, "time": "2026-01-01T00:00:00.000000Z",
-                "cells": [{"package": PROJECT, "version": "1.0", "python": "3.11", "accelerator": "cpu", "state": "have"}]}
+                "cells": [{"package": PROJECT, "version": "1.0", "python": "3.11", "accelerator": "cpu", "state": "have"}],
+                "attempts": [{"id": BUILD, "package": PROJECT, "version": "1.0", "python": "3.11", "state": "running"}]}
 
     def document(self) -> dict:
         """As the server describes itself: a new route is in it, and a name in it that `prepare` has no value for fails the test."""
@@ -224,7 +228,9 @@ class PrivateIndexTest(FarmCase):
                 (f"/{HIDDEN}/project/", {}, PROJECT), (f"/{HIDDEN}/project/search.json", {}, PROJECT),
                 (f"/{HIDDEN}/project/{PROJECT}/", {}, PROJECT), (f"/{HIDDEN}/project/{PROJECT}/feed.xml", {}, PROJECT),
                 (f"/{HIDDEN}/builds/", {}, HIDDEN), (f"/{HIDDEN}/builds/build.html", {}, HIDDEN),
-                (f"/api/v1/indexes/{HIDDEN}/builds", {}, "wheelyard.builds/1"), (f"/api/v1/indexes/{HIDDEN}/projects/{PROJECT}/explain", {}, PROJECT),
+                (f"/{HIDDEN}/builds/request.html", {}, HIDDEN),
+                (f"/api/v1/indexes/{HIDDEN}/builds", {}, PROJECT), (f"/api/v1/indexes/{HIDDEN}/builds/{SITE}/{BUILD}", {}, PROJECT),
+                (f"/api/v1/indexes/{HIDDEN}/requests/{values['task']}", {}, PROJECT), (f"/api/v1/indexes/{HIDDEN}/projects/{PROJECT}/explain", {}, PROJECT),
                 (f"/api/v1/indexes/{HIDDEN}/access", {}, "read"), (f"/api/v1/indexes/{HIDDEN}/sites/{SITE}", {}, SITE),
                 ("/api/v1/sites", {}, SITE), (f"/api/v1/tasks/{values['task']}", {}, PROJECT)):
             token = self.writer if "/tasks" in path else self.reader

@@ -1,4 +1,4 @@
-// The page of one build, which its address names: what its site reported, and its log while it grows. A line has an address
+// The page of one build or of one request, which its address names: what is known of it, and its log while it grows. A line has an address
 // (#L12); what is searched is in the address, too.
 "use strict";
 (() => {
@@ -7,9 +7,12 @@
   const {element, dotted} = yard;
   const asked = new URLSearchParams(location.search), index = section.dataset.index;
   const server = new URL(document.body.dataset.root + "../", location.href);
-  const path = "api/v1/indexes/" + [index, "builds", asked.get("site") ?? "", asked.get("id") ?? ""].map(encodeURIComponent).join("/");
+  const is_request = section.dataset.kind === "requests";
+  const path = "api/v1/indexes/" + [index, section.dataset.kind, ...(is_request ? [] : [asked.get("site") ?? ""]), asked.get("id") ?? ""].map(encodeURIComponent).join("/");
   const token_key = "wheelyard-token", interval_ms = 5000, max_lines = 1000;
-  const colours = {done: "have", failed: "failed", ended: "excluded"};
+  const colours = {done: "have", failed: "failed", ended: "excluded", cancelled: "excluded"};
+  const open_colours = {queued: "wanted", awaits_approval: "wanted"}, words = {awaits_approval: "awaits approval", claimed: "building"};
+  const state_of = item => element("span", words[item.state] ?? item.state, "state " + (colours[item.state] ?? open_colours[item.state] ?? "active"));
   const token = () => sessionStorage.getItem(token_key) ?? "";
   // Without a token as the browser is known to the server, for an index that only tokens read.
   const get = where => fetch(new URL(where, server), {cache: "no-store", headers: token() ? {Authorization: "Bearer " + token()} : {}})
@@ -119,21 +122,26 @@
   };
   const link_to = build => {
     const link = element("a", build.id);
-    link.href = "?" + new URLSearchParams({site: build.site, id: build.id});
+    link.href = "build.html?" + new URLSearchParams({site: build.site, id: build.id});
     return link;
   };
   let last = "";
   const show = build => {
     document.getElementById("build-needs").hidden = true;
-    const name = build.package + " " + build.version, word = element("span", build.state, "state " + (colours[build.state] ?? "active"));
-    document.title = name + " · build of " + index;
+    const name = build.package + " " + build.version, word = state_of(build);
+    document.title = name + (is_request ? " · request to " : " · build of ") + index;
     document.getElementById("title").replaceChildren(name + " ", word, element("small", index));
     const text = JSON.stringify({...build, log_bytes: 0});
     if (text !== last) {
       last = text;
       const parts = [dotted("p", yard.place(build), build.phase && (build.state === "failed" ? "failed in phase " : "phase ") + build.phase, build.began && ["began ", yard.time(build.began)],
+        build.asked && ["asked ", yard.time(build.asked), ...(build.asked_by ? [" by " + build.asked_by] : [])], build.attempts > 1 && build.attempts + " attempts",
+        build.place && "place " + build.place + " in the queue", is_request && is_over(build) && ["ended ", yard.time(build.changed)],
         build.ended && ["ended ", yard.time(build.ended)], build.began && build.ended && "took " + yard.duration(seconds(build)),
         build.expected_end && ["expected to end ", yard.time(build.expected_end), ", as " + (build.expected_from === 1 ? "the last one" : "the last " + build.expected_from) + " did"])];
+      if (build.state === "awaits_approval") parts.push(element("p", "An operator has to approve it.", "note"));
+      if (build.nobody_takes) parts.push(element("p", "Nobody will take it: " + build.nobody_takes, "note"));
+      if (is_request && build.reason && build.reason !== build.cause?.slice(0, build.reason.length)) parts.push(element("p", build.reason, "quiet"));
       if (build.waiting) parts.push(element("p", "Waits: " + build.waiting, "note"));
       if (build.total > 0) {
         const steps = element("p");
@@ -151,20 +159,21 @@
       project.href = document.body.dataset.root + "project/" + encodeURIComponent(build.package) + "/";
       parts.push(dotted("p", [project], build.rule && "rule " + build.rule));
       head.replaceChildren(...parts.filter(Boolean));
-      const rows = (build.others ?? []).map(other => {
+      const rows = (build.others ?? build.builds ?? []).map(other => {
         const row = element("li", "", "row");
-        row.append(link_to(other), element("span", other.state, "state " + (colours[other.state] ?? "active")),
+        row.append(link_to(other), state_of(other),
           dotted("span", other.began && [yard.time(other.began)], other.began && other.ended && yard.duration(seconds(other)), other.cause));
         return row;
       });
       const list = element("ul", "", "builds");
       list.append(...rows);
-      others.replaceChildren(...(rows.length ? [element("h2", "Other attempts at this wheel"), list] : []));
+      others.replaceChildren(...(rows.length ? [element("h2", is_request ? "Builds" : "Other attempts at this wheel"), list] : []));
     }
+    log_part.hidden = false;
     key.hidden = build.may_read_log;
     for (const part of [tools, box]) part.hidden = !build.may_read_log;
     if (!build.may_read_log) earlier.hidden = later.hidden = true;
-    else if (build.log_bytes === 0 && !box.hasChildNodes()) box.textContent = is_over(build) ? "No log was kept." : "Nothing yet.";
+    else if (build.log_bytes === 0 && !box.hasChildNodes()) box.append(element("span", is_over(build) ? "No log was kept." : "Nothing yet.", "line"));
     return read_log(build);
   };
   let is_last = false;
@@ -174,7 +183,8 @@
   });
   section.append(head, log_part, others);
   log_part.hidden = true;
+  search();
   draw();
-  if (asked.has("id") && asked.has("site")) refresh().then(() => { log_part.hidden = !last; });
+  if (asked.has("id") && (is_request || asked.has("site"))) refresh();
   setInterval(() => { if (!document.hidden && last && !is_last) refresh(); }, interval_ms);
 })();

@@ -105,7 +105,13 @@
     fill("queue", waiting, waiting.map(cell => {
       const states = element("span");
       states.append(...state(cell));
-      return row(element("strong", name(cell)), dotted("span", place(cell), cell.purpose, cell.asked && ["asked ", yard.time(cell.asked)]), states);
+      const title = element("strong", cell.asked ? "" : name(cell));
+      if (cell.asked) {  // a request, which has a page
+        const link = element("a", name(cell));
+        link.href = root + "builds/request.html?" + new URLSearchParams({id: cell.id});
+        title.append(link);
+      }
+      return row(title, dotted("span", place(cell), cell.purpose, cell.asked && ["asked ", yard.time(cell.asked)]), states);
     }), "Nothing waits.");
     const agents = data.sites.map(site => ({...site, late: is_late(site)}));
     fill("agents", agents.map(site => [site.site, site.time, site.late]), agents.map(site => {

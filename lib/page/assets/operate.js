@@ -148,10 +148,22 @@
     return seen.map(node => row([node.name, node.is_writer ? "writes" : "serves", (node.lease_ms / 1000).toFixed(1) + " s left",
       String(node.serial_visible)]));
   };
+  // What waits for somebody's approval; a refusal needs a reason.
+  const requests = async () => {
+    const chosen = field("index").value.trim();
+    const {tasks} = await call("api/v1/tasks?state=awaits_approval&index=" + encodeURIComponent(chosen));
+    return tasks.map(task => {
+      const at = "api/v1/tasks/" + encodeURIComponent(task.id) + "/", name = task.package + " " + task.version, page = element("a", name);
+      page.href = new URL(encodeURIComponent(task.index) + "/builds/request.html?" + new URLSearchParams({id: task.id}), server);
+      return row([page, task.index, task.python + (task.accelerator ? ", " + task.accelerator : ""), task.source ? "uploaded source" : "recipe", task.asked_by + ", " + day(task.asked),
+        [button("Approve", "Approve " + name, () => call(at + "approve", {format: "wheelyard.change/1"})), " ",
+         button("Refuse", "Refuse " + name, () => change(at + "reject"), "danger")]]);
+    });
+  };
   const changes = async () => (await call("api/v1/audit?newest=" + newest_changes)).events.reverse().map(event =>
     row([day(event.time), event.kind.replaceAll("_", " "), event.index, event.filename || event.project, event.actor, event.reason]));
 
-  const lists = {quarantine, storage, indexes, tokens, nodes, changes};
+  const lists = {requests, quarantine, storage, indexes, tokens, nodes, changes};
   const show = () => Promise.all(Object.entries(lists).map(([id, rows]) => fill(id, rows)))
     .then(() => { document.getElementById("lists").hidden = false; });
   // Those that everybody sees, and those that the token may change, such as a staging index.

@@ -93,16 +93,32 @@
       if (!is_over(entry.task)) call("tasks/" + id).then(reply => reply.json()).then(update).catch(error => say(error.message, true));
   };
 
+  // Its page follows what becomes of it.
+  const ask_without_token = wishes => Promise.all(wishes.map(wish =>
+    fetch(new URL("api/v1/indexes/" + encodeURIComponent(index) + "/requests", server), {method: "POST", headers: {"Content-Type": "application/json"}, body: JSON.stringify(wish)})
+      .then(async reply => {
+        const asked = await reply.json().catch(() => ({}));
+        if (reply.status === 401) throw new Error("This index takes requests only with a token.");
+        if (!reply.ok) throw new Error([asked.detail || "The server answers " + reply.status + ".", asked.value, asked.advice].filter(Boolean).join(" – "));
+        const item = element("li", "", "row"), link = element("a", asked.package + " " + asked.version + " for Python " + asked.python);
+        link.href = "request.html?" + new URLSearchParams({id: asked.id});
+        item.append(link, element("span", asked.state === "awaits_approval" ? "awaits approval" : asked.state, "state held"));
+        list.prepend(item);
+      })))
+    .then(() => say("The registry has it. The link leads to the page of the request, which shows what becomes of it."))
+    .catch(error => say(error.message, true));
+
   form.addEventListener("submit", event => {
     event.preventDefault();
-    sessionStorage.setItem(token_key, field("token").value.trim());
+    const token = field("token").value.trim();
+    sessionStorage.setItem(token_key, token);
     const targets = words("python").flatMap(python => (words("accelerator").length ? words("accelerator") : [""])
       .map(accelerator => ({python, accelerator})));
     if (targets.length > max_requests) return say("At most " + max_requests + " wheels at once.", true);
     say("Asking …");
-    Promise.all(targets.map(target => call("tasks", {format: "wheelyard.task/1", index, package: field("package").value.trim(),
-                                                     version: field("version").value.trim(), ...target})
-      .then(reply => reply.json()).then(update)))
+    const wishes = targets.map(target => ({format: "wheelyard.task/1", index, package: field("package").value.trim(), version: field("version").value.trim(), ...target}));
+    if (!token) return ask_without_token(wishes);
+    Promise.all(wishes.map(wish => call("tasks", wish).then(reply => reply.json()).then(update)))
       .then(() => say(targets.length === 1 ? "The registry has the request." : "The registry has the " + targets.length + " requests."))
       .catch(error => say(error.message, true));
   });

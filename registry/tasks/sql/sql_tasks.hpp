@@ -202,6 +202,11 @@ class SqlTasks : public TaskRows {
         return asked_by.empty() ? database_.integer(all)
                                 : database_.integer(all + " AND asked_by = ?", asked_by);
     }
+    Result<std::int64_t> count_open_of_strangers() const override {
+        return database_.integer(
+            "SELECT count(*) FROM task WHERE " + std::string(sql::is_open) + " AND asked_by LIKE ?",
+            std::string(stranger_prefix) + "%");
+    }
     Status insert(const Task& task) override {
         const wire::UploadedSource source = source_of(task.wish);
         return database_.run_later(

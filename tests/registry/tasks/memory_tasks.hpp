@@ -105,6 +105,12 @@ class MemoryTasks final : public TaskRows {
             return !wire::is_over(task.state) && (asked_by.empty() || task.asked_by == asked_by);
         });
     }
+    base::Result<std::int64_t> count_open_of_strangers() const override {
+        const auto& all = now().tasks;
+        return std::count_if(all.begin(), all.end(), [](const wire::Task& task) {
+            return !wire::is_over(task.state) && is_of_stranger(task);
+        });
+    }
     base::Status insert(const wire::Task& task) override {
         now().tasks.push_back(task);
         return {};

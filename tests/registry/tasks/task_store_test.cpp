@@ -346,6 +346,56 @@ wire::ClaimOffer separating(char digit) {
     return offer;
 }
 
+TEST_CASE("a stranger's request awaits an approval, and a token's wish for the same gives it") {
+    StoreFixture queue;
+    const auto asked = queue.store->ask(StoreFixture::wish(), "public:a");
+    REQUIRE(asked.has_value());
+    CHECK(asked->task.state == wire::TaskState::awaits_approval);
+    CHECK(queue.claim('1') == "none");
+    CHECK(queue.store->ask(StoreFixture::wish(), "public:b")->task.id == asked->task.id);  // the same task
+    SUBCASE("an operator approves") {
+        CHECK(queue.store->approve(asked->task.id, "boss")->approved_by == "boss");
+        CHECK(queue.claim('1') == asked->task.id);
+    }
+    SUBCASE("an operator refuses") {
+        CHECK(queue.store->reject(asked->task.id, "boss", "no licence")->reason ==
+              "rejected by boss: no licence");
+        CHECK(queue.claim('1') == "none");
+    }
+    SUBCASE("somebody with a token asks for it") {
+        const auto added = queue.store->add(StoreFixture::wish(), "anna");
+        REQUIRE(added.has_value());
+        CHECK(added->already_there);
+        CHECK(added->task.id == asked->task.id);
+        CHECK(added->task.approved_by == "anna");
+        CHECK(queue.claim('1') == asked->task.id);
+    }
+    SUBCASE("nobody decides for a month") {
+        queue.clock.sleep_ms(tasks::approval_days * 24 * 3'600'000 + 1);
+        queue.add(StoreFixture::wish("six"));  // the first change of an hour
+        CHECK(queue.state(asked->task.id) == wire::TaskState::cancelled);
+    }
+}
+
+TEST_CASE("strangers cannot fill the queue: each has few requests, and all have a limit") {
+    StoreFixture queue;
+    std::int64_t asked = 0;
+    const auto ask = [&](const std::string& who) {
+        return StoreFixture::code(queue.store->ask(StoreFixture::wish("p" + std::to_string(++asked)), who));
+    };
+    for (std::int64_t i = 0; i < tasks::max_open_of_a_stranger; ++i)
+        REQUIRE(ask("public:a") == "ok");
+    CHECK(ask("public:a") == "task.too_many");
+    for (std::int64_t i = tasks::max_open_of_a_stranger; i < tasks::max_open_of_strangers; ++i)
+        REQUIRE(ask("public:" + std::to_string(i)) == "ok");
+    CHECK(ask("public:z") == "task.too_many");
+    CHECK(StoreFixture::code(queue.store->add(StoreFixture::wish("six"), "anna")) == "ok");  // a token's
+    tasks::TaskFilter waiting;
+    waiting.state = wire::TaskState::awaits_approval;
+    REQUIRE(queue.store->reject(queue.store->list(waiting)->front().id, "boss", ""));
+    CHECK(ask("public:z") == "ok");
+}
+
 }  // namespace
 
 TEST_CASE_FIXTURE(StoreFixture,

@@ -1,0 +1,131 @@
+// What everybody sees of a request, and who asks without a token.
+#include "registry/api/request_api.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "lib/io/json.hpp"
+#include "tests/registry/upload_fixture.hpp"
+
+using namespace wheelyard;
+using test_support::RegistryFixture;
+
+namespace {
+
+struct RequestFixture : RegistryFixture {
+    std::unique_ptr<tasks::TaskStore> queue = databases.tasks({}, clock).value();
+    registry::RequestApi api{{.config = config, .tokens = *tokens, .tasks = *queue}};
+
+    registry::IndexConfig& index() { return config.indexes.front(); }
+    static std::string body(const std::string& package, const std::string& of = "main") {
+        return R"({"format":"wheelyard.task/1","index":")" + of + R"(","package":")" + package +
+               R"(","version":"2.4.0","python":"3.11"})";
+    }
+    std::string add(const std::string& package) {
+        return queue->add({"main", package, "2.4.0", "3.11", ""}, "anna").value().task.id;
+    }
+    wire::Answered<http::ApiReply> ask(const std::string& operation, const std::string& who,
+                                       const std::string& id, const std::string& sent = {},
+                                       const std::string& of = "main",
+                                       const std::string& client = "192.0.2.1") {
+        http::ApiRequest request{.request_id = "r1", .operation = operation};
+        request.parameters = {{"index", of}, {"task", id}};
+        if (!who.empty()) request.authorization = "Bearer " + who;
+        request.client = client;
+        request.body = sent;
+        return api.answer(request);
+    }
+    static std::string code(const wire::Answered<http::ApiReply>& answered) {
+        if (!answered) return std::to_string(answered.error().status) + " " + answered.error().code;
+        return answered->text.value_or("200");
+    }
+    static io::Json document(const wire::Answered<http::ApiReply>& answered) {
+        REQUIRE_MESSAGE(answered.has_value(), answered.error().detail);
+        return io::parse_json(answered->json).value();
+    }
+};
+
+}  // namespace
+
+TEST_CASE("everybody sees state, cause and place; who reads logs also sees who asked") {
+    RequestFixture farm;
+    farm.add("six");
+    const std::string id = farm.add("torch");
+    farm.index().are_logs_for_tokens = true;
+    const io::Json seen = farm.document(farm.ask("showRequest", "", id));
+    CHECK(seen.string_or("state", "") == "queued");
+    CHECK(seen.find("place")->render() == "2");
+    CHECK(seen.find("asked_by") == nullptr);
+    CHECK(farm.code(farm.ask("readRequestLog", "", id)) == "401 auth.missing");
+    const std::string other = farm.make_token("other", {"main"}, {"*"}, {"upload"});
+    CHECK(farm.code(farm.ask("readRequestLog", other, id)) == "403 auth.scope_refused");
+    const std::string reader = farm.make_token("reader", {"main"}, {"*"}, {"read"});
+    CHECK(farm.document(farm.ask("showRequest", reader, id)).string_or("asked_by", "") == "anna");
+    CHECK(farm.code(farm.ask("readRequestLog", reader, id)).empty());  // not begun
+    CHECK(farm.code(farm.ask("showRequest", "", "tabsent")) == "404 task.no_such_task");
+    REQUIRE(farm.queue->cancel(id, "anna", "of no use"));
+    const io::Json ended = farm.document(farm.ask("showRequest", "", id));
+    CHECK(ended.string_or("state", "") == "cancelled");
+    CHECK(ended.render().find("anna") == std::string::npos);
+    CHECK(farm.document(farm.ask("showRequest", reader, id)).string_or("reason", "") ==
+          "cancelled by anna: of no use");
+}
+
+TEST_CASE("a failed request says why, and what to do") {
+    RequestFixture farm;
+    const std::string id = farm.add("torch");
+    wire::ClaimOffer offer;
+    offer.claim = std::string(wire::claim_id_length, '1');
+    offer.index = "main";
+    offer.agent = "login1";
+    offer.pythons = {"3.11"};
+    const tasks::ClaimTerms terms{"main", "wy_aaaaaaaaaaaa", "wy_000000000001", std::string(64, 'a')};
+    REQUIRE(farm.queue->claim(offer, terms, [](const wire::Task&) { return true; }));
+    wire::TaskEnd end;
+    end.claim = offer.claim;
+    end.outcome.attempt = "w1";
+    end.outcome.diagnosis =
+        wire::Diagnosis{"build", {"job.failed", "The job failed", "", "raise memory_mib"}, "Killed"};
+    REQUIRE(farm.queue->end(id, end));
+    const io::Json seen = farm.document(farm.ask("showRequest", "", id));
+    CHECK(seen.string_or("cause", "") == "The job failed [Killed]");
+    CHECK(seen.string_or("remedy", "") == "raise memory_mib");
+}
+
+TEST_CASE("nobody asks without a token unless the operator allows it; then the request awaits an approval") {
+    RequestFixture farm;
+    CHECK(farm.code(farm.ask("askForWheel", "", "", farm.body("torch"))) == "401 auth.missing");
+    const std::string other = farm.make_token("other", {"main"}, {"*"}, {"upload"});
+    CHECK(farm.code(farm.ask("askForWheel", other, "", farm.body("torch"))) == "403 auth.scope_refused");
+    farm.index().may_strangers_ask = true;
+    const io::Json asked = farm.document(farm.ask("askForWheel", "", "", farm.body("torch")));
+    CHECK(asked.string_or("state", "") == "awaits_approval");
+    CHECK(farm.code(farm.ask("askForWheel", "", "", "{}")).starts_with("400 "));
+    CHECK(farm.code(farm.ask("askForWheel", "", "", farm.body("torch", "other"))) == "400 task.wish");
+    CHECK(farm.code(farm.ask("askForWheel", "", "", farm.body("torch"), "nowhere")) == "404 index.unknown");
+    // The address is not kept, and each has its own limit.
+    const auto kept = farm.queue->find(asked.string_or("id", ""));
+    CHECK(kept->asked_by.starts_with("public:"));
+    CHECK(kept->asked_by.find("192.0.2.1") == std::string::npos);
+    for (std::int64_t i = 1; i < tasks::max_open_of_a_stranger; ++i)
+        CHECK(farm.code(farm.ask("askForWheel", "", "", farm.body("p" + std::to_string(i)))) == "200");
+    CHECK(farm.code(farm.ask("askForWheel", "", "", farm.body("more"))) == "429 task.too_many");
+    CHECK(farm.code(farm.ask("askForWheel", "", "", farm.body("more"), "main", "192.0.2.2")) == "200");
+}
+
+TEST_CASE("the requests of a private index do not exist for a stranger") {
+    RequestFixture farm;
+    const std::string id = farm.add("torch");
+    farm.index().is_private = true;
+    farm.index().may_strangers_ask = true;  // the configuration refuses this
+    for (const std::string& which : {id, std::string("tabsent")}) {
+        for (const char* operation : {"showRequest", "readRequestLog", "askForWheel"}) {
+            CHECK(farm.code(farm.ask(operation, "", which, farm.body("torch"))) == "404 index.unknown");
+            CHECK(farm.code(farm.ask(operation, "", which, farm.body("torch"), "nowhere")) ==
+                  "404 index.unknown");
+        }
+    }
+    CHECK(farm.code(farm.ask("showRequest", farm.make_token("reader", {"main"}, {"torch"}, {"read"}), id)) ==
+          "200");
+}
