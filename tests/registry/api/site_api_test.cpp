@@ -190,7 +190,7 @@ TEST_CASE("what one node was told the others show, with the requests that ended 
         [&](const std::string& index) {
             return index == "main" ? open : std::vector<status::RequestReport>();
         },
-        std::make_unique<MemoryReports>(rows));
+        {}, std::make_unique<MemoryReports>(rows));
     const auto seen = [&] { return status::parse_index_status(document).value(); };
     CHECK(seen().requests.size() == 1);
 
