@@ -6,6 +6,7 @@
 #include <compare>
 #include <cstdint>
 #include <iterator>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <string_view>
@@ -105,44 +106,93 @@ bool is_offered(const catalog::FileRow& row, catalog::ProjectStatus status) {
     return row.state == catalog::FileState::active && status != catalog::ProjectStatus::quarantined;
 }
 
-base::Result<bool> read_project(const catalog::Catalog& catalog, const catalog::Inheritance& inheritance,
-                                const std::string& index, const std::string& project, CatalogView& found,
-                                catalog::Serial up_to) {
-    found.source = index;
-    if (inheritance.inherits(index)) {
-        WHEELYARD_ASSIGN(auto source, catalog.source_of(inheritance, index, project));
-        if (!source) return false;
-        found.source = std::move(*source);
+namespace {
+
+// Finds which index supplies each project, and its status; the number of files of each that is shown.
+base::Result<std::vector<std::size_t>> find_sources(const catalog::Catalog& catalog,
+                                                    const catalog::Inheritance& inheritance,
+                                                    std::span<ProjectToRead> wanted) {
+    std::vector<std::size_t> files(wanted.size());
+    std::map<std::string, std::vector<std::size_t>> by_index;
+    for (std::size_t at = 0; at < wanted.size(); ++at) {
+        wanted[at].is_shown = false;
+        by_index[wanted[at].index].push_back(at);
     }
-    WHEELYARD_ASSIGN(auto project_row, catalog.project(found.source, project));
-    if (!project_row) return false;
+    for (auto& [index, left] : by_index) {
+        const auto order = inheritance.inherits(index) ? inheritance.order(index) : std::vector{index};
+        for (const std::string& from : order) {
+            std::vector<std::string> names;
+            for (const std::size_t at : left)
+                names.push_back(wanted[at].project);
+            WHEELYARD_ASSIGN(auto heads, catalog.project_heads(from, names));
+            std::map<std::string_view, catalog::ProjectHead*> by_name;
+            for (catalog::ProjectHead& head : heads)
+                by_name.emplace(head.row.project, &head);
+            std::erase_if(left, [&](std::size_t at) {
+                ProjectToRead& project = wanted[at];
+                const auto head = by_name.find(project.project);
+                if (head == by_name.end()) return inheritance.owns(from, project.project);
+                project.is_shown = true;
+                project.found->source = from;
+                project.found->view.project = project.project;
+                project.found->view.status = head->second->row.status;
+                project.found->view.status_reason = head->second->row.status_reason;
+                files[at] = head->second->files;
+                return true;
+            });
+        }
+    }
+    return files;
+}
+
+void sort_and_hide(ProjectToRead& project) {
+    CatalogView& found = *project.found;
     auto& files = found.view.files;
-    WHEELYARD_TRY(catalog.read_files_of_page(found.source, project, files, up_to));
-    if (files.empty() && up_to != catalog::newest_of_all)
-        WHEELYARD_TRY(catalog.read_files_of_page(found.source, project, files));
-    if (found.source != index) {
+    if (found.source != project.index) {
         for (auto& row : files)
-            row.index = index;
+            row.index = project.index;
     }
     const auto hidden = std::partition(files.begin(), files.end(), [&](const catalog::FileRow& row) {
-        return is_offered(row, project_row->status);
+        return is_offered(row, found.view.status);
     });
     found.hidden.assign(std::move_iterator(hidden), std::move_iterator(files.end()));
     files.erase(hidden, files.end());
     sort_files(files);
     found.view.quarantined = found.hidden.size();
-    found.view.project = project;
-    found.view.status = project_row->status;
-    found.view.status_reason = std::move(project_row->status_reason);
-    return true;
+}
+
+}  // namespace
+
+base::Result<std::size_t> read_projects(const catalog::Catalog& catalog,
+                                        const catalog::Inheritance& inheritance,
+                                        std::span<ProjectToRead> wanted, std::size_t max_rows,
+                                        catalog::Serial up_to) {
+    WHEELYARD_ASSIGN(const auto files, find_sources(catalog, inheritance, wanted));
+    std::size_t count = 0;
+    std::map<std::pair<std::string, std::string>, std::vector<catalog::PageFiles>>
+        pages;  // by index and source
+    for (std::size_t rows = 0; count != wanted.size() && rows < max_rows; ++count) {
+        ProjectToRead& project = wanted[count];
+        rows += 1 + files[count];
+        if (project.is_shown)
+            pages[{project.index, project.found->source}].push_back(
+                {project.project, &project.found->view.files});
+    }
+    for (const auto& [from, of_source] : pages)
+        WHEELYARD_TRY(catalog.read_files_of_pages(from.second, of_source, up_to));
+    for (ProjectToRead& project : wanted.first(count)) {
+        if (project.is_shown) sort_and_hide(project);
+    }
+    return count;
 }
 
 base::Result<std::optional<CatalogView>> read_project(const catalog::Catalog& catalog,
                                                       const catalog::Inheritance& inheritance,
                                                       const std::string& index, const std::string& project) {
     std::optional<CatalogView> found(std::in_place);
-    WHEELYARD_ASSIGN(const bool is_shown, read_project(catalog, inheritance, index, project, *found));
-    if (!is_shown) found.reset();
+    ProjectToRead wanted{.index = index, .project = project, .found = &*found};
+    WHEELYARD_TRY(read_projects(catalog, inheritance, {&wanted, 1}, 1));
+    if (!wanted.is_shown) found.reset();
     return found;
 }
 

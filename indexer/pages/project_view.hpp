@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,13 +33,19 @@ struct CatalogView {
     ProjectView view;
     std::vector<catalog::FileRow> hidden;
 };
-// Overwrites `found` and reuses its memory. False: `index` shows no such project, and `found` is unspecified.
-// `up_to`: without the files that came later, unless there are no others.
-[[nodiscard]] base::Result<bool> read_project(const catalog::Catalog& catalog,
-                                              const catalog::Inheritance& inheritance,
-                                              const std::string& index, const std::string& project,
-                                              CatalogView& found,
-                                              catalog::Serial up_to = catalog::newest_of_all);
+struct ProjectToRead {
+    std::string index;
+    std::string project;
+    CatalogView* found;     // overwritten, its memory is reused
+    bool is_shown = false;  // by the index; otherwise `found` is unspecified
+};
+// Reads the first of the projects, which differ, with two queries for each index that is looked into: as many as have
+// `max_rows` rows together (files and projects; the last one may exceed it), which it returns, and at least one.
+// `up_to`: without the files of a project that came later, unless there are no others.
+[[nodiscard]] base::Result<std::size_t> read_projects(const catalog::Catalog& catalog,
+                                                      const catalog::Inheritance& inheritance,
+                                                      std::span<ProjectToRead> wanted, std::size_t max_rows,
+                                                      catalog::Serial up_to = catalog::newest_of_all);
 // nullopt: `index` shows no such project.
 [[nodiscard]] base::Result<std::optional<CatalogView>> read_project(const catalog::Catalog& catalog,
                                                                     const catalog::Inheritance& inheritance,

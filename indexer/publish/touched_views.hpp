@@ -1,5 +1,5 @@
-// Reads touched projects from the catalog in batches. One transaction per batch: one per project would pay
-// for SQLite's locks each time, and one for all would keep the WAL from being truncated.
+// Reads touched projects from the catalog in batches. One transaction per batch, and few queries: one per project would
+// pay for SQLite's locks or a way to the database each time, and one for all would keep the WAL from being truncated.
 //
 // The order is that of each project's newest event, and files that came after `up_to` are left to a later run. So the
 // pages of a promoted set change in the order of its events: the first file's page last, when it finds the others there.
@@ -39,6 +39,7 @@ class TouchedViews {
     catalog::Serial up_to_;
     std::vector<const TouchedProjects::value_type*> order_;
     std::size_t next_ = 0;
+    std::size_t next_at_once_ = 32;
     std::vector<ProjectRead> read_;
 };
 

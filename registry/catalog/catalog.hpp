@@ -192,6 +192,21 @@ struct TokenRow {
     base::UnixMicros revoked_at = 0;
 };
 
+// A project, and how many files it has in any state.
+struct ProjectHead {
+    ProjectRow row;
+    std::size_t files = 0;
+};
+
+// Where read_files_of_pages() puts the files of a project.
+struct PageFiles {
+    std::string project;
+    std::vector<FileRow>* files;
+};
+
+// Projects that one query names: SQLite has 32,766 values in a statement, and a plan of thousands of names is slow.
+inline constexpr std::size_t max_projects_at_once = 1'000;
+
 class Catalog {
   public:
     Catalog(const Catalog&) = delete;
@@ -275,13 +290,16 @@ class Catalog {
     [[nodiscard]] virtual base::Result<std::vector<FileRow>> files_after(
         std::string_view index, std::string_view filename, std::size_t limit,
         std::optional<FileState> state = {}) const = 0;
+    // Those of the projects that the index has, unsorted; at most max_projects_at_once names. One query.
+    [[nodiscard]] virtual base::Result<std::vector<ProjectHead>> project_heads(
+        const std::string& index, std::span<const std::string> names) const = 0;
     // As files(), unsorted and without the fields that pages do not show: who uploaded it, why it is quarantined,
-    // whether it is pinned. Replaces `files` and reuses its capacity.
-    // `up_to`: only files that were added by this serial.
-    [[nodiscard]] virtual base::Status read_files_of_page(const std::string& index,
-                                                          const std::string& project,
-                                                          std::vector<FileRow>& files,
-                                                          Serial up_to = newest_of_all) const = 0;
+    // whether it is pinned. Replaces the files of each page and reuses their capacity. The pages are of different
+    // projects, at most max_projects_at_once. One query.
+    // `up_to`: without a project's files that were added later, unless it has no others.
+    [[nodiscard]] virtual base::Status read_files_of_pages(const std::string& index,
+                                                           std::span<const PageFiles> pages,
+                                                           Serial up_to = newest_of_all) const = 0;
     [[nodiscard]] virtual base::Result<std::optional<FileRow>> file(std::string_view index,
                                                                     std::string_view filename) const = 0;
     // That have projects of their own; sorted.

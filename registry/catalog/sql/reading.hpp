@@ -1,6 +1,9 @@
 // The statements that only read.
 #pragma once
 
+#include <algorithm>
+#include <bit>
+#include <unordered_map>
 #include <utility>
 
 #include "lib/base/text/text.hpp"
@@ -249,46 +252,108 @@ base::Result<std::vector<FileRow>> SqlCatalog<Database>::files_after(std::string
     return collect(query, [](const auto& row) { return sql::file_of(row); });
 }
 
+namespace sql {
+
+// `begin` and "(?, ?, ?, ?)" for the names, the last of which is repeated up to a power of two: so an engine that keeps
+// statements by their text has few of these. `values`: the index, then the names.
 template <typename Database>
-base::Status SqlCatalog<Database>::read_files_of_page(const std::string& index, const std::string& project,
-                                                      std::vector<FileRow>& files, Serial up_to) const {
-    constexpr std::string_view sql =
-        "SELECT filename, version, sha256, size_bytes, metadata_sha256, metadata_size_bytes, "
-        "requires_python, upload_time, yanked, yanked_reason, facts_json, state, metadata_name, "
-        "coalesce(provenance_sha256, ''), provenance_size_bytes FROM file WHERE index_name = ? AND project = "
-        "? "
-        "AND "
-        "added_serial <= ?";
-    WHEELYARD_ASSIGN(auto query, database_.prepare(sql, index, project, up_to));
-    std::size_t count = 0;
-    for (;; ++count) {
+auto prepare_for_names(const Database& database, std::string_view begin, std::vector<std::string> values) {
+    const std::size_t places = std::bit_ceil(values.size() - 1);
+    values.resize(1 + places, std::string(values.back()));
+    std::string sql(begin);
+    for (std::size_t place = 0; place < places; ++place)
+        sql += place == 0 ? "(?" : ", ?";
+    return database.prepare_list(sql + ")", values);
+}
+
+// The files of one page while they are read.
+struct PageBeingRead {
+    std::vector<FileRow>* files;
+    std::vector<Serial> added = {};  // of each
+
+    void end(Serial up_to) {
+        files->resize(added.size());
+        const auto is_later = [&](Serial serial) { return serial > up_to; };
+        if (std::none_of(added.begin(), added.end(), is_later) ||
+            std::all_of(added.begin(), added.end(), is_later))
+            return;
+        std::size_t at = 0;
+        std::erase_if(*files, [&](const FileRow&) { return is_later(added[at++]); });
+    }
+};
+
+}  // namespace sql
+
+template <typename Database>
+base::Result<std::vector<ProjectHead>> SqlCatalog<Database>::project_heads(
+    const std::string& index, std::span<const std::string> names) const {
+    if (names.empty()) return std::vector<ProjectHead>();
+    std::vector<std::string> values{index};
+    values.insert(values.end(), names.begin(), names.end());
+    constexpr std::string_view begin =
+        "SELECT name, status, status_reason, (SELECT count(*) FROM file WHERE file.index_name = "
+        "project.index_name AND file.project = project.name) FROM project WHERE index_name = ? AND name IN ";
+    WHEELYARD_ASSIGN(auto query, sql::prepare_for_names(database_, begin, std::move(values)));
+    return collect(query, [&](const auto& row) {
+        return ProjectHead{
+            .row = {.index = index,
+                    .project = row.text(0),
+                    .status = parse_project_status(row.view(1)).value_or(ProjectStatus::quarantined),
+                    .status_reason = row.text(2)},
+            .files = static_cast<std::size_t>(row.integer(3))};
+    });
+}
+
+template <typename Database>
+base::Status SqlCatalog<Database>::read_files_of_pages(const std::string& index,
+                                                       std::span<const PageFiles> pages, Serial up_to) const {
+    if (pages.empty()) return {};
+    std::vector<std::string> values{index};
+    std::unordered_map<std::string_view, sql::PageBeingRead> read;
+    for (const PageFiles& page : pages) {
+        values.push_back(page.project);
+        read.try_emplace(page.project, sql::PageBeingRead{page.files});
+    }
+    constexpr std::string_view begin =
+        "SELECT project, added_serial, filename, version, sha256, size_bytes, metadata_sha256, "
+        "metadata_size_bytes, requires_python, upload_time, yanked, yanked_reason, facts_json, state, "
+        "metadata_name, coalesce(provenance_sha256, ''), provenance_size_bytes FROM file "
+        "WHERE index_name = ? AND project IN ";
+    WHEELYARD_ASSIGN(auto query, sql::prepare_for_names(database_, begin, std::move(values)));
+    auto page = read.end();
+    while (true) {
         WHEELYARD_ASSIGN(const bool is_row, query.step());
         if (!is_row) break;
-        if (count == files.size()) files.emplace_back();
-        FileRow& row = files[count];
+        if (page == read.end() || page->first != query.view(0)) page = read.find(query.view(0));
+        if (page == read.end()) continue;
+        auto& [files, added] = page->second;
+        if (added.size() == files->size()) files->emplace_back();
+        FileRow& row = (*files)[added.size()];
+        added.push_back(query.integer(1));
         row.index = index;
-        row.project = project;
-        row.filename = query.view(0);
-        row.version = query.view(1);
-        row.sha256 = query.view(2);
-        row.size_bytes = static_cast<std::uint64_t>(query.integer(3));
-        row.metadata_sha256 = query.view(4);
-        row.metadata_size_bytes = static_cast<std::uint64_t>(query.integer(5));
-        row.requires_python = query.view(6);
-        row.upload_time = query.integer(7);
+        row.project = page->first;
+        row.filename = query.view(2);
+        row.version = query.view(3);
+        row.sha256 = query.view(4);
+        row.size_bytes = static_cast<std::uint64_t>(query.integer(5));
+        row.metadata_sha256 = query.view(6);
+        row.metadata_size_bytes = static_cast<std::uint64_t>(query.integer(7));
+        row.requires_python = query.view(8);
+        row.upload_time = query.integer(9);
         row.uploaded_by.clear();
-        row.yanked = query.integer(8) != 0;
-        row.yanked_reason = query.view(9);
-        row.facts_json = query.view(10);
-        row.state = sql::state_of(query.view(11));
+        row.yanked = query.integer(10) != 0;
+        row.yanked_reason = query.view(11);
+        row.facts_json = query.view(12);
+        row.state = sql::state_of(query.view(13));
         row.state_reason.clear();
         row.pinned = false;
-        row.metadata_name = query.view(12);
-        row.provenance_sha256 = query.view(13);
-        row.provenance_size_bytes = static_cast<std::uint64_t>(query.integer(14));
+        row.metadata_name = query.view(14);
+        row.provenance_sha256 = query.view(15);
+        row.provenance_size_bytes = static_cast<std::uint64_t>(query.integer(16));
         keep_offered_metadata(row);
     }
-    files.resize(count);
+    for (auto& [project, files] : read)
+        files.end(up_to);
     return {};
 }
 

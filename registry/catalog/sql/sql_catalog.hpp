@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -57,8 +58,10 @@ class SqlCatalog : public Catalog {
     base::Result<std::vector<FileRow>> files_after(std::string_view index, std::string_view filename,
                                                    std::size_t limit,
                                                    std::optional<FileState> state) const override;
-    base::Status read_files_of_page(const std::string& index, const std::string& project,
-                                    std::vector<FileRow>& files, Serial up_to) const override;
+    base::Result<std::vector<ProjectHead>> project_heads(const std::string& index,
+                                                         std::span<const std::string> names) const override;
+    base::Status read_files_of_pages(const std::string& index, std::span<const PageFiles> pages,
+                                     Serial up_to) const override;
     base::Result<std::optional<FileRow>> file(std::string_view index,
                                               std::string_view filename) const override;
     base::Result<std::vector<std::string>> indexes() const override;

@@ -150,10 +150,16 @@ TEST_CASE("what a page is made of is the files of one project, without what no p
                           .pinned = true,
                           .metadata_name = "Nine"};
     std::vector<catalog::FileRow> files;
-    REQUIRE(catalog.read_files_of_page("main", "six", files));
+    std::vector<catalog::FileRow> of_seven;
+    std::vector<catalog::FileRow> of_eight(1, used);
+    const std::vector<catalog::PageFiles> pages{{"eight", &of_eight}, {"six", &files}, {"seven", &of_seven}};
+    REQUIRE(catalog.read_files_of_pages("main", pages));
     CHECK(files.size() == 2);
     files.assign(3, used);
-    REQUIRE(catalog.read_files_of_page("main", "six", files));
+    REQUIRE(catalog.read_files_of_pages("main", pages));
+    REQUIRE(of_seven.size() == 1);
+    CHECK(of_seven[0].project == "seven");
+    CHECK(of_eight.empty());
     REQUIRE(files.size() == 2);
     if (files[0].version != "1.16.0") std::swap(files[0], files[1]);
     CHECK(files[0].index == "main");
@@ -178,8 +184,55 @@ TEST_CASE("what a page is made of is the files of one project, without what no p
     CHECK(files[1].metadata_name.empty());
     CHECK(files[1].metadata_size_bytes == row.metadata_size_bytes);
     CHECK(!files[1].pinned);
-    REQUIRE(catalog.read_files_of_page("main", "eight", files));
-    CHECK(files.empty());
+    REQUIRE(catalog.read_files_of_pages("main", {}));
+}
+
+TEST_CASE("files that came later are left out of a page, unless it has no others") {
+    const Fixture fixture;
+    const auto catalog_opened = fixture.open();
+    Catalog& catalog = *catalog_opened;
+    REQUIRE(catalog.add_file(row_of("main", "six", "1", 'a')));
+    REQUIRE(catalog.add_file(row_of("main", "six", "2", 'b')));
+    REQUIRE(catalog.add_file(row_of("main", "seven", "1", 'c')));
+    std::vector<catalog::FileRow> of_six;
+    std::vector<catalog::FileRow> of_seven;
+    const std::vector<catalog::PageFiles> pages{{"six", &of_six}, {"seven", &of_seven}};
+    REQUIRE(catalog.read_files_of_pages("main", pages, 1));
+    REQUIRE(of_six.size() == 1);
+    CHECK(of_six[0].version == "1");
+    CHECK(of_seven.size() == 1);
+}
+
+TEST_CASE("many projects are looked up at once, with their status and the number of their files") {
+    const Fixture fixture;
+    const auto catalog_opened = fixture.open();
+    Catalog& catalog = *catalog_opened;
+    const catalog::Cause cause{.actor = "anna", .reason = "bad", .time = 1};
+    REQUIRE(catalog.add_file(row_of("main", "six", "1", 'a')));
+    REQUIRE(catalog.add_file(row_of("main", "six", "2", 'b')));
+    REQUIRE(catalog.add_file(row_of("main", "seven", "1", 'c')));
+    REQUIRE(catalog.add_file(row_of("other", "six", "1", 'd')));
+    REQUIRE(catalog.add_file(row_of("other", "eight", "1", 'e')));
+    REQUIRE(catalog.delete_file({"main", "seven-1-py3-none-any.whl"}, cause));
+    REQUIRE(catalog.set_project_status({.index = "main",
+                                        .project = "six",
+                                        .status = catalog::ProjectStatus::archived,
+                                        .status_reason = "old"},
+                                       cause));
+    std::vector<std::string> names{"seven", "eight", "six"};
+    for (std::size_t number = names.size(); number < catalog::max_projects_at_once; ++number)
+        names.push_back("unknown" + std::to_string(number));
+    auto heads = catalog.project_heads("main", names).value();
+    REQUIRE(heads.size() == 2);
+    if (heads[0].row.project != "six") std::swap(heads[0], heads[1]);
+    CHECK(heads[0].row.index == "main");
+    CHECK(heads[0].row.status == catalog::ProjectStatus::archived);
+    CHECK(heads[0].row.status_reason == "old");
+    CHECK(heads[0].files == 2);
+    CHECK(heads[1].row.project == "seven");
+    CHECK(heads[1].row.status == catalog::ProjectStatus::active);
+    CHECK(heads[1].files == 0);
+    CHECK(catalog.project_heads("main", {}).value().empty());
 }
 
 TEST_CASE("events are read for pages without the details of files that are there, and with those that left") {

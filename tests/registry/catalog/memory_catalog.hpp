@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -49,7 +50,7 @@ struct MemoryRows {
     std::recursive_mutex mutex;  // held for a transaction, a snapshot or one read
 };
 
-class MemoryCatalog final : public Catalog {
+class MemoryCatalog : public Catalog {
   public:
     explicit MemoryCatalog(std::shared_ptr<MemoryRows> rows) : rows_(std::move(rows)) {}
 
@@ -115,17 +116,22 @@ class MemoryCatalog final : public Catalog {
         found.resize(std::min(found.size(), limit));
         return found;
     }
-    base::Status read_files_of_page(const std::string& index, const std::string& project,
-                                    std::vector<FileRow>& files, Serial up_to) const override {
-        files.clear();
+    base::Result<std::vector<ProjectHead>> project_heads(const std::string& index,
+                                                         std::span<const std::string> names) const override {
+        std::vector<ProjectHead> heads;
         const auto rows = now();
-        for (const auto& [name, held] : rows->files) {
-            if (name.first != index || held.row.project != project || held.added > up_to) continue;
-            FileRow& row = files.emplace_back(held.row);
-            row.uploaded_by.clear();
-            row.state_reason.clear();
-            row.pinned = false;
-            keep_offered_metadata(row);
+        for (const std::string& name : names) {
+            const auto found = rows->projects.find(name_of(index, name));
+            if (found == rows->projects.end()) continue;
+            heads.push_back({found->second, files(index, name).value().size()});
+        }
+        return heads;
+    }
+    base::Status read_files_of_pages(const std::string& index, std::span<const PageFiles> pages,
+                                     Serial up_to) const override {
+        for (const PageFiles& page : pages) {
+            read_page(index, page, up_to);
+            if (page.files->empty()) read_page(index, page, newest_of_all);
         }
         return {};
     }
@@ -362,6 +368,18 @@ class MemoryCatalog final : public Catalog {
     };
     [[nodiscard]] Locked now() const { return Locked(*rows_); }
 
+    void read_page(const std::string& index, const PageFiles& page, Serial up_to) const {
+        page.files->clear();
+        const auto rows = now();
+        for (const auto& [name, held] : rows->files) {
+            if (name.first != index || held.row.project != page.project || held.added > up_to) continue;
+            FileRow& row = page.files->emplace_back(held.row);
+            row.uploaded_by.clear();
+            row.state_reason.clear();
+            row.pinned = false;
+            keep_offered_metadata(row);
+        }
+    }
     static MemoryRows::Name name_of(std::string_view index, std::string_view name) {
         return {std::string(index), std::string(name)};
     }
