@@ -1,6 +1,7 @@
 #include "indexer/publish/gone_files.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <vector>
 
 namespace wheelyard::indexer {
@@ -30,13 +31,16 @@ bool is_first_of_source(const Touched& touched, const CatalogView& found) {
 base::Result<std::set<TreeFile>> gone_from_project(const catalog::Catalog& catalog,
                                                    const catalog::Inheritance& inheritance,
                                                    const ProjectName& name, const Touched& touched,
-                                                   const CatalogView& found) {
+                                                   const CatalogView& found,
+                                                   const std::vector<std::string>& indexes) {
     std::set<TreeFile> gone = touched.deleted;
     for (const auto& row : found.hidden)
         gone.insert({row.sha256, row.filename});
     if (touched.is_moved) {
-        WHEELYARD_ASSIGN(const auto everywhere, catalog.indexes());
-        WHEELYARD_TRY(add_files_of(catalog, everywhere, name.project, gone));
+        std::vector<std::string> others;  // `found` has the source's
+        std::copy_if(indexes.begin(), indexes.end(), std::back_inserter(others),
+                     [&](const std::string& index) { return index != found.source; });
+        WHEELYARD_TRY(add_files_of(catalog, others, name.project, gone));
     } else if (inheritance.inherits(name.index) && is_first_of_source(touched, found)) {
         WHEELYARD_TRY(add_files_of(catalog, inheritance.order(name.index), name.project, gone));
     }
@@ -47,10 +51,10 @@ base::Result<std::set<TreeFile>> gone_from_project(const catalog::Catalog& catal
 }
 
 base::Result<std::set<TreeFile>> gone_with_project(const catalog::Catalog& catalog,
-                                                   const std::string& project, const Touched& touched) {
+                                                   const std::string& project, const Touched& touched,
+                                                   const std::vector<std::string>& indexes) {
     std::set<TreeFile> gone = touched.deleted;
-    WHEELYARD_ASSIGN(const auto everywhere, catalog.indexes());
-    WHEELYARD_TRY(add_files_of(catalog, everywhere, project, gone));
+    WHEELYARD_TRY(add_files_of(catalog, indexes, project, gone));
     return gone;
 }
 

@@ -4,6 +4,7 @@
 
 #include <set>
 #include <string>
+#include <vector>
 
 #include "indexer/pages/project_view.hpp"
 #include "indexer/publish/touched.hpp"
@@ -13,15 +14,14 @@
 
 namespace wheelyard::indexer {
 
-// Deleted and quarantined files, and those of an index that supplied the project before.
-[[nodiscard]] base::Result<std::set<TreeFile>> gone_from_project(const catalog::Catalog& catalog,
-                                                                 const catalog::Inheritance& inheritance,
-                                                                 const ProjectName& name,
-                                                                 const Touched& touched,
-                                                                 const CatalogView& found);
-// For a project that its index no longer shows: all files that any index has or had.
+// Deleted and quarantined files, and those of an index that supplied the project before: if it is moved, any of `indexes`.
+[[nodiscard]] base::Result<std::set<TreeFile>> gone_from_project(
+    const catalog::Catalog& catalog, const catalog::Inheritance& inheritance, const ProjectName& name,
+    const Touched& touched, const CatalogView& found, const std::vector<std::string>& indexes);
+// For a project that its index no longer shows: all files that any of `indexes` has or had.
 [[nodiscard]] base::Result<std::set<TreeFile>> gone_with_project(const catalog::Catalog& catalog,
                                                                  const std::string& project,
-                                                                 const Touched& touched);
+                                                                 const Touched& touched,
+                                                                 const std::vector<std::string>& indexes);
 
 }  // namespace wheelyard::indexer

@@ -343,7 +343,10 @@ class PublishRun {
         if (settings_.on_view) settings_.on_view(name, found.view);
         // The events belong to another index that this project is hidden behind.
         if (!touched.is_moved && !touched.from.contains(found.source)) return {};
-        WHEELYARD_ASSIGN(const auto gone, gone_from_project(catalog_, inheritance_, name, touched, found));
+        if (touched.is_moved) WHEELYARD_TRY(find_indexes_with_projects());
+        const std::vector<std::string> none;
+        WHEELYARD_ASSIGN(const auto gone, gone_from_project(catalog_, inheritance_, name, touched, found,
+                                                            with_projects_ ? *with_projects_ : none));
         std::set<std::string> kept_names;
         if (!gone.empty()) {
             for (const auto& row : found.view.files)
@@ -354,6 +357,13 @@ class PublishRun {
         for (const auto& file : gone)
             gone_.push_back({name, file, kept_names.contains(file.filename)});
         return {};
+    }
+
+    // Reads all names of projects, so only where a rule has changed, and once for all projects of the run.
+    base::Status find_indexes_with_projects() {
+        if (with_projects_) return {};
+        return catalog_.indexes().map(
+            [this](std::vector<std::string> indexes) { with_projects_ = std::move(indexes); });
     }
 
     // Removes rows whose blob is missing or damaged; keeps the order.
@@ -380,7 +390,9 @@ class PublishRun {
             WHEELYARD_TRY(lock_.renew());
             const fs::path folder = project_folder(tree_, name.index, name.project);
             WHEELYARD_TRY(remove_pages(disk_, folder));
-            WHEELYARD_ASSIGN(const auto gone, gone_with_project(catalog_, name.project, touched));
+            WHEELYARD_TRY(find_indexes_with_projects());
+            WHEELYARD_ASSIGN(const auto gone,
+                             gone_with_project(catalog_, name.project, touched, *with_projects_));
             for (const auto& file : gone)
                 WHEELYARD_TRY(files_.retract(name.index, file, false));
             WHEELYARD_TRY(disk_.remove(folder));
@@ -473,6 +485,8 @@ class PublishRun {
     PublishedState state_;
     catalog::Serial files_known_up_to_ = 0;
     catalog::Inheritance inheritance_;
+    std::optional<std::vector<std::string>>
+        with_projects_;  // indexes whose files the tree may have, once asked
     // Buffers of the current folder, reused for all pages. HTML comes last: its existence marks the project
     // as published.
     std::vector<NamedBytes> pages_{{std::string(json_page), {}}, {std::string(html_page), {}}};

@@ -3,10 +3,13 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "indexer/publish/gone_files.hpp"
 #include "tests/registry/catalog/memory_catalog.hpp"
 #include "tests/registry/catalog/row_fixture.hpp"
 
@@ -23,14 +26,25 @@ class CountingCatalog final : public catalog::MemoryCatalog {
         const std::string& index, std::span<const std::string> names) const override {
         if (!names.empty()) ++queries;
         CHECK(names.size() <= catalog::max_projects_at_once);
-        return MemoryCatalog::project_heads(index, names);
+        is_reading_ = true;
+        auto heads = MemoryCatalog::project_heads(index, names);
+        is_reading_ = false;
+        return heads;
     }
     base::Status read_files_of_pages(const std::string& index, std::span<const catalog::PageFiles> pages,
                                      catalog::Serial up_to) const override {
         if (!pages.empty()) ++queries;
         return MemoryCatalog::read_files_of_pages(index, pages, up_to);
     }
+    base::Result<std::vector<catalog::FileRow>> files(std::string_view index,
+                                                      std::string_view project) const override {
+        if (!is_reading_) ++queries;
+        return MemoryCatalog::files(index, project);
+    }
     mutable int queries = 0;
+
+  private:
+    mutable bool is_reading_ = false;  // project_heads() counts with files()
 };
 
 struct Seen {
@@ -111,4 +125,22 @@ TEST_CASE("projects of many indexes are read together, each from the index that 
                                                  "gh200/six from base: 1", "gh200/torch from gh200: 1"});
     CHECK(seen.missing.size() == 4);
     CHECK(catalog.queries <= 6);
+}
+
+TEST_CASE("after a change of rules, what a project no longer shows is looked for in the other indexes only") {
+    CountingCatalog catalog(std::make_shared<catalog::MemoryRows>());
+    const std::vector<catalog::FileRow> rows{row_of("gh200", "torch", "2", 'c'),
+                                             row_of("base", "torch", "1", 'b')};
+    REQUIRE(catalog.add_files(rows));
+    const auto inheritance = *catalog.inheritance();
+    const auto found = *read_project(catalog, inheritance, "gh200", "torch");
+    Touched moved;
+    moved.is_moved = true;
+    const int before = catalog.queries;
+    CHECK(gone_from_project(catalog, inheritance, {"gh200", "torch"}, moved, *found, {"gh200"})->empty());
+    CHECK(catalog.queries == before);
+    const auto gone =
+        *gone_from_project(catalog, inheritance, {"gh200", "torch"}, moved, *found, {"base", "gh200"});
+    CHECK(gone == std::set<TreeFile>{{std::string(64, 'b'), rows[1].filename}});
+    CHECK(catalog.queries == before + 1);
 }
