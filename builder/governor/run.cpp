@@ -102,11 +102,12 @@ void set_environment(const std::string& socket, const std::string& root, unsigne
     if (!shims) return;
     const auto names = shimmed_names(search);
     const std::string folder = shim_folder_of(names);
-    if (shim_folder().empty()) remove_unused(std::filesystem::path(folder).parent_path(), "");
     if (const auto made = make_shims(folder, names); !made) {
         std::fprintf(stderr, "governor: cannot create shims: %s\n", made.error().text().c_str());
         return;
     }
+    // Only now: make_shims() refuses a folder that another user has prepared, with a link to ours in it.
+    if (shim_folder().empty()) remove_unused(std::filesystem::path(folder).parent_path(), "");
     set(shims_variable, folder);
     set("PATH", folder + ":" + search);
 }

@@ -29,7 +29,7 @@ bool is_of(const VersionPair& row, std::string_view package, std::string_view wi
 
 // `==2.4.0` → 2.4.0, of a row of a companion.
 Version version_of(const VersionPair& row) {
-    return *Version::parse(row.versions.substr(2));
+    return exact_version(row.package + row.versions)->second;
 }
 
 bool contains(const wheel::SpecifierSet& set, const Version& version) {

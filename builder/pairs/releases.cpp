@@ -21,7 +21,7 @@ struct Wheel {
 
 // "cp311" → 3.11; nullopt: of no particular CPython 3.
 std::optional<wheel::Version> python_of(const std::string& tag) {
-    if (!tag.starts_with("cp3")) return std::nullopt;
+    if (!tag.starts_with("cp3") || !base::parse_decimal(tag.substr(3))) return std::nullopt;
     const auto parsed = wheel::Version::parse("3." + tag.substr(3));
     return parsed ? std::optional(*parsed) : std::nullopt;
 }
@@ -84,9 +84,11 @@ base::Status read_metadata(io::HttpClient& http, const Wheel& wheel, Release& re
 }  // namespace
 
 std::string page_for_people(const std::string& index, const std::string& project) {
-    const auto url = base::parse_url(index);
+    auto url = base::parse_url(index);
     if (url && url->host == "pypi.org") return "https://pypi.org/project/" + project + "/";
-    return index + (index.ends_with('/') ? "" : "/") + project + "/";
+    if (url) url->userinfo.clear();
+    const std::string place = url ? url->text() : index;
+    return place + (place.ends_with('/') ? "" : "/") + project + "/";
 }
 
 base::Result<Project> read_project(Places& places, io::HttpClient& http, const std::string& name,

@@ -79,8 +79,17 @@ class TableText {
         }
         const std::string name = row.source.substr(0, row.source.find_last_not_of('/') + 1);
         const std::string key = name.substr(name.rfind('/') + 1) + "-releases";
-        lines_.push_back(member(key, row.source));
-        return key;
+        std::string free = key;
+        for (int number = 2; has_key(free); ++number)
+            free = key + "-" + std::to_string(number);
+        lines_.push_back(member(free, row.source));
+        return free;
+    }
+    // Whether it is the key of another source.
+    [[nodiscard]] bool has_key(const std::string& key) const {
+        return std::any_of(lines_.begin(), lines_.end(), [&](const std::string& line) {
+            return base::trim(base::replace_all(line.substr(0, line.find('=')), "\"", "")) == key;
+        });
     }
 
     std::vector<std::string> lines_;

@@ -374,15 +374,24 @@ class Planner {
         }
     }
 
-    // The site's cell of the package that this one is built against: the newest version that the recipe names.
+    // The site's cell of the package that this one is built against: the newest version that the recipe names. One whose
+    // newest companion is another serves only where no other does: somebody wants an older companion by its version.
     [[nodiscard]] const Cell* find_against(const VersionedCell& it) const {
+        const Cell* best = find_against(it, false);
+        return best != nullptr ? best : find_against(it, true);
+    }
+    [[nodiscard]] const Cell* find_against(const VersionedCell& it, bool has_newer) const {
         const Cell* best = nullptr;
         for (const auto& other : plan_.cells) {
             const auto version = Version::parse(other.version);
             if (other.package != it.recipe.against || other.python != it.cell.python || !version) continue;
             if (!it.cell.accelerator.empty() && other.accelerator != it.cell.accelerator) continue;
-            const auto own = companion_of(it.recipe, *version);
-            const bool fits = own && own->compare_public(it.version) == std::strong_ordering::equal;
+            const auto own = companions_of(it.recipe, *version);
+            const auto is_it = [&](const Version& one) {
+                return one.compare_public(it.version) == std::strong_ordering::equal;
+            };
+            const bool fits = has_newer ? std::any_of(own.begin(), own.end(), is_it)
+                                        : !own.empty() && is_it(*std::max_element(own.begin(), own.end()));
             if (!fits) continue;
             // What works with newer ones, too, is built against the oldest.
             const bool oldest = it.recipe.stable_abi.count(it.version.public_text()) != 0;

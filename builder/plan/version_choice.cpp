@@ -116,15 +116,21 @@ Choice choose_version(const ChoiceInput& input, const std::string& wanted) {
                 input.python.full_version};
 }
 
-std::optional<Version> companion_of(const Recipe& recipe, const Version& other) {
-    std::optional<Version> best;
+std::vector<Version> companions_of(const Recipe& recipe, const Version& other) {
+    std::vector<Version> all;
     for (const auto& [own, specifier] : recipe.against_versions) {
         const auto set = wheel::SpecifierSet::parse(specifier);
         const auto version = Version::parse(own);
-        if (!set || !version || !set->contains(other.without_local(), wheel::Prereleases::allowed)) continue;
-        if (!best || *best < *version) best = *version;
+        if (set && version && set->contains(other.without_local(), wheel::Prereleases::allowed))
+            all.push_back(*version);
     }
-    return best;
+    return all;
+}
+
+std::optional<Version> companion_of(const Recipe& recipe, const Version& other) {
+    const auto all = companions_of(recipe, other);
+    const auto best = std::max_element(all.begin(), all.end());
+    return best == all.end() ? std::nullopt : std::optional(*best);
 }
 
 }  // namespace wheelyard::builder

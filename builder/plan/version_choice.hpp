@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "builder/plan/plan.hpp"
 
@@ -38,7 +39,8 @@ struct Objection {
 // Whether a Requires-Python accepts this interpreter. An invalid one accepts every interpreter, as in pip.
 [[nodiscard]] bool accepts_python(const std::string& requires_python, const Python& python);
 
-// For a package that is built against another one: the newest version that its recipe names for `other`.
+// For a package that is built against another one: the versions that its recipe names for `other`, and the newest of them.
+[[nodiscard]] std::vector<wheel::Version> companions_of(const Recipe& recipe, const wheel::Version& other);
 [[nodiscard]] std::optional<wheel::Version> companion_of(const Recipe& recipe, const wheel::Version& other);
 
 }  // namespace wheelyard::builder

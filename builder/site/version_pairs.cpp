@@ -55,7 +55,7 @@ VersionPair read_pair(io::TomlTable& table) {
     for (const auto& row : use_rows) {
         if (row.text == use) pair.use = row.use;
     }
-    if (pair.use == PairUse::companion && !pair.versions.starts_with("=="))
+    if (pair.use == PairUse::companion && !exact_version(pair.package + pair.versions))
         table.report("versions", "a companion has one row for each version, such as `==0.19.0`; found `" +
                                      pair.versions + "`");
     pair.stable_abi = table.boolean_or("stable_abi", false);

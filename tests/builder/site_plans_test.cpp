@@ -18,6 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Whose documents we were given: each has a stack of today, too.
+const char* const documented[] = {"alliance", "archer2", "bede-gh200", "derecho", "frontier"};
 const char* const sites[] = {"alliance", "archer2", "bede-gh200", "derecho",
                              "frontier", "aurora",  "lumi",       "isambard-ai"};
 const char* const built_sites[] = {"alliance", "archer2", "bede-gh200",  "derecho",        "frontier",
@@ -83,7 +85,7 @@ TEST_CASE("every cell of a known site can be built") {
 
 TEST_CASE(
     "one key changes each site from its document's stack to today's, and nothing of the older one is left") {
-    for (const std::string name : sites) {
+    for (const std::string name : documented) {
         CAPTURE(name);
         const Known known = read_known(name, "today.toml");
         const Plan plan = make_plan(known.site, known.recipes, world_of(known));

@@ -11,6 +11,7 @@ fact.
 
 import argparse
 import copy
+import functools
 import re
 import shlex
 import sys
@@ -58,8 +59,17 @@ class Artefacts:
         self.page = (ROOT / "docs" / "how-to" / "sites" / f"{site}.md").read_text()
 
 
+# Mutations change one fact or one file each: the texts of the others are parsed once.
+@functools.cache
+def parsed_words(text):
+    return tuple(shlex.split(text.replace("\\\n", " "), comments=True))
+
+
 def words(text):
-    return shlex.split(text.replace("\\\n", " "), comments=True)
+    return list(parsed_words(text))
+
+
+parsed_toml = functools.cache(tomllib.loads)  # nobody changes what it returns
 
 
 def phase_of(script, name):
@@ -124,7 +134,7 @@ def job_of(header):
 class Check:
     def __init__(self, facts, artefacts):
         self.facts, self.files, self.problems = facts, artefacts, []
-        self.config = tomllib.loads(artefacts.config)
+        self.config = parsed_toml(artefacts.config)
 
     def problem(self, text):
         self.problems.append(f"{self.files.site}: {text}")
@@ -367,7 +377,7 @@ class Check:
         self.same("wants", facts, wants)
         self.same("requirements of users", [one["requirement"] for one in self.facts["installed"]], self.config["users"]["requirements"])
         beside = {(name, tag) for text in self.files.recipes.values()
-                  for name, tag in ((one["name"], one["tag"]) for one in tomllib.loads(text).get("beside", []))}
+                  for name, tag in ((one["name"], one["tag"]) for one in parsed_toml(text).get("beside", []))}
         self.same("repositories beside", {(one["name"], one["tag"]) for one in self.facts.get("beside", [])}, beside)
         self.same("[versions]", {(one["name"], one["version"]) for one in self.facts.get("provided", [])},
                   set(self.config.get("versions", {}).items()))
@@ -396,7 +406,7 @@ class Check:
 
     def required(self):
         """What an upstream's wheel requires and only its index has is a companion of it, in the version that it requires."""
-        pairs = tomllib.loads((ROOT / "site-configs/common/versions.toml").read_text())["pair"]
+        pairs = parsed_toml((ROOT / "site-configs/common/versions.toml").read_text())["pair"]
         for one in self.facts.get("required", []):
             name, _, version = one["requires"].partition("==")
             of_torch = one["package"], one["version"]
@@ -517,7 +527,7 @@ def line_mutations(artefacts):
 
 def place_mutations(facts, artefacts):
     """The site file with its state or its users' files where nodes do not see them, or where a purge takes them."""
-    config = tomllib.loads(artefacts.config)
+    config = parsed_toml(artefacts.config)
     for mount in facts["mount"]:
         if mount["on_nodes"] and not mount["purged_days"]:
             continue

@@ -11,6 +11,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import unittest
 from pathlib import Path
@@ -303,6 +304,27 @@ class Law(PathsCase):
         self.assertIn("No folder from which a library can be loaded", result.stderr)
         forms = {row["form"]: row["intercepted"] for row in self.summary()["forms"]}
         self.assertEqual((forms["by path"], forms["by name"]), (False, True))
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can be two other users")
+    def test_a_private_folder_prepared_by_another_user_names_nothing_to_remove(self):
+        user = 70_000 + os.getpid()
+        private, place = Path(f"/tmp/wheelyard-{user}"), Path(tempfile.mkdtemp(dir="/tmp"))
+        files = place / "files"
+        private.mkdir()
+        for path in (private, place):
+            self.addCleanup(shutil.rmtree, path)
+        (files / "old").mkdir(parents=True)
+        (private / "shims").symlink_to(files)
+        for path in (files, files / "old"):
+            os.chown(path, user, user)
+        os.utime(files / "old", (0, 0))
+        program = shutil.copy(GOVERNOR, place / "wheelyard-governor")
+        place.chmod(0o755)
+        result = subprocess.run([program, "--memory", "5G", "--cores", "2", "--", "true"], user=user, group=user, extra_groups=[],
+                                env={"PATH": "/usr/bin:/bin"}, cwd="/", capture_output=True, text=True, timeout=CAP_S)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("cannot create shims: Another user can write this folder", result.stderr)
+        self.assertTrue((files / "old").is_dir())
 
     def test_the_largest_process_is_named_if_it_was_no_compile(self):
         (self.folder / "crate.rs").write_text(f"300 {1500 * SLOWER} 0")

@@ -29,7 +29,7 @@ set_tests_properties(system/try PROPERTIES SKIP_RETURN_CODE 77)
 set_tests_properties(system/governor system/governor_groups system/governor_launcher system/governor_memory system/governor_paths system/governor_tools system/governor_v2
     PROPERTIES RUN_SERIAL TRUE)
 # Seconds of the longest in a run on two cores.
-foreach(long nodes:90 soak:60 wheelhouse:220 uploaded_sources:150 site_resolve:140 slurm:120 builder:120 reproduce:90 pbs:110 tasks:100 site_box:90 postgres:60 agent_kills:90 pbs_on_path:50 try:60 next_steps:45)
+foreach(long nodes:90 soak:60 wheelhouse:220 uploaded_sources:150 site_resolve:60 slurm:120 builder:120 reproduce:90 pbs:110 tasks:100 site_box:90 postgres:60 agent_kills:90 pbs_on_path:50 try:60 next_steps:45)
     string(REPLACE ":" ";" long ${long})
     list(GET long 0 name)
     list(GET long 1 seconds)

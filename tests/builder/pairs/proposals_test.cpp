@@ -99,6 +99,16 @@ TEST_CASE("rows are proposed, contradicted and lacking as the metadata of public
                                    });
 }
 
+TEST_CASE("a tag that names no minor version of Python is none of a release") {
+    testing::RecordedIndex index;
+    index.add("torch-2.16.0-cp3rc1-cp3rc1-linux_x86_64.whl",
+              "Metadata-Version: 2.1\nName: torch\nVersion: 2.16.0\nRequires-Python: >=3.11\n");
+    const auto outcome = run(run_pairs_check, index.url(), table, true);
+    CHECK(outcome.status == 1);
+    for (const auto& one : findings(outcome.out))
+        CHECK_MESSAGE(one.find("2.16") == std::string::npos, one);
+}
+
 TEST_CASE("an update adds the proposed rows, and the next check proposes none") {
     const testing::RecordedIndex index;
     const auto updated = run(run_pairs_update, index.url(), table);

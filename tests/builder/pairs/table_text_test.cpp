@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include "lib/base/text/text.hpp"
+
 namespace wheelyard::builder {
 namespace {
 
@@ -58,6 +60,19 @@ TEST_CASE("a row goes below the last of its package, a new package's below the l
         rest.erase(begin, rest.find('\n', at) + 1 - begin);
     }
     CHECK(rest == written);
+}
+
+TEST_CASE("another index of a project that has a source gets a key of its own") {
+    const std::string mirrored = base::replace_all(base::replace_all(written, "\"a\"", "\"vision-releases\""),
+                                                   "\na = ", "\nvision-releases = ");
+    const auto added =
+        add_pairs(mirrored, {row("vision", "==0.20.0", "https://mirror.example/simple/vision/"),
+                             row("vision", "==0.21.0", "https://mirror.example/simple/vision/")});
+    REQUIRE_MESSAGE(added.has_value(), added.error().text());
+    CHECK(added->ends_with("\nvision-releases-2 = \"https://mirror.example/simple/vision/\"\n"));
+    const auto parsed = parse_version_pairs(*added, "versions.toml");
+    REQUIRE_MESSAGE(parsed.has_value(), parsed.error().text());
+    CHECK(parsed->size() == 5);
 }
 
 TEST_CASE("a table that has no such list is left alone, with the row to add by hand") {

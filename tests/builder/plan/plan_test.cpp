@@ -667,6 +667,24 @@ TEST_CASE("what works with newer ones, too, is built against the oldest that the
     }
 }
 
+TEST_CASE("an older companion than the newest for a torch is built where somebody wants it by its version") {
+    Farm farm;
+    Recipe vision = farm.scene.recipes.of("vision");
+    vision.against_versions = {{"0.18.0", ">=2.3"}, {"0.19.0", ">=2.4"}};
+    farm.scene.recipes.add(vision);
+    farm.scene.site.wants = {{"torch", {"2.4.0"}, {"3.11"}, {"gh200"}},
+                             {"vision", {"0.18.0"}, {"3.11"}, {"gh200"}}};
+    CHECK(make_plan(farm.scene.site, farm.scene.recipes, farm.scene.world).cells.back().against ==
+          "torch==2.4.0+cu123");
+    // Each of two torches has its own newest.
+    farm.scene.site.wants = {{"torch", {"2.4.0", "2.3.0"}, {"3.11"}, {"gh200"}, {}, {"vision"}}};
+    const Plan plan = make_plan(farm.scene.site, farm.scene.recipes, farm.scene.world);
+    REQUIRE(plan.cells.size() == 4);
+    CHECK(plan.cells[1].against == "torch==2.4.0+cu123");
+    CHECK(plan.cells[3].version == "0.18.0+cu123");
+    CHECK(plan.cells[3].against == "torch==2.3.0+cu123");
+}
+
 TEST_CASE("a companion waits if only a staging index has its torch, because its build would not find it") {
     Farm farm;
     Attempt torch = attempt("w1", "torch-2.4.0+cu123-cp311", State::done, "2.4.0+cu123");

@@ -66,6 +66,8 @@ TEST_CASE("an invalid row is rejected with its position") {
         {"allowed = \"<4\"", "allowed = \"\"", "expected a specifier"},
         {"use = \"run\"", "use = \"runs\"", "did you mean `run`"},
         {"\"==0.19.0\"", "\">=0.19.0\"", "a companion has one row for each version"},
+        {"\"==0.19.0\"", "\"==0.19.*\"", "a companion has one row for each version"},
+        {"\"==0.19.0\"", "\"==0.19.0,!=0.19.1\"", "a companion has one row for each version"},
         {"source = \"a\", why", "source = \"b\", why", "no such key in [sources]: `b`"},
         {"\"Torch\"", "\"-\"", "not a project name (PEP 508)"},
         {"why = \"old\"", "reason = \"old\"", "reason"},
