@@ -20,15 +20,14 @@ void warn(const char* event, const std::string& what, const base::Error& error) 
     io::log_warn(event, {{"what", what}, {"error", error.text()}});
 }
 
-// The status is for everybody who reads the index.
+}  // namespace
+
 void remove_logs(status::SiteReport& report) {
     for (status::AttemptReport& attempt : report.attempts)
         attempt.log_tail.clear();
     for (status::FailureReport& failure : report.failures)
         failure.log_tail.clear();
 }
-
-}  // namespace
 
 SiteReports::SiteReports(ConfigView config, ShowStatus show, const base::Clock& clock, OpenRequests requests,
                          NoteReport note, std::unique_ptr<nodes::ReportBoard> board)

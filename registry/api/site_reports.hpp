@@ -31,6 +31,9 @@ using ShowStatus = std::function<base::Result<bool>(const std::filesystem::path&
 // The requests to an index that have not ended, at most status::max_requests_per_index.
 using OpenRequests = std::function<std::vector<status::RequestReport>(const std::string& index)>;
 
+// For those who do not read the logs of the index.
+void remove_logs(status::SiteReport& report);
+
 // Told of each report before it is kept.
 using NoteReport = std::function<void(const status::SiteReport& report)>;
 
