@@ -71,7 +71,9 @@ class SiteReports {
     void read_folder(const std::string& index);
     [[nodiscard]] base::Status make_room(const Key& key);
     // False: not newer than the known one.
-    [[nodiscard]] base::Result<bool> take(status::SiteReport report, const std::string& text);
+    // `note`: empty for what another node was told, which has noted it; by now that may be an older one.
+    [[nodiscard]] base::Result<bool> take(status::SiteReport report, const std::string& text,
+                                          const NoteReport& note);
     [[nodiscard]] base::Status take_from_board();
     void put_on_board(const nodes::BoardReport& report);
     [[nodiscard]] bool has_shown(const IndexConfig& index) const;

@@ -248,6 +248,23 @@ TEST_CASE("what one node was told the others show, with the requests that ended 
     CHECK(again.list().size() == 1);
 }
 
+TEST_CASE("only the node that was told notes the builds of a report") {
+    SiteFixture farm;
+    std::map<std::pair<std::string, std::string>, nodes::BoardReport> rows;
+    int noted = 0;
+    const registry::NoteReport note = [&](const status::SiteReport&) { ++noted; };
+    registry::SiteReports told(farm.config, farm.show, farm.clock, {}, note,
+                               std::make_unique<MemoryReports>(rows));
+    registry::RegistryConfig other_config = farm.config;
+    other_config.store = farm.config.store / "other";
+    registry::SiteReports other(other_config, farm.show, farm.clock, {}, note,
+                                std::make_unique<MemoryReports>(rows));
+    REQUIRE(told.keep(farm.report()));
+    other.follow();
+    CHECK(other.list().size() == 1);
+    CHECK(noted == 1);
+}
+
 TEST_CASE("a site that made room for another leaves the board, too") {
     SiteFixture farm;
     std::map<std::pair<std::string, std::string>, nodes::BoardReport> rows;
