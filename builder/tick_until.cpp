@@ -1,6 +1,9 @@
 #include "builder/tick_until.hpp"
 
 #include <algorithm>
+#include <map>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -56,6 +59,25 @@ std::int64_t next_tick_ms(std::int64_t unchanged_ms) {
     return std::clamp(unchanged_ms / run_poll_share, run_poll_ms, max_run_poll_ms);
 }
 
+namespace {
+
+// Notes the cells that are over, and adds those that the plan no longer has.
+void note_over(Plan& plan, std::map<std::string, Cell>& over) {
+    std::set<std::string> names;
+    for (const Cell& cell : plan.cells) {
+        names.insert(cell.name);
+        if (cell.state == CellState::have || cell.state == CellState::given_up ||
+            cell.state == CellState::impossible)
+            over.insert_or_assign(cell.name, cell);
+        else
+            over.erase(cell.name);
+    }
+    for (const auto& [name, cell] : over)
+        if (!names.contains(name)) plan.cells.push_back(cell);
+}
+
+}  // namespace
+
 base::Result<Plan> tick_until(Workplace& place, Screen& screen,
                               const std::function<bool(const TickReport&)>& is_enough) {
     StatusSender sender(place, [&screen](const std::string& text) { screen.line(base::printable(text)); });
@@ -63,6 +85,8 @@ base::Result<Plan> tick_until(Workplace& place, Screen& screen,
     base::UnixMicros useful = changed;               // when waiting last made sense
     bool says_who_works = true;
     std::vector<std::string> before;
+    std::map<std::string, Cell>
+        over;  // also of tasks, which leave the plan when the registry knows their end
     while (true) {
         auto report = place.agent().tick();
         if (!report && report.error().kind != base::ErrorKind::busy) return tl::unexpected(report.error());
@@ -84,7 +108,9 @@ base::Result<Plan> tick_until(Workplace& place, Screen& screen,
             sender.after_tick(report->plan, report->moved || is_settled(*report));
             if (const auto told = notify_after_tick(place, *report); !told)
                 screen.line(base::printable(told.error().text()));
-            if (is_enough(*report)) return std::move(report->plan);
+            const bool is_last = is_enough(*report);
+            note_over(report->plan, over);
+            if (is_last) return std::move(report->plan);
             active = std::move(report->active);
             is_working = std::any_of(active.begin(), active.end(), [](const Attempt& a) {
                 return a.state == State::running || is_queued_or_preparing(a);

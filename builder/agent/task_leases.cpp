@@ -351,7 +351,18 @@ base::Status TaskLeases::send_log(ClaimRecord& record, const Attempt& attempt) {
     return {};
 }
 
+// Everybody who sees the request reads why it failed, in words of the log.
+void TaskLeases::hide_secrets_of(wire::Outcome& outcome) const {
+    if (!outcome.diagnosis) return;
+    wire::Diagnosis& why = *outcome.diagnosis;
+    const auto secrets = secrets_of(parts_.site);
+    if (!secrets) why.first_error.clear();  // what cannot be hidden is not sent
+    for (std::string* text : {&why.error.sentence, &why.error.value, &why.error.advice, &why.first_error})
+        *text = hide_secrets(std::move(*text), secrets.value_or(std::vector<std::string>()));
+}
+
 bool TaskLeases::end(const ClaimRecord& record, wire::Outcome outcome) {
+    hide_secrets_of(outcome);
     wire::TaskEnd report{record.claim, std::move(outcome)};
     if (wire::render_task_end(report).size() > max_outcome_bytes) {
         report.outcome.provenance = {};

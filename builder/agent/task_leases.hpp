@@ -64,6 +64,7 @@ class TaskLeases {
     [[nodiscard]] std::string cell_of(const wire::TaskWish& wish) const;
     [[nodiscard]] base::Status send_log(ClaimRecord& record, const Attempt& attempt);
     // True: the registry accepted or refused the outcome for good; the record can be dropped.
+    void hide_secrets_of(wire::Outcome& outcome) const;
     [[nodiscard]] bool end(const ClaimRecord& record, wire::Outcome outcome);
     [[nodiscard]] base::Status drop(const std::string& claim);
     void say(const ClaimRecord& record, const std::string& text) const;

@@ -31,8 +31,8 @@ void find_tokens(std::string_view text, std::vector<Range>& found) {
 void find_passwords(std::string_view text, std::vector<Range>& found) {
     for (std::size_t at = text.find("://"); at != std::string_view::npos; at = text.find("://", at + 3)) {
         const std::size_t end = std::min(text.find_first_of(" \t\r\n\"'<>/?#", at + 3), text.size());
-        const std::size_t host = text.substr(0, end).rfind('@');
-        if (host != std::string_view::npos && host >= at + 3) found.push_back({at + 3, host});
+        const std::size_t host = text.substr(at + 3, end - at - 3).rfind('@');
+        if (host != std::string_view::npos) found.push_back({at + 3, at + 3 + host});
     }
 }
 

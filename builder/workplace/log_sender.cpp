@@ -18,6 +18,8 @@ using Word = LogAnswer::Word;
 
 constexpr std::string_view sent_logs_format = "wheelyard.sent_logs/1";
 constexpr std::uint64_t max_sent_logs_bytes = base::mib;
+constexpr base::UnixMicros ask_again_after = std::int64_t{3'600} * 1'000'000;  // a registry that kept no logs
+constexpr std::int64_t no_more = INT64_MAX;                                    // of a log that is full
 
 std::int64_t size_of(const fs::path& file) {
     std::error_code error;
@@ -56,12 +58,14 @@ SentLogs parse_sent_logs(std::string_view text) {
 }
 
 base::Status LogSender::send(const std::vector<Attempt>& attempts, const std::vector<std::string>& secrets) {
-    if (is_absent_) return {};
+    const base::UnixMicros now = place_.clock().now();
+    if (is_absent_ && now - asked_ < ask_again_after) return {};
+    is_absent_ = false;
+    asked_ = now;
     const fs::path file = place_.site().state_directory / "sent_logs.json";
     const auto text = base::read_file(file, max_sent_logs_bytes);
     known_ = text ? parse_sent_logs(*text) : SentLogs();
     const std::string before = text.value_or("");
-    const base::UnixMicros now = place_.clock().now();
     if (known_.since == 0) known_.since = now;
     const auto sent = send_all(attempts, secrets);
     if (sent && !is_absent_) known_.since = std::max(known_.since, now);
@@ -123,7 +127,8 @@ base::Result<bool> LogSender::send_one(const Attempt& attempt, SentLog& log,
         WHEELYARD_ASSIGN(const std::string piece, next_piece(attempt, log, secrets));
         if (piece.empty()) return !is_over(attempt.state);
         WHEELYARD_ASSIGN(const Word word, ask(log.sent, piece));
-        if (word == Word::full) return false;
+        if (word == Word::full) log.sent = no_more;
+        if (word == Word::full) return !is_over(attempt.state);
         if (word != Word::kept) return !is_over(attempt.state) || word == Word::gap;
     }
     return true;

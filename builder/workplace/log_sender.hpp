@@ -52,7 +52,8 @@ class LogSender {
     Workplace& place_;
     io::HttpClient& http_;
     SentLogs known_;
-    bool is_absent_ = false;  // the registry keeps no logs
+    bool is_absent_ = false;  // the registry keeps no logs, as it answered at asked_
+    base::UnixMicros asked_ = 0;
 };
 
 }  // namespace wheelyard::builder

@@ -55,12 +55,13 @@ void StatusSender::after_tick(const Plan& plan, bool moved) {
     if (!reports && now - logs_sent_ < logs_every_ms * 1000) return;
     logs_sent_ = now;
     if (!reports) {
-        // What keeps a log away is told with the next report.
-        static_cast<void>(send_logs());
+        // What keeps a log away is told with the next report. A build that no report has named has no log there.
+        if (has_reported_) static_cast<void>(send_logs());
         return;
     }
     sent_ = now;
     auto sent = send(plan);
+    has_reported_ = sent.has_value();
     if (sent) sent = send_logs();
     note(sent);
 }

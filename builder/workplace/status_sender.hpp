@@ -43,6 +43,7 @@ class StatusSender {
     LogSender logs_{place_, http_};
     base::UnixMicros sent_ = 0;
     base::UnixMicros logs_sent_ = 0;
+    bool has_reported_ = false;  // the registry has the last report
 };
 
 }  // namespace wheelyard::builder

@@ -38,7 +38,7 @@ wire::Answered<http::ApiReply> SiteApi::answer(const http::ApiRequest& request) 
                                                                 : may_read_all(parts_.config, *token, index);
     if (parts_.config.find_index(index) == nullptr || !is_known)
         return refuse("index.unknown", "There is no index with this name", index, "GET / lists the indexes");
-    return request.operation == report_operation ? report(request, *token) : show(request);
+    return request.operation == report_operation ? report(request, *token) : show(request, *token);
 }
 
 wire::Answered<http::ApiReply> SiteApi::report(const http::ApiRequest& request, const Identity& token) {
@@ -55,12 +55,14 @@ wire::Answered<http::ApiReply> SiteApi::report(const http::ApiRequest& request, 
     return http::ApiReply{.status = 200, .json = R"({"format":"wheelyard.site_kept/1"})"};
 }
 
-wire::Answered<http::ApiReply> SiteApi::show(const http::ApiRequest& request) const {
+wire::Answered<http::ApiReply> SiteApi::show(const http::ApiRequest& request, const Identity& token) const {
     const std::string site = parameter(request, "site");
-    const auto found = parts_.reports.find(parameter(request, "index"), site);
+    const IndexConfig& index = *parts_.config.find_index(parameter(request, "index"));
+    auto found = parts_.reports.find(index.name, site);
     if (!found)
         return refuse("site.unknown", "No site of this name reports to this index", site,
                       "GET /api/v1/sites lists the sites");
+    if (!may_read_logs(parts_.config, token, index, {})) remove_logs(*found);
     return http::ApiReply{.status = 200, .json = status::render_site_report(*found)};
 }
 

@@ -27,7 +27,8 @@ class SiteApi {
   private:
     [[nodiscard]] wire::Answered<http::ApiReply> report(const http::ApiRequest& request,
                                                         const Identity& token);
-    [[nodiscard]] wire::Answered<http::ApiReply> show(const http::ApiRequest& request) const;
+    [[nodiscard]] wire::Answered<http::ApiReply> show(const http::ApiRequest& request,
+                                                      const Identity& token) const;
     [[nodiscard]] http::ApiReply list(const Identity& token) const;
     SiteApiParts parts_;
 };

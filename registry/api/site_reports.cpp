@@ -20,15 +20,14 @@ void warn(const char* event, const std::string& what, const base::Error& error) 
     io::log_warn(event, {{"what", what}, {"error", error.text()}});
 }
 
-// The status is for everybody who reads the index.
+}  // namespace
+
 void remove_logs(status::SiteReport& report) {
     for (status::AttemptReport& attempt : report.attempts)
         attempt.log_tail.clear();
     for (status::FailureReport& failure : report.failures)
         failure.log_tail.clear();
 }
-
-}  // namespace
 
 SiteReports::SiteReports(ConfigView config, ShowStatus show, const base::Clock& clock, OpenRequests requests,
                          NoteReport note, std::unique_ptr<nodes::ReportBoard> board)
@@ -82,7 +81,7 @@ base::Status SiteReports::take_from_board() {
         if (known && known->time >= one.time) continue;
         WHEELYARD_ASSIGN(const nodes::BoardReport read, board_->read(one.index, one.site));
         auto report = status::parse_site_report(read.text);
-        const auto taken = report ? take(*std::move(report), read.text) : base::fail(report.error());
+        const auto taken = report ? take(*std::move(report), read.text, {}) : base::fail(report.error());
         if (!taken) warn("sites.not_taken", one.site, taken.error());
     }
     return {};
@@ -167,20 +166,21 @@ base::Status SiteReports::keep(status::SiteReport report) {
                           base::render_rfc3339(report.time), "set the clock of the agent's machine",
                           base::Recovery::person);
     nodes::BoardReport shared{report.index, report.site, report.time, status::render_site_report(report)};
-    WHEELYARD_ASSIGN(const bool is_new, take(std::move(report), shared.text));
+    WHEELYARD_ASSIGN(const bool is_new, take(std::move(report), shared.text, note_));
     if (!is_new) return {};
     put_on_board(shared);
     show(shared.index);
     return {};
 }
 
-base::Result<bool> SiteReports::take(status::SiteReport report, const std::string& text) {
+base::Result<bool> SiteReports::take(status::SiteReport report, const std::string& text,
+                                     const NoteReport& note) {
     Key key(report.index, report.site);
     const std::lock_guard<std::mutex> lock(mutex_);
     const auto known = reports_.find(key);
     if (known != reports_.end() && known->second.time >= report.time) return false;
     WHEELYARD_TRY(make_room(key));
-    if (note_) note_(report);
+    if (note) note(report);
     reports_.insert_or_assign(key, std::move(report));
     const fs::path folder = file_of(key).parent_path();
     auto written = base::make_private_directories(folder.parent_path());  // a report names projects

@@ -31,6 +31,9 @@ using ShowStatus = std::function<base::Result<bool>(const std::filesystem::path&
 // The requests to an index that have not ended, at most status::max_requests_per_index.
 using OpenRequests = std::function<std::vector<status::RequestReport>(const std::string& index)>;
 
+// For those who do not read the logs of the index.
+void remove_logs(status::SiteReport& report);
+
 // Told of each report before it is kept.
 using NoteReport = std::function<void(const status::SiteReport& report)>;
 
@@ -68,7 +71,9 @@ class SiteReports {
     void read_folder(const std::string& index);
     [[nodiscard]] base::Status make_room(const Key& key);
     // False: not newer than the known one.
-    [[nodiscard]] base::Result<bool> take(status::SiteReport report, const std::string& text);
+    // `note`: empty for what another node was told, which has noted it; by now that may be an older one.
+    [[nodiscard]] base::Result<bool> take(status::SiteReport report, const std::string& text,
+                                          const NoteReport& note);
     [[nodiscard]] base::Status take_from_board();
     void put_on_board(const nodes::BoardReport& report);
     [[nodiscard]] bool has_shown(const IndexConfig& index) const;

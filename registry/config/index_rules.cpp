@@ -173,6 +173,10 @@ void check_readers(std::vector<io::TomlTable>& tables, const RegistryConfig& con
                               "`" + staging->name + "` and `" + index.name +
                                   "` must have the same `read`: a private wheel is never promoted to "
                                   "a public index, nor staged in one");
+        if (staging != nullptr && staging->are_logs_for_tokens != index.are_logs_for_tokens)
+            tables[at].report("staging",
+                              "`" + staging->name + "` and `" + index.name +
+                                  "` must have the same `read_logs`: each shows the builds for both");
         if (index.is_private) continue;
         for (const std::string& parent : index.inherits) {
             if (config.is_private(parent))

@@ -115,7 +115,8 @@ class Connection {
     [[nodiscard]] bool is_for_writer(const RequestHead& head, const Route& route) const;
     Task<bool> answer_by_writer(const RequestHead& head, const Route& route);
     Task<std::optional<wire::Problem>> refusal_before_forward(const RequestHead& head, const Route& route);
-    Task<bool> run_forward(const RequestHead& head, Body& body, Reply& reply);
+    // `max_now`: it is refused while others take so many slots.
+    Task<bool> run_forward(const RequestHead& head, Body& body, Reply& reply, std::size_t max_now);
     Task<Reply> answer_fetched_by_writer(const RequestHead& head, const Route& route);
 
     // connection_resumable.cpp

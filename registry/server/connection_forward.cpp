@@ -71,7 +71,11 @@ Connection::Task<bool> Connection::answer_by_writer(const RequestHead& head, con
     if (refused) {
         reply = reply_problem(*refused);
     } else {
-        const bool there = co_await run_forward(head, body, reply);
+        const Operation* operation =
+            route.kind == RouteKind::api ? find_operation(head.method, route.api_path) : nullptr;
+        const bool is_open = operation != nullptr && !operation->needs_token;
+        const bool there =
+            co_await run_forward(head, body, reply, is_open ? max_forwards_of_strangers : max_forwards);
         if (!there) co_return false;
     }
     open_to_other_origins(reply, route);
@@ -80,7 +84,7 @@ Connection::Task<bool> Connection::answer_by_writer(const RequestHead& head, con
     co_return again;
 }
 
-// A stranger, who may send slowly, takes none of the few slots. What a token permits the writer decides.
+// A stranger, who may send slowly, takes none of the few slots, or few for what needs no token. What a token permits the writer decides.
 Connection::Task<std::optional<wire::Problem>> Connection::refusal_before_forward(const RequestHead& head,
                                                                                   const Route& route) {
     const Operation* operation =
@@ -100,8 +104,9 @@ Connection::Task<std::optional<wire::Problem>> Connection::refusal_before_forwar
 }
 
 // Returns false if the client is gone.
-Connection::Task<bool> Connection::run_forward(const RequestHead& head, Body& body, Reply& reply) {
-    const Slot slot(shared_.forwards_now, max_forwards);
+Connection::Task<bool> Connection::run_forward(const RequestHead& head, Body& body, Reply& reply,
+                                               std::size_t max_now) {
+    const Slot slot(shared_.forwards_now, max_now);
     if (!slot.taken()) {
         reply = reply_problem(forwards_busy());
         co_return true;
@@ -148,7 +153,7 @@ Connection::Task<Reply> Connection::answer_fetched_by_writer(const RequestHead& 
     if (!slot.taken()) co_return reply_problem(forwards_busy());
     Body none;
     Reply fetched;
-    co_await run_forward(wanted, none, fetched);
+    co_await run_forward(wanted, none, fetched, max_forwards);
     if (is_metadata || fetched.status >= 300) co_return fetched;
     co_return answer_route(head, route);
 }

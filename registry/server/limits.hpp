@@ -29,6 +29,7 @@ inline constexpr std::size_t max_upstream_waits_of_a_client = 768;
 
 // Requests that another node answers: each uses as much as an upload, and waits on a thread of its own while it does.
 inline constexpr std::size_t max_forwards = 32;
+inline constexpr std::size_t max_forwards_of_strangers = 8;  // of them: who has a token finds the others free
 inline constexpr std::size_t forward_threads = 16;
 inline constexpr std::size_t max_forwarded_fetches =
     8;  // of files, which may take minutes; uploads need threads, too

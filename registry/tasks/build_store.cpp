@@ -142,17 +142,18 @@ Result<bool> BuildStore::remove_old(base::UnixMicros now) {
                                                     : rows_->changed_before(old, WhichBuilds::all, at_once));
         std::int64_t left = counts.builds;
         std::int64_t bytes = counts.log_bytes;
+        const auto is_enough = [&] { return counts.log_bytes - bytes >= limits_.max_bytes_at_once; };
         for (const BuildRow& row : found) {
-            if (row.changed >= old && left <= limits_.max_builds) break;
+            if (is_enough() || (row.changed >= old && left <= limits_.max_builds)) break;
             WHEELYARD_TRY(rows_->remove(row.key));
             bytes -= row.log_bytes;
             --left;
         }
-        is_all = counts.builds - left < max_removed_at_once;
+        is_all = counts.builds - left < max_removed_at_once && !is_enough();
         if (bytes <= limits_.max_log_bytes) return {};
         WHEELYARD_ASSIGN(auto with_log, rows_->changed_before(now, WhichBuilds::over_with_log, at_once));
         for (BuildRow& row : with_log) {
-            if (bytes <= limits_.max_log_bytes) break;
+            if (is_enough() || bytes <= limits_.max_log_bytes) break;
             bytes -= row.log_bytes;
             WHEELYARD_TRY(rows_->remove_log(row.key));
             row.log_bytes = row.log_pieces = 0;

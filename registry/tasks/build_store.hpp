@@ -26,6 +26,8 @@ struct BuildLimits {
     std::int64_t kept_days = 90;  // since it last changed
     std::int64_t max_builds = tasks::max_builds;
     std::int64_t max_log_bytes = max_build_log_bytes;  // of all
+    std::int64_t max_bytes_at_once =
+        max_log_bytes_removed_at_once;  // a change that removes what is old stops there
 };
 
 struct KeptBuild {

@@ -149,14 +149,20 @@ Result<TaskStore::Swept> TaskStore::remove_old(base::UnixMicros now) {
     return swept;
 }
 
-// Those that await one are few, by the limits of ask().
+// Others that await one, with uploaded sources, may be many.
 Status TaskStore::refuse_unapproved(base::UnixMicros now) {
+    const base::UnixMicros old = now - approval_days * s_per_day * micros_per_s;
     TaskFilter filter;
     filter.state = TaskState::awaits_approval;
-    WHEELYARD_ASSIGN(const std::vector<Task> waiting, rows_->list(filter, {}, max_tasks_returned));
-    for (const Task& task : waiting) {
-        if (!is_of_stranger(task) || task.asked >= now - approval_days * s_per_day * micros_per_s) continue;
-        WHEELYARD_TRY(move(task, TaskState::cancelled, "rejected: nobody approved it in time"));
+    std::string after;
+    for (bool is_more = true; is_more;) {
+        WHEELYARD_ASSIGN(const std::vector<Task> waiting, rows_->list(filter, after, max_tasks_returned));
+        is_more = waiting.size() == max_tasks_returned && waiting.back().asked < old;
+        if (is_more) after = waiting.back().id;
+        for (const Task& task : waiting) {
+            if (is_of_stranger(task) && task.asked < old)
+                WHEELYARD_TRY(move(task, TaskState::cancelled, "rejected: nobody approved it in time"));
+        }
     }
     return {};
 }

@@ -48,7 +48,7 @@ class BrowserTest(unittest.TestCase):
         cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
         far = '[[index.upstream]]\nname = "gone"\nurl = "http://127.0.0.1:1/simple/"\nprivate_hosts = ["127.0.0.1"]'
         cls.farm = Farm((*SAMPLE_INDEXES, "lab", "far"), settings=SAMPLE_SETTINGS,
-                        index_settings=SAMPLE_TITLES | {"lab": 'read = "token"', "far": far})
+                        index_settings=SAMPLE_TITLES | {"archer2": SAMPLE_TITLES["archer2"] + '\nask = "anyone"', "lab": 'read = "token"', "far": far})
         cls.addClassCleanup(cls.farm.__exit__)
         cls.farm.start()
         fill(cls.farm, cls.folder / "wheels")
@@ -317,6 +317,48 @@ class BrowserTest(unittest.TestCase):
         field.send_keys("wy_wrong", Keys.ENTER)
         wait_until(lambda: len(browser.texts("#tokens tbody td")) == 1 and len(browser.texts("#storage tbody td")) == 1)
         self.assertEqual(browser.texts("#indexes tbody th"), [])
+
+    def test_an_operator_approves_what_a_stranger_asks_for_and_refuses_the_other(self):
+        browser = self.browser
+        self.addCleanup(browser.run, "sessionStorage.clear()")
+        browser.run("sessionStorage.clear()")
+        for python in ("3.12", "3.13"):
+            browser.open(f"/archer2/builds/?package=numpy&version=2.1.0&python={python}")
+            wait_until(lambda: browser.find("#request-form button").is_displayed())
+            browser.find("#request-form button").click()
+            wait_until(lambda: any("awaits approval" in text for text in browser.texts("#requests li")))
+        page = browser.find("#requests a").get_attribute("href").removeprefix(self.farm.url)  # of the one for 3.13
+        browser.open(PAGES["operators"] + "?index=archer2")
+        token = self.farm.create_token(name="approver", actions=("approve", "task"))
+        browser.find("[name=token]").send_keys(token, Keys.ENTER)
+        rows = lambda: [text for text in browser.texts("#requests tbody tr") if "numpy 2.1.0" in text]
+        wait_until(lambda: len(rows()) == 2)
+        self.assertEqual([("public:" in text, "recipe" in text) for text in rows()], [(True, True)] * 2)
+        browser.find('#requests [aria-label="Approve numpy 2.1.0"]').click()  # the first: for 3.12
+        wait_until(lambda: len(rows()) == 1)
+        browser.find("[name=reason]").send_keys("too new")
+        browser.find('#requests [aria-label="Refuse numpy 2.1.0"]').click()
+        wait_until(lambda: not rows())
+        browser.run("sessionStorage.clear()")
+        browser.open(page)
+        wait_until(lambda: "cancelled" in browser.find("#title").text)
+        self.assertIn("rejected by approver: too new", browser.find("main").text)  # whoever reads the index reads its logs and names
+        with urllib.request.urlopen(f"{self.farm.url}/archer2/status.json") as reply:
+            (left,) = [one for one in json.load(reply)["requests"] if one["package"] == "numpy"]
+        self.assertEqual((left["python"], left["state"]), ("3.12", "queued"))
+        self.post(f"/api/v1/tasks/{left['id']}/cancel", token, {"format": "wheelyard.change/1", "reason": "tested"})
+
+    def test_a_log_shows_the_last_state_of_a_line_and_an_old_token_of_the_tab_hides_nothing(self):
+        browser = self.browser
+        request = urllib.request.Request(f"{self.farm.url}/api/v1/indexes/bede-gh200/builds/bede/w1kq7x9aab3aaa/log?offset=0", data=b"10%\r20%\r30%\r\nsecond\n",
+                                         headers={"Authorization": f"Bearer {self.farm.create_token(name='logs')}"})
+        urllib.request.urlopen(request).close()
+        browser.open("/")
+        browser.run("sessionStorage.setItem('wheelyard-token', 'wy_old')")
+        self.addCleanup(browser.run, "sessionStorage.clear()")
+        browser.open(PAGES["log"] + "#L2")
+        wait_until(lambda: browser.texts("pre.lines .line") == ["130%", "2second"])
+        self.assertEqual(browser.texts("pre.lines .chosen"), ["2second"])
 
     def test_an_operator_sees_the_indexes_and_archives_one(self):
         token = self.farm.create_token("*", name="archivist", actions=("index",))

@@ -142,7 +142,7 @@ class TasksTest(FarmCase):
         farm = self.fresh_farm()
         write_sdist(self.sources.folder, "yard-bad", "1.0", c_source="#include <this_cluster_has_not.h>\n")
         task = self.asker.ask_for("yard-bad")
-        self.agent(farm, "first").builder("run")
+        self.assertEqual(self.agent(farm, "first").builder("run").returncode, 1)
         report = self.asker.show(task)
         self.assertEqual(report["state"], "failed")
         self.assertEqual(report["outcome"]["diagnosis"]["cause"], "compiler.missing_header")

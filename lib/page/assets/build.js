@@ -14,8 +14,10 @@
   const open_colours = {queued: "wanted", awaits_approval: "wanted"}, words = {awaits_approval: "awaits approval", claimed: "building"};
   const state_of = item => element("span", words[item.state] ?? item.state, "state " + (colours[item.state] ?? open_colours[item.state] ?? "active"));
   const token = () => sessionStorage.getItem(token_key) ?? "";
-  // Without a token as the browser is known to the server, for an index that only tokens read.
-  const get = where => fetch(new URL(where, server), {cache: "no-store", headers: token() ? {Authorization: "Bearer " + token()} : {}})
+  // Without a token as the browser is known to the server, for an index that only tokens read; so, too, if the token of this tab
+  // is refused: it may be an old one.
+  const ask = (where, own) => fetch(new URL(where, server), {cache: "no-store", headers: own ? {Authorization: "Bearer " + own} : {}});
+  const get = where => ask(where, token()).then(reply => token() && [401, 403].includes(reply.status) ? ask(where, "") : reply)
     .then(async reply => {
       if (reply.ok) return reply;
       const problem = await reply.json().catch(() => ({}));
@@ -40,7 +42,7 @@
   for (const button of [earlier, later]) button.type = "button";
   tools.append(label, next, note);
   // A line that a progress bar rewrites shows its last state; colours of terminals are left out.
-  const shown = line => line.replace(/\r+$/, "").replace(/^.*\r/, "").replace(/\x1b\[[0-9;?]*[A-Za-z]/g, "");
+  const shown = line => line.replace(/\r+$/, "").replace(/^[^]*\r/, "").replace(/\x1b\[[0-9;?]*[A-Za-z]/g, "");
   const draw = () => {
     const found = new Set(log.found), end = Math.min(log.top + max_lines, log.lines.length);
     box.replaceChildren(...log.lines.slice(log.top, end).map((text, at) => {
@@ -111,8 +113,14 @@
   key_field.type = "password";
   key_field.autocomplete = "off";
   key_label.append(key_field);
-  key.append(element("p", "The logs of this index are for tokens with the action read. The token stays in this tab.", "quiet"), key_label, element("button", "Show"));
-  key.addEventListener("submit", event => { event.preventDefault(); sessionStorage.setItem(token_key, key_field.value.trim()); refresh(); });
+  const key_note = element("span", "", "quiet");
+  key_note.setAttribute("role", "status");
+  key.append(element("p", "The logs of this index are for tokens with the action read. The token stays in this tab.", "quiet"), key_label, element("button", "Show"), " ", key_note);
+  key.addEventListener("submit", event => {
+    event.preventDefault();
+    sessionStorage.setItem(token_key, key_field.value.trim());
+    refresh().then(() => { key_note.textContent = key.hidden ? "" : "This token does not read them."; });
+  });
   log_part.append(element("h2", "Log"), key, tools, earlier, box, later);
   const copy_button = text => {
     const copy = element("button", "Copy");

@@ -187,7 +187,7 @@
   });
   field("index").addEventListener("change", () => {
     yard.address({index: field("index").value.trim()});
-    return Promise.all([fill("quarantine", quarantine), fill("storage", storage)]);
+    return Promise.all([fill("requests", requests), fill("quarantine", quarantine), fill("storage", storage)]);
   });
   if (field("token").value) form.requestSubmit();
 })();

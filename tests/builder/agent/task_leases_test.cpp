@@ -490,6 +490,17 @@ TEST_CASE("a failed build ends its task with the diagnosis; a new request builds
     CHECK(farm.builds() == 3);
 }
 
+TEST_CASE("a secret in the line that says why a build failed does not leave the site") {
+    TaskFarm farm;
+    farm.site.max_attempts = 1;
+    write(farm.folder.path() / "says", "x.c:1:1: error: https://me:hunter2@index.example refuses\n");
+    farm.tick_until_outcome();
+    REQUIRE(farm.tasks.outcome()->diagnosis.has_value());
+    CHECK(farm.tasks.outcome()->diagnosis->first_error.find("refuses") != std::string::npos);
+    CHECK(wire::render_outcome(*farm.tasks.outcome()).find("hunter2") == std::string::npos);
+    CHECK(farm.tasks.log().find("hunter2") == std::string::npos);
+}
+
 TEST_CASE("a task for a wheel that the index already has is done without a build") {
     TaskFarm farm;
     farm.site.wants = {{"demo", {"1.0"}, {"3.11"}}};

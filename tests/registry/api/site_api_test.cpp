@@ -110,6 +110,34 @@ TEST_CASE("a report needs a token that may upload to its index, and the address 
     CHECK(farm.ask("showSite", farm.agent, "absent").error().status == 404);
 }
 
+TEST_CASE("with read_logs = \"token\" lines of logs are only in the report that a token with `read` gets") {
+    SiteFixture farm;
+    farm.config.indexes.front().are_logs_for_tokens = true;
+    auto sent = farm.report();
+    status::AttemptReport attempt;
+    attempt.id = "w1";
+    attempt.package = "torch";
+    attempt.version = "2.4.0";
+    attempt.python = "3.12";
+    attempt.state = "running";
+    attempt.log_tail = {"a line of a running build"};
+    sent.attempts = {attempt};
+    status::FailureReport failure;
+    failure.attempt = "w0";
+    failure.package = "torch";
+    failure.version = "2.3.0";
+    failure.python = "3.12";
+    failure.cause = "it broke";
+    failure.log_tail = {"a line of a failed build"};
+    sent.failures = {failure};
+    CHECK(farm.send(status::render_site_report(sent), farm.agent) == "200");
+    CHECK(farm.shown["main"].find("it broke") != std::string::npos);
+    CHECK(farm.shown["main"].find("a line of") == std::string::npos);
+    CHECK(farm.ask("showSite", farm.agent)->json.find("a line of") == std::string::npos);
+    const std::string reader = farm.add_actor({"read"}, {"main"});
+    CHECK(farm.ask("showSite", reader)->json.find("a line of a failed build") != std::string::npos);
+}
+
 TEST_CASE("an older report is ignored, and one from the future is refused") {
     SiteFixture farm;
     const auto now = farm.report();
@@ -218,6 +246,23 @@ TEST_CASE("what one node was told the others show, with the requests that ended 
     // A restart without the database knows them from its own folder.
     const registry::SiteReports again(other_config, farm.show, farm.clock);
     CHECK(again.list().size() == 1);
+}
+
+TEST_CASE("only the node that was told notes the builds of a report") {
+    SiteFixture farm;
+    std::map<std::pair<std::string, std::string>, nodes::BoardReport> rows;
+    int noted = 0;
+    const registry::NoteReport note = [&](const status::SiteReport&) { ++noted; };
+    registry::SiteReports told(farm.config, farm.show, farm.clock, {}, note,
+                               std::make_unique<MemoryReports>(rows));
+    registry::RegistryConfig other_config = farm.config;
+    other_config.store = farm.config.store / "other";
+    registry::SiteReports other(other_config, farm.show, farm.clock, {}, note,
+                                std::make_unique<MemoryReports>(rows));
+    REQUIRE(told.keep(farm.report()));
+    other.follow();
+    CHECK(other.list().size() == 1);
+    CHECK(noted == 1);
 }
 
 TEST_CASE("a site that made room for another leaves the board, too") {

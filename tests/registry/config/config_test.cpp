@@ -199,6 +199,10 @@ TEST_CASE("what is wrong is said with its place and what was expected") {
          "must have the same `read`"},
         {start + index + "staging = \"b\"\nread = \"token\"\n[[index]]\nname = \"b\"\n",
          "must have the same `read`"},
+        {start + index + "staging = \"b\"\nread_logs = \"token\"\n[[index]]\nname = \"b\"\n",
+         "must have the same `read_logs`"},
+        {start + index + "staging = \"b\"\n[[index]]\nname = \"b\"\nread_logs = \"token\"\n",
+         "must have the same `read_logs`"},
         {start + index + "[[index.upstream]]\nname = \"u\"\nprivate_hosts = [\"localhost\"]\n" +
              "url = \"http://localhost:8080/b/simple/\"\n[[index]]\nname = \"b\"\nread = \"token\"\n",
          "is this registry's index `b`"},

@@ -140,6 +140,21 @@ TEST_CASE("builds are removed after kept_days, also those that a silent site lef
     CHECK(builds.log("w1").empty());
 }
 
+TEST_CASE("no change removes more bytes of logs than it has time for") {
+    Builds builds({.max_bytes_at_once = 10});
+    builds.report({"w1", "w2", "w3"});
+    for (const char* id : {"w1", "w2", "w3"})
+        CHECK(builds.append(id, 0, "12345678") == "8");
+    builds.clock.sleep_ms(91 * day_ms);
+    CHECK(builds.append("w9", 0, "x") == "build.unknown");
+    int left = 0;
+    for (const char* id : {"w1", "w2", "w3"})
+        left += builds.state(id) == "none" ? 0 : 1;
+    CHECK(left == 1);
+    CHECK(builds.append("w9", 0, "x") == "build.unknown");  // the next change goes on at once
+    CHECK(builds.state("w3") == "none");
+}
+
 TEST_CASE("too many builds, or too much of their logs, lets the oldest go that are over") {
     Builds builds({.max_builds = 3, .max_log_bytes = 10});
     builds.report({"w1", "w2", "w3"});

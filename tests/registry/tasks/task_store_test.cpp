@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "lib/base/digest/digest.hpp"
 #include "registry/tasks/limits.hpp"
 #include "tests/registry/tasks/queue_fixture.hpp"
 
@@ -375,6 +376,20 @@ TEST_CASE("a stranger's request awaits an approval, and a token's wish for the s
         queue.add(StoreFixture::wish("six"));  // the first change of an hour
         CHECK(queue.state(asked->task.id) == wire::TaskState::cancelled);
     }
+}
+
+TEST_CASE("a stranger's request ends in time behind any number of uploaded sources") {
+    StoreFixture queue;
+    wire::TaskWish uploaded = StoreFixture::wish();
+    for (std::size_t count = 0; count <= tasks::max_tasks_returned; ++count) {
+        uploaded.source = wire::UploadedSource{"bede", "torch-2.4.0.tar.gz", base::sha256_hex(std::to_string(count))};
+        queue.add(uploaded);
+    }
+    const auto asked = queue.store->ask(StoreFixture::wish("scipy"), "public:a");
+    REQUIRE(asked.has_value());
+    queue.clock.sleep_ms(tasks::approval_days * 24 * 3'600'000 + 1);
+    queue.add(StoreFixture::wish("six"));
+    CHECK(queue.state(asked->task.id) == TaskState::cancelled);
 }
 
 TEST_CASE("strangers cannot fill the queue: each has few requests, and all have a limit") {
