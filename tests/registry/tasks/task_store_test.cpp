@@ -382,7 +382,8 @@ TEST_CASE("a stranger's request ends in time behind any number of uploaded sourc
     StoreFixture queue;
     wire::TaskWish uploaded = StoreFixture::wish();
     for (std::size_t count = 0; count <= tasks::max_tasks_returned; ++count) {
-        uploaded.source = wire::UploadedSource{"bede", "torch-2.4.0.tar.gz", base::sha256_hex(std::to_string(count))};
+        uploaded.source =
+            wire::UploadedSource{"bede", "torch-2.4.0.tar.gz", base::sha256_hex(std::to_string(count))};
         queue.add(uploaded);
     }
     const auto asked = queue.store->ask(StoreFixture::wish("scipy"), "public:a");
