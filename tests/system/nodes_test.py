@@ -410,7 +410,7 @@ class Failover(NodesCase):
         standby.sql("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE usename = 'farm'")
         for node in (self.a, self.b):
             node.wait(lambda: b"was replaced in a failover" in node.get("/readyz")[2], PATIENCE_S, "refusing")
-            self.assertFalse(node.may_answer())
+            node.wait(lambda: not node.may_answer(), PATIENCE_S, "silent when its lease has ended")
         primary.stop()
         self.back_to_two()
         for node in (self.a, self.b):
