@@ -5,12 +5,13 @@
 #include <array>
 #include <cerrno>
 #include <cstdint>
+#include <string>
 #include <system_error>
+#include <vector>
 
 #include "lib/base/digest/hash_text.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/limits.hpp"
-#include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/url.hpp"
 #include "lib/io/json.hpp"
@@ -106,6 +107,23 @@ bool is_kept_whole(const fs::path& folder) {
     return kept || kept.error().os_error == ENOENT;
 }
 
+// The index's folder. One that a version with another hash made is taken over by its readable name.
+fs::path kept_folder(const fs::path& cache, const std::string& simple_url) {
+    const fs::path folder = index_folder(cache, simple_url);
+    std::error_code error;
+    if (fs::exists(folder, error)) return folder;
+    const std::string name = folder.filename().native();
+    const std::string readable = name.substr(0, name.rfind('-') + 1);
+    std::vector<fs::path> older;
+    for (fs::directory_iterator entry(folder.parent_path(), error), end; !error && entry != end;
+         entry.increment(error)) {
+        const std::string other = entry->path().filename().native();
+        if (other.size() == name.size() && other.starts_with(readable)) older.push_back(entry->path());
+    }
+    if (older.size() == 1) fs::rename(older[0], folder, error);
+    return folder;
+}
+
 std::string host_of(const std::string& url) {
     const auto parsed = base::parse_url(url);
     return parsed ? parsed->host : std::string("the index");
@@ -129,7 +147,7 @@ base::Result<CatalogueAnswer> fetch_catalogue(const simple::GetPage& get, const 
                                               Freshness freshness) {
     CatalogueAnswer answer;
     if (cache.empty()) return answer;  // no cache folder; read the pages instead
-    const fs::path folder = index_folder(cache, simple_url);
+    const fs::path folder = kept_folder(cache, simple_url);
     State state = read_state(folder / "state.json");
     bool is_kept = true;
     // Of a file that does not parse no ETag is sent: the index would confirm the damage.
@@ -169,7 +187,7 @@ base::Result<CatalogueAnswer> fetch_catalogue(const simple::GetPage& get, const 
 
 void forget_catalogue(const fs::path& cache, const std::string& simple_url) {
     if (cache.empty()) return;
-    const fs::path folder = index_folder(cache, simple_url);
+    const fs::path folder = kept_folder(cache, simple_url);
     // What cannot be removed is not used either: without its state it has no ETag.
     for (const std::string_view name :
          {std::string_view("state.json"), simple::catalogue_name, simple::catalogue_delta_name})

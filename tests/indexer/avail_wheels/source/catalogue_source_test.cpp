@@ -213,6 +213,21 @@ TEST_CASE("without a catalogue the pages are read, and a login page is not a cat
     CHECK(answer->warning.find("Unsupported catalogue version") != std::string::npos);
 }
 
+TEST_CASE("a cached catalogue whose folder another hash named is used; one of two is a guess, and is not") {
+    FakeIndex index;
+    index.base_text = catalogue_text(1);
+    REQUIRE(index.fetch()->catalogue);
+    const auto folder = index_folder(index.folder.path(), "https://anna:secret@host/main/simple/");
+    std::string older = folder.native();
+    older.replace(older.size() - 4, 4, "zzzz");
+    index.answers = false;
+    std::filesystem::rename(folder, older);
+    CHECK(index.fetch()->catalogue);
+    std::filesystem::rename(folder, older);
+    std::filesystem::create_directory(older.substr(0, older.size() - 4) + "yyyy");
+    CHECK_FALSE(index.fetch());
+}
+
 TEST_CASE("a damaged cached catalogue is fetched again at once, without its ETag") {
     FakeIndex index;
     index.base_text = catalogue_text(1);
