@@ -98,7 +98,7 @@ wire::Answered<http::ApiReply> BuildApi::answer(const http::ApiRequest& request)
     return request.operation == show_build_operation ? show(request) : read_log(request);
 }
 
-// Whoever may report the builds of a site sends their logs.
+// A token that may report the builds of a site sends their logs.
 BuildApi::Reply BuildApi::append_log(const http::ApiRequest& request) {
     const auto token = parts_.tokens.verify(request.authorization);
     if (!token) return tl::unexpected(token.error());

@@ -15,7 +15,7 @@
 
 namespace wheelyard::tasks {
 
-// Whoever asks without a token has a name that begins so; no token has.
+// The name of a request without a token begins so; no token has such a name.
 inline constexpr std::string_view stranger_prefix = "public:";
 [[nodiscard]] inline bool is_of_stranger(const wire::Task& task) {
     return task.asked_by.starts_with(stranger_prefix);

@@ -74,7 +74,7 @@ class TaskStore {
     // approval. Error "task.too_many".
     [[nodiscard]] base::Result<AddedTask> add(const wire::TaskWish& wish, const std::string& asked_by);
     // The same for one without a token, whose name begins with stranger_prefix: it awaits an approval, and is refused
-    // after approval_days without one. Whoever asks with a token for the same approves it. Error "task.too_many".
+    // after approval_days without one. A request for the same with a token approves it. Error "task.too_many".
     [[nodiscard]] base::Result<AddedTask> ask(const wire::TaskWish& wish, const std::string& stranger);
     // The same for a wish with a source, unless it was asked for before, however that ended.
     [[nodiscard]] base::Status propose(const wire::TaskWish& wish, const std::string& asked_by);
