@@ -154,26 +154,32 @@ base::Result<std::optional<KeptBuild>> BuildApi::find(const IndexConfig& index,
     return std::nullopt;
 }
 
-BuildApi::Reply BuildApi::show(const http::ApiRequest& request) {
+wire::Answered<BuildApi::FoundBuild> BuildApi::find_readable(const http::ApiRequest& request) {
     const auto caller = caller_of(parts_.tokens, request.authorization);
     if (!caller) return tl::unexpected(caller.error());
     const std::string name = parameter(request, "index");
     const IndexConfig* index = parts_.config.find_index(name);
-    const auto found =
+    auto found =
         index == nullptr ? base::Result<std::optional<KeptBuild>>(std::nullopt) : find(*index, request);
     if (!found) return fail(request, found.error());
-    const auto readable =
-        index_to_read(parts_.config, *caller, name, *found ? (*found)->report.package : std::string());
+    const std::string package = *found ? (*found)->report.package : std::string();
+    const auto readable = index_to_read(parts_.config, *caller, name, package);
     if (!readable) return tl::unexpected(readable.error());
     if (!*found) return unknown_build(request);
-    const KeptBuild& build = **found;
+    const bool has_logs = may_read_logs(parts_.config, *caller, *index, package);
+    return FoundBuild{.build = **std::move(found), .caller = *caller, .may_read_logs = has_logs};
+}
+
+BuildApi::Reply BuildApi::show(const http::ApiRequest& request) {
+    const auto found = find_readable(request);
+    if (!found) return tl::unexpected(found.error());
+    const KeptBuild& build = found->build;
     const auto same = parts_.builds.list(build.report.index, build.report.package);
     if (!same) return fail(request, same.error());
 
     io::Json json = status::build_json(build.report);
-    const bool has_logs = may_read_logs(parts_.config, *caller, *index, build.report.package);
-    json.set("may_read_log", has_logs);
-    if (has_logs) json.set("log_bytes", build.log_bytes);
+    json.set("may_read_log", found->may_read_logs);
+    if (found->may_read_logs) json.set("log_bytes", build.log_bytes);
     const std::vector<std::int64_t> seconds = durations(build.report, *same);
     if (!status::is_over(build.report)) {
         const base::UnixMicros end = status::expected_end(build.report.began, seconds);
@@ -192,25 +198,16 @@ BuildApi::Reply BuildApi::show(const http::ApiRequest& request) {
 }
 
 BuildApi::Reply BuildApi::read_log(const http::ApiRequest& request) {
-    const auto caller = caller_of(parts_.tokens, request.authorization);
-    if (!caller) return tl::unexpected(caller.error());
-    const std::string name = parameter(request, "index");
-    const IndexConfig* index = parts_.config.find_index(name);
-    const auto found =
-        index == nullptr ? base::Result<std::optional<KeptBuild>>(std::nullopt) : find(*index, request);
-    if (!found) return fail(request, found.error());
-    const std::string package = *found ? (*found)->report.package : std::string();
-    const auto readable = index_to_read(parts_.config, *caller, name, package);
-    if (!readable) return tl::unexpected(readable.error());
-    if (!*found) return unknown_build(request);
-    if (!may_read_logs(parts_.config, *caller, *index, package)) {
-        if (!*caller) return tl::unexpected(parts_.tokens.verify({}).error());
+    const auto found = find_readable(request);
+    if (!found) return tl::unexpected(found.error());
+    if (!found->may_read_logs) {
+        if (!found->caller) return tl::unexpected(parts_.tokens.verify({}).error());
         return refuse("auth.scope_refused", "This token does not permit reading the logs of this index",
-                      (*caller)->id, "ask an administrator for a token with the action `read`");
+                      found->caller->id, "ask an administrator for a token with the action `read`");
     }
     const auto offset = offset_of(request);
     if (!offset) return tl::unexpected(offset.error());
-    const BuildReport& report = (*found)->report;
+    const BuildReport& report = found->build.report;
     auto log = parts_.builds.read_log({report.index, report.site, report.id}, *offset);
     if (!log) return fail(request, log.error());
     http::ApiReply answer;

@@ -33,6 +33,13 @@ class BuildApi {
     Reply read_log(const http::ApiRequest& request);
     [[nodiscard]] base::Result<std::optional<tasks::KeptBuild>> find(const IndexConfig& index,
                                                                      const http::ApiRequest& request);
+    struct FoundBuild {
+        tasks::KeptBuild build;
+        std::optional<Identity> caller;
+        bool may_read_logs = false;
+    };
+    // The build that the request names, if its caller may read the package. Else as if there was none.
+    [[nodiscard]] wire::Answered<FoundBuild> find_readable(const http::ApiRequest& request);
 
     BuildApiParts parts_;
 };
