@@ -1,7 +1,8 @@
-// The sites in this repository: each is valid, its scripts match the golden files, and bash accepts them.
+// The sites in this repository: each is valid, its scripts and jobs match the golden files, and bash accepts them.
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <map>
 
 #include "builder/plan/plan.hpp"
 #include "builder/plan/request.hpp"
@@ -14,7 +15,6 @@
 #include "builder/site/script_setup.hpp"
 #include "builder/site_check/site_check.hpp"
 #include "lib/base/files/file.hpp"
-#include "lib/base/files/temp_dir.hpp"
 #include "lib/base/process/process.hpp"
 #include "lib/base/text/text.hpp"
 #include "tests/support/golden.hpp"
@@ -160,13 +160,113 @@ std::string checked_script(const Known& known, const Script& script) {
     return text;
 }
 
-TEST_CASE("the scripts of the known sites match the golden files, and bash accepts them") {
+// The scripts that are kept as differences, each with the one it differs from: the site's torch, or the same package
+// elsewhere. A site's first script is whole.
+const std::map<std::string, std::string> differs_from = {
+    {"debian12-slurm-horovod", "archer2-horovod"},
+    {"debian13-torchvision", "alliance-torchvision"},
+    {"bede-gh200-torchvision", "bede-gh200"},
+    {"bede-gh200-torchaudio", "bede-gh200-torchvision"},
+    {"bede-gh200-mpi4py", "archer2-mpi4py"},
+    {"archer2-mpi4py", "archer2"},
+    {"archer2-horovod", "archer2-mpi4py"},
+    {"archer2-torchvision", "archer2"},
+    {"archer2-torchaudio", "archer2-torchvision"},
+    {"archer2-torchtext", "archer2-torchvision"},
+    {"archer2-torchmetrics", "archer2-torchtext"},
+    {"derecho-cudnn8", "derecho"},
+    {"derecho-torchvision", "derecho"},
+    {"derecho-torchaudio", "derecho-torchvision"},
+    {"derecho-cudnn8-torchvision", "derecho-torchvision"},
+    {"derecho-cudnn8-torchaudio", "derecho-torchaudio"},
+    {"derecho-mpi4py", "aurora-mpi4py"},
+    {"alliance-torchvision", "alliance"},
+    {"alliance-torchaudio", "alliance-torchvision"},
+    {"alliance-cudnn8", "alliance"},
+    {"alliance-cudnn8-torchvision", "alliance-torchvision"},
+    {"alliance-cudnn8-torchaudio", "alliance-torchaudio"},
+    {"alliance-cudnn8-torchtext", "alliance-cudnn8-torchaudio"},
+    {"frontier-source", "frontier"},
+    {"frontier-pytorch-triton-rocm", "frontier"},
+    {"frontier-torchvision", "frontier-pytorch-triton-rocm"},
+    {"frontier-torchaudio", "frontier-pytorch-triton-rocm"},
+    {"frontier-source-torchvision", "frontier-source"},
+    {"frontier-source-torchaudio", "frontier-source-torchvision"},
+    {"frontier-mpi4py", "archer2-mpi4py"},
+    {"aurora-triton-xpu", "aurora"},
+    {"aurora-torchvision", "aurora-triton-xpu"},
+    {"aurora-torchaudio", "aurora-triton-xpu"},
+    {"aurora-mpi4py", "isambard-ai-mpi4py"},
+    {"lumi-pytorch-triton-rocm", "lumi"},
+    {"lumi-torchvision", "lumi-pytorch-triton-rocm"},
+    {"lumi-torchaudio", "lumi-pytorch-triton-rocm"},
+    {"lumi-mpi4py", "isambard-ai-mpi4py"},
+    {"isambard-ai-torchvision", "bede-gh200-torchvision"},
+    {"isambard-ai-mpi4py", "archer2-mpi4py"},
+    // Tests on hardware.
+    {"tests/alliance.multi-node-test", "tests/alliance.gpu-test"},
+    {"tests/alliance-cudnn8.gpu-test", "tests/alliance.gpu-test"},
+    {"tests/alliance-cudnn8.multi-node-test", "tests/alliance.multi-node-test"},
+    {"tests/archer2.multi-node-test", "tests/alliance.multi-node-test"},
+    {"tests/aurora.multi-node-test", "tests/aurora.gpu-test"},
+    {"tests/bede-gh200.gpu-test", "tests/alliance.gpu-test"},
+    {"tests/bede-gh200.multi-node-test", "tests/bede-gh200.gpu-test"},
+    {"tests/derecho.gpu-test", "tests/aurora.gpu-test"},
+    {"tests/derecho.multi-node-test", "tests/derecho.gpu-test"},
+    {"tests/derecho-cudnn8.gpu-test", "tests/derecho.gpu-test"},
+    {"tests/derecho-cudnn8.multi-node-test", "tests/derecho.multi-node-test"},
+    {"tests/frontier.gpu-test", "tests/alliance.gpu-test"},
+    {"tests/frontier.multi-node-test", "tests/frontier.gpu-test"},
+    {"tests/frontier-source.gpu-test", "tests/frontier.gpu-test"},
+    {"tests/frontier-source.multi-node-test", "tests/frontier.multi-node-test"},
+    {"tests/isambard-ai.gpu-test", "tests/alliance.gpu-test"},
+    {"tests/isambard-ai.multi-node-test", "tests/isambard-ai.gpu-test"},
+    {"tests/lumi.gpu-test", "tests/alliance.gpu-test"},
+    {"tests/lumi.multi-node-test", "tests/lumi.gpu-test"},
+};
+
+// Each text against its golden file, whole or as a difference.
+void check_golden(const std::map<std::string, std::string>& texts) {
+    const std::string folder = "builder/sites/";
+    for (const auto& [name, text] : texts) {
+        CAPTURE(name);
+        const auto from = differs_from.find(name);
+        if (from == differs_from.end()) {
+            CHECK(test_support::golden_difference(folder + name + ".sh", text) == "");
+        } else {
+            CHECK(test_support::golden_changes(folder + name, folder + from->second, texts.at(from->second),
+                                               text) == "");
+        }
+    }
+}
+
+std::string render_header(const Site& site, const JobRequest& job) {
+    return site.scheduler->batch->render_header(job, site.queue);
+}
+
+// With the resources of the recipe, within the limits of the site.
+std::string job_header(const Known& known, const Script& script) {
+    if (!known.site.scheduler->batch) return "";
+    const Recipe recipe =
+        recipe_for(known.site, known.recipes, script.package, script.version, script.accelerator);
+    const Site sized = sized_for(known.site, recipe);
+    JobRequest job;
+    job.attempt = "w1ng012h6crvmar";
+    job.folder = {"/work/attempts/w1ng012h6crvmar"};
+    job.cores = sized.cores;
+    job.memory_mib = sized.memory_mib;
+    job.max_walltime_minutes = choose_minutes(sized, "", {});
+    return render_header(known.site, job);
+}
+
+TEST_CASE("the scripts and jobs of the known sites match the golden files, and bash accepts the scripts") {
+    std::map<std::string, std::string> texts;
     for (const auto& script : scripts) {
         CAPTURE(script.golden);
-        const std::string text = checked_script(read_known(script.site), script);
-        CHECK(test_support::golden_difference("builder/sites/" + std::string(script.golden) + ".sh", text) ==
-              "");
+        const Known known = read_known(script.site);
+        texts[script.golden] = job_header(known, script) + checked_script(known, script);
     }
+    check_golden(texts);
 }
 
 // Of each site's `today.toml`; `golden` is the whole script of the document's stack.
@@ -196,59 +296,20 @@ const Script scripts_of_today[] = {
     {"frontier", "frontier-mpi4py", "mpi4py", "4.0.1+frontier", ""},
 };
 
-std::string changed_lines(const std::string& older, const std::string& newer) {
-    const auto folder = *base::TempDir::make("scripts");
-    REQUIRE(base::replace_file(folder.path() / "older", older).has_value());
-    REQUIRE(base::replace_file(folder.path() / "newer", newer).has_value());
-    base::Command command;
-    command.argv = {"diff",
-                    "--unchanged-line-format=",
-                    "--old-line-format=- %L",
-                    "--new-line-format=+ %L",
-                    (folder.path() / "older").string(),
-                    (folder.path() / "newer").string()};
-    const auto compared = base::run_command(command);
-    REQUIRE(compared.has_value());
-    REQUIRE_MESSAGE(compared->exit_code <= 1, compared->err);
-    return compared->out;
-}
-
 TEST_CASE(
     "the scripts of today's stacks differ from those of the documents' in lines that a person can read") {
     for (const auto& script : scripts_of_today) {
         CAPTURE(script.site);
         CAPTURE(script.package);
-        const std::string text = checked_script(read_known(script.site, "today.toml"), script);
+        const Known known = read_known(script.site, "today.toml");
+        const std::string text = checked_script(known, script);
         if (std::string_view(script.package) != "torch") continue;  // the others differ in the same lines
-        const auto document = base::read_file(
-            fs::path(WHEELYARD_TEST_DATA) / "golden/builder/sites" / (std::string(script.golden) + ".sh"),
-            1 << 20);
-        REQUIRE(document.has_value());
-        CHECK(test_support::golden_difference("builder/stacks/" + std::string(script.site) + "-today.diff",
-                                              changed_lines(*document, text)) == "");
-    }
-}
-
-std::string render_header(const Site& site, const JobRequest& job) {
-    return site.scheduler->batch->render_header(job, site.queue);
-}
-
-TEST_CASE("the jobs of the known sites request the recipe's resources within the limits of the site") {
-    for (const auto& script : scripts) {
-        const Known known = read_known(script.site);
-        if (!known.site.scheduler->batch) continue;
-        CAPTURE(script.golden);
-        const Recipe recipe =
-            recipe_for(known.site, known.recipes, script.package, script.version, script.accelerator);
-        const Site sized = sized_for(known.site, recipe);
-        JobRequest job;
-        job.attempt = "w1ng012h6crvmar";
-        job.folder = {"/work/attempts/w1ng012h6crvmar"};
-        job.cores = sized.cores;
-        job.memory_mib = sized.memory_mib;
-        job.max_walltime_minutes = choose_minutes(sized, "", {});
-        CHECK(test_support::golden_difference("builder/sites/" + std::string(script.golden) + ".job.sh",
-                                              render_header(known.site, job)) == "");
+        const std::string document = "builder/sites/" + std::string(script.golden);
+        const auto older =
+            base::read_file(fs::path(WHEELYARD_TEST_DATA) / "golden" / (document + ".sh"), 1 << 20);
+        REQUIRE(older.has_value());
+        CHECK(test_support::golden_changes("builder/stacks/" + std::string(script.site) + "-today", document,
+                                           *older, job_header(known, script) + text) == "");
     }
 }
 
@@ -286,7 +347,7 @@ TEST_CASE(
 }
 
 TEST_CASE("each known site tests its torch on its hardware, in jobs within its limits") {
-    std::size_t tests = 0;
+    std::map<std::string, std::string> texts;
     for (const auto& script : scripts) {
         if (std::string_view(script.package) != "torch") continue;
         const Known known = read_known(script.site);
@@ -297,7 +358,6 @@ TEST_CASE("each known site tests its torch on its hardware, in jobs within its l
             if (!is_run_here(test, purpose, known.site, script.accelerator)) continue;
             const std::string name = std::string(script.golden) + "." + std::string(purpose_text(purpose));
             CAPTURE(name);
-            ++tests;
             Attempt attempt = attempt_of(script, known.site);
             attempt.asked.purpose = purpose;
             const TestJob size = size_test_job(test, purpose, known.site, script.accelerator);
@@ -314,13 +374,13 @@ TEST_CASE("each known site tests its torch on its hardware, in jobs within its l
             const std::string python = known.site.pythons.front().executable;
             const std::string text = render_test_script(
                 {known.site, recipe, attempt, python, {"/work/attempts/w1ng012h6crvmar"}, {}});
-            CHECK(test_support::golden_difference("builder/sites/tests/" + name + ".sh",
-                                                  render_header(known.site, job) + text) == "");
+            texts["tests/" + name] = render_header(known.site, job) + text;
             check_bash(text);
         }
     }
+    check_golden(texts);
     // Every torch of a site with GPUs on one GPU and over nodes; ARCHER2's over nodes.
-    CHECK(tests == 2 * 10 + 1);
+    CHECK(texts.size() == 2 * 10 + 1);
 }
 
 TEST_CASE("no wheel of a known site reaches its users before its tests have passed") {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares the build scripts of the site configurations with the commands of the sites' own documents.
 
-    compare.py                        the committed facts (SITE.commands) against tests/golden/builder/sites/SITE.sh
+    compare.py                        the committed facts (SITE.commands) against tests/golden/builder/sites
     compare.py --documents DIR        the facts against the documents themselves, too
     compare.py --documents DIR --write    takes the facts from the documents again
 
@@ -17,8 +17,9 @@ import sys
 import tomllib
 from pathlib import Path
 
+import golden
+
 HERE = Path(__file__).resolve().parent
-GOLDEN = HERE.parent / "golden" / "builder" / "sites"
 DOCUMENTS = {
     "bede-gh200": "000_",
     "archer2": "001_",
@@ -152,10 +153,10 @@ def compare(site):
     """What is wrong with the site's list of differences, as sentences. all.differences.toml has what every site's script has."""
     problems = []
     facts = (HERE / f"{site}.commands").read_text().splitlines()
-    frame = script_commands((GOLDEN / "debian12.sh").read_text())
+    frame = script_commands(golden.read("builder/sites/debian12"))
     script = []
-    for golden in sorted(GOLDEN.glob(f"{site}*.sh")):
-        script += [command for command in script_commands(golden.read_text()) if command not in script]
+    for text in golden.of_site("sites", site).values():
+        script += [command for command in script_commands(text) if command not in script]
     own = read_differences(site)
     differences = own + read_differences("all")
     for command in facts:

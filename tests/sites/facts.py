@@ -4,7 +4,7 @@
     facts.py --mutate       change each fact and each line that a fact covers, one at a time: the check must notice
 
 facts/SITE.toml holds the facts, each with its source: document, place in it, how it was verified; nothing in it comes from our code. The check reads site-configs/SITE,
-tests/golden/builder/sites/SITE*.sh (scripts, headers of jobs, hardware tests) and tests/golden/builder/users/SITE.txt, and compares
+tests/golden/builder/sites/SITE* (scripts, headers of jobs, hardware tests) and tests/golden/builder/users/SITE.txt, and compares
 in both directions: a fact that no file follows is a problem, and so is a module, variable, flag, partition, path or version without a
 fact.
 """
@@ -17,6 +17,8 @@ import shlex
 import sys
 import tomllib
 from pathlib import Path
+
+import golden
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -49,11 +51,10 @@ class Artefacts:
         folder = ROOT / "site-configs"
         self.config = (folder / site / "site.toml").read_text()
         self.recipes = {path.name: path.read_text() for path in sorted((folder / site / "recipes").glob("*.toml"))}
-        self.scripts, self.jobs, self.tests = {}, {}, {}
-        for path in sorted((GOLDEN / "sites").glob(f"{site}*.sh")):
-            (self.jobs if path.name.endswith(".job.sh") else self.scripts)[path.name.split(".")[0]] = path.read_text()
-        for path in sorted((GOLDEN / "sites" / "tests").glob(f"{site}*.sh")):
-            self.tests[path.name.removesuffix(".sh")] = path.read_text()
+        self.scripts, self.jobs = {}, {}
+        for name, text in golden.of_site("sites", site).items():
+            self.jobs[name], self.scripts[name] = golden.job_and_script(text)
+        self.tests = golden.of_site("sites/tests", site)
         parts = re.split(r"^==> (\S+)(?: \(program\))? <==\n", (GOLDEN / "users" / f"{site}.txt").read_text(), flags=re.MULTILINE)
         self.users = dict(zip(parts[1::2], parts[2::2]))
         self.page = (ROOT / "docs" / "how-to" / "sites" / f"{site}.md").read_text()

@@ -14,18 +14,24 @@ import sys
 import tomllib
 from pathlib import Path
 
-from compare import DOCUMENTS, GOLDEN, HERE, normalise, plain, read_differences
+import golden
+from compare import DOCUMENTS, HERE, normalise, plain, read_differences
 
 ROOT = HERE.parents[1]
 
 
-def place_of(site, name):
-    """`script`, `job`, `test`, `users`, `page`, `site`, a companion's script, or a path in the repository."""
-    known = {"script": GOLDEN / f"{site}.sh", "job": GOLDEN / f"{site}.job.sh", "test": GOLDEN / "tests" / f"{site}.multi-node-test.sh",
-             "users": GOLDEN.parent / "users" / f"{site}.txt", "page": ROOT / "docs/how-to/sites" / f"{site}.md",
-             "site": ROOT / "site-configs" / site / "site.toml"}
-    companion = GOLDEN / f"{site}-{name}.sh"
-    return known.get(name) or (companion if companion.exists() else ROOT / name)
+def text_of(site, name):
+    """Of `script`, `job`, `test`, `users`, `page`, `site`, a companion's script, or a path in the repository; None: there is none."""
+    if name in ("script", "job"):
+        return golden.job_and_script(golden.read(f"builder/sites/{site}"))[name == "script"]
+    if name == "test":
+        return golden.read(f"builder/sites/tests/{site}.multi-node-test")
+    if (companion := f"{site}-{name}") in (scripts := golden.of_site("sites", site)):
+        return scripts[companion]
+    files = {"users": golden.GOLDEN / f"builder/users/{site}.txt", "page": ROOT / f"docs/how-to/sites/{site}.md",
+             "site": ROOT / f"site-configs/{site}/site.toml"}
+    path = files.get(name, ROOT / name)
+    return path.read_text() if path.is_file() else None
 
 
 def read_items(site):
@@ -44,10 +50,10 @@ def check(site, items=None):
             if not why.strip() or text:
                 problems.append(f"{site}: missing, without a reason: {says}")
             continue
-        place = place_of(site, where)
-        if not place.is_file():
-            problems.append(f"{site}: no file {place}: {says}")
-        elif (text or says) not in place.read_text():
+        place = text_of(site, where)
+        if place is None:
+            problems.append(f"{site}: no file {where}: {says}")
+        elif (text or says) not in place:
             problems.append(f"{site}: {where} does not say `{text or says}`: {says}")
     return problems
 

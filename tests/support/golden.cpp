@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "lib/base/files/file.hpp"
+#include "lib/base/files/temp_dir.hpp"
+#include "lib/base/process/process.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::test_support {
@@ -55,6 +57,28 @@ std::string difference(const std::filesystem::path& file, std::string_view actua
 
 std::string golden_difference(std::string_view name, std::string_view actual) {
     return difference(std::filesystem::path(WHEELYARD_TEST_DATA) / "golden" / name, actual);
+}
+
+std::string golden_changes(std::string_view name, std::string_view base, std::string_view base_text,
+                           std::string_view actual) {
+    const auto folder = base::TempDir::make("golden");
+    if (!folder) return folder.error().text();
+    const auto older = folder->path() / "older", newer = folder->path() / "newer";
+    for (const auto& [file, text] : {std::pair(older, base_text), std::pair(newer, actual)}) {
+        if (const auto written = base::replace_file(file, text); !written) return written.error().text();
+    }
+    base::Command command;
+    command.argv = {"diff",
+                    "-U0",
+                    "--show-function-line=^begin ",
+                    "--label=" + std::string(base),
+                    "--label=" + std::string(name),
+                    older.string(),
+                    newer.string()};
+    const auto compared = base::run_command(command);
+    if (!compared) return compared.error().text();
+    if (compared->exit_code > 1) return compared->err;
+    return golden_difference(std::string(name) + ".diff", compared->out);
 }
 
 std::string page_difference(std::string_view page, std::string_view actual) {

@@ -12,6 +12,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 from pathlib import Path
@@ -20,6 +21,9 @@ from support.case import main
 from support.clients import PIPS_WITH_REPORT
 from support.farm import CLIENTS, COMMAND_TIMEOUT_S, ROOT, scrubbed_environment
 from support.wheels import Wheel
+
+sys.path.insert(0, str(ROOT / "tests" / "sites"))
+import golden  # noqa: E402
 
 GOLDEN = ROOT / "tests" / "golden" / "builder"
 SITES = {"alliance": "x86_64", "archer2": "x86_64", "bede-gh200": "aarch64", "derecho": "x86_64", "frontier": "x86_64",
@@ -150,21 +154,21 @@ class SiteResolveTest(unittest.TestCase):
         scripts = 0
         for number, site in enumerate(SITES):
             python = plan_of(site)[0]["python"]
-            for script in sorted((GOLDEN / "sites").glob(f"{site}*.sh")):
-                install = re.search(r"^begin requirements\n.*?^pip_install (.*?)$", script.read_text(), re.MULTILINE | re.DOTALL)
-                if script.name.endswith(".job.sh") or not install:
+            for name, script in golden.of_site("sites", site).items():
+                install = re.search(r"^begin requirements\n.*?^pip_install (.*?)$", script, re.MULTILINE | re.DOTALL)
+                if not install:
                     continue
-                first = script.name == f"{site}.sh"
+                first = name == site
                 scripts += 1
                 options = ("--upgrade", "--upgrade-strategy", "eager", "--requirement", "requirements.txt")
                 words = [word for word in shlex.split(install[1]) if word not in options]
                 extra = TORCH_REQUIREMENTS.split() if "requirements.txt" in install[1] else []
-                version = re.search(r"^# (torch\w*|horovod|mpi4py) (\S+) for", script.read_text(), re.MULTILINE)
+                version = re.search(r"^# (torch\w*|horovod|mpi4py) (\S+) for", script, re.MULTILINE)
                 against = next((word for word in words if word.startswith("torch==")), "")
                 torch = against.split("==")[1] if against else version[2] if version[1] == "torch" else ""
                 for tool in tools(with_pip=first and number < 2):
-                    with self.subTest(script=script.name, tool=tool):
-                        chosen = self.resolve(tool, site, python, words + extra, constraints_in(script.read_text()))
+                    with self.subTest(script=name, tool=tool):
+                        chosen = self.resolve(tool, site, python, words + extra, constraints_in(script))
                         self.assertIsInstance(chosen, dict, chosen)
                         if not torch:
                             continue

@@ -235,13 +235,15 @@ TEST_CASE("the script of a test matches its golden file, online and offline, and
     site.accelerators = {Accelerator{"gh200", "cuda", {"sm_90"}, "cu123.gh200", {"cuda/12.3"}, {}}};
     const AttemptFolder folder{"/work/attempts/w1ng012h6crvmar"};
     const ScriptInput input{site, recipe, attempt, "/usr/bin/python3.12", folder};
-    std::vector<std::pair<std::string, std::string>> scripts = {
-        {"builder/multi-node-test.sh", render_test_script(input)}};
+    const std::string name = "builder/multi-node-test";
+    const std::string online = render_test_script(input);
     site.offline_jobs = true;
-    scripts.emplace_back("builder/multi-node-test-offline.sh", render_test_script(input));
-    scripts.emplace_back("builder/multi-node-test-wheelhouse.sh", render_test_wheelhouse_script(input));
-    for (const auto& [golden, script] : scripts) {
-        CHECK(test_support::golden_difference(golden, script) == "");
+    const std::string offline = render_test_script(input);
+    const std::string wheelhouse = render_test_wheelhouse_script(input);
+    CHECK(test_support::golden_difference(name + ".sh", online) == "");
+    CHECK(test_support::golden_changes(name + "-offline", name, online, offline) == "");
+    CHECK(test_support::golden_difference(name + "-wheelhouse.sh", wheelhouse) == "");
+    for (const auto& script : {online, offline, wheelhouse}) {
         base::Command command;
         command.argv = {"/bin/bash", "-n", "-c", script};
         command.environment = base::current_environment();

@@ -1,3 +1,15 @@
+#SBATCH --job-name=w1ng012h6crvmar
+#SBATCH --output=/work/attempts/w1ng012h6crvmar/scheduler.log
+#SBATCH --open-mode=append
+#SBATCH --chdir=/work/attempts/w1ng012h6crvmar
+#SBATCH --no-requeue
+#SBATCH --nodes=1
+#SBATCH --ntasks=1
+#SBATCH --cpus-per-task=16
+#SBATCH --mem=128000M
+#SBATCH --time=480
+#SBATCH --signal=B:USR1@300
+#SBATCH --account=def-builder
 #!/bin/bash
 # torch 2.4.0+computecanada for Python 3.11 on alliance, rendered by wheelyard-builder 0.1.0
 # Attempt w1ng012h6crvmar, number 1 of cell torch-2.4.0+computecanada-cp311.

@@ -1,3 +1,17 @@
+#SBATCH --job-name=w1ng012h6crvmar
+#SBATCH --output=/work/attempts/w1ng012h6crvmar/scheduler.log
+#SBATCH --open-mode=append
+#SBATCH --chdir=/work/attempts/w1ng012h6crvmar
+#SBATCH --no-requeue
+#SBATCH --nodes=1
+#SBATCH --ntasks=1
+#SBATCH --cpus-per-task=4
+#SBATCH --mem=16000M
+#SBATCH --time=240
+#SBATCH --signal=B:USR1@300
+#SBATCH --partition=standard
+#SBATCH --account=z19
+#SBATCH --qos=standard
 #!/bin/bash
 # torch 1.13.1+archer2 for Python 3.9 on archer2, rendered by wheelyard-builder 0.1.0
 # Attempt w1ng012h6crvmar, number 1 of cell torch-1.13.1+archer2-cp39.

@@ -1,3 +1,12 @@
+#PBS -N w1ng012h6crvmar
+#PBS -j oe
+#PBS -o /work/attempts/w1ng012h6crvmar/scheduler.log
+#PBS -r n
+#PBS -l select=1:ncpus=102:mem=128000mb
+#PBS -l walltime=6:00:00
+#PBS -q prod
+#PBS -A MyCatalyst
+#PBS -l filesystems=home:flare
 #!/bin/bash
 # torch 2.10.0+xpu for Python 3.12 on aurora, rendered by wheelyard-builder 0.1.0
 # Attempt w1ng012h6crvmar, number 1 of cell torch-2.10.0+xpu-cp312.

@@ -1,3 +1,15 @@
+#SBATCH --job-name=w1ng012h6crvmar
+#SBATCH --output=/work/attempts/w1ng012h6crvmar/scheduler.log
+#SBATCH --open-mode=append
+#SBATCH --chdir=/work/attempts/w1ng012h6crvmar
+#SBATCH --no-requeue
+#SBATCH --nodes=1
+#SBATCH --ntasks=1
+#SBATCH --cpus-per-task=2
+#SBATCH --mem=2400M
+#SBATCH --time=40
+#SBATCH --signal=B:USR1@240
+#SBATCH --partition=build
 #!/bin/bash
 # torch 1.13.1+debian12 for Python 3.11 on debian12-slurm, rendered by wheelyard-builder 0.1.0
 # Attempt w1ng012h6crvmar, number 1 of cell torch-1.13.1+debian12-cp311.

@@ -1,3 +1,11 @@
+#PBS -N w1ng012h6crvmar
+#PBS -j oe
+#PBS -o /work/attempts/w1ng012h6crvmar/scheduler.log
+#PBS -r n
+#PBS -l select=1:ncpus=64:ngpus=4:mem=128000mb
+#PBS -l walltime=8:00:00
+#PBS -q main
+#PBS -A UXYZ0001
 #!/bin/bash
 # torch 2.4.0+cu122.a100 for Python 3.12 on derecho, rendered by wheelyard-builder 0.1.0
 # Attempt w1ng012h6crvmar, number 1 of cell torch-2.4.0+cu122.a100-cp312.

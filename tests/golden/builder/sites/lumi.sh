@@ -1,3 +1,16 @@
+#SBATCH --job-name=w1ng012h6crvmar
+#SBATCH --output=/work/attempts/w1ng012h6crvmar/scheduler.log
+#SBATCH --open-mode=append
+#SBATCH --chdir=/work/attempts/w1ng012h6crvmar
+#SBATCH --no-requeue
+#SBATCH --nodes=1
+#SBATCH --ntasks=1
+#SBATCH --cpus-per-task=56
+#SBATCH --mem=128000M
+#SBATCH --time=480
+#SBATCH --signal=B:USR1@300
+#SBATCH --partition=small-g
+#SBATCH --account=project_465000000
 #!/bin/bash
 # torch 2.7.1+rocm6.3 for Python 3.11 on lumi, rendered by wheelyard-builder 0.1.0
 # Attempt w1ng012h6crvmar, number 1 of cell torch-2.7.1+rocm6.3-cp311.

@@ -1,9 +1,0 @@
-#PBS -N w1ng012h6crvmar
-#PBS -j oe
-#PBS -o /work/attempts/w1ng012h6crvmar/scheduler.log
-#PBS -r n
-#PBS -l select=1:ncpus=102:mem=400000mb
-#PBS -l walltime=1:00:00
-#PBS -q prod
-#PBS -A MyCatalyst
-#PBS -l filesystems=home:flare
