@@ -9,25 +9,15 @@
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
+namespace templates {  // templates/NAME
+
+extern const std::string_view install_tested;
+
+}  // namespace templates
+
 namespace {
 
 using base::quote_shell;
-
-constexpr std::string_view install_part = R"sh(
-begin venv
-rm -rf "$folder/venv" "$folder/empty"
-"$python" -m venv "$folder/venv"
-export PATH="$folder/venv/bin:$PATH"
-export PIP_DISABLE_PIP_VERSION_CHECK=1
-
-# Install exactly the wheel that the index offers, with its requirements.
-begin install
-pip_install {{wheel}}
-mkdir "$folder/empty"
-cd "$folder/empty"
-
-begin test
-)sh";
 
 const std::optional<QueueSettings>& settings_of(const Site& site, Purpose purpose) {
     return purpose == Purpose::gpu_test ? site.hardware_tests.gpu : site.hardware_tests.multi_node;
@@ -87,7 +77,7 @@ std::string render_test_script(const ScriptInput& input) {
     std::string text = render_frame(input, fields);
     text += render_setup(input.site, input.site.python(input.attempt.asked.python), accelerator, "begin");
     text += render_exports(exports_of_job(input.site, accelerator, Environment(), values));
-    text += fill(install_part, fields);
+    text += fill(templates::install_tested, fields);
     text += fill_placeholders(base::trim(test.command), values) + "\n";
     return text + "begin done\n";
 }

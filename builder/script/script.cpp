@@ -5,7 +5,6 @@
 #include <array>
 
 #include "builder/script/build_home.hpp"
-#include "builder/script/compiler_cache.hpp"
 #include "builder/script/hashed_requirements.hpp"
 #include "builder/script/limits.hpp"
 #include "builder/script/script_frame.hpp"
@@ -17,39 +16,23 @@
 #include "lib/simple/pip_config.hpp"
 
 namespace wheelyard::builder {
+namespace templates {  // templates/NAME
+
+extern const std::string_view venv;
+extern const std::string_view used_by;
+extern const std::string_view requirements;
+
+// Removes objects that were being written when the job was cut off. A killed compiler leaves half an object,
+// which make takes for a complete one; an assembler that waits for its compiler leaves an empty object of any
+// age. Ninja logs an object after its compiler has ended, and compiles again what it has not logged: what it logged
+// stays, so that a cut costs only the running compiles.
+extern const std::string_view resume;
+
+}  // namespace templates
+
 namespace {
 
 using base::quote_shell;
-
-constexpr std::string_view venv_part = R"sh(
-begin venv
-# Lock the build tree: a job that its scheduler lost may still be running in it. Every process of a
-# build holds this lock. On a file system without locks the tree is not protected.
-exec 9> "$build/fence"
-flock -w {{fence_wait_s}} 9 || if test $? -eq 1; then phase={{fence_phase}}; exit {{fence_exit}}; fi
-{{used_by}}rm -rf {{stale}}"$folder/wheel" "$folder/smoke" "$folder/empty"
-{{home}}{{resume}}"$python" -m venv "$build/venv"
-export PATH="$build/venv/bin:$PATH"
-export PIP_DISABLE_PIP_VERSION_CHECK=1
-# Record the machine and the tools. A tool that hangs or fails is left out.
-{
-    printf 'host\t%s\nsystem\t%s\nmodules\t%s\n' "$(uname -n)" "$(uname -srm)" "${LOADEDMODULES-}"
-    for tool in python "${CC:-cc}" "${CXX:-c++}" "${FC:-gfortran}" nvcc hipcc mpicc cmake ninja rustc cargo; do
-        command -v "$tool" > /dev/null || continue
-        printf 'tool\t%s\t%s\n' "$tool" "$(timeout 20 "$tool" --version 2>&1 < /dev/null | grep -m 1 '[0-9][.][0-9]')"
-    done
-} > "$folder/built_by" || true
-)sh";
-
-constexpr std::string_view used_by_part =
-    R"sh(# A job that starts late, after its agent has given it up, leaves the tree to the attempt that uses it.
-if test "$(cat "$build/used_by")" != "$attempt"; then phase={{fence_phase}}; exit {{fence_exit}}; fi
-)sh";
-
-constexpr std::string_view requirements_part = R"sh(
-begin requirements
-cd "$build"/tree/{{source}}
-{{install}})sh";
 
 constexpr std::string_view install_asked = "pip_install --requirement \"$folder/requires.txt\"\n";
 
@@ -69,25 +52,9 @@ std::string render_governor(const ScriptInput& input) {
     return text;
 }
 
-// Removes objects that were being written when the job was cut off. A killed compiler leaves half an object,
-// which make takes for a complete one; an assembler that waits for its compiler leaves an empty object of any
-// age. Ninja logs an object after its compiler has ended, and compiles again what it has not logged: what it logged
-// stays, so that a cut costs only the running compiles.
 std::string render_resume(const ScriptInput& input) {
     if (input.attempt.job.builds_in.empty()) return "";
-    return "# Resume in the build tree of attempt " + input.attempt.job.builds_in + R"sh(.
-logged_by_ninja() {
-    find "$build/tree" -type f -name .ninja_log | while IFS= read -r log; do
-        top="${log%/*}/" awk -F '\t' 'FNR > 1 { print ($4 ~ "^/" ? "" : ENVIRON["top"]) $4 }' "$log"
-    done
-}
-objects() { find "$build/tree" -type f \( -name '*.o' -o -name '*.so' -o -name '*.a' \) "$@"; }
-newest=$(find "$build/tree" -type f -printf '%T@\n' | sort -n | tail -n 1)
-if test -n "$newest"; then
-    objects -size 0 -delete
-    comm -23 <(objects -newermt "@$((${newest%.*} - 60))" | sort) <(logged_by_ninja | sort) | xargs -r -d '\n' rm -f
-fi
-)sh";
+    return fill(templates::resume, {{"attempt", input.attempt.job.builds_in}});
 }
 
 Fields fields_of(const ScriptInput& input) {
@@ -101,9 +68,8 @@ Fields fields_of(const ScriptInput& input) {
         {"stale", own ? "\"$build/venv\" " : ""},
         {"home", render_build_home(input)},
         {"resume", render_resume(input)},
-        {"used_by", input.folder.build_root.empty() ? "" : fill(used_by_part, of_fence)},
-        {"source", quote_shell(input.attempt.source.folder)},
-        {"install", render_hashed_install(input) + render_install(input, requirements_command(input))}};
+        {"used_by", input.folder.build_root.empty() ? "" : fill(templates::used_by, of_fence)},
+        {"source", quote_shell(input.attempt.source.folder)}};
     fields.insert(fields.end(), of_build.begin(), of_build.end());
     return fields;
 }
@@ -133,9 +99,10 @@ std::string render_script(const ScriptInput& input) {
         input.site, accelerator, own_environment(input.recipe, input.attempt.asked.purpose), values));
     if (input.attempt.asked.purpose == Purpose::reproduction)
         text += render_environment(without_caches, "Every compile runs, whatever a cache has.");
-    text += fill(venv_part, fields);
+    text += fill(templates::venv, fields);
     if (builds) {
-        text += fill(requirements_part, fields);
+        text += fill(templates::requirements, fields) + render_hashed_install(input) +
+                render_install(input, requirements_command(input));
         if (asks_back_end(input)) text += render_asking(input) + std::string(install_asked);
         text += render_compiler_cache(input);
         text += render_tree_steps(input, values);

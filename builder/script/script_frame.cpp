@@ -9,91 +9,19 @@
 #include "lib/base/text/encoding.hpp"
 
 namespace wheelyard::builder {
+namespace templates {  // templates/NAME
+
+extern const std::string_view opening;
+extern const std::string_view online_pip;
+extern const std::string_view offline_pip;
+extern const std::string_view wheelhouse;
+extern const std::string_view durable_wheel;
+
+}  // namespace templates
+
 namespace {
 
 using base::quote_shell;
-
-constexpr std::string_view opening = R"sh(#!/bin/bash
-# {{title}}
-# Attempt {{attempt}}, number {{number}} of cell {{cell}}.
-set -eu -o pipefail
-
-attempt={{attempt}}
-folder={{folder}}
-build={{build}}
-python={{python}}
-
-# Only the first start of an attempt runs: mkdir succeeds once. A second start changes nothing.
-if ! mkdir "$folder/claim"; then
-    echo "@@wheelyard attempt $attempt is already claimed"
-    test -d "$folder/claim"
-    exit
-fi
-printf '{"host":"%s","boot":"%s","pid":%d,"start":%d}\n' "$(uname -n)" "$(cat /proc/sys/kernel/random/boot_id)" \
-    $$ "$(cut -d ' ' -f 22 /proc/$$/stat)" > "$folder/claim/owner.tmp"
-mv "$folder/claim/owner.tmp" "$folder/claim/owner"
-
-# Mark every phase in the log. The exit record reports how the job ended; it is synced before it is renamed.
-phase=start
-phases=
-begin() {
-    phase=$1
-    phases+="${phases:+,}{\"name\":\"$phase\",\"began_ms\":$(date +%s%3N)}"
-    echo "@@wheelyard phase=$phase at=$(date -u +%Y-%m-%dT%H:%M:%SZ)"
-}
-finish() {
-    code=$?
-    trap '' TERM INT HUP
-    rm -f "$folder/pip.conf"
-{{durable}}    echo "@@wheelyard exit=$code phase=$phase at=$(date -u +%Y-%m-%dT%H:%M:%SZ)"
-    printf '{"format":"wheelyard.exit/1","attempt":"%s","exit_code":%d,"phase":"%s","phases":[%s],"ended_ms":%d}\n' \
-        "$attempt" "$code" "$phase" "$phases" "$(date +%s%3N)" > "$folder/exit.json.tmp"
-    sync "$folder/exit.json.tmp"
-    mv "$folder/exit.json.tmp" "$folder/exit.json"
-    sync "$folder"
-}
-trap finish EXIT
-# Who asks the job to end records why in `cut`; a machine that shuts down does not.
-stop() {
-    test -e "$folder/cut" || echo terminated > "$folder/cut"
-    exit "$1"
-}
-trap 'stop 143' TERM
-trap 'stop 130' INT
-trap 'stop 129' HUP
-
-# Nodes of some sites have no home, or do not mount it: what programs keep there then lies beside the tree.
-if ! test -d "${HOME-}" || ! test -w "$HOME"; then
-    export HOME="$build/home"
-    mkdir -p "$HOME"
-fi
-)sh";
-
-constexpr std::string_view online_pip = R"sh(
-# pip uses the agent's configuration, which may contain a password: only pip_install reads it, no build does.
-{{bounds}}pip_install() { PIP_CONFIG_FILE="$folder/pip.conf" python -I -m pip install {{constraint}}{{index}}"$@"; }
-)sh";
-
-constexpr std::string_view offline_pip = R"sh(
-# This machine has no network access: the login node has fetched all packages.
-{{bounds}}pip_install() { python -I -m pip install {{constraint}}--no-index --find-links "$folder/wheelhouse" "$@"; }
-)sh";
-
-constexpr std::string_view wheelhouse_part =
-    R"sh(# Build wheels of sdists here, because the job cannot. Few jobs and a low priority: others use this login node.
-export MAX_JOBS=2 CMAKE_BUILD_PARALLEL_LEVEL=2 MAKEFLAGS=-j2
-renice -n 19 -p $$ > /dev/null || true
-pip_wheel() { PIP_CONFIG_FILE="$folder/pip.conf" python -I -m pip wheel {{constraint}}{{index}}--wheel-dir "$folder/wheelhouse" "$@"; }
-rm -rf "$folder/wheelhouse" "$folder/asking"
-mkdir -p "$folder/wheelhouse"
-"$python" -m venv "$folder/asking"
-export PATH="$folder/asking/bin:$PATH"
-)sh";
-
-constexpr std::string_view durable_wheel =
-    R"sh(    # Report success only after the wheel is synced to disk.
-    test "$code" -ne 0 || find "$folder/wheel" -exec sync {} + || { code=74 phase=sync; }
-)sh";
 
 Placeholders values_of(const ScriptInput& input) {
     return placeholders_of({input.site, input.attempt.asked.version, input.attempt.asked.against,
@@ -167,7 +95,7 @@ Fields frame_fields(const ScriptInput& input) {
         {"bounds", render_bounds(constraints)},
         {"constraint", constraints.empty() ? "" : "--constraint \"$folder/constraints.txt\" "},
         {"index", index},
-        {"durable", builds ? std::string(durable_wheel) : ""}};
+        {"durable", builds ? std::string(templates::durable_wheel) : ""}};
 }
 
 Environment own_environment(const Recipe& recipe, Purpose purpose) {
@@ -183,7 +111,7 @@ std::string render_test_requires(const Recipe& recipe) {
 }
 
 std::string render_opening(const Fields& fields) {
-    return fill(opening, fields);
+    return fill(templates::opening, fields);
 }
 
 std::string render_frame(const ScriptInput& input, const Fields& fields) {
@@ -191,7 +119,7 @@ std::string render_frame(const ScriptInput& input, const Fields& fields) {
 }
 
 std::string render_pip(const ScriptInput& input, const Fields& fields) {
-    return fill(input.site.offline_jobs ? offline_pip : online_pip, fields);
+    return fill(input.site.offline_jobs ? templates::offline_pip : templates::online_pip, fields);
 }
 
 std::string render_login_opening(const ScriptInput& input) {
@@ -209,7 +137,8 @@ std::string render_login_opening(const ScriptInput& input) {
 }
 
 std::string render_wheelhouse_frame(const ScriptInput& input, const Fields& fields) {
-    return render_login_opening(input) + fill(online_pip, fields) + fill(wheelhouse_part, fields);
+    return render_login_opening(input) + fill(templates::online_pip, fields) +
+           fill(templates::wheelhouse, fields);
 }
 
 }  // namespace wheelyard::builder

@@ -1,4 +1,4 @@
-// The steps of a build script that the recipe controls: patches, `before`, `configure`, the front end, the
+// The steps of a build script that recipe and site control: compiler cache, patches, `before`, `configure`, the front end, the
 // wheel's metadata, the tests. Pure.
 #pragma once
 
@@ -8,6 +8,15 @@
 #include "builder/site/script_setup.hpp"
 
 namespace wheelyard::builder {
+
+// The site's compiler cache (work.compiler_cache_gib of site.toml): ccache in the work folder, shared by all builds of the
+// site. Runs in the project's folder, after its requirements are installed and before anything of it is compiled. Empty
+// for a site without a cache, and for a reproduction.
+//
+// An object is found again whichever attempt's folder its source is in: paths below the build's folder are relative in
+// the keys (CCACHE_BASEDIR), and the current folder is no part of them (CCACHE_NOHASHDIR).
+// https://ccache.dev/manual/latest.html#_configuration_options
+[[nodiscard]] std::string render_compiler_cache(const ScriptInput& input);
 
 // Patches and `before` (both once per build tree), then `configure`.
 [[nodiscard]] std::string render_tree_steps(const ScriptInput& input, const Placeholders& values);

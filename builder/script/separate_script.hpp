@@ -9,7 +9,7 @@
 // rights in it: so no batch system or other service of the user takes its orders. `wheelyard-governor bound` runs it within
 // the site's limits, and ends every process of it.
 //
-// What the build installs is in its wheelhouse before it starts (separate_wheelhouse.hpp).
+// What the build installs is in its wheelhouse before it starts (wheelhouse.hpp).
 #pragma once
 
 #include <cstdint>

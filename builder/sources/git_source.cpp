@@ -20,6 +20,14 @@
 #include "lib/base/text/url.hpp"
 
 namespace wheelyard::builder {
+namespace templates {  // templates/NAME
+
+// Prints HEAD and each submodule's commit, one per line. Fails if a submodule is not at its commit or a file
+// differs.
+extern const std::string_view describe_tree;
+
+}  // namespace templates
+
 namespace {
 
 constexpr std::int64_t git_ask_timeout_ms = 20'000;    // checking whether a clone is current
@@ -29,17 +37,6 @@ constexpr std::int64_t git_look_timeout_ms = 120'000;  // listing tags
 constexpr std::int64_t git_check_timeout_ms = 5 * 60'000;
 
 namespace fs = std::filesystem;
-
-// Prints HEAD and each submodule's commit, one per line. Fails if a submodule is not at its commit or a file
-// differs.
-constexpr std::string_view describe_script = R"sh(
-git -C tree diff --quiet --ignore-submodules=none HEAD
-git -C tree rev-parse HEAD
-git -C tree submodule status --recursive | while read -r commit path _; do
-    case $commit in [-+U]*) echo "submodule $path is not at its commit" >&2; exit 1 ;; esac
-    echo "$commit $path"
-done
-)sh";
 
 std::string repository_name(const std::string& url) {
     std::string name = url.substr(url.find_last_of('/') + 1);
@@ -134,7 +131,7 @@ base::Result<SourceRecord> GitSource::fetch(const std::string& url, const std::s
     const std::string clone =
         "trap 'test -e commit || rm -rf tree' EXIT\nrm -rf tree\ngit clone --quiet --depth 1 --branch " +
         base::quote_shell(tag) + " --recurse-submodules --shallow-submodules --jobs 4 -- " +
-        base::quote_shell(url) + " tree" + std::string(describe_script);
+        base::quote_shell(url) + " tree" + std::string(templates::describe_tree);
     WHEELYARD_TRY(
         advance_login_step({folder, "clone", "exec > commit.tmp\n" + clone + "mv commit.tmp commit\n",
                             environment_, "cloning " + source.origin, max_walltime_minutes_ * 60},
@@ -164,7 +161,7 @@ bool GitSource::is_outdated(const fs::path& folder, const std::string& url, cons
 base::Status GitSource::unpack(const SourceRecord& source, const fs::path& tree,
                                const base::KeepAlive& keep_alive) const {
     const fs::path folder = directory_ / source.filename;
-    const auto whole = bash_in(folder, std::string(describe_script), environment_);
+    const auto whole = bash_in(folder, std::string(templates::describe_tree), environment_);
     const bool is_gone = !whole && whole.error().os_error == ENOENT;
     if (!whole && !is_gone) return tl::unexpected(whole.error());
     // A slow file system is not a damaged clone.

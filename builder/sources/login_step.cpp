@@ -20,6 +20,13 @@
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
+namespace templates {  // templates/NAME
+
+// `timeout` leads its own process group, which contains all processes that the step starts.
+extern const std::string_view login_step;
+
+}  // namespace templates
+
 namespace {
 
 // A step on the login node is dead if it has not touched its marker for this long. It does so every 10 s.
@@ -29,29 +36,6 @@ constexpr std::int64_t login_step_look_ms = 100;
 constexpr std::uint64_t max_step_script_bytes = 4 * base::mib;
 
 namespace fs = std::filesystem;
-
-// `timeout` leads its own process group, which contains all processes that the step starts.
-constexpr std::string_view frame = R"sh(#!/bin/bash
-# {{what}}
-set -u
-cd {{folder}} || exit
-test -e {{name}}.alive || exit # cancelled before it began
-touch -c {{name}}.alive
-timeout --kill-after=30 {{max_s}} bash -eu -o pipefail -c {{script}} &
-work=$!
-( while sleep {{touch_s}}; do
-    kill -0 $$ 2> /dev/null && test -e {{name}}.alive || { kill "$work"; break; }
-    touch -c {{name}}.alive
-done ) &
-wait "$work"
-code=$?
-kill -KILL -- "-$work" 2> /dev/null # its remaining processes
-test "$SECONDS" -lt {{max_s}} || test "$code" -eq 0 || code={{time_is_over}}
-rm -rf {{name}}.end.tmp {{name}}.end # whatever the script made of them
-echo "$code" > {{name}}.end.tmp
-kill "$!"
-mv {{name}}.end.tmp {{name}}.end
-)sh";
 
 constexpr std::string_view time_is_over = "124";  // exit status of timeout(1)
 
@@ -93,7 +77,8 @@ tl::unexpected<base::Error> fail_step(base::Error error) {
 }
 
 std::string script_of(const LoginStep& step) {
-    std::string text = base::replace_all(frame, "{{what}}", base::replace_all(step.what, "\n", " "));
+    std::string text =
+        base::replace_all(templates::login_step, "{{what}}", base::replace_all(step.what, "\n", " "));
     text = base::replace_all(text, "{{folder}}", base::quote_shell(step.folder.string()));
     text = base::replace_all(text, "{{name}}", step.name);
     text = base::replace_all(text, "{{max_s}}", std::to_string(step.max_s));

@@ -2,7 +2,7 @@
 
 #include "builder/script/script.hpp"
 #include "builder/script/separate_script.hpp"
-#include "builder/script/separate_wheelhouse.hpp"
+#include "builder/script/wheelhouse.hpp"
 #include "builder/sources/login_step.hpp"
 #include "lib/base/files/file.hpp"
 

@@ -8,41 +8,15 @@
 #include "lib/base/text/url.hpp"
 
 namespace wheelyard::builder {
-namespace {
+namespace templates {  // templates/NAME
 
 // Files that define `module`, in the order of preference: those of the site know its module folders.
-constexpr std::string_view module_script = R"sh(
-candidates() {
-    ls /etc/profile.d/*lmod*.sh /etc/profile.d/*modules*.sh 2> /dev/null
-    for folder in "${LMOD_PKG-}" "${MODULESHOME-}" /usr/share/lmod/lmod /usr/share/modules /usr/share/Modules; do
-        test -z "$folder" || echo "$folder/init/bash"
-    done
-    echo /etc/profile
-}
-list='
-. "$0" > /dev/null 2>&1 < /dev/null
-type module > /dev/null 2>&1 || exit 1
-exec 2>&1
-if test -z "$3"; then
-    IFS=:
-    for folder in $2; do
-        case ":${MODULEPATH-}:" in *":$folder:"*) ;; *) test ! -d "$folder" || { module use "$folder"; echo "@use $folder"; } ;; esac
-    done
-    unset IFS
-fi
-echo "@init $0"
-module -t avail
-module -t spider
-true'
-best=
-while read -r file; do
-    test -r "$file" || continue
-    found=$(env -i HOME="${HOME-/}" USER="$(id -un)" PATH=/usr/local/bin:/usr/bin:/bin \
-        bash --noprofile --norc -c "$list" "$file" - "${MODULEPATH-}" "${LOADEDMODULES-}" < /dev/null) || continue
-    test ${#found} -le ${#best} || best=$found
-done < <(candidates)
-printf '%s\n' "$best"
-)sh";
+extern const std::string_view survey_modules;
+extern const std::string_view survey_folders;
+
+}  // namespace templates
+
+namespace {
 
 constexpr std::string_view interpreter_probe =
     "import sys, os, sysconfig\n"
@@ -53,25 +27,6 @@ constexpr std::string_view interpreter_probe =
     "print('@python', '%d.%d.%d' % sys.version_info[:3], venv, 'headers' if h else '-', 'rpath' if r else "
     "'-', "
     "sys.executable)\n";
-
-constexpr std::string_view folder_script = R"sh(
-user=$(id -un)
-report() {
-    test -d "$2" && test -w "$2" && test -x "$2" || return 0
-    set -- "$1" "$2" $(df -PTk -- "$2" 2> /dev/null | sed -n 2p)
-    echo "@folder $1 ${4-?} ${7-0} $2"
-}
-for name in SCRATCH PSCRATCH SCRATCHDIR SCRATCH_DIR CSCRATCH MYSCRATCH WORKDIR; do
-    test -z "${!name-}" || report "\$$name" "${!name}"
-done
-for folder in /scratch/$user /scratch/users/$user /lustre/scratch/$user /nobackup/$user /work/$user /lustre/$user; do
-    report "$folder" "$folder"
-done
-for name in PROJECT PROJECTDIR PROJECT_DIR WORK GROUP_HOME; do
-    test -z "${!name-}" || report "\$$name" "${!name}"
-done
-report home "${HOME-/}"
-)sh";
 
 // Proxies with a password would be visible in every job script.
 std::vector<std::pair<std::string, std::string>> proxies_of(const EnvironmentMap& environment) {
@@ -107,7 +62,7 @@ std::string module_setup(const ModuleSurvey& modules) {
 }
 
 void survey_modules(const AskMachine& ask, ModuleSurvey& modules) {
-    const MachineAnswer answer = ask(std::string(module_script));
+    const MachineAnswer answer = ask(std::string(templates::survey_modules));
     for (const auto folder : values_of(answer.out, "@use"))
         modules.use.emplace_back(folder);
     const auto init = values_of(answer.out, "@init");
@@ -239,7 +194,7 @@ Survey survey_machine(const EnvironmentMap& environment) {
     survey_modules(ask, survey.modules);
     survey_tools(ask, survey);
     survey_pythons(ask, survey);
-    survey.folders = parse_folders(ask(std::string(folder_script)).out);
+    survey.folders = parse_folders(ask(std::string(templates::survey_folders)).out);
     std::string list_gpus;
     for (const auto* kind : accelerator::accelerator_kinds())
         list_gpus += std::string(kind->list_gpus) + "\n";

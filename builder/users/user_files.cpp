@@ -118,6 +118,10 @@ base::Status write_user_files(const std::vector<UserFile>& files, const fs::path
 
 namespace user_files {
 
+namespace templates {  // templates/NAME
+extern const std::string_view enter;
+}
+
 std::string fill(std::string_view text, const Input& input) {
     std::string filled(text);
     // A program that runs on GPUs where it finds some; without a kind it looks for the first.
@@ -162,17 +166,7 @@ std::string render_enter(const Input& input) {
         return text;
     }
     return "type module > /dev/null 2>&1 || . " + quote_expanding(input.site.modules.init) + "\n" +
-           fill(R"sh(module use {{place}}/modulefiles
-module load {{module}}
-case ":${LOADEDMODULES-}:" in
-*:{{module}}:*) ;;
-*)
-    echo "error: module {{module}} is not loaded; see the message of 'module load' above" >&2
-    exit 69
-    ;;
-esac
-)sh",
-                input);
+           fill(templates::enter, input);
 }
 
 }  // namespace user_files

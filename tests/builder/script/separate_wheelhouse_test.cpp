@@ -1,5 +1,5 @@
 // Who has the network, whose code runs, and what may be asked for.
-#include "builder/script/separate_wheelhouse.hpp"
+#include "builder/script/wheelhouse.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,14 +1,4 @@
-#include "builder/script/compiler_cache.hpp"
 
-#include "lib/base/text/encoding.hpp"
-#include "lib/base/text/text.hpp"
-
-namespace wheelyard::builder {
-namespace {
-
-// CMake takes a CC of two words for a compiler with an argument, and ccache refuses to run itself: a project has either
-// launchers or a CC.
-constexpr std::string_view cache_part = R"sh(
 # Compiles go through the site's cache.
 if command -v ccache > /dev/null; then
     export CCACHE_DIR={{folder}} CCACHE_MAXSIZE={{gib}}Gi CCACHE_BASEDIR="$build" CCACHE_NOHASHDIR=1 CCACHE_DEPEND=1
@@ -26,15 +16,3 @@ if command -v ccache > /dev/null; then
 else
     echo "There is no ccache on PATH: compiles are not cached."
 fi
-)sh";
-
-}  // namespace
-
-std::string render_compiler_cache(const ScriptInput& input) {
-    if (input.site.compiler_cache_gib == 0 || input.attempt.asked.purpose != Purpose::build) return "";
-    const std::string folder = base::quote_shell((input.site.work_directory / "ccache").string());
-    const std::string text = base::replace_all(cache_part, "{{folder}}", folder);
-    return base::replace_all(text, "{{gib}}", std::to_string(input.site.compiler_cache_gib));
-}
-
-}  // namespace wheelyard::builder

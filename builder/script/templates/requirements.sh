@@ -1,0 +1,3 @@
+
+begin requirements
+cd "$build"/tree/{{source}}

@@ -1,0 +1,4 @@
+        if [ "${WHEELYARD_LOADED-}" = {{module}} ] ; then
+            module unload {{module}}
+            unset WHEELYARD_LOADED
+        fi
