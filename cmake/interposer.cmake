@@ -1,4 +1,4 @@
-# Compiles the governor's interposer and embeds its bytes in the room `launch`. A library for LD_PRELOAD, without libc and
+# Compiles the governor's interposer and embeds its bytes in the module `launch`. A library for LD_PRELOAD, without libc and
 # without what CMAKE_CXX_FLAGS adds (sanitizers, fortification): it runs in processes of any C library, of any age.
 
 set(interposer_source ${CMAKE_SOURCE_DIR}/builder/governor/interposer/interposer.cpp)

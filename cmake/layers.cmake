@@ -1,12 +1,12 @@
-# The layer table: every room of the tree, its folder, and the rooms it may include.
+# The layer table: every module of the tree, its folder, and the modules it may include.
 #
-#   wheelyard_group(NAME: what its rooms are for)      the rows that follow, up to the next group
-#   wheelyard_layer(ROOM FOLDER [rooms it may include …])
+#   wheelyard_group(NAME: what its modules are for)      the rows that follow, up to the next group
+#   wheelyard_layer(MODULE FOLDER [modules it may include …])
 #
-# A room is a folder of sources; FOLDER/* is one room with the folders in it. CMake makes one static library
-# `wheelyard_ROOM` of each row and links only what the row names; `ctest -R layers` reads this same file and fails on an
+# A module is a folder of sources; FOLDER/* is one module with the folders in it. CMake makes one static library
+# `wheelyard_MODULE` of each row and links only what the row names; `ctest -R layers` reads this same file and fails on an
 # #include that no row allows; docs/explanation/architecture.md's picture of the groups is drawn from it. Only direct edges
-# count: a room that uses `base` through another names `base` too. The rooms of one program share its namespace (decision 12).
+# count: a module that uses `base` through another names `base` too. The modules of one program share its namespace (decision 12).
 
 function(wheelyard_group)
 endfunction()
@@ -123,10 +123,10 @@ wheelyard_layer(follow       indexer/follow               base io wheel simple s
 wheelyard_layer(check        indexer/check                base io simple page blobs catalog tree pages web publish)
 wheelyard_layer(indexer      indexer                      base io simple blobs database publish catalogue follow check tree)
 
-# Each of these has one test program, for itself and for the rooms in its folders that no row before it claims.
+# Each of these has one test program, for itself and for the modules in its folders that no row before it claims.
 set(WHEELYARD_TEST_PROGRAMS governor avail_wheels base io accelerator wheel simple status page notify inspect wire builder registry indexer)
 
-# wheelyard_pure(ROOM HEADER…): nothing in ROOM reaches one of these headers, directly or through others (`ctest -R layers`).
+# wheelyard_pure(MODULE HEADER…): nothing in MODULE reaches one of these headers, directly or through others (`ctest -R layers`).
 function(wheelyard_pure)
 endfunction()
 wheelyard_pure(plan lib/io/http_client.hpp lib/io/archive.hpp lib/base/files/file.hpp lib/base/process/process.hpp)

@@ -1,4 +1,4 @@
-# The programs: name, main file (wiring only), rooms linked.
+# The programs: name, main file (wiring only), modules linked.
 wheelyard_program(wheelyard-builder  builder/main.cpp              builder)
 wheelyard_program(wheelyard-governor builder/governor/main.cpp     governor)
 wheelyard_static(wheelyard-governor governor bound broker launch admission memory base)

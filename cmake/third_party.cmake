@@ -1,4 +1,4 @@
-# Every library from outside, and the rooms that link it; tests/layers/third_party.py says which file may include it. All
+# Every library from outside, and the modules that link it; tests/layers/third_party.py says which file may include it. All
 # from the distribution's packages.
 
 find_package(Threads REQUIRED)
@@ -64,8 +64,8 @@ if(ZSTD_INCLUDE_DIR AND ZSTD_LIBRARY)
 elseif(NOT WHEELYARD_CLUSTER)
     message(FATAL_ERROR "zstd was not found: install libzstd-dev")
 endif()
-foreach(room builder commands indexer avail_wheels)  # their command lines
-    wheelyard_uses(${room} cli11)
+foreach(module builder commands indexer avail_wheels)  # their command lines
+    wheelyard_uses(${module} cli11)
 endforeach()
 
 if(NOT WHEELYARD_CLUSTER)

@@ -1,4 +1,4 @@
-# How rooms become targets: warnings, sanitizers, output folders, and the functions that the tables call.
+# How modules become targets: warnings, sanitizers, output folders, and the functions that the tables call.
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
@@ -15,7 +15,7 @@ if(WHEELYARD_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
     endif()
 endif()
 
-# Parsed once for all rooms: each compile would spend most of a second on them. Headers of our own in this list saved
+# Parsed once for all modules: each compile would spend most of a second on them. Headers of our own in this list saved
 # nothing more. A source still includes what it uses: scripts/tidy and the packages compile without this list.
 set(WHEELYARD_PRECOMPILED <algorithm> <array> <chrono> <cstdint> <filesystem> <functional> <map> <memory> <mutex>
     <optional> <set> <span> <string> <string_view> <utility> <variant> <vector> <tl/expected.hpp>)
@@ -110,7 +110,7 @@ endfunction()
 
 # One row of cmake/layers.cmake: a static library of every .cpp directly in FOLDER, or for FOLDER/* also in the folders
 # in it (main files are programs).
-function(wheelyard_layer room folder)
+function(wheelyard_layer module folder)
     if(WHEELYARD_CLUSTER AND folder MATCHES "^(registry|indexer)" AND NOT folder MATCHES "^indexer/avail_wheels")
         return()
     endif()
@@ -119,56 +119,56 @@ function(wheelyard_layer room folder)
         string(REGEX REPLACE "/\\*$" "" folder ${folder})
         set(folders ${folder} ${folder}/*)
     endif()
-    set(WHEELYARD_ROOMS ${WHEELYARD_ROOMS} ${room} PARENT_SCOPE)  # those of this build, for their tests
-    set(WHEELYARD_FOLDER_${room} ${folder} PARENT_SCOPE)
-    set(WHEELYARD_FOLDERS_${room} ${folders} PARENT_SCOPE)
+    set(WHEELYARD_MODULES ${WHEELYARD_MODULES} ${module} PARENT_SCOPE)  # those of this build, for their tests
+    set(WHEELYARD_FOLDER_${module} ${folder} PARENT_SCOPE)
+    set(WHEELYARD_FOLDERS_${module} ${folders} PARENT_SCOPE)
     list(TRANSFORM folders REPLACE "(.+)" "${CMAKE_SOURCE_DIR}/\\1/*.cpp")
     file(GLOB sources CONFIGURE_DEPENDS ${folders})
     list(FILTER sources EXCLUDE REGEX "/(main|interposer/interposer)\\.cpp$")  # the latter: cmake/interposer.cmake
     if(NOT sources)
-        add_library(wheelyard_${room} INTERFACE)
-        target_link_libraries(wheelyard_${room} INTERFACE wheelyard_flags)
+        add_library(wheelyard_${module} INTERFACE)
+        target_link_libraries(wheelyard_${module} INTERFACE wheelyard_flags)
         foreach(needed ${ARGN})
-            target_link_libraries(wheelyard_${room} INTERFACE wheelyard_${needed})
+            target_link_libraries(wheelyard_${module} INTERFACE wheelyard_${needed})
         endforeach()
         return()
     endif()
-    add_library(wheelyard_${room} STATIC ${sources})
-    wheelyard_compile_by_folder(wheelyard_${room} ${sources})
-    wheelyard_precompile(wheelyard_${room})
-    target_link_libraries(wheelyard_${room} PUBLIC wheelyard_flags)
+    add_library(wheelyard_${module} STATIC ${sources})
+    wheelyard_compile_by_folder(wheelyard_${module} ${sources})
+    wheelyard_precompile(wheelyard_${module})
+    target_link_libraries(wheelyard_${module} PUBLIC wheelyard_flags)
     foreach(needed ${ARGN})
-        target_link_libraries(wheelyard_${room} PUBLIC wheelyard_${needed})
+        target_link_libraries(wheelyard_${module} PUBLIC wheelyard_${needed})
     endforeach()
 endfunction()
 
-# A third-party library that a room's wrapper uses. Tolerates rooms without sources.
-function(wheelyard_uses room)
-    if(NOT TARGET wheelyard_${room})
+# A third-party library that a module's wrapper uses. Tolerates modules without sources.
+function(wheelyard_uses module)
+    if(NOT TARGET wheelyard_${module})
         return()
     endif()
-    get_target_property(type wheelyard_${room} TYPE)
+    get_target_property(type wheelyard_${module} TYPE)
     if(type STREQUAL "INTERFACE_LIBRARY")
-        target_link_libraries(wheelyard_${room} INTERFACE ${ARGN})
+        target_link_libraries(wheelyard_${module} INTERFACE ${ARGN})
     else()
-        target_link_libraries(wheelyard_${room} PUBLIC ${ARGN})
+        target_link_libraries(wheelyard_${module} PUBLIC ${ARGN})
     endif()
 endfunction()
 
 add_custom_target(programs)
 
-# wheelyard_program(NAME MAIN_CPP rooms…): a program; main.cpp is wiring and may link any room.
+# wheelyard_program(NAME MAIN_CPP modules…): a program; main.cpp is wiring and may link any module.
 function(wheelyard_program name main)
     if(NOT EXISTS ${CMAKE_SOURCE_DIR}/${main})
         return()
     endif()
     add_executable(${name} ${CMAKE_SOURCE_DIR}/${main})
     wheelyard_precompile(${name})
-    foreach(room ${ARGN})
-        target_link_libraries(${name} PRIVATE wheelyard_${room})
+    foreach(module ${ARGN})
+        target_link_libraries(${name} PRIVATE wheelyard_${module})
     endforeach()
     target_link_libraries(${name} PRIVATE cli11)
-    # A library of a room that this program calls nothing of would be loaded at every start.
+    # A library of a module that this program calls nothing of would be loaded at every start.
     target_link_options(${name} PRIVATE -Wl,--as-needed)
     if(NOT WHEELYARD_SANITIZE)  # a sanitizer's runtime must see the shared library's __cxa_throw
         target_link_options(${name} PRIVATE -static-libstdc++ -static-libgcc)
@@ -186,15 +186,15 @@ function(wheelyard_libraries name)
 endfunction()
 
 # Makes a program fully static, so that it starts in a millisecond and runs on any node: it links the archives of the
-# ROOMS alone, in that order, without the shared libraries that other parts of those rooms need.
+# MODULES alone, in that order, without the shared libraries that other parts of those modules need.
 function(wheelyard_static name)
     if(NOT TARGET ${name})
         return()
     endif()
     set_target_properties(${name} PROPERTIES LINK_LIBRARIES wheelyard_flags)
-    foreach(room ${ARGN})
-        target_link_libraries(${name} PRIVATE $<TARGET_FILE:wheelyard_${room}>)
-        add_dependencies(${name} wheelyard_${room})
+    foreach(module ${ARGN})
+        target_link_libraries(${name} PRIVATE $<TARGET_FILE:wheelyard_${module}>)
+        add_dependencies(${name} wheelyard_${module})
     endforeach()
     target_link_libraries(${name} PRIVATE Threads::Threads)
     if(WHEELYARD_SANITIZE)

@@ -64,7 +64,7 @@ def check_file(root: Path, markdown: Path) -> list[str]:
 
 def is_stale(root: Path, folder: Path, path: str) -> bool:
     """Whether `path` begins with a folder of the root or of `folder`, and there is no such file or folder there."""
-    if re.search(r"[A-Z]", path.removesuffix("README.md")):  # NAME, ROOM: a placeholder
+    if re.search(r"[A-Z]", path.removesuffix("README.md")):  # NAME, MODULE: a placeholder
         return False
     first = path.split("/")[0]
     places = [place for place in (root, folder) if first not in SKIPPED_FOLDERS and (place / first).is_dir()]

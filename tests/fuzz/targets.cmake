@@ -1,5 +1,5 @@
-# One row per target: name (NAME_fuzz.cpp, corpus/NAME/) and the rooms it links: the smallest, so that the fuzz build
-# compiles no room that no target reaches.
+# One row per target: name (NAME_fuzz.cpp, corpus/NAME/) and the modules it links: the smallest, so that the fuzz build
+# compiles no module that no target reaches.
 wheelyard_fuzz(filename    wheel base)
 wheelyard_fuzz(version     wheel base)
 wheelyard_fuzz(requirement wheel base)

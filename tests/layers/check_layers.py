@@ -18,14 +18,14 @@ import third_party
 
 SOURCE_FOLDERS = ["lib", "builder", "registry", "indexer", "tests", "bench"]
 README_FOLDERS = SOURCE_FOLDERS + ["docs", "scripts", "site-configs", "cmake", "packaging"]
-# Folders of data that need no README; their parent has it (as tests/README.md describes tests/<room>/, which mirrors
-# the room).
+# Folders of data that need no README; their parent has it (as tests/README.md describes tests/<module>/, which mirrors
+# the module).
 DATA_FOLDERS = {"assets", "templates", "golden", "images", "corpus", "data", "recipes", "results", "__pycache__"}
 # Control flow uses base::Error's kind, recovery and os_error; its code is for people and tests.
 PRODUCT_FOLDERS = ("lib/", "registry/", "indexer/", "builder/")
 CODE_COMPARED = re.compile(
-    r'\bcode(\(\))?\s*[!=]=\s*"[a-zA-Z_]*\.'          # code == "room.word"
-    r'|"[a-zA-Z_]+\.\w*"\s*[!=]=\s*[^\s;)]*\bcode\b'  # "room.word" == error.code
+    r'\bcode(\(\))?\s*[!=]=\s*"[a-zA-Z_]*\.'          # code == "module.word"
+    r'|"[a-zA-Z_]+\.\w*"\s*[!=]=\s*[^\s;)]*\bcode\b'  # "module.word" == error.code
     r'|\bcode(\(\))?\.(starts_with|ends_with|compare)\('
     r'|\berror(\(\))?\.code\s*[!=]=|[!=]=\s*[^\s;)]*\berror(\(\))?\.code\b'  # with whatever
     r'|\bif\s*\([^;{]*\berror\(\)\.code\b'           # a condition that asks a table
@@ -46,7 +46,7 @@ BLOB_KIND = re.compile(
     r'|\b(?!SavedBlobs\b)[A-Z]\w*Blobs\b'             # its class
     r'|/\s*"(blobs|sha256|damaged|collecting|staging)"'  # folder / "blobs": a path is put together
     r'|"[^"\n]*\bblobs/(sha256|[0-9a-f]{2}/)')
-BLOB_ROOM = "registry/blobs/"
+BLOB_MODULE = "registry/blobs/"
 # What keeps the catalog and the task queue is known to its own folders and to registry/database/, which opens them. Comments
 # may name it.
 ENGINE_FOLDERS = re.compile(r"registry/(\w+/)?(sqlite|postgres|database)/[^/]+")
@@ -62,10 +62,10 @@ def without_comments(text: str) -> str:
 class Checker:
     def __init__(self, root: Path):
         self.root = root
-        self.rooms = layer_table.read_rooms(root)
-        self.room_of_folder = {folder: room for room in self.rooms.values()
-                               for folder in layer_table.room_folders(root, room)}
-        self.test_rooms = layer_table.read_test_rooms(root)
+        self.modules = layer_table.read_modules(root)
+        self.module_of_folder = {folder: module for module in self.modules.values()
+                               for folder in layer_table.module_folders(root, module)}
+        self.test_modules = layer_table.read_test_modules(root)
         self.programs = {program.main: program for program in layer_table.read_programs(root)}
         self.complaints: list[str] = []
         rows = (SCHEDULER_ROWS.fullmatch(file.relative_to(root).as_posix()) for file in root.glob("builder/schedule/*/*.cpp"))
@@ -79,24 +79,24 @@ class Checker:
         line = text.count("\n", 0, offset) + 1
         self.complaints.append(f"{path}:{line}: {sentence}")
 
-    def allowed_rooms(self, path: str) -> tuple[set[str] | None, str]:
-        """The rooms that the file at `path` may include (None: any), and the words for why."""
+    def allowed_modules(self, path: str) -> tuple[set[str] | None, str]:
+        """The modules that the file at `path` may include (None: any), and the words for why."""
         if path in self.programs:  # wiring: whatever the program links
             program = self.programs[path]
-            return layer_table.closure(self.rooms, program.rooms), f"program '{program.name}' links"
+            return layer_table.closure(self.modules, program.modules), f"program '{program.name}' links"
         folder = path.rpartition("/")[0]
-        if folder in self.room_of_folder:
-            room = self.room_of_folder[folder]
-            return {room.name, *room.may_include}, f"room '{room.name}' may include"
+        if folder in self.module_of_folder:
+            module = self.module_of_folder[folder]
+            return {module.name, *module.may_include}, f"module '{module.name}' may include"
         parts = path.split("/")
-        if parts[0] == "tests" and folder.removeprefix("tests/") in self.test_rooms:
-            name = self.test_rooms[folder.removeprefix("tests/")]
-            return layer_table.closure(self.rooms, (name,)), f"tests of '{name}' may include"
+        if parts[0] == "tests" and folder.removeprefix("tests/") in self.test_modules:
+            name = self.test_modules[folder.removeprefix("tests/")]
+            return layer_table.closure(self.modules, (name,)), f"tests of '{name}' may include"
         if path.startswith("tests/support/"):
-            return layer_table.closure(self.rooms, ("base",)), "tests/support may include"
+            return layer_table.closure(self.modules, ("base",)), "tests/support may include"
         if parts[0] in ("tests", "bench"):
             return None, ""
-        return set(), "no room owns this folder, so it may include"
+        return set(), "no module owns this folder, so it may include"
 
     def check_include(self, path: str, text: str, match: re.Match) -> None:
         bracket, spelled = match.group(1), match.group(2)
@@ -120,14 +120,14 @@ class Checker:
             if not path.startswith(("tests/", "bench/")):
                 self.complain(path, text, match.start(), f'"{spelled}": only tests and benches include these')
             return
-        allowed_rooms, why = self.allowed_rooms(path)
-        target = self.room_of_folder.get(folder)
+        allowed_modules, why = self.allowed_modules(path)
+        target = self.module_of_folder.get(folder)
         if target is None:
-            self.complain(path, text, match.start(), f'"{spelled}" is in no room of cmake/layers.cmake')
-        elif allowed_rooms is not None and target.name not in allowed_rooms:
-            names = " ".join(sorted(allowed_rooms)) or "nothing"
+            self.complain(path, text, match.start(), f'"{spelled}" is in no module of cmake/layers.cmake')
+        elif allowed_modules is not None and target.name not in allowed_modules:
+            names = " ".join(sorted(allowed_modules)) or "nothing"
             self.complain(path, text, match.start(),
-                          f"forbidden include of room '{target.name}' (\"{spelled}\"): {why} only: {names}")
+                          f"forbidden include of module '{target.name}' (\"{spelled}\"): {why} only: {names}")
 
     def mirrors_a_source(self, path: str) -> bool:
         """tests/<folder>/<stem>_test.cpp of a <stem> that is there: its name says what it is for."""
@@ -159,7 +159,7 @@ class Checker:
                 self.complain(path, text, match.start(), "names an accelerator: add a field to its row, "
                                                          "lib/accelerator/accelerator_kind.hpp")
 
-        if path.startswith(("registry/", "indexer/")) and not path.startswith(BLOB_ROOM):
+        if path.startswith(("registry/", "indexer/")) and not path.startswith(BLOB_MODULE):
             for match in BLOB_KIND.finditer(without_comments(text)):
                 self.complain(path, text, match.start(), "knows a kind of blob store or its files: use the operations "
                                                          "of registry/blobs/store.hpp")
@@ -169,11 +169,11 @@ class Checker:
                 self.complain(path, text, match.start(), "names the engine behind the Store: ask "
                                                          "registry/database/store.hpp")
 
-    def check_pure(self, room: layer_table.Room, headers: list[str]) -> None:
-        """Nothing in `room` reaches one of `headers` through any chain of includes."""
+    def check_pure(self, module: layer_table.Module, headers: list[str]) -> None:
+        """Nothing in `module` reaches one of `headers` through any chain of includes."""
         seen: dict[str, str] = {}
         waiting = [(file.relative_to(self.root).as_posix(),) * 2
-                   for folder in layer_table.room_folders(self.root, room)
+                   for folder in layer_table.module_folders(self.root, module)
                    for file in sorted((self.root / folder).glob("*.?pp"))]
         while waiting:
             path, start = waiting.pop()
@@ -181,7 +181,7 @@ class Checker:
                 continue
             seen[path] = start
             if path in headers:
-                self.complaints.append(f"{room.folder}/: must stay pure, but {start} reaches {path}")
+                self.complaints.append(f"{module.folder}/: must stay pure, but {start} reaches {path}")
             text = (self.root / path).read_text(encoding="utf-8")
             waiting += [(match[2], start) for match in INCLUDE.finditer(text) if match[1] == '"']
 
@@ -198,8 +198,8 @@ class Checker:
                 continue
             for folder in [top, *sorted(top.rglob("*"))]:
                 inside = folder.relative_to(self.root).parts
-                mirrors_a_room = inside[0] == "tests" and "/".join(inside[1:]) in self.test_rooms
-                if folder.is_dir() and not mirrors_a_room and not DATA_FOLDERS.intersection(inside) and any(folder.iterdir()):
+                mirrors_a_module = inside[0] == "tests" and "/".join(inside[1:]) in self.test_modules
+                if folder.is_dir() and not mirrors_a_module and not DATA_FOLDERS.intersection(inside) and any(folder.iterdir()):
                     found.append(folder)
         return found
 
@@ -211,7 +211,7 @@ class Checker:
                 elif file.suffix in (".h", ".cc", ".cxx", ".hh"):
                     self.complaints.append(f"{file.relative_to(self.root)}: sources are .hpp and .cpp")
         for name, headers in layer_table.read_pure(self.root).items():
-            self.check_pure(self.rooms[name], headers)
+            self.check_pure(self.modules[name], headers)
         for folder in self.folders():
             self.check_readme(folder)
         return self.complaints

@@ -67,15 +67,15 @@ CLEAN = {
 
 # What is broken, the file (replaced, or removed when None), its text, and what the complaint must say.
 BREAKAGES = [
-    ("a lower room includes a higher one", "lib/base/fd.hpp",
-     '// A file descriptor.\n#pragma once\n#include "lib/io/json.hpp"\n', "lib/base/fd.hpp:3: forbidden include of room 'io'"),
+    ("a lower module includes a higher one", "lib/base/fd.hpp",
+     '// A file descriptor.\n#pragma once\n#include "lib/io/json.hpp"\n', "lib/base/fd.hpp:3: forbidden include of module 'io'"),
     ("the registry includes the builder", "registry/server.cpp",
-     '// Serves.\n#include "builder/agent.hpp"\n', "registry/server.cpp:2: forbidden include of room 'builder'"),
-    ("a folder in a room with folders includes what its room may not", "builder/schedule/lsf/lsf.hpp",
-     '// LSF.\n#pragma once\n#include "lib/io/json.hpp"\n', "builder/schedule/lsf/lsf.hpp:3: forbidden include of room 'io'"),
-    ("a program's wiring includes a room it does not link", "registry/main.cpp",
+     '// Serves.\n#include "builder/agent.hpp"\n', "registry/server.cpp:2: forbidden include of module 'builder'"),
+    ("a folder in a module with folders includes what its module may not", "builder/schedule/lsf/lsf.hpp",
+     '// LSF.\n#pragma once\n#include "lib/io/json.hpp"\n', "builder/schedule/lsf/lsf.hpp:3: forbidden include of module 'io'"),
+    ("a program's wiring includes a module it does not link", "registry/main.cpp",
      '// Wiring.\n#include "builder/agent.hpp"\n', "program 'the-registry' links only"),
-    ("tests of a lower room include a higher one", "tests/io/json_test.cpp",
+    ("tests of a lower module include a higher one", "tests/io/json_test.cpp",
      '// Tests.\n#include "builder/agent.hpp"\n', "tests of 'io' may include only"),
     ("a library leaves its wrapper", "builder/plan.cpp",
      "// Plans.\n#include <nlohmann/json.hpp>\n", "(nlohmann-json) may only be included in"),
@@ -89,7 +89,7 @@ BREAKAGES = [
      '// JSON.\n#include "json.hpp"\n', "spelled from the repository root"),
     ("product code includes tests", "builder/plan.cpp",
      '// Plans.\n#include "tests/README.md"\n', "only tests and benches include these"),
-    ("a pure room reaches I/O through another header", "lib/io/json.hpp",
+    ("a pure module reaches I/O through another header", "lib/io/json.hpp",
      '// JSON.\n#pragma once\n#include "lib/io/http_client.hpp"\n', "builder/plan/: must stay pure, but builder/plan/plan.hpp reaches lib/io/http_client.hpp"),
     ("a header without #pragma once", "lib/base/fd.hpp", "// A file descriptor.\n", "without #pragma once"),
     ("the code of an error is compared", "lib/io/json.cpp",
@@ -177,15 +177,15 @@ class LayersTest(unittest.TestCase):
         self.assertEqual(code, 1)
         self.assertIn("'base' may include 'io', which has no row above it", output)
 
-    def test_a_room_belongs_to_the_group_above_its_row(self):
+    def test_a_module_belongs_to_the_group_above_its_row(self):
         with tempfile.TemporaryDirectory() as folder:
             table = Path(folder) / "cmake" / "layers.cmake"
             table.parent.mkdir()
             table.write_text("wheelyard_group(low: what all share)\nwheelyard_layer(base lib/base)\nwheelyard_layer(io lib/io base)\n"
                              "wheelyard_group(high: the rest)\nwheelyard_layer(plan builder/plan base)\n")
             low, high = layer_table.read_groups(Path(folder))
-            self.assertEqual((low.name, low.purpose, low.rooms), ("low", "what all share", ("base", "io")))
-            self.assertEqual((high.name, high.rooms), ("high", ("plan",)))
+            self.assertEqual((low.name, low.purpose, low.modules), ("low", "what all share", ("base", "io")))
+            self.assertEqual((high.name, high.modules), ("high", ("plan",)))
             table.write_text("wheelyard_layer(base lib/base)\n")
             with self.assertRaisesRegex(SystemExit, "'base' has no wheelyard_group above it"):
                 layer_table.read_groups(Path(folder))
@@ -198,7 +198,7 @@ class LayersTest(unittest.TestCase):
         files["registry/server.cpp"] = '// Serves.\n#include "builder/agent.hpp"\n'
         code, output = check(files)
         self.assertEqual(code, 1)
-        self.assertIn("registry/server.cpp:2: forbidden include of room 'builder'", output)
+        self.assertIn("registry/server.cpp:2: forbidden include of module 'builder'", output)
 
 
 if __name__ == "__main__":

@@ -15,6 +15,6 @@ OUTSIDE_HEADERS = [
     (r"openssl/", r"lib/base/digest/[^/]+\.cpp|registry/server/tls\.cpp", "OpenSSL"),
     (r"CLI/", r"(.*/)?(main|cli|commands)\.cpp|registry/commands/[^/]+\.cpp|tests/registry/commands/command_test\.cpp", "CLI11"),
     (r"cmark-gfm(-core-extensions)?\.h", r"indexer/web/markdown\.cpp", "cmark-gfm"),
-    (r"tl/expected\.hpp", r".*", "tl-expected, the value type of every room"),
+    (r"tl/expected\.hpp", r".*", "tl-expected, the value type of every module"),
     (r"doctest/", r"tests/.*", "doctest"),
 ]
