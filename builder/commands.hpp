@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <string>
 
-#include "builder/survey/site_wishes.hpp"
+#include "builder/survey/site_request.hpp"
 
 namespace wheelyard::builder {
 
@@ -23,7 +23,7 @@ struct Arguments {
     bool raw = false;             // print a log as it is, also on a terminal
     bool stay = false;            // `tick`
     std::filesystem::path to;     // `site user-files`, `site init`
-    SiteWishes wishes;            // `site init`
+    SiteRequest request;          // `site init`
     bool yes = false;             // the same: ask nothing
     bool force = false;           // the same: replace an existing file
     bool report = false;          // `site check`

@@ -105,17 +105,17 @@ void add_init_options(CLI::App& app, Arguments& arguments) {
         ->type_name("FILE");
     app.add_flag("--yes", arguments.yes, "Ask nothing (the default without a terminal)");
     app.add_flag("--force", arguments.force, "Replace an existing file");
-    auto& wishes = arguments.wishes;
-    app.add_option("--name", wishes.name, "The site's name (default: the cluster's)")->type_name("NAME");
-    app.add_option("--registry", wishes.registry, "The registry (default: none)")->type_name("URL");
-    app.add_option("--index", wishes.index, "The index of the registry (default: the site's name)")
+    auto& request = arguments.request;
+    app.add_option("--name", request.name, "The site's name (default: the cluster's)")->type_name("NAME");
+    app.add_option("--registry", request.registry, "The registry (default: none)")->type_name("URL");
+    app.add_option("--index", request.index, "The index of the registry (default: the site's name)")
         ->type_name("NAME");
-    app.add_option("--token-file", wishes.token_file, "The file with the registry's token")
+    app.add_option("--token-file", request.token_file, "The file with the registry's token")
         ->type_name("FILE");
-    app.add_option("--queue", wishes.queue, "The queue or partition for builds (default: the cluster's)")
+    app.add_option("--queue", request.queue, "The queue or partition for builds (default: the cluster's)")
         ->type_name("NAME");
-    app.add_option("--account", wishes.account, "The account that jobs are charged to")->type_name("NAME");
-    app.add_option("--folder", wishes.folder,
+    app.add_option("--account", request.account, "The account that jobs are charged to")->type_name("NAME");
+    app.add_option("--folder", request.folder,
                    "Keep state and builds in this folder (default: the home and scratch)")
         ->type_name("FOLDER");
 }

@@ -46,8 +46,8 @@ base::Result<TickReport> tick_and_stay(Workplace& place, StatusSender& sender, b
         auto report = place.agent().tick();
         if (report) {
             sender.after_tick(report->plan, report->moved);
-            if (const auto told = notify_after_tick(place, *report); !told)
-                complain(told.error(), exit_failed);
+            if (const auto notified = notify_after_tick(place, *report); !notified)
+                complain(notified.error(), exit_failed);
             is_at_work = std::any_of(report->active.begin(), report->active.end(), awaits_login_node);
         } else if (report.error().kind != base::ErrorKind::busy) {  // busy: another tick ends before our step
             return report;

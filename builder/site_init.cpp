@@ -1,14 +1,17 @@
-#include "builder/site_init.hpp"
+// The command `wheelyard-builder site init`, which writes a site file from what this machine reports.
 
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstddef>
+#include <filesystem>
 #include <iostream>
 
 #include "builder/command_output.hpp"
+#include "builder/commands.hpp"
 #include "builder/site/site.hpp"
 #include "builder/site/site_file.hpp"
+#include "builder/survey/site_draft.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/process/process.hpp"
 #include "lib/base/text/encoding.hpp"
@@ -45,25 +48,25 @@ base::Status check_target(const Arguments& arguments, const fs::path& file) {
                           "name another one with --to, or replace it with --force"});
 }
 
-// Without a batch system no line of the file could hold these wishes: they would be dropped in silence.
-base::Status check_wishes(const SiteWishes& wishes, const Survey& survey) {
-    if (survey.scheduler->batch || (wishes.queue.empty() && wishes.account.empty())) return {};
+// Without a batch system no line of the file could hold these options: they would be dropped in silence.
+base::Status check_request(const SiteRequest& request, const Survey& survey) {
+    if (survey.scheduler->batch || (request.queue.empty() && request.account.empty())) return {};
     return base::fail(
         "site.no_batch",
         "--queue and --account have no use: no batch system was found, and jobs are processes of "
         "this machine",
-        wishes.queue.empty() ? wishes.account : wishes.queue,
+        request.queue.empty() ? request.account : request.queue,
         "put the batch system's programs (sbatch, qsub) on PATH, or leave these options out");
 }
 
 // Of an answer: the reader's sentence, without the place in a file that does not exist yet.
-std::string what_is_wrong(const Survey& survey, const SiteWishes& wishes, const fs::path& file) {
+std::string what_is_wrong(const Survey& survey, const SiteRequest& request, const fs::path& file) {
     const auto& queues = survey.batch.queues;
     const bool is_known = std::any_of(queues.begin(), queues.end(),
-                                      [&](const QueueSurvey& one) { return one.name == wishes.queue; });
-    if (!wishes.queue.empty() && !queues.empty() && !is_known)
-        return "There is no " + std::string(survey.scheduler->batch->queue_key) + " `" + wishes.queue + "`.";
-    const auto read = parse_site(draft_site(survey, wishes).text, file);
+                                      [&](const QueueSurvey& one) { return one.name == request.queue; });
+    if (!request.queue.empty() && !queues.empty() && !is_known)
+        return "There is no " + std::string(survey.scheduler->batch->queue_key) + " `" + request.queue + "`.";
+    const auto read = parse_site(draft_site(survey, request).text, file);
     if (read) return "";
     const std::string text = read.error().text();
     const auto at = text.find("expected ");
@@ -78,8 +81,7 @@ void print_next_steps(const SiteDraft& draft, const fs::path& file) {
     print(text);
 }
 
-}  // namespace
-
+// The folder site-configs/common that belongs to this program: installed beside it, or of its source tree. Empty: none.
 fs::path find_common_recipes(const fs::path& program) {
     std::error_code error;
     const fs::path bin = program.parent_path();
@@ -91,6 +93,7 @@ fs::path find_common_recipes(const fs::path& program) {
     return {};
 }
 
+// "wheelyard.site-survey/1": what was found, the file, and what a person must fill in.
 std::string render_survey_json(const Survey& survey, const SiteDraft& draft, const fs::path& file) {
     return io::Json::object({{"format", "wheelyard.site-survey/1"},
                              {"file", file == to_standard_output ? io::Json() : io::Json(file.string())},
@@ -99,25 +102,28 @@ std::string render_survey_json(const Survey& survey, const SiteDraft& draft, con
         .render_pretty();
 }
 
+}  // namespace
+
 int run_site_init(const Arguments& arguments) {
     const fs::path file = arguments.to.empty() ? fs::path("site.toml") : arguments.to;
     if (const auto free = check_target(arguments, file); !free) return complain(free.error(), exit_usage);
-    SiteWishes wishes = arguments.wishes;
+    SiteRequest request = arguments.request;
     std::error_code error;
-    wishes.common_recipes = find_common_recipes(fs::read_symlink("/proc/self/exe", error));
-    if (!wishes.folder.empty()) wishes.folder = fs::absolute(wishes.folder, error).lexically_normal();
+    request.common_recipes = find_common_recipes(fs::read_symlink("/proc/self/exe", error));
+    if (!request.folder.empty()) request.folder = fs::absolute(request.folder, error).lexically_normal();
     const EnvironmentMap environment = base::current_environment();
     const Survey survey = survey_machine(environment);
-    if (const auto useful = check_wishes(wishes, survey); !useful)
+    if (const auto useful = check_request(request, survey); !useful)
         return complain(useful.error(), exit_usage);
-    // What a person wished may be no valid value: the reader says so before anything is asked or written.
-    if (const auto read = parse_site(draft_site(survey, wishes).text, file); !read)
+    // A requested value may be invalid: the reader says so before anything is asked or written.
+    if (const auto read = parse_site(draft_site(survey, request).text, file); !read)
         return complain(read.error(), exit_usage);
     if (!arguments.yes && ::isatty(STDIN_FILENO) == 1) {
-        wishes = ask_wishes(survey, std::move(wishes), ask_on_terminal,
-                            [&](const SiteWishes& so_far) { return what_is_wrong(survey, so_far, file); });
+        request =
+            complete_request(survey, std::move(request), ask_on_terminal,
+                             [&](const SiteRequest& so_far) { return what_is_wrong(survey, so_far, file); });
     }
-    const SiteDraft draft = draft_site(survey, wishes);
+    const SiteDraft draft = draft_site(survey, request);
     if (const auto read = parse_site(draft.text, file); !read) return complain(read.error(), exit_usage);
     const int status = draft.fill_in.empty() ? exit_well : exit_failed;
     if (file == to_standard_output) {

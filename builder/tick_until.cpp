@@ -106,8 +106,8 @@ base::Result<Plan> tick_until(Workplace& place, Screen& screen,
         } else {
             screen.show(place.views(report->active));
             sender.after_tick(report->plan, report->moved || is_settled(*report));
-            if (const auto told = notify_after_tick(place, *report); !told)
-                screen.line(base::printable(told.error().text()));
+            if (const auto notified = notify_after_tick(place, *report); !notified)
+                screen.line(base::printable(notified.error().text()));
             const bool is_last = is_enough(*report);
             note_over(report->plan, over);
             if (is_last) return std::move(report->plan);

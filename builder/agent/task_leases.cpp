@@ -285,19 +285,19 @@ bool TaskLeases::may_claim() const {
     return claims_tasks() && !away_ && !has_no_more_ && records_.size() < max_claims;
 }
 
-Want TaskLeases::want_of(const wire::TaskWish& wish) const {
-    Want want{wish.package, {wish.version}, {wish.python}};
-    want.uploaded = wish.source;
-    if (!wish.accelerator.empty())
-        want.accelerators = {wish.accelerator};
-    else if (!parts_.recipes.of(wish.package).accelerators.empty())
+Want TaskLeases::want_of(const wire::TaskWish& request) const {
+    Want want{request.package, {request.version}, {request.python}};
+    want.uploaded = request.source;
+    if (!request.accelerator.empty())
+        want.accelerators = {request.accelerator};
+    else if (!parts_.recipes.of(request.package).accelerators.empty())
         want.accelerators = {parts_.site.accelerators.front().name};
     return want;
 }
 
-std::string TaskLeases::cell_of(const wire::TaskWish& wish) const {
+std::string TaskLeases::cell_of(const wire::TaskWish& request) const {
     Site alone = parts_.site;
-    alone.wants = {want_of(wish)};
+    alone.wants = {want_of(request)};
     World world;
     world.pythons = parts_.pythons;
     world.no_uploaded_sources = no_uploads_;

@@ -1,5 +1,5 @@
 // Reads the limits and runs the command.
-#include "builder/governor/bound_command.hpp"
+#include "builder/governor/run.hpp"
 
 #include <cstdint>
 #include <cstdio>

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "builder/governor/admission/history.hpp"
-#include "builder/governor/bound_command.hpp"
 #include "builder/governor/launch/compiler_cache.hpp"
 #include "builder/governor/launch/launcher.hpp"
 #include "builder/governor/run.hpp"

@@ -13,4 +13,7 @@ namespace wheelyard::governor {
 // Ends this process with CMD's exit code or signal.
 [[noreturn]] void run_build(const std::vector<std::string>& arguments);
 
+// The command `wheelyard-governor bound`.
+[[nodiscard]] int run_bound(const std::vector<std::string>& arguments);
+
 }  // namespace wheelyard::governor

@@ -10,7 +10,6 @@
 #include "builder/plan/pair_bounds.hpp"
 #include "builder/plan/plan_after.hpp"
 #include "builder/plan/plan_history.hpp"
-#include "builder/plan/plan_reproductions.hpp"
 #include "builder/plan/version_choice.hpp"
 #include "builder/site/pasted_command.hpp"
 #include "lib/base/text/text.hpp"

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "builder/plan/plan_history.hpp"
-#include "builder/plan/promotion_sets.hpp"
 #include "builder/script/hardware_test.hpp"
 #include "builder/site/pasted_command.hpp"
 #include "lib/base/text/text.hpp"

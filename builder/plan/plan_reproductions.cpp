@@ -1,4 +1,5 @@
-#include "builder/plan/plan_reproductions.hpp"
+// The reproductions that a person has requested, as cells.
+#include "builder/plan/plan_after.hpp"
 
 #include <set>
 

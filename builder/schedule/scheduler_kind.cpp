@@ -3,11 +3,11 @@
 
 #include <algorithm>
 
-#include "builder/schedule/local/local_kind.hpp"
-#include "builder/schedule/pbs/pbs_kind.hpp"
-#include "builder/schedule/slurm/slurm_kind.hpp"
-
 namespace wheelyard::builder {
+
+// Each in NAME/NAME_kind.cpp, which nothing else includes.
+extern const SchedulerKind local_kind, slurm_kind, pbs_kind;
+
 namespace {
 
 constexpr std::array kinds = {&local_kind, &slurm_kind, &pbs_kind};

@@ -5,8 +5,7 @@
 
 #include "builder/attempt/limits.hpp"
 #include "builder/site/limits.hpp"
-#include "builder/site/site_machine.hpp"
-#include "builder/site/site_users.hpp"
+#include "builder/site/site_parts.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/url.hpp"

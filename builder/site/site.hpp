@@ -201,7 +201,7 @@ struct Site {
     std::int64_t max_walltime_minutes = 0;  // a job is stopped after this time; 0: no limit
     GovernorSettings governor;
     BuildHome build_home = BuildHome::own;
-    std::string notify_command = {};  // for /bin/sh; empty: nobody is told
+    std::string notify_command = {};  // for /bin/sh; empty: no notices
     std::optional<UploadedSources> uploaded_sources =
         {};  // absent: tasks with uploaded sources are not claimed
     std::vector<PythonChoice> pythons;

@@ -1,5 +1,5 @@
 // The strict reader of the machine's part of site.toml.
-#include "builder/site/site_machine.hpp"
+#include "builder/site/site_parts.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 // The strict reader of [users].
-#include "builder/site/site_users.hpp"
+#include "builder/site/site_parts.hpp"
 
 #include <algorithm>
 #include <set>

@@ -19,7 +19,6 @@
 #include "builder/site/script_setup.hpp"
 #include "builder/site/work_folder.hpp"
 #include "builder/site_check/site_jobs.hpp"
-#include "builder/site_check/uploads_check.hpp"
 #include "builder/sources/sources.hpp"
 #include "builder/survey/limits.hpp"
 #include "lib/base/files/file.hpp"

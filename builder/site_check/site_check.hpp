@@ -2,7 +2,10 @@
 // if it is wrong, what to do.
 #pragma once
 
+#include <unistd.h>
+
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +20,12 @@ namespace wheelyard::builder {
 // Leaves nothing behind: it removes the files that it writes. Every check has a time limit.
 [[nodiscard]] std::vector<SiteLine> check_site(const Site& site, const Recipes& recipes,
                                                const EnvironmentMap& environment);
+
+// The line on whether this machine can build uploaded sources apart from the agent; nullopt: the site has no
+// [uploaded_sources]. Starts the namespace of a build, in a temporary folder.
+[[nodiscard]] std::optional<SiteLine> check_uploaded_sources(const Site& site,
+                                                             const EnvironmentMap& environment,
+                                                             uid_t user = ::geteuid());
 
 [[nodiscard]] bool all_good(const std::vector<SiteLine>& lines);
 [[nodiscard]] std::string render_site_lines(const std::vector<SiteLine>& lines);

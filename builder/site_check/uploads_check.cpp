@@ -1,4 +1,5 @@
-#include "builder/site_check/uploads_check.hpp"
+// Starts the namespace of a build of an uploaded source, and reports whether it holds.
+#include "builder/site_check/site_check.hpp"
 
 #include "builder/plan/plan.hpp"
 #include "builder/script/separate_script.hpp"

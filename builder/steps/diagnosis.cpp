@@ -1,4 +1,5 @@
-#include "builder/steps/diagnosis.hpp"
+// Why a job or a step on the login node failed, as the doctor's rules read it from the log.
+#include "builder/steps/steps.hpp"
 
 #include <algorithm>
 #include <array>

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "builder/attempt/job_files.hpp"
 #include "builder/steps/next.hpp"
 
 namespace wheelyard::builder {
@@ -25,6 +26,10 @@ inline constexpr int max_sends = 10;   // of one wheel, whole or in part; then a
 [[nodiscard]] base::Result<Next> compare_wheel(Attempt& attempt, Ports& ports);
 [[nodiscard]] base::Result<Next> upload_wheel(Attempt& attempt, Ports& ports);
 [[nodiscard]] base::Result<Next> promote_wheel(Attempt& attempt, Ports& ports);
+
+// Explains a failure of a job or of a step on the login node from its log, by the doctor's rules. If no external cause of
+// the job's end is known, the rule decides what is retried automatically.
+void diagnose(const Attempt& attempt, const AttemptFolder& folder, Failure& failure);
 
 // The attempts that a row is for.
 struct Purposes {

@@ -17,10 +17,10 @@ std::string minutes_text(std::int64_t minutes) {
 
 class Draft : private DraftText {
   public:
-    Draft(const Survey& survey, const SiteWishes& wishes)
+    Draft(const Survey& survey, const SiteRequest& request)
         : survey_(survey),
-          wishes_(wishes),
-          name_(wishes.name.empty() ? suggested_name(survey) : wishes.name) {}
+          request_(request),
+          name_(request.name.empty() ? suggested_name(survey) : request.name) {}
 
     SiteDraft write() {
         write_head();
@@ -43,20 +43,20 @@ class Draft : private DraftText {
         note("Check it with `wheelyard-builder site check --site FILE`, and after each change.");
         set("config_version", "1");
         set("name", toml_text(name_));
-        if (wishes_.common_recipes.empty()) {
+        if (request_.common_recipes.empty()) {
             note(
                 "recipes = [\"site-configs/common/recipes\"]  # of a copy of Wheelyard: torch, mpi4py and "
                 "others");
         } else {
-            set("recipes", toml_list({(wishes_.common_recipes / "recipes").string()}));
-            set("version_pairs", toml_list({(wishes_.common_recipes / "versions.toml").string()}));
+            set("recipes", toml_list({(request_.common_recipes / "recipes").string()}));
+            set("version_pairs", toml_list({(request_.common_recipes / "versions.toml").string()}));
         }
     }
 
     void write_registry() {
-        const std::string index = wishes_.index.empty() ? name_ : wishes_.index;
-        const std::string token = wishes_.token_file.empty() ? index + ".token" : wishes_.token_file;
-        if (wishes_.registry.empty()) {
+        const std::string index = request_.index.empty() ? name_ : request_.index;
+        const std::string token = request_.token_file.empty() ? index + ".token" : request_.token_file;
+        if (request_.registry.empty()) {
             line("");
             note(
                 "Without a registry wheels stay in the work folder. With one, its operator creates a token:");
@@ -69,7 +69,7 @@ class Draft : private DraftText {
             return;
         }
         table("[registry]");
-        set("url", toml_text(wishes_.registry));
+        set("url", toml_text(request_.registry));
         set("index", toml_text(index));
         set("token_file", toml_text(token), "from the registry's operator, mode 0600");
     }
@@ -84,11 +84,11 @@ class Draft : private DraftText {
         const FolderSurvey* work = survey_.folders.empty() ? nullptr : &survey_.folders.front();
         table("[state]");
         note("The journal. Not on scratch, which is purged.");
-        if (state == nullptr && wishes_.folder.empty())
+        if (state == nullptr && request_.folder.empty())
             fill_in("no writable folder was found for the state: choose one that is not purged");
-        set("directory", toml_text(!wishes_.folder.empty() ? (wishes_.folder / "state").string()
-                                   : state == nullptr      ? "state"
-                                                           : state->path + "/wheelyard/" + name_ + "/state"));
+        set("directory", toml_text(!request_.folder.empty() ? (request_.folder / "state").string()
+                                   : state == nullptr       ? "state"
+                                                      : state->path + "/wheelyard/" + name_ + "/state"));
         table("[work]");
         note(
             "Build trees, sources and logs; compute nodes must mount it, and it may be scratch. torch needs "
@@ -97,19 +97,19 @@ class Draft : private DraftText {
             note("found: " + folder.origin + ", " + folder.path + ", " +
                  (folder.file_system == "-" ? "" : folder.file_system + ", ") +
                  base::render_bytes(folder.free_bytes) + " free");
-        if (wishes_.folder.empty() && work != nullptr && work->free_bytes < min_build_bytes)
+        if (request_.folder.empty() && work != nullptr && work->free_bytes < min_build_bytes)
             fill_in("builds need " + base::render_bytes(min_build_bytes) +
                     " in the work folder: free some space, or choose another folder");
-        set("directory", toml_text(!wishes_.folder.empty() ? (wishes_.folder / "work").string()
-                                   : work == nullptr       ? "work"
-                                                           : work->path + "/wheelyard/" + name_ + "/work"));
+        set("directory", toml_text(!request_.folder.empty() ? (request_.folder / "work").string()
+                                   : work == nullptr        ? "work"
+                                                            : work->path + "/wheelyard/" + name_ + "/work"));
     }
 
     [[nodiscard]] const QueueSurvey* queue() const {
         const auto& queues = survey_.batch.queues;
-        if (wishes_.queue.empty()) return survey_.batch.default_queue();
+        if (request_.queue.empty()) return survey_.batch.default_queue();
         const auto found = std::find_if(queues.begin(), queues.end(),
-                                        [&](const QueueSurvey& one) { return one.name == wishes_.queue; });
+                                        [&](const QueueSurvey& one) { return one.name == request_.queue; });
         return found == queues.end() ? nullptr : &*found;
     }
 
@@ -128,7 +128,7 @@ class Draft : private DraftText {
 
     [[nodiscard]] std::string queue_name() const {
         const QueueSurvey* found = queue();
-        return found != nullptr ? found->name : wishes_.queue;
+        return found != nullptr ? found->name : request_.queue;
     }
 
     void write_scheduler() {
@@ -170,7 +170,7 @@ class Draft : private DraftText {
 
     void write_account() {
         const auto& accounts = survey_.batch.accounts;
-        if (!wishes_.account.empty()) return set("account", toml_text(wishes_.account));
+        if (!request_.account.empty()) return set("account", toml_text(request_.account));
         if (accounts.size() == 1) return set("account", toml_text(accounts.front()));
         if (accounts.size() > 1) {
             fill_in("choose the account that jobs are charged to: " + some_of(accounts));
@@ -328,14 +328,14 @@ class Draft : private DraftText {
     }
 
     const Survey& survey_;
-    const SiteWishes& wishes_;
+    const SiteRequest& request_;
     std::string name_;
 };
 
 }  // namespace
 
-SiteDraft draft_site(const Survey& survey, const SiteWishes& wishes) {
-    return Draft(survey, wishes).write();
+SiteDraft draft_site(const Survey& survey, const SiteRequest& request) {
+    return Draft(survey, request).write();
 }
 
 }  // namespace wheelyard::builder

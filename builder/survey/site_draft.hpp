@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "builder/survey/site_wishes.hpp"
+#include "builder/survey/site_request.hpp"
 #include "builder/survey/survey.hpp"
 
 namespace wheelyard::builder {
@@ -15,6 +15,6 @@ struct SiteDraft {
         fill_in;  // what a person must decide before `site check` passes; marked in the text
 };
 
-[[nodiscard]] SiteDraft draft_site(const Survey& survey, const SiteWishes& wishes);
+[[nodiscard]] SiteDraft draft_site(const Survey& survey, const SiteRequest& request);
 
 }  // namespace wheelyard::builder

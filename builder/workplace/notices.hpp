@@ -1,4 +1,4 @@
-// What the site's [notify] command is told of a tick.
+// The notices of a tick for the site's [notify] command.
 #pragma once
 
 #include <string>

@@ -55,7 +55,7 @@ void StatusSender::after_tick(const Plan& plan, bool moved) {
     if (!reports && now - logs_sent_ < logs_every_ms * 1000) return;
     logs_sent_ = now;
     if (!reports) {
-        // What keeps a log away is told with the next report. A build that no report has named has no log there.
+        // The next report says what keeps a log away. A build that no report has named has no log there.
         if (has_reported_) static_cast<void>(send_logs());
         return;
     }

@@ -11,7 +11,6 @@
 #include <string_view>
 
 #include "builder/governor/admission/kept_folder.hpp"
-#include "builder/governor/launch/interposer_bytes.hpp"
 #include "builder/governor/launch/limits.hpp"
 #include "builder/governor/launch/shims.hpp"
 #include "builder/governor/launch/variables.hpp"

@@ -3,11 +3,15 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "lib/base/result.hpp"
 
 namespace wheelyard::governor {
+
+// The library; cmake/interposer.cmake compiles it and generates the source of these bytes.
+[[nodiscard]] std::string_view interposer_bytes();
 
 // Writes the library into the first of `folders` from which a program can be loaded. Returns its path; the name has
 // the hash of the bytes, so that several versions and machines can share a folder. Error "governor.interposer": none

@@ -1,6 +1,6 @@
-#include "builder/schedule/local/local_kind.hpp"
-
+// The row of jobs that are processes of this machine.
 #include "builder/schedule/local/local_scheduler.hpp"
+#include "builder/schedule/scheduler_kind.hpp"
 
 namespace wheelyard::builder {
 namespace {
@@ -12,7 +12,7 @@ std::unique_ptr<Scheduler> make(const QueueSettings& /*settings*/, const Environ
 
 }  // namespace
 
-constinit const SchedulerKind local_kind = {
+extern constinit const SchedulerKind local_kind = {
     .name = "local",
     .a_job_is = "a detached process of this machine",
     .programs = "none",

@@ -1,9 +1,9 @@
-#include "builder/schedule/pbs/pbs_kind.hpp"
-
+// The row of PBS.
 #include "builder/schedule/pbs/pbs.hpp"
 #include "builder/schedule/pbs/pbs_scheduler.hpp"
 #include "builder/schedule/pbs/pbs_survey.hpp"
 #include "builder/schedule/pbs/pbs_trial.hpp"
+#include "builder/schedule/scheduler_kind.hpp"
 #include "lib/base/text/encoding.hpp"
 
 namespace wheelyard::builder {
@@ -97,7 +97,7 @@ std::vector<SiteLine> check(const QueueSettings& settings, bool asks_for_gpus, c
 
 }  // namespace
 
-constinit const SchedulerKind pbs_kind = {
+extern constinit const SchedulerKind pbs_kind = {
     .name = "pbs",
     .a_job_is = "a batch job",
     .programs = "`qsub`, `qstat`, `qselect`, `qdel`",

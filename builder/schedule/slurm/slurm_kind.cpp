@@ -1,5 +1,5 @@
-#include "builder/schedule/slurm/slurm_kind.hpp"
-
+// The row of Slurm.
+#include "builder/schedule/scheduler_kind.hpp"
 #include "builder/schedule/slurm/slurm.hpp"
 #include "builder/schedule/slurm/slurm_scheduler.hpp"
 #include "builder/schedule/slurm/slurm_survey.hpp"
@@ -68,7 +68,7 @@ std::vector<SiteLine> check(const QueueSettings& settings, bool /*asks_for_gpus*
 
 }  // namespace
 
-constinit const SchedulerKind slurm_kind = {
+extern constinit const SchedulerKind slurm_kind = {
     .name = "slurm",
     .a_job_is = "a batch job",
     .programs = "`sbatch`, `squeue`, `sacct`, `scancel`",

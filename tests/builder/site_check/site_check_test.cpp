@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "builder/site_check/uploads_check.hpp"
 #include "lib/base/limits.hpp"
 #include "tests/builder/fake_farm.hpp"
 

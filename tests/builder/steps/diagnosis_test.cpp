@@ -1,5 +1,5 @@
 // What the doctor's rules add to a failure, and whether it is tried again.
-#include "builder/steps/diagnosis.hpp"
+#include "builder/steps/steps.hpp"
 
 #include <doctest/doctest.h>
 

@@ -122,13 +122,13 @@ TEST_CASE("GPUs whose type nobody names are proposed as those of the toolkits th
     CHECK(draft_site(survey, {}).text.find("# label = \"cu126.gh200\"\n") != std::string::npos);
 }
 
-TEST_CASE("wishes come before what was found") {
-    SiteWishes wishes;
-    wishes.name = "mine";
-    wishes.registry = "https://wheels.example.org";
-    wishes.queue = "gpu";
-    wishes.account = "proj2";
-    const Site site = read(draft_site(slurm_machine(), wishes));
+TEST_CASE("what is requested comes before what was found") {
+    SiteRequest request;
+    request.name = "mine";
+    request.registry = "https://wheels.example.org";
+    request.queue = "gpu";
+    request.account = "proj2";
+    const Site site = read(draft_site(slurm_machine(), request));
     CHECK(site.name == "mine");
     REQUIRE(site.registry.has_value());
     CHECK(site.registry->index == "mine");
@@ -139,13 +139,13 @@ TEST_CASE("wishes come before what was found") {
     CHECK(site.max_walltime_minutes == 2160);
 }
 
-TEST_CASE("a wish that is no valid value is refused by the reader, not written") {
-    SiteWishes wishes;
-    wishes.name = "My Site";
-    CHECK(!parse_site(draft_site(slurm_machine(), wishes).text, "/site.toml").has_value());
-    wishes = {};
-    wishes.registry = "wheels.example.org";
-    CHECK(!parse_site(draft_site(slurm_machine(), wishes).text, "/site.toml").has_value());
+TEST_CASE("a requested value that is not valid is refused by the reader, not written") {
+    SiteRequest request;
+    request.name = "My Site";
+    CHECK(!parse_site(draft_site(slurm_machine(), request).text, "/site.toml").has_value());
+    request = {};
+    request.registry = "wheels.example.org";
+    CHECK(!parse_site(draft_site(slurm_machine(), request).text, "/site.toml").has_value());
 }
 
 TEST_CASE("what a person must decide is listed, and the file can be read all the same") {
@@ -303,13 +303,13 @@ TEST_CASE("a wrong answer is asked again with what is wrong, and the other answe
         answers.erase(answers.begin());
         return answer;
     };
-    const SiteWishes wishes = ask_wishes(slurm_machine(), {}, person, [](const SiteWishes& so_far) {
+    const SiteRequest request = complete_request(slurm_machine(), {}, person, [](const SiteRequest& so_far) {
         const auto read = parse_site(draft_site(slurm_machine(), so_far).text, "/site.toml");
         return read ? std::string() : "WRONG " + read.error().text();
     });
-    CHECK(wishes.name == "my-site");
-    CHECK(wishes.registry == "https://wheels.example.org");
-    CHECK(wishes.index == "my-site");
+    CHECK(request.name == "my-site");
+    CHECK(request.registry == "https://wheels.example.org");
+    CHECK(request.index == "my-site");
     REQUIRE(asked.size() == 8);
     CHECK(asked[1].starts_with("WRONG "));
     CHECK(asked[1].ends_with("\nName of the site"));
@@ -317,9 +317,9 @@ TEST_CASE("a wrong answer is asked again with what is wrong, and the other answe
 }
 
 TEST_CASE("with a folder, state and builds lie in it and nothing is asked of the disks") {
-    SiteWishes wishes;
-    wishes.folder = "/trial";
-    const auto site = parse_site(draft_site(slurm_machine(), wishes).text, "/site.toml");
+    SiteRequest request;
+    request.folder = "/trial";
+    const auto site = parse_site(draft_site(slurm_machine(), request).text, "/site.toml");
     REQUIRE(site.has_value());
     CHECK(site->state_directory == "/trial/state");
     CHECK(site->work_directory == "/trial/work");
@@ -331,16 +331,16 @@ TEST_CASE("a person is asked only for what no flag says; an empty answer is the 
         asked.push_back(question);
         return question.starts_with("URL") ? "https://wheels.example.org" : fallback;
     };
-    const SiteWishes wishes = ask_wishes(slurm_machine(), {}, person);
+    const SiteRequest request = complete_request(slurm_machine(), {}, person);
     CHECK(asked.size() == 6);
-    CHECK(wishes.name == "yard");
-    CHECK(wishes.index == "yard");
-    CHECK(wishes.token_file == "yard.token");
-    CHECK(wishes.queue == "main");
-    CHECK(wishes.account == "proj1");
+    CHECK(request.name == "yard");
+    CHECK(request.index == "yard");
+    CHECK(request.token_file == "yard.token");
+    CHECK(request.queue == "main");
+    CHECK(request.account == "proj1");
     asked.clear();
-    SiteWishes given = wishes;
-    CHECK(ask_wishes(slurm_machine(), given, person).queue == "main");
+    SiteRequest given = request;
+    CHECK(complete_request(slurm_machine(), given, person).queue == "main");
     CHECK(asked.empty());
 }
 

@@ -4,7 +4,6 @@
 #include <doctest/doctest.h>
 
 #include "builder/governor/launch/interposer.hpp"
-#include "builder/governor/launch/interposer_bytes.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/temp_dir.hpp"
 

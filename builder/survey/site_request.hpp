@@ -12,7 +12,7 @@
 namespace wheelyard::builder {
 
 // What a person decides; empty: what the survey suggests.
-struct SiteWishes {
+struct SiteRequest {
     std::string name;
     std::string registry;                  // the URL; empty: wheels stay in the work folder
     std::string index;                     // default: the name
@@ -26,12 +26,12 @@ struct SiteWishes {
 // Asks a person one question; an empty answer is `fallback`.
 using AskPerson = std::function<std::string(const std::string& question, const std::string& fallback)>;
 
-// What is wrong with the wishes so far; empty: nothing.
-using CheckWishes = std::function<std::string(const SiteWishes& wishes)>;
+// What is wrong with the request so far; empty: nothing.
+using CheckRequest = std::function<std::string(const SiteRequest& request)>;
 
-// Asks for what is not wished yet and cannot be found; again, with what is wrong, until `check` accepts the answer.
-[[nodiscard]] SiteWishes ask_wishes(const Survey& survey, SiteWishes wishes, const AskPerson& ask,
-                                    const CheckWishes& check = {});
+// Asks for what the request lacks and the survey did not find; again, with what is wrong, until `check` accepts the answer.
+[[nodiscard]] SiteRequest complete_request(const Survey& survey, SiteRequest request, const AskPerson& ask,
+                                           const CheckRequest& check = {});
 
 // "Yard 2" → "yard-2": a valid site name. Empty where nothing of the text can be part of one.
 [[nodiscard]] std::string site_name_of(std::string_view text);

@@ -1,4 +1,4 @@
-#include "builder/survey/site_wishes.hpp"
+#include "builder/survey/site_request.hpp"
 
 #include "builder/survey/limits.hpp"
 #include "lib/base/text/printable.hpp"
@@ -45,38 +45,38 @@ std::string suggested_name(const Survey& survey) {
     return name.empty() ? "site" : name;
 }
 
-SiteWishes ask_wishes(const Survey& survey, SiteWishes wishes, const AskPerson& ask,
-                      const CheckWishes& check) {
-    const auto ask_if_empty = [&](std::string& wish, const std::string& question,
+SiteRequest complete_request(const Survey& survey, SiteRequest request, const AskPerson& ask,
+                             const CheckRequest& check) {
+    const auto ask_if_empty = [&](std::string& value, const std::string& question,
                                   const std::string& fallback) {
-        if (!wish.empty()) return;
+        if (!value.empty()) return;
         std::string problem;
         for (int tries = 0; tries < max_asked_again; ++tries) {
-            wish = ask(problem.empty() ? question : problem + "\n" + question, fallback);
-            problem = check ? check(wishes) : "";
+            value = ask(problem.empty() ? question : problem + "\n" + question, fallback);
+            problem = check ? check(request) : "";
             if (problem.empty()) return;
         }
     };
-    ask_if_empty(wishes.name, "Name of the site", suggested_name(survey));
-    ask_if_empty(wishes.registry, "URL of the registry (empty: none, wheels stay on this machine)", "");
-    if (!wishes.registry.empty()) {
-        ask_if_empty(wishes.index, "Index", wishes.name);
-        ask_if_empty(wishes.token_file, "File with the registry's token", wishes.index + ".token");
+    ask_if_empty(request.name, "Name of the site", suggested_name(survey));
+    ask_if_empty(request.registry, "URL of the registry (empty: none, wheels stay on this machine)", "");
+    if (!request.registry.empty()) {
+        ask_if_empty(request.index, "Index", request.name);
+        ask_if_empty(request.token_file, "File with the registry's token", request.index + ".token");
     }
-    if (!survey.scheduler->batch) return wishes;
+    if (!survey.scheduler->batch) return request;
     std::vector<std::string> open;
     for (const auto& queue : survey.batch.queues) {
         if (queue.closed.empty()) open.push_back(queue.name);
     }
     const QueueSurvey* usual = survey.batch.default_queue();
-    ask_if_empty(wishes.queue,
+    ask_if_empty(request.queue,
                  std::string(survey.scheduler->batch->queue_key) + " for builds (" + some_of(open) + ")",
                  usual == nullptr ? "" : usual->name);
     const auto& accounts = survey.batch.accounts;
-    ask_if_empty(wishes.account,
+    ask_if_empty(request.account,
                  "Account that jobs are charged to (" + (accounts.empty() ? "none" : some_of(accounts)) + ")",
                  accounts.size() == 1 ? accounts.front() : "");
-    return wishes;
+    return request;
 }
 
 }  // namespace wheelyard::builder
