@@ -98,6 +98,8 @@ std::string render_story(const CellStory& story) {
         add(text, "bounds", base::join(story.cell->bounds, ", "));
         add(text, "also for", base::join(story.cell->also_for, ", "));
         add(text, "job", story.sizes);
+        for (const auto& test : story.tests_not_run)
+            add(text, "not run", test);
     }
     if (story.claimed_task)
         add(text, "built for",
@@ -131,6 +133,10 @@ std::string render_story_json(const CellStory& story) {
     json.set("reason", story.cell ? Json(story.cell->reason) : Json());
     json.set("recipe", story.cell ? Json(story.cell->recipe) : Json());
     json.set("job", story.sizes.empty() ? Json() : Json(story.sizes));
+    Json not_run = Json::array();
+    for (const auto& test : story.tests_not_run)
+        not_run.push(test);
+    json.set("tests_not_run", std::move(not_run));
     json.set("claimed_task", story.claimed_task ? Json(story.claimed_task->id) : Json());
     json.set("attempts", std::move(attempts));
     return json.render_pretty();

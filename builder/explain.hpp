@@ -18,6 +18,7 @@ struct CellStory {
     std::vector<Attempt> attempts;  // sorted by number
     std::string sizes = {};         // of its job: each number with the key that decides it (request.hpp)
     std::optional<wire::Task> claimed_task = {};    // the registry's task that it is built for
+    std::vector<std::string> tests_not_run = {};    // of its recipe, each with the reason (hardware_test.hpp)
     std::string retry = "wheelyard-builder retry";  // the whole command
 };
 

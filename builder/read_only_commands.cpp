@@ -13,6 +13,7 @@
 #include "builder/explain.hpp"
 #include "builder/plan/plan_history.hpp"
 #include "builder/plan/request.hpp"
+#include "builder/script/hardware_test.hpp"
 #include "builder/site/pasted_command.hpp"
 #include "builder/workplace/status_sender.hpp"
 #include "builder/workplace/workplace.hpp"
@@ -162,9 +163,10 @@ int run_explain(const Arguments& arguments) {
         if (cell.name == story.name) story.cell = cell;
     }
     if (story.cell && story.cell->purpose == Purpose::build) {
-        story.sizes = describe_sizes((*place)->site(),
-                                     recipe_for((*place)->site(), (*place)->recipes(), story.cell->package,
-                                                story.cell->version, story.cell->accelerator));
+        const Recipe recipe = recipe_for((*place)->site(), (*place)->recipes(), story.cell->package,
+                                         story.cell->version, story.cell->accelerator);
+        story.sizes = describe_sizes((*place)->site(), recipe);
+        story.tests_not_run = tests_not_run(recipe, (*place)->site(), story.cell->accelerator);
     }
     for (const auto& attempt : journal->attempts) {
         if (attempt.asked.cell == story.name) story.attempts.push_back(attempt);

@@ -122,12 +122,12 @@ const std::vector<DoctorRule>& packaging_rules() {
          {"new_compiler() got an unexpected keyword", "unexpected keyword argument 'dry_run'",
           "cannot import name 'log' from 'distutils'", "no module named 'distutils.msvccompiler'",
           "no module named 'setuptools.command.test'", "no module named 'setuptools._distutils.",
-          "module 'setuptools' has no attribute", "error: install_layout"},
+          "module 'setuptools' has no attribute", "error: install_layout", ", in rpath_option"},
          cause,
          no,
          "The project's setup.py uses parts of setuptools or distutils that newer setuptools no longer have.",
-         "Use a newer version of the package, or pin an older setuptools (<81, <70, <60) in `requires` in "
-         "[build] of the recipe."},
+         "Use a newer version of the package, or pin an older setuptools (<84, <81, <70, <60) in `requires` "
+         "in [build] of the recipe."},
         {"pip.externally_managed",
          {"externally-managed-environment"},
          cause,

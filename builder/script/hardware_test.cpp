@@ -41,6 +41,22 @@ bool is_run_here(const HardwareTest& test, Purpose purpose, const Site& site,
     return test.gpus_per_node == 0 || there == nullptr || there->kind != "cpu";
 }
 
+std::vector<std::string> tests_not_run(const Recipe& recipe, const Site& site,
+                                       const std::string& accelerator) {
+    std::vector<std::string> tests;
+    for (const Purpose purpose : {Purpose::gpu_test, Purpose::multi_node_test}) {
+        const HardwareTest& test = hardware_test_of(recipe, purpose);
+        if (test.command.empty() || is_run_here(test, purpose, site, accelerator)) continue;
+        tests.push_back(std::string(purpose_text(purpose)) + ": " +
+                        (settings_of(site, purpose)
+                             ? "`" + accelerator + "` has no GPU"
+                             : std::string("[hardware_tests.") +
+                                   (purpose == Purpose::gpu_test ? "gpu" : "multi_node") +
+                                   "] is not in the site file"));
+    }
+    return tests;
+}
+
 TestJob size_test_job(const HardwareTest& test, Purpose purpose, const Site& site,
                       const std::string& accelerator) {
     TestJob job{test.nodes, test.ranks_per_node, 1, settings_of(site, purpose).value_or(QueueSettings())};

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "builder/schedule/scheduler.hpp"
 #include "builder/script/script.hpp"
@@ -19,6 +20,11 @@ namespace wheelyard::builder {
 // the same for all accelerators). A test that needs GPUs does not run for a cpu accelerator.
 [[nodiscard]] bool is_run_here(const HardwareTest& test, Purpose purpose, const Site& site,
                                const std::string& accelerator);
+
+// The recipe's tests that this site does not run for this accelerator, each with the reason:
+// "gpu-test: [hardware_tests.gpu] is not in the site file".
+[[nodiscard]] std::vector<std::string> tests_not_run(const Recipe& recipe, const Site& site,
+                                                     const std::string& accelerator);
 
 struct TestJob {
     int nodes = 1;

@@ -65,6 +65,12 @@ TEST_CASE("a history has the reason, resources requested and used, the failure, 
     CHECK(render_story(claimed).find("built for   task t5f0c9a31d2be of the registry, asked for by anna\n") !=
           std::string::npos);
     CHECK(render_story_json(claimed).find("\"claimed_task\": \"t5f0c9a31d2be\"") != std::string::npos);
+    CellStory untested = story();
+    untested.tests_not_run = {"gpu-test: [hardware_tests.gpu] is not in the site file"};
+    CHECK(render_story(untested).find(
+              "not run     gpu-test: [hardware_tests.gpu] is not in the site file\n") != std::string::npos);
+    CHECK(io::parse_json(render_story_json(untested))->find("tests_not_run")->as_array()->size() == 1);
+    CHECK(text.find("not run ") == std::string::npos);
     CellStory none{"gone-1.0-cp311", {}, {}};
     CHECK(render_story(none) == "gone-1.0-cp311: not in any [[want]] of the site\n\nNo attempts yet.\n");
 }

@@ -280,6 +280,26 @@ TEST_CASE("each companion that users ask for has a cell at each site, or a row t
     }
 }
 
+// Their setup.py: FORCE_CUDA makes _scatter_cuda.so and _scatter_cpu.so of the same sources, and __init__.py loads the first.
+TEST_CASE("a companion of PyTorch Geometric compiles each source once, for the GPU or for the CPU") {
+    const Known gpu = read_known("bede-gh200"), cpu = read_known("archer2");
+    for (const std::string package :
+         {"torch-scatter", "torch-sparse", "torch-cluster", "torch-spline-conv"}) {
+        CAPTURE(package);
+        const auto environment_of = [&](const Known& known) {
+            return recipe_for(known.site, known.recipes, package, "1.0", known.site.accelerators.front().name)
+                .build_environment;
+        };
+        const auto has = [](const Environment& all, const std::string& name) {
+            return std::any_of(all.begin(), all.end(), [&](const auto& one) { return one.first == name; });
+        };
+        CHECK(has(environment_of(gpu), "FORCE_ONLY_CUDA"));
+        CHECK(!has(environment_of(gpu), "FORCE_CUDA"));
+        CHECK(has(environment_of(cpu), "FORCE_ONLY_CPU"));
+        CHECK(!recipe_for(gpu.site, gpu.recipes, package, "1.0", "gh200").gpu_test.command.empty());
+    }
+}
+
 TEST_CASE("a stack that is missing or invalid is an error that names it") {
     const auto folder = *base::TempDir::make("stack");
     const fs::path file = folder.path() / "site.toml";

@@ -168,6 +168,23 @@ TEST_CASE("tests and promotions converge after a kill at every step, and nothing
     }
 }
 
+TEST_CASE("a test that the site does not run is named with the reason") {
+    Site site;
+    site.accelerators = {Accelerator{}};
+    site.accelerators[0].name = site.accelerators[0].kind = "cpu";
+    Recipe recipe;
+    CHECK(tests_not_run(recipe, site, "cpu").empty());
+    recipe.gpu_test.command = recipe.multi_node_test.command = "true";
+    recipe.gpu_test.gpus_per_node = 1;
+    CHECK(tests_not_run(recipe, site, "cpu") ==
+          std::vector<std::string>{"gpu-test: [hardware_tests.gpu] is not in the site file",
+                                   "multi-node-test: [hardware_tests.multi_node] is not in the site file"});
+    site.hardware_tests.gpu = site.hardware_tests.multi_node = QueueSettings();
+    CHECK(tests_not_run(recipe, site, "cpu") == std::vector<std::string>{"gpu-test: `cpu` has no GPU"});
+    site.accelerators[0].kind = "cuda";
+    CHECK(tests_not_run(recipe, site, "cpu").empty());
+}
+
 TEST_CASE("a test job gets the size and the queue of its test") {
     Site site;
     site.scheduler = find_scheduler_kind("slurm");
