@@ -72,9 +72,12 @@ void add_choosing_options(CLI::App& app, Words& words) {
         ->type_name("VERSION")
         ->group(version_group);
     app.add_flag("--all-versions,--all_versions", words.all_versions, "Every version")->group(version_group);
-    list("-p,--python", words.pythons, "PYTHON", "For these Pythons (3.11)")->group(python_group);
+    list("-p,--python", words.pythons, "PYTHON", "For these Pythons (3.11)")
+        ->delimiter(',')
+        ->group(python_group);
     app.add_flag("--all-pythons,--all_pythons", words.all_pythons, "For every Python")->group(python_group);
     list("-a,--arch", words.archs, "ARCH", "For these architectures (generic, x86_64, aarch64, avx2 ...)")
+        ->delimiter(',')
         ->group(arch_group);
     app.add_flag("--all-archs,--all_archs", words.all_archs, "For every architecture, also of other machines")
         ->group(arch_group);
@@ -94,6 +97,7 @@ void add_display_options(CLI::App& app, Words& words) {
            "Columns to show, in this order: name version localversion build python abi platform arch, and "
            "runs why advice modules")
         ->expected(1, -1)
+        ->delimiter(',')
         ->type_name("COLUMN")
         ->group(display_group);
     app.add_flag("--condense", words.condense, "One line for each name")->group(display_group);
@@ -236,8 +240,22 @@ std::vector<std::string> unabbreviated(const CLI::App& app, std::vector<std::str
     for (auto& word : words) {
         if (word == "--") break;
         word = unabbreviated(word, names);
+        // `-p=3.11` is `-p3.11`, also as in argparse.
+        if (word.size() > 3 && word[0] == '-' && base::is_ascii_alnum(word[1]) && word[2] == '=')
+            word.erase(2, 1);
     }
     return words;
+}
+
+// `-all`, which the parser would take for `-a ll`; empty: there is no such word.
+std::string long_option_with_one_dash(const CLI::App& app, const std::vector<std::string>& words) {
+    for (const auto& word : words) {
+        if (word == "--") break;
+        const bool has_one_dash = word.size() > 2 && word[0] == '-' && word[1] != '-';
+        if (has_one_dash && app.get_option_no_throw("-" + word.substr(0, word.find('='))) != nullptr)
+            return word;
+    }
+    return {};
 }
 
 Leave usage_error(const std::string& what) {
@@ -258,6 +276,8 @@ std::variant<Options, Leave> parse_command_line(const std::vector<std::string>& 
     // With a value it is the Alliance's option for a wheel's version.
     if (arguments == std::vector<std::string>{"--version"})
         return Leave{0, base::version_text("avail_wheels") + "\n"};
+    if (const auto word = long_option_with_one_dash(app, arguments); !word.empty())
+        return usage_error("two dashes begin a long option: did you mean -" + word + "?");
     try {
         auto words_given = unabbreviated(app, arguments);
         std::reverse(words_given.begin(), words_given.end());  // CLI11 expects reverse order

@@ -9,6 +9,7 @@
 #include "indexer/avail_wheels/table/table.hpp"
 #include "indexer/avail_wheels/words.hpp"
 #include "lib/base/files/file.hpp"
+#include "lib/base/text/file_url.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/simple/ini.hpp"
 #include "lib/simple/limits.hpp"
@@ -49,9 +50,10 @@ base::Result<std::vector<Wanted>> collect_wanted(const Words& words) {
             one.version_glob = words.version;
         } else if (has_version) {
             auto specifiers = wheel::SpecifierSet::parse("==" + words.version);
-            if (!specifiers) {
+            if (!specifiers || words.version.find_first_of("<>=!~,") != std::string::npos) {
                 return base::fail("usage.version", "argument -v/--version: not a version", words.version,
-                                  "write it as 1.21.3 or 1.21.*");
+                                  "write it as 1.21.3 or 1.21.*; other conditions follow a name, as in "
+                                  "'numpy<1.23'");
             }
             one.specifiers = std::move(*specifiers);
         }
@@ -71,7 +73,8 @@ base::Result<std::vector<Python>> collect_pythons(const Words& words, const Envi
     std::vector<Python> pythons;
     if (words.all || words.all_pythons) return pythons;
     for (const auto& text : words.pythons) {
-        auto python = parse_python(text);
+        constexpr std::string_view program = "python";  // as the command is called: python3.11
+        auto python = parse_python(text.starts_with(program) ? text.substr(program.size()) : text);
         if (!python) {
             return base::fail(
                 bad_choice("-p/--python", text,
@@ -169,9 +172,17 @@ base::Status choose_source(const Words& words, const EnvironmentMap& environment
         {{}, options.site.wheelhouse},         {variable("PIP_INDEX_URL"), {}},
     };
     for (const auto& place : places) {
-        if (place.url.empty() && place.folder.empty() && place.find_links.empty()) continue;
-        options.index_url = place.url;
+        const auto url = base::trim(place.url);
+        if (url.empty() && place.folder.empty() && place.find_links.empty()) continue;
         options.wheelhouse = place.folder;
+        if (const auto file = base::parse_url(url); file && file->scheme == "file") {
+            // An index in a folder, which pip takes as well.
+            WHEELYARD_ASSIGN(options.wheelhouse, base::file_path(*file));
+        } else if (url.starts_with('/')) {
+            options.wheelhouse = url;
+        } else {
+            options.index_url = url;
+        }
         options.find_links = place.find_links;
         return {};
     }

@@ -71,6 +71,10 @@ class RequirementsReader {
         constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";  // as Windows editors write it
         std::string_view text = bytes;
         if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
+        if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF")) {
+            return base::fail("wanted.encoding", "This file is UTF-16, as PowerShell writes it",
+                              file.native(), "save it as UTF-8: iconv -f UTF-16 -t UTF-8");
+        }
         const std::string name = file.filename().native();
         if (name == "pyproject.toml") return read_pyproject(text, file);
         if (name.starts_with("pylock.") && name.ends_with("toml")) return read_lock(text, file);

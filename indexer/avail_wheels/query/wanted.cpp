@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "lib/base/text/text.hpp"
+#include "lib/wheel/filename.hpp"
 #include "lib/wheel/name.hpp"
 #include "lib/wheel/requirement.hpp"
 #include "lib/wheel/version.hpp"
@@ -72,10 +73,24 @@ std::string simplified(std::string_view text) {
         if (is_any) part = part.substr(0, equals);
         if (base::trim(part).empty()) continue;
         // What preceded "==*" is the name; the next specifier follows it directly.
-        const bool follows_name = simple.find_first_of("<>=!~[") == std::string::npos;
+        const bool follows_name = simple.find_first_of("<>=!~[") == std::string::npos &&
+                                  base::trim(part).find_first_of("<>=!~") == 0;
         simple.append(simple.empty() || follows_name ? "" : ",").append(part);
     }
     return simple;
+}
+
+// What a person typed in place of a name, and how it is said here; empty: nothing that is known.
+std::string mistaken(std::string_view text) {
+    constexpr std::string_view general_punctuation =
+        "\xE2\x80";  // the dashes and quotes of texts: U+2010 to U+201F
+    if (text.starts_with(general_punctuation))
+        return "This dash or quote is that of a text, not of a shell: type - or '";
+    const auto name_end = text.find_first_of("@<>=!~;[ ");
+    const auto name = text.substr(0, name_end);
+    if (name.find("://") != std::string_view::npos) return "An address is no name: give the project's name";
+    if (name.find(',') != std::string_view::npos) return "Names are separated by spaces, not by commas";
+    return {};
 }
 
 }  // namespace
@@ -90,6 +105,12 @@ bool Wanted::matches(std::string_view project) const {
 }
 
 base::Result<Wanted> parse_wanted(std::string_view text) {
+    if (const std::string mistake = mistaken(base::trim(text)); !mistake.empty())
+        return fail_wanted(text, mistake);
+    if (const auto slash = text.rfind('/'); text.ends_with(".whl")) {
+        if (const auto file = wheel::parse_wheel_filename(text.substr(slash + 1)))  // npos + 1 is 0
+            return parse_wanted(file->name + "==" + file->version.text());
+    }
     const std::string simple = simplified(base::trim(text));
     if (!simple.empty()) text = simple;
     const auto glob = text.find_first_of(glob_characters);

@@ -28,7 +28,8 @@ struct Wanted {
 };
 
 // "numpy", "*cdf*", "numpy<1.23", "flash.attn", "torch[extra]==2.4.*". As in the Alliance's program, "numpy==*"
-// is any version, and "torch+cu126" is torch. "sklearn" is scikit-learn, too. Error "wanted.invalid".
+// is any version, and "torch+cu126" is torch. "sklearn" is scikit-learn, too. The file name of a wheel is its version.
+// Error "wanted.invalid".
 [[nodiscard]] base::Result<Wanted> parse_wanted(std::string_view text);
 
 // Reads requirements.txt (comments, continued lines, nested -r; other options and URLs are ignored, because

@@ -96,6 +96,28 @@ TEST_CASE("an option may be abbreviated as in argparse, first among the Alliance
     CHECK(options_of({"--not-available"}).rows.not_available);
 }
 
+TEST_CASE("values may follow = behind a short option, commas in lists, and python in the name of a Python") {
+    CHECK(options_of({"-p=3.11"}).query.pythons.size() == 1);
+    CHECK(options_of({"-p", "3.11,3.12"}).query.pythons.size() == 2);
+    CHECK(options_of({"-p", "python3.11"}).query.pythons.at(0).minor == 11);
+    CHECK(options_of({"-a", "avx2,generic"}).query.archs == Arguments{"avx2", "generic"});
+    CHECK(options_of({"--column", "name,abi"}).rows.columns == Arguments{"name", "abi"});
+    CHECK(wanted_of(options_of({"-n=six"})) == Arguments{"six"});
+    CHECK(wanted_of(options_of({"numpy>=1,<2"})) == Arguments{"numpy>=1,<2"});
+}
+
+TEST_CASE("an index may be a folder, as pip takes it, and spaces around an address do not count") {
+    for (const char* place : {"file:///farm/simple", "/farm/simple", " file:///farm/simple"}) {
+        CAPTURE(place);
+        for (const auto& options :
+             {options_of({"--index-url", place}), options_of({}, {{"PIP_INDEX_URL", place}})}) {
+            CHECK(options.index_url == "");
+            CHECK(options.wheelhouse == "/farm/simple");
+        }
+    }
+    CHECK(options_of({"--index-url", "https://u/simple/ "}).index_url == "https://u/simple/");
+}
+
 TEST_CASE("a call without names lists the newest versions, also pre-releases") {
     CHECK(options_of({}).query.prereleases);
     CHECK_FALSE(options_of({"*"}).query.prereleases);
@@ -185,6 +207,12 @@ TEST_CASE("an invalid choice exits with status 2 and lists the choices") {
              Case{{"-p", "2.7"}, "argument -p/--python: invalid choice: `2.7`"},
              Case{{"-p", "3.11", "numpy"}, "invalid choice: `numpy`"},
              Case{{"-v", "new"}, "argument -v/--version: not a version: `new`"},
+             Case{{"numpy", "-v", "==1.26.4"}, "not a version: `==1.26.4`"},
+             Case{{"numpy", "-v", ">=1.26"}, "other conditions follow a name"},
+             Case{{"-all"}, "did you mean --all?"},
+             Case{{"numpy", "-why"}, "did you mean --why?"},
+             Case{{"-version"}, "did you mean --version?"},
+             Case{{"-json=1"}, "did you mean --json=1?"},
              Case{{"--all-versions", "-v", "1.0"}, "--all-versions: not allowed with argument -v/--version"},
              Case{{"--all-pythons", "-p", "3.11"}, "--all-pythons: not allowed with argument -p/--python"},
              Case{{"--all_archs", "-a", "avx2"}, "--all-archs: not allowed with argument -a/--arch"},

@@ -33,6 +33,15 @@ using Texts = std::vector<std::string>;
 
 }  // namespace
 
+TEST_CASE("a file of UTF-16 is refused with what to do") {
+    const Files files;
+    const auto read =
+        read_requirements(files.write("requirements.txt", std::string_view("\xFF\xFEn\0u\0", 6)));
+    REQUIRE(!read);
+    CHECK(read.error().code == "wanted.encoding");
+    CHECK(read.error().advice.find("iconv") != std::string::npos);
+}
+
 TEST_CASE("a requirements file is read as in pip, limited to project names") {
     const Files files;
     files.write("more/base.txt", "numpy>=1.21\n-r nested.txt\n");

@@ -30,6 +30,37 @@ TEST_CASE("a version behind @ is an error with the right spelling; a URL names i
     CHECK(parse_wanted("pkg @ https://host/pkg-1.0.tar.gz")->name == "pkg");
 }
 
+TEST_CASE("the file name of a wheel is its version, also behind a path") {
+    for (const char* text :
+         {"msgpack-1.2.4-cp311-cp311-musllinux_1_2_x86_64.whl",
+          "/wheels/generic/msgpack-1.2.4-cp39-cp39-linux_x86_64.whl", "./msgpack-1.2.4-py3-none-any.whl"}) {
+        CAPTURE(text);
+        const auto wanted = parse_wanted(text);
+        REQUIRE(wanted);
+        CHECK(wanted->name + wanted->specifiers.text() == "msgpack==1.2.4");
+    }
+    CHECK(!parse_wanted("/wheels/msgpack.whl"));
+}
+
+TEST_CASE("what is no name by a common mistake is an error that names the mistake") {
+    struct Case {
+        const char *text, *says;
+    };
+    for (const auto& [text, says] :
+         {Case{"numpy,scipy", "separated by spaces"}, Case{"numpy, scipy<2", "separated by spaces"},
+          Case{"numpy,", "separated by spaces"}, Case{"*cdf*,numpy", "separated by spaces"},
+          Case{"git+https://host/numpy", "An address is no name"},
+          Case{"https://host/six-1.0-py3-none-any", "An address"}, Case{"\u2014why", "type - or '"},
+          Case{"\u2013-all", "type - or '"}, Case{"\u201Cnumpy\u201D", "type - or '"}}) {
+        CAPTURE(text);
+        const auto wanted = parse_wanted(text);
+        REQUIRE(!wanted);
+        CHECK_MESSAGE(wanted.error().sentence.find(says) != std::string::npos, wanted.error().sentence);
+    }
+    CHECK(parse_wanted("numpy>=1.21,<2")->specifiers.text() == ">=1.21,<2");
+    CHECK(parse_wanted("torch[a,b]>2")->name == "torch");
+}
+
 TEST_CASE("names, globs and requirements are parsed") {
     struct Case {
         const char* text;
