@@ -151,6 +151,10 @@ base::Status HttpPush::feed(std::string_view bytes) {
     return fed;
 }
 
+bool HttpPush::has_ended() const {
+    return state_->result.has_value();
+}
+
 base::Result<HttpAnswer> HttpPush::finish() {
     State& state = *state_;
     state.has_ended = true;

@@ -5,6 +5,7 @@
 #include <boost/beast/http/basic_parser.hpp>
 
 #include "lib/base/text/text.hpp"
+#include "registry/http/forward.hpp"
 #include "registry/http/limits.hpp"
 
 namespace wheelyard::http {
@@ -118,7 +119,11 @@ class HeadParser final : public http::basic_parser<true> {
         if (base::equals_ignoring_case(name, "X-Forwarded-Prefix")) head.forwarded_prefix = view(value);
         if (base::equals_ignoring_case(name, "X-Forwarded-For")) head.forwarded_for = view(value);
         if (base::equals_ignoring_case(name, upstream_via_field)) join(head.upstream_via, value);
-        if (base::equals_ignoring_case(name, "X-Wheelyard-Forwarded")) head.is_from_node = true;
+        if (base::equals_ignoring_case(name, forwarded_field)) {
+            head.is_from_node = true;
+            head.for_node = view(value);
+        }
+        if (base::equals_ignoring_case(name, client_field)) head.client_of_node = view(value);
         if (base::equals_ignoring_case(name, "Upload-Offset"))
             head.upload_offset = base::parse_decimal(view(value));
         if (base::equals_ignoring_case(name, "Upload-Length"))

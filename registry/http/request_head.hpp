@@ -44,7 +44,11 @@ struct RequestHead {
     std::string forwarded_prefix;
     std::string forwarded_for;  // X-Forwarded-For
     std::string upstream_via;   // through which registries the request came (upstream.hpp)
-    bool is_from_node = false;  // another node of this registry has passed it on (forward.hpp)
+    // Another node of this registry, or who pretends to be one, has passed it on (forward.hpp): what it says that this
+    // node is, and for which client.
+    bool is_from_node = false;
+    std::string for_node;
+    std::string client_of_node;
 
     [[nodiscard]] bool has_body() const { return chunked || (content_length && *content_length > 0); }
 };

@@ -47,6 +47,8 @@ class BodySink {
   public:
     virtual ~BodySink() = default;
     [[nodiscard]] virtual Answered<void> feed(std::string_view body_bytes) = 0;
+    // False after a feed(): what answers the request has its answer without the rest of the body.
+    [[nodiscard]] virtual bool wants_more() const { return true; }
 };
 
 class UploadRequest : public BodySink {  // its end discards what was not committed

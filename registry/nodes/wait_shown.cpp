@@ -7,10 +7,11 @@
 namespace wheelyard::nodes {
 
 base::Status wait_shown(NodeBoard& board, Serial serial, base::Clock& clock, std::int64_t patience_ms) {
-    for (std::int64_t waited_ms = 0;; waited_ms += board_poll_ms) {
+    const base::UnixMicros end = clock.now() + patience_ms * 1'000;
+    while (true) {
         WHEELYARD_ASSIGN(const Serial lowest, board.lowest_visible({}));
         if (lowest >= serial) return {};
-        if (waited_ms >= patience_ms)
+        if (clock.now() >= end)
             return base::fail("node.others_lag", "Another node does not show the change yet",
                               "the least that one shows is serial " + std::to_string(lowest) + " of " +
                                   std::to_string(serial),

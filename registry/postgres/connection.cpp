@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -125,8 +126,44 @@ base::Status Connection::connect() {
     return {};
 }
 
+// libpq takes the first host that accepts writes. If that one was replaced in a failover, the new primary may be any other.
 base::Status Connection::open_session() {
     WHEELYARD_ASSIGN(password_, read_password(target_.password_file));
+    const base::Status opened = open_at({});
+    const bool is_replaced =
+        !opened && connection_ != nullptr && opened.error().kind == base::ErrorKind::unreachable;
+    if (!is_replaced) return opened;
+    const std::vector<Host> each = hosts();
+    for (const Host& host : each) {
+        give_up();
+        if (each.size() > 1 && open_at(host)) return {};
+    }
+    return opened;
+}
+
+std::vector<Connection::Host> Connection::hosts() const {
+    std::map<std::string_view, std::string> lists{{"host", {}}, {"hostaddr", {}}, {"port", {}}};
+    PQconninfoOption* const options = library_.conninfo(connection_);
+    for (const PQconninfoOption* option = options; option != nullptr && option->keyword != nullptr;
+         ++option) {
+        const auto list = lists.find(option->keyword);
+        if (list != lists.end() && option->val != nullptr) list->second = option->val;
+    }
+    library_.conninfoFree(options);
+    const auto names = base::split(lists["host"], ',');
+    const auto addresses = base::split(lists["hostaddr"], ',');
+    const auto ports = base::split(lists["port"], ',');
+    // One port is that of all hosts.
+    const auto at = [](const std::vector<std::string_view>& list, std::size_t i) {
+        return std::string(list.size() == 1 ? list[0] : i < list.size() ? list[i] : std::string_view());
+    };
+    std::vector<Host> all;
+    for (std::size_t i = 0; i < std::max(names.size(), addresses.size()); ++i)
+        all.push_back({at(names, i), at(addresses, i), at(ports, i)});
+    return all;
+}
+
+base::Status Connection::open_at(const Host& host) {
     const std::string connect_timeout = std::to_string(deadlines_.connect_s);
     // What the URL says replaces what is before it. A cut network: unsent bytes end by tcp_user_timeout, a wait for an
     // answer by keepalives.
@@ -136,10 +173,15 @@ base::Status Connection::open_session() {
     std::vector<const char*> values{
         connect_timeout.c_str(), "5000", "5", "2", "3", "read-write", "wheelyard-registry", "UTF8",
         target_.url.c_str()};
-    if (!password_.empty()) {
-        names.push_back("password");
-        values.push_back(password_.c_str());
-    }
+    const auto add = [&](const char* name, const std::string& value) {
+        if (value.empty()) return;
+        names.push_back(name);
+        values.push_back(value.c_str());
+    };
+    add("host", host.name);
+    add("hostaddr", host.address);
+    add("port", host.port);
+    add("password", password_);
     names.push_back(nullptr);
     values.push_back(nullptr);
     connection_ = library_.connectdbParams(names.data(), values.data(), 1);

@@ -50,7 +50,12 @@ class Connection {
 
   private:
     using Time = std::chrono::steady_clock::time_point;
+    struct Host {
+        std::string name, address, port;  // empty: as the URL says
+    };
     [[nodiscard]] base::Status open_session();
+    [[nodiscard]] base::Status open_at(const Host& host);
+    [[nodiscard]] std::vector<Host> hosts() const;  // of the URL of an open connection
     [[nodiscard]] base::Status check_server(const Rows& rows) const;
     struct Deferred {
         std::string sql;

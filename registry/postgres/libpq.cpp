@@ -25,6 +25,8 @@ base::Result<Libpq> load() {
     symbols.take("PQconnectdbParams", library.connectdbParams);
     symbols.take("PQfinish", library.finish);
     symbols.take("PQstatus", library.status);
+    symbols.take("PQconninfo", library.conninfo);
+    symbols.take("PQconninfoFree", library.conninfoFree);
     symbols.take("PQerrorMessage", library.errorMessage);
     symbols.take("PQsocket", library.socket);
     symbols.take("PQserverVersion", library.serverVersion);

@@ -13,6 +13,8 @@ struct Libpq {
     decltype(&PQconnectdbParams) connectdbParams = nullptr;
     decltype(&PQfinish) finish = nullptr;
     decltype(&PQstatus) status = nullptr;
+    decltype(&PQconninfo) conninfo = nullptr;
+    decltype(&PQconninfoFree) conninfoFree = nullptr;
     decltype(&PQerrorMessage) errorMessage = nullptr;
     decltype(&PQsocket) socket = nullptr;
     decltype(&PQserverVersion) serverVersion = nullptr;

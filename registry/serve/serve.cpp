@@ -286,6 +286,7 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
     WHEELYARD_ASSIGN(const auto tokens, TokenVerifier::open(store, clock));
     tokens->recognise_grants(*tasks);
     WHEELYARD_ASSIGN(const auto node, ThisNode::open(store, config));
+    WHEELYARD_TRY(node->check_neighbours());
     WHEELYARD_ASSIGN(const PublishFunction publish, open_publisher(live, store, *blobs));
     WHEELYARD_ASSIGN(const catalog::Serial committed, catalog->last_serial());
     Writer writer(std::move(catalog), clock);

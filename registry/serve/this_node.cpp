@@ -1,5 +1,6 @@
 #include "registry/serve/this_node.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <system_error>
@@ -7,6 +8,7 @@
 #include <utility>
 
 #include "lib/io/log.hpp"
+#include "registry/nodes/neighbours.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -64,13 +66,14 @@ ThisNode::ThisNode(const RegistryConfig& config, std::unique_ptr<nodes::NodeBoar
               .serves_on = !has_address()},
              hooks()),
       role_(*lock_, clock_, config_.lease_ms, [this] { lease_.wake(); }),
-      forward_([this] { return may_write(); },
-               [this] {
-                   auto writer = lease_.seen().writer;
-                   if (writer && writer->id == lease_.id()) writer.reset();
-                   return writer;
-               },
-               config.server.page_wait_ms + answer_margin_ms) {}
+      forward_(
+          lease_.id(), [this] { return may_write(); },
+          [this] {
+              auto writer = lease_.seen().writer;
+              if (writer && writer->id == lease_.id()) writer.reset();
+              return writer;
+          },
+          config.server.page_wait_ms + answer_margin_ms) {}
 
 nodes::LeaseHooks ThisNode::hooks() {
     return {
@@ -80,6 +83,18 @@ nodes::LeaseHooks ThisNode::hooks() {
         .is_awaited = [this] { return pages_->awaits_others(); },
         .others_show = [this](catalog::Serial serial) { pages_->note_others_show(serial); },
         .is_writer = [this] { return role_.may_write(); }};
+}
+
+base::Status ThisNode::check_neighbours() {
+    if (is_alone()) return {};
+    if (!has_address()) role_.start();
+    base::SystemClock clock;
+    const auto has_role = [this] {
+        const auto seen = role_.seen();
+        return seen.is_writer || seen.is_waiting;
+    };
+    return nodes::check_neighbours(*board_, has_address(), has_role, clock,
+                                   std::max(config_.lease_ms, nodes::writer_idle_ms) + nodes::renewal_ms);
 }
 
 base::Status ThisNode::remove_trees() const {
@@ -133,7 +148,7 @@ ThisNode::Member::Member(ThisNode& node, PublishQueue& pages) : node_(node) {
     if (!node.is_alone())
         pages.wait_for_others({.shown = [&node](catalog::Serial serial) { node.lease_.note_shown(serial); },
                                .awaited = [&node] { node.lease_.wake(); }});
-    node.role_.start();
+    if (node.is_alone() || node.has_address()) node.role_.start();  // else check_neighbours() did
     node.lease_.start();
 }
 

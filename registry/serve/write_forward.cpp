@@ -47,6 +47,7 @@ class Forwarded final : public http::ForwardedRequest {
         if (fed) return {};
         return tl::unexpected(unreachable(fed.error(), writer_));
     }
+    [[nodiscard]] bool wants_more() const override { return !push_->has_ended(); }
     [[nodiscard]] http::Reply finish() override {
         auto answer = push_->finish();
         if (!answer) return http::reply_problem(unreachable(answer.error(), writer_));
@@ -65,8 +66,10 @@ std::string path_and_query(const std::string& target) {
     return query == std::string::npos ? text : text + target.substr(query);
 }
 
-io::HttpHeaders headers_of(const http::RequestHead& head) {
-    io::HttpHeaders headers{{std::string(http::forwarded_field), "1"}};
+io::HttpHeaders headers_of(const http::RequestHead& head, const std::string& client,
+                           const nodes::WriterPlace& writer) {
+    io::HttpHeaders headers{{std::string(http::forwarded_field), writer.id},
+                            {std::string(http::client_field), client}};
     const auto add = [&](const char* name, const std::string& value) {
         if (!value.empty()) headers.emplace_back(name, value);
     };
@@ -83,10 +86,10 @@ io::HttpHeaders headers_of(const http::RequestHead& head) {
 
 }  // namespace
 
-WriteForward::WriteForward(std::function<bool()> is_here,
+WriteForward::WriteForward(std::string id, std::function<bool()> is_here,
                            std::function<std::optional<nodes::WriterPlace>()> find,
                            std::int64_t answer_wait_ms)
-    : is_here_(std::move(is_here)), find_(std::move(find)) {
+    : id_(std::move(id)), is_here_(std::move(is_here)), find_(std::move(find)) {
     settings_.connect_timeout_ms = writer_connect_ms;
     settings_.answer_timeout_ms = answer_wait_ms;
     settings_.follows_redirects = false;
@@ -104,7 +107,8 @@ http::ForwardService::Writer WriteForward::writer() const {
     return elsewhere() ? Writer::elsewhere : Writer::unknown;
 }
 
-http::Answered<std::unique_ptr<http::ForwardedRequest>> WriteForward::begin(const http::RequestHead& head) {
+http::Answered<std::unique_ptr<http::ForwardedRequest>> WriteForward::begin(const http::RequestHead& head,
+                                                                            const std::string& client) {
     const auto writer = elsewhere();
     if (!writer)
         return tl::unexpected(http::no_writer("No node has the right to write, or it has no address."));
@@ -112,7 +116,7 @@ http::Answered<std::unique_ptr<http::ForwardedRequest>> WriteForward::begin(cons
         return tl::unexpected(http::no_writer("Another node takes this one for the one that writes."));
     io::PushedRequest request{.method = head.method,
                               .url = writer->address + path_and_query(head.target),
-                              .headers = headers_of(head),
+                              .headers = headers_of(head, client, *writer),
                               .limit_bytes = max_forwarded_answer_bytes,
                               // It may be frozen: when another node writes, the client can send it again.
                               .is_given_up = [this, id = writer->id] {

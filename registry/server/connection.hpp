@@ -112,6 +112,8 @@ class Connection {
     // connection_forward.cpp
     [[nodiscard]] bool may_answer(const Route& route) const;
     [[nodiscard]] bool is_writer_here() const;
+    // For limits of each client: of one whose request another node passes on, as that node says.
+    [[nodiscard]] std::string client_address(const RequestHead& head) const;
     [[nodiscard]] bool is_for_writer(const RequestHead& head, const Route& route) const;
     Task<bool> answer_by_writer(const RequestHead& head, const Route& route);
     Task<std::optional<wire::Problem>> refusal_before_forward(const RequestHead& head, const Route& route);

@@ -2,7 +2,6 @@
 #include <cstring>
 
 #include "lib/io/log.hpp"
-#include "registry/http/forwarded.hpp"
 #include "registry/http/relative_url.hpp"
 #include "registry/http/reply.hpp"
 #include "registry/server/connection.hpp"
@@ -73,7 +72,7 @@ Connection::Task<bool> Connection::run_api(const RequestHead& head, const Route&
     request.query = route.query;
     request.authorization = head.authorization;
     request.content_type = head.content_type;
-    request.client = client_of(head, socket_.peer_address(), shared_.settings.trusted_proxies);
+    request.client = client_address(head);
     std::optional<wire::Problem> problem;
     PoolJob job(shared_.pool, socket_.executor());
     Answered<Admission> admitted;

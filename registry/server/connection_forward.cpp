@@ -1,4 +1,5 @@
 // Requests that another node answers, and what a node without a lease answers.
+#include "registry/http/forwarded.hpp"
 #include "registry/server/connection.hpp"
 #include "registry/server/limits.hpp"
 #include "registry/server/pool_job.hpp"
@@ -38,25 +39,31 @@ bool Connection::may_answer(const Route& route) const {
     }
 }
 
+std::string Connection::client_address(const RequestHead& head) const {
+    if (shared_.forward != nullptr && head.for_node == shared_.forward->id()) return head.client_of_node;
+    return client_of(head, socket_.peer_address(), shared_.settings.trusted_proxies);
+}
+
 bool Connection::is_writer_here() const {
     return shared_.forward == nullptr || shared_.forward->writer() == ForwardService::Writer::here;
 }
 
+// Who writes is asked last: pages and files need not know it.
 bool Connection::is_for_writer(const RequestHead& head, const Route& route) const {
-    if (is_writer_here()) return false;
+    if (shared_.forward == nullptr) return false;
     const bool reads = head.method == "GET" || head.method == "HEAD";
     switch (route.kind) {
         case RouteKind::upload:
-            return head.method == "POST";
+            return head.method == "POST" && !is_writer_here();
         case RouteKind::resumable:
         case RouteKind::resumable_part:
-            return true;
+            return !is_writer_here();
         case RouteKind::api: {
             const Operation* operation = find_operation(head.method, route.api_path);
-            return operation != nullptr && (!reads || is_kept_by_writer(operation->id));
+            return operation != nullptr && (!reads || is_kept_by_writer(operation->id)) && !is_writer_here();
         }
         case RouteKind::project_page:
-            return may_come_from_upstream(head, route);
+            return may_come_from_upstream(head, route) && !is_writer_here();
         default:
             return false;
     }
@@ -113,7 +120,8 @@ Connection::Task<bool> Connection::run_forward(const RequestHead& head, Body& bo
     }
     PoolJob job(*shared_.forward_pool, socket_.executor());
     Answered<std::unique_ptr<ForwardedRequest>> request;
-    job.start([&] { request = shared_.forward->begin(head); });
+    const std::string client = client_address(head);
+    job.start([&] { request = shared_.forward->begin(head, client); });
     const bool began = co_await job.join();
     if (!began || !request) {
         reply = reply_problem(began ? request.error() : internal_problem());

@@ -164,8 +164,8 @@ Connection::Task<void> Connection::await_page(PageWait& page, UploadOutcome& out
     outcome.problem = page_lags(outcome.done.filename);
 }
 
-// Feeds the whole body. Returns false if the client is gone; true with `problem` if the request or the
-// framing refused it.
+// Feeds the whole body, or as much as the request wants. Returns false if the client is gone; true with `problem` if the
+// request or the framing refused it.
 Connection::Task<bool> Connection::pump_body(Body& body, BodySink& request, PoolJob& job,
                                              std::optional<wire::Problem>& problem) {
     const std::size_t capacity =
@@ -185,6 +185,10 @@ Connection::Task<bool> Connection::pump_body(Body& body, BodySink& request, Pool
         const bool ran = co_await job.join();
         if (!ran || !fed) {
             problem = ran ? std::move(fed.error()) : internal_problem();
+            co_return true;
+        }
+        if (!request.wants_more()) {
+            timed_out_ = false;
             co_return true;
         }
         if (state == Filled::gone || state == Filled::late || state == Filled::malformed) break;

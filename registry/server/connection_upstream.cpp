@@ -1,5 +1,4 @@
 // Pages and files of indexes with upstreams: the service says whether the published tree has the answer, or brings it.
-#include "registry/http/forwarded.hpp"
 #include "registry/http/rendered_page.hpp"
 #include "registry/server/connection.hpp"
 #include "registry/server/limits.hpp"
@@ -54,7 +53,7 @@ Connection::Task<Reply> Connection::answer_from_upstream(const RequestHead& head
             co_return stored;
         }
     }
-    if (client_.empty()) client_ = client_of(head, socket_.peer_address(), shared_.settings.trusted_proxies);
+    if (client_.empty()) client_ = client_address(head);
     const Slot slot(shared_.upstream_waits_now, max_upstream_waits);
     const OwnerSlots::Held own(shared_.upstream_waits_by_client, client_, max_upstream_waits_of_a_client);
     const bool may_wait = slot.taken() && own.taken();

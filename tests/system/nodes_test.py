@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -22,7 +23,7 @@ from support.farm import INDEX, ROOT
 from support.node_farm import Node, Nodes
 from support.upstream import Upstream
 from support.web_servers import WebServer, lines_of, why_none
-from support.wheels import Wheel
+from support.wheels import Wheel, incompressible
 
 IS_FULL = os.environ.get("WHEELYARD_FULL") == "1"
 LEASE_S = 4
@@ -104,7 +105,7 @@ class Requests(NodesCase):
         cls.upstream = Upstream()
         cls.upstream.__enter__()
         cls.addClassCleanup(cls.upstream.__exit__)
-        return {INDEX: "", OUTSIDE: f'[[index.upstream]]\nname = "public"\nurl = "{cls.upstream.url}"\nprivate_hosts = ["127.0.0.1"]'}
+        return {INDEX: 'ask = "anyone"', OUTSIDE: f'[[index.upstream]]\nname = "public"\nurl = "{cls.upstream.url}"\nprivate_hosts = ["127.0.0.1"]'}
 
     def test_an_upstream_is_asked_by_one_node_for_all(self):
         self.upstream.offer(self.wheel("from-outside"))
@@ -161,6 +162,42 @@ class Requests(NodesCase):
         for token, status, code in ((reader, 403, "auth.index_refused"), (None, 401, "auth.missing"), ("wy_000000000000_" + "0" * 64, 403, "auth.token_refused")):
             found, problem = RawUpload(self.b, token, wheel).send()
             self.assertEqual((found, problem["code"]), (status, code))
+
+    def test_real_clients_see_an_early_refusal_of_the_writer(self):
+        """Of a wheel that no socket holds: the node does not wait for its end, and sends nobody a broken pipe."""
+        wheel = Wheel("early", extra_members={"early/data": incompressible(48 << 20, 1)}).write(self.nodes.folder)
+        other = self.a.create_token(name="other-projects", projects=("others",))
+        writer, node = (self.a, self.b) if self.a.is_writer() else (self.b, self.a)
+        for upload in (twine_upload, uv_publish):
+            done = upload(node, other, wheel)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn("403", done.stdout + done.stderr)
+        raw = RawUpload(node, other, wheel)
+        before = writer.metric("received_bytes_total")
+        done = subprocess.run(["curl", "-sS", "-w", "\n%{http_code}", "-H", f"Authorization: {raw.headers['Authorization']}",
+                               "-H", f"Content-Type: {raw.headers['Content-Type']}", "--data-binary", "@-", node.url + raw.path],
+                              input=raw.body, capture_output=True, timeout=PATIENCE_S)
+        self.assertEqual((done.returncode, done.stdout.rpartition(b"\n")[2]), (0, b"403"), done.stderr)
+        self.assertIn(b"auth.", done.stdout)
+        self.assertLess(writer.metric("received_bytes_total") - before, 16 << 20)
+
+    def test_strangers_behind_a_node_are_counted_apart(self):
+        node = self.b if self.a.is_writer() else self.a
+
+        def ask(address: str, number: int, **headers: str) -> int:
+            connection = http.client.HTTPConnection("127.0.0.1", node.port, timeout=PATIENCE_S, source_address=(address, 0))
+            connection.request("POST", f"/api/v1/indexes/{INDEX}/requests", json.dumps(
+                {"format": "wheelyard.task/1", "index": INDEX, "package": f"wanted-{number}", "version": "1.0", "python": "3.11"}),
+                {"Content-Type": "application/json", **headers})
+            status = connection.getresponse().status
+            connection.close()
+            return status
+
+        answers = [ask("127.0.0.2", number) for number in range(6)]
+        self.assertEqual(answers, [200] * 5 + [429])
+        # Who is no node is not believed to be one.
+        self.assertEqual(ask("127.0.0.2", 6, **{"X-Wheelyard-Client": "192.0.2.7", "X-Forwarded-For": "192.0.2.7"}), 429)
+        self.assertEqual(ask("127.0.0.3", 7), 200)
 
     def test_a_resumable_upload_is_passed_on_in_parts(self):
         raw = RawUpload(self.b, self.token, self.wheel("parts"))
@@ -254,6 +291,45 @@ class Failures(NodesCase):
         self.assertIn(wheel.name, writer.files("after"))
         other.start()
         self.assertIn(wheel.name, other.files("after"))
+
+    def test_nodes_go_on_while_a_newer_program_adds_a_column_to_every_table(self):
+        """As the next version does while nodes are upgraded one after the other. The newer program is only what it does to the schema."""
+        sql = self.nodes.server.sql
+        tables = sql("SELECT table_name FROM information_schema.tables WHERE table_schema = 'public' AND "
+                     "table_name <> 'schema_version'", "wheels").split()
+        self.assertIn("file", tables)
+
+        def alter(change: str, step: str) -> None:
+            sql("BEGIN; " + "; ".join(f"ALTER TABLE {table} {change}" for table in tables) +
+                f"; UPDATE schema_version SET version = version {step}; COMMIT", "wheels")
+
+        alter("ADD COLUMN later TEXT NOT NULL DEFAULT 'x'", "+ 1")
+        self.addCleanup(alter, "DROP COLUMN later", "- 1")
+        writer, other = self.writer_and_other()
+        for round_number in range(2):
+            for node in (writer, other):
+                wheel = self.wheel("upgraded", f"{round_number}.{node.name == 'a':d}")
+                RawUpload(node, self.token, wheel).send_until_acknowledged()
+                self.assertIn(wheel.name, self.a.files("upgraded"))
+                self.assertIn(wheel.name, self.b.files("upgraded"))
+            done = other.run("wheelyard-registry", "yank", INDEX, wheel.name, "--reason", "wrong", "--config", other.config)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.a.create_token(name=f"upgraded-{round_number}")
+            added = other.run("wheelyard-registry", "task", "add", INDEX, "torch", f"2.{round_number}", "--python", "3.11", "--config", other.config)
+            self.assertEqual(added.returncode, 0, added.stderr)
+            for node in (other, writer):  # older programs start again beside it
+                node.stop()
+                node.start()
+            self.back_to_two()
+        for node in (self.a, self.b):
+            node.check_tree()
+        # One that it cannot go on with.
+        sql("UPDATE schema_version SET oldest_program = version WHERE part = 'catalog'", "wheels")
+        self.addCleanup(sql, "UPDATE schema_version SET oldest_program = 1 WHERE part = 'catalog'", "wheels")
+        self.b.stop()
+        done = self.b.run("wheelyard-registry", "serve", "--config", self.b.config)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("was written by a newer program", done.stderr)
 
     def test_a_killed_writer_is_followed_by_the_other_node(self):
         writer, other = self.writer_and_other()
@@ -405,16 +481,24 @@ class Failover(NodesCase):
         for node in (self.a, self.b):
             self.assertEqual(set(node.files("history")), {kept.name, newer.name})
             node.check_tree()
-        # The old primary comes back and takes writes; it is the first in the nodes' list. They use it no more.
+        # The old primary comes back and takes writes; it is the first in the nodes' list. They go on to the new one.
         primary.start()
         standby.sql("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE usename = 'farm'")
+        self.back_to_two()
+        beside = self.wheel("history", "4.0")
+        RawUpload(self.b, self.token, beside).send_until_acknowledged()
+        for node in (self.a, self.b):
+            self.assertEqual(set(node.files("history")), {kept.name, newer.name, beside.name})
+        self.assertEqual(primary.sql(f"SELECT count(*) FROM file WHERE filename = '{beside.name}'", "wheels"), "0")
+        # Alone it is refused.
+        standby.stop()
         for node in (self.a, self.b):
             node.wait(lambda: b"was replaced in a failover" in node.get("/readyz")[2], PATIENCE_S, "refusing")
             node.wait(lambda: not node.may_answer(), PATIENCE_S, "silent when its lease has ended")
-        primary.stop()
+        standby.start()
         self.back_to_two()
         for node in (self.a, self.b):
-            self.assertEqual(set(node.files("history")), {kept.name, newer.name})
+            self.assertEqual(set(node.files("history")), {kept.name, newer.name, beside.name})
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import threading
 import time
@@ -144,6 +145,36 @@ class EverythingTest(PostgresCase):
             done = self.farm.run(*words, "--database", url)
             self.assert_failed(done, "must not contain a password")
             self.assertNotIn("sekret", done.stderr + done.stdout)
+
+
+class SecondServerTest(PostgresCase):
+    def test_a_second_server_over_one_database_is_refused_unless_both_have_an_address(self):
+        second = Farm(self.indexes, stores=self.stores("wheels"))
+        self.addCleanup(second.__exit__)
+        shutil.copy(self.folder / "password", second.folder / "password")
+        second.data.mkdir()
+        (second.data / "blobs").symlink_to(self.farm.data / "blobs")
+        address = '\n[node]\nname = "second"\naddress = "http://127.0.0.1:1"\nlease_s = 4\n'
+        for more in ("", address):
+            second.write_config(0)
+            with open(second.config, "a") as config:
+                config.write(more)
+            done = second.run("wheelyard-registry", "serve", "--config", second.config)
+            self.assert_failed(done, "Another server runs over this database", "[node] address", socket.gethostname())
+        self.assertEqual(self.upload("meanwhile")[0], 200)
+        # One that was killed is waited for, by itself and by its successor.
+        self.farm.kill()
+        self.farm.start()
+        self.assertEqual(self.upload("afterwards")[0], 200)
+        self.farm.kill()
+        second.port = free_port()
+        second.write_config(second.port)
+        with open(second.config, "a") as config:
+            config.write(address)
+        second.start()
+        self.assertEqual(len(second.files("afterwards")), 1)
+        self.assert_failed(self.farm.run("wheelyard-registry", "serve", "--config", self.farm.config),
+                           "Another server runs over this database", "second")
 
 
 if IS_FULL:

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "registry/nodes/alone.hpp"
+#include "registry/nodes/neighbours.hpp"
 #include "registry/nodes/wait_shown.hpp"
 #include "tests/registry/nodes/memory_board.hpp"
 
@@ -356,4 +357,54 @@ TEST_CASE("a command waits for every node with a live lease, and says when one d
     CHECK(nodes::wait_shown(board, 6, cluster.time, lease_ms));  // the node is dead: nothing renews its lease
     nodes::AloneBoard alone;
     CHECK(nodes::wait_shown(alone, 6, cluster.time, 0));
+}
+
+TEST_CASE("a server without an address starts only beside no other, and waits for one that was killed") {
+    Cluster cluster;
+    nodes::MemoryBoard board(cluster.table);
+    const auto with = [&](const std::string& address) {
+        cluster.table.rows.clear();
+        nodes::NodeRow row{.id = "1", .name = "other", .address = address};
+        REQUIRE(board.renew(row, lease_ms));
+    };
+    const auto start = [&](bool has_address, bool has_role, std::int64_t patience_ms) {
+        return nodes::check_neighbours(
+            board, has_address, [&] { return has_role; }, cluster.time, patience_ms);
+    };
+    CHECK(start(true, false, 0));
+    CHECK(start(false, true, 0));
+    CHECK(start(false, false, 1'000).error().code ==
+          "node.no_address");  // another one renders its first tree
+    with("http://other");
+    CHECK(start(true, false, 0));
+    const auto refused = start(false, true, lease_ms - 500);
+    CHECK(refused.error().code == "node.no_address");
+    CHECK(refused.error().value == "other");
+    CHECK(start(false, true, lease_ms));  // nothing renews its lease
+    with("");
+    CHECK(start(false, true, 0));  // this one, before it was killed
+    CHECK(start(false, false, 500).error().value == "other");
+    CHECK(start(true, false, 500).error().value == "other");
+    CHECK(start(true, false, lease_ms));
+}
+
+TEST_CASE("the time that the database takes to answer is part of a command's patience") {
+    struct SlowBoard final : nodes::NodeBoard {
+        explicit SlowBoard(base::Clock& the_time) : time(the_time) {}
+        base::Result<nodes::Renewed> renew(const nodes::NodeRow&, std::int64_t) override {
+            return nodes::Renewed{};
+        }
+        base::Status leave(const std::string&) override { return {}; }
+        base::Result<Serial> lowest_visible(const std::string&) override {
+            time.sleep_ms(400);
+            return 1;
+        }
+        base::Result<std::vector<nodes::SeenNode>> nodes() override { return std::vector<nodes::SeenNode>(); }
+        base::Clock& time;
+    };
+    base::ManualClock time(1'800'000'000'000'000);
+    SlowBoard board(time);
+    const std::int64_t began = time.now();
+    CHECK(nodes::wait_shown(board, 2, time, 1'000).error().code == "node.others_lag");
+    CHECK(time.now() - began < 1'500'000);
 }

@@ -22,7 +22,7 @@ std::string url_without_slash(const LoopbackServer& server) {
 }
 
 WriteForward forward_to(std::optional<nodes::WriterPlace> place) {
-    return {[] { return false; }, [place] { return place; }, 5'000};
+    return {"own", [] { return false; }, [place] { return place; }, 5'000};
 }
 
 http::RequestHead upload_of(std::uint64_t bytes) {
@@ -46,9 +46,9 @@ TEST_CASE("the node that writes gets the credentials and the body, and its answe
                                                    {"X-Request-Id", "of-the-writer"},
                                                    {"Access-Control-Allow-Origin", "*"}}};
     });
-    WriteForward forward = forward_to(nodes::WriterPlace{"1", "a", url_without_slash(server)});
+    WriteForward forward = forward_to(nodes::WriterPlace{"1f", "a", url_without_slash(server)});
     CHECK(forward.writer() == http::ForwardService::Writer::elsewhere);
-    auto request = forward.begin(upload_of(6)).value();
+    auto request = forward.begin(upload_of(6), "192.0.2.7").value();
     CHECK(request->feed("abc"));
     CHECK(request->feed("def"));
     const http::Reply reply = request->finish();
@@ -61,7 +61,8 @@ TEST_CASE("the node that writes gets the credentials and the body, and its answe
     CHECK(seen.target == "/main/legacy/?a=b");
     CHECK(seen.header("authorization") == "Basic xyz");
     CHECK(seen.header("content-type") == "multipart/form-data; boundary=b");
-    CHECK(seen.header("x-wheelyard-forwarded") == "1");
+    CHECK(seen.header("x-wheelyard-forwarded") == "1f");
+    CHECK(seen.header("x-wheelyard-client") == "192.0.2.7");
     CHECK(seen.body == "abcdef");
 }
 
@@ -70,10 +71,10 @@ TEST_CASE("without a node that writes, or one that answers, the refusal says so 
          {std::optional<nodes::WriterPlace>(), std::optional(nodes::WriterPlace{"1", "a", ""})}) {
         WriteForward nowhere = forward_to(place);
         CHECK(nowhere.writer() == http::ForwardService::Writer::unknown);
-        CHECK(nowhere.begin(upload_of(1)).error().code == "node.no_writer");
+        CHECK(nowhere.begin(upload_of(1), "192.0.2.7").error().code == "node.no_writer");
     }
     WriteForward dead = forward_to(nodes::WriterPlace{"1", "a", "http://127.0.0.1:1"});
-    auto request = dead.begin(upload_of(1)).value();
+    auto request = dead.begin(upload_of(1), "192.0.2.7").value();
     (void)request->feed("x");
     const http::Reply reply = request->finish();
     CHECK(reply.status == 503);
@@ -85,19 +86,19 @@ TEST_CASE("a request to a node that says nothing is given up when another one wr
         [](const testing::LoopbackRequest&) { return testing::LoopbackAnswer{.silent = true}; });
     std::atomic<int> asked = 0;
     WriteForward forward(
-        [] { return false; },
+        "own", [] { return false; },
         [&] {
             return std::optional(nodes::WriterPlace{asked++ < 2 ? "1" : "2", "a", url_without_slash(frozen)});
         },
         600'000);
-    CHECK(forward.begin(upload_of(0)).value()->finish().status == 503);
+    CHECK(forward.begin(upload_of(0), "192.0.2.7").value()->finish().status == 503);
 }
 
 TEST_CASE("a request is passed on once") {
     WriteForward forward = forward_to(nodes::WriterPlace{"1", "a", "http://127.0.0.1:1"});
     http::RequestHead head = upload_of(1);
     head.is_from_node = true;
-    CHECK(forward.begin(head).error().status == 503);
+    CHECK(forward.begin(head, "192.0.2.7").error().status == 503);
 }
 
 TEST_CASE("of a request for a whole URL the other node gets the path") {
@@ -105,6 +106,6 @@ TEST_CASE("of a request for a whole URL the other node gets the path") {
     WriteForward forward = forward_to(nodes::WriterPlace{"1", "a", url_without_slash(server)});
     http::RequestHead head = upload_of(0);
     head.target = "http://user@wheels.example.org/main/legacy/?a=b";
-    CHECK(forward.begin(head).value()->finish().status == 200);
+    CHECK(forward.begin(head, "192.0.2.7").value()->finish().status == 200);
     CHECK(server.requests().at(0).target == "/main/legacy/?a=b");
 }

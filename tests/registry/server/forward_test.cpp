@@ -20,7 +20,9 @@ struct RecordingForward final : ForwardService {
             body += bytes;
             return {};
         }
+        bool wants_more() const override { return body.size() < service.wanted_bytes; }
         Reply finish() override {
+            service.passed_on = body.size();
             service.seen += head.method + " " + head.target + " " + head.authorization + " " +
                             std::to_string(body.size()) + "\n";
             Reply reply{202};
@@ -33,12 +35,19 @@ struct RecordingForward final : ForwardService {
         std::string body;
     };
     Writer writer() const override { return where; }
-    Answered<std::unique_ptr<ForwardedRequest>> begin(const RequestHead& head) override {
+    const std::string& id() const override { return own_id; }
+    Answered<std::unique_ptr<ForwardedRequest>> begin(const RequestHead& head,
+                                                      const std::string& client) override {
+        clients += client + "\n";
         if (where == Writer::unknown) return tl::unexpected(no_writer("None."));
         return std::make_unique<Request>(*this, head);
     }
     std::atomic<Writer> where = Writer::elsewhere;
+    std::size_t wanted_bytes = SIZE_MAX;
+    const std::string own_id = "0123456789abcdef";
+    std::size_t passed_on = 0;
     std::string seen;
+    std::string clients;
 };
 
 std::string asked(std::string_view method, std::string_view target) {
@@ -111,6 +120,46 @@ TEST_CASE("the node that writes answers itself, and while none does, changes are
     CHECK(refused.status == 503);
     CHECK(refused.body.find("node.no_writer") != std::string::npos);
     CHECK(forward.seen.empty());
+}
+
+TEST_CASE(
+    "an upload that the writer has answered before its end is answered, and the rest is not passed on") {
+    RecordingForward forward;
+    forward.wanted_bytes = 1;
+    const Running running({}, nullptr, &forward);
+    const std::string body(50'000'000, 'x');
+    RawClient client = running.connect();
+    const RawAnswer answer = client.ask(post_sized(body));
+    CHECK(answer.status == 202);
+    CHECK(answer.body == "of the writer");
+    CHECK(forward.passed_on < 5'000'000);
+}
+
+TEST_CASE("a client is counted by the address that a node says, and a stranger who says one by its own") {
+    struct Clients final : ApiService {
+        Answered<Admission> admit(const ApiRequest&) override { return Admission{}; }
+        Answered<ApiReply> answer(const ApiRequest& request) override {
+            seen += request.client + "\n";
+            return ApiReply{};
+        }
+        std::string seen;
+    };
+    RecordingForward forward;
+    Clients api;
+    const Running running({}, &api, &forward);
+    const auto ask = [&](const std::string& fields) {
+        return running.ask("POST /api/v1/gc HTTP/1.1\r\nHost: test\r\n" + fields +
+                           "Connection: close\r\n\r\n");
+    };
+    forward.where = ForwardService::Writer::here;
+    ask("X-Wheelyard-Forwarded: 0123456789abcdef\r\nX-Wheelyard-Client: 192.0.2.7\r\n");
+    ask("X-Wheelyard-Forwarded: 1\r\nX-Wheelyard-Client: 192.0.2.7\r\n");
+    ask("X-Wheelyard-Client: 192.0.2.7\r\n");
+    ask("X-Wheelyard-Forwarded:\r\nX-Wheelyard-Client: 192.0.2.7\r\n");
+    CHECK(api.seen == "192.0.2.7\n127.0.0.1\n127.0.0.1\n127.0.0.1\n");
+    forward.where = ForwardService::Writer::elsewhere;
+    ask("");
+    CHECK(forward.clients == "127.0.0.1\n");
 }
 
 TEST_CASE("a request without a good token is refused before it takes one of the few slots") {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations  # for Python 3.9
 
+import contextlib
 import os
 import shutil
 import signal
@@ -106,7 +107,8 @@ class PostgresServer:
 
     def signal_all(self, number: int) -> None:
         for process in self.processes():
-            os.kill(process, number)
+            with contextlib.suppress(ProcessLookupError):  # one whose client has just left
+                os.kill(process, number)
 
     def stop(self, number: int = signal.SIGQUIT) -> None:
         """SIGQUIT: at once, as a crash; SIGINT: orderly."""

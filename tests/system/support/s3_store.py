@@ -63,7 +63,9 @@ mon_cluster_log_to_file = false
 
 # Swift's four servers, as its own programs start them (swift/common/wsgi.py), but in one process: a start imports it once.
 SERVERS = '''
-import os, sys
+import os, sys, time
+real_time, behind_s = time.time, 3600 * int(sys.argv[2])
+time.time = lambda: real_time() - behind_s
 from swift.common import utils, wsgi
 from swift.common.ring import RingBuilder
 utils.eventlet_monkey_patch()
@@ -141,6 +143,7 @@ class S3Store:
         self.folder, self.host, self.wrapper = folder, host, wrapper
         self.kind = kind or ("swift" if which("swift-proxy-server") else "versitygw")
         self.daemons = Daemons()
+        self.hours_behind = 0  # Swift's clock, from its next start on
         self.port, *self.parts = free_ports(4)
         self.access, self.secret = ("farm:uploader", "sekret") if self.kind == "swift" else ("uploader", "sekret-key")
         folder.mkdir(parents=True)
@@ -158,6 +161,11 @@ class S3Store:
 
     def __exit__(self, *_) -> None:
         self.daemons.stop_all()
+
+    @property
+    def can_be_old(self) -> bool:
+        """Whether make_older or restart_behind can be called."""
+        return self.kind in ("swift", "versitygw")
 
     @property
     def url(self) -> str:
@@ -226,7 +234,13 @@ class S3Store:
         elif self.kind == "swift":
             environment = {"SWIFT_CONF_FILE": str(self.folder / "swift.conf")}
             (self.folder / "servers.py").write_text(SERVERS)
-            self.daemons.start("swift", ["/usr/bin/python3", str(self.folder / "servers.py"), str(self.folder)],
+            proxy = self.folder / "proxy.conf"
+            skew = "allowable_clock_skew = "
+            lines = [line for line in proxy.read_text().splitlines() if not line.startswith(skew)]
+            if self.hours_behind:  # clients go on with their clocks
+                lines.insert(lines.index("use = egg:swift#s3api") + 1, f"{skew}{(self.hours_behind + 1) * 3600}")
+            proxy.write_text("\n".join(lines) + "\n")
+            self.daemons.start("swift", ["/usr/bin/python3", str(self.folder / "servers.py"), str(self.folder), str(self.hours_behind)],
                                self.folder / "swift.log", environment, self.wrapper)
         else:
             for folder in ("iam", "data"):
@@ -282,6 +296,12 @@ class S3Store:
         """Of versitygw, whose objects are files."""
         file = self.folder / "data" / BUCKET / key
         os.utime(file, (file.stat().st_mtime - hours * 3600,) * 2)
+
+    def restart_behind(self, hours: int) -> None:
+        """Of Swift: what is stored from now on has a time before now."""
+        self.kill()
+        self.hours_behind = hours
+        self.start()
 
     def keys(self, prefix: str = "") -> list[str]:
         status, _, body = self.request("GET", "", query=(("list-type", "2"), ("prefix", prefix)))
