@@ -53,6 +53,7 @@ struct EndReport {
 
 // What only a scheduler has that runs jobs through another program.
 struct BatchSystem {
+    std::string_view submit;     // the program that takes a script: "sbatch"
     std::string_view queue_key;  // the key of [scheduler] in site.toml that names a queue: "partition"
     // Variables that locate the server and authenticate the user: sbatch and qsub get them, and so does cron.
     std::span<const std::string_view> server_variables;
@@ -77,6 +78,8 @@ struct BatchSystem {
     std::string_view before_ranks = {};  // a line that every script needs before it starts ranks
     // Copies $packed to $local.tar on every node; empty: each node reads $packed.
     std::string_view copy_to_nodes = {};
+    // The option that asks for GPUs of a node, where render_user_header does not; empty: it does.
+    std::string_view gpus_option = {};
 };
 
 struct SchedulerKind {

@@ -138,6 +138,24 @@ std::string render_setup(const Site& site, const PythonChoice* python, const Acc
     return render_modules(site, modules_of(site, python, accelerator), begin) + render_conda(python, begin);
 }
 
+std::vector<std::string> lines_of_user_setup(const Site& site, const PythonChoice& python,
+                                             const Accelerator* accelerator) {
+    std::vector<std::string> lines;
+    if (const auto modules = modules_of(site, &python, accelerator); !modules.empty()) {
+        if (!site.modules.init.empty())
+            lines.push_back("type module > /dev/null 2>&1 || . " + quote_expanding(site.modules.init));
+        const std::string settings = render_module_settings(site.modules);
+        for (const std::string_view line : base::split_lines(settings))
+            if (!line.empty()) lines.emplace_back(line);
+        lines.push_back("module load " + quoted(modules));
+    }
+    if (python.source == "conda") {
+        lines.push_back(". " + quote_shell(python.conda.string() + "/etc/profile.d/conda.sh"));
+        lines.push_back("conda activate " + quote_shell(python.conda_environment.string()));
+    }
+    return lines;
+}
+
 std::string render_module_settings(const ModuleSettings& modules) {
     std::string text = modules.purge ? "module purge\n" : "";
     for (const auto& [name, value] : modules.environment)

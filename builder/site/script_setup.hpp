@@ -37,6 +37,10 @@ struct PlaceholderInput {
 [[nodiscard]] std::string render_setup(const Site& site, const PythonChoice* python,
                                        const Accelerator* accelerator, std::string_view begin);
 
+// The same for the shell of a user: lines without a check, which would end it.
+[[nodiscard]] std::vector<std::string> lines_of_user_setup(const Site& site, const PythonChoice& python,
+                                                           const Accelerator* accelerator);
+
 // What comes between the definition of `module` and `module load`.
 [[nodiscard]] std::string render_module_settings(const ModuleSettings& modules);
 

@@ -2,9 +2,11 @@
 #include "builder/workplace/status_report.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "builder/remote/secrets.hpp"
 #include "builder/site/pasted_command.hpp"
+#include "builder/site/script_setup.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
 
@@ -32,6 +34,48 @@ status::NodeReport node_of(const Site& site, const NodeType& node, const status:
             .architectures = accelerator == nullptr ? std::vector<std::string>() : accelerator->architectures,
             .machine = node.machine.empty() ? report.machine : node.machine,
             .glibc = node.glibc.empty() && node.machine.empty() ? report.glibc : node.glibc};
+}
+
+// How a user's job on such a node begins. What users have to put in themselves stands there in capitals.
+std::vector<std::string> job_lines(const Site& site, const NodeType& node) {
+    constexpr std::int64_t minutes = 30;
+    UserJob job{.name = "wheel",
+                .cores_per_node = node.cores,
+                .gpus_per_node = node.gpus,
+                .max_walltime_minutes = minutes,
+                .queue = site.queue};
+    if (!node.queue.empty()) job.queue.queue = node.queue;
+    if (!job.queue.account.empty()) job.queue.account = "ACCOUNT";
+    auto& options = job.queue.options;
+    if (site.users) options.insert(options.end(), site.users->options.begin(), site.users->options.end());
+    const BatchSystem& batch = *site.scheduler->batch;
+    const bool names_gpus = std::any_of(options.begin(), options.end(), [](const std::string& option) {
+        return option.find("gpu") != std::string::npos || option.find("gres") != std::string::npos;
+    });
+    if (node.gpus > 0 && !batch.gpus_option.empty() && !names_gpus)
+        options.push_back(std::string(batch.gpus_option) + std::to_string(node.gpus));
+    std::vector<std::string> lines;
+    const std::string header = batch.render_user_header(job);
+    for (const std::string_view line : base::split_lines(header))
+        if (!line.empty()) lines.emplace_back(line);
+    return lines;
+}
+
+// Where users' jobs go through a batch system.
+void describe_jobs(status::SiteReport& report, const Site& site) {
+    if (!site.scheduler->batch) return;
+    report.submit = site.scheduler->batch->submit;
+    std::set<std::string> accelerators;
+    for (std::size_t at = 0; at < site.nodes.size(); ++at) {
+        report.nodes[at].job = job_lines(site, site.nodes[at]);
+        if (!accelerators.insert(site.nodes[at].accelerator).second) continue;
+        for (const PythonChoice& python : site.pythons)
+            report.setups.push_back(
+                {.python = python.version,
+                 .accelerator = site.nodes[at].accelerator,
+                 .program = python.executable,
+                 .lines = lines_of_user_setup(site, python, site.accelerator(site.nodes[at].accelerator))});
+    }
 }
 
 status::CellReport cell_of(const Cell& cell) {
@@ -123,6 +167,10 @@ std::string without_path(const std::string& text, const Site& site) {
 
 void hide_secrets_in(status::SiteReport& report, const std::vector<std::string>& secrets, const Site& site) {
     const auto hide = [&](std::string& text) { text = hide_secrets(without_path(text, site), secrets); };
+    for (auto& node : report.nodes)
+        std::for_each(node.job.begin(), node.job.end(), hide);
+    for (auto& setup : report.setups)
+        std::for_each(setup.lines.begin(), setup.lines.end(), hide);
     for (auto& cell : report.cells)
         hide(cell.reason);
     for (auto& attempt : report.attempts) {
@@ -172,6 +220,7 @@ status::SiteReport make_status_report(const ReportInput& input,
     describe_host(report, input.pythons);
     for (const NodeType& node : input.site.nodes)
         report.nodes.push_back(node_of(input.site, node, report));
+    describe_jobs(report, input.site);
     for (const Cell& cell : input.plan.cells)
         report.cells.push_back(cell_of(cell));
     for (const AttemptView& view : input.attempts) {

@@ -38,6 +38,7 @@ constexpr const char* examples =
     "    avail_wheels torch --here                  what runs on this node\n"
     "    avail_wheels torch --why                   why the others do not\n"
     "    avail_wheels torch --on gh200 --install-line\n"
+    "    avail_wheels torch --web                   its page, for this machine\n"
     "    avail_wheels torch --modules               what it was built against\n"
     "    eval \"$(avail_wheels --completion bash)\"\n"
     "\n"
@@ -144,6 +145,11 @@ void add_node_options(CLI::App& app, Words& words) {
     app.add_flag("--install-line", words.install_line, "Print the pip command that installs what is listed")
         ->group(node_group);
     app.add_flag("--status", words.status, "What the farm is building, and what failed and why")
+        ->group(farm_group);
+    app.add_flag("--web", words.web,
+                 "Print the address of the index's pages that sets \"My machine\" to this node or --on: of "
+                 "the project "
+                 "that is named, else what runs there")
         ->group(farm_group);
     app.add_option("--request", words.requests, "Request a package from the farm, as in 'torch==2.6'")
         ->expected(1, -1)

@@ -38,6 +38,7 @@ struct Options {
     bool install_line = false;
     bool refresh = false;  // ask the index even if the cache is recent
     bool status = false;
+    bool web = false;
     std::vector<std::string> requests;
     std::optional<std::string> complete_name;
     Color color = Color::automatic;

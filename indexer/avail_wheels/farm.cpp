@@ -81,10 +81,14 @@ std::string toml_text(std::string_view text) {
 
 }  // namespace
 
+base::Result<status::IndexStatus> read_index_status(const simple::GetPage& get, const Options& options) {
+    WHEELYARD_ASSIGN(const auto text, read_document(get, place_of_status(options)));
+    return status::parse_index_status(text);
+}
+
 base::Result<FarmStatus> read_status(const simple::GetPage& get, const Options& options,
                                      base::UnixMicros now) {
-    WHEELYARD_ASSIGN(const auto text, read_document(get, place_of_status(options)));
-    WHEELYARD_ASSIGN(const auto index, status::parse_index_status(text));
+    WHEELYARD_ASSIGN(const auto index, read_index_status(get, options));
     FarmStatus farm;
     const auto& wanted = options.query.wanted;
     for (const status::SiteReport& site : index.sites) {

@@ -7,6 +7,7 @@
 #include "indexer/avail_wheels/cli.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/simple/client.hpp"
+#include "lib/status/index_status.hpp"
 
 namespace wheelyard::avail_wheels {
 
@@ -21,6 +22,8 @@ struct FarmStatus {
 
 // The status.json of an index (lib/status/index_status.hpp): that of the site file, else of the index or folder of
 // the other commands. Errors "farm.*" and "index_status.format".
+[[nodiscard]] base::Result<status::IndexStatus> read_index_status(const simple::GetPage& get,
+                                                                  const Options& options);
 [[nodiscard]] base::Result<FarmStatus> read_status(const simple::GetPage& get, const Options& options,
                                                    base::UnixMicros now);
 

@@ -19,6 +19,7 @@
 #include "indexer/avail_wheels/table/display_width.hpp"
 #include "indexer/avail_wheels/table/document.hpp"
 #include "indexer/avail_wheels/table/table.hpp"
+#include "indexer/avail_wheels/web_link.hpp"
 #include "lib/base/digest/hash_text.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/file_url.hpp"
@@ -577,6 +578,7 @@ int run(const std::vector<std::string>& arguments, const World& world, std::ostr
     if (options.complete_name) return complete_names(options, world, out);
     if (options.status || !options.requests.empty()) return answer_farm(options, world, out, err);
     if (!options.warning.empty()) err << options.warning << '\n';
+    if (options.web) return answer_web(options, node_of(options, world), world.get, out, err);
 
     const bool needs_node =
         options.here || options.why || options.install_line || shows(options, {"runs", "why", "advice"});

@@ -102,6 +102,8 @@ base::Status check_exclusions(const Words& words) {
         {words.here && !words.on.empty(), "--on", "--here"},
         {words.status && !words.requests.empty(), "--request", "--status"},
         {words.raw && words.json, "--json", "--raw"},
+        {words.web && (words.status || !words.requests.empty()), "--web", "--status and --request"},
+        {words.web && words.install_line, "--web", "--install-line"},
     };
     for (const auto& pair : pairs) {
         if (!pair.both) continue;
@@ -248,6 +250,7 @@ base::Result<Options> understand(const Words& words, const EnvironmentMap& envir
     WHEELYARD_ASSIGN(options.site, find_site(words, environment));
     WHEELYARD_TRY(choose_node(words, options));
     options.status = words.status;
+    options.web = words.web;
     options.requests = words.requests;
     options.refresh = words.refresh;
     options.install_line = words.install_line;

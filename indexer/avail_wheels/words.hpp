@@ -43,6 +43,7 @@ struct Words {
     bool modules = false;
     bool install_line = false;
     bool status = false;
+    bool web = false;
     bool refresh = false;
     bool no_pager = false;
     bool manual = false;

@@ -11,6 +11,7 @@
 #include "indexer/tree/paths.hpp"
 #include "indexer/web/feed.hpp"
 #include "indexer/web/limits.hpp"
+#include "indexer/web/site_page.hpp"
 #include "lib/base/digest/digest.hpp"
 #include "lib/page/assets.hpp"
 #include "lib/page/places.hpp"
@@ -74,6 +75,7 @@ base::Status WebRun::prepare(const std::vector<std::string>& indexes, bool from_
         state.is_changed = from_begin || !page || !list;
         if (!from_begin && list) state.list = std::move(*list);
         state.shown = shown_of(state.report);
+        WHEELYARD_TRY(read_sites(index, from_begin, state));
         if (state.is_changed || touched.changed_indexes.contains(index))
             WHEELYARD_TRY(touch_all(index, touched.projects));
     }
@@ -153,6 +155,8 @@ base::Status WebRun::write_projects(const TouchedProjects& touched) {
             if (!project.is_shown) {
                 indexes_[name.index].list.erase(name.project);
                 indexes_[name.index].gone.push_back(name.project);
+                for (auto& [site, lines] : indexes_[name.index].site_wheels)
+                    replace_project(lines, name.project, {});
                 continue;
             }
             WHEELYARD_TRY(keep_alive_());
@@ -175,12 +179,51 @@ base::Status WebRun::write_project(const ProjectName& name, ProjectView& view) {
         const std::string file = file_text(tree_, *row) + std::string(provenance_suffix);
         WHEELYARD_ASSIGN(provenance[row->sha256], read_if_there(file, max_page_bytes));
     }
+    const std::vector<ShownWheel> wheels = newest_wheels(view, index.report);
     const std::vector<NamedBytes> pages{
         {std::string(feed_page), render_feed(name.index, view)},
         {std::string(html_page),
-         render_project_page({name.index, view, text, index.report, look_, std::move(provenance)})}};
+         render_project_page({name.index, view, text, index.report, look_, std::move(provenance)}, wheels)}};
     WHEELYARD_TRY(write(web_folder(tree_, name.index, name.project).native(), pages));
     index.list[name.project] = make_search_entry(view, text);
+    for (auto& [site, lines] : index.site_wheels)
+        replace_project(lines, name.project, wheels_on_site(site, wheels, index.report.nodes));
+    return {};
+}
+
+base::Status WebRun::read_sites(const std::string& index, bool from_begin, IndexState& state) {
+    for (const ReportedSite& site : state.report.sites) {
+        SiteWheels& lines = state.site_wheels[site.site];
+        if (from_begin) continue;
+        const fs::path file = sites_folder(tree_, index) / site.site / site_wheels_file;
+        WHEELYARD_ASSIGN(const auto text, read_if_there(file, max_page_bytes));
+        auto kept = parse_site_wheels(text);
+        if (!kept && !text.empty()) state.is_changed = true;
+        if (kept) lines = std::move(*kept);
+    }
+    return {};
+}
+
+base::Status WebRun::write_sites(const std::string& index, const IndexState& state) {
+    const fs::path folder = sites_folder(tree_, index);
+    for (const auto& [site, lines] : state.site_wheels) {
+        const std::string place = (folder / site).native();
+        // For this program alone, so without compressed copies.
+        WHEELYARD_TRY(
+            write_pages(disk_, place, {{std::string(site_wheels_file), render_site_wheels(lines)}}, false));
+        WHEELYARD_TRY(write(
+            place, {{std::string(feed_page), render_site_feed(index, site, lines)},
+                    {std::string(html_page), render_site_page(look_, index, site, state.report, lines)}}));
+    }
+    WHEELYARD_TRY(
+        write(folder.native(),
+              {{std::string(html_page), render_sites_page(look_, index, state.report, state.site_wheels)}}));
+    WHEELYARD_ASSIGN(const auto there, folders_below(folder));
+    for (const std::string& site : there) {
+        if (state.site_wheels.contains(site)) continue;
+        WHEELYARD_TRY(remove_folder(disk_, folder / site, keep_alive_));
+        WHEELYARD_TRY(disk_.sync_directory(folder.native()));
+    }
     return {};
 }
 
@@ -225,6 +268,7 @@ base::Status WebRun::write_indexes() {
         WHEELYARD_TRY(write_pages(disk_, builds_folder(tree_, index).native(),
                                   {{std::string(shown_report_file), render_shown_report(state.shown)}},
                                   false));
+        WHEELYARD_TRY(write_sites(index, state));
         summaries.push_back(summarise(index, state.list, std::move(state.report)));
     }
     return write(tree_.native(), {{std::string(html_page), render_front(farm_, summaries)}});

@@ -3,6 +3,9 @@
 //     TREE/<index>/project/<name>/feed.xml, index.html   of each project that events since the last time touch
 //     TREE/<index>/project/search.json, index.html       of each index, after the pages that it names
 //     TREE/<index>/builds/index.html                     what sites report; .shown: what of it the project pages show
+//     TREE/<index>/site/index.html                       its sites
+//     TREE/<index>/site/<site>/index.html, feed.xml      what runs there; .wheels: its lines, of which an event changes those
+//                                                        of its project
 //     TREE/index.html, TREE/style.<hash>.css, …          the front page, and what all pages load
 //
 // A report of a site changes pages without an event: those of the projects whose cells differ, and, where the node types
@@ -23,6 +26,7 @@
 #include "indexer/tree/disk.hpp"
 #include "indexer/web/index_pages.hpp"
 #include "indexer/web/shown_report.hpp"
+#include "indexer/web/site_wheels.hpp"
 #include "lib/base/result.hpp"
 #include "lib/page/farm.hpp"
 #include "registry/catalog/catalog.hpp"
@@ -68,8 +72,9 @@ class WebRun {
     struct IndexState {
         SearchList list;
         FarmReport report;
-        ShownReport shown;              // of that report, once this run is over
-        std::vector<std::string> gone;  // projects that the index no longer shows
+        ShownReport shown;                              // of that report, once this run is over
+        std::map<std::string, SiteWheels> site_wheels;  // of each site of that report
+        std::vector<std::string> gone;                  // projects that the index no longer shows
         bool is_changed = false;
     };
     [[nodiscard]] base::Status prepare(const std::vector<std::string>& indexes, bool from_begin,
@@ -78,6 +83,9 @@ class WebRun {
     // The projects that the index lists and whose pages show another report.
     [[nodiscard]] base::Status touch_reported(const std::string& index, IndexState& state,
                                               TouchedProjects& projects);
+    // What the pages of the sites have; a damaged list makes the index change.
+    [[nodiscard]] base::Status read_sites(const std::string& index, bool from_begin, IndexState& state);
+    [[nodiscard]] base::Status write_sites(const std::string& index, const IndexState& state);
     [[nodiscard]] base::Status write_assets();
     [[nodiscard]] base::Status write_projects(const TouchedProjects& touched);
     [[nodiscard]] base::Status write_project(const ProjectName& name, ProjectView& view);

@@ -58,6 +58,10 @@ fs::path builds_folder(const fs::path& tree, std::string_view index) {
     return below(tree, index, "builds");
 }
 
+fs::path sites_folder(const fs::path& tree, std::string_view index) {
+    return below(tree, index, "site");
+}
+
 fs::path status_file(const fs::path& tree, std::string_view index) {
     return below(tree, index, "status.json");
 }

@@ -31,14 +31,15 @@ inline constexpr std::string_view provenance_suffix = ".prov";
                                               std::string_view project);
 [[nodiscard]] std::string file_text(const std::filesystem::path& tree, const catalog::FileRow& row);
 
-// Pages for people (view "pages"): TREE/<index>/project/<name>/, and of the whole index TREE/<index>/project/ and
-// TREE/<index>/builds/.
+// Pages for people (view "pages"): TREE/<index>/project/<name>/, and of the whole index TREE/<index>/project/,
+// TREE/<index>/builds/ and TREE/<index>/site/, with a folder for each site.
 inline constexpr std::string_view feed_page = "feed.xml";
 [[nodiscard]] std::filesystem::path web_folder(const std::filesystem::path& tree, std::string_view index,
                                                std::string_view project);
 [[nodiscard]] std::filesystem::path web_root_folder(const std::filesystem::path& tree,
                                                     std::string_view index);
 [[nodiscard]] std::filesystem::path builds_folder(const std::filesystem::path& tree, std::string_view index);
+[[nodiscard]] std::filesystem::path sites_folder(const std::filesystem::path& tree, std::string_view index);
 // What the sites of the index report; the registry writes it.
 [[nodiscard]] std::filesystem::path status_file(const std::filesystem::path& tree, std::string_view index);
 

@@ -27,16 +27,15 @@ ReportedBuild build_of(const std::string& site, Build& build) {
     return made;
 }
 
-ReportedNode node_of(const std::string& site, status::NodeReport& node,
-                     const std::vector<std::string>& pythons) {
+ReportedNode node_of(const status::SiteReport& site, status::NodeReport& node) {
     ReportedNode made;
-    made.site = site;
+    made.site = site.site;
     made.node.is_described = true;
     made.node.name = std::move(node.name);
     // Without them, the node's GPUs are known only if it has none.
     if (!node.architectures.empty() || node.accelerator.empty())
         made.node.gpus = avail_wheels::Gpus{std::move(node.architectures), {}};
-    for (const std::string& text : pythons) {
+    for (const std::string& text : site.pythons) {
         if (auto python = avail_wheels::parse_python(text)) made.node.pythons.push_back(std::move(*python));
     }
     made.accelerator = std::move(node.accelerator);
@@ -45,6 +44,12 @@ ReportedNode node_of(const std::string& site, status::NodeReport& node,
     made.cores = node.cores;
     made.memory_mib = std::min(node.memory_mib, max_shown_mib);
     made.gpus = node.gpus;
+    made.job = std::move(node.job);
+    made.submit = site.submit;
+    for (const status::SetupReport& setup : site.setups) {
+        if (setup.accelerator == made.accelerator)
+            made.setups.push_back({setup.python, setup.program, setup.lines});
+    }
     return made;
 }
 
@@ -56,7 +61,7 @@ void add_site(FarmReport& farm, status::SiteReport& site) {
         farm.sites.back().held_queues.push_back(
             {std::move(held.queue), std::move(held.reason), time_text(held.since)});
     for (status::NodeReport& node : site.nodes)
-        farm.nodes.push_back(node_of(site.site, node, site.pythons));
+        farm.nodes.push_back(node_of(site, node));
     for (status::CellReport& cell : site.cells) {
         ReportedBuild made = build_of(site.site, cell);
         made.state = std::move(cell.state);
@@ -98,10 +103,7 @@ void add_site(FarmReport& farm, status::SiteReport& site) {
 }  // namespace
 
 std::string ReportedNode::name() const {
-    std::string text = site;
-    if (!node.name.empty()) text.append(", ").append(node.name);
-    if (!accelerator.empty() && accelerator != node.name) text.append(" (").append(accelerator).append(")");
-    return text;
+    return status::node_type_name(site, node.name, accelerator);
 }
 
 FarmReport read_farm_report(std::string_view text) {

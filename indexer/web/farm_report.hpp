@@ -13,6 +13,13 @@
 
 namespace wheelyard::indexer {
 
+// How users of a node type get one Python there.
+struct ReportedSetup {
+    std::string python;
+    std::string program;
+    std::vector<std::string> lines;
+};
+
 struct ReportedNode {
     std::string site;
     avail_wheels::Node node;
@@ -20,6 +27,9 @@ struct ReportedNode {
     std::int64_t cores = 0;   // these three: 0 is unknown
     std::int64_t memory_mib = 0;
     std::int64_t gpus = 0;
+    std::vector<std::string> job = {};  // the first lines of a job's script; empty: no batch system
+    std::string submit = {};            // "sbatch"
+    std::vector<ReportedSetup> setups = {};
     // "bede, gh (gh200)"
     [[nodiscard]] std::string name() const;
 };

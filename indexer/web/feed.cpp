@@ -7,11 +7,29 @@
 
 #include "indexer/web/limits.hpp"
 #include "indexer/web/wheel_facts.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/page/html.hpp"
 
 namespace wheelyard::indexer {
 
 using page::Html;
+
+namespace {
+
+// Up to its first entry. `id`: behind "urn:wheelyard:".
+Html begin_feed(std::string_view title, std::string_view index, std::string_view id,
+                base::UnixMicros updated) {
+    Html html(
+        "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<feed xmlns=\"http://www.w3.org/2005/Atom\">\n<title>");
+    html.text(title).add(" in ").text(index).add("</title>\n<id>urn:wheelyard:").text(index).add(":");
+    html.text(id).add(
+        "</id>\n<link rel=\"alternate\" type=\"text/html\" href=\"./\"/>\n<link rel=\"self\" "
+        "type=\"application/atom+xml\" href=\"feed.xml\"/>\n<updated>");
+    html.text(base::render_rfc3339(updated)).add("</updated>\n");
+    return std::move(html.add("<author><name>Wheelyard</name></author>\n"));
+}
+
+}  // namespace
 
 std::string render_feed(std::string_view index, const ProjectView& view) {
     std::vector<const catalog::FileRow*> rows;
@@ -23,21 +41,28 @@ std::string render_feed(std::string_view index, const ProjectView& view) {
                std::tuple(-b->upload_time, std::string_view(b->filename));
     });
     if (rows.size() > max_feed_entries) rows.resize(max_feed_entries);
-    Html html(
-        "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<feed xmlns=\"http://www.w3.org/2005/Atom\">\n<title>");
-    html.text(view.project).add(" in ").text(index).add("</title>\n<id>urn:wheelyard:").text(index).add(":");
-    html.text(view.project)
-        .add(
-            "</id>\n<link rel=\"alternate\" type=\"text/html\" href=\"./\"/>\n<link rel=\"self\" "
-            "type=\"application/atom+xml\" href=\"feed.xml\"/>\n<updated>");
-    html.text(base::render_rfc3339(rows.empty() ? 0 : rows.front()->upload_time)).add("</updated>\n");
-    html.add("<author><name>Wheelyard</name></author>\n");
+    Html html = begin_feed(view.project, index, view.project, rows.empty() ? 0 : rows.front()->upload_time);
     for (const auto* row : rows) {
         html.add("<entry>\n<title>").text(row->filename).add("</title>\n<id>urn:sha256:").text(row->sha256);
         html.add("</id>\n<link rel=\"alternate\" type=\"text/html\" href=\"./#")
             .text(anchor_of(*row))
             .add("\"/>\n<updated>");
         html.text(base::render_rfc3339(row->upload_time)).add("</updated>\n</entry>\n");
+    }
+    return std::move(html.add("</feed>\n")).bytes();
+}
+
+std::string render_site_feed(std::string_view index, std::string_view site, const SiteWheels& wheels) {
+    Html html = begin_feed(site, index, "site:" + std::string(site),
+                           wheels.empty() ? 0 : wheels.front().uploaded_s * micros_per_second);
+    for (std::size_t at = 0; at < std::min(wheels.size(), max_feed_entries); ++at) {
+        const SiteWheel& line = wheels[at];
+        html.add("<entry>\n<title>").text(line.project).add(" ").text(line.version).add(" for Python ");
+        html.text(base::join(line.pythons, ", ")).add(" on ").text(base::join(line.nodes, ", "));
+        html.add("</title>\n<id>urn:wheelyard:site:").text(site).add(":").text(line.sha256);
+        html.add("</id>\n<link rel=\"alternate\" type=\"text/html\" href=\"../../project/").url(line.project);
+        html.add("/#").text(anchor_of(line.sha256)).add("\"/>\n<updated>");
+        html.text(base::render_rfc3339(line.uploaded_s * micros_per_second)).add("</updated>\n</entry>\n");
     }
     return std::move(html.add("</feed>\n")).bytes();
 }

@@ -7,13 +7,16 @@
 #include <functional>
 #include <initializer_list>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
 #include <utility>
 
 #include "indexer/web/shown_project.hpp"
+#include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
+#include "lib/io/json.hpp"
 #include "lib/page/template.hpp"
 #include "lib/wheel/filename.hpp"
 #include "lib/wheel/version.hpp"
@@ -211,6 +214,65 @@ constexpr std::array<Way, 3> ways{{
      "requires needs hashes too: uv pip compile --generate-hashes writes them."},
 }};
 
+// For a site with a batch system. Besides the above: {node} its name, {program} the interpreter, {setup} what loads it, {job} how a
+// job's script begins, {submit} what takes it.
+constexpr Way job_way{
+    "job", "install-job", "Modules and job",
+    "# On a login node, for {node}: an environment of your own, once\n"
+    "{setup}{program} -m venv ~/wheels-{project}\n"
+    ". ~/wheels-{project}/bin/activate\n"
+    "pip install --index-url {index}{trust} {only}{wanted}\n"
+    "# A job there\n"
+    "cat > {project}.job <<'END'\n"
+    "#!/bin/bash\n"
+    "{job}{setup}. ~/wheels-{project}/bin/activate\n"
+    "python -c 'from importlib.metadata import version; print(version(\"{project}\"))' # in its place your "
+    "program\n"
+    "END\n"
+    "{submit} {project}.job",
+    "For the chosen node type. Where ACCOUNT stands, put the account that your jobs are charged to."};
+
+std::string with_ends(const std::vector<std::string>& lines) {
+    std::string text;
+    for (const std::string& line : lines)
+        text.append(line).append("\n");
+    return text;
+}
+
+std::string setups_json(const ReportedNode& node) {
+    io::Json setups = io::Json::object();
+    for (const ReportedSetup& setup : node.setups)
+        setups.set(setup.python,
+                   io::Json::object({{"program", setup.program}, {"lines", with_ends(setup.lines)}}));
+    return setups.render();
+}
+
+// With the newest Python that the site and a wheel have.
+std::optional<std::string> job_text(const ReportedNode& node, const Offer& offer, const std::string& project,
+                                    const std::string& index) {
+    for (auto python = offer.by_python.rbegin(); python != offer.by_python.rend(); ++python) {
+        const auto setup =
+            std::find_if(node.setups.begin(), node.setups.end(),
+                         [&](const ReportedSetup& one) { return one.python == python->first; });
+        if (python->second.empty() || setup == node.setups.end()) continue;
+        std::string text(job_way.text);
+        for (const auto& [place, value] : std::initializer_list<std::pair<std::string_view, std::string>>{
+                 {"{index}", index},
+                 {"{trust}", ""},
+                 {"{only}", ""},
+                 {"{wanted}", python->second},
+                 {"{project}", project},
+                 {"{node}", node.name()},
+                 {"{submit}", node.submit},
+                 {"{program}", base::quote_shell(setup->program)},
+                 {"{setup}", with_ends(setup->lines)},
+                 {"{job}", with_ends(node.job)}})
+            text = base::replace_all(text, place, value);
+        return text;
+    }
+    return std::nullopt;
+}
+
 // The hashes of the wheels of each version: "2.5.1:0123…,4567… 2.4.0:…"
 std::map<std::string, std::string> hashes_of(const std::vector<ShownWheel>& wheels) {
     std::map<std::string, std::string> hashes;
@@ -250,13 +312,28 @@ Html render_install(const ProjectPage& page, const std::vector<ShownWheel>& whee
     }
     const InstallBox box(page, wheels);
     const Offer usual = box.usual(*newest);
+    const std::string index = "https://THIS-SERVER/" + std::string(page.index) + "/simple/";
     shown.offers.push_back({"", usual.text()});
     for (std::size_t at = 0; at < page.report.nodes.size(); ++at) {
         const std::string node = page.report.nodes[at].name();
         const ShownWheel* best = best_for(wheels, at);
         if (best == nullptr) shown.refused.push_back({node, "", reason_for(wheels, at)});
-        shown.offers.push_back(best == nullptr ? shown.refused.back()
-                                               : InstallOffer{node, box.for_node(at, *best).text()});
+        if (best == nullptr) {
+            shown.offers.push_back(shown.refused.back());
+            continue;
+        }
+        const ReportedNode& there = page.report.nodes[at];
+        const Offer offer = box.for_node(at, *best);
+        shown.offers.push_back({node, offer.text()});
+        if (there.job.empty()) continue;
+        shown.offers.back().job = with_ends(there.job);
+        shown.offers.back().submit = there.submit;
+        shown.offers.back().setups = setups_json(there);
+        if (!shown.jobs.empty()) continue;
+        if (auto text = job_text(there, offer, page.view.project, index))
+            shown.jobs.push_back({std::string(job_way.name), std::string(job_way.id),
+                                  std::string(job_way.title), std::string(job_way.text), *std::move(text),
+                                  std::string(job_way.about)});
     }
     shown.newest = page.view.project + "==" + newest->version;
     if (box.has_sdists()) shown.only = "--only-binary " + page.view.project + " ";
@@ -267,7 +344,7 @@ Html render_install(const ProjectPage& page, const std::vector<ShownWheel>& whee
     for (const Way& way : ways) {
         std::string text(way.text);
         for (const auto& [place, value] : std::initializer_list<std::pair<std::string_view, std::string>>{
-                 {"{index}", "https://THIS-SERVER/" + std::string(page.index) + "/simple/"},
+                 {"{index}", index},
                  {"{trust}", ""},
                  {"{only}", usual.usual == page.view.project ? shown.only : ""},
                  {"{wanted}", usual.usual},

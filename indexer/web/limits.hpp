@@ -30,6 +30,11 @@ inline constexpr std::size_t max_newest = 8;
 inline constexpr std::size_t max_running = 12;
 // Of memory that a site reports; more is shown as this. Arithmetic with pixels and bytes stays within 64 bits.
 inline constexpr std::int64_t max_shown_mib = std::int64_t{1} << 40;
+// Lines on the page of a site, the last that became available; each some 300 bytes and 15 elements.
+inline constexpr std::size_t max_site_wheels = 500;
+inline constexpr std::size_t max_site_wheels_of_project = 20;
+// Builds of one kind on the page of a site; the page of builds has the others.
+inline constexpr std::size_t max_site_builds = 20;
 // Of a summary in the search file and in lists.
 inline constexpr std::size_t max_summary_bytes = 200;
 // Values of one list of a wheel's section, such as GPU architectures.

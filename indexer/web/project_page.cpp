@@ -36,17 +36,6 @@ Rows rows_of(const ProjectView& view, bool sdists) {
     return rows;
 }
 
-std::vector<ShownWheel> newest_wheels(const ProjectPage& page, const Rows& rows) {
-    std::vector<ShownWheel> wheels;
-    std::set<std::string_view> versions;
-    for (const catalog::FileRow* row : rows) {
-        versions.insert(row->version);
-        if (wheels.size() == max_read_wheels || versions.size() > max_matrix_versions) break;
-        wheels.push_back(read_wheel(*row, page.report));
-    }
-    return wheels;
-}
-
 std::vector<FileLine> file_lines(std::span<const catalog::FileRow* const> rows) {
     std::vector<FileLine> lines;
     for (const catalog::FileRow* row : rows.first(std::min(rows.size(), max_listed_files)))
@@ -103,9 +92,23 @@ std::vector<const catalog::FileRow*> rows_with_provenance(const ProjectView& vie
     return rows;
 }
 
+std::vector<ShownWheel> newest_wheels(const ProjectView& view, const FarmReport& report) {
+    std::vector<ShownWheel> wheels;
+    std::set<std::string_view> versions;
+    for (const catalog::FileRow* row : rows_of(view, false)) {
+        versions.insert(row->version);
+        if (wheels.size() == max_read_wheels || versions.size() > max_matrix_versions) break;
+        wheels.push_back(read_wheel(*row, report));
+    }
+    return wheels;
+}
+
 std::string render_project_page(const ProjectPage& page) {
+    return render_project_page(page, newest_wheels(page.view, page.report));
+}
+
+std::string render_project_page(const ProjectPage& page, const std::vector<ShownWheel>& wheels) {
     const Rows rows = rows_of(page.view, false);
-    const std::vector<ShownWheel> wheels = newest_wheels(page, rows);
     const catalog::FileRow* newest = newest_row(page.view);
     const std::string name = page.text.name.empty() ? page.view.project : page.text.name;
     ShownProject shown{.project = page.view.project, .name = name};
@@ -136,7 +139,7 @@ std::string render_project_page(const ProjectPage& page) {
     frame.title = name + " – " + std::string(page.index);
     frame.root = "../../../";
     frame.description = page.text.summary;
-    frame.trail = {{"../", std::string(page.index)}, {"../../builds/", "Builds"}};
+    frame.trail = {{"../", std::string(page.index)}, {"../../builds/", "Builds"}, {"../../site/", "Sites"}};
     frame.scripts = {"common.js", "project.js"};
     frame.feed = "feed.xml";
     frame.data_root = "../../";

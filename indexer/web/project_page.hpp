@@ -44,6 +44,11 @@ struct ProjectPage {
 // The rows with a section of their own and a document of what made them.
 [[nodiscard]] std::vector<const catalog::FileRow*> rows_with_provenance(const ProjectView& view);
 
+// The wheels of the newest versions, newest first, each with where it runs.
+[[nodiscard]] std::vector<ShownWheel> newest_wheels(const ProjectView& view, const FarmReport& report);
+
 [[nodiscard]] std::string render_project_page(const ProjectPage& page);
+// `wheels`: its newest_wheels().
+[[nodiscard]] std::string render_project_page(const ProjectPage& page, const std::vector<ShownWheel>& wheels);
 
 }  // namespace wheelyard::indexer

@@ -70,7 +70,7 @@ void ShownGrid::show(page::Values& to) const {
 }
 
 void InstallOffer::show(page::Values& to) const {
-    to("node", node)("offer", offer)("why", why);
+    to("node", node)("offer", offer)("why", why)("job", job)("submit", submit)("setups", setups);
 }
 
 void InstallWay::show(page::Values& to) const {
@@ -79,7 +79,7 @@ void InstallWay::show(page::Values& to) const {
 
 void ShownInstall::show(page::Values& to) const {
     to("refusal", refusal)("project", project)("newest", newest)("only", only)("hashes", hashes);
-    to("offers", offers)("ways", ways)("note", note)("refused", refused);
+    to("offers", offers)("ways", ways)("jobs", jobs)("note", note)("refused", refused);
 }
 
 void ProjectCard::show(page::Values& to) const {

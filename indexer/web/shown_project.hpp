@@ -149,6 +149,9 @@ struct InstallOffer {
     std::string node;   // empty: any
     std::string offer;  // see install_box.cpp; empty: no wheel
     std::string why = {};
+    std::string job = {};     // the first lines of a job's script there
+    std::string submit = {};  // "sbatch"
+    std::string setups = {};  // {"3.12":{"program":"python3.12","lines":"module load …\n"}}
     void show(page::Values& to) const;
 };
 
@@ -171,6 +174,7 @@ struct ShownInstall {
     std::string hashes = {};  // "2.5.1:0123…,4567… 2.4.0:…"
     std::vector<InstallOffer> offers = {};
     std::vector<InstallWay> ways = {};
+    std::vector<InstallWay> jobs = {};  // at most one; only reports bring it
     std::string note = {};
     std::vector<InstallOffer> refused = {};
     void show(page::Values& to) const;

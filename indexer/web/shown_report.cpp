@@ -25,6 +25,13 @@ std::string nodes_text(const std::vector<ReportedNode>& nodes) {
         add_part(text, node.name());
         add_part(text, node.accelerator);
         add_part(text, avail_wheels::node_to_json(node.node).render());
+        add_part(text, base::join(node.job, "\n"));
+        add_part(text, node.submit);
+        for (const ReportedSetup& setup : node.setups) {
+            add_part(text, setup.python);
+            add_part(text, setup.program);
+            add_part(text, base::join(setup.lines, "\n"));
+        }
     }
     return text;
 }

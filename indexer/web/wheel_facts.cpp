@@ -294,7 +294,10 @@ avail_wheels::Fit fit_of(const avail_wheels::Candidate& candidate, const ShownWh
 }  // namespace
 
 std::string anchor_of(const catalog::FileRow& row) {
-    return "wheel-" + row.sha256.substr(0, anchor_digits);
+    return anchor_of(row.sha256);
+}
+std::string anchor_of(std::string_view sha256) {
+    return "wheel-" + std::string(sha256.substr(0, anchor_digits));
 }
 
 std::vector<std::string> gpus_of(const Json& facts) {

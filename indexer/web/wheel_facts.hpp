@@ -34,6 +34,7 @@ struct ShownWheel {
                                          const avail_wheels::Python& python);
 // The fragment that leads to the wheel's section: "wheel-0123456789ab".
 [[nodiscard]] std::string anchor_of(const catalog::FileRow& row);
+[[nodiscard]] std::string anchor_of(std::string_view sha256);
 // Values for the filters of the search: "CUDA", "ROCm", "MPI"; GPU architectures.
 [[nodiscard]] std::vector<std::string> uses_of(const io::Json& facts);
 [[nodiscard]] std::vector<std::string> gpus_of(const io::Json& facts);

@@ -14,6 +14,7 @@ struct Place {
     std::span<const std::string_view> files;
     std::span<const std::string_view>
         project_files;  // of a folder for each project below it; empty: there is none
+    std::span<const std::string_view> site_files = {};  // likewise, for each site
     [[nodiscard]] constexpr bool has_projects() const { return !project_files.empty(); }
 };
 
@@ -21,10 +22,13 @@ namespace place_files {
 inline constexpr std::array<std::string_view, 2> project{"index.html", "search.json"};
 inline constexpr std::array<std::string_view, 2> of_project{"index.html", "feed.xml"};
 inline constexpr std::array<std::string_view, 3> builds{"index.html", "build.html", "request.html"};
+inline constexpr std::array<std::string_view, 1> sites{"index.html"};
+inline constexpr std::array<std::string_view, 2> of_site{"index.html", "feed.xml"};
 }  // namespace place_files
 
-inline constexpr std::array<Place, 2> places{
-    {{"project", place_files::project, place_files::of_project}, {"builds", place_files::builds, {}}}};
+inline constexpr std::array<Place, 3> places{{{"project", place_files::project, place_files::of_project},
+                                              {"builds", place_files::builds, {}},
+                                              {"site", place_files::sites, {}, place_files::of_site}}};
 
 // nullptr: there is no page for people.
 [[nodiscard]] constexpr const Place* find_place(std::string_view folder) {

@@ -30,6 +30,21 @@ constexpr auto node_record = io::record<N>({
     member<Words, &N::architectures>("architectures", "of that accelerator: `sm_90`, `gfx90a`"),
     member<Word, &N::machine>("machine", "machine type: `aarch64`"),
     member<Word, &N::glibc>("glibc", "version of its glibc: `2.34`; absent: not known, or musl"),
+    member<Some<Text<max_log_line_bytes>, max_log_lines>, &N::job>(
+        "job",
+        "the lines that begin the script of a user's job on one such node, with `ACCOUNT` in place of the "
+        "account that is charged; absent: no batch system"),
+});
+
+using U = SetupReport;
+constexpr auto setup_record = io::record<U>({
+    member<Word, &U::python>("python", "`3.12`", Need::required),
+    member<Word, &U::accelerator>("accelerator", "name in the site file; absent: none"),
+    member<Word, &U::program>("program", "its interpreter, on `PATH` after these lines", Need::required),
+    member<Some<Text<max_log_line_bytes>, max_log_lines>, &U::lines>(
+        "lines",
+        "bash that loads its modules and those that wheels for the accelerator need, or its Conda "
+        "environment; absent: nothing has to be loaded"),
 });
 
 using C = CellReport;
@@ -126,6 +141,10 @@ constexpr auto site_record = io::record<S>({
     member<Word, &S::machine>("machine", "machine type of the agent's host"),
     member<Word, &S::glibc>("glibc", "version of glibc of the Pythons there; absent: not known, or musl"),
     member<List<node_record>, &S::nodes>("nodes", "its kinds of node"),
+    member<Word, &S::submit>("submit",
+                             "the program that takes the scripts of jobs: `sbatch`; absent: no batch system"),
+    member<Some<io::Nested<setup_record>, max_report_items>, &S::setups>(
+        "setups", "how users get each Python, with what wheels for each accelerator need"),
     member<List<cell_record>, &S::cells>("cells", "the cells of its plan"),
     member<List<attempt_record>, &S::attempts>("attempts", "attempts that are not over"),
     member<List<failure_record>, &S::failures>("failures", "failed attempts, newest first"),
@@ -181,7 +200,12 @@ SiteReport fit_site_report(SiteReport report, std::size_t max_bytes) {
     keep(report.cells, max_report_items);
     while (!report.cells.empty() && !is_small())
         report.cells.resize(report.cells.size() * 3 / 4);
-    if (!is_small()) report.held_queues.clear();
+    if (!is_small()) {
+        report.held_queues.clear();
+        report.setups.clear();
+        for (NodeReport& node : report.nodes)
+            node.job.clear();
+    }
     return report;
 }
 
@@ -214,6 +238,13 @@ Result<SiteReport> parse_site_report(std::string_view text) {
     const auto json = io::parse_json(text, {.bytes = max_report_bytes, .depth = max_report_depth});
     if (!json) return malformed("The report of a site is not JSON: " + json.error().sentence);
     return site_report_of(*json);
+}
+
+std::string node_type_name(const std::string& site, const std::string& node, const std::string& accelerator) {
+    std::string text = site;
+    if (!node.empty()) text.append(", ").append(node);
+    if (!accelerator.empty() && accelerator != node) text.append(" (").append(accelerator).append(")");
+    return text;
 }
 
 std::optional<std::int64_t> late_ms(const SiteReport& report, base::UnixMicros now) {

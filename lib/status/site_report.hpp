@@ -34,10 +34,19 @@ struct NodeReport {
     std::int64_t cores = 0;
     std::int64_t memory_mib = 0;
     std::int64_t gpus = 0;
+    std::string accelerator = {};
+    std::vector<std::string> architectures = {};  // "sm_90"
+    std::string machine = {};                     // "aarch64"
+    std::string glibc = {};                       // "2.34"
+    std::vector<std::string> job = {};            // "#SBATCH --partition=gh"
+};
+
+// How users of the site get one of its Pythons, with the modules that wheels for this accelerator need.
+struct SetupReport {
+    std::string python;
     std::string accelerator;
-    std::vector<std::string> architectures;  // "sm_90"
-    std::string machine = {};                // "aarch64"
-    std::string glibc = {};                  // "2.34"
+    std::string program;
+    std::vector<std::string> lines = {};  // "module load python/3.12"
 };
 
 // A cell of the site's plan.
@@ -119,6 +128,8 @@ struct SiteReport {
     std::string machine = {};
     std::string glibc = {};
     std::vector<NodeReport> nodes;
+    std::string submit = {};  // the program that takes job scripts: "sbatch"; empty: no batch system
+    std::vector<SetupReport> setups = {};
     std::vector<CellReport> cells;
     std::vector<AttemptReport> attempts;
     std::vector<FailureReport> failures;
@@ -138,6 +149,10 @@ struct SiteReport {
 
 // Names of sites and indexes: letters, digits, `.`, `_`, `-`; no `.` at the beginning.
 [[nodiscard]] bool is_site_name(std::string_view text);
+
+// "bede, gh (gh200)": how people choose a node type. `accelerator` may be empty.
+[[nodiscard]] std::string node_type_name(const std::string& site, const std::string& node,
+                                         const std::string& accelerator);
 
 // How long ago the site reported, in ms, if its next report is overdue at `now`; else nullopt.
 [[nodiscard]] std::optional<std::int64_t> late_ms(const SiteReport& report, base::UnixMicros now);

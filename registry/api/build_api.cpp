@@ -76,7 +76,10 @@ io::Json other_json(const BuildReport& build) {
     brief.memory_mib.clear();
     brief.phases.clear();
     brief.phase_seconds.clear();
-    return status::build_json(brief);
+    io::Json json = status::build_json(brief);
+    if (!build.memory_mib.empty())
+        json.set("memory_peak_mib", *std::max_element(build.memory_mib.begin(), build.memory_mib.end()));
+    return json;
 }
 
 std::vector<std::string> reported_to(const IndexConfig& index) {

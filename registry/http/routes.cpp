@@ -140,7 +140,7 @@ std::optional<Route> parse_listing(const Path& path) {
     return route;
 }
 
-// /<index>/<folder>/[<file>] and, of a folder for each project, /<index>/<folder>/<project>/[<file>]
+// /<index>/<folder>/[<file>] and, of a folder for each project or site, /<index>/<folder>/<name>/[<file>]
 Answered<Route> parse_web_page(const page::Place& place, const Path& path, const Split& split) {
     const std::vector<std::string>& parts = path.segments;
     Route route{RouteKind::web_page, parts[0]};
@@ -153,9 +153,17 @@ Answered<Route> parse_web_page(const page::Place& place, const Path& path, const
         route.project = wheel::normalize_name(parts[2]);
         route.filename += route.project + "/";
     }
-    const std::size_t read = names_project ? 3 : 2;
-    const bool names_file = parts.size() == read + 1 && !path.ends_in_slash &&
-                            page::has_file(names_project ? place.project_files : place.files, parts[read]);
+    const bool names_site =
+        !place.site_files.empty() && parts.size() > 2 &&
+        (parts.size() > 3 || path.ends_in_slash || !page::has_file(place.files, parts[2]));
+    if (names_site) {
+        if (!is_index_name(parts[2])) return not_found(split.path);
+        route.filename += parts[2] + "/";
+    }
+    const std::size_t read = names_project || names_site ? 3 : 2;
+    const auto& files = names_project ? place.project_files : names_site ? place.site_files : place.files;
+    const bool names_file =
+        parts.size() == read + 1 && !path.ends_in_slash && page::has_file(files, parts[read]);
     if (parts.size() != read && !names_file) return not_found(split.path);
     const bool lacks_slash = !names_file && !path.ends_in_slash;
     if (lacks_slash || (names_project && route.project != parts[2])) {

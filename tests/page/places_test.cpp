@@ -33,6 +33,8 @@ TEST_CASE("the configuration of nginx, the test of private indexes and the docum
         if (place.has_projects()) addresses.push_back(folder + "{project}/");
         for (const std::string_view file : place.project_files)
             addresses.push_back(folder + "{project}/" + std::string(file));
+        for (const std::string_view file : place.site_files)
+            addresses.push_back(folder + "{site}/" + std::string(file));
     }
     const std::string asked = source("tests/system/private_index_test.py");
     for (const std::string& address : addresses)

@@ -1,6 +1,7 @@
 """A visitor's way through the pages in Chromium, short enough for every run: from the front page to an install line and to a request,
 by keyboard alone, without scripts, on a phone; axe-core finds no barrier on any page. system/pages has more, for full runs."""
 
+import contextlib
 import json
 import re
 import shutil
@@ -15,18 +16,20 @@ from support.browser import PHONE, Browser, Keys, why_no_axe, why_no_browser
 from support.case import main
 from support.clients import RawUpload
 from support.farm import CLIENTS, Farm
-from support.sample_farm import SAMPLE_INDEXES, SAMPLE_SETTINGS, SAMPLE_TITLES, fill, wait_for_pages
+from support.sample_farm import JOB, SAMPLE_INDEXES, SAMPLE_SETTINGS, SAMPLE_TITLES, fill, report_sites, reports, wait_for_pages
+from support.site import PYTHON_VERSION as VENV_VERSION, VENV_PYTHON
+from support.slurm_cluster import SlurmCluster, missing_programs
 from support.wheels import Wheel
 
 PATIENCE_S = 60
-MAX_FIRST_LOAD_BYTES = 60_000
+MAX_FIRST_LOAD_BYTES = 66_000
 MAX_STYLE_BYTES = 15_000
 # A page, its style, its icon, at most three scripts, and what they ask at once.
 MAX_FIRST_LOAD_REQUESTS = 9
 BEDE = "/bede-gh200"
 GH = "bede, gh (gh200)"  # the machine that its wheels are for
 PAGES = {"front": "/", "search": f"{BEDE}/project/?q=to", "project": f"{BEDE}/project/torch/", "Python only": f"{BEDE}/project/tqdm/", "40 columns": "/archer2/project/pyyaml/",
-         "builds": f"{BEDE}/builds/", "one build": f"{BEDE}/builds/#build-w1kq7x9aab3cde", "failed build": f"{BEDE}/builds/#build-w1kq7x9aab3aaa",
+         "site": f"{BEDE}/site/bede/", "sites": f"{BEDE}/site/", "builds": f"{BEDE}/builds/", "one build": f"{BEDE}/builds/#build-w1kq7x9aab3cde", "failed build": f"{BEDE}/builds/#build-w1kq7x9aab3aaa",
          "log": f"{BEDE}/builds/build.html?site=bede&id=w1kq7x9aab3aaa", "request": f"{BEDE}/builds/?package=torch&version=2.6.0", "index": f"{BEDE}/", "operators": "/api/v1/"}
 # By status. To a reader without rights a private index is as if it were not there.
 ERROR_PAGES = {"404": f"{BEDE}/project/trch/", "404 address": f"{BEDE}/nowhere/", "401": "/lab/project/", "403": "/api/v1/audit",
@@ -179,6 +182,105 @@ class BrowserTest(unittest.TestCase):
                 self.assertEqual(done.returncode, 0, (name, command, done.stdout, done.stderr))
                 self.assertEqual([part.name for part in site.glob("dask-*")], ["dask-2026.10.0.dist-info"], name)
 
+    def test_a_site_has_what_runs_there_for_the_machine_of_the_reader(self):
+        browser = self.browser
+        browser.open(PAGES["site"])
+        self.addCleanup(browser.run, "localStorage.clear()")
+        shown = lambda: [row.text.split()[0] for row in browser.driver.find_elements("css selector", "#wheels tbody tr") if row.is_displayed()]
+        wait_until(lambda: "torch" in shown())
+        everything = shown()
+        self.assertTrue({"torch", "mpi4py", "dask", "numpy"} <= set(everything))
+        self.assertEqual(browser.texts(".builds .row strong")[:1], ["torch 2.6.0"])  # being built
+        self.assertIn("Killed signal", browser.find("main").text)
+        browser.driver.find_elements("css selector", "#wheels thead button")[0].click()
+        self.assertEqual(shown(), sorted(everything))
+        self.assertIn("sort=project", browser.path())
+        field = lambda name, value: browser.run("const it = document.querySelector(`#search [name=${arguments[0]}]`); it.value = arguments[1];"
+                                                "it.dispatchEvent(new Event('input', {bubbles: true}))", name, value)
+        field("mpi", "with")
+        self.assertTrue({"mpi4py", "h5py"} <= set(shown()) and "dask" not in shown(), shown())
+        field("mpi", "")
+        field("q", "to")
+        self.assertEqual(set(shown()), {"torch", "torchvision"})
+        browser.open(f"{BEDE}/site/bede/?q=tqdm&sort=-version")  # what an address says
+        wait_until(lambda: shown() == ["tqdm"])
+        browser.open(PAGES["site"])
+        self.choose(node="bede, gpu (v100)", python="3.12")
+        wait_until(lambda: "torch" not in shown() and "dask" in shown())
+        self.assertTrue(browser.run("return document.getElementById('machine-site').href").endswith("/bede-gh200/site/bede/"))
+        self.choose(node=GH)
+        wait_until(lambda: "torch" in shown())
+        # How long builds take, from what the registry keeps of them.
+        wait_until(lambda: any(text.startswith("torch") and "1 h 30 min" in text for text in browser.texts("#courses tbody tr")))
+        self.assertEqual(len(browser.driver.find_elements("css selector", "#courses svg")), 1)  # of memory nothing is known
+        self.assertEqual(browser.complaints(), [])
+
+    def test_avail_wheels_prints_the_address_that_chooses_its_machine(self):
+        browser = self.browser
+        self.addCleanup(browser.run, "localStorage.clear()")
+        for words, page in ((("torch",), f"{BEDE}/project/torch/?"), ((), f"{BEDE}/site/bede/?")):
+            printed = self.farm.run("avail_wheels", *words, "--web", "--index-url", self.farm.simple_url("bede-gh200"), "-p", "3.12",
+                                    "--assume", "machine=aarch64", "gpu=sm_90")
+            self.assertEqual((printed.returncode, printed.stderr), (0, ""))
+            path = printed.stdout.strip().removeprefix(self.farm.url)
+            self.assertTrue(path.startswith(page), path)
+            browser.run("localStorage.clear()")
+            browser.open(path)
+            wait_until(lambda: browser.find("#machine strong").text == f"{GH}, Python 3.12")
+
+    def test_the_builds_are_those_for_the_machine_of_the_reader_or_all(self):
+        browser = self.browser
+        self.addCleanup(browser.run, "localStorage.clear()")
+        browser.open(PAGES["builds"] + "?node=bede,%20gpu%20(v100)")
+        wait_until(lambda: browser.texts("#running li") == ["Nothing is being built."])
+        self.assertIn("Only builds for bede, gpu (v100).", browser.find("#builds-of").text)
+        browser.find("#builds-of button").click()
+        wait_until(lambda: any("torch 2.6.0" in text for text in browser.texts("#running li")))
+        self.choose(node=GH)
+        browser.find("#builds-of button").click()
+        wait_until(lambda: "Only builds for " + GH in browser.find("#builds-of").text)
+        self.assertTrue(any("torch 2.6.0" in text for text in browser.texts("#running li")))
+        browser.open(f"{BEDE}/builds/?node=bede,%20gpu%20(v100)#build-w1kq7x9aab3cde")  # an address of another machine's build
+        wait_until(lambda: browser.texts(".chosen h3") == ["torch 2.6.0 build"])
+
+    def test_the_text_with_modules_and_a_job_works_as_it_is_copied(self):
+        browser = self.browser
+        self.addCleanup(browser.run, "localStorage.clear()")
+        browser.open(f"{BEDE}/project/torch/?with=job&node={GH.replace(' ', '%20')}&python=3.11")
+        text = lambda: browser.find("#install-job").text
+        wait_until(lambda: "python/3.11" in text())
+        for line in ("#SBATCH --account=ACCOUNT", "module load gcc/12.2 cuda/12.3 openmpi/4.1 python/3.11", "torch==2.5.1", "sbatch torch.job"):
+            self.assertIn(line, text())
+        self.choose(node="bede, gpu (v100)")
+        wait_until(lambda: text().startswith("# no wheel of torch"))
+        # A site whose modules and Slurm are here.
+        with tempfile.TemporaryDirectory(dir=self.folder) as place, contextlib.ExitStack() as stack:
+            modules = Path(place) / "modules.sh"
+            modules.write_text('module() { export LOADED="$*"; }\n')
+            report = reports()["bede"]
+            report["nodes"][0]["job"] = [line for line in JOB if "partition" not in line]
+            report["setups"] = [{"python": VENV_VERSION, "accelerator": "gh200", "program": VENV_PYTHON,
+                                 "lines": [f". {modules}", "module load gcc/12"]}]
+            token = self.farm.create_token(name="sites")
+            report_sites(self.farm, token, {"bede": report})
+            self.addCleanup(report_sites, self.farm, token, reports())
+            environment = self.farm.environment | {"PATH": f"{CLIENTS}/pip-new/bin:/usr/bin:/bin"}
+            if missing_programs():  # a batch system that runs a job at once
+                (Path(place) / "sbatch").write_text('#!/bin/sh\nbash "$1" > slurm-1.out 2>&1\n')
+                (Path(place) / "sbatch").chmod(0o755)
+                environment["PATH"] = f"{place}:{environment['PATH']}"
+            else:
+                environment |= stack.enter_context(SlurmCluster(Path(place) / "slurm")).environment
+            def shows_modules():
+                browser.open(f"{BEDE}/project/dask/?with=job&node={GH.replace(' ', '%20')}&python={VENV_VERSION}")
+                return str(modules) in text()
+            wait_until(shows_modules)
+            copied = text().replace("~/", f"{place}/").replace("#SBATCH --account=ACCOUNT\n", "")  # the reader's home and account
+            done = subprocess.run(["bash", "-ec", copied], cwd=place, capture_output=True, text=True, timeout=PATIENCE_S, env=environment)
+            self.assertEqual(done.returncode, 0, (copied, done.stdout, done.stderr))
+            self.assertEqual(subprocess.run(["bash", "-n", "dask.job"], cwd=place).returncode, 0)
+            wait_until(lambda: [part.read_text().strip() for part in Path(place).glob("slurm-*.out")] == ["2026.10.0"])
+
     def test_a_search_is_in_the_address_and_a_slash_leads_to_it(self):
         browser = self.browser
         browser.open(f"{BEDE}/builds/")
@@ -257,6 +359,7 @@ class BrowserTest(unittest.TestCase):
             for path, words in (("/", ("bede-gh200", "1 being built now", "torch 2.6.0", "dask")), (f"{BEDE}/project/", ("torch", "tqdm")),
                                 (PAGES["project"], ("pip install --index-url https://THIS-SERVER/bede-gh200/simple/ torch==2.5.1", "building",
                                                     "no space left on the scratch disk", "libmpi.so.40", "differ only in case", "Rename one of them")),
+                                (PAGES["site"], ("torch", "2.5.1", "libmpi.so.40", "torch 2.6.0", "Killed signal")), (PAGES["sites"], ("bede", "gh (gh200)")),
                                 (PAGES["builds"], ("4312 of 7291 steps", "Killed signal", "Raise memory_mib", "The form for this needs JavaScript")),
                                 (PAGES["operators"], ("This page needs JavaScript",))):
                 browser.open(path)
@@ -270,7 +373,7 @@ class BrowserTest(unittest.TestCase):
     def test_a_project_leads_to_its_failed_build_and_that_says_what_to_do(self):
         browser = self.browser
         browser.open(PAGES["project"])
-        browser.link("failed").click()
+        browser.run("[...document.links].find(link => link.textContent === 'failed').click()")  # in one step: the script replaces it
         wait_until(lambda: browser.texts(".chosen h3") == ["torch 2.5.1 failed"])
         self.assertIn("What to do: Free space below /nobackup", browser.find(".chosen").text)
 
@@ -428,7 +531,7 @@ class BrowserTest(unittest.TestCase):
         self.assertEqual(found, [])
 
     def test_the_first_load_of_a_page_is_small(self):
-        for name in ("front", "search", "project", "builds"):
+        for name in ("front", "search", "project", "site", "builds"):
             self.browser.driver.execute_cdp_cmd("Network.clearBrowserCache", {})
             self.browser.requests()
             self.browser.open(PAGES[name])

@@ -54,6 +54,18 @@ class PagesCase(FarmCase):
 
 
 class PagesTest(PagesCase):
+    def setUp(self):
+        super().setUp()
+        report = {"format": "wheelyard.site/1", "site": "yard", "index": INDEX, "time": "2026-11-20T12:00:00.000000Z", "pythons": ["3.11"],
+                  "nodes": [{"name": "any", "machine": "x86_64"}], "failures": [{"attempt": "w1", "package": "broken", "version": "1", "python": "3.11", "cause": HOSTILE}]}
+        request = urllib.request.Request(f"{self.farm.url}/api/v1/indexes/{INDEX}/sites/yard", json.dumps(report).encode(),
+                                         {"Authorization": f"Bearer {self.token}"}, method="PUT")
+        urllib.request.urlopen(request, timeout=PATIENCE_S).close()
+        self.wait_for(lambda: "yard-other</a>" in self.get(f"/{INDEX}/site/yard/")[1])
+
+    def pages(self):
+        return ["/", f"/{INDEX}/site/", f"/{INDEX}/site/yard/", *super().pages()[1:]]
+
     def test_every_page_is_within_its_budget_and_loads_only_from_this_server(self):
         for path in self.pages():
             status, html, headers = self.get(path)
@@ -73,7 +85,7 @@ class PagesTest(PagesCase):
             self.assertLess(loaded, MAX_FIRST_LOAD_BYTES, path)
 
     def test_the_tree_has_the_same_pages_and_the_check_finds_nothing(self):
-        for path in self.pages()[:4]:  # those of the tree
+        for path in self.pages()[:6]:  # those of the tree
             file = self.farm.tree / path.strip("/") / "index.html"
             self.assertEqual(file.read_text(), self.get(path)[1])
         self.assert_ran(self.farm.run("wheelyard-indexer", "check", "--to", self.farm.tree, "--store", self.farm.data))
@@ -92,6 +104,17 @@ class PagesTest(PagesCase):
             self.assertRegex(part.findtext(atom + "updated"), r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$")
             self.assertEqual([link.get("href")[:2] for link in part.findall(atom + "link") if link.get("rel") == "alternate"], ["./"])
         self.assertEqual([link.get("href") for link in feed.findall(atom + "link") if link.get("rel") == "self"], ["feed.xml"])
+
+    def test_the_feed_of_a_site_is_valid_atom_too(self):
+        feed = ElementTree.fromstring(self.get(f"/{INDEX}/site/yard/feed.xml")[1])
+        atom = "{http://www.w3.org/2005/Atom}"
+        entries = feed.findall(atom + "entry")
+        self.assertEqual(sorted(entry.findtext(atom + "title") for entry in entries), ["yard-other 2.0 for Python any 3 on any", "yard-pages 1.0 for Python any 3 on any"])
+        for part in (feed, *entries):
+            for name in ("id", "title", "updated"):
+                self.assertEqual(len(part.findall(atom + name)), 1, name)
+            self.assertRegex(part.findtext(atom + "id"), r"^urn:[a-z0-9]+:.+")
+        self.assertEqual(len({entry.findtext(atom + "id") for entry in entries}), 2)
 
     def test_other_spellings_lead_to_the_project_and_errors_are_pages_for_browsers(self):
         status, html, _ = self.get(f"/{INDEX}/project/Yard.Pages")

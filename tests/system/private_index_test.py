@@ -34,6 +34,7 @@ MORE_ADDRESSES = ("/{index}", "/{index}/simple", "/{index}/simple/{project}", "/
                   "/{index}/project/", "/{index}/project", "/{index}/project/index.html", "/{index}/project/search.json",
                   "/{index}/project/{project}/", "/{index}/project/{project}/index.html", "/{index}/project/{project}/feed.xml",
                   "/{index}/builds/", "/{index}/builds/index.html", "/{index}/builds/build.html", "/{index}/builds/request.html", "/{index}/find-links/", "/{index}/find-links/{filename}",
+                  "/{index}/site/", "/{index}/site", "/{index}/site/index.html", "/{index}/site/{site}/", "/{index}/site/{site}", "/{index}/site/{site}/index.html", "/{index}/site/{site}/feed.xml",
                   "/private/{index}/simple/", "/{index}/../{index}/simple/", "/open/../{index}/simple/", "/{index}/%2e/simple/",
                   "//{index}/simple/", "/packages/{index}/simple/", "/.wheelyard/published.json")
 CHANGE = {"format": "wheelyard.change/1", "reason": "x", "status": "archived", "to": OPEN, "keep": 1, "dry_run": True}
@@ -228,7 +229,8 @@ class PrivateIndexTest(FarmCase):
                 (f"/{HIDDEN}/project/", {}, PROJECT), (f"/{HIDDEN}/project/search.json", {}, PROJECT),
                 (f"/{HIDDEN}/project/{PROJECT}/", {}, PROJECT), (f"/{HIDDEN}/project/{PROJECT}/feed.xml", {}, PROJECT),
                 (f"/{HIDDEN}/builds/", {}, HIDDEN), (f"/{HIDDEN}/builds/build.html", {}, HIDDEN),
-                (f"/{HIDDEN}/builds/request.html", {}, HIDDEN),
+                (f"/{HIDDEN}/builds/request.html", {}, HIDDEN), (f"/{HIDDEN}/site/", {}, SITE),
+                (f"/{HIDDEN}/site/{SITE}/", {}, PROJECT), (f"/{HIDDEN}/site/{SITE}/feed.xml", {}, SITE),
                 (f"/api/v1/indexes/{HIDDEN}/builds", {}, PROJECT), (f"/api/v1/indexes/{HIDDEN}/builds/{SITE}/{BUILD}", {}, PROJECT),
                 (f"/api/v1/indexes/{HIDDEN}/requests/{values['task']}", {}, PROJECT), (f"/api/v1/indexes/{HIDDEN}/projects/{PROJECT}/explain", {}, PROJECT),
                 (f"/api/v1/indexes/{HIDDEN}/access", {}, "read"), (f"/api/v1/indexes/{HIDDEN}/sites/{SITE}", {}, SITE),
@@ -251,7 +253,7 @@ class PrivateIndexTest(FarmCase):
         """Pages for people and catalogues come a moment after the Simple pages."""
         for _ in range(600):
             answer = self.ask("GET", path, authorization, headers)
-            if answer[0] != 404 or not any(late in path for late in ("/project", "/builds", "/catalogue")):
+            if answer[0] != 404 or not any(late in path for late in ("/project", "/builds", "/site/", "/catalogue")):
                 break
         return answer
 

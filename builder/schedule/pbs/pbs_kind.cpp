@@ -104,6 +104,7 @@ extern constinit const SchedulerKind pbs_kind = {
     .make = make,
     .batch =
         BatchSystem{
+            .submit = "qsub",
             .queue_key = "queue",
             .server_variables = pbs::server_variables,
             .render_header = pbs::render_header,

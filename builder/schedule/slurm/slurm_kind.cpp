@@ -75,6 +75,7 @@ extern constinit const SchedulerKind slurm_kind = {
     .make = make,
     .batch =
         BatchSystem{
+            .submit = "sbatch",
             .queue_key = "partition",
             .server_variables = slurm::server_variables,
             .render_header = slurm::render_header,
@@ -91,6 +92,7 @@ extern constinit const SchedulerKind slurm_kind = {
             .launcher = "srun --nodes={nodes} --ntasks={ranks} --ntasks-per-node={ranks_per_node}",
             .before_ranks = slurm::keep_environment,
             .copy_to_nodes = "sbcast --force \"$packed\" \"$local.tar\"",
+            .gpus_option = "--gpus-per-node=",
         },
 };
 

@@ -113,13 +113,16 @@ const yard = (() => {
   const folders = chooser ? chooser.dataset.indexes.split(" ") : [];
   let nodes = null;
   const load_nodes = () => nodes ??= Promise.all(folders.map(folder => fetch(folder + "status.json", {cache: "no-cache"})
-    .then(reply => reply.ok ? reply.json() : {sites: []}).catch(() => ({sites: []})))).then(all => all.flatMap(data => data.sites).flatMap(site =>
-      (site.nodes ?? []).map(node => ({name: name_of(site, node), site: site.site, accelerator: node.accelerator ?? "", machine: node.machine || site.machine || "",
+    .then(reply => reply.ok ? reply.json() : {sites: []}).catch(() => ({sites: []})))).then(all => all.flatMap(data => data.sites.map(site => ({...site, index: data.index}))).flatMap(site =>
+      (site.nodes ?? []).map(node => ({name: name_of(site, node), site: site.site, index: site.index, accelerator: node.accelerator ?? "", machine: node.machine || site.machine || "",
                                        gpus: node.architectures ?? [], pythons: site.pythons ?? []}))));
   const announce = () => {
     for (const name of ["node", "python"]) remember("wheelyard-" + name, machine[name]);
     remember("wheelyard-machine", JSON.stringify(machine.details));
     chooser.querySelector("strong").textContent = [machine.node, machine.python && "Python " + machine.python].filter(Boolean).join(", ") || "any";
+    const there = document.getElementById("machine-site"), {details} = machine;
+    there.hidden = !details?.index;
+    if (details?.index) there.href = new URL(encodeURIComponent(details.index) + "/site/" + encodeURIComponent(details.site) + "/", document.querySelector("nav .farm").href);
     dispatchEvent(new Event("machine"));
   };
   const find_details = () => load_nodes().then(all => { machine.details = all.find(node => node.name === machine.node) ?? null; });
@@ -145,7 +148,7 @@ const yard = (() => {
     addEventListener("keydown", event => { if (event.key === "Escape" && chooser.open) { chooser.open = false; chooser.firstElementChild.focus(); } });
     addEventListener("click", event => { if (!chooser.contains(event.target)) chooser.open = false; });
     const kept = (() => { try { return JSON.parse(recall("wheelyard-machine")); } catch { return null; } })();
-    if (kept?.name === machine.node) machine.details = kept;
+    if (kept?.name === machine.node && kept.index) machine.details = kept;
     // After the scripts of the page, which listen.
     addEventListener("DOMContentLoaded", () => (machine.node && !machine.details ? find_details() : Promise.resolve()).then(() => {
       if (machine.node || machine.python) announce();
@@ -187,5 +190,5 @@ const yard = (() => {
   // Only a server has the page for operators.
   const operators = document.getElementById("operators");
   if (operators) fetch(operators.href, {method: "HEAD"}).then(reply => { operators.hidden = !reply.ok; }).catch(() => {});
-  return {element, time, say, call, recall, remember, address, machine, suits, mark_card, bar, anchor, state, all, reveal, follow};
+  return {element, time, say, call, recall, remember, address, machine, takes, suits, mark_card, bar, anchor, state, all, reveal, follow};
 })();

@@ -96,8 +96,35 @@
   Object.assign(yard, {dotted, duration, memory, phases, picture, place});
   if (!builds && !known) return;
 
+  // For the chosen machine: its site's builds for its accelerator or for all, unless the reader or the address wants others.
+  let last_data = null, wants_all = false;
+  const of_machine = data => {
+    const {node, details} = yard.machine, here = data.sites.find(site => site.site === details?.site);
+    document.getElementById("builds-of")?.remove();
+    if (!here) return data;
+    const suits = item => !item.accelerator || item.accelerator === details.accelerator;
+    const lists = Object.fromEntries(["cells", "attempts", "failures"].map(list => [list, (here[list] ?? []).filter(suits)]));
+    const is_asked_for = [...lists.attempts.map(item => item.id), ...lists.failures.map(item => item.attempt)].some(id => "#" + anchor(id) === location.hash);
+    if (location.hash.startsWith("#build-") && !is_asked_for) wants_all = true;
+    const note = element("p", wants_all ? "Builds of all machines. " : "Only builds for " + node + ". ", "quiet"), button = element("button", wants_all ? "Only for my machine" : "Show all");
+    note.id = "builds-of";
+    button.type = "button";
+    button.addEventListener("click", () => {
+      history.replaceState(null, "", location.pathname + location.search);
+      wants_all = !wants_all;
+      show_builds(last_data);
+      document.querySelector("#builds-of button").focus();
+    });
+    note.append(button);
+    builds.before(note);
+    return wants_all ? data : {...data, requests: (data.requests ?? []).filter(suits), sites: [{...here, ...lists}]};
+  };
+  addEventListener("machine", () => { if (builds && last_data) show_builds(last_data); });
+
   let is_first = true;
-  const show_builds = data => {
+  const show_builds = all_data => {
+    last_data = all_data;
+    const data = of_machine(all_data);
     const attempts = all(data, "attempts"), failures = all(data, "failures");
     const waiting = [...(data.requests ?? []), ...all(data, "cells").filter(cell => cell.state === "wanted" || cell.state === "held")];
     fill("running", attempts, attempts.map(running), "Nothing is being built.");

@@ -20,12 +20,29 @@
     const version = requirement => requirement.slice(project.length + 2);
     const pinned = wanted === project ? newest : wanted;
     const of_version = new Map(hashes.split(" ").map(part => [part.slice(0, part.lastIndexOf(":")), part.slice(part.lastIndexOf(":") + 1)])).get(version(pinned));
+    // The script of a job: for the node type, else for the first that has one, with its newest Python that has a wheel.
+    const of_job = () => {
+      const there = offer.node ? offer : offers.find(one => one.job && one.offer);
+      if (offer.node && !offer.offer) return {text: "# no wheel of " + project + on};
+      if (!there?.job) return {text: "# no batch system is known for " + offer.node};
+      const setups = JSON.parse(there.setups), found = there.offer.split(" ").slice(1).map(part => [part.slice(0, part.indexOf(":")), part.slice(part.indexOf(":") + 1)])
+        .filter(([name, wheel]) => wheel && Object.hasOwn(setups, name) && (!python || python === name)).pop();
+      if (!found) return {text: "# no wheel of " + project + " for a Python of " + there.node};
+      const {program, lines} = setups[found[0]];
+      return {node: there.node, job: there.job, submit: there.submit, setup: lines, program, wanted: found[1]};
+    };
     for (const code of ways.querySelectorAll("code")) {
-      const is_list = code.dataset.text.includes("{hashes}"), quote = text => is_list || /^[A-Za-z0-9._=+-]+$/.test(text) ? text : "'" + text + "'";
-      const values = {index: address.href, trust: trusted ? "" : (is_list ? "\n" : " ") + "--trusted-host " + address.hostname, only: wanted === project ? only : "",
-                      wanted: quote(wanted), pinned: quote(pinned),
+      const job = code.id === "install-job" ? of_job() : {};
+      if (job.text) {
+        code.textContent = job.text;
+        continue;
+      }
+      const is_list = code.dataset.text.includes("{hashes}"), quote = text => is_list || /^[A-Za-z0-9.\/_=+-]+$/.test(text) ? text : "'" + text + "'";
+      const plain = {project, node: job.node, job: job.job, setup: job.setup, submit: job.submit, program: job.program && quote(job.program)};
+      const values = {...(job.node && plain), index: address.href, trust: trusted ? "" : (is_list ? "\n" : " ") + "--trusted-host " + address.hostname, only: wanted === project && !job.wanted ? only : "",
+                      wanted: quote(job.wanted ?? wanted), pinned: quote(pinned),
                       hashes: (of_version ?? "").split(",").filter(Boolean).map(hash => " \\\n    --hash=sha256:" + hash).join("")};
-      code.textContent = wanted ? code.dataset.text.replace(/\{(\w+)\}/g, (all, name) => values[name] ?? all) : "# no wheel of " + project + on;
+      code.textContent = wanted || job.wanted ? code.dataset.text.replace(/\{(\w+)\}/g, (all, name) => values[name] ?? all) : "# no wheel of " + project + on;
     }
     const note = document.getElementById("install-note");
     note.hidden = wanted && (python || new Set(by_python.map(([, wheel]) => wheel).filter(Boolean)).size < 2);

@@ -71,6 +71,48 @@ TEST_CASE("a queue that refuses jobs is reported with the batch system's words, 
     CHECK(held.front().reason.find("wy_secret") == std::string::npos);
 }
 
+TEST_CASE("users learn how a job of theirs begins on each node type, without the account of the builds") {
+    Made made;
+    CHECK(made.report().submit.empty());  // jobs are processes of the agent's machine
+    CHECK(made.report().nodes.front().job.empty());
+    made.site.scheduler = find_scheduler_kind("slurm");
+    made.site.queue = {.queue = "builds", .account = "bdxyz01", .options = {"--qos=normal"}};
+    made.site.nodes.front().queue = "gh";
+    made.site.modules = {.init = "/etc/profile.d/modules.sh", .use = {"/sw/modules"}, .load = {"gcc/12"}};
+    made.site.accelerators.back().modules = {"cuda/12.3"};
+    made.site.pythons.front().modules = {"python/3.11"};
+    const auto report = made.report();
+    CHECK(report.submit == "sbatch");
+    CHECK(report.nodes.front().job ==
+          std::vector<std::string>{
+              "#SBATCH --job-name=wheel", "#SBATCH --nodes=1", "#SBATCH --ntasks-per-node=1",
+              "#SBATCH --time=30", "#SBATCH --partition=gh", "#SBATCH --account=ACCOUNT",
+              "#SBATCH --export=NONE", "#SBATCH --qos=normal", "#SBATCH --gpus-per-node=1"});
+    REQUIRE(report.setups.size() == 1);
+    const status::SetupReport& setup = report.setups.front();
+    CHECK(setup.python == "3.11");
+    CHECK(setup.accelerator == "h100");
+    CHECK(setup.program == "python3.11");
+    CHECK(setup.lines ==
+          std::vector<std::string>{"type module > /dev/null 2>&1 || . /etc/profile.d/modules.sh",
+                                   "module use /sw/modules", "module load gcc/12 cuda/12.3 python/3.11"});
+    CHECK(status::render_site_report(report).find("bdxyz01") == std::string::npos);
+    const auto read = status::parse_site_report(status::render_site_report(report));
+    REQUIRE(read.has_value());
+    CHECK(read->setups.front().lines == setup.lines);
+    CHECK(read->nodes.front().job == report.nodes.front().job);
+    // Options that ask for GPUs stay as the site has them; PBS asks by itself.
+    made.site.queue.options = {"--gres=gpu:1"};
+    CHECK(made.report().nodes.front().job.back() == "#SBATCH --gres=gpu:1");
+    made.site.scheduler = find_scheduler_kind("pbs");
+    made.site.queue.options.clear();
+    CHECK(made.report().submit == "qsub");
+    CHECK(made.report().nodes.front().job ==
+          std::vector<std::string>{"#PBS -N wheel", "#PBS -j oe",
+                                   "#PBS -l select=1:ncpus=72:mpiprocs=1:ngpus=1", "#PBS -l walltime=0:30:00",
+                                   "#PBS -q gh", "#PBS -A ACCOUNT"});
+}
+
 TEST_CASE("a node type has the machine and glibc of the Pythons, unless the site file names others") {
     struct Row {
         const char* name;

@@ -235,6 +235,7 @@ struct Farm : Wheelhouse {
                                    R"({"format":"wheelyard.index-status/1","index":"main","sites":[)"
                                    R"({"format":"wheelyard.site/1","site":"bede","index":"main",)"
                                    R"("time":"1970-01-01T00:10:00Z","next_tick":"1970-01-01T00:15:00Z",)"
+                                   R"("nodes":[{"name":"gh200","accelerator":"h100","machine":"aarch64"}],)"
                                    R"("cells":[)"
                                    R"({"package":"torch","version":"2.6.0","python":"3.12",)"
                                    R"("accelerator":"h100","state":"given up","reason":"out of memory"},)"
@@ -341,6 +342,10 @@ const std::vector<Agreed>& agreed() {
         {"run_status", farm, {"--site", "FOLDER/site.toml", "--status"}},
         {"run_status_json", farm, {"--status", "six", "--json"}},
         {"run_request", farm, {"--request", "torch==2.6", "six", "-p", "3.12"}},
+        {"run_web", farm, {"torch", "--web", "--on", "gh200", "--index-url", "https://farm/main/simple/"}},
+        {"run_web_json",
+         farm,
+         {"--web", "--on", "gh200", "--json", "--index-url", "https://farm/main/simple/"}},
         {"run_color", farm, {"torch", "--color", "always"}},
         {"completion_bash", house, {"--completion", "bash"}},
         {"completion_zsh", house, {"--completion", "zsh"}},

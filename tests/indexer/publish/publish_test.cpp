@@ -1,7 +1,9 @@
 #include "indexer/publish/publish.hpp"
 
 #include <doctest/doctest.h>
+
 #include <sys/stat.h>
+#include <fstream>
 
 #include <algorithm>
 #include <utility>
@@ -633,6 +635,7 @@ TEST_CASE("an index without pages has none, loses those that it had, and can hav
     publish_with({"bulk"});
     CHECK(!fs::exists(store.tree / "bulk/project"));
     CHECK(!fs::exists(store.tree / "bulk/builds"));
+    CHECK(!fs::exists(store.tree / "bulk/site"));
     CHECK(text_of(store.tree / "bulk/simple/six/index.html") == simple);
     CHECK(text_of(store.tree / "index.html").find("bulk") == std::string::npos);
     CHECK(fs::exists(store.tree / "main/project/six/index.html"));
@@ -722,6 +725,29 @@ TEST_CASE(
     publish_pages(RootPages::all);
     CHECK(text_of(six).find("Where it runs") != std::string::npos);
     CHECK(publish_pages(RootPages::all).web_pages == 0);
+    // The site's own page has both projects; another version changes the lines of its project.
+    const fs::path site = store.tree / "main/site/bede";
+    CHECK(text_of(site / "index.html").find(">six</a>") != std::string::npos);
+    CHECK(text_of(site / "index.html").find(">torch</a>") != std::string::npos);
+    CHECK(text_of(site / "feed.xml").find("six 1.16.0") != std::string::npos);
+    store.add("main", "six", "1.17.0", "six-1.17.0-py3-none-any.whl");
+    publish_pages(RootPages::all);
+    CHECK(text_of(site / "feed.xml").find("six 1.16.0") == std::string::npos);
+    CHECK(text_of(site / "feed.xml").find("six 1.17.0") != std::string::npos);
+    CHECK(text_of(site / "index.html").find(">torch</a>") != std::string::npos);
+    // A list that is damaged is made again, of all projects.
+    std::ofstream(site / ".wheels") << "damaged";
+    store.add("main", "six", "1.18.0", "six-1.18.0-py3-none-any.whl");
+    publish_pages(RootPages::all);
+    CHECK(text_of(site / "index.html").find(">torch</a>") != std::string::npos);
+    check_whole(store);
+    // A site that no longer reports has no page.
+    LocalDisk disk;
+    REQUIRE(write_status_file(disk, store.tree, "main",
+                              R"({"format":"wheelyard.index-status/1","index":"main","sites":[]})"));
+    publish_pages(RootPages::all);
+    CHECK(!fs::exists(site));
+    CHECK(fs::exists(store.tree / "main/site/index.html"));
     check_whole(store);
 }
 

@@ -23,6 +23,8 @@ SAMPLE_TITLES = {"bede-gh200": 'title = "Grace Hopper nodes of Bede"', "archer2"
 PATIENCE_S = 60
 # Of a build: many small compiles, some large ones, never above its limit.
 MEMORY_MIB = [min(121000, 9000 + 2400 * step + (37000 if step % 9 in (4, 5) else 0) - (6000 if step % 7 == 2 else 0)) for step in range(40)]
+# How its users' jobs begin.
+JOB = ["#SBATCH --job-name=wheel", "#SBATCH --nodes=1", "#SBATCH --time=30", "#SBATCH --partition=gh", "#SBATCH --account=ACCOUNT", "#SBATCH --export=NONE"]
 YANKED_BECAUSE = "gives wrong results on several nodes"
 # A finding that is a warning.
 SHIPPED_TWICE = {("torch", "2.5.1"): {"torch/include/ATen/Half.h": b"", "torch/include/ATen/half.h": b""}}
@@ -139,8 +141,10 @@ def reports() -> dict[str, dict]:
     bede = {
         "format": "wheelyard.site/1", "site": "bede", "index": "bede-gh200", "program": "wheelyard-builder 0.1.0", "time": moment(2),
         "next_tick": moment(-3), "pythons": ["3.11", "3.12", "3.13"],
-        "nodes": [{"name": "gh", "cores": 72, "memory_mib": 490000, "gpus": 1, "accelerator": "gh200", "architectures": ["sm_90"]},
+        "nodes": [{"name": "gh", "cores": 72, "memory_mib": 490000, "gpus": 1, "accelerator": "gh200", "architectures": ["sm_90"], "job": JOB},
                   {"name": "gpu", "cores": 40, "memory_mib": 512000, "gpus": 4, "accelerator": "v100", "architectures": ["sm_70"]}],
+        "submit": "sbatch", "setups": [{"python": python, "accelerator": "gh200", "program": "python3", "lines": [
+            f"module load gcc/12.2 cuda/12.3 openmpi/4.1 python/{python}"]} for python in ("3.11", "3.12", "3.13")],
         "cells": [cell("torch", version, python, "have") for version in ("2.3.1", "2.4.0", "2.5.1") for python in ("3.11", "3.12")] + [
             cell("torch", "2.6.0", "3.12", "active", attempt="w1kq7x9aab3cde"),
             cell("torch", "2.6.0", "3.11", "wanted", reason="waits for a free job"),
@@ -158,6 +162,8 @@ def reports() -> dict[str, dict]:
                                         "[4310/7291] Building CXX object caffe2/CMakeFiles/torch_cpu.dir/aten/src/ATen/RegisterCPU.cpp.o",
                                         "[4311/7291] Building CUDA object caffe2/CMakeFiles/torch_cuda.dir/native/cuda/Sort.cu.o",
                                         "[4312/7291] Building CUDA object caffe2/CMakeFiles/torch_cuda.dir/native/cuda/Unique.cu.o"]}],
+        "finished": [of("torch", version) | {"attempt": f"w1kq7x9aab3f{at}", "began": moment(end + minutes), "ended": moment(end)}
+                     for at, (version, end, minutes) in enumerate((("2.5.1", 3000, 90), ("2.4.0", 9000, 80), ("2.3.1", 20000, 110)))],
         "failures": [
             of("horovod", "0.28.1") | {"attempt": "w1kq7x9aab3aaa", "began": moment(231), "ended": moment(180), "phase": "build", "rule": "compiler.killed",
                                        "cause": "c++: fatal error: Killed signal terminated program cc1plus",
