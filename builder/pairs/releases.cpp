@@ -8,6 +8,7 @@
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/url.hpp"
 #include "lib/wheel/filename.hpp"
+#include "lib/wheel/linux_markers.hpp"
 #include "lib/wheel/metadata.hpp"
 
 namespace wheelyard::builder {
@@ -67,16 +68,31 @@ Release release_of(const std::vector<Wheel>& wheels, const wheel::Version& versi
     return release;
 }
 
+// Where the wheel is installed: a Linux machine, and the oldest Python that the wheel is for.
+wheel::MarkerEnvironment environment_of(const Wheel& wheel, const std::string& requires_python) {
+    std::string machine = wheel::parse_platform(wheel.name.platforms.front()).machine;
+    if (machine.empty()) machine = "x86_64";
+    std::string python = "3.0";
+    if (const auto own = python_of(wheel.name.pythons.front())) {
+        python = own->text();
+    } else if (const auto set = wheel::SpecifierSet::parse(requires_python)) {
+        for (const auto& one : set->specifiers()) {
+            if (one.comparison() == wheel::Comparison::greater_equal) python = one.text().substr(2);
+        }
+    }
+    return wheel::linux_markers(python, machine);
+}
+
 base::Status read_metadata(io::HttpClient& http, const Wheel& wheel, Release& release) {
     WHEELYARD_ASSIGN(const auto text, metadata_of(http, wheel.link, wheel.listing->folder));
     wheel::Faults faults;
     WHEELYARD_ASSIGN(const auto metadata, wheel::parse_metadata(text, &faults));
     release.requires_python = metadata.requires_python;
+    const auto environment = environment_of(wheel, metadata.requires_python);
     for (const auto& line : metadata.requires_dist) {
-        const auto semicolon = line.find(';');
-        if (semicolon != std::string::npos && line.find("extra", semicolon) != std::string::npos) continue;
         const auto requirement = wheel::Requirement::parse(line);
-        if (requirement) release.requirements.push_back(*requirement);
+        if (requirement && (!requirement->marker || requirement->marker->evaluate(environment)))
+            release.requirements.push_back(*requirement);
     }
     return {};
 }

@@ -24,7 +24,7 @@ struct Release {
     bool is_pure = false;
     // Of the metadata, where it was asked for.
     std::string requires_python = {};
-    std::vector<wheel::Requirement> requirements = {};  // without those of extras
+    std::vector<wheel::Requirement> requirements = {};  // that its wheel has on Linux, without extras
 };
 
 struct Project {

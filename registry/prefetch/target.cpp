@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "lib/wheel/filename.hpp"
+#include "lib/wheel/linux_markers.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -42,15 +43,7 @@ base::Result<Target> make_target(const std::string& python, const std::string& p
                                          .machine = parsed.machine,
                                          .glibc_major = parsed.libc_major,
                                          .glibc_minor = parsed.libc_minor});
-    target.markers = {{"python_version", python},
-                      {"python_full_version", python + ".0"},
-                      {"os_name", "posix"},
-                      {"sys_platform", "linux"},
-                      {"platform_system", "Linux"},
-                      {"platform_machine", parsed.machine},
-                      {"platform_python_implementation", "CPython"},
-                      {"implementation_name", "cpython"},
-                      {"implementation_version", python + ".0"}};
+    target.markers = wheel::linux_markers(python, parsed.machine);
     return target;
 }
 

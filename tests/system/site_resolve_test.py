@@ -107,7 +107,7 @@ class SiteResolveTest(unittest.TestCase):
             wanted = self.folder / "requirements.in"
             wanted.write_text("".join(one + "\n" for one in requirements))
             command = [CLIENTS / "uv" / "bin" / "uv", "pip", "compile", "--no-index", "--find-links", index, "--constraint", bounds,
-                       "--python-version", python, "--python-platform", f"{SITES[site]}-unknown-linux-gnu", "--no-header", "--no-annotate",
+                       "--python-version", python, "--python-platform", f"{SITES[site]}-unknown-linux-gnu", "--no-header", "--no-annotate", "--offline",
                        "--no-cache", wanted]
         else:
             command = [CLIENTS / tool / "bin" / "python", "-m", "pip", "install", "--dry-run", "--quiet", "--report", "-", "--no-index", "--find-links", index,

@@ -6,6 +6,7 @@
 
 #include "indexer/avail_wheels/query/filter.hpp"
 #include "lib/base/text/text.hpp"
+#include "lib/wheel/linux_markers.hpp"
 #include "lib/wheel/name.hpp"
 
 namespace wheelyard::avail_wheels {
@@ -118,20 +119,14 @@ const std::vector<std::string> common_machines{"x86_64", "aarch64", "ppc64le", "
 
 bool marker_holds(const wheel::Marker& marker, const Python& python, const std::string& machine,
                   const std::string& dependency_groups) {
-    const std::string series = "3." + std::to_string(python.minor);
-    const std::string full = python.full.empty() ? series + ".0" : python.full;
-    return marker.evaluate({{"python_version", series},
-                            {"python_full_version", full},
-                            {"implementation_version", full},
-                            {"os_name", "posix"},
-                            {"sys_platform", "linux"},
-                            {"platform_system", "Linux"},
-                            {"platform_machine", machine},
-                            {"implementation_name", python.pypy ? "pypy" : "cpython"},
-                            {"platform_python_implementation", python.pypy ? "PyPy" : "CPython"},
-                            {"extra", ""},
-                            {"extras", ""},
-                            {"dependency_groups", dependency_groups}});
+    auto environment = wheel::linux_markers(
+        python.full.empty() ? "3." + std::to_string(python.minor) : python.full, machine);
+    environment["dependency_groups"] = dependency_groups;
+    if (python.pypy) {
+        environment["implementation_name"] = "pypy";
+        environment["platform_python_implementation"] = "PyPy";
+    }
+    return marker.evaluate(environment);
 }
 
 std::vector<Wanted> applicable(std::vector<Wanted> wanted, const std::vector<Python>& pythons,

@@ -164,6 +164,42 @@ TEST_CASE("pre-releases, local versions and requirements of extras say nothing")
     CHECK(outcome.out.find("0.31.") == std::string::npos);
 }
 
+TEST_CASE("a requirement counts where its marker holds for the wheel's Python and machine on Linux") {
+    const std::string head = "Metadata-Version: 2.1\nName: torchvision\nVersion: 0.40.0\n";
+    const auto proposed = [&](const std::string& filename, const std::string& lines) {
+        testing::RecordedIndex index;
+        index.add(filename, head + lines);
+        std::string found;
+        for (const auto& one : findings(run(run_pairs_check, index.url(), table, true).out)) {
+            if (one.starts_with("proposed torchvision==0.40.0 ")) found = one.substr(29);
+        }
+        return found;
+    };
+    const std::string x86 = "torchvision-0.40.0-cp312-cp312-manylinux_2_28_x86_64.whl";
+    const std::string arm = "torchvision-0.40.0-cp312-cp312-manylinux_2_28_aarch64.whl";
+    const std::string systems =
+        "Requires-Dist: torch==9.1.0; platform_system == \"Darwin\"\n"
+        "Requires-Dist: torch==9.2.0; platform_system == \"Linux\"\n";
+    CHECK(proposed(x86, systems) == "torch==9.2.0");
+    const std::string machines =
+        "Requires-Dist: torch==9.1.0; platform_machine == \"aarch64\"\n"
+        "Requires-Dist: torch==9.2.0; platform_machine == \"x86_64\"\n";
+    CHECK(proposed(x86, machines) == "torch==9.2.0");
+    CHECK(proposed(arm, machines) == "torch==9.1.0");
+    const std::string pythons =
+        "Requires-Dist: torch==9.1.0; python_version >= \"3.13\"\n"
+        "Requires-Dist: torch==9.2.0; python_version < \"3.13\"\n";
+    CHECK(proposed(x86, pythons) == "torch==9.2.0");
+    CHECK(proposed("torchvision-0.40.0-cp313-cp313-manylinux_2_28_x86_64.whl", pythons) == "torch==9.1.0");
+    // A wheel for every Python: the oldest that it allows.
+    CHECK(proposed("torchvision-0.40.0-py3-none-any.whl", "Requires-Python: >=3.13,<4\n" + pythons) ==
+          "torch==9.1.0");
+    // The name of a marker's variable in a name or a text is no extra.
+    CHECK(proposed(x86, "Requires-Dist: torch==9.3.0; \"extra\" != platform_machine\n") == "torch==9.3.0");
+    CHECK(
+        proposed(x86, "Requires-Dist: torch==9.4.0; extra == \"x\" or python_version >= \"3.13\"\n").empty());
+}
+
 TEST_CASE("an index that does not answer fails, and an invalid table is a matter of usage") {
     CHECK(run(run_pairs_check, "http://127.0.0.1:9/simple/", table).status == 1);
     const auto invalid = run(run_pairs_update, "http://127.0.0.1:9/simple/", "config_version = 2\n");
