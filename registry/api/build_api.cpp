@@ -11,6 +11,7 @@
 #include "lib/status/build_report.hpp"
 #include "registry/api/query.hpp"
 #include "registry/api/readers.hpp"
+#include "registry/api/site_reports.hpp"
 #include "registry/api/task_api.hpp"
 #include "registry/intake/refusal.hpp"
 
@@ -71,8 +72,15 @@ std::vector<std::int64_t> durations(const BuildReport& of, const std::vector<Kep
     return here.empty() ? elsewhere : here;
 }
 
-io::Json other_json(const BuildReport& build) {
-    BuildReport brief = build;
+// A cause ends with a line of the log.
+BuildReport shown_to(const BuildReport& build, bool may_read_logs) {
+    BuildReport shown = build;
+    if (!may_read_logs) shown.cause = without_log_line(std::move(shown.cause));
+    return shown;
+}
+
+io::Json other_json(const BuildReport& build, bool may_read_logs) {
+    BuildReport brief = shown_to(build, may_read_logs);
     brief.memory_mib.clear();
     brief.phases.clear();
     brief.phase_seconds.clear();
@@ -141,7 +149,8 @@ BuildApi::Reply BuildApi::list(const http::ApiRequest& request) {
     if (builds.size() > tasks::max_builds_returned) builds.resize(tasks::max_builds_returned);
     io::Json list = io::Json::array();
     for (const KeptBuild& build : builds)
-        list.push(other_json(build.report));
+        list.push(
+            other_json(build.report, may_read_logs(parts_.config, *caller, **index, build.report.package)));
     return http::ApiReply{
         .status = 200,
         .json = io::Json::object({{"format", "wheelyard.builds/1"}, {"builds", std::move(list)}}).render()};
@@ -180,7 +189,7 @@ BuildApi::Reply BuildApi::show(const http::ApiRequest& request) {
     const auto same = parts_.builds.list(build.report.index, build.report.package);
     if (!same) return fail(request, same.error());
 
-    io::Json json = status::build_json(build.report);
+    io::Json json = status::build_json(shown_to(build.report, found->may_read_logs));
     json.set("may_read_log", found->may_read_logs);
     if (found->may_read_logs) json.set("log_bytes", build.log_bytes);
     const std::vector<std::int64_t> seconds = durations(build.report, *same);
@@ -194,7 +203,7 @@ BuildApi::Reply BuildApi::show(const http::ApiRequest& request) {
     for (const KeptBuild& other : *same) {
         if (other.report.id == build.report.id || !is_of_cell(other.report, build.report)) continue;
         if (count++ == max_others) break;
-        others.push(other_json(other.report));
+        others.push(other_json(other.report, found->may_read_logs));
     }
     json.set("others", std::move(others));
     return http::ApiReply{.status = 200, .json = json.render()};

@@ -120,7 +120,8 @@ RequestApi::Reply RequestApi::document(const Read& read) {
     const auto outcome = wire::parse_outcome(task.outcome.render());
     if (outcome && outcome->diagnosis) {
         const wire::Diagnosis& why = *outcome->diagnosis;
-        json.set("cause", why.error.sentence + (why.first_error.empty() ? "" : " [" + why.first_error + "]"));
+        const bool has_line = read.has_logs && !why.first_error.empty();
+        json.set("cause", why.error.sentence + (has_line ? " [" + why.first_error + "]" : ""));
         json.set("remedy", why.error.advice);
         json.set("rule", why.cause);
     }

@@ -22,11 +22,20 @@ void warn(const char* event, const std::string& what, const base::Error& error) 
 
 }  // namespace
 
+std::string without_log_line(std::string text) {
+    text.resize(std::min(text.find(" ["), text.size()));
+    return text;
+}
+
 void remove_logs(status::SiteReport& report) {
     for (status::AttemptReport& attempt : report.attempts)
         attempt.log_tail.clear();
-    for (status::FailureReport& failure : report.failures)
+    for (status::FailureReport& failure : report.failures) {
         failure.log_tail.clear();
+        failure.cause = without_log_line(std::move(failure.cause));
+    }
+    for (status::CellReport& cell : report.cells)
+        cell.reason = without_log_line(std::move(cell.reason));
 }
 
 SiteReports::SiteReports(ConfigView config, ShowStatus show, const base::Clock& clock, OpenRequests requests,

@@ -33,6 +33,8 @@ using OpenRequests = std::function<std::vector<status::RequestReport>(const std:
 
 // For those who do not read the logs of the index.
 void remove_logs(status::SiteReport& report);
+// A cause or a reason without the line of a log that ends it in brackets, also where it was cut.
+[[nodiscard]] std::string without_log_line(std::string text);
 
 // Told of each report before it is kept.
 using NoteReport = std::function<void(const status::SiteReport& report)>;

@@ -87,7 +87,10 @@ Connection::Task<bool> Connection::run_api(const RequestHead& head, const Route&
                                                   : max_api_requests - api_slots_of_administrators);
     const OwnerSlots::Held own(shared_.api_requests_by_owner, admitted->owner,
                                admitted->may_administer ? max_api_requests : max_api_requests_of_a_token);
-    if (!slot.taken() || !own.taken()) {
+    const bool is_stranger = admitted->owner.empty();
+    const OwnerSlots::Held of_client(shared_.api_requests_by_client, is_stranger ? request.client : "",
+                                     is_stranger ? max_api_requests_of_a_client : max_api_requests);
+    if (!slot.taken() || !own.taken() || !of_client.taken()) {
         reply = reply_problem(api_busy());
         co_return true;
     }

@@ -103,6 +103,37 @@ TEST_CASE("everybody sees state and cause; with read_logs = \"token\" only a tok
     CHECK(farm.answer("readBuildLog", elsewhere) == "403 auth.scope_refused");
 }
 
+TEST_CASE("with read_logs = \"token\" a public cause has no line of the log") {
+    BuildFixture farm;
+    status::SiteReport report;
+    report.site = "bede";
+    report.index = "main";
+    report.time = farm.clock.now();
+    for (const char* id : {"w1", "w2"})
+        report.failures.push_back({.attempt = id,
+                                   .package = "torch",
+                                   .version = "2.4.0",
+                                   .python = "3.12",
+                                   .accelerator = "",
+                                   .began = farm.clock.now() - a_minute,
+                                   .ended = farm.clock.now(),
+                                   .phase = "build",
+                                   .rule = "",
+                                   .cause = "The job failed [error: in secret_kernel.cu]",
+                                   .remedy = "ask"});
+    REQUIRE(farm.builds->note(report));
+    CHECK(farm.document("showBuild", "").string_or("cause", "") ==
+          "The job failed [error: in secret_kernel.cu]");
+    farm.index().are_logs_for_tokens = true;
+    const std::string reader = farm.make_token("reader", {"main"}, {"*"}, {"read"});
+    for (const char* operation : {"showBuild", "listBuilds"}) {
+        const std::string seen = farm.document(operation, "").render();
+        CHECK(seen.find("The job failed") != std::string::npos);
+        CHECK(seen.find("secret_kernel") == std::string::npos);  // nor of the other builds of its cell
+        CHECK(farm.document(operation, reader).render().find("secret_kernel") != std::string::npos);
+    }
+}
+
 TEST_CASE("the builds of a private index do not exist for a stranger") {
     BuildFixture farm;
     farm.report({"w1"});

@@ -91,6 +91,13 @@ TEST_CASE("a failed request says why, and what to do") {
     const io::Json seen = farm.document(farm.ask("showRequest", "", id));
     CHECK(seen.string_or("cause", "") == "The job failed [Killed]");
     CHECK(seen.string_or("remedy", "") == "raise memory_mib");
+    farm.index().are_logs_for_tokens = true;
+    const io::Json of_public = farm.document(farm.ask("showRequest", "", id));
+    CHECK(of_public.string_or("cause", "") == "The job failed");
+    CHECK(of_public.render().find("Killed") == std::string::npos);
+    const std::string reader = farm.make_token("reader", {"main"}, {"*"}, {"read"});
+    CHECK(farm.document(farm.ask("showRequest", reader, id)).string_or("cause", "") ==
+          "The job failed [Killed]");
 }
 
 TEST_CASE("nobody asks without a token unless the operator allows it; then the request awaits an approval") {

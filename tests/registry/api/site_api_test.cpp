@@ -127,9 +127,10 @@ TEST_CASE("with read_logs = \"token\" lines of logs are only in the report that 
     failure.package = "torch";
     failure.version = "2.3.0";
     failure.python = "3.12";
-    failure.cause = "it broke";
+    failure.cause = "it broke [a line of its cause]";
     failure.log_tail = {"a line of a failed build"};
     sent.failures = {failure};
+    sent.cells.at(0).reason = "failed in build: it broke [a line of a cell";  // cut
     CHECK(farm.send(status::render_site_report(sent), farm.agent) == "200");
     CHECK(farm.shown["main"].find("it broke") != std::string::npos);
     CHECK(farm.shown["main"].find("a line of") == std::string::npos);

@@ -52,6 +52,7 @@ struct EchoingApi final : ApiService {
     Answered<Admission> admit(const ApiRequest& head) override {
         if (head.authorization.empty())
             return tl::unexpected(wire::Problem{401, "auth.missing", "Credentials needed", "None.", {}, {}});
+        if (head.authorization == "stranger") return Admission{};
         return Admission{.may_administer = !head.authorization.starts_with("tasks"),
                          .owner = head.authorization};
     }
@@ -173,6 +174,29 @@ TEST_CASE("one token that may not administer gets half of the API slots") {
     clients.front()->send("{}");
     CHECK(clients.front()->answer().value().status == 202);
     CHECK(ask("tasks") == 100);
+}
+
+TEST_CASE("one address without a token leaves half of the strangers' API slots to the others") {
+    EchoingApi api;
+    const Running running([](ServerSettings& settings) { settings.trusted_proxies = {"127.0.0.1"}; }, &api);
+    std::vector<std::unique_ptr<RawClient>> clients;
+    const auto ask = [&](const std::string& token, const std::string& address) {
+        clients.push_back(std::make_unique<RawClient>(running.connect()));
+        return clients.back()
+            ->ask(api_post("/api/v1/indexes/site/files/six-1.0-py3-none-any.whl/yank",
+                           "Authorization: " + token + "\r\nX-Forwarded-For: " + address +
+                               "\r\nExpect: 100-continue\r\nContent-Length: 2\r\n",
+                           ""))
+            .status;
+    };
+    for (std::size_t i = 0; i < max_api_requests_of_a_client; ++i)
+        REQUIRE(ask("stranger", "192.0.2.1") == 100);
+    CHECK(ask("stranger", "192.0.2.1") == 503);
+    CHECK(ask("stranger", "198.51.100.1") == 100);
+    CHECK(ask("tasks", "192.0.2.1") == 100);  // who has a token has the limit of the token
+    clients.front()->send("{}");
+    CHECK(clients.front()->answer().value().status == 202);
+    CHECK(ask("stranger", "192.0.2.1") == 100);
 }
 
 TEST_CASE("requests of the API that wait for a page keep no thread from others") {
