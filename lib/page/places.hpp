@@ -26,6 +26,14 @@ inline constexpr std::array<std::string_view, 3> builds{"index.html", "build.htm
 inline constexpr std::array<Place, 2> places{
     {{"project", place_files::project, place_files::of_project}, {"builds", place_files::builds, {}}}};
 
+// Files of the search, in the folder "project": any number of them (indexer/web/search_shards.hpp). No name of a project
+// has their "=".
+inline constexpr std::string_view shard_begin = "search.";
+inline constexpr std::string_view shard_end = ".json";
+[[nodiscard]] constexpr bool is_shard(std::string_view name) {
+    return name.starts_with(shard_begin) && name.ends_with(shard_end) && name.find('=') != name.npos;
+}
+
 // nullptr: there is no page for people.
 [[nodiscard]] constexpr const Place* find_place(std::string_view folder) {
     const auto* found =
