@@ -1,6 +1,7 @@
 #include "indexer/check/web_check.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <string_view>
 #include <utility>
 
@@ -22,6 +23,21 @@ namespace {
 bool is_there(const fs::path& file) {
     return base::file_size(file).has_value();
 }
+
+class ReadShards final : public ShardFiles {
+  public:
+    explicit ReadShards(fs::path folder) : folder_(std::move(folder)) {}
+    base::Result<std::string> read(const std::string& file) override {
+        return is_there(folder_ / file) ? base::read_file(folder_ / file, max_page_bytes) : std::string();
+    }
+    base::Status write(const std::string& file, std::string /*bytes*/) override { return remove(file); }
+    base::Status remove(const std::string& file) override {
+        return base::fail("check.writes", "a check reads only", file);
+    }
+
+  private:
+    fs::path folder_;
+};
 
 // Our own pages write links to files in this one form.
 void check_links(const fs::path& tree, const std::string& index, const std::string& page,
@@ -53,15 +69,19 @@ void check_web_pages(const fs::path& tree, const std::string& index, const NoteF
     if (!is_there(root / html_page)) return;
     const std::string page = index + "/project/" + std::string(search_page_file);
     const auto text = base::read_file(root / search_page_file, max_page_bytes);
-    const auto list =
-        text ? parse_search_list(*text) : base::Result<SearchList>(tl::unexpected(text.error()));
-    if (!list) {
-        note("page_unreadable", page, list.error().text());
+    if (text && text->starts_with(older_search_begin)) return;
+    const auto top = text ? parse_search_top(*text) : base::Result<SearchTop>(tl::unexpected(text.error()));
+    ReadShards files(root);
+    auto list = first_projects(files, std::numeric_limits<std::size_t>::max());
+    if (!top || !list) {
+        note("page_unreadable", page, top ? list.error().text() : top.error().text());
         return;
     }
     for (const auto& [project, entry] : *list) {
         if (!is_there(root / project / html_page)) note("page_names_missing", page, project);
     }
+    if (list->size() != top->count)
+        note("page_stale", page, "it counts " + std::to_string(top->count) + " projects");
 }
 
 base::Status compare_web_page(const fs::path& tree, const FarmText& farm, const std::string& index,

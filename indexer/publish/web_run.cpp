@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "indexer/publish/machine_wide.hpp"
+#include "indexer/publish/search_files.hpp"
 #include "indexer/publish/touched_views.hpp"
 #include "indexer/tree/limits.hpp"
 #include "indexer/tree/page_files.hpp"
@@ -71,9 +72,10 @@ base::Status WebRun::prepare(const std::vector<std::string>& indexes, bool from_
         const fs::path folder = web_root_folder(tree_, index);
         WHEELYARD_ASSIGN(const auto page, disk_.size_of((folder / html_page).native()));
         WHEELYARD_ASSIGN(const auto text, read_if_there(folder / search_page_file, max_page_bytes));
-        auto list = parse_search_list(text);
-        state.is_changed = from_begin || !page || !list;
-        if (!from_begin && list) state.list = std::move(*list);
+        auto top = parse_search_top(text);
+        state.is_new = from_begin || !top;
+        state.is_changed = state.is_new || !page;
+        if (!state.is_new) state.top = std::move(*top);
         state.shown = shown_of(state.report);
         WHEELYARD_TRY(read_sites(index, from_begin, state));
         if (state.is_changed || touched.changed_indexes.contains(index))
@@ -96,24 +98,30 @@ base::Status WebRun::touch_reported(const std::string& index, IndexState& state,
         state.shown = old;
         return {};
     }
-    const auto touch = [&](const std::string& project) {
-        if (state.list.contains(project)) projects.try_emplace({index, project});
+    if (state.is_new) return {};  // all projects are touched
+    const auto touch = [&](const std::string& project) -> base::Status {
+        const fs::path page = web_folder(tree_, index, project) / html_page;
+        WHEELYARD_ASSIGN(const auto there, disk_.size_of(page.native()));
+        if (there) projects.try_emplace({index, project});
+        return {};
     };
     for (const auto& [project, digest] : old.projects) {
         const auto now = state.shown.projects.find(project);
-        if (now == state.shown.projects.end() || now->second != digest) touch(project);
+        if (now == state.shown.projects.end() || now->second != digest) WHEELYARD_TRY(touch(project));
     }
     for (const auto& [project, digest] : state.shown.projects) {
-        if (!old.projects.contains(project)) touch(project);
+        if (!old.projects.contains(project)) WHEELYARD_TRY(touch(project));
     }
     if (old.nodes == state.shown.nodes && !old.left) return {};
-    auto next = old.nodes == state.shown.nodes ? state.list.upper_bound(*old.left) : state.list.begin();
-    for (std::size_t count = 0; next != state.list.end(); ++next, ++count) {
+    WHEELYARD_ASSIGN(const auto names, folders_below(web_root_folder(tree_, index)));
+    auto next = old.nodes == state.shown.nodes ? std::upper_bound(names.begin(), names.end(), *old.left)
+                                               : names.begin();
+    for (std::size_t count = 0; next != names.end(); ++next, ++count) {
         if (count == settings_.projects_per_report) {
-            state.shown.left = std::prev(next)->first;
+            state.shown.left = *std::prev(next);
             break;
         }
-        projects.try_emplace({index, next->first});
+        projects.try_emplace({index, *next});
     }
     return {};
 }
@@ -153,7 +161,7 @@ base::Status WebRun::write_projects(const TouchedProjects& touched) {
         for (auto& project : read) {
             const ProjectName& name = project.touched->first;
             if (!project.is_shown) {
-                indexes_[name.index].list.erase(name.project);
+                indexes_[name.index].entries[name.project] = std::nullopt;
                 indexes_[name.index].gone.push_back(name.project);
                 for (auto& [site, lines] : indexes_[name.index].site_wheels)
                     replace_project(lines, name.project, {});
@@ -185,7 +193,7 @@ base::Status WebRun::write_project(const ProjectName& name, ProjectView& view) {
         {std::string(html_page),
          render_project_page({name.index, view, text, index.report, look_, std::move(provenance)}, wheels)}};
     WHEELYARD_TRY(write(web_folder(tree_, name.index, name.project).native(), pages));
-    index.list[name.project] = make_search_entry(view, text);
+    index.entries[name.project] = make_search_entry(view, text);
     for (auto& [site, lines] : index.site_wheels)
         replace_project(lines, name.project, wheels_on_site(site, wheels, index.report.nodes));
     return {};
@@ -251,15 +259,7 @@ base::Status WebRun::write_indexes() {
     std::vector<IndexSummary> summaries;
     for (auto& [index, state] : indexes_) {
         WHEELYARD_TRY(keep_alive_());
-        const auto title = farm_.titles.find(index);
-        if (state.is_changed) {
-            const std::vector<NamedBytes> pages{
-                {std::string(search_page_file), render_search_list(state.list)},
-                {std::string(html_page),
-                 render_search_page(look_, index, title == farm_.titles.end() ? "" : title->second,
-                                    state.list)}};
-            WHEELYARD_TRY(write(web_root_folder(tree_, index).native(), pages));
-        }
+        if (state.is_changed) WHEELYARD_TRY(write_search(index, state));
         WHEELYARD_TRY(write(builds_folder(tree_, index).native(),
                             {{std::string(html_page), render_builds_page(look_, index, state.report)},
                              {"build.html", render_build_page(look_, index)},
@@ -269,9 +269,47 @@ base::Status WebRun::write_indexes() {
                                   {{std::string(shown_report_file), render_shown_report(state.shown)}},
                                   false));
         WHEELYARD_TRY(write_sites(index, state));
-        summaries.push_back(summarise(index, state.list, std::move(state.report)));
+        summaries.push_back(summarise(index, state.top, std::move(state.report)));
     }
     return write(tree_.native(), {{std::string(html_page), render_front(farm_, summaries)}});
+}
+
+base::Status WebRun::write_search(const std::string& index, IndexState& state) {
+    const fs::path folder = web_root_folder(tree_, index);
+    SearchFiles files(disk_, folder, settings_.precompressed, state.is_new);
+    const bool bulk = state.entries.size() >= settings_.bulk_from;
+    if (bulk) WHEELYARD_TRY(disk_.begin_bulk(tree_));
+    const auto fail = [&](const base::Error& error) -> base::Status {
+        // Without it the next run makes all of the search again.
+        if (error.kind == base::ErrorKind::malformed)
+            WHEELYARD_TRY(remove_page(disk_, folder / search_page_file));
+        return base::fail(error);
+    };
+    auto top = update_search(files, state.top, state.entries, state.is_new);
+    if (!top) return fail(top.error());
+    state.top = std::move(*top);
+    SearchList first;
+    if (state.is_new) {
+        for (const auto& [name, entry] : state.entries) {
+            if (entry && first.size() < max_listed_projects) first.emplace(name, *entry);
+        }
+    } else {
+        auto listed = first_projects(files, max_listed_projects);
+        if (!listed) return fail(listed.error());
+        first = std::move(*listed);
+    }
+    const auto title = farm_.titles.find(index);
+    WHEELYARD_ASSIGN(
+        const bool changed,
+        files.finish({{std::string(html_page),
+                       render_search_page(look_, index, title == farm_.titles.end() ? "" : title->second,
+                                          first, state.top.count)}}));
+    if (changed) ++pages_;
+    if (bulk) {
+        WHEELYARD_TRY(keep_alive_());
+        WHEELYARD_TRY(disk_.end_bulk());
+    }
+    return files.remove_gone();
 }
 
 base::Status WebRun::remove_gone() {

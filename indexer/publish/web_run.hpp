@@ -1,7 +1,8 @@
 // Brings the pages for people of a tree up to date (view "pages"), after the Simple pages and files of the same run.
 //
 //     TREE/<index>/project/<name>/feed.xml, index.html   of each project that events since the last time touch
-//     TREE/<index>/project/search.json, index.html       of each index, after the pages that it names
+//     TREE/<index>/project/search.name=….json, …         what the search knows of these projects, after their pages
+//     TREE/<index>/project/search.json, index.html       of each index, after those
 //     TREE/<index>/builds/index.html                     what sites report; .shown: what of it the project pages show
 //     TREE/<index>/site/index.html                       its sites
 //     TREE/<index>/site/<site>/index.html, feed.xml      what runs there; .wheels: its lines, of which an event changes those
@@ -70,7 +71,9 @@ class WebRun {
 
   private:
     struct IndexState {
-        SearchList list;
+        SearchTop top;
+        SearchChanges entries;  // of the projects that this run touches
+        bool is_new = false;    // there is no search yet: `entries` are all projects
         FarmReport report;
         ShownReport shown;                              // of that report, once this run is over
         std::map<std::string, SiteWheels> site_wheels;  // of each site of that report
@@ -92,6 +95,7 @@ class WebRun {
     [[nodiscard]] base::Status keep_files_in_tree(std::vector<catalog::FileRow>& rows);
     [[nodiscard]] base::Result<ProjectText> read_text(const ProjectView& view);
     [[nodiscard]] base::Status write_indexes();
+    [[nodiscard]] base::Status write_search(const std::string& index, IndexState& state);
     [[nodiscard]] base::Status remove_gone();
     [[nodiscard]] base::Status write(const std::string& folder, const std::vector<NamedBytes>& pages);
     // Empty if it does not exist.

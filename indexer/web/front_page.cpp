@@ -4,6 +4,7 @@
 
 #include "indexer/web/index_pages.hpp"
 #include "indexer/web/limits.hpp"
+#include "indexer/web/shown_index.hpp"
 #include "indexer/web/shown_project.hpp"
 #include "indexer/web/state_cell.hpp"
 #include "lib/base/clock.hpp"
@@ -17,7 +18,6 @@
 namespace wheelyard::indexer {
 
 using page::Html;
-using page::Literal;
 
 namespace {
 
@@ -39,56 +39,35 @@ std::string hardware_of(const ReportedNode& node) {
     return base::join(parts, ", ");
 }
 
-void add_index(Html& body, const FarmText& farm, const IndexSummary& index) {
-    body.add("<li class=\"card\"><h3><a href=\"")
-        .url(folder_of(index.name) + "project/")
-        .add("\">")
-        .text(index.name);
-    body.add("</a></h3>\n");
+IndexCard index_card(const FarmText& farm, const IndexSummary& index) {
+    IndexCard card;
+    card.folder = folder_of(index.name);
+    card.name = index.name;
     const auto title = farm.titles.find(index.name);
-    if (title != farm.titles.end() && !title->second.empty())
-        body.add("<p>").text(title->second).add("</p>\n");
-    body.add("<p class=\"quiet\">").number(index.projects);
-    body.add(index.projects == 1 ? Literal(" project") : Literal(" projects"));
-    Html building;
-    if (!index.report.attempts.empty()) {
-        building.add(" · <a href=\"").url(folder_of(index.name) + "builds/").add("\">");
-        building.number(index.report.attempts.size()).add(" being built now</a>");
-    }
-    body.add(between_status_marks(building)).add("</p>\n");
-    Html nodes;
-    for (const ReportedNode& node : index.report.nodes) {
-        const std::string hardware = hardware_of(node);
-        nodes.add("<li data-node=\"")
-            .text(node.name())
-            .add("\">")
-            .text(node.name())
-            .text(hardware.empty() ? "" : ": " + hardware)
-            .add("</li>\n");
-    }
-    if (!nodes.is_empty()) nodes = Html("<ul class=\"tags\">\n").add(nodes).add("</ul>\n");
-    body.add(between_status_marks(nodes)).add("</li>\n");
+    if (title != farm.titles.end()) card.title = title->second;
+    card.count = std::to_string(index.projects);
+    card.projects = index.projects == 1 ? "project" : "projects";
+    card.building = index.report.attempts.size();
+    for (const ReportedNode& node : index.report.nodes)
+        card.nodes.push_back({node.name(), hardware_of(node)});
+    return card;
 }
 
 // What runs at the sites, each with the way to its item on the page of builds.
-Html render_running(const std::vector<IndexSummary>& indexes) {
-    Html items;
-    std::size_t shown = 0;
+std::vector<RunningLine> running_lines(const std::vector<IndexSummary>& indexes) {
+    std::vector<RunningLine> lines;
     for (const IndexSummary& index : indexes) {
         for (const ReportedBuild& build : index.report.attempts) {
-            if (shown++ >= max_running) break;
-            items.add("<li class=\"row\"><strong><a href=\"")
-                .url(folder_of(index.name) + "builds/#" + build_anchor(build.id))
-                .add("\">");
-            items.text(build.package).add(" ").text(build.version).add("</a></strong><span class=\"quiet\">");
-            items.add(render_place(build)).add("</span><span><span class=\"state active\">");
-            items.text(build.phase.empty() ? build.state : build.phase).add("</span> ");
-            items.add(render_bar(build)).add("</span></li>\n");
+            if (lines.size() == max_running) break;
+            lines.push_back({.link = folder_of(index.name) + "builds/#" + build_anchor(build.id),
+                             .package = build.package,
+                             .version = build.version,
+                             .place = place_text(build),
+                             .phase = build.phase.empty() ? build.state : build.phase,
+                             .bar = render_bar(build)});
         }
     }
-    if (items.is_empty()) return between_status_marks({});
-    Html html("<h2>Being built</h2>\n<ul class=\"builds\">\n");
-    return between_status_marks(html.add(items).add("</ul>\n"));
+    return lines;
 }
 
 struct Newest {
@@ -96,7 +75,7 @@ struct Newest {
     const std::pair<std::string, SearchEntry>* entry;
 };
 
-Html render_newest(const std::vector<IndexSummary>& indexes) {
+std::vector<Html> newest_cards(const std::vector<IndexSummary>& indexes) {
     std::vector<Newest> newest;
     for (const IndexSummary& index : indexes) {
         for (const auto& entry : index.newest)
@@ -106,36 +85,23 @@ Html render_newest(const std::vector<IndexSummary>& indexes) {
         return a.entry->second.uploaded_s > b.entry->second.uploaded_s;
     });
     if (newest.size() > max_newest) newest.resize(max_newest);
-    Html html;
-    if (newest.empty()) return html;
-    html.add("<h2>Newest wheels</h2>\n<ul class=\"grid\">\n");
+    std::vector<Html> cards;
     for (const auto& [index, entry] : newest) {
         const auto& [name, found] = *entry;
         ProjectCard card = project_card(folder_of(*index) + "project/", name, found);
         card.index = *index;
         card.time = render_time(base::render_rfc3339(found.uploaded_s * micros_per_second));
-        html.add(page::render("card.html", card));
+        cards.push_back(page::render("card.html", card));
     }
-    return html.add("</ul>\n");
+    return cards;
 }
 
 }  // namespace
 
-IndexSummary summarise(const std::string& index, const SearchList& list, FarmReport report) {
-    IndexSummary summary{.name = index, .projects = list.size(), .newest = {}, .report = std::move(report)};
-    std::vector<const SearchList::value_type*> entries;
-    entries.reserve(list.size());
-    for (const auto& entry : list)
-        entries.push_back(&entry);
-    const auto count = std::min(entries.size(), max_newest);
-    std::partial_sort(entries.begin(), entries.begin() + static_cast<std::ptrdiff_t>(count), entries.end(),
-                      [](const auto* a, const auto* b) {
-                          return a->second.uploaded_s != b->second.uploaded_s
-                                     ? a->second.uploaded_s > b->second.uploaded_s
-                                     : a->first < b->first;
-                      });
-    for (std::size_t at = 0; at < count; ++at)
-        summary.newest.emplace_back(entries[at]->first, entries[at]->second);
+IndexSummary summarise(const std::string& index, const SearchTop& top, FarmReport report) {
+    IndexSummary summary{
+        .name = index, .projects = top.count, .newest = top.newest, .report = std::move(report)};
+    if (summary.newest.size() > max_newest) summary.newest.resize(max_newest);
     return summary;
 }
 
@@ -144,20 +110,12 @@ namespace {
 constexpr std::string_view our_text =
     "Python wheels built for the machines of these sites. Each wheel is checked before it is published.";
 
-// A URL or an address of electronic mail becomes a link; anything else is shown as it is.
-Html render_contact(const std::string& contact) {
-    Html html;
-    if (contact.empty()) return html;
+// The link of a URL or an address of electronic mail; of anything else none.
+std::string contact_link(const std::string& contact) {
     const bool is_mail =
         contact.find('@') != std::string::npos && contact.find_first_of(" /") == std::string::npos;
     const std::string url = is_mail && !contact.starts_with("mailto:") ? "mailto:" + contact : contact;
-    html.add("<p class=\"quiet\">Contact: ");
-    if (is_mail || page::is_safe_url(url)) {
-        html.add("<a href=\"").url(url).add("\">").text(contact).add("</a>");
-    } else {
-        html.text(contact);
-    }
-    return html.add("</p>\n");
+    return is_mail || page::is_safe_url(url) ? url : "";
 }
 
 }  // namespace
@@ -168,34 +126,27 @@ page::Farm frame_of(const FarmText& farm) {
 }
 
 std::string render_front(const FarmText& farm, const std::vector<IndexSummary>& indexes) {
-    const std::string title = farm.title.empty() ? "Wheelyard" : farm.title;
-    Html body("<h1>");
-    const std::string lead = farm.text.empty() ? std::string(our_text) : farm.text;
-    body.text(title)
-        .add("</h1>\n<p class=\"lead\">")
-        .text(lead)
-        .add("</p>\n")
-        .add(render_contact(farm.contact));
+    ShownFront front;
+    front.title = farm.title.empty() ? "Wheelyard" : farm.title;
+    front.lead = farm.text.empty() ? our_text : farm.text;
+    front.contact = farm.contact;
+    front.contact_link = contact_link(farm.contact);
     std::vector<IndexSummary> shown;
     std::copy_if(indexes.begin(), indexes.end(), std::back_inserter(shown),
                  [&](const IndexSummary& index) { return !farm.hidden.contains(index.name); });
     std::vector<std::string> folders;
-    for (const IndexSummary& index : shown)
+    for (const IndexSummary& index : shown) {
         folders.push_back(folder_of(index.name) + "project/");
-    if (!folders.empty())
-        body.add(page::render_search_form(base::join(folders, " ")))
-            .add("<ul id=\"results\" class=\"grid\"></ul>\n");
-    body.add("<h2>Indexes</h2>\n<ul class=\"grid wide\">\n");
-    for (const IndexSummary& index : shown)
-        add_index(body, farm, index);
-    body.add("</ul>\n")
-        .add(render_running(shown))
-        .add(render_newest(shown))
-        .add(page::render("help.html", NoView{}));
+        front.indexes.push_back(index_card(farm, index));
+    }
+    if (!folders.empty()) front.form = page::render_search_form(base::join(folders, " "));
+    front.running = running_lines(shown);
+    front.newest = newest_cards(shown);
+    front.help = page::render("help.html", NoView{});
     page::Frame frame;
-    frame.title = title;
+    frame.title = front.title;
     frame.farm = frame_of(farm);
-    frame.description = lead;
+    frame.description = front.lead;
     frame.scripts = {"common.js", "search.js"};
     std::vector<std::string> machines;
     for (const IndexSummary& index : shown)
@@ -205,7 +156,7 @@ std::string render_front(const FarmText& farm, const std::vector<IndexSummary>& 
         frame.trail.push_back({folder_of(index.name) + "project/", index.name});
     constexpr std::size_t max_trail = 4;
     if (frame.trail.size() > max_trail) frame.trail.resize(max_trail);
-    return page::render_page(frame, body);
+    return page::render_page(frame, page::render("front.html", front));
 }
 
 }  // namespace wheelyard::indexer

@@ -16,9 +16,11 @@ namespace wheelyard::indexer {
 // What the frame of every page shows of a farm.
 [[nodiscard]] page::Farm frame_of(const FarmText& farm);
 
-// TREE/<index>/project/index.html: the search, and the projects for readers without its script.
+// TREE/<index>/project/index.html: the search, and the projects for readers without its script: `list` are the first
+// max_listed_projects of `count`.
 [[nodiscard]] std::string render_search_page(const page::Farm& farm, const std::string& index,
-                                             const std::string& title, const SearchList& list);
+                                             const std::string& title, const SearchList& list,
+                                             std::size_t count);
 // TREE/<index>/builds/index.html: agents, what runs, what waits, what failed.
 [[nodiscard]] std::string render_builds_page(const page::Farm& farm, const std::string& index,
                                              const FarmReport& report);
@@ -35,7 +37,7 @@ struct IndexSummary {
     std::vector<std::pair<std::string, SearchEntry>> newest;  // newest first, at most max_newest
     FarmReport report;
 };
-[[nodiscard]] IndexSummary summarise(const std::string& index, const SearchList& list, FarmReport report);
+[[nodiscard]] IndexSummary summarise(const std::string& index, const SearchTop& top, FarmReport report);
 // TREE/index.html
 [[nodiscard]] std::string render_front(const FarmText& farm, const std::vector<IndexSummary>& indexes);
 

@@ -24,6 +24,14 @@ inline constexpr std::size_t max_listed_files = 2'000;
 // Projects that the search page lists without its script; the root page of the index lists all.
 inline constexpr std::size_t max_listed_projects = 500;
 inline constexpr std::size_t max_feed_entries = 20;
+// Of a file of the search, some 130 bytes each: 100 results take one file and less than 100 rows of others, within 60 KB.
+inline constexpr std::size_t max_shard_rows = 300;
+// Characters of a key that are in the name of a file, three bytes each at most; behind them a leaf has more rows.
+inline constexpr std::size_t max_shard_depth = 50;
+// Words of a project that find it, beside its name.
+inline constexpr std::size_t max_search_words = 16;
+// Newest uploads that search.json knows: max_newest, and as many that take the place of removed ones.
+inline constexpr std::size_t max_known_newest = 16;
 // On the front page, of all indexes together.
 inline constexpr std::size_t max_newest = 8;
 // Builds that run, on the front page.

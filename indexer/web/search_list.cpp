@@ -1,7 +1,8 @@
 #include "indexer/web/search_list.hpp"
 
 #include <algorithm>
-#include <set>
+#include <array>
+#include <memory>
 #include <utility>
 
 #include "indexer/web/limits.hpp"
@@ -15,8 +16,7 @@ using io::Json;
 
 namespace {
 
-constexpr std::string_view search_format = "wheelyard.search/1";
-constexpr std::size_t members = 9;
+constexpr std::size_t members = 8;
 
 // At most max_summary_bytes, cut between characters of UTF-8.
 std::string shortened(const std::string& text) {
@@ -65,39 +65,258 @@ SearchEntry make_search_entry(const ProjectView& view, const ProjectText& text) 
     return entry;
 }
 
-std::string render_search_list(const SearchList& list) {
-    std::string text = "{\"format\":\"";
-    text.append(search_format).append("\",\"projects\":[");
-    bool is_first = true;
-    for (const auto& [name, entry] : list) {
-        text.append(is_first ? "\n" : ",\n");
-        is_first = false;
-        text += Json(Json::Array{name, entry.version, entry.summary, entry.keywords,
-                                 Json::array_of(entry.pythons), Json::array_of(entry.machines),
-                                 Json::array_of(entry.gpus), Json::array_of(entry.uses), entry.uploaded_s})
-                    .render();
-    }
-    return text += "]}\n";
+namespace {
+
+constexpr std::string_view names_root = "name=";
+constexpr std::string_view words_root = "word=";
+// One of these is in so many summaries that it finds nothing.
+constexpr std::array<std::string_view, 12> stop_words{"an", "and", "by", "for", "from", "in",
+                                                      "is", "of",  "on", "or",  "the",  "to"};
+
+struct Facet {
+    std::string_view name;
+    std::vector<std::string> SearchEntry::*values;
+};
+constexpr std::array<Facet, 4> facets{{{"python", &SearchEntry::pythons},
+                                       {"machine", &SearchEntry::machines},
+                                       {"gpu", &SearchEntry::gpus},
+                                       {"uses", &SearchEntry::uses}}};
+
+std::string facet_root(std::string_view facet, const std::string& value) {
+    return std::string(facet) + "=" + value + " ";
 }
 
-base::Result<SearchList> parse_search_list(std::string_view json) {
-    WHEELYARD_ASSIGN(const Json document, io::parse_json(json));
-    const auto malformed = [&](std::string value) {
-        return base::fail("search.format", "search.json has another format", std::move(value),
-                          "the next run writes it again");
+Json row_of(const SearchEntry& entry) {
+    return Json(Json::Array{entry.version, entry.summary, entry.keywords, Json::array_of(entry.pythons),
+                            Json::array_of(entry.machines), Json::array_of(entry.gpus),
+                            Json::array_of(entry.uses), entry.uploaded_s});
+}
+
+std::optional<SearchEntry> entry_of(const Json::Array& parts) {
+    bool is_entry = parts.size() == members && parts.back().as_int() != nullptr;
+    for (std::size_t at = 0; is_entry && at < 3; ++at)
+        is_entry = parts[at].as_string() != nullptr;
+    if (!is_entry) return std::nullopt;
+    return SearchEntry{*parts[0].as_string(), *parts[1].as_string(), *parts[2].as_string(),
+                       parts[3].texts(),      parts[4].texts(),      parts[5].texts(),
+                       parts[6].texts(),      *parts[7].as_int()};
+}
+
+tl::unexpected<base::Error> malformed(std::string value) {
+    return base::fail_malformed("search.format", "search.json or a file beside it has another format",
+                                std::move(value), "the next run writes all of them again");
+}
+
+base::Result<SearchEntry> parse_row(const std::string& row) {
+    WHEELYARD_ASSIGN(const Json parsed, io::parse_json(row));
+    auto entry = entry_of(parsed.items());
+    if (!entry) return malformed(row.substr(0, max_summary_bytes));
+    return std::move(*entry);
+}
+
+// The further words of a project, with its name: search.js asks for the beginning of such a key.
+std::set<std::string> word_keys(const std::string& name, const SearchEntry& entry) {
+    std::set<std::string> keys;
+    std::string word;
+    const auto end_word = [&] {
+        const bool is_stop = std::find(stop_words.begin(), stop_words.end(), word) != stop_words.end();
+        if (word.size() > 1 && !is_stop && !name.starts_with(word) && keys.size() < max_search_words)
+            keys.insert(word + " " + name);
+        word.clear();
     };
-    if (document.string_or("format", {}) != search_format) return malformed(document.string_or("format", {}));
-    SearchList list;
-    for (const Json& item : document.items("projects")) {
-        const auto& parts = item.items();
-        bool is_entry = parts.size() == members && parts.back().as_int() != nullptr;
-        for (std::size_t at = 0; is_entry && at < 4; ++at)
-            is_entry = parts[at].as_string() != nullptr;
-        if (!is_entry) return malformed(item.render().substr(0, max_summary_bytes));
-        list[*parts[0].as_string()] = {*parts[1].as_string(), *parts[2].as_string(), *parts[3].as_string(),
-                                       parts[4].texts(),      parts[5].texts(),      parts[6].texts(),
-                                       parts[7].texts(),      *parts[8].as_int()};
+    for (const std::string* text : {&name, &entry.keywords, &entry.summary}) {
+        for (const char c : base::ascii_lower(*text)) {
+            if (base::is_ascii_alnum(c) || static_cast<unsigned char>(c) >= 0x80)
+                word += c;
+            else
+                end_word();
+        }
+        end_word();
     }
+    return keys;
+}
+
+// The rows that a project has beside that of its name, of one facet or, for nullptr, of its words.
+void set_rows(std::map<std::string, ShardChanges>& to, const Facet* facet, const std::string& name,
+              const SearchEntry& entry, const ShardRow& row) {
+    if (facet == nullptr) {
+        for (const std::string& key : word_keys(name, entry))
+            to[std::string(words_root)][key] = row;
+        return;
+    }
+    for (const std::string& value : entry.*facet->values)
+        to[facet_root(facet->name, value)][name] = row;
+}
+
+ShardRow shared_row(const SearchEntry& entry) {
+    return std::make_shared<const std::string>(row_of(entry).render());
+}
+
+ShardRow static_row(SearchEntry entry) {
+    entry.version.clear();
+    entry.uploaded_s = 0;
+    return shared_row(entry);
+}
+
+bool is_newer(const std::pair<std::string, SearchEntry>& a, const std::pair<std::string, SearchEntry>& b) {
+    return a.second.uploaded_s != b.second.uploaded_s ? a.second.uploaded_s > b.second.uploaded_s
+                                                      : a.first < b.first;
+}
+
+void keep_newest(SearchTop& top) {
+    std::sort(top.newest.begin(), top.newest.end(), is_newer);
+    if (top.newest.size() > max_known_newest) top.newest.resize(max_known_newest);
+}
+
+base::Status find_newest(SearchShards& shards, SearchTop& top) {
+    top.newest.clear();
+    base::Status status;
+    WHEELYARD_TRY(shards.visit(std::string(names_root), [&](const std::string& name, const ShardRow& row) {
+        auto entry = parse_row(*row);
+        if (!entry) {
+            status = base::fail(entry.error());
+            return false;
+        }
+        top.newest.emplace_back(name, std::move(*entry));
+        if (top.newest.size() > 2 * max_known_newest) keep_newest(top);
+        return true;
+    }));
+    keep_newest(top);
+    return status;
+}
+
+// Those of `changes` take their places; what is older than the last known one stays unknown, unless all are known.
+void update_newest(SearchTop& top, const SearchChanges& changes, bool were_all) {
+    const auto last = top.newest.empty() ? std::nullopt : std::optional(top.newest.back());
+    std::erase_if(top.newest, [&](const auto& known) { return changes.contains(known.first); });
+    for (const auto& [name, entry] : changes) {
+        if (!entry) continue;
+        std::pair<std::string, SearchEntry> found(name, *entry);
+        if (were_all || (last && !is_newer(*last, found))) top.newest.push_back(std::move(found));
+        if (top.newest.size() > 2 * max_known_newest) keep_newest(top);
+    }
+    keep_newest(top);
+}
+
+}  // namespace
+
+std::string render_search_top(const SearchTop& top) {
+    Json values = Json::object();
+    for (const Facet& facet : facets) {
+        const auto found = top.values.find(std::string(facet.name));
+        values.set(std::string(facet.name),
+                   found == top.values.end() ? Json::array() : Json::array_of(found->second));
+    }
+    Json newest = Json::array();
+    for (const auto& [name, entry] : top.newest) {
+        Json::Array row{name};
+        const Json rest = row_of(entry);
+        row.insert(row.end(), rest.items().begin(), rest.items().end());
+        newest.push(Json(std::move(row)));
+    }
+    return Json::object({{"format", search_format},
+                         {"count", static_cast<std::uint64_t>(top.count)},
+                         {"values", std::move(values)},
+                         {"newest", std::move(newest)}})
+               .render() +
+           "\n";
+}
+
+base::Result<SearchTop> parse_search_top(std::string_view json) {
+    WHEELYARD_ASSIGN(const Json document, io::parse_json(json));
+    if (document.string_or("format", {}) != search_format) return malformed(document.string_or("format", {}));
+    SearchTop top;
+    const std::int64_t count = document.int_or("count", -1);
+    const Json* values = document.find("values");
+    if (count < 0 || values == nullptr) return malformed("count");
+    top.count = static_cast<std::size_t>(count);
+    for (const Facet& facet : facets) {
+        for (std::string& value : values->texts(facet.name))
+            top.values[std::string(facet.name)].insert(std::move(value));
+    }
+    for (const Json& item : document.items("newest")) {
+        Json::Array parts = item.items();
+        const std::string* name = parts.empty() ? nullptr : parts.front().as_string();
+        if (name == nullptr) return malformed("newest");
+        const std::string known = *name;
+        parts.erase(parts.begin());
+        auto entry = entry_of(parts);
+        if (!entry) return malformed(known);
+        top.newest.emplace_back(known, std::move(*entry));
+    }
+    return top;
+}
+
+base::Result<SearchTop> update_search(ShardFiles& files, const SearchTop& before,
+                                      const SearchChanges& changes, bool is_new) {
+    SearchShards shards(files, is_new);
+    SearchTop top = is_new ? SearchTop() : before;
+    // Those that differ, with what they were.
+    std::map<std::string_view, std::optional<SearchEntry>> olds;
+    for (const auto& [name, entry] : changes) {
+        WHEELYARD_ASSIGN(const ShardRow row, shards.find(std::string(names_root), name));
+        std::optional<SearchEntry> old;
+        if (row != nullptr) {
+            WHEELYARD_ASSIGN(old, parse_row(*row));
+        }
+        if (old != entry) olds.emplace(name, std::move(old));
+    }
+    // One kind after the other: all rows of a large index are not in memory together.
+    for (std::size_t kind = 0; kind <= facets.size(); ++kind) {
+        const Facet* facet = kind == 0 ? nullptr : &facets[kind - 1];
+        std::map<std::string, ShardChanges> rows;
+        if (is_new && facet == nullptr) rows[std::string(words_root)];
+        for (const auto& [name, old] : olds) {
+            const auto& [project, entry] = *changes.find(std::string(name));
+            if (old) set_rows(rows, facet, project, *old, nullptr);
+            if (entry) set_rows(rows, facet, project, *entry, static_row(*entry));
+        }
+        for (const auto& [root, changed] : rows) {
+            if (facet == nullptr) {
+                WHEELYARD_TRY(shards.apply(root, true, changed));
+                continue;
+            }
+            const std::string value =
+                root.substr(facet->name.size() + 1, root.size() - facet->name.size() - 2);
+            auto& values = top.values[std::string(facet->name)];
+            WHEELYARD_ASSIGN(const std::size_t count, shards.apply(root, values.contains(value), changed));
+            if (count > 0) {
+                values.insert(value);
+            } else {
+                values.erase(value);
+                WHEELYARD_TRY(files.remove(shard_file(root)));
+            }
+        }
+    }
+    ShardChanges names;
+    for (const auto& [name, old] : olds) {
+        const auto& [project, entry] = *changes.find(std::string(name));
+        names[project] = entry ? shared_row(*entry) : nullptr;
+    }
+    const std::string top_file(search_page_file);
+    if (!is_new) WHEELYARD_TRY(files.write(top_file, {}));  // keeps its place in the order
+    WHEELYARD_ASSIGN(const std::size_t count, shards.apply(std::string(names_root), true, names));
+    const bool were_all = top.newest.size() == top.count;
+    top.count = count;
+    update_newest(top, changes, were_all);
+    if (top.newest.size() < std::min(top.count, max_newest)) WHEELYARD_TRY(find_newest(shards, top));
+    WHEELYARD_TRY(files.write(top_file, render_search_top(top)));
+    return top;
+}
+
+base::Result<SearchList> first_projects(ShardFiles& files, std::size_t count) {
+    SearchShards shards(files);
+    SearchList list;
+    base::Status status;
+    WHEELYARD_TRY(shards.visit(std::string(names_root), [&](const std::string& name, const ShardRow& row) {
+        auto entry = parse_row(*row);
+        if (entry)
+            list.emplace(name, std::move(*entry));
+        else
+            status = base::fail(entry.error());
+        return entry && list.size() < count;
+    }));
+    if (!status) return base::fail(status.error());
     return list;
 }
 

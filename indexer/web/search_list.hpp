@@ -1,25 +1,33 @@
-// What the search of an index knows of each project: TREE/<index>/project/search.json, compact because a reader loads
-// all of it.
+// What the search of an index knows of each project, and how that lies in shards (search_shards.hpp), so that neither a reader
+// nor an upload has to do with all of it. TREE/<index>/project/search.json is loaded first:
 //
-//     {"format":"wheelyard.search/1","projects":[
-//      ["torch","2.4.0","Tensors and neural networks","gpu",["3.12"],["aarch64"],["sm_90"],["CUDA","MPI"],1795176000],…]}
+//     {"format":"wheelyard.search/2","count":845,"values":{"python":["3.12"],"machine":["aarch64"],"gpu":[],"uses":["MPI"]},
+//      "newest":[["torch","2.4.0","Tensors","gpu",["3.12"],["aarch64"],[],["MPI"],1795176000],…]}
 //
-// In order: name, newest version, summary, keywords, Pythons, machines, GPU architectures, uses, time of the newest
-// upload (seconds). The lists are those of all versions that are not yanked. Sorted by name.
+// A row of "newest" is, in order: name, newest version, summary, keywords, Pythons, machines, GPU architectures, uses, time of
+// the newest upload (seconds). The lists are those of all versions that are not yanked. In shards the name is the key, and
+// rows of words and facets have no version and the time 0: so a new version changes one row, unless it brings a new value.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "indexer/web/project_page.hpp"
+#include "indexer/web/search_shards.hpp"
 #include "lib/base/result.hpp"
 
 namespace wheelyard::indexer {
 
 inline constexpr std::string_view search_page_file = "search.json";
+inline constexpr std::string_view search_format = "wheelyard.search/2";
+// One list of all projects in search.json, of an older program: the next run of a publisher writes /2.
+inline constexpr std::string_view older_search_begin = "{\"format\":\"wheelyard.search/1\"";
 
 struct SearchEntry {
     std::string version;
@@ -32,12 +40,32 @@ struct SearchEntry {
     std::int64_t uploaded_s = 0;
     bool operator==(const SearchEntry&) const = default;
 };
+// By name, sorted.
 using SearchList = std::map<std::string, SearchEntry>;
 
 // Of the project's wheels, at most the newest max_read_wheels.
 [[nodiscard]] SearchEntry make_search_entry(const ProjectView& view, const ProjectText& text);
-[[nodiscard]] std::string render_search_list(const SearchList& list);
-// Error "search.format": not such a file; it is made again from the catalog.
-[[nodiscard]] base::Result<SearchList> parse_search_list(std::string_view json);
+
+// search.json
+struct SearchTop {
+    std::size_t count = 0;                                     // projects
+    std::map<std::string, std::set<std::string>> values = {};  // of each facet
+    // The newest uploads, newest first: all of them up to the last one, at most max_known_newest.
+    std::vector<std::pair<std::string, SearchEntry>> newest = {};
+    bool operator==(const SearchTop&) const = default;
+};
+[[nodiscard]] std::string render_search_top(const SearchTop& top);
+// Error "search.format": not such a file; all of the search is made again from the catalog.
+[[nodiscard]] base::Result<SearchTop> parse_search_top(std::string_view json);
+
+// The new entries of projects; nullopt: the index no longer shows it.
+using SearchChanges = std::map<std::string, std::optional<SearchEntry>>;
+// Writes the files of the search that differ; the new search.json. `is_new`: `changes` are all projects, and what there is
+// does not count. The order: rows of words and facets; then, of a change, search.json and the rows of names, by which a run
+// finds what a killed one has left to do; of a new search the other way round, because search.json says that it is whole.
+[[nodiscard]] base::Result<SearchTop> update_search(ShardFiles& files, const SearchTop& before,
+                                                    const SearchChanges& changes, bool is_new);
+// The first projects by name.
+[[nodiscard]] base::Result<SearchList> first_projects(ShardFiles& files, std::size_t count);
 
 }  // namespace wheelyard::indexer

@@ -1,6 +1,6 @@
-// The search page. Its form works only with the script; the list below it needs none.
+// The search page of an index.
 #include "indexer/web/index_pages.hpp"
-#include "indexer/web/limits.hpp"
+#include "indexer/web/shown_index.hpp"
 #include "indexer/web/shown_project.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
@@ -9,8 +9,6 @@
 #include "lib/page/template.hpp"
 
 namespace wheelyard::indexer {
-
-using page::Html;
 
 ProjectCard project_card(const std::string& folder, const std::string& name, const SearchEntry& entry) {
     return {.link = folder + base::encode_percent(name) + "/",
@@ -23,25 +21,19 @@ ProjectCard project_card(const std::string& folder, const std::string& name, con
 }
 
 std::string render_search_page(const page::Farm& farm, const std::string& index, const std::string& title,
-                               const SearchList& list) {
-    Html body("<h1>");
-    body.text(title.empty() ? index : title).add("<small>").number(list.size());
-    body.add(list.size() == 1 ? page::Literal(" project") : page::Literal(" projects"))
-        .add("</small></h1>\n");
-    body.add(page::render_search_form("")).add("<h2>Projects</h2>\n<ul id=\"results\" class=\"grid\">\n");
-    std::size_t shown = 0;
+                               const SearchList& list, std::size_t count) {
+    ShownSearch shown;
+    shown.title = title.empty() ? index : title;
+    shown.count = std::to_string(count);
+    shown.projects = count == 1 ? "project" : "projects";
+    shown.form = page::render_search_form("");
     for (const auto& [name, entry] : list) {
-        if (shown++ == max_listed_projects) break;
         ProjectCard card = project_card("", name, entry);
         for (const auto* values : {&entry.pythons, &entry.machines, &entry.gpus, &entry.uses})
             card.tags.insert(card.tags.end(), values->begin(), values->end());
-        body.add(page::render("card.html", card));
+        shown.cards.push_back(page::render("card.html", card));
     }
-    body.add("</ul>\n");
-    if (list.size() > max_listed_projects)
-        body.add("<p>The first ")
-            .number(max_listed_projects)
-            .add(" are shown. <a href=\"../simple/\">All names</a></p>\n");
+    if (count > list.size()) shown.first = list.size();
     page::Frame frame;
     frame.farm = farm;
     frame.title = "Search " + index;
@@ -51,7 +43,7 @@ std::string render_search_page(const page::Farm& farm, const std::string& index,
     frame.trail = {{"./", index}, {"../builds/", "Builds"}, {"../site/", "Sites"}};
     frame.scripts = {"common.js", "search.js"};
     frame.data_root = "../";
-    return page::render_page(frame, body);
+    return page::render_page(frame, page::render("search.html", shown));
 }
 
 }  // namespace wheelyard::indexer

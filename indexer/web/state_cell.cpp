@@ -4,52 +4,49 @@
 #include <array>
 #include <iterator>
 
+#include "indexer/web/shown_index.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/base/text/text.hpp"
+#include "lib/page/template.hpp"
 
 namespace wheelyard::indexer {
 
 using page::Html;
-using page::Literal;
 
 namespace {
 
 struct StateWord {
     std::string_view state;
-    Literal html;
+    std::string_view colour;  // a class of the style sheet
+    std::string_view word;
 };
 constexpr std::array<StateWord, 11> state_words{{
-    {"have", "<span class=\"state have\">available</span>"},
-    {"wanted", "<span class=\"state wanted\">queued</span>"},
-    {"active", "<span class=\"state active\">building</span>"},
-    {"held", "<span class=\"state held\">held</span>"},
-    {"given up", "<span class=\"state failed\">failed</span>"},
-    {"impossible", "<span class=\"state excluded\">impossible</span>"},
-    {"excluded", "<span class=\"state excluded\">excluded</span>"},
-    {"queued", "<span class=\"state wanted\">asked for</span>"},  // these three: of a request
-    {"awaits_approval", "<span class=\"state held\">awaits approval</span>"},
-    {"claimed", "<span class=\"state active\">building</span>"},
-    {"unknown", "<span class=\"state unknown\">unknown</span>"},
+    {"have", "have", "available"},
+    {"wanted", "wanted", "queued"},
+    {"active", "active", "building"},
+    {"held", "held", "held"},
+    {"given up", "failed", "failed"},
+    {"impossible", "excluded", "impossible"},
+    {"excluded", "excluded", "excluded"},
+    {"queued", "wanted", "asked for"},  // these three: of a request
+    {"awaits_approval", "held", "awaits approval"},
+    {"claimed", "active", "building"},
+    {"unknown", "unknown", "unknown"},
 }};
 
 }  // namespace
 
 Html render_bar(const ReportedBuild& build) {
-    Html html;
-    if (build.total <= 0) return html;
+    if (build.total <= 0) return {};
     const auto total = static_cast<std::uint64_t>(build.total);
-    const auto done = std::min(static_cast<std::uint64_t>(std::max<std::int64_t>(build.done, 0)), total);
-    html.add("<progress value=\"").number(done).add("\" max=\"").number(total).add("\" aria-label=\"");
-    html.number(done).add(" of ").number(total).add(" steps\"></progress>");
-    return html;
+    return page::render(
+        "bar.html",
+        ShownBar{std::min(static_cast<std::uint64_t>(std::max<std::int64_t>(build.done, 0)), total), total});
 }
 
-Html render_place(const ReportedBuild& build) {
-    Html html;
-    if (!build.site.empty()) html.text(build.site).add(" · ");
-    html.add("Python ").text(build.python);
-    if (!build.accelerator.empty()) html.add(", ").text(build.accelerator);
-    return html;
+std::string place_text(const ReportedBuild& build) {
+    return (build.site.empty() ? "" : build.site + " · ") + "Python " + build.python +
+           (build.accelerator.empty() ? "" : ", " + build.accelerator);
 }
 
 std::string build_anchor(std::string_view id) {
@@ -61,20 +58,16 @@ std::string build_anchor(std::string_view id) {
 Html render_state(const ReportedBuild& cell, std::string_view builds) {
     const auto found = std::find_if(state_words.begin(), state_words.end(),
                                     [&](const StateWord& word) { return word.state == cell.state; });
-    const Html word(found == state_words.end() ? state_words.back().html : found->html);
+    const StateWord& word = found == state_words.end() ? state_words.back() : *found;
+    ShownState shown;
+    shown.colour = word.colour;
+    shown.word = word.word;
     const bool has_more = cell.state == "active" || cell.state == "given up";
-    Html html;
     if (has_more && !builds.empty() && !cell.id.empty())
-        html.add("<a href=\"")
-            .url(std::string(builds) + "#" + build_anchor(cell.id))
-            .add("\">")
-            .add(word)
-            .add("</a>");
-    else
-        html.add(word);
-    if (cell.total > 0) html.add(" ").add(render_bar(cell));
-    if (!cell.reason.empty()) html.add("<span class=\"why\">").text(cell.reason).add("</span>");
-    return html;
+        shown.link = std::string(builds) + "#" + build_anchor(cell.id);
+    shown.bar = render_bar(cell);
+    shown.reason = cell.reason;
+    return page::render("state.html", shown);
 }
 
 std::string short_time(std::string_view rfc3339) {
@@ -88,13 +81,11 @@ Html render_time(std::string_view rfc3339) {
     const auto time = base::parse_rfc3339(rfc3339);
     if (!time) return Html().text(short_time(rfc3339));
     const std::string text = base::render_rfc3339(*time);
-    Html html("<time datetime=\"");
-    return html.text(text.substr(0, seconds)).add("Z\">").text(short_time(text)).add("</time>");
+    return page::render("time.html", ShownTime{text.substr(0, seconds) + "Z", short_time(text)});
 }
 
 Html between_status_marks(const Html& part) {
-    Html html("<!--status-->");
-    return html.add(part).add("<!--/status-->");
+    return page::SafeMarkup::adopt(std::string(status_begin) + part.bytes() + std::string(status_end));
 }
 
 std::string without_status(std::string_view html) {

@@ -13,7 +13,7 @@ namespace wheelyard::indexer {
 // the page of builds, which has more on builds that run or have failed; empty: no link.
 [[nodiscard]] page::Html render_state(const ReportedBuild& cell, std::string_view builds = {});
 // "bede · Python 3.12, gh200"
-[[nodiscard]] page::Html render_place(const ReportedBuild& build);
+[[nodiscard]] std::string place_text(const ReportedBuild& build);
 // The fragment of such a build: "build-w1kq7x9aab3cde".
 [[nodiscard]] std::string build_anchor(std::string_view id);
 // `<progress>` with the steps; empty if their number is unknown.

@@ -30,6 +30,14 @@ inline constexpr std::array<Place, 3> places{{{"project", place_files::project, 
                                               {"builds", place_files::builds, {}},
                                               {"site", place_files::sites, {}, place_files::of_site}}};
 
+// Files of the search, in the folder "project": any number of them (indexer/web/search_shards.hpp). No name of a project
+// has their "=".
+inline constexpr std::string_view shard_begin = "search.";
+inline constexpr std::string_view shard_end = ".json";
+[[nodiscard]] constexpr bool is_shard(std::string_view name) {
+    return name.starts_with(shard_begin) && name.ends_with(shard_end) && name.find('=') != name.npos;
+}
+
 // nullptr: there is no page for people.
 [[nodiscard]] constexpr const Place* find_place(std::string_view folder) {
     const auto* found =

@@ -145,9 +145,11 @@ Answered<Route> parse_web_page(const page::Place& place, const Path& path, const
     const std::vector<std::string>& parts = path.segments;
     Route route{RouteKind::web_page, parts[0]};
     route.filename = parts[1] + "/";
-    const bool names_project =
-        place.has_projects() && parts.size() > 2 &&
-        (parts.size() > 3 || path.ends_in_slash || !page::has_file(place.files, parts[2]));
+    const auto is_file_of_index = [&](std::string_view name) {
+        return page::has_file(place.files, name) || (place.has_projects() && page::is_shard(name));
+    };
+    const bool names_project = place.has_projects() && parts.size() > 2 &&
+                               (parts.size() > 3 || path.ends_in_slash || !is_file_of_index(parts[2]));
     if (names_project) {
         if (!wheel::is_valid_name(parts[2])) return not_found(split.path);
         route.project = wheel::normalize_name(parts[2]);
@@ -161,9 +163,11 @@ Answered<Route> parse_web_page(const page::Place& place, const Path& path, const
         route.filename += parts[2] + "/";
     }
     const std::size_t read = names_project || names_site ? 3 : 2;
-    const auto& files = names_project ? place.project_files : names_site ? place.site_files : place.files;
-    const bool names_file =
-        parts.size() == read + 1 && !path.ends_in_slash && page::has_file(files, parts[read]);
+    const auto has_file = [&](std::string_view name) {
+        if (names_project) return page::has_file(place.project_files, name);
+        return names_site ? page::has_file(place.site_files, name) : is_file_of_index(name);
+    };
+    const bool names_file = parts.size() == read + 1 && !path.ends_in_slash && has_file(parts[read]);
     if (parts.size() != read && !names_file) return not_found(split.path);
     const bool lacks_slash = !names_file && !path.ends_in_slash;
     if (lacks_slash || (names_project && route.project != parts[2])) {

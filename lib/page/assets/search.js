@@ -1,5 +1,5 @@
-// The search of an index, or of all indexes on the front page: one compact file for each, loaded with the first key; filters and
-// results as the reader types.
+// The search of an index, or of all indexes on the front page; filters and results as the reader types. What an index knows lies
+// in small files (indexer/web/search_shards.hpp): of a small index all are loaded, of a large one those of the typed letters.
 "use strict";
 (() => {
   const form = document.getElementById("search");
@@ -8,36 +8,111 @@
   const count = document.getElementById("count");
   const box = form.elements.namedItem("q");
   const max_shown = 100, max_near = 5;
+  const max_whole = 300;  // projects of an index that is loaded as a whole: its names are one file
+  const max_walked = 40;  // files that one question loads of a root
   const facets = [["python", 4], ["machine", 5], ["gpu", 6], ["uses", 7]];
   const index_at = 9;  // behind what the file has; the page of an index has no choice of index
-  // From this page to the folder of each search.json. The front page shows results only for a question.
+  // From this page to the folder of each index's search. The front page shows results only for a question.
   const folders = form.dataset.folders.split(" "), is_front = folders[0] !== "";
   const filters = folders.length > 1 ? [["index", index_at], ...facets] : facets;
-  let rows = null, loading = null, shown = [], last_shown = null;
+  let rows = null, indexes = null, loading = null, shown = [], last_shown = null, questions = 0;
   form.hidden = false;
 
-  const load_list = folder => fetch(folder + "search.json").then(reply => {
+  const get = url => fetch(url).then(reply => {
     if (!reply.ok) throw new Error(reply.status);
     return reply.json();
-  }).then(data => {
-    for (const row of data.projects) {
-      row.folder = folder;
-      row[index_at] = [decodeURIComponent(folder.split("/")[0])];
-    }
-    return data.projects;
   });
-  const load = () => loading ??= Promise.all(folders.map(load_list)).then(lists => {
-    rows = lists.flat();
-    if (lists.length > 1) rows.sort((a, b) => (a[0] < b[0] ? -1 : a[0] > b[0] ? 1 : 0));
+  // The bytes of a key as they are in the names of files.
+  const steps_of = text => [...new TextEncoder().encode(text)].map(byte => {
+    const letter = String.fromCharCode(byte);
+    return /[A-Za-z0-9.=-]/.test(letter) ? letter : "_" + byte.toString(16).padStart(2, "0");
+  });
+  const name_of = at => facets.find(([, column]) => column === at)[0];
+  const code_of = step => step.length > 1 ? parseInt(step.slice(1), 16) : step.charCodeAt(0);
+  const open_index = (folder, top) => {
+    const loaded = new Map(), index_name = decodeURIComponent(folder.split("/")[0]);
+    const node = name => {
+      if (!loaded.has(name)) loaded.set(name, get(folder + "search." + name + ".json"));
+      return loaded.get(name);
+    };
+    // The rows of a root whose keys begin so, each given to `take` until that returns false. False: there may be more.
+    const walk = async (root, begin, take) => {
+      let left = max_walked;
+      const visit = async (name, part) => {
+        for (const [key, value] of Object.entries(part.rows ?? {})) {
+          if (!key.startsWith(begin)) continue;
+          const row = [key.slice(key.lastIndexOf(" ") + 1), ...value];
+          row.folder = folder;
+          row[index_at] = [index_name];
+          row.text = (row[0] + " " + row[2] + " " + row[3]).toLowerCase();
+          if (!take(row)) return false;
+        }
+        const steps = Object.keys(part.next ?? {}).sort((a, b) => code_of(a) - code_of(b));
+        let ahead = 0;  // rows of what is asked for at once
+        for (const step of steps) if (ahead < max_shown) ahead += part.next[step], node(name + step).catch(() => {});
+        for (const step of steps) {
+          if (left-- === 0 || !await visit(name + step, await node(name + step))) return false;
+        }
+        return true;
+      };
+      let name = steps_of(root).join(""), part = await node(name);
+      for (const step of steps_of(begin)) {
+        if (part.rows) break;
+        if (!part.next[step]) return true;
+        part = await node(name += step);
+      }
+      return visit(name, part);
+    };
+    // The values of facets that are chosen; the rarest decides what is read.
+    const narrowest = async chosen => {
+      const roots = chosen.filter(([at]) => at !== index_at).map(([at, value]) => name_of(at) + "=" + value + " ");
+      const counts = await Promise.all(roots.map(root => node(steps_of(root).join("")).then(part => part.count)));
+      return roots[counts.indexOf(Math.min(...counts))] ?? "name=";
+    };
+    // What may match: projects whose names begin with a word, then those that have one elsewhere.
+    const search = async (words, chosen, take) => {
+      if (chosen.some(([at, value]) => at === index_at ? value !== index_name : !top.values[name_of(at)].includes(value))) return true;
+      const root = await narrowest(chosen);
+      let is_whole = true;
+      for (const word of words.length ? words : [""]) is_whole = await walk(root, word, take) && is_whole;
+      const [longest] = words.flatMap(word => word.split(/[^a-z0-9\u0080-\uffff]+/)).sort((a, b) => b.length - a.length);
+      if (is_whole && longest?.length > 1) is_whole = await walk("word=", longest, take);
+      return is_whole;
+    };
+    return {top, walk, search};
+  };
+  const load = () => loading ??= Promise.all(folders.map(folder => get(folder + "search.json").then(top => open_index(folder, top)))).then(async opened => {
+    indexes = opened;
     for (const [name, at] of filters) {
-      const values = [...new Set(rows.flatMap(row => row[at]))];
+      const values = at === index_at ? folders.map(folder => decodeURIComponent(folder.split("/")[0])) : [...new Set(opened.flatMap(index => index.top.values[name]))];
       values.sort((a, b) => a.localeCompare(b, "en", {numeric: true}));
       const select = form.elements.namedItem(name);
       for (const value of values) select.append(new Option(value, value));
       select.parentElement.hidden = values.length === 0;
     }
-    for (const row of rows) row.text = (row[0] + " " + row[2] + " " + row[3]).toLowerCase();
+    if (opened.reduce((sum, index) => sum + index.top.count, 0) > max_whole) return;
+    const all = [];
+    for (const index of opened) await index.walk("name=", "", row => all.push(row));
+    rows = all.sort((a, b) => (a[0] < b[0] ? -1 : a[0] > b[0] ? 1 : 0));
   });
+  // Rows that may match; of a large index until more match than are shown.
+  const candidates = async (words, chosen) => {
+    if (rows) return [rows, true];
+    const found = new Map();
+    let matches = 0, is_whole = true;
+    for (const index of indexes) {
+      const of_index = await index.search(words, chosen, row => {
+        const known = row.folder + row[0];
+        if (!found.has(known)) {
+          found.set(known, row);
+          if (fits(row, words, chosen)) ++matches;
+        }
+        return matches <= max_shown;
+      });
+      is_whole = is_whole && of_index;
+    }
+    return [[...found.values()].sort((a, b) => (a[0] < b[0] ? -1 : a[0] > b[0] ? 1 : 0)), is_whole];
+  };
 
   // A name that begins with the words comes before one that has them, and that before a summary.
   const rank = (row, words) => {
@@ -48,6 +123,7 @@
     }
     return score;
   };
+  const fits = (row, words, chosen) => rank(row, words) >= 0 && chosen.every(([at, value]) => row[at].includes(value));
 
   // Levenshtein's distance; more than `limit`: no near name. Two rows of the table are enough, and are used again.
   const table = [new Uint16Array(260), new Uint16Array(260)];
@@ -66,16 +142,17 @@
     }
     return above[b.length];
   };
-  const names_near = word => {
-    const limit = word.length < 5 ? 1 : 2;
-    return rows.map(row => [distance(word, row[0], limit), row]).filter(([far]) => far <= limit)
+  const names_near = async word => {
+    const limit = word.length < 5 ? 1 : 2, known = rows ?? [];
+    if (!rows) for (const index of indexes) await index.walk("name=", word.slice(0, Math.max(2, word.length >> 1)), row => known.push(row));
+    return known.map(row => [distance(word, row[0], limit), row]).filter(([far]) => far <= limit)
       .sort((a, b) => a[0] - b[0]).slice(0, max_near).map(([, row]) => row);
   };
 
   const element = yard.element;
 
   const address = row => row.folder + encodeURIComponent(row[0]) + "/";
-  const show = (found, total) => {
+  const show = (found, total, is_whole = true) => {
     shown = total > 0 ? found : [];
     list.replaceChildren(...found.map(row => {
       const item = element("li", "", "card"), title = element("h3"), link = element("a", row[0]);
@@ -90,11 +167,12 @@
       return item;
     }));
     last_shown = [found, total];
-    count.textContent = total + (total === 1 ? " project" : " projects") +
+    count.textContent = (is_whole ? "" : "At least ") + total + (total === 1 ? " project" : " projects") +
       (total > max_shown ? ", the first " + max_shown + " are shown" : "");
   };
 
-  const update = () => load().then(() => {
+  const update = () => load().then(async () => {
+    const question = ++questions;
     const words = box.value.toLowerCase().replace(/[_.]/g, "-").split(/\s+/).filter(Boolean);
     const chosen = filters.map(([name, at]) => [at, form.elements.namedItem(name).value]).filter(([, value]) => value);
     if (is_front && words.length + chosen.length === 0) {
@@ -103,18 +181,22 @@
       return;
     }
     // One pass, without sorting 100,000 rows: they are in the order of names, so only their scores need an order.
+    const [may_match, is_whole] = await candidates(words, chosen);
+    if (question !== questions) return;  // a later key has asked
     const by_score = new Map();
     let total = 0;
-    for (const row of rows) {
+    for (const row of may_match) {
+      if (!fits(row, words, chosen)) continue;
       const score = rank(row, words);
-      if (score < 0 || !chosen.every(([at, value]) => row[at].includes(value))) continue;
       ++total;
       if (!by_score.has(score)) by_score.set(score, []);
       if (by_score.get(score).length < max_shown) by_score.get(score).push(row);
     }
     const found = [...by_score.keys()].sort((a, b) => b - a).flatMap(score => by_score.get(score)).slice(0, max_shown);
-    const near = total === 0 && words.length === 1 ? names_near(words[0]) : [];
-    show(near.length > 0 ? near : found, total);
+    const near = total === 0 && words.length === 1 ? await names_near(words[0]) : [];
+    if (question !== questions) return;
+    const is_all = words.length + chosen.length === 0;
+    show(near.length > 0 ? near : found, is_all ? indexes.reduce((sum, index) => sum + index.top.count, 0) : total, is_all || is_whole);
     if (found.length > 0) return;
     count.textContent = near.length > 0 ? "No project matches. Names like it are below." : "No project matches.";
     if (words.length !== 1 || folders.length > 1) return;

@@ -105,7 +105,16 @@ def look_at_pages(farm: Farm, token: str) -> dict:
         for path in (f"/{index}/project/search.json", f"/{index}/status.json"):
             status, _, body = farm.get(path, headers=bearer(token))
             seen["people"][path] = json.loads(body) if status == 200 else status
+        seen["people"][f"/{index}/project/search.json"] = search_rows(farm, index, token)
     return seen
+
+
+def search_rows(farm: Farm, index: str, token: str) -> dict | int:
+    """What the search knows of each project, in the form that it had at the time of the data: one list, each row with its name."""
+    status, _, body = farm.get(f"/{index}/project/search.name=.json", headers=bearer(token))
+    if status != 200:
+        return status
+    return {"projects": [[name, *row] for name, row in json.loads(body)["rows"].items()]}
 
 
 def from_root(page: dict, path: str) -> dict:

@@ -1,0 +1,287 @@
+// The search as files: whatever changed in which order, the files are those of the rows; a run that was killed is made good.
+#include "indexer/web/search_list.hpp"
+
+#include <doctest/doctest.h>
+
+#include <random>
+
+#include "indexer/web/limits.hpp"
+#include "lib/base/limits.hpp"
+#include "lib/io/json.hpp"
+#include "lib/page/places.hpp"
+
+using namespace wheelyard;
+using namespace wheelyard::indexer;
+
+namespace {
+
+class MapFiles : public ShardFiles {
+  public:
+    std::map<std::string, std::string> files = {};
+    std::size_t writes = 0;
+    std::size_t bytes = 0;
+    base::Result<std::string> read(const std::string& file) override {
+        const auto found = files.find(file);
+        return found == files.end() ? std::string() : found->second;
+    }
+    base::Status write(const std::string& file, std::string text) override {
+        ++writes;
+        bytes += text.size();
+        files[file] = std::move(text);
+        return {};
+    }
+    base::Status remove(const std::string& file) override {
+        files.erase(file);
+        return {};
+    }
+};
+
+// The same, with the files on the disk as they are if the publisher is killed after `left` of its writes: it makes them
+// together, each in the place of its first one, and removes last.
+std::map<std::string, std::string> killed_after(std::size_t left,
+                                                const std::map<std::string, std::string>& start,
+                                                const std::vector<std::string>& order, const MapFiles& made) {
+    std::map<std::string, std::string> disk = start;
+    for (const std::string& file : order) {
+        const auto found = made.files.find(file);
+        if (found == made.files.end()) continue;
+        if (left-- == 0) return disk;
+        disk[file] = found->second;
+    }
+    return disk;
+}
+
+class OrderedFiles final : public MapFiles {
+  public:
+    std::vector<std::string> order = {};
+    base::Status write(const std::string& file, std::string text) override {
+        if (std::find(order.begin(), order.end(), file) == order.end()) order.push_back(file);
+        return MapFiles::write(file, std::move(text));
+    }
+};
+
+SearchEntry entry_of(const std::string& version, std::int64_t uploaded_s) {
+    return {.version = version,
+            .summary = "Tensors \"and\" fast GPU kernels",
+            .keywords = "gpu",
+            .pythons = {"3.12"},
+            .machines = {"aarch64", "x86_64"},
+            .gpus = {"sm_90"},
+            .uses = {"CUDA"},
+            .uploaded_s = uploaded_s};
+}
+
+// With few words and values: quick where there are many.
+SearchEntry plain(const std::string& python) {
+    SearchEntry entry;
+    entry.version = "1.0";
+    entry.summary = "Tensors";
+    entry.pythons = {python};
+    entry.uploaded_s = 1;
+    return entry;
+}
+
+std::string name_of(std::size_t number) {
+    constexpr std::array<std::string_view, 4> begins{"django-", "py", "torch-", "a"};
+    std::string name(begins[number % begins.size()]);
+    for (std::size_t rest = number * 7919 % 100'003; rest > 0; rest /= 26)
+        name += static_cast<char>('a' + rest % 26);
+    return name + std::to_string(number);
+}
+
+SearchChanges many(std::size_t count, const SearchEntry& entry) {
+    SearchChanges changes;
+    for (std::size_t number = 0; number < count; ++number) {
+        SearchEntry& made = changes[name_of(number)].emplace(entry);
+        made.uploaded_s = static_cast<std::int64_t>(number);
+    }
+    return changes;
+}
+
+// As the files of a search that was made at once.
+std::map<std::string, std::string> made_at_once(const SearchChanges& changes) {
+    MapFiles made;
+    REQUIRE(update_search(made, {}, changes, true).has_value());
+    return made.files;
+}
+
+// search.json is the one file that may know less: of its newest uploads, and nothing else.
+void check_same(const MapFiles& found, const SearchChanges& changes) {
+    auto wanted = made_at_once(changes);
+    auto files = found.files;
+    const auto top = parse_search_top(files[std::string(search_page_file)]);
+    const auto wanted_top = parse_search_top(wanted[std::string(search_page_file)]);
+    REQUIRE(top.has_value());
+    REQUIRE(wanted_top.has_value());
+    CHECK(top->count == wanted_top->count);
+    for (const auto& [facet, values] : wanted_top->values)
+        CHECK(top->values.at(facet) == values);
+    REQUIRE(top->newest.size() >= std::min(top->count, max_newest));
+    REQUIRE(top->newest.size() <= wanted_top->newest.size());
+    for (std::size_t at = 0; at < top->newest.size(); ++at)
+        CHECK(top->newest[at] == wanted_top->newest[at]);
+    files.erase(std::string(search_page_file));
+    wanted.erase(std::string(search_page_file));
+    CHECK((files == wanted));
+}
+
+}  // namespace
+
+TEST_CASE("the first file of a search is read as it was written, and another format is refused") {
+    const SearchTop top{.count = 1,
+                        .values = {{"python", {"3.12"}}, {"machine", {}}, {"gpu", {}}, {"uses", {"MPI"}}},
+                        .newest = {{"sample", entry_of("1.0", 5)}}};
+    const std::string text = render_search_top(top);
+    const auto read = parse_search_top(text);
+    REQUIRE(read.has_value());
+    CHECK(read->newest == top.newest);
+    CHECK(read->values.at("uses") == top.values.at("uses"));
+    CHECK(text.starts_with(
+        R"({"format":"wheelyard.search/2","count":1,"values":{"python":["3.12"],"machine":[],)"));
+    for (const char* wrong :
+         {"", "{}", R"({"format":"wheelyard.search/1","projects":[]})", R"({"format":"wheelyard.search/2"})",
+          R"({"format":"wheelyard.search/2","count":1,"values":{},"newest":[["six"]]})"})
+        CHECK_MESSAGE(!parse_search_top(wrong), wrong);
+}
+
+TEST_CASE("a small search is a file of names, one of words and one of each value") {
+    MapFiles made;
+    const auto top = update_search(made, {}, {{"flash-attn", entry_of("2.0", 7)}}, true);
+    REQUIRE(top.has_value());
+    const std::string row =
+        R"(,"Tensors \"and\" fast GPU kernels","gpu",["3.12"],["aarch64","x86_64"],["sm_90"],["CUDA"],)";
+    CHECK(made.files.at("search.name=.json") == R"({"format":"wheelyard.search/2","count":1,"rows":{)"
+                                                "\n\"flash-attn\":[\"2.0\"" +
+                                                    row + "7]}}\n");
+    CHECK(made.files.at("search.gpu=sm_5f90_20.json").find("\"flash-attn\":[\"\"" + row + "0]") !=
+          std::string::npos);
+    const auto words = io::parse_json(made.files.at("search.word=.json"));
+    REQUIRE(words.has_value());
+    std::vector<std::string> keys;
+    for (const auto& [key, value] : *words->find("rows")->as_object())
+        keys.push_back(key);
+    // Neither what begins the name, nor what every summary has.
+    CHECK(keys == std::vector<std::string>{"attn flash-attn", "fast flash-attn", "gpu flash-attn",
+                                           "kernels flash-attn", "tensors flash-attn"});
+    for (const auto& [file, text] : made.files) {
+        CHECK_MESSAGE((file == search_page_file || page::is_shard(file)), file);
+    }
+}
+
+TEST_CASE("no file of a large search has more rows than the limit, and every row is in it") {
+    MapFiles made;
+    const SearchChanges all = many(2'000, entry_of("1.0", 0));
+    const auto top = update_search(made, {}, all, true);
+    REQUIRE(top.has_value());
+    CHECK(top->count == all.size());
+    CHECK(top->newest.front().first == name_of(1'999));
+    CHECK(made.files.at("search.name=.json").find("\"next\":{\"a\":500,\"d\":500,") != std::string::npos);
+    for (const auto& [file, text] : made.files) {
+        CHECK_MESSAGE(file.size() < 240, file);
+        if (file != search_page_file) CHECK_MESSAGE(text.size() < 60'000, file);
+    }
+    SearchShards shards(made);
+    std::vector<std::string> names;
+    REQUIRE(shards.visit("name=", [&](const std::string& name, const ShardRow&) {
+        names.push_back(name);
+        return true;
+    }));
+    CHECK(names.size() == all.size());
+    CHECK(std::is_sorted(names.begin(), names.end()));
+    CHECK(first_projects(made, 3)->size() == 3);
+    CHECK(first_projects(made, 3)->begin()->first == all.begin()->first);
+}
+
+TEST_CASE("a new version writes the file of its name and search.json, whatever the size of the index") {
+    for (const std::size_t count : {100U, 2'000U}) {
+        MapFiles made;
+        const auto top = update_search(made, {}, many(count, plain("3.12")), true);
+        REQUIRE(top.has_value());
+        made.writes = made.bytes = 0;
+        SearchEntry next = plain("3.12");
+        next.version = "2.0";
+        REQUIRE(update_search(made, *top, {{name_of(3), next}}, false).has_value());
+        CHECK(made.writes == 3);  // search.json twice: the first keeps its place in the order
+        CHECK(made.bytes < 60'000);
+    }
+}
+
+TEST_CASE("whatever the order of changes, the files are those of the rows") {
+    std::mt19937 random(7);
+    MapFiles made;
+    SearchChanges all = many(310, plain("3.12"));
+    auto top = update_search(made, {}, all, true);
+    REQUIRE(top.has_value());
+    for (int round = 0; round < 10; ++round) {
+        SearchChanges changes;
+        // Grows beyond the limit of a file, and back below it.
+        for (int change = 0; change < 10; ++change) {
+            const std::string name = name_of(random() % 330);
+            const bool removes = random() % 20 < (round < 5 ? 2U : 19U);
+            SearchEntry entry = plain("3." + std::to_string(random() % 14));
+            entry.uploaded_s = static_cast<std::int64_t>(random() % 1000);
+            if (random() % 2 == 0) entry.summary = "Other words";
+            changes[name] = removes ? std::nullopt : std::optional(entry);
+        }
+        for (const auto& [name, entry] : changes) {
+            if (entry)
+                all[name] = entry;
+            else
+                all.erase(name);
+        }
+        top = update_search(made, *top, changes, false);
+        REQUIRE(top.has_value());
+        if (round % 5 == 4) check_same(made, all);
+    }
+    SearchChanges none;
+    for (const auto& [name, entry] : all)
+        none[name] = std::nullopt;
+    top = update_search(made, *top, none, false);
+    REQUIRE(top.has_value());
+    CHECK(top->newest.empty());
+    check_same(made, {});
+}
+
+TEST_CASE("a run that is killed anywhere is made good by the next one") {
+    SearchChanges all = many(301, plain("3.12"));
+    MapFiles start;
+    const auto top = update_search(start, {}, all, true);
+    REQUIRE(top.has_value());
+    SearchChanges changes{{"zeta", plain("3.14")}, {name_of(5), std::nullopt}, {name_of(6), std::nullopt}};
+    all["zeta"] = changes["zeta"];
+    all.erase(name_of(5));
+    all.erase(name_of(6));
+    OrderedFiles whole;
+    whole.files = start.files;
+    REQUIRE(update_search(whole, *top, changes, false).has_value());
+    REQUIRE(whole.order.size() > 5);
+    const auto wanted = made_at_once(all);
+    for (std::size_t left = 0; left <= whole.order.size(); ++left) {
+        MapFiles made;
+        made.files = killed_after(left, start.files, whole.order, whole);
+        const auto found = parse_search_top(made.files[std::string(search_page_file)]);
+        REQUIRE(found.has_value());
+        const auto again = update_search(made, *found, changes, false);
+        REQUIRE(again.has_value());
+        // Files that were not removed are named by nothing.
+        for (const auto& [file, text] : wanted) {
+            if (file != search_page_file)
+                CHECK_MESSAGE((made.files[file] == text), file << " after " << left);
+        }
+        CHECK(again->count == all.size());
+        CHECK(again->values.at("python").contains("3.14"));
+    }
+}
+
+TEST_CASE("a file that is missing or of another format is an error, not an empty search") {
+    MapFiles made;
+    const auto top = update_search(made, {}, many(2'000, entry_of("1.0", 0)), true);
+    REQUIRE(top.has_value());
+    const SearchChanges change{{name_of(1), entry_of("2.0", 1)}};
+    MapFiles damaged = made;
+    damaged.files["search.name=p.json"] = "{";
+    CHECK(update_search(damaged, *top, change, false).error().code == "search.format");
+    CHECK(first_projects(damaged, 5'000).error().code == "search.format");
+    damaged.files.erase("search.name=p.json");
+    CHECK(update_search(damaged, *top, change, false).error().kind == base::ErrorKind::malformed);
+}
