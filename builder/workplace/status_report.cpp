@@ -36,6 +36,19 @@ status::NodeReport node_of(const Site& site, const NodeType& node, const status:
             .glibc = node.glibc.empty() && node.machine.empty() ? report.glibc : node.glibc};
 }
 
+// Options, too, may name the account that the builds are charged to, or the address of who runs them.
+void hide_account(std::vector<std::string>& options) {
+    std::erase_if(options, [](const std::string& option) { return option.find('@') != std::string::npos; });
+    for (std::string& option : options) {
+        for (const char* begin : {"--account=", "--account ", "-A", "-P"}) {
+            if (!option.starts_with(begin)) continue;
+            option = begin;
+            if (option.size() == 2) option += ' ';
+            option += "ACCOUNT";
+        }
+    }
+}
+
 // How a user's job on such a node begins. What users have to put in themselves stands there in capitals.
 std::vector<std::string> job_lines(const Site& site, const NodeType& node) {
     constexpr std::int64_t minutes = 30;
@@ -48,6 +61,7 @@ std::vector<std::string> job_lines(const Site& site, const NodeType& node) {
     if (!job.queue.account.empty()) job.queue.account = "ACCOUNT";
     auto& options = job.queue.options;
     if (site.users) options.insert(options.end(), site.users->options.begin(), site.users->options.end());
+    hide_account(options);
     const BatchSystem& batch = *site.scheduler->batch;
     const bool names_gpus = std::any_of(options.begin(), options.end(), [](const std::string& option) {
         return option.find("gpu") != std::string::npos || option.find("gres") != std::string::npos;

@@ -59,7 +59,7 @@ class PostgresBoard final : public NodeBoard {
                                                        lease_ms, row.timeline, row.visible,
                                                        std::int64_t{row.is_writer ? 1 : 0}, row.id));
         WHEELYARD_ASSIGN(const bool has_row, query.step());
-        if (!has_row) return base::fail("node.not_renewed", "The row of this node was not written", row.id);
+        if (!has_row) return base::fail("node.not_renewed", "The row of this node was not written", row.name);
         Renewed renewed{.was_live = query.integer(0) != 0, .timeline = query.text(1)};
         if (query.integer(2) != 0) renewed.writer = WriterPlace{query.text(3), query.text(4), query.text(5)};
         return renewed;

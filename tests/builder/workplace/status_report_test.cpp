@@ -104,6 +104,17 @@ TEST_CASE("users learn how a job of theirs begins on each node type, without the
     // Options that ask for GPUs stay as the site has them; PBS asks by itself.
     made.site.queue.options = {"--gres=gpu:1"};
     CHECK(made.report().nodes.front().job.back() == "#SBATCH --gres=gpu:1");
+    // Nor in an option, where also the address of who runs the builds may stand.
+    for (const char* option : {"--account=bdxyz01", "--account bdxyz01", "-A bdxyz01", "-Abdxyz01",
+                               "-P bdxyz01", "--mail-user=me@bdxyz01.example"}) {
+        CAPTURE(option);
+        made.site.queue.options = {option, "--qos=normal"};
+        const std::string text = status::render_site_report(made.report());
+        CHECK(text.find("bdxyz01") == std::string::npos);
+        CHECK(text.find("#SBATCH --qos=normal") != std::string::npos);
+    }
+    made.site.queue.options = {"-A bdxyz01"};
+    CHECK(made.report().nodes.front().job.at(7) == "#SBATCH -A ACCOUNT");
     made.site.scheduler = find_scheduler_kind("pbs");
     made.site.queue.options.clear();
     CHECK(made.report().submit == "qsub");
