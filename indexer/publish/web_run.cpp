@@ -16,6 +16,7 @@
 #include "lib/base/digest/digest.hpp"
 #include "lib/page/assets.hpp"
 #include "lib/page/places.hpp"
+#include "lib/wheel/name.hpp"
 
 namespace wheelyard::indexer {
 
@@ -100,6 +101,8 @@ base::Status WebRun::touch_reported(const std::string& index, IndexState& state,
     }
     if (state.is_new) return {};  // all projects are touched
     const auto touch = [&](const std::string& project) -> base::Status {
+        // A site names it: "../.." is no folder of a project, and what is not shown is removed.
+        if (!wheel::is_valid_name(project) || wheel::normalize_name(project) != project) return {};
         const fs::path page = web_folder(tree_, index, project) / html_page;
         WHEELYARD_ASSIGN(const auto there, disk_.size_of(page.native()));
         if (there) projects.try_emplace({index, project});

@@ -751,6 +751,36 @@ TEST_CASE(
     check_whole(store);
 }
 
+TEST_CASE("a package that a site names like a path is no project, and no page is removed for it") {
+    StoreFixture store;
+    store.add("main", "six", "1.16.0", six_wheel);
+    store.add("other", "six", "1.16.0", six_wheel);
+    const auto publish_pages = [&] {
+        const auto report = publish(store.catalog, store.blobs, store.tree, {"main", "other"}, store.clock,
+                                    {.pages = true}, RootPages::all);
+        if (!report) FAIL(report.error().text());
+    };
+    publish_pages();
+    const auto before = fingerprint(store.tree);
+    LocalDisk disk;
+    for (const std::string package : {".", "../builds", "../../other/project/six", "../../other/simple/six",
+                                      "../..", "six/../six", "./six", "Six"}) {
+        CAPTURE(package);
+        REQUIRE(write_status_file(
+            disk, store.tree, "main",
+            R"({"format":"wheelyard.index-status/1","index":"main","sites":[{"format":"wheelyard.site/1","site":"bede",
+            "index":"main","time":"2026-11-20T11:58:00Z","cells":[{"package":")" +
+                package + R"(","version":"1","python":"3.12","state":"wanted"}]}]})"));
+        publish_pages();
+        for (const char* page : {"index.html", "main/project/index.html", "main/project/six/index.html",
+                                 "main/builds/index.html", "other/project/six/index.html",
+                                 "other/project/six/feed.xml", "other/simple/six/index.html"})
+            CHECK_MESSAGE(fs::exists(store.tree / page), page);
+    }
+    CHECK(fingerprint(store.tree).size() >= before.size());
+    check_whole(store);
+}
+
 TEST_CASE("a new node type is on all pages of its index after some runs, each of bounded size") {
     StoreFixture store;
     constexpr std::size_t projects = 5;
