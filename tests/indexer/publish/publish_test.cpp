@@ -781,6 +781,20 @@ TEST_CASE("a package that a site names like a path is no project, and no page is
     check_whole(store);
 }
 
+TEST_CASE("a wheel with tags as long as its file name may be is published") {
+    StoreFixture store;
+    std::string long_tag;
+    for (int part = 0; part < 100; ++part)
+        long_tag += "_x";  // each "_" is three letters in the name of a file
+    store.add("main", "six", "1.16.0", "six-1.16.0-py3-none-linux" + long_tag + ".whl");
+    store.add("main", "six", "1.17.0", "six-1.17.0-py3" + long_tag + "-none-any.whl");
+    const auto report = publish(store.catalog, store.blobs, store.tree, {"main"}, store.clock,
+                                {.precompressed = true, .pages = true});
+    if (!report) FAIL(report.error().text());
+    CHECK(text_of(store.tree / "main/project/index.html").find("six") != std::string::npos);
+    check_whole(store);
+}
+
 TEST_CASE("a new node type is on all pages of its index after some runs, each of bounded size") {
     StoreFixture store;
     constexpr std::size_t projects = 5;
