@@ -205,7 +205,7 @@ base::Status WebRun::write_project(const ProjectName& name, ProjectView& view) {
 base::Status WebRun::read_sites(const std::string& index, bool from_begin, IndexState& state) {
     for (const ReportedSite& site : state.report.sites) {
         SiteWheels& lines = state.site_wheels[site.site];
-        if (from_begin) continue;
+        if (from_begin || state.is_changed) continue;  // all projects are touched
         const fs::path file = sites_folder(tree_, index) / site.site / site_wheels_file;
         WHEELYARD_ASSIGN(const auto text, read_if_there(file, max_page_bytes));
         auto kept = parse_site_wheels(text);
@@ -262,6 +262,8 @@ base::Status WebRun::write_indexes() {
     std::vector<IndexSummary> summaries;
     for (auto& [index, state] : indexes_) {
         WHEELYARD_TRY(keep_alive_());
+        // Before search.json and the shown report: without those a run that follows a killed one touches all again.
+        WHEELYARD_TRY(write_sites(index, state));
         if (state.is_changed) WHEELYARD_TRY(write_search(index, state));
         WHEELYARD_TRY(write(builds_folder(tree_, index).native(),
                             {{std::string(html_page), render_builds_page(look_, index, state.report)},
@@ -271,7 +273,6 @@ base::Status WebRun::write_indexes() {
         WHEELYARD_TRY(write_pages(disk_, builds_folder(tree_, index).native(),
                                   {{std::string(shown_report_file), render_shown_report(state.shown)}},
                                   false));
-        WHEELYARD_TRY(write_sites(index, state));
         summaries.push_back(summarise(index, state.top, std::move(state.report)));
     }
     return write(tree_.native(), {{std::string(html_page), render_front(farm_, summaries)}});

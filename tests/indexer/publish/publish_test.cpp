@@ -21,6 +21,7 @@
 #include "lib/io/gzip.hpp"
 #include "lib/io/zstd.hpp"
 #include "lib/simple/page.hpp"
+#include "tests/indexer/dying_disk.hpp"
 #include "tests/indexer/forwarding_disk.hpp"
 #include "tests/indexer/store_fixture.hpp"
 
@@ -793,6 +794,38 @@ TEST_CASE("a wheel with tags as long as its file name may be is published") {
     if (!report) FAIL(report.error().text());
     CHECK(text_of(store.tree / "main/project/index.html").find("six") != std::string::npos);
     check_whole(store);
+}
+
+TEST_CASE("a run that makes the search again may die anywhere, and the pages of sites are whole") {
+    for (std::size_t at = 0;; ++at) {
+        CAPTURE(at);
+        StoreFixture store;
+        store.add("main", "six", "1.16.0", six_wheel);
+        LocalDisk disk;
+        const auto publish_pages = [&](Disk& on) {
+            return publish_with(on, store.catalog, store.blobs, store.tree, {"main"}, store.clock,
+                                {.pages = true}, {});
+        };
+        REQUIRE(publish_pages(disk));
+        REQUIRE(write_status_file(
+            disk, store.tree, "main",
+            R"({"format":"wheelyard.index-status/1","index":"main","sites":[{"format":"wheelyard.site/1","site":"bede",
+            "index":"main","time":"2026-11-20T11:58:00Z","pythons":["3.12"],"nodes":[{"name":"gh"}]}]})"));
+        REQUIRE(publish_pages(disk));
+        // The tree of a program that wrote no pages of sites, and another search.
+        fs::remove_all(store.tree / "main/site");
+        std::ofstream(store.tree / "main/project/search.json")
+            << R"({"format":"wheelyard.search/1","projects":[]})";
+        store.add("main", "torch", "2.4.0", "torch-2.4.0-py3-none-any.whl");
+        DyingDisk dying(at, DyingDisk::Moment::before);
+        (void)publish_pages(dying);
+        REQUIRE(publish_pages(disk));
+        const std::string page = text_of(store.tree / "main/site/bede/index.html");
+        CHECK(page.find(">six</a>") != std::string::npos);
+        CHECK(page.find(">torch</a>") != std::string::npos);
+        check_whole(store);
+        if (!dying.is_dead()) break;
+    }
 }
 
 TEST_CASE("a new node type is on all pages of its index after some runs, each of bounded size") {
