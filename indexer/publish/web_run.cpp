@@ -14,13 +14,23 @@
 #include "indexer/web/limits.hpp"
 #include "indexer/web/site_page.hpp"
 #include "lib/base/digest/digest.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/page/assets.hpp"
 #include "lib/page/places.hpp"
-#include "lib/wheel/name.hpp"
 
 namespace wheelyard::indexer {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+bool is_normalised(const std::string& name) {
+    return std::all_of(name.begin(), name.end(),
+                       [](char c) { return base::is_ascii_alnum(c) || c == '-'; }) &&
+           base::ascii_lower(name) == name && !name.empty();
+}
+
+}  // namespace
 
 std::string look_of(const FarmText& farm) {
     constexpr std::size_t digits = 16;
@@ -102,7 +112,7 @@ base::Status WebRun::touch_reported(const std::string& index, IndexState& state,
     if (state.is_new) return {};  // all projects are touched
     const auto touch = [&](const std::string& project) -> base::Status {
         // A site names it: "../.." is no folder of a project, and what is not shown is removed.
-        if (!wheel::is_valid_name(project) || wheel::normalize_name(project) != project) return {};
+        if (!is_normalised(project)) return {};
         const fs::path page = web_folder(tree_, index, project) / html_page;
         WHEELYARD_ASSIGN(const auto there, disk_.size_of(page.native()));
         if (there) projects.try_emplace({index, project});
