@@ -14,12 +14,23 @@
 #include "indexer/web/limits.hpp"
 #include "indexer/web/site_page.hpp"
 #include "lib/base/digest/digest.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/page/assets.hpp"
 #include "lib/page/places.hpp"
 
 namespace wheelyard::indexer {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+bool is_normalised(const std::string& name) {
+    return std::all_of(name.begin(), name.end(),
+                       [](char c) { return base::is_ascii_alnum(c) || c == '-'; }) &&
+           base::ascii_lower(name) == name && !name.empty();
+}
+
+}  // namespace
 
 std::string look_of(const FarmText& farm) {
     constexpr std::size_t digits = 16;
@@ -100,6 +111,8 @@ base::Status WebRun::touch_reported(const std::string& index, IndexState& state,
     }
     if (state.is_new) return {};  // all projects are touched
     const auto touch = [&](const std::string& project) -> base::Status {
+        // A site names it: "../.." is no folder of a project, and what is not shown is removed.
+        if (!is_normalised(project)) return {};
         const fs::path page = web_folder(tree_, index, project) / html_page;
         WHEELYARD_ASSIGN(const auto there, disk_.size_of(page.native()));
         if (there) projects.try_emplace({index, project});
@@ -202,7 +215,7 @@ base::Status WebRun::write_project(const ProjectName& name, ProjectView& view) {
 base::Status WebRun::read_sites(const std::string& index, bool from_begin, IndexState& state) {
     for (const ReportedSite& site : state.report.sites) {
         SiteWheels& lines = state.site_wheels[site.site];
-        if (from_begin) continue;
+        if (from_begin || state.is_changed) continue;  // all projects are touched
         const fs::path file = sites_folder(tree_, index) / site.site / site_wheels_file;
         WHEELYARD_ASSIGN(const auto text, read_if_there(file, max_page_bytes));
         auto kept = parse_site_wheels(text);
@@ -259,6 +272,8 @@ base::Status WebRun::write_indexes() {
     std::vector<IndexSummary> summaries;
     for (auto& [index, state] : indexes_) {
         WHEELYARD_TRY(keep_alive_());
+        // Before search.json and the shown report: without those a run that follows a killed one touches all again.
+        WHEELYARD_TRY(write_sites(index, state));
         if (state.is_changed) WHEELYARD_TRY(write_search(index, state));
         WHEELYARD_TRY(write(builds_folder(tree_, index).native(),
                             {{std::string(html_page), render_builds_page(look_, index, state.report)},
@@ -268,7 +283,6 @@ base::Status WebRun::write_indexes() {
         WHEELYARD_TRY(write_pages(disk_, builds_folder(tree_, index).native(),
                                   {{std::string(shown_report_file), render_shown_report(state.shown)}},
                                   false));
-        WHEELYARD_TRY(write_sites(index, state));
         summaries.push_back(summarise(index, state.top, std::move(state.report)));
     }
     return write(tree_.native(), {{std::string(html_page), render_front(farm_, summaries)}});

@@ -28,6 +28,9 @@ inline constexpr std::size_t max_feed_entries = 20;
 inline constexpr std::size_t max_shard_rows = 300;
 // Characters of a key that are in the name of a file, three bytes each at most; behind them a leaf has more rows.
 inline constexpr std::size_t max_shard_depth = 50;
+// The name of a facet's first file: deeper ones, compressed and half written, are within the 255 bytes of a file name. A value
+// with a longer one, of a tag that somebody made up, is no choice of the search.
+inline constexpr std::size_t max_facet_file_bytes = 80;
 // Words of a project that find it, beside its name.
 inline constexpr std::size_t max_search_words = 16;
 // Newest uploads that search.json knows: max_newest, and as many that take the place of removed ones.

@@ -144,8 +144,10 @@ void set_rows(std::map<std::string, ShardChanges>& to, const Facet* facet, const
             to[std::string(words_root)][key] = row;
         return;
     }
-    for (const std::string& value : entry.*facet->values)
-        to[facet_root(facet->name, value)][name] = row;
+    for (const std::string& value : entry.*facet->values) {
+        const std::string root = facet_root(facet->name, value);
+        if (shard_file(root).size() <= max_facet_file_bytes) to[root][name] = row;
+    }
 }
 
 ShardRow shared_row(const SearchEntry& entry) {

@@ -21,6 +21,7 @@
 #include "lib/io/gzip.hpp"
 #include "lib/io/zstd.hpp"
 #include "lib/simple/page.hpp"
+#include "tests/indexer/dying_disk.hpp"
 #include "tests/indexer/forwarding_disk.hpp"
 #include "tests/indexer/store_fixture.hpp"
 
@@ -749,6 +750,82 @@ TEST_CASE(
     CHECK(!fs::exists(site));
     CHECK(fs::exists(store.tree / "main/site/index.html"));
     check_whole(store);
+}
+
+TEST_CASE("a package that a site names like a path is no project, and no page is removed for it") {
+    StoreFixture store;
+    store.add("main", "six", "1.16.0", six_wheel);
+    store.add("other", "six", "1.16.0", six_wheel);
+    const auto publish_pages = [&] {
+        const auto report = publish(store.catalog, store.blobs, store.tree, {"main", "other"}, store.clock,
+                                    {.pages = true}, RootPages::all);
+        if (!report) FAIL(report.error().text());
+    };
+    publish_pages();
+    const auto before = fingerprint(store.tree);
+    LocalDisk disk;
+    for (const std::string package : {".", "../builds", "../../other/project/six", "../../other/simple/six",
+                                      "../..", "six/../six", "./six", "Six"}) {
+        CAPTURE(package);
+        REQUIRE(write_status_file(
+            disk, store.tree, "main",
+            R"({"format":"wheelyard.index-status/1","index":"main","sites":[{"format":"wheelyard.site/1","site":"bede",
+            "index":"main","time":"2026-11-20T11:58:00Z","cells":[{"package":")" +
+                package + R"(","version":"1","python":"3.12","state":"wanted"}]}]})"));
+        publish_pages();
+        for (const char* page : {"index.html", "main/project/index.html", "main/project/six/index.html",
+                                 "main/builds/index.html", "other/project/six/index.html",
+                                 "other/project/six/feed.xml", "other/simple/six/index.html"})
+            CHECK_MESSAGE(fs::exists(store.tree / page), page);
+    }
+    CHECK(fingerprint(store.tree).size() >= before.size());
+    check_whole(store);
+}
+
+TEST_CASE("a wheel with tags as long as its file name may be is published") {
+    StoreFixture store;
+    std::string long_tag;
+    for (int part = 0; part < 100; ++part)
+        long_tag += "_x";  // each "_" is three letters in the name of a file
+    store.add("main", "six", "1.16.0", "six-1.16.0-py3-none-linux" + long_tag + ".whl");
+    store.add("main", "six", "1.17.0", "six-1.17.0-py3" + long_tag + "-none-any.whl");
+    const auto report = publish(store.catalog, store.blobs, store.tree, {"main"}, store.clock,
+                                {.precompressed = true, .pages = true});
+    if (!report) FAIL(report.error().text());
+    CHECK(text_of(store.tree / "main/project/index.html").find("six") != std::string::npos);
+    check_whole(store);
+}
+
+TEST_CASE("a run that makes the search again may die anywhere, and the pages of sites are whole") {
+    for (std::size_t at = 0;; ++at) {
+        CAPTURE(at);
+        StoreFixture store;
+        store.add("main", "six", "1.16.0", six_wheel);
+        LocalDisk disk;
+        const auto publish_pages = [&](Disk& on) {
+            return publish_with(on, store.catalog, store.blobs, store.tree, {"main"}, store.clock,
+                                {.pages = true}, {});
+        };
+        REQUIRE(publish_pages(disk));
+        REQUIRE(write_status_file(
+            disk, store.tree, "main",
+            R"({"format":"wheelyard.index-status/1","index":"main","sites":[{"format":"wheelyard.site/1","site":"bede",
+            "index":"main","time":"2026-11-20T11:58:00Z","pythons":["3.12"],"nodes":[{"name":"gh"}]}]})"));
+        REQUIRE(publish_pages(disk));
+        // The tree of a program that wrote no pages of sites, and another search.
+        fs::remove_all(store.tree / "main/site");
+        std::ofstream(store.tree / "main/project/search.json")
+            << R"({"format":"wheelyard.search/1","projects":[]})";
+        store.add("main", "torch", "2.4.0", "torch-2.4.0-py3-none-any.whl");
+        DyingDisk dying(at, DyingDisk::Moment::before);
+        (void)publish_pages(dying);
+        REQUIRE(publish_pages(disk));
+        const std::string page = text_of(store.tree / "main/site/bede/index.html");
+        CHECK(page.find(">six</a>") != std::string::npos);
+        CHECK(page.find(">torch</a>") != std::string::npos);
+        check_whole(store);
+        if (!dying.is_dead()) break;
+    }
 }
 
 TEST_CASE("a new node type is on all pages of its index after some runs, each of bounded size") {
