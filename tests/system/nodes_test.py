@@ -415,6 +415,7 @@ class Failures(NodesCase):
     def _check_front(self, kind: str):
         project = f"by-{kind}"
         lines = lines_of(kind, ROOT / "docs/how-to/several-nodes.md")
+        self.assertIn("X-Forwarded-For", lines)  # or all strangers are one
         for address, node in (("10.0.0.11:8080", self.a), ("10.0.0.12:8080", self.b)):
             self.assertIn(address, lines)
             lines = lines.replace(address, f"127.0.0.1:{node.port}")
