@@ -3,7 +3,7 @@
 has its #pragma once and its purpose; every source opens by saying what it is for; every folder has a README.md; no
 product source compares the code of an error; nothing in the builder names a scheduler but its row; nothing names an
 accelerator but its row; nothing outside registry/blobs knows a kind of blob store or where one keeps its blobs; nothing but
-its own folders names SQLite, the engine behind the Store.
+its own folders names SQLite, the engine behind the Store; the markup of pages lies in lib/page/templates, not in C++.
 
 Scans the sources, so it needs no build:  tests/layers/check_layers.py [ROOT]
 """
@@ -51,6 +51,12 @@ BLOB_MODULE = "registry/blobs/"
 # may name it.
 ENGINE_FOLDERS = re.compile(r"registry/(\w+/)?(sqlite|postgres|database)/[^/]+")
 ENGINE_NAMED = re.compile(r"^(?![ \t]*#[ \t]*include[ \t]*<)[^\n]*?(sqlite|postgres(::|_|/\w|catalog|tasks)|-(wal|shm)\")", re.IGNORECASE | re.MULTILINE)
+# Pages for people are templates (lib/page/README.md), and two files of lib/page are their layer. A feed is XML; Markdown makes
+# markup of a README; the registry's own front pages are not templates yet. "/<index>/" names a part of an address.
+PAGE_FOLDERS = ("indexer/web/", "lib/page/", "registry/http/")
+MARKUP_FILES = ("lib/page/html.cpp", "lib/page/template.cpp", "indexer/web/feed.cpp", "indexer/web/markdown.cpp", "registry/http/front_pages.cpp")
+LITERAL = re.compile(r"""R"(?P<end>[^()\\\s]{0,16})\((?P<raw>.*?)\)(?P=end)"|"(?P<usual>(?:[^"\\\n]|\\.)*)"|'(?:[^'\\\n]|\\.)'|//[^\n]*""", re.DOTALL)
+MARKUP = re.compile(r"(?<!/)<[a-zA-Z/]")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
 
 
@@ -168,6 +174,11 @@ class Checker:
             for match in ENGINE_NAMED.finditer(COMMENT.sub(lambda comment: " " * len(comment[0]), text)):
                 self.complain(path, text, match.start(), "names the engine behind the Store: ask "
                                                          "registry/database/store.hpp")
+
+        if path.startswith(PAGE_FOLDERS) and path not in MARKUP_FILES:
+            for match in LITERAL.finditer(text):
+                if MARKUP.search(match["raw"] or match["usual"] or ""):
+                    self.complain(path, text, match.start(), "has markup: it belongs into a file of lib/page/templates")
 
     def check_pure(self, module: layer_table.Module, headers: list[str]) -> None:
         """Nothing in `module` reaches one of `headers` through any chain of includes."""

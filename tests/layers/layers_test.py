@@ -19,6 +19,7 @@ wheelyard_layer(blobs    registry/blobs/* base)
 wheelyard_layer(sqlite   registry/sqlite base)
 wheelyard_layer(database registry/database base sqlite)
 wheelyard_layer(server   registry/server base)
+wheelyard_layer(http     registry/http base)
 wheelyard_layer(registry registry  base io blobs database)
 wheelyard_layer(plan     builder/plan base io)
 wheelyard_layer(schedule builder/schedule/* base)
@@ -53,6 +54,7 @@ CLEAN = {
     "registry/blobs/store.cpp": '// Opens.\n#include "registry/blobs/folder/folder_blobs.hpp"\nFolderBlobs blobs;\n',
     "registry/blobs/folder/README.md": "Owns.\n",
     "registry/blobs/folder/folder_blobs.hpp": '// Files.\n#pragma once\nauto root = data / "blobs" / "sha256";\n',
+    "registry/http/README.md": "Owns.\n",
     "registry/main.cpp": '// Wiring.\n#include <CLI/CLI.hpp>\n#include "lib/io/json.hpp"\n',
     "registry/sqlite/README.md": "Owns.\n",
     "registry/sqlite/sqlite.hpp": '// SQLite, whose log is "-wal".\n#pragma once\n#include "lib/base/fd.hpp"\n',
@@ -131,6 +133,12 @@ BREAKAGES = [
      "registry/server.cpp:2: names the engine behind the Store"),
     ("wiring includes the engine's module", "registry/main.cpp",
      '// Wiring.\n#include "registry/sqlite/sqlite.hpp"\n', "registry/main.cpp:2: names the engine behind the Store"),
+    ("markup in the C++ of a page", "registry/http/page.cpp",
+     '// Shows <b>.\nauto text = std::string("<p class=\\"quiet\\">") + name;\n', "registry/http/page.cpp:2: has markup"),
+    ("an end tag behind a quoted mark", "registry/http/page.cpp",
+     "// Shows.\nauto text = name + '\"' + \"</td>\";\n", "registry/http/page.cpp:2: has markup"),
+    ("markup in a raw text", "registry/http/page.cpp",
+     '// Shows.\nauto text = R"(a "b"\n<br>)";\n', "registry/http/page.cpp:2: has markup"),
     ("a file that does not say what it is for", "builder/plan.cpp", "int main() {}\n", "what the file is for"),
     ("a folder without README", "registry/README.md", None, "registry/: no README.md"),
     ("another suffix would go unbuilt", "builder/plan.cc", "// Plans.\n", "sources are .hpp and .cpp"),
@@ -170,6 +178,13 @@ class LayersTest(unittest.TestCase):
     def test_blobs_may_be_counted_and_a_comment_may_say_where_they_lie(self):
         code, output = check(CLEAN | {
             "registry/server.cpp": '// TO/blobs/sha256/ab/<hash>\nauto n = {{"blobs", count}};\nblobs::SavedBlobs saved;  // to / "blobs"\n'})
+        self.assertEqual((code, output), (0, "layers: 0 complaints\n"))
+
+    def test_a_page_may_compare_and_a_feed_and_other_folders_may_have_markup(self):
+        code, output = check(CLEAN | {
+            "registry/http/page.cpp": '// <b>\nbool less = "a" <b && text == "1 < 2 /<index>/"; // "<b>"\n',
+            "registry/http/front_pages.cpp": '// Shows.\nauto text = "<p>";\n',
+            "registry/server.cpp": '// Serves.\nauto text = "<sha256>";\n'})
         self.assertEqual((code, output), (0, "layers: 0 complaints\n"))
 
     def test_a_cycle_in_the_table_is_refused(self):

@@ -15,6 +15,7 @@
 #include "indexer/tree/paths.hpp"
 #include "indexer/tree/status_file.hpp"
 #include "indexer/web/index_pages.hpp"
+#include "indexer/web/search_list.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/lock_file.hpp"
 #include "lib/base/text/url.hpp"
@@ -968,4 +969,31 @@ TEST_CASE("a bulk run writes the same tree as single runs") {
         CHECK(text_of(store.tree / "main/simple" / page) == text_of(other.tree / "main/simple" / page));
     for (const auto& entry : fs::recursive_directory_iterator(store.tree))
         CHECK_MESSAGE(entry.path().native().find(".tmp.") == std::string::npos, entry.path().native());
+}
+
+TEST_CASE("a damaged file of the search fails one run, and the next makes all of the search again") {
+    StoreFixture store;
+    store.add("main", "six", "1.16.0", six_wheel);
+    store.add("main", "torch", "2.4.0", "torch-2.4.0-cp312-cp312-linux_aarch64.whl");
+    const auto publish_pages = [&] {
+        return publish(store.catalog, store.blobs, store.tree, {"main"}, store.clock, {.pages = true});
+    };
+    REQUIRE(publish_pages());
+    const fs::path folder = store.tree / "main/project";
+    const fs::path shard = folder / shard_file("name=");
+    const fs::path top = folder / search_page_file;
+    REQUIRE(text_of(shard).find("torch") != std::string::npos);
+    REQUIRE(fs::exists(top));
+    std::ofstream(shard, std::ios::trunc) << "{";
+    store.add("main", "six", "1.17.0", "six-1.17.0-py3-none-any.whl");
+    const auto failed = publish_pages();
+    REQUIRE(!failed);
+    CHECK(failed.error().code == "search.format");
+    CHECK(!fs::exists(top));
+    CHECK(text_of(shard) == "{");  // nothing was built on it
+    REQUIRE(publish_pages());
+    CHECK(fs::exists(top));
+    CHECK(text_of(shard).find("torch") != std::string::npos);
+    CHECK(text_of(shard).find("1.17.0") != std::string::npos);
+    check_whole(store);
 }
