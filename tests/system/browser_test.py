@@ -2,6 +2,7 @@
 by keyboard alone, without scripts, on a phone; axe-core finds no barrier on any page. system/pages has more, for full runs."""
 
 import contextlib
+import hashlib
 import json
 import re
 import shutil
@@ -460,6 +461,27 @@ class BrowserTest(unittest.TestCase):
         browser.run("document.querySelector('#audit').reset()")
         browser.find("#audit [name=action]").send_keys("file yanked", Keys.ENTER)
         wait_until(lambda: set(kinds()) == {"file yanked"})
+
+    def test_an_operator_reads_what_a_file_was_built_from(self):
+        browser = self.browser
+        self.addCleanup(browser.run, "sessionStorage.clear()")
+        path = Wheel("traced", "1.0").write(self.folder)
+        stated = {"format": "wheelyard.provenance/1", "site": "bede", "wheel": {"filename": path.name, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()},
+                  "source": {"kind": "sdist", "origin": "https://code.example.org/traced-1.0.tar.gz"}}
+        status, problem = RawUpload(self.farm, self.farm.create_token("lab", actions=("upload",), projects=("*",)), path, "lab", wheelyard_provenance=json.dumps(stated)).send()
+        self.assertEqual(status, 200, problem)
+        token = self.farm.create_token("*", name="reader", actions=("quarantine", "delete", "read"), projects=("*",))
+        browser.open(PAGES["operators"])
+        browser.find("[name=token]").clear()
+        browser.find("[name=token]").send_keys(token, Keys.ENTER)
+        wait_until(lambda: browser.find("#find").is_displayed())
+        for name, shown in ((path.name, "source https://code.example.org/traced-1.0.tar.gz, built at bede"), ("tqdm-4.67.0-py3-none-any.whl", "provenance")):
+            field = browser.find("#find [name=file]")
+            field.clear()
+            field.send_keys(name, Keys.ENTER)
+            wait_until(lambda: browser.texts("#files tbody th") == [name])
+            browser.find(f'#files [aria-label="Source of {name}"]').click()
+            wait_until(lambda: any(text.startswith(name + ": ") and shown in text for text in browser.texts("#lists > p")))
 
     def test_an_operator_approves_what_a_stranger_asks_for_and_refuses_the_other(self):
         browser = self.browser

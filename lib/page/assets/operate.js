@@ -192,6 +192,17 @@
     });
     return made;
   };
+  // What the uploader stated, in a sentence above the list; a wheel without a statement has the server's answer there.
+  const source_of = ({filename, index}) => {
+    const made = element("button", "Source");
+    made.type = "button";
+    made.setAttribute("aria-label", "Source of " + filename);
+    made.addEventListener("click", () => call(folder_of(index) + "/files/" + encodeURIComponent(filename) + "/provenance")
+      .then(({source = {}, site, program, attempt}) => [source.origin && "source " + source.origin, source.sha256 && "SHA-256 " + source.sha256,
+        site && "built at " + site, program && "by " + program, attempt && "attempt " + attempt].filter(Boolean).join(", "), error => error.message)
+      .then(text => note_above("files", filename + ": " + text)));
+    return made;
+  };
   const files = async () => {
     const name = find.elements.namedItem("file").value.trim();
     note_above("files", "");
@@ -203,7 +214,7 @@
     if (found.length > max_shown) note_above("files", "More than " + max_shown + " files begin so: type more of the name.");
     return found.slice(0, max_shown).map(file => row([file.filename, link_to(file.index + "/project/" + file.project, file.index), file.state, size(file.size_bytes),
       file.uploaded_by + ", " + day(file.uploaded), file.state_reason || file.yanked_reason || "",
-      history_of(file.filename)]));
+      [history_of(file.filename), " ", source_of(file)]]));
   };
   // The newest that pass the filter, of at most some thousand events; the button goes on with those before them.
   let older_than = null;
