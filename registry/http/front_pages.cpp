@@ -1,14 +1,13 @@
 // Small HTML pages; every variable part is escaped.
 #include "registry/http/front_pages.hpp"
 
-#include <tuple>
 #include <utility>
 
 #include "lib/base/text/encoding.hpp"
-#include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
 #include "lib/page/frame.hpp"
 #include "lib/page/search_form.hpp"
+#include "lib/page/template.hpp"
 #include "lib/simple/client_config.hpp"
 
 namespace wheelyard::http {
@@ -82,49 +81,10 @@ std::string render_problem_page(const page::Farm& farm, std::string_view root, c
 }
 
 std::string render_operators_page(const page::Farm& farm, std::string_view root) {
-    page::Html html(
-        "<h1>For operators</h1>\n<p class=\"lead\">Requests that await approval, files in quarantine, "
-        "storage, indexes, tokens, nodes and the last changes, "
-        "with a token that may see them. It stays in this tab. The commands <code>wheelyard-registry "
-        "files</code>, <code>storage</code>, <code>index</code>, <code>token</code> and <code>audit</code> "
-        "do "
-        "the same.</p>\n"
-        "<noscript><p class=\"note\">This page needs JavaScript. The commands do the same "
-        "without.</p></noscript>\n"
-        "<form id=\"operate\" class=\"search\" hidden>\n"
-        "<label>Token <input name=\"token\" type=\"password\" required autocomplete=\"off\"></label>\n"
-        "<label>Index <input name=\"index\" list=\"known\" autocomplete=\"off\" "
-        "placeholder=\"all\"></label>\n"
-        "<datalist id=\"known\"></datalist>\n"
-        "<label class=\"wide\">Reason for a change <input name=\"reason\" maxlength=\"500\" "
-        "autocomplete=\"off\"></label>\n<button>Show</button>\n</form>\n"
-        "<p id=\"operate-answer\" class=\"quiet\" role=\"status\"></p>\n<div id=\"lists\" hidden>\n");
-    constexpr std::string_view file_columns = "File|Index|Size|Uploaded|Why|Change";
-    constexpr std::string_view request_columns = "Wheel|Index|Python|From|Asked by|Decision";
-    constexpr std::string_view storage_columns = "Project or index|Files|Size|Share|Newest";
-    constexpr std::string_view index_columns = "Name|Title|Read by|State|Quota|Sdists|Change";
-    constexpr std::string_view token_columns = "Name|ID|Indexes|Projects|Actions|State|Change";
-    constexpr std::string_view node_columns = "Name|Role|Lease|Shows event";
-    constexpr std::string_view change_columns = "Time|Change|Index|What|Who|Why";
-    for (const auto& [id, title, columns] :
-         {std::tuple("requests", "Awaiting approval", request_columns),
-          std::tuple("quarantine", "In quarantine", file_columns),
-          std::tuple("storage", "Storage", storage_columns), std::tuple("indexes", "Indexes", index_columns),
-          std::tuple("tokens", "Tokens", token_columns), std::tuple("nodes", "Nodes", node_columns),
-          std::tuple("changes", "The last changes", change_columns)}) {
-        html.add("<h2>").text(title).add(
-            "</h2>\n<p class=\"quiet\" hidden></p>\n<div class=\"scroll\" role=\"region\" tabindex=\"0\" "
-            "aria-label=\"");
-        html.text(title).add("\">\n<table id=\"").text(id).add("\"><thead><tr>");
-        for (const std::string_view column : base::split(columns, '|'))
-            html.add("<th scope=\"col\">").text(column).add("</th>");
-        html.add("</tr></thead>\n<tbody></tbody></table>\n</div>\n");
-    }
-    html.add("</div>\n");
     page::Frame frame = server_frame(farm, root, "For operators");
     frame.scripts = {"common.js", "operate.js"};
     frame.data_root = root;
-    return page::render_page(frame, html);
+    return page::render_page(frame, page::named_template("operators.html").render({}));
 }
 
 std::string render_missing_project_page(const page::Farm& farm, std::string_view root, std::string_view index,

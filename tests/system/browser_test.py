@@ -2,6 +2,7 @@
 by keyboard alone, without scripts, on a phone; axe-core finds no barrier on any page. system/pages has more, for full runs."""
 
 import contextlib
+import hashlib
 import json
 import re
 import shutil
@@ -413,13 +414,74 @@ class BrowserTest(unittest.TestCase):
             field.clear()
             field.send_keys(index, Keys.ENTER)
             wait_until(lambda: any("tqdm" in text for text in browser.texts("#quarantine tbody th")) == shown)
-        self.assertEqual(browser.texts("#quarantine tbody td"), ["None."])
+        wait_until(lambda: browser.texts("#quarantine tbody td") == ["None."])  # empty until the answer is there
         # A wrong token shows nothing of the one before it.
         field = browser.find("[name=token]")
         field.clear()
         field.send_keys("wy_wrong", Keys.ENTER)
         wait_until(lambda: len(browser.texts("#tokens tbody td")) == 1 and len(browser.texts("#storage tbody td")) == 1)
         self.assertEqual(browser.texts("#indexes tbody th"), [])
+
+    def test_an_operator_sees_agents_and_failures_of_all_indexes_and_finds_a_file_and_its_history(self):
+        browser, wheel = self.browser, "dask-2026.10.0-py3-none-any.whl"  # which no other test changes
+        self.addCleanup(browser.run, "sessionStorage.clear()")
+        silent = {"format": "wheelyard.site/1", "site": "zuse", "index": "lab", "time": "2026-01-02T03:04:05.000000Z", "pythons": [], "nodes": [], "cells": [], "attempts": []}
+        report_sites(self.farm, self.farm.create_token("lab", actions=("upload",), projects=("*",)), {"zuse": silent})
+        keeper = self.farm.create_token("*", name="keeper", actions=("yank", "quarantine", "delete", "read", "audit"), projects=("*",))
+        for verb in ("yank", "unyank") * 26:  # more than are shown at once
+            urllib.request.urlopen(urllib.request.Request(
+                f"{self.farm.url}/api/v1/indexes/bede-gh200/files/{wheel}/{verb}", data=b'{"format": "wheelyard.change/1", "reason": "a trial"}',
+                headers={"Authorization": f"Bearer {keeper}"})).close()
+        browser.open(PAGES["operators"])
+        browser.find("[name=token]").clear()
+        browser.find("[name=token]").send_keys(keeper, Keys.ENTER)
+        wait_until(lambda: len(browser.texts("#agents tbody th")) == 3)
+        # Those that are late come first, whatever their names.
+        self.assertEqual(list(zip(browser.texts("#agents tbody th"), browser.texts("#agents .state"))), [("archer2", "late"), ("zuse", "late"), ("bede", "reports")])
+        wait_until(lambda: any("horovod 0.28.1" in text for text in browser.texts("#failures tbody th")))
+        wait_until(lambda: browser.find("#find").is_displayed())
+        browser.find("#find [name=file]").send_keys("dask-20", Keys.ENTER)
+        wait_until(lambda: wheel in browser.texts("#files tbody th"))
+        self.assertEqual(browser.texts("#files tbody td:nth-child(3)"), ["active"])
+        self.assertTrue(browser.texts("#files tbody td:nth-child(5)")[0].startswith("sample, "))
+        browser.find(f'#files [aria-label="Changes of {wheel}"]').click()
+        wait_until(lambda: set(browser.texts("#changes tbody td:nth-child(4)")) == {wheel})
+        kinds = lambda: browser.texts("#changes tbody td:nth-child(2)")
+        self.assertEqual((len(kinds()), "file added" in kinds()), (50, False))
+        browser.find("#audit [name=older]").click()
+        wait_until(lambda: "file added" in kinds())
+        self.assertFalse(browser.find("#audit [name=older]").is_displayed())
+        who = lambda: set(browser.texts("#changes tbody td:nth-child(5)"))
+        browser.find("#audit [name=who]").send_keys("sample", Keys.ENTER)
+        wait_until(lambda: who() == {"sample"})
+        self.assertEqual(kinds(), ["file added"])
+        browser.run("document.querySelector('#audit [name=until]').value = '2000-01-01'")
+        browser.find("#audit [name=who]").send_keys(Keys.ENTER)
+        wait_until(lambda: browser.texts("#changes tbody td") == ["None."])
+        browser.run("document.querySelector('#audit').reset()")
+        browser.find("#audit [name=action]").send_keys("file yanked", Keys.ENTER)
+        wait_until(lambda: set(kinds()) == {"file yanked"})
+
+    def test_an_operator_reads_what_a_file_was_built_from(self):
+        browser = self.browser
+        self.addCleanup(browser.run, "sessionStorage.clear()")
+        path = Wheel("traced", "1.0").write(self.folder)
+        stated = {"format": "wheelyard.provenance/1", "site": "bede", "wheel": {"filename": path.name, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()},
+                  "source": {"kind": "sdist", "origin": "https://code.example.org/traced-1.0.tar.gz"}}
+        status, problem = RawUpload(self.farm, self.farm.create_token("lab", actions=("upload",), projects=("*",)), path, "lab", wheelyard_provenance=json.dumps(stated)).send()
+        self.assertEqual(status, 200, problem)
+        token = self.farm.create_token("*", name="reader", actions=("quarantine", "delete", "read"), projects=("*",))
+        browser.open(PAGES["operators"])
+        browser.find("[name=token]").clear()
+        browser.find("[name=token]").send_keys(token, Keys.ENTER)
+        wait_until(lambda: browser.find("#find").is_displayed())
+        for name, shown in ((path.name, "source https://code.example.org/traced-1.0.tar.gz, built at bede"), ("tqdm-4.67.0-py3-none-any.whl", "provenance")):
+            field = browser.find("#find [name=file]")
+            field.clear()
+            field.send_keys(name, Keys.ENTER)
+            wait_until(lambda: browser.texts("#files tbody th") == [name])
+            browser.find(f'#files [aria-label="Source of {name}"]').click()
+            wait_until(lambda: any(text.startswith(name + ": ") and shown in text for text in browser.texts("#lists > p")))
 
     def test_an_operator_approves_what_a_stranger_asks_for_and_refuses_the_other(self):
         browser = self.browser

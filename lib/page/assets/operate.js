@@ -1,5 +1,5 @@
-// The page for operators: files in quarantine, storage, indexes, tokens, nodes, the last changes, each through the API of this
-// server. The token stays in this tab (sessionStorage) and is sent as Bearer; there is no cookie for another site to use.
+// The page for operators: agents, failures, files in quarantine, storage, indexes, tokens, nodes, changes, each through the
+// API of this server. The token stays in this tab (sessionStorage) and is sent as Bearer; there is no cookie for another site to use.
 "use strict";
 (() => {
   const form = document.getElementById("operate");
@@ -7,7 +7,8 @@
   const answer = document.getElementById("operate-answer");
   const server = new URL(document.body.dataset.root, location.href);
   const token_key = "wheelyard-token";
-  const max_pages = 5, newest_changes = 50;
+  const max_pages = 5, newest_changes = 50, max_events = 1000, max_shown = 50;
+  const find = document.getElementById("find"), audit = document.getElementById("audit");
   const field = name => form.elements.namedItem(name);
   const element = yard.element;
   const say = (text, is_error) => yard.say(answer, text, is_error);
@@ -160,11 +161,85 @@
          button("Refuse", "Refuse " + name, () => change(at + "reject"), "danger")]]);
     });
   };
-  const changes = async () => (await call("api/v1/audit?newest=" + newest_changes)).events.reverse().map(event =>
-    row([day(event.time), event.kind.replaceAll("_", " "), event.index, event.filename || event.project, event.actor, event.reason]));
+  // The late ones first.
+  const agents = async () => (await call("api/v1/sites")).sites
+    .sort((one, other) => other.late - one.late || one.site.localeCompare(other.site))
+    .map(site => row([site.site, link_to(site.index + "/builds", site.index), yard.time(site.time), site.next_tick ? yard.time(site.next_tick) : "",
+      element("span", site.late ? "late" : "reports", "state " + (site.late ? "failed" : "have"))]));
+  // An index also lists the builds of its staging index: each is shown once.
+  const failures = async () => {
+    note_above("failures", "");
+    const since = Date.now() - 7 * 86400e3, seen = new Set();
+    const failed = (await of_indexes(async index => (await call(folder_of(index) + "/builds")).builds.map(build => ({...build, index})))).flat()
+      .filter(({state, ended, site, id}) => state === "failed" && Date.parse(ended) > since && !seen.has(site + "/" + id) && seen.add(site + "/" + id))
+      .sort((one, other) => Date.parse(other.ended) - Date.parse(one.ended));
+    if (failed.length > max_shown) note_above("failures", failed.length + " builds failed; the newest " + max_shown + " are shown.");
+    return failed.slice(0, max_shown).map(build => {
+      const page = element("a", [build.package, build.version, build.python, build.accelerator].filter(Boolean).join(" "));
+      page.href = new URL(encodeURIComponent(build.index) + "/builds/build.html?" + new URLSearchParams({site: build.site, id: build.id}), server);
+      return row([page, build.site, build.index, yard.time(build.ended), build.cause ?? "", build.remedy ?? ""]);
+    });
+  };
+  const history_of = name => {
+    const made = element("button", "History");
+    made.type = "button";
+    made.setAttribute("aria-label", "Changes of " + name);
+    made.addEventListener("click", () => {
+      audit.reset();
+      audit.elements.namedItem("what").value = name;
+      document.getElementById("changes").scrollIntoView();
+      return fill("changes", () => changes());
+    });
+    return made;
+  };
+  // What the uploader stated, in a sentence above the list; a wheel without a statement has the server's answer there.
+  const source_of = ({filename, index}) => {
+    const made = element("button", "Source");
+    made.type = "button";
+    made.setAttribute("aria-label", "Source of " + filename);
+    made.addEventListener("click", () => call(folder_of(index) + "/files/" + encodeURIComponent(filename) + "/provenance")
+      .then(({source = {}, site, program, attempt}) => [source.origin && "source " + source.origin, source.sha256 && "SHA-256 " + source.sha256,
+        site && "built at " + site, program && "by " + program, attempt && "attempt " + attempt].filter(Boolean).join(", "), error => error.message)
+      .then(text => note_above("files", filename + ": " + text)));
+    return made;
+  };
+  const files = async () => {
+    const name = find.elements.namedItem("file").value.trim();
+    note_above("files", "");
+    if (!name) return [];
+    // The list begins after a name: the last one that is before all that begin so.
+    const before = name.slice(0, -1) + String.fromCharCode(name.charCodeAt(name.length - 1) - 1) + "~";
+    const found = (await of_indexes(async index => (await call(folder_of(index) + "/files?after=" + encodeURIComponent(before))).files
+      .filter(file => file.filename.startsWith(name)).map(file => ({...file, index})))).flat();
+    if (found.length > max_shown) note_above("files", "More than " + max_shown + " files begin so: type more of the name.");
+    return found.slice(0, max_shown).map(file => row([file.filename, link_to(file.index + "/project/" + file.project, file.index), file.state, size(file.size_bytes),
+      file.uploaded_by + ", " + day(file.uploaded), file.state_reason || file.yanked_reason || "",
+      [history_of(file.filename), " ", source_of(file)]]));
+  };
+  // The newest that pass the filter, of at most some thousand events; the button goes on with those before them.
+  let older_than = null;
+  const changes = async (below = null) => {
+    const [who, action, what, since, until] = ["who", "action", "what", "since", "until"].map(name => audit.elements.namedItem(name).value.trim());
+    const has = (text, part) => (text ?? "").toLowerCase().includes(part.toLowerCase());
+    const passes = event => has(event.actor, who) && has(event.kind.replaceAll("_", " "), action.replaceAll("_", " ")) &&
+      (has(event.filename, what) || has(event.project, what)) && (!since || event.time.slice(0, 10) >= since) && (!until || event.time.slice(0, 10) <= until);
+    const step = who || action || what || since || until ? max_events : newest_changes;
+    const shown = [];
+    for (let page = 0; page < max_pages && shown.length < max_shown && below !== 1; ++page) {
+      const after = below === null ? null : Math.max(0, below - 1 - step), end = below ?? Infinity;
+      const events = (await call("api/v1/audit?" + (after === null ? "newest=" + step : "after=" + after))).events.filter(event => event.serial < end);
+      shown.push(...events.filter(passes).reverse());
+      below = after === 0 || (since && events[0]?.time.slice(0, 10) < since) ? 1 : events[0]?.serial ?? 1;
+    }
+    if (shown.length > max_shown) below = shown[max_shown - 1].serial;
+    older_than = below;
+    audit.elements.namedItem("older").hidden = below === 1;
+    return shown.slice(0, max_shown).map(event =>
+      row([day(event.time), event.kind.replaceAll("_", " "), event.index, event.filename || event.project, event.actor, event.reason]));
+  };
 
-  const lists = {requests, quarantine, storage, indexes, tokens, nodes, changes};
-  const show = () => Promise.all(Object.entries(lists).map(([id, rows]) => fill(id, rows)))
+  const lists = {agents, failures, requests, quarantine, storage, files, indexes, tokens, nodes, changes};
+  const show = () => Promise.all(Object.entries(lists).map(([id, rows]) => fill(id, () => rows())))
     .then(() => { document.getElementById("lists").hidden = false; });
   // Those that everybody sees, and those that the token may change, such as a staging index.
   const list_indexes = () => Promise.all([call("").then(data => data.indexes.map(index => index.name)),
@@ -187,7 +262,10 @@
   });
   field("index").addEventListener("change", () => {
     yard.address({index: field("index").value.trim()});
-    return Promise.all([fill("requests", requests), fill("quarantine", quarantine), fill("storage", storage)]);
+    return Promise.all([fill("failures", failures), fill("files", files), fill("requests", requests), fill("quarantine", quarantine), fill("storage", storage)]);
   });
+  find.addEventListener("submit", event => { event.preventDefault(); return fill("files", files); });
+  audit.addEventListener("submit", event => { event.preventDefault(); return fill("changes", () => changes()); });
+  audit.elements.namedItem("older").addEventListener("click", () => fill("changes", () => changes(older_than)));
   if (field("token").value) form.requestSubmit();
 })();
