@@ -115,7 +115,7 @@ def attack(name: str, code: str, at_import: bool = False, **members: bytes) -> S
 
 FORKS = "import os, time\nwhile True:\n  try: os.fork()\n  except OSError: time.sleep(0.01)"
 MEMORY = "held = []\nwhile True: held.append(b'x' * (16 << 20))"
-DISK = "import os\nfor number in range(400):\n  with open(str(number), 'wb') as file: os.posix_fallocate(file.fileno(), 0, 64 << 20)"
+DISK = "import os\nfor number in range(100):\n  with open(str(number), 'wb') as file: os.posix_fallocate(file.fileno(), 0, 64 << 20)"
 DAEMON = ("import os, time\nif os.fork() == 0:\n  os.setsid()\n  if os.fork() == 0: time.sleep(3600)\n  os._exit(0)\nos.wait()")
 
 
