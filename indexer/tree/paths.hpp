@@ -31,7 +31,7 @@ inline constexpr std::string_view provenance_suffix = ".prov";
                                               std::string_view project);
 [[nodiscard]] std::string file_text(const std::filesystem::path& tree, const catalog::FileRow& row);
 
-// Pages for people (view "pages"): TREE/<index>/project/<name>/, and of the whole index TREE/<index>/project/,
+// The web UI (view "pages"): TREE/<index>/project/<name>/, and of the whole index TREE/<index>/project/,
 // TREE/<index>/builds/ and TREE/<index>/site/, with a folder for each site.
 inline constexpr std::string_view feed_page = "feed.xml";
 [[nodiscard]] std::filesystem::path web_folder(const std::filesystem::path& tree, std::string_view index,

@@ -55,7 +55,7 @@ class StoreTest(OldDataCase):
         cls.everything = cls.was["tokens"]["everything"]
 
     def test_every_page_and_file_is_served_as_it_was(self):
-        deadline = time.monotonic() + WAIT_S  # the pages for people come after the start
+        deadline = time.monotonic() + WAIT_S  # the web UI comes after the start
         while self.farm.get(f"/{INDEX}/project/search.name=.json")[0] != 200:
             self.assertLess(time.monotonic(), deadline)
             time.sleep(0.05)  # nothing announces it
