@@ -358,7 +358,7 @@ void TaskLeases::hide_secrets_of(wire::Outcome& outcome) const {
     const auto secrets = secrets_of(parts_.site);
     if (!secrets) why.first_error.clear();  // what cannot be hidden is not sent
     for (std::string* text : {&why.error.sentence, &why.error.value, &why.error.advice, &why.first_error})
-        *text = hide_secrets(std::move(*text), secrets.value_or(std::vector<std::string>()));
+        *text = hide_secrets(*text, secrets.value_or(std::vector<std::string>()));
 }
 
 bool TaskLeases::end(const ClaimRecord& record, wire::Outcome outcome) {

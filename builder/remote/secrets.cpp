@@ -72,7 +72,7 @@ base::Result<std::vector<std::string>> secrets_of(const Site& site) {
     return secrets;
 }
 
-std::string hide_secrets(std::string text, const std::vector<std::string>& secrets) {
+std::string hide_secrets(const std::string& text, const std::vector<std::string>& secrets) {
     std::string shown;
     std::size_t at = 0;
     for (const Range& range : find_secrets(text, secrets)) {

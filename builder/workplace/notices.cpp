@@ -53,8 +53,8 @@ std::vector<notify::Notice> notices_of(const TickReport& report, const std::vect
                            cell.name + " is given up: " + cell.reason});
     }
     for (notify::Notice& notice : notices) {
-        notice.sentence = hide_secrets(std::move(notice.sentence), secrets);
-        notice.cause = hide_secrets(std::move(notice.cause), secrets);
+        notice.sentence = hide_secrets(notice.sentence, secrets);
+        notice.cause = hide_secrets(notice.cause, secrets);
     }
     return notices;
 }
