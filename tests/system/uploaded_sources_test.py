@@ -13,10 +13,10 @@ from pathlib import Path
 from support.asker import Asker
 from support.case import FarmCase, main
 from support.clients import installed_value, pip_install, twine_upload
-from support.farm import INDEX, Farm
+from support.farm import CLIENTS, INDEX, Farm
 from support.package_index import PackageIndex, write_sdist
 from support.sdists import OWN, Sdist
-from support.site import PYTHON, PYTHON_VERSION, Site
+from support.site import PYTHON, PYTHON_VERSION, VENV_PYTHON, Site
 
 OURS = "ours"  # takes the sdists
 BWRAP = shutil.which("bwrap") or ""
@@ -78,11 +78,14 @@ def why_no_namespace() -> str:
     return "" if tried.returncode == 0 else f"bubblewrap makes no namespace here: {tried.stderr.strip()}"
 
 
-UPLOADED_SOURCES = f'[uploaded_sources]\nbubblewrap = "{BWRAP}"\n'
-LIMITS = UPLOADED_SOURCES + "processes = 150\nmemory_mib = 400\ndisk_gib = 1\nshm_mib = 16\n"
 # What the agent runs as where the tests run as root: root builds no uploaded sources.
 NOBODY = 65534
 AS_NOBODY = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"] if os.geteuid() == 0 else []
+ALONE = f'[uploaded_sources]\nbubblewrap = "{BWRAP}"\n'
+# The quick Python lies outside what such builds may read; where the agent itself cannot run it, all take the machine's.
+QUICK = VENV_PYTHON != PYTHON and subprocess.run([*AS_NOBODY, VENV_PYTHON, "-c", ""], capture_output=True, check=False).returncode == 0
+UPLOADED_SOURCES = ALONE + (f'readable = ["{CLIENTS}"]\n' if QUICK else "")
+LIMITS = "processes = 150\nmemory_mib = 400\ndisk_gib = 1\nshm_mib = 16\n"
 
 
 class UsersSite(Site):
@@ -133,8 +136,8 @@ class UploadedSourcesTest(FarmCase):
         self.farm.start()
 
     def agent(self, more: str = UPLOADED_SOURCES, name: str = "site") -> Site:
-        # The real Python: what these builds see of the machine is tested.
-        site = UsersSite(self.farm, self.sources, self.build_token, {}, registry='claim_tasks = "any"', name=name, python=PYTHON)
+        python = VENV_PYTHON if QUICK and str(CLIENTS) in more else PYTHON
+        site = UsersSite(self.farm, self.sources, self.build_token, {}, registry='claim_tasks = "any"', name=name, python=python)
         site.file.write_text(site.file.read_text() + "\n" + more)
         return site.hand_over()
 
@@ -171,7 +174,7 @@ class UploadedSourcesTest(FarmCase):
         self.assertEqual((task["asked_by"], task["approved_by"]), ("author", ""))
         words = ("add", INDEX, "yard-up", "1.0", "--python", PYTHON_VERSION, "--source", OURS)
         self.assertEqual(json.loads(self.asker.say(*words, "--json"))["id"], task["id"])  # asked for by hand, it is the same
-        site = self.agent()
+        site = self.agent(ALONE)  # with the machine's own Python, and nothing else to read
         self.assert_ran(site.builder("run"))
         self.assertEqual((self.asker.show(task["id"])["state"], site.attempts()), ("awaits_approval", []))
         self.assert_failed(self.asker.run("approve", task["id"]), "does not permit this action")
@@ -188,7 +191,7 @@ class UploadedSourcesTest(FarmCase):
         self.assert_ran(site.builder("plan", "--explain"), "Tasks with uploaded sources are claimed")
 
     def test_a_malicious_build_sees_no_secret_and_no_other_attempt(self):
-        site = self.agent(LIMITS)
+        site = self.agent(UPLOADED_SOURCES + LIMITS)
         write_sdist(self.sources.folder, "yard-one", "1.0")  # an ordinary build of this agent, before
         self.asker.ask_for("yard-one")
         self.assert_ran(site.builder("run"))
@@ -203,7 +206,7 @@ class UploadedSourcesTest(FarmCase):
             "loopback": "URLError", "registry": "URLError", "shm": "OSError", "outside": ["OSError"] * 3, "wheelhouse": "OSError"})
 
     def test_hostile_builds_end_at_their_limits_and_the_next_build_goes_on(self):
-        site = self.agent(LIMITS)
+        site = self.agent(UPLOADED_SOURCES + LIMITS)
         listener = self.enterContext(socket.create_server(("127.0.0.1", 0)))
         listener.setblocking(False)
         address = f"http://127.0.0.1:{listener.getsockname()[1]}/x-1.0-py3-none-any.whl"
@@ -261,7 +264,7 @@ class UploadedSourcesTest(FarmCase):
         self.assertIn("does not say how uploaded sources are separated", report["reason"])
         self.assert_ran(site.builder("plan", "--explain"), "Tasks with uploaded sources are not claimed", "add [uploaded_sources]")
         with self.subTest("its token would be readable"):
-            other = self.agent(UPLOADED_SOURCES + f'readable = ["{self.farm.folder}"]\n', name="other")
+            other = self.agent(ALONE + f'readable = ["{self.farm.folder}"]\n', name="other")
             self.assert_ran(other.builder("run"))
             self.assertIn("could read the", self.asker.show(task["id"])["reason"])
             self.assertEqual(other.attempts(), [])

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from support.case import FarmCase, main
 from support.farm import COMMAND_TIMEOUT_S
-from support.package_index import PackageIndex, write_sdist
+from support.package_index import PackageIndex
+from support.sdists import OWN, Sdist
 from support.site import PYTHON_VERSION, Site
 from support.wheels import Wheel
 
@@ -51,13 +52,11 @@ class WheelhouseTest(FarmCase):
         self.sources = PackageIndex(self.folder / "sources")
         self.sources.__enter__()
         self.addCleanup(self.sources.__exit__)
-        write_sdist(self.sources.folder, "yard-tool", "2.0", value=3)  # no wheel of it anywhere
-        part = write_project(self.folder / "part", "yard-part")
-        (part / "pyproject.toml").write_text('[build-system]\nrequires = ["setuptools"]\nbuild-backend = "setuptools.build_meta"\n')
-        (part / "setup.py").write_text('from setuptools import setup\nsetup(name="yard-part", version="3.1", packages=["yard_part"], '
-                                       'install_requires=["yard-deep"])\n')
-        (part / "yard_part" / "__init__.py").write_text("import yard_deep\nvalue = yard_deep.value\n")
-        pack(part, self.sources.folder / "yard_part-3.1.tar.gz")
+        # Neither has a wheel anywhere; their back ends need no setuptools, which the projects bring.
+        Sdist("yard_tool", "2.0", value=3).write(self.sources.folder)
+        own = OWN.format(name="yard_part", version="3.1").replace('Version: {version}\\n"', 'Version: {version}\\nRequires-Dist: yard-deep\\n"')
+        self.assertIn("Requires-Dist", own)
+        Sdist("yard_part", "3.1", **{"own.py": own.encode(), "yard_part.py": b"import yard_deep\nvalue = yard_deep.value\n"}).write(self.sources.folder)
         Wheel("yard-deep", value=77).write(self.sources.folder)
 
     def build_without_network(self, name: str, source: str, gathered: str = "yard_tool yard_part yard_deep"):
