@@ -67,7 +67,7 @@ base::Status LogSender::send(const std::vector<Attempt>& attempts, const std::ve
     known_ = text ? parse_sent_logs(*text) : SentLogs();
     const std::string before = text.value_or("");
     if (known_.since == 0) known_.since = now;
-    const auto sent = send_all(attempts, secrets);
+    auto sent = send_all(attempts, secrets);
     if (sent && !is_absent_) known_.since = std::max(known_.since, now);
     const std::string after = render_sent_logs(known_);
     if (after != before) WHEELYARD_TRY(base::replace_file(file, after));
