@@ -109,7 +109,7 @@ bool is_kept_whole(const fs::path& folder) {
 
 // The index's folder. One that a version with another hash made is taken over by its readable name.
 fs::path kept_folder(const fs::path& cache, const std::string& simple_url) {
-    const fs::path folder = index_folder(cache, simple_url);
+    fs::path folder = index_folder(cache, simple_url);
     std::error_code error;
     if (fs::exists(folder, error)) return folder;
     const std::string name = folder.filename().native();
