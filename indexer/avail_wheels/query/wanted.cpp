@@ -93,7 +93,7 @@ std::string misspelt_version(std::string_view text) {
     if (name.empty() || version_begin == std::string_view::npos) return {};
     const auto sign = base::trim(rest.substr(0, version_begin));
     const auto version = base::trim(rest.substr(version_begin));
-    if (version == "latest" || version == "newest") return "The newest version needs no condition: " + name;
+    if (version == "latest" || version == "newest") return name + " alone lists the newest version";
     if (sign.starts_with("==")) return {};
     const auto plain = version.ends_with(".*") ? version.substr(0, version.size() - 2) : version;
     if (wheel::Version::parse(plain))
