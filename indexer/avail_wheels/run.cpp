@@ -117,37 +117,6 @@ fs::path cache_of_wheels(const Options& options, const World& world) {
     return folder / "wheels" / (base::hash_text_hex(places) + ".json");
 }
 
-// Reads the wheels that may be listed, of a folder without a catalogue: of each project the newest first.
-void read_wheels(std::vector<Candidate>& offered, const Query& query, const Options& options,
-                 const World& world) {
-    Query by_name = query;
-    by_name.suits = nullptr;
-    Filter filter(by_name);
-    std::vector<Candidate*> wanted;
-    for (auto& candidate : offered) {
-        if (filter.lists(candidate)) wanted.push_back(&candidate);
-    }
-    std::stable_sort(wanted.begin(), wanted.end(), [](const Candidate* a, const Candidate* b) {
-        return a->release->key != b->release->key ? a->release->key < b->release->key
-                                                  : a->release->version > b->release->version;
-    });
-    std::vector<std::pair<std::size_t, Candidate*>> by_age;  // 0: of its project's newest version
-    for (std::size_t i = 0, age = 0; i < wanted.size(); ++i) {
-        if (i > 0 && is_other_project(*wanted[i], *wanted[i - 1])) {
-            age = 0;
-        } else if (i > 0 && wanted[i]->release->version != wanted[i - 1]->release->version) {
-            ++age;
-        }
-        by_age.emplace_back(age, wanted[i]);
-    }
-    std::stable_sort(by_age.begin(), by_age.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
-    WheelReading reading(world.read_wheel, cache_of_wheels(options, world));
-    for (const auto& [age, candidate] : by_age)
-        reading.add_facts(*candidate);
-    reading.keep();
-}
-
 base::Result<std::vector<Candidate>> read_folders(const Options& options, const std::vector<Wanted>& wanted) {
     return options.find_links.empty() ? read_wheelhouse(options.wheelhouse, wanted)
                                       : read_find_links(options.find_links, wanted);
@@ -212,18 +181,33 @@ base::Result<Found> find_wheels(const Options& options, const World& world, bool
     std::vector<Candidate> offered;
     if (options.index_url.empty()) {
         WHEELYARD_ASSIGN(offered, read_folders(options, query.wanted));
-        if (judging != nullptr) read_wheels(offered, query, options, world);
     } else {
         WHEELYARD_ASSIGN(offered, read_index(world.get, options.index_url, query.wanted));
     }
+    std::optional<WheelReading> reading;
+    if (judging != nullptr && options.index_url.empty())
+        reading.emplace(world.read_wheel, cache_of_wheels(options, world));
+    std::set<std::string> read;  // by URL
     const Listing list = [&]() -> base::Result<std::vector<Candidate>> {
-        Filter filter(query);
-        std::vector<Candidate> listed;
-        std::copy_if(offered.begin(), offered.end(), std::back_inserter(listed),
-                     [&](const Candidate& candidate) { return filter.lists(candidate); });
-        return choose(query, std::move(listed)).wheels;
+        for (;;) {
+            Filter filter(query);
+            std::vector<Candidate> listed;
+            std::copy_if(offered.begin(), offered.end(), std::back_inserter(listed),
+                         [&](const Candidate& candidate) { return filter.lists(candidate); });
+            listed = choose(query, std::move(listed)).wheels;
+            // Only listed wheels are read. What one says of itself may hide it, and then an older one is listed.
+            std::set<std::string> unread;
+            for (const auto& candidate : listed) {
+                if (reading && read.insert(candidate.link.url).second) unread.insert(candidate.link.url);
+            }
+            if (unread.empty()) return listed;
+            for (auto& candidate : offered) {
+                if (unread.contains(candidate.link.url)) reading->add_facts(candidate);
+            }
+        }
     };
     WHEELYARD_ASSIGN(found.listed, list_until_known(list, judging));
+    if (reading) reading->keep();
     return found;
 }
 
@@ -465,9 +449,11 @@ int request_one(const Options& options, const World& world, const std::string& r
     const auto wanted = parse_wanted(requirement);
     if (wanted && !wanted->is_glob()) {
         if (const auto there = release_there(options, world, *wanted)) {
-            err << "avail_wheels: " << *there << " is there already"
-                << (wanted->specifiers.empty() ? "; name the version that is missing" : "")
-                << ": avail_wheels '" << requirement << "'\n";
+            err << "avail_wheels: " << *there << " is there already: avail_wheels '" << requirement << "'"
+                << (wanted->specifiers.empty()
+                        ? "; another version: avail_wheels --request '" + wanted->name + "==VERSION'"
+                        : "")
+                << '\n';
             return 1;
         }
         if (const auto warning = nobodys_package(world, *wanted); !warning.empty())
