@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <numeric>
 #include <ostream>
 #include <set>
 #include <utility>
@@ -269,9 +270,21 @@ std::string fitting_table(const Options& options, const std::vector<std::string>
         Row heads = headers;
         for (std::string& head : heads)
             head += "--";
-        rows.insert(rows.begin(), std::move(heads));
-        rows = base::wrap_cells(rows, columns, 2, display_width);
-        rows.erase(rows.begin());
+        std::vector<Row> headed = rows;
+        headed.insert(headed.begin(), std::move(heads));
+        headed = base::wrap_cells(headed, columns, 2, display_width);
+        std::vector<std::size_t> widths(headers.size());
+        for (const Row& row : headed) {
+            for (std::size_t at = 0; at < row.size(); ++at)
+                widths[at] = std::max(widths[at], display_width(row[at]));
+        }
+        if (std::accumulate(widths.begin(), widths.end(), 2 * (widths.size() - 1)) > columns &&
+            !rows.empty()) {
+            rows.insert(rows.begin(), headers);
+            return base::stack_rows(rows, columns, display_width);
+        }
+        headed.erase(headed.begin());
+        rows = std::move(headed);
     }
     return render_table(options.format, headers, rows);
 }
@@ -393,14 +406,16 @@ bool shows(const Options& options, std::initializer_list<std::string_view> names
     });
 }
 
-// On a terminal, prints the header in bold for the two formats without lines.
-std::string with_color(std::string text, const Options& options, bool is_terminal) {
+// On a terminal, prints the header in bold for the two formats without lines; stacked rows have none.
+std::string with_color(std::string text, const Options& options, const std::vector<std::string>& headers,
+                       bool is_terminal) {
     const bool is_wanted =
         options.color == Color::always || (options.color == Color::automatic && is_terminal);
     if (!is_wanted || options.raw || options.install_line ||
         (options.format != "simple" && options.format != "plain"))
         return text;
     const auto end = text.find('\n');
+    if (text.substr(0, end).find(headers.back()) == std::string::npos) return text;
     return "\033[1m" + text.substr(0, end) + "\033[0m" + text.substr(end);
 }
 
@@ -491,7 +506,7 @@ int answer_farm(const Options& options, const World& world, std::ostream& out, s
             return 0;
         }
         out << with_color(fitting_table(options, status_columns, status->rows, world.out_columns), options,
-                          world.out_is_terminal);
+                          status_columns, world.out_is_terminal);
         for (const std::string& notice : status->notices)
             err << "avail_wheels: warning: " << notice << '\n';
         return 0;
@@ -616,7 +631,8 @@ int run(const std::vector<std::string>& arguments, const World& world, std::ostr
         for (const auto& step : next_steps(options, answer, what_is_known(options, world, *found)))
             err << "avail_wheels: " << step << '\n';
     }
-    out << with_color(render(options, answer, world.out_columns), options, world.out_is_terminal);
+    out << with_color(render(options, answer, world.out_columns), options, options.rows.columns,
+                      world.out_is_terminal);
     return 0;
 }
 

@@ -55,10 +55,13 @@ base::Result<WebLink> make_web_link(const Options& options, const Node& node,
     while (place.ends_with('/'))
         place.pop_back();
     constexpr std::string_view pages = "/simple";
-    if (!place.ends_with(pages))
+    if (!place.ends_with(pages)) {
+        const auto url = base::parse_url(place);
         return base::fail(
-            "web.no_index", "no index with pages for people is named", place,
+            "web.no_index", "no index with pages for people is named",
+            place.empty() || url ? (url ? url->text_without_secrets() : place) : url.error().value,
             "name one of a Wheelyard registry with --index-url: https://farm.example/main/simple/");
+    }
     place.resize(place.size() - pages.size());
     if (auto url = base::parse_url(place)) {
         url->userinfo.clear();  // a browser asks for a token by itself

@@ -2,6 +2,7 @@
 by keyboard alone, without scripts, on a phone; axe-core finds no barrier on any page. system/pages has more, for full runs."""
 
 import contextlib
+import datetime
 import hashlib
 import json
 import re
@@ -455,6 +456,16 @@ class BrowserTest(unittest.TestCase):
         browser.find("#audit [name=who]").send_keys("sample", Keys.ENTER)
         wait_until(lambda: who() == {"sample"})
         self.assertEqual(kinds(), ["file added"])
+        # Each filter and page has an address, and Back leads to the one before.
+        self.assertIn("who=sample", browser.run("return location.search"))
+        browser.driver.back()
+        wait_until(lambda: len(kinds()) == 3)
+        self.assertEqual(browser.find("#audit [name=who]").get_attribute("value"), "")
+        browser.driver.forward()
+        wait_until(lambda: kinds() == ["file added"])
+        self.assertEqual(browser.find("#audit [name=who]").get_attribute("value"), "sample")
+        self.assertEqual(browser.texts("#upstreams tbody td"), ["None."])
+        self.assertEqual(browser.texts("#growth tbody th"), [datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m")])
         browser.run("document.querySelector('#audit [name=until]').value = '2000-01-01'")
         browser.find("#audit [name=who]").send_keys(Keys.ENTER)
         wait_until(lambda: browser.texts("#changes tbody td") == ["None."])

@@ -45,10 +45,11 @@ const yard = (() => {
   const recall = key => { try { return localStorage.getItem(key); } catch { return null; } };
   const remember = (key, value) => { try { localStorage.setItem(key, value); } catch { /* only this page knows it */ } };
   // What the reader chose, in the address of this page; an empty value leaves it. A browser may forbid that too, as of a file.
-  const address = values => {
+  // Back leads to the address before a step.
+  const address = (values, is_step) => {
     const here = new URL(location.href);
     for (const [name, value] of Object.entries(values)) value ? here.searchParams.set(name, value) : here.searchParams.delete(name);
-    try { history.replaceState(null, "", here); } catch { /* the page goes on */ }
+    try { history[is_step ? "pushState" : "replaceState"](null, "", here); } catch { /* the page goes on */ }
   };
   // The states that sites report, as every page shows them.
   const words = {have: "available", wanted: "queued", active: "building", held: "held", "given up": "failed",

@@ -553,6 +553,22 @@ TEST_CASE("on a terminal --status and --why fit its width, and cut no words") {
     }
 }
 
+TEST_CASE("on a narrow terminal each column of a wheel has a line, and no word is cut") {
+    Wheelhouse house;
+    house.out_columns = 60;
+    CHECK(house
+              .run({"numpy==1.22.2", "--all-pythons", "--column", "name", "version", "localversion", "build",
+                    "python", "abi", "platform", "arch"})
+              .out ==
+          "name          numpy\nversion       1.22.2\nlocalversion  computecanada\npython        cp310\n"
+          "abi           cp310\nplatform      linux_x86_64\narch          generic\n\n"
+          "name          numpy\nversion       1.22.2\nlocalversion  computecanada\npython        cp39\n"
+          "abi           cp39\nplatform      linux_x86_64\narch          generic\n");
+    const std::string listed = house.run({"*", "--all-pythons"}).out;  // it fits
+    house.out_columns = 0;
+    CHECK(house.run({"*", "--all-pythons"}).out == listed);
+}
+
 TEST_CASE("--status lists what users have asked for, and why nobody takes it") {
     const Farm farm;
     const auto file = farm.folder.path() / "status.json";
