@@ -14,13 +14,13 @@ Prints a line a pair, and at the end how often the answer was right. Exit code 1
 """
 
 import argparse
+import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import zipfile
-import json
-import shutil
 from collections import defaultdict
 from pathlib import Path
 
@@ -118,8 +118,8 @@ def write_stubs(libraries: list[Path], folder: Path) -> None:
         file = file_of.get(version.lstrip("@"), "")
         if version and file not in wanted or name.startswith(("Py", "_Py", "_Z", "__cuda", "__cxa", "__gmon", "_ITM")):
             continue
-        if not version and (name.startswith("cuda") or not wanted):
-            continue
+        if not version and (not name.startswith(("cu", "nccl", "nv")) or name.startswith("cuda") or not wanted):
+            continue  # crc32 and others come from the system's libraries
         of_library[file if version else wanted[0]][version.lstrip("@")].add(name)
     for library in wanted:
         source, script = folder / "stub.c", folder / "stub.map"
@@ -149,8 +149,9 @@ def loads(python: Path, target: Path, name: str, environment: dict[str, str]) ->
     done = run([python, "-W", "ignore", "-c", text], env={"PATH": os.environ["PATH"], "HOME": str(target), "PYTHONPATH": str(target)} | environment,
                cwd=target)
     lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
-    wanted = [line for line in lines if "undefined symbol" in line or "cannot open shared object" in line]
-    said = (wanted or lines or [f"status {done.returncode}"])[-1]
+    undefined = [line for line in lines if "undefined symbol" in line]
+    absent = [line for line in lines if "cannot open shared object" in line]
+    said = (undefined or absent or lines or [f"status {done.returncode}"])[-1]
     return done.returncode == 0, "" if done.returncode == 0 else re.sub(r"\S*/site-packages/|" + re.escape(str(target)) + "/", "", said)[:240]
 
 

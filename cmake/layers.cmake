@@ -93,7 +93,7 @@ wheelyard_layer(config       registry/config              base io notify acceler
 
 wheelyard_group(rules: who may do what; uploads, files of upstreams, the API)
 wheelyard_layer(access       registry/access              base io wheel wire catalog database lifecycle tasks http)
-wheelyard_layer(intake       registry/intake              base io accelerator wheel verdict truth abi inspect wire blobs catalog http config access commit)
+wheelyard_layer(intake       registry/intake              base io accelerator wheel verdict elf truth abi inspect wire blobs catalog http config access commit)
 wheelyard_layer(upstream     registry/upstream            base io wheel simple verdict inspect wire blobs catalog database http config commit intake)
 wheelyard_layer(api          registry/api                 base io wheel status wire blobs nodes database lifecycle tasks http config access catalog commit intake upstream)
 

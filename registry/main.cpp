@@ -204,8 +204,10 @@ void add_check_options(CLI::App& command, registry::CheckArguments& arguments) {
     command.add_option("--threads", arguments.threads, "number of threads (default: one per core)");
     command.add_option("--policy", arguments.policy,
                        "use this preset (linux, manylinux-strict, mirror) or policy file");
-    command.add_option("--with", arguments.with,
-                       "also judge whether each wheel's libraries can be loaded with this wheel of torch");
+    command.add_option(
+        "--with", arguments.with,
+        "also judge whether each wheel's libraries can be loaded with this torch: its wheel, or "
+        "the folder `torch` of an environment");
     command.add_option("--explain", arguments.explain,
                        "explain the rule CODE, or `all`, instead of checking");
     command.add_flag("--markdown", arguments.markdown, "with --explain all: print docs/reference/rules.md");

@@ -17,6 +17,7 @@
 #include "lib/wire/facts_json.hpp"
 #include "registry/config/policy_config.hpp"
 #include "registry/intake/facts_text.hpp"
+#include "registry/intake/installed_torch.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -95,6 +96,8 @@ base::Result<inspect::Inspection> check_one(const fs::path& path, unsigned threa
 }
 
 base::Result<inspect::TorchExports> read_torch(const fs::path& path, unsigned threads) {
+    std::error_code ignored;
+    if (fs::is_directory(path, ignored)) return read_installed_torch(path);
     WHEELYARD_ASSIGN(const auto inspection, check_one(path, threads, inspect::Policy(), true));
     return inspect::torch_exports(inspection.filename, inspection.elves);
 }

@@ -14,7 +14,7 @@ struct CheckArguments {
     std::string policy = {};   // --policy: a preset's name, or a file; empty: the default rules
     std::string explain = {};  // --explain CODE: one rule, or "all"; no paths needed
     std::filesystem::path with =
-        {};                 // --with TORCH.whl: also judge whether each wheel can be loaded with this torch
+        {};  // --with TORCH: a wheel of torch, or the folder of an installed one; judges whether each wheel can be loaded with it
     bool markdown = false;  // --markdown: with --explain all, print docs/reference/rules.md
     unsigned threads = 0;   // --threads N: 0 means one per core
     bool quiet = false;     // --quiet: report only wheels that are not accepted

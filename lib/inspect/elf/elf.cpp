@@ -291,7 +291,7 @@ class ElfParser {
             if (interpreter) {
                 WHEELYARD_ASSIGN(const std::string path,
                                  read(segment.offset, segment.file_bytes, "interpreter's name"));
-                facts_.interpreter = path.c_str();  // ends with a NUL
+                facts_.interpreter = path.substr(0, path.find('\0'));
             } else {
                 WHEELYARD_ASSIGN(const std::string text, read(segment.offset, segment.file_bytes, "notes"));
                 read_feature_notes(text, facts_.bits, facts_.big_endian, facts_.machine_number, facts_.notes);

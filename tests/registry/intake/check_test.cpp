@@ -54,7 +54,7 @@ struct Folder {
         REQUIRE(base::replace_file(temp.path() / "README", "no wheel"));
     }
     base::fs::path write(const WheelWriter& wheel) const {
-        const auto path = temp.path() / wheel.filename();
+        auto path = temp.path() / wheel.filename();
         REQUIRE(base::replace_file(path, wheel.bytes()));
         return path;
     }
@@ -157,6 +157,25 @@ TEST_CASE("--with judges each wheel against a torch, in the status, the report a
     CHECK(with->string_or("reason", "") == "symbols_missing");
     CHECK(with->string_or("symbol", "") == "_ZN2at4onesEv");
     CHECK(with->int_or("missing", 0) == 1);
+
+    // The same torch, installed.
+    const auto installed = folder.temp.path() / "site-packages" / "torch";
+    base::fs::create_directories(installed / "lib");
+    REQUIRE(base::replace_file(installed / "version.py", "__all__ = ['cuda']\n__version__ = '2.6.0+cpu'\n"));
+    CHECK(run({.paths = {good}, .with = installed}).status == 2);
+    REQUIRE(base::replace_file(installed / "_C.cpython-311-x86_64-linux-gnu.so", elf({}, {"PyInit__C"})));
+    CHECK(run({.paths = {good}, .with = installed}).status == 2);
+    REQUIRE(base::replace_file(installed / "lib" / "libtorch_cpu.so", elf({}, {"_ZN2at5zerosEv"})));
+    REQUIRE(base::replace_file(installed / "lib" / "libgomp.so", "INPUT(-lgomp)\n"));
+    CHECK(run({.paths = {good}, .with = installed}).status == 0);
+    const Ran differs = run({.paths = {bad}, .with = installed});
+    CHECK(differs.status == 1);
+    CHECK(differs.out.find("torch 2.6.0+cpu lacks `at::ones`") != std::string::npos);
+    REQUIRE(base::fs::remove(installed / "_C.cpython-311-x86_64-linux-gnu.so"));
+    REQUIRE(base::replace_file(installed / "_C.cpython-313t-x86_64-linux-gnu.so", elf({}, {})));
+    CHECK(run({.paths = {good}, .with = installed}).out.find("torch 2.6.0+cpu for cp313-cp313t") !=
+          std::string::npos);
+    CHECK(run({.paths = {good}, .with = installed.parent_path()}).status == 2);
 
     CHECK(run({.paths = {good}, .with = folder.good}).status == 2);
     CHECK(run({.paths = {good}, .with = folder.temp.path() / "absent.whl"}).status == 2);
