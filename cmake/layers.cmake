@@ -28,8 +28,9 @@ wheelyard_layer(elf          lib/inspect/elf              base)
 wheelyard_layer(gpu          lib/inspect/gpu              base accelerator zip elf)
 wheelyard_layer(dist_info    lib/inspect/dist_info        base wheel verdict zip)
 wheelyard_layer(truth        lib/inspect/truth            base accelerator wheel verdict elf gpu)
+wheelyard_layer(abi          lib/inspect/abi              base accelerator wheel elf truth)
 wheelyard_layer(sdist        lib/inspect/sdist            base io wheel verdict dist_info)
-wheelyard_layer(inspect      lib/inspect                  base wheel verdict zip gpu dist_info truth sdist)
+wheelyard_layer(inspect      lib/inspect                  base wheel verdict zip gpu dist_info truth abi sdist)
 
 wheelyard_group(documents: what programs send each other, and every refusal)
 wheelyard_layer(wire         lib/wire                     base io accelerator wheel elf inspect)
@@ -92,7 +93,7 @@ wheelyard_layer(config       registry/config              base io notify acceler
 
 wheelyard_group(rules: who may do what; uploads, files of upstreams, the API)
 wheelyard_layer(access       registry/access              base io wheel wire catalog database lifecycle tasks http)
-wheelyard_layer(intake       registry/intake              base io accelerator wheel verdict truth inspect wire blobs catalog http config access commit)
+wheelyard_layer(intake       registry/intake              base io accelerator wheel verdict elf truth abi inspect wire blobs catalog http config access commit)
 wheelyard_layer(upstream     registry/upstream            base io wheel simple verdict inspect wire blobs catalog database http config commit intake)
 wheelyard_layer(api          registry/api                 base io wheel status wire blobs nodes database lifecycle tasks http config access catalog commit intake upstream)
 
