@@ -41,6 +41,18 @@ const yard = (() => {
     throw new Error([problem.detail || "The server answers " + reply.status + ".", problem.value, problem.advice]
       .filter(Boolean).join(" – "));
   });
+  const get = url => fetch(url).then(reply => {
+    if (!reply.ok) throw new Error(reply.status);
+    return reply.json();
+  });
+  // Small letters, by the rule of the keys of the search (lib/base/text/case_folding.hpp).
+  const fold = text => text.replace(/[A-Z\u00c0-\u017f\u0386-\u03ab\u0400-\u042f]/g, letter => letter.toLowerCase()[0]);
+  // What is loaded for a part of the page only when the reader sees it.
+  const when_seen = (part, start) => new IntersectionObserver((entries, self) => {
+    if (!entries.some(entry => entry.isIntersecting)) return;
+    self.disconnect();
+    start();
+  }).observe(part);
   // What the reader chose, for the next page. A browser may forbid storage.
   const recall = key => { try { return localStorage.getItem(key); } catch { return null; } };
   const remember = (key, value) => { try { localStorage.setItem(key, value); } catch { /* only this page knows it */ } };
@@ -191,5 +203,5 @@ const yard = (() => {
   // Only a server has the page for operators.
   const operators = document.getElementById("operators");
   if (operators) fetch(operators.href, {method: "HEAD"}).then(reply => { operators.hidden = !reply.ok; }).catch(() => {});
-  return {element, time, say, call, recall, remember, address, machine, takes, suits, mark_card, bar, anchor, state, all, reveal, follow};
+  return {element, time, say, call, get, fold, when_seen, recall, remember, address, machine, takes, suits, mark_card, bar, anchor, state, all, reveal, follow};
 })();
