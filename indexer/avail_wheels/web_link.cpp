@@ -105,7 +105,7 @@ int answer_web(const Options& options, const Node& node, const simple::GetPage& 
     std::vector<status::SiteReport> sites;
     if (auto status = read_index_status(get, options))
         sites = std::move(status->sites);
-    else if (status.error().code != "farm.no_report")
+    else if (status.error().kind != base::ErrorKind::missing)
         err << "avail_wheels: warning: " << base::printable(status.error().text()) << '\n';
     const auto link = make_web_link(options, node, sites);
     if (!link) {
