@@ -4,6 +4,7 @@
 #include "lib/base/process/terminal_columns.hpp"
 #include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
+#include "lib/base/text/text_table.hpp"
 #include "lib/base/text/utf8.hpp"
 
 namespace wheelyard::builder {
@@ -33,7 +34,8 @@ void Screen::clear() {
 
 void Screen::line(const std::string& text) {
     clear();
-    std::fputs((base::printable(text) + "\n").c_str(), out_);
+    const std::string shown = base::printable(text) + "\n";
+    std::fputs((terminal_ ? base::wrap_lines(shown, columns()) : shown).c_str(), out_);
     std::fflush(out_);
 }
 

@@ -28,11 +28,13 @@ wheelyard_layer(elf          lib/inspect/elf              base)
 wheelyard_layer(gpu          lib/inspect/gpu              base accelerator zip elf)
 wheelyard_layer(dist_info    lib/inspect/dist_info        base wheel verdict zip)
 wheelyard_layer(truth        lib/inspect/truth            base accelerator wheel verdict elf gpu)
+wheelyard_layer(abi          lib/inspect/abi              base accelerator wheel elf truth)
 wheelyard_layer(sdist        lib/inspect/sdist            base io wheel verdict dist_info)
-wheelyard_layer(inspect      lib/inspect                  base wheel verdict zip gpu dist_info truth sdist)
+wheelyard_layer(inspect      lib/inspect                  base wheel verdict zip gpu dist_info truth abi sdist)
 
 wheelyard_group(documents: what programs send each other, and every refusal)
 wheelyard_layer(wire         lib/wire                     base io accelerator wheel elf inspect)
+wheelyard_layer(attest       lib/attest                   base io accelerator wire)
 
 wheelyard_group(attempts: one build: its journal, its job, why it failed)
 wheelyard_layer(attempt      builder/attempt              base io wire)
@@ -86,13 +88,14 @@ wheelyard_layer(database     registry/database            base catalog sql_catal
 wheelyard_layer(lifecycle    registry/lifecycle           base io wheel wire blobs catalog database)
 
 wheelyard_group(server: HTTP without rules, and the configuration)
+wheelyard_layer(identity     registry/identity            base io)
 wheelyard_layer(http         registry/http                base io wheel simple wire page)
 wheelyard_layer(server       registry/server              base io http page)
-wheelyard_layer(config       registry/config              base io notify accelerator page wheel wire verdict inspect blobs catalog tasks nodes database server)
+wheelyard_layer(config       registry/config              base io notify accelerator page wheel wire verdict inspect blobs catalog tasks nodes database server identity)
 
 wheelyard_group(rules: who may do what; uploads, files of upstreams, the API)
 wheelyard_layer(access       registry/access              base io wheel wire catalog database lifecycle tasks http)
-wheelyard_layer(intake       registry/intake              base io accelerator wheel verdict truth inspect wire blobs catalog http config access commit)
+wheelyard_layer(intake       registry/intake              base io accelerator wheel verdict elf truth abi inspect wire blobs catalog http config access commit)
 wheelyard_layer(upstream     registry/upstream            base io wheel simple verdict inspect wire blobs catalog database http config commit intake)
 wheelyard_layer(api          registry/api                 base io wheel status wire blobs nodes database lifecycle tasks http config access catalog commit intake upstream)
 
@@ -124,7 +127,7 @@ wheelyard_layer(check        indexer/check                base io simple page bl
 wheelyard_layer(indexer      indexer                      base io simple blobs database publish catalogue follow check tree)
 
 # Each of these has one test program, for itself and for the modules in its folders that no row before it claims.
-set(WHEELYARD_TEST_PROGRAMS governor avail_wheels base io accelerator wheel simple status page notify inspect wire builder registry indexer)
+set(WHEELYARD_TEST_PROGRAMS governor avail_wheels base io accelerator wheel simple status page notify inspect wire attest builder registry indexer)
 
 # wheelyard_pure(MODULE HEADER…): nothing in MODULE reaches one of these headers, directly or through others (`ctest -R layers`).
 function(wheelyard_pure)

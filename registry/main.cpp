@@ -204,6 +204,10 @@ void add_check_options(CLI::App& command, registry::CheckArguments& arguments) {
     command.add_option("--threads", arguments.threads, "number of threads (default: one per core)");
     command.add_option("--policy", arguments.policy,
                        "use this preset (linux, manylinux-strict, mirror) or policy file");
+    command.add_option(
+        "--with", arguments.with,
+        "also judge whether each wheel's libraries can be loaded with this torch: its wheel, or "
+        "the folder `torch` of an environment");
     command.add_option("--explain", arguments.explain,
                        "explain the rule CODE, or `all`, instead of checking");
     command.add_flag("--markdown", arguments.markdown, "with --explain all: print docs/reference/rules.md");
@@ -274,10 +278,12 @@ std::vector<registry::Command> commands() {
         {"notify", "test", "run the command of [notify] on a test notice, and show what it prints",
          "-c registry.toml", setup(registry::add_notify_options, registry::run_notify)},
         {"", "check", "check wheels and source distributions offline with the rules of an upload",
-         "--facts dist/*.whl\n  wheelyard-registry check --policy manylinux-strict dist",
+         "--facts dist/*.whl\n  wheelyard-registry check --policy manylinux-strict dist\n"
+         "  wheelyard-registry check --with torch-2.6.0-cp311-cp311-linux_x86_64.whl torchvision-*.whl",
          setup(add_check_options, registry::run_check),
-         "Exit status: 0 every file is accepted, 1 some are refused or quarantined, 2 something cannot be "
-         "read, or wrong usage.\n"},
+         "Exit status: 0 every file is accepted and fits, 1 some are refused, quarantined or not known to "
+         "fit, 2 "
+         "something cannot be read, or wrong usage.\n"},
         {"", "dump", "print events, files, tokens and indexes as JSON lines", "-c registry.toml",
          setup(registry::add_config_option, registry::run_dump)},
         {"", "apply", "show what the file changes in the indexes, and apply it to the running server",

@@ -261,12 +261,7 @@ class Comparer {
             const std::string next =
                 last[0].text() + "." + std::to_string(base::parse_decimal(last[1].text()).value_or(0) + 1);
             // Of Requires-Python only the lower bound: an upper one is that of the wheels.
-            std::string lower = ">=3";
-            if (const auto set = wheel::SpecifierSet::parse(release->requires_python)) {
-                for (const auto& one : set->specifiers()) {
-                    if (one.comparison() == wheel::Comparison::greater_equal) lower = one.text();
-                }
-            }
+            const std::string lower = ">=" + oldest_python(release->requires_python).value_or("3");
             add(PairFinding::proposed,
                 proposal(subject.package, "==" + series_of(release->version) + ".*", subject.with,
                          lower + ",<" + next, PairUse::machine, subject.package),

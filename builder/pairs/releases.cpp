@@ -20,9 +20,12 @@ struct Wheel {
     wheel::WheelFilename name;
 };
 
-// "cp311" → 3.11; nullopt: of no particular CPython 3.
+constexpr unsigned last_minor = 99;  // no Python 3 is newer
+
+// "cp311", "py311" → 3.11; nullopt: of no particular Python 3.
 std::optional<wheel::Version> python_of(const std::string& tag) {
-    if (!tag.starts_with("cp3") || !base::parse_decimal(tag.substr(3))) return std::nullopt;
+    const bool is_python_3 = tag.starts_with("cp3") || tag.starts_with("py3");
+    if (!is_python_3 || !base::parse_decimal(tag.substr(3))) return std::nullopt;
     const auto parsed = wheel::Version::parse("3." + tag.substr(3));
     return parsed ? std::optional(*parsed) : std::nullopt;
 }
@@ -55,7 +58,8 @@ Release release_of(const std::vector<Wheel>& wheels, const wheel::Version& versi
         release.has_wheel = true;
         const bool is_abi3 =
             std::find(one.name.abis.begin(), one.name.abis.end(), "abi3") != one.name.abis.end();
-        const bool is_stable = is_abi3 || one.name.pythons.front().starts_with("py3");
+        const bool is_stable = is_abi3 || std::any_of(one.name.pythons.begin(), one.name.pythons.end(),
+                                                      [](auto& tag) { return tag.starts_with("py3"); });
         release.is_pure = release.is_pure || one.name.platforms.front() == "any";
         per_python = per_python || !is_stable;
         for (const auto& tag : one.name.pythons) {
@@ -68,19 +72,15 @@ Release release_of(const std::vector<Wheel>& wheels, const wheel::Version& versi
     return release;
 }
 
-// Where the wheel is installed: a Linux machine, and the oldest Python that the wheel is for.
+// Where the wheel is installed: a Linux machine, and the oldest Python that the wheel is for; of one for all Pythons the newest,
+// which lacks the markers of what older ones need.
 wheel::MarkerEnvironment environment_of(const Wheel& wheel, const std::string& requires_python) {
     std::string machine = wheel::parse_platform(wheel.name.platforms.front()).machine;
     if (machine.empty()) machine = "x86_64";
-    std::string python = "3.0";
-    if (const auto own = python_of(wheel.name.pythons.front())) {
-        python = own->text();
-    } else if (const auto set = wheel::SpecifierSet::parse(requires_python)) {
-        for (const auto& one : set->specifiers()) {
-            if (one.comparison() == wheel::Comparison::greater_equal) python = one.text().substr(2);
-        }
-    }
-    return wheel::linux_markers(python, machine);
+    const auto own = python_of(wheel.name.pythons.front());
+    return wheel::linux_markers(
+        own ? own->text() : oldest_python(requires_python).value_or("3." + std::to_string(last_minor)),
+        machine);
 }
 
 base::Status read_metadata(io::HttpClient& http, const Wheel& wheel, Release& release) {
@@ -98,6 +98,20 @@ base::Status read_metadata(io::HttpClient& http, const Wheel& wheel, Release& re
 }
 
 }  // namespace
+
+std::optional<std::string> oldest_python(const std::string& requires_python) {
+    const auto set = wheel::SpecifierSet::parse(requires_python);
+    const auto allows = [&](unsigned minor) {
+        // The last release of a minor version: ">=3.9.2" allows some of 3.9.
+        return set->contains(*wheel::Version::parse("3." + std::to_string(minor) + ".999"),
+                             wheel::Prereleases::allowed);
+    };
+    if (!set || allows(0)) return std::nullopt;
+    for (unsigned minor = 1; minor <= last_minor; ++minor) {
+        if (allows(minor)) return "3." + std::to_string(minor);
+    }
+    return std::nullopt;
+}
 
 std::string page_for_people(const std::string& index, const std::string& project) {
     auto url = base::parse_url(index);

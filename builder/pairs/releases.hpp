@@ -34,6 +34,9 @@ struct Project {
 };
 using Projects = std::map<std::string, Project>;  // by normalised name
 
+// The oldest Python that Requires-Python allows: "3.9" of ">=3.8,>=3.9.2,!=3.10.*"; nullopt: it has no such bound.
+[[nodiscard]] std::optional<std::string> oldest_python(const std::string& requires_python);
+
 // The page for people: that of PyPI on pypi.org, else that of the index itself.
 [[nodiscard]] std::string page_for_people(const std::string& index, const std::string& project);
 

@@ -56,9 +56,9 @@ std::string render_plan(const Plan& plan, bool explain, std::size_t columns) {
                 (cell.also_for.empty() ? "" : "; also for " + base::join(cell.also_for, ", "));
     }
     std::string text = plan.cells.empty() ? "" : base::printable(base::render_table(rows, columns));
-    text += counts(plan) + "\n";
-    if (!plan.start_nothing.empty()) text += "No new jobs are started: " + plan.start_nothing + "\n";
-    return text + render_held_queues(plan.held_queues);
+    std::string notes = counts(plan) + "\n";
+    if (!plan.start_nothing.empty()) notes += "No new jobs are started: " + plan.start_nothing + "\n";
+    return text + base::wrap_lines(notes + render_held_queues(plan.held_queues), columns);
 }
 
 std::string render_idle_tick(const Plan& plan) {
@@ -157,12 +157,13 @@ std::string render_status(const std::vector<AttemptView>& attempts, base::UnixMi
         rows.push_back({attempt.id, attempt.asked.cell, std::to_string(attempt.number),
                         base::render_duration_ms((now - attempt.changed) / 1000), render_activity(view)});
     }
-    std::string text = base::render_table(rows, columns);
+    std::string notes;
     for (const auto& view : attempts) {
         if (!view.needs_person.empty())
-            text += "\n" + view.attempt.asked.cell + " waits for a person: " + view.needs_person + "\n";
+            notes += "\n" + view.attempt.asked.cell + " waits for a person: " + view.needs_person + "\n";
     }
-    return base::printable(text) + render_held_queues(queues);
+    return base::printable(base::render_table(rows, columns) + base::wrap_lines(notes, columns)) +
+           base::wrap_lines(render_held_queues(queues), columns);
 }
 
 std::string render_status_json(const std::vector<AttemptView>& attempts,

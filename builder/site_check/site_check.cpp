@@ -156,7 +156,8 @@ class Checker {
     // Python.h, which every extension module includes: a distribution has it in a package of its own.
     void check_headers(const PythonChoice& choice, const Python& python) {
         const MachineAnswer answer =
-            query_machine(setup(&choice) + render_environment(site_.environment, "site.toml") +
+            // A variable of jobs is empty here.
+            query_machine(setup(&choice) + "set +u\n" + render_environment(site_.environment, "site.toml") +
                               base::quote_shell(python.executable.string()) + " -I -c " +
                               base::quote_shell(std::string(headers_probe)),
                           environment_);

@@ -192,15 +192,29 @@ std::vector<OptionHelp> describe(const CLI::App& app) {
     return options;
 }
 
-// The option that a misspelt one probably means; empty: no suggestion.
+// Options of pip, and ours of the same purpose.
+constexpr std::pair<std::string_view, std::string_view> pip_options[] = {
+    {"-f", "--wheelhouse"},   {"--find-links", "--wheelhouse"}, {"-i", "--index-url"},
+    {"--platform", "--arch"}, {"--pre", "--all-versions"},      {"--python-version", "--python"},
+};
+
+// The option that a misspelt one probably means, or those that it abbreviates; empty: no suggestion.
 std::string likely_option(const CLI::App& app, const std::vector<std::string>& words) {
     std::vector<std::string> names;
     for (const auto& option : describe(app))
         names.insert(names.end(), option.names.begin(), option.names.end());
     for (const auto& word : words) {
-        if (!word.starts_with("--")) continue;
         const auto name = word.substr(0, word.find('='));
+        for (const auto& [of_pip, ours] : pip_options) {
+            if (name == of_pip) return std::string(ours);
+        }
+        if (!word.starts_with("--") || word == "--") continue;
         if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+        std::vector<std::string> longer;
+        std::copy_if(names.begin(), names.end(), std::back_inserter(longer), [&](const std::string& one) {
+            return one.starts_with(name) && one.find('_') == std::string::npos;
+        });
+        if (longer.size() > 1) return base::join(longer, " or ");
         if (const auto likely = base::nearest(name, names)) return *likely;
     }
     return {};

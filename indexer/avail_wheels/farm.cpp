@@ -53,8 +53,9 @@ base::Result<std::string> read_document(const simple::GetPage& get, const std::s
     WHEELYARD_ASSIGN(auto answer,
                      get(where, {{"Accept", "application/json"}}, status::max_index_status_bytes));
     if (answer.status == status_not_found)
-        return base::fail("farm.http", "the farm's status could not be read: status 404", where,
-                          "no site reports to this index");
+        return base::fail_as(base::ErrorKind::missing, base::Recovery::never,
+                             {"farm.no_report", "the farm's status could not be read: status 404", where,
+                              "no site reports to this index"});
     if (answer.status != status_ok) {
         return base::fail("farm.http",
                           "the farm's status could not be read: status " + std::to_string(answer.status));

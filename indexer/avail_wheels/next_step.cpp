@@ -2,11 +2,13 @@
 #include "indexer/avail_wheels/next_step.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 #include "indexer/avail_wheels/farm.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/wheel/name.hpp"
+#include "lib/wheel/version.hpp"
 
 namespace wheelyard::avail_wheels {
 
@@ -90,6 +92,24 @@ std::string hidden_wheels(const Query& query, const Wanted& wanted, const NextSt
     return wheels + "that these conditions hide: --all lists them.";
 }
 
+// What a person may have meant by a name that is no project; empty: nothing that is known.
+std::string meant_by(const Wanted& wanted, const Options& options, const NextStep& known) {
+    constexpr std::string_view commands[] = {"avail", "help",   "info", "install", "list",
+                                             "ls",    "search", "show", "version"};
+    if (std::find(std::begin(commands), std::end(commands), wanted.pattern) != std::end(commands))
+        return "There are no commands, only names and options: avail_wheels --help";
+    if (wanted.name.ends_with(".txt") || wanted.name.ends_with(".toml"))
+        return "A file of requirements follows -r: avail_wheels -r " + wanted.name;
+    const std::string& first = options.query.wanted.front().name;
+    if (wheel::Version::parse(wanted.name) && first != wanted.name)
+        return "A version follows ==: '" + first + "==" + wanted.name + "'";
+    const auto dash = wanted.name.rfind('-');  // a file name's start
+    if (dash == std::string::npos || !wheel::Version::parse(wanted.name.substr(dash + 1))) return {};
+    const std::string project = wheel::normalize_name(wanted.name.substr(0, dash));
+    if (std::find(known.projects.begin(), known.projects.end(), project) == known.projects.end()) return {};
+    return "Did you mean " + project + "==" + wanted.name.substr(dash + 1) + "?";
+}
+
 std::string step_for(const Wanted& wanted, const Options& options, const NextStep& known) {
     if (auto hidden = hidden_wheels(options.query, wanted, known); !hidden.empty()) return hidden;
     for (const auto& row : known.building) {
@@ -101,6 +121,7 @@ std::string step_for(const Wanted& wanted, const Options& options, const NextSte
     if (is_everything(wanted)) return "There are no wheels here.";
     if (wanted.is_glob()) return "No name here matches " + wanted.name + ".";
     const std::string none = "There is no " + wanted.name + " here.";
+    if (const auto meant = meant_by(wanted, options, known); !meant.empty()) return none + " " + meant;
     if (const auto likely = base::nearest(wanted.pattern, known.projects))
         return none + " Did you mean " + *likely + "?";
     if (known.takes_requests)

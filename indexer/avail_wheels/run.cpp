@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <numeric>
 #include <ostream>
 #include <set>
 #include <utility>
@@ -117,37 +118,6 @@ fs::path cache_of_wheels(const Options& options, const World& world) {
     return folder / "wheels" / (base::hash_text_hex(places) + ".json");
 }
 
-// Reads the wheels that may be listed, of a folder without a catalogue: of each project the newest first.
-void read_wheels(std::vector<Candidate>& offered, const Query& query, const Options& options,
-                 const World& world) {
-    Query by_name = query;
-    by_name.suits = nullptr;
-    Filter filter(by_name);
-    std::vector<Candidate*> wanted;
-    for (auto& candidate : offered) {
-        if (filter.lists(candidate)) wanted.push_back(&candidate);
-    }
-    std::stable_sort(wanted.begin(), wanted.end(), [](const Candidate* a, const Candidate* b) {
-        return a->release->key != b->release->key ? a->release->key < b->release->key
-                                                  : a->release->version > b->release->version;
-    });
-    std::vector<std::pair<std::size_t, Candidate*>> by_age;  // 0: of its project's newest version
-    for (std::size_t i = 0, age = 0; i < wanted.size(); ++i) {
-        if (i > 0 && is_other_project(*wanted[i], *wanted[i - 1])) {
-            age = 0;
-        } else if (i > 0 && wanted[i]->release->version != wanted[i - 1]->release->version) {
-            ++age;
-        }
-        by_age.emplace_back(age, wanted[i]);
-    }
-    std::stable_sort(by_age.begin(), by_age.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
-    WheelReading reading(world.read_wheel, cache_of_wheels(options, world));
-    for (const auto& [age, candidate] : by_age)
-        reading.add_facts(*candidate);
-    reading.keep();
-}
-
 base::Result<std::vector<Candidate>> read_folders(const Options& options, const std::vector<Wanted>& wanted) {
     return options.find_links.empty() ? read_wheelhouse(options.wheelhouse, wanted)
                                       : read_find_links(options.find_links, wanted);
@@ -212,18 +182,33 @@ base::Result<Found> find_wheels(const Options& options, const World& world, bool
     std::vector<Candidate> offered;
     if (options.index_url.empty()) {
         WHEELYARD_ASSIGN(offered, read_folders(options, query.wanted));
-        if (judging != nullptr) read_wheels(offered, query, options, world);
     } else {
         WHEELYARD_ASSIGN(offered, read_index(world.get, options.index_url, query.wanted));
     }
+    std::optional<WheelReading> reading;
+    if (judging != nullptr && options.index_url.empty())
+        reading.emplace(world.read_wheel, cache_of_wheels(options, world));
+    std::set<std::string> read;  // by URL
     const Listing list = [&]() -> base::Result<std::vector<Candidate>> {
-        Filter filter(query);
-        std::vector<Candidate> listed;
-        std::copy_if(offered.begin(), offered.end(), std::back_inserter(listed),
-                     [&](const Candidate& candidate) { return filter.lists(candidate); });
-        return choose(query, std::move(listed)).wheels;
+        for (;;) {
+            Filter filter(query);
+            std::vector<Candidate> listed;
+            std::copy_if(offered.begin(), offered.end(), std::back_inserter(listed),
+                         [&](const Candidate& candidate) { return filter.lists(candidate); });
+            listed = choose(query, std::move(listed)).wheels;
+            // Only listed wheels are read. What one says of itself may hide it, and then an older one is listed.
+            std::set<std::string> unread;
+            for (const auto& candidate : listed) {
+                if (reading && read.insert(candidate.link.url).second) unread.insert(candidate.link.url);
+            }
+            if (unread.empty()) return listed;
+            for (auto& candidate : offered) {
+                if (unread.contains(candidate.link.url)) reading->add_facts(candidate);
+            }
+        }
     };
     WHEELYARD_ASSIGN(found.listed, list_until_known(list, judging));
+    if (reading) reading->keep();
     return found;
 }
 
@@ -285,9 +270,21 @@ std::string fitting_table(const Options& options, const std::vector<std::string>
         Row heads = headers;
         for (std::string& head : heads)
             head += "--";
-        rows.insert(rows.begin(), std::move(heads));
-        rows = base::wrap_cells(rows, columns, 2, display_width);
-        rows.erase(rows.begin());
+        std::vector<Row> headed = rows;
+        headed.insert(headed.begin(), std::move(heads));
+        headed = base::wrap_cells(headed, columns, 2, display_width);
+        std::vector<std::size_t> widths(headers.size());
+        for (const Row& row : headed) {
+            for (std::size_t at = 0; at < row.size(); ++at)
+                widths[at] = std::max(widths[at], display_width(row[at]));
+        }
+        if (std::accumulate(widths.begin(), widths.end(), 2 * (widths.size() - 1)) > columns &&
+            !rows.empty()) {
+            rows.insert(rows.begin(), headers);
+            return base::stack_rows(rows, columns, display_width);
+        }
+        headed.erase(headed.begin());
+        rows = std::move(headed);
     }
     return render_table(options.format, headers, rows);
 }
@@ -409,14 +406,16 @@ bool shows(const Options& options, std::initializer_list<std::string_view> names
     });
 }
 
-// On a terminal, prints the header in bold for the two formats without lines.
-std::string with_color(std::string text, const Options& options, bool is_terminal) {
+// On a terminal, prints the header in bold for the two formats without lines; stacked rows have none.
+std::string with_color(std::string text, const Options& options, const std::vector<std::string>& headers,
+                       bool is_terminal) {
     const bool is_wanted =
         options.color == Color::always || (options.color == Color::automatic && is_terminal);
     if (!is_wanted || options.raw || options.install_line ||
         (options.format != "simple" && options.format != "plain"))
         return text;
     const auto end = text.find('\n');
+    if (text.substr(0, end).find(headers.back()) == std::string::npos) return text;
     return "\033[1m" + text.substr(0, end) + "\033[0m" + text.substr(end);
 }
 
@@ -465,9 +464,11 @@ int request_one(const Options& options, const World& world, const std::string& r
     const auto wanted = parse_wanted(requirement);
     if (wanted && !wanted->is_glob()) {
         if (const auto there = release_there(options, world, *wanted)) {
-            err << "avail_wheels: " << *there << " is there already"
-                << (wanted->specifiers.empty() ? "; name the version that is missing" : "")
-                << ": avail_wheels '" << requirement << "'\n";
+            err << "avail_wheels: " << *there << " is there already: avail_wheels '" << requirement << "'"
+                << (wanted->specifiers.empty()
+                        ? "; another version: avail_wheels --request '" + wanted->name + "==VERSION'"
+                        : "")
+                << '\n';
             return 1;
         }
         if (const auto warning = nobodys_package(world, *wanted); !warning.empty())
@@ -505,7 +506,7 @@ int answer_farm(const Options& options, const World& world, std::ostream& out, s
             return 0;
         }
         out << with_color(fitting_table(options, status_columns, status->rows, world.out_columns), options,
-                          world.out_is_terminal);
+                          status_columns, world.out_is_terminal);
         for (const std::string& notice : status->notices)
             err << "avail_wheels: warning: " << notice << '\n';
         return 0;
@@ -630,7 +631,8 @@ int run(const std::vector<std::string>& arguments, const World& world, std::ostr
         for (const auto& step : next_steps(options, answer, what_is_known(options, world, *found)))
             err << "avail_wheels: " << step << '\n';
     }
-    out << with_color(render(options, answer, world.out_columns), options, world.out_is_terminal);
+    out << with_color(render(options, answer, world.out_columns), options, options.rows.columns,
+                      world.out_is_terminal);
     return 0;
 }
 

@@ -24,9 +24,9 @@ base::Error bad_choice(const std::string& option, const std::string& value, cons
 }
 
 base::Status check_choice(const std::string& option, const std::string& value,
-                          const std::vector<std::string>& choices) {
+                          const std::vector<std::string>& choices, std::string_view meant = {}) {
     if (std::find(choices.begin(), choices.end(), value) != choices.end()) return {};
-    const auto likely = base::nearest(value, choices);
+    const auto likely = meant.empty() ? base::nearest(value, choices) : std::string(meant);
     return base::fail(bad_choice(
         option, value,
         (likely ? "did you mean " + *likely + "? " : "") + "choose from " + base::join(choices, ", ")));
@@ -119,7 +119,7 @@ base::Status check_choices(const Words& words) {
     for (const auto& column : words.columns)
         WHEELYARD_TRY(check_choice("--column", column, columns));
     for (const auto& arch : words.archs)
-        WHEELYARD_TRY(check_choice("-a/--arch", arch, known_archs()));
+        WHEELYARD_TRY(check_choice("-a/--arch", arch, known_archs(), machine_called(arch)));
     return check_choice("--color", words.color, color_choices());
 }
 

@@ -55,10 +55,13 @@ base::Result<WebLink> make_web_link(const Options& options, const Node& node,
     while (place.ends_with('/'))
         place.pop_back();
     constexpr std::string_view pages = "/simple";
-    if (!place.ends_with(pages))
+    if (!place.ends_with(pages)) {
+        const auto url = base::parse_url(place);
         return base::fail(
-            "web.no_index", "no index with pages for people is named", place,
+            "web.no_index", "no index with pages for people is named",
+            place.empty() || url ? (url ? url->text_without_secrets() : place) : url.error().value,
             "name one of a Wheelyard registry with --index-url: https://farm.example/main/simple/");
+    }
     place.resize(place.size() - pages.size());
     if (auto url = base::parse_url(place)) {
         url->userinfo.clear();  // a browser asks for a token by itself
@@ -102,7 +105,7 @@ int answer_web(const Options& options, const Node& node, const simple::GetPage& 
     std::vector<status::SiteReport> sites;
     if (auto status = read_index_status(get, options))
         sites = std::move(status->sites);
-    else
+    else if (status.error().kind != base::ErrorKind::missing)
         err << "avail_wheels: warning: " << base::printable(status.error().text()) << '\n';
     const auto link = make_web_link(options, node, sites);
     if (!link) {

@@ -54,9 +54,9 @@ std::string render_feed(std::string_view index, const ProjectView& view) {
 
 std::string render_site_feed(std::string_view index, std::string_view site, const SiteWheels& wheels) {
     Html html = begin_feed(site, index, "site:" + std::string(site),
-                           wheels.empty() ? 0 : wheels.front().uploaded_s * micros_per_second);
-    for (std::size_t at = 0; at < std::min(wheels.size(), max_feed_entries); ++at) {
-        const SiteWheel& line = wheels[at];
+                           wheels.lines.empty() ? 0 : wheels.lines.front().uploaded_s * micros_per_second);
+    for (std::size_t at = 0; at < std::min(wheels.lines.size(), max_feed_entries); ++at) {
+        const SiteWheel& line = wheels.lines[at];
         html.add("<entry>\n<title>").text(line.project).add(" ").text(line.version).add(" for Python ");
         html.text(base::join(line.pythons, ", ")).add(" on ").text(base::join(line.nodes, ", "));
         html.add("</title>\n<id>urn:wheelyard:site:").text(site).add(":").text(line.sha256);

@@ -147,7 +147,7 @@ std::string render_front(const FarmText& farm, const std::vector<IndexSummary>& 
     frame.title = front.title;
     frame.farm = frame_of(farm);
     frame.description = front.lead;
-    frame.scripts = {"common.js", "search.js"};
+    frame.scripts = {"common.js", "shards.js", "search.js"};
     std::vector<std::string> machines;
     for (const IndexSummary& index : shown)
         machines.push_back(folder_of(index.name));

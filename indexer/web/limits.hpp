@@ -13,6 +13,9 @@ inline constexpr std::size_t date_chars = 10;  // "2026-11-20"
 // A description that is larger is cut: the page has to stay readable on a phone.
 inline constexpr std::size_t max_description_bytes = 128 * base::kib;
 
+// Headings of a description that get a list of contents, and lines of that list.
+inline constexpr std::size_t min_contents_lines = 5;
+inline constexpr std::size_t max_contents_lines = 100;
 // Wheels of a project page with a section of their own; older ones are one line each. 40 sections are some 200 KiB.
 inline constexpr std::size_t max_wheel_sections = 40;
 // Wheels of a project whose facts are read for its tables and for the search.
@@ -33,6 +36,8 @@ inline constexpr std::size_t max_shard_depth = 50;
 inline constexpr std::size_t max_facet_file_bytes = 80;
 // Words of a project that find it, beside its name.
 inline constexpr std::size_t max_search_words = 16;
+// Projects that one is known to need: so many rows of others an upload may change.
+inline constexpr std::size_t max_search_needs = 64;
 // Newest uploads that search.json knows: max_newest, and as many that take the place of removed ones.
 inline constexpr std::size_t max_known_newest = 16;
 // On the front page, of all indexes together.

@@ -6,13 +6,21 @@
 #include <algorithm>
 #include <cstdlib>
 #include <functional>
+#include <map>
 #include <memory>
+#include <set>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "indexer/web/limits.hpp"
+#include "indexer/web/shown_project.hpp"
+#include "lib/base/text/case_folding.hpp"
+#include "lib/base/text/encoding.hpp"
 #include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
+#include "lib/base/text/utf8.hpp"
+#include "lib/page/template.hpp"
 
 namespace wheelyard::indexer {
 
@@ -114,9 +122,104 @@ void become_link(cmark_node* image) {
     cmark_node_free(image);
 }
 
+// What a page needs of a heading to lead to it.
+struct Heading {
+    int level = 0;
+    std::string text = {};
+    std::string anchor = {};
+};
+
+std::string text_of(cmark_node* parent) {
+    std::string text;
+    const std::unique_ptr<cmark_iter, FreeIterator> iterator(cmark_iter_new(parent));
+    while (cmark_iter_next(iterator.get()) != CMARK_EVENT_DONE) {
+        cmark_node* node = cmark_iter_get_node(iterator.get());
+        const cmark_node_type type = cmark_node_get_type(node);
+        if (type == CMARK_NODE_TEXT || type == CMARK_NODE_CODE)
+            text += cmark_node_get_literal(node);
+        else if (type == CMARK_NODE_SOFTBREAK || type == CMARK_NODE_LINEBREAK)
+            text += ' ';
+    }
+    return std::string(base::trim(text));
+}
+
+// "Getting started!" → "readme-getting-started", as the places that show READMEs name it, so that an author's own links
+// work; in front of it a word that no other part of the page begins with.
+constexpr std::string_view anchor_begin = "readme-";
+constexpr std::size_t max_anchor_bytes = 100;
+constexpr std::size_t max_anchors = 500;  // of a description that is little else than headings
+
+std::string anchor_for(std::string_view text) {
+    std::string anchor(anchor_begin);
+    for (const char c : base::fold_case(base::cut_utf8(text, max_anchor_bytes))) {
+        if (c == ' ')
+            anchor += '-';
+        else if (base::is_ascii_alnum(c) || c == '-' || c == '_' || static_cast<unsigned char>(c) >= 0x80)
+            anchor += c;
+    }
+    return anchor;
+}
+
+// Each is the only one of its name: "readme-usage", "readme-usage-1".
+void name_headings(std::vector<Heading>& headings) {
+    std::map<std::string, std::size_t> counts;
+    std::set<std::string> known;
+    for (Heading& heading : std::span(headings).first(std::min(headings.size(), max_anchors))) {
+        const std::string wanted = anchor_for(heading.text);
+        heading.anchor = wanted;
+        while (!known.insert(heading.anchor).second)
+            heading.anchor = wanted + "-" + std::to_string(++counts[wanted]);
+    }
+}
+
+void lead_to(const std::vector<Heading>& headings, cmark_node* document) {
+    std::set<std::string_view> known;
+    for (const Heading& heading : headings)
+        known.insert(heading.anchor);
+    const std::unique_ptr<cmark_iter, FreeIterator> iterator(cmark_iter_new(document));
+    while (cmark_iter_next(iterator.get()) != CMARK_EVENT_DONE) {
+        cmark_node* node = cmark_iter_get_node(iterator.get());
+        if (cmark_iter_get_event_type(iterator.get()) != CMARK_EVENT_ENTER ||
+            cmark_node_get_type(node) != CMARK_NODE_LINK)
+            continue;
+        const std::string_view url = cmark_node_get_url(node);
+        if (!url.starts_with('#')) continue;
+        const auto written = base::decode_percent(url.substr(1));
+        const std::string anchor = anchor_for(written ? *written : std::string());
+        if (known.contains(anchor)) cmark_node_set_url(node, ("#" + anchor).c_str());
+    }
+}
+
+// The tags of cmark have no attributes, and neither text nor attributes of others have a bare "<".
+std::string with_anchors(std::string_view html, const std::vector<Heading>& headings) {
+    std::string made;
+    for (const Heading& heading : headings) {
+        const std::string tag = "<h" + std::to_string(heading.level) + ">";
+        const auto at = html.find(tag);
+        if (at == std::string_view::npos || heading.anchor.empty()) break;
+        made.append(html.substr(0, at + tag.size() - 1))
+            .append(" id=\"")
+            .append(heading.anchor)
+            .append("\">");
+        html.remove_prefix(at + tag.size());
+    }
+    return made.append(html);
+}
+
+page::Html contents_of(const std::vector<Heading>& headings) {
+    ShownContents shown;
+    for (const Heading& heading : headings) {
+        if (heading.level > first_heading + 1 || shown.lines.size() == max_contents_lines ||
+            heading.anchor.empty())
+            continue;
+        shown.lines.push_back({heading.anchor, heading.text, heading.level > first_heading});
+    }
+    return shown.lines.size() < min_contents_lines ? page::Html() : page::render("contents.html", shown);
+}
+
 // Pages load no images: badges say nothing without theirs and leave, with the links that hold nothing else.
-void adapt(cmark_node* document) {
-    std::vector<cmark_node*> headings;
+std::vector<Heading> adapt(cmark_node* document) {
+    std::vector<cmark_node*> empty;
     std::vector<cmark_node*> links;
     std::vector<cmark_node*> images;
     {
@@ -142,18 +245,24 @@ void adapt(cmark_node* document) {
         is_badge(*image) ? remove(*image) : become_link(*image);
     const std::unique_ptr<cmark_iter, FreeIterator> iterator(cmark_iter_new(document));
     Outline outline;
+    std::vector<Heading> headings;
     while (cmark_iter_next(iterator.get()) != CMARK_EVENT_DONE) {
         cmark_node* node = cmark_iter_get_node(iterator.get());
         if (cmark_iter_get_event_type(iterator.get()) != CMARK_EVENT_ENTER ||
             cmark_node_get_type(node) != CMARK_NODE_HEADING)
             continue;
-        if (has_only(node, [](cmark_node*) { return false; }))
-            headings.push_back(node);  // a heading without words
-        else
-            cmark_node_set_heading_level(node, outline.level_of(cmark_node_get_heading_level(node)));
+        if (has_only(node, [](cmark_node*) { return false; })) {
+            empty.push_back(node);  // a heading without words
+            continue;
+        }
+        headings.push_back({outline.level_of(cmark_node_get_heading_level(node)), text_of(node)});
+        cmark_node_set_heading_level(node, headings.back().level);
     }
-    for (cmark_node* heading : headings)
+    for (cmark_node* heading : empty)
         remove(heading);
+    name_headings(headings);
+    lead_to(headings, document);
+    return headings;
 }
 
 // reStructuredText stays as it was written, without what is no text: images, badges and the names that stand for them.
@@ -190,14 +299,17 @@ page::Html render_markdown(const std::string& text) {
     }
     cmark_parser_feed(parser.get(), text.data(), text.size());
     const std::unique_ptr<cmark_node, FreeNode> document(cmark_parser_finish(parser.get()));
-    adapt(document.get());
+    const std::vector<Heading> headings = adapt(document.get());
     const std::unique_ptr<char, FreeText> html(
         cmark_render_html(document.get(), options, cmark_parser_get_syntax_extensions(parser.get())));
     // Raw HTML is off, so these are the tables of the extension: a wide one scrolls in its own box, also by keyboard.
     // It has no role: a region needs a name of its own.
     const std::string boxed =
         base::replace_all(html.get(), "<table>", "<div class=\"scroll\" tabindex=\"0\"><table>");
-    return page::SafeMarkup::adopt(base::replace_all(boxed, "</table>", "</table></div>"));
+    page::Html made = contents_of(headings);
+    made.add(page::SafeMarkup::adopt(
+        with_anchors(base::replace_all(boxed, "</table>", "</table></div>"), headings)));
+    return made;
 }
 
 }  // namespace

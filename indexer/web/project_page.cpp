@@ -140,7 +140,7 @@ std::string render_project_page(const ProjectPage& page, const std::vector<Shown
     frame.root = "../../../";
     frame.description = page.text.summary;
     frame.trail = {{"../", std::string(page.index)}, {"../../builds/", "Builds"}, {"../../site/", "Sites"}};
-    frame.scripts = {"common.js", "project.js"};
+    frame.scripts = {"common.js", "shards.js", "project.js"};
     frame.feed = "feed.xml";
     frame.data_root = "../../";
     return page::render_page(frame, page::render("project.html", shown));

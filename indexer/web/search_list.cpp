@@ -7,8 +7,10 @@
 
 #include "indexer/web/limits.hpp"
 #include "indexer/web/wheel_facts.hpp"
+#include "lib/base/text/case_folding.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
+#include "lib/wheel/requirement.hpp"
 
 namespace wheelyard::indexer {
 
@@ -31,12 +33,33 @@ std::string valid_text(const std::string& text) {
     return base::is_utf8(text) ? shortened(text) : std::string();
 }
 
+void read_needs(SearchEntry& entry, const std::string& project,
+                const std::vector<std::string>& requirements) {
+    std::map<std::string, bool> needs;  // whether it is of extras alone
+    for (const std::string& text : requirements) {
+        const auto requirement = wheel::Requirement::parse(text);
+        if (!requirement || requirement->project == project) continue;
+        const bool is_extra =
+            requirement->marker && requirement->marker->text().find("extra") != std::string::npos;
+        const auto [known, is_first] = needs.try_emplace(requirement->project, is_extra);
+        if (!is_first) known->second = known->second && is_extra;
+    }
+    for (const bool is_extra : {false, true}) {
+        for (const auto& [name, is_of_extra] : needs) {
+            if (is_of_extra != is_extra || entry.needs.size() + entry.extra_needs.size() == max_search_needs)
+                continue;
+            (is_extra ? entry.extra_needs : entry.needs).push_back(name);
+        }
+    }
+}
+
 }  // namespace
 
 SearchEntry make_search_entry(const ProjectView& view, const ProjectText& text) {
     SearchEntry entry;
     entry.summary = valid_text(text.summary);
     entry.keywords = valid_text(text.keywords);
+    read_needs(entry, view.project, text.requirements);
     const catalog::FileRow* newest = newest_row(view);
     if (newest == nullptr) return entry;
     entry.version = newest->version;
@@ -69,6 +92,8 @@ namespace {
 
 constexpr std::string_view names_root = "name=";
 constexpr std::string_view words_root = "word=";
+constexpr std::string_view needs_root = "needs=";
+constexpr std::string_view needed_root = "needed=";
 // One of these is in so many summaries that it finds nothing.
 constexpr std::array<std::string_view, 12> stop_words{"an", "and", "by", "for", "from", "in",
                                                       "is", "of",  "on", "or",  "the",  "to"};
@@ -114,6 +139,31 @@ base::Result<SearchEntry> parse_row(const std::string& row) {
     return std::move(*entry);
 }
 
+base::Status read_needs_row(SearchShards& shards, const std::string& name,
+                            std::optional<SearchEntry>& entry) {
+    WHEELYARD_ASSIGN(const ShardRow row, shards.find(std::string(needs_root), name));
+    if (row == nullptr) return {};
+    if (!entry) entry.emplace();
+    WHEELYARD_ASSIGN(const Json parsed, io::parse_json(*row));
+    if (parsed.items().size() != 2) return malformed(row->substr(0, max_summary_bytes));
+    entry->needs = parsed.items()[0].texts();
+    entry->extra_needs = parsed.items()[1].texts();
+    return {};
+}
+
+void set_needs(std::map<std::string, ShardChanges>& to, const std::string& name, const SearchEntry& entry,
+               bool is_there) {
+    const auto row = [&](Json::Array parts) {
+        return is_there ? std::make_shared<const std::string>(Json(std::move(parts)).render()) : nullptr;
+    };
+    if (entry.needs.empty() && entry.extra_needs.empty()) return;
+    to[std::string(needs_root)][name] = row({Json::array_of(entry.needs), Json::array_of(entry.extra_needs)});
+    for (const std::string& need : entry.needs)
+        to[std::string(needed_root)][need + " " + name] = row({});
+    for (const std::string& need : entry.extra_needs)
+        to[std::string(needed_root)][need + " " + name] = row({"extra"});
+}
+
 // The further words of a project, with its name: search.js asks for the beginning of such a key.
 std::set<std::string> word_keys(const std::string& name, const SearchEntry& entry) {
     std::set<std::string> keys;
@@ -125,7 +175,7 @@ std::set<std::string> word_keys(const std::string& name, const SearchEntry& entr
         word.clear();
     };
     for (const std::string* text : {&name, &entry.keywords, &entry.summary}) {
-        for (const char c : base::ascii_lower(*text)) {
+        for (const char c : base::fold_case(*text)) {
             if (base::is_ascii_alnum(c) || static_cast<unsigned char>(c) >= 0x80)
                 word += c;
             else
@@ -261,6 +311,8 @@ base::Result<SearchTop> update_search(ShardFiles& files, const SearchTop& before
         if (row != nullptr) {
             WHEELYARD_ASSIGN(old, parse_row(*row));
         }
+        // A killed run may have written these alone.
+        WHEELYARD_TRY(read_needs_row(shards, name, old));
         if (old != entry) olds.emplace(name, std::move(old));
     }
     // One kind after the other: all rows of a large index are not in memory together.
@@ -290,11 +342,19 @@ base::Result<SearchTop> update_search(ShardFiles& files, const SearchTop& before
             }
         }
     }
+    std::map<std::string, ShardChanges> needs;
     ShardChanges names;
     for (const auto& [name, old] : olds) {
         const auto& [project, entry] = *changes.find(std::string(name));
+        const bool has_same_needs =
+            old && entry && old->needs == entry->needs && old->extra_needs == entry->extra_needs;
+        if (old && !has_same_needs) set_needs(needs, project, *old, false);
+        if (entry && !has_same_needs) set_needs(needs, project, *entry, true);
         names[project] = entry ? shared_row(*entry) : nullptr;
     }
+    // In this order: the rows of a project say which ones of others are its own.
+    for (const std::string_view root : {needed_root, needs_root})
+        WHEELYARD_TRY(shards.apply(std::string(root), true, needs[std::string(root)]));
     const std::string top_file(search_page_file);
     if (!is_new) WHEELYARD_TRY(files.write(top_file, {}));  // keeps its place in the order
     WHEELYARD_ASSIGN(const std::size_t count, shards.apply(std::string(names_root), true, names));

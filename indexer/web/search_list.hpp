@@ -7,6 +7,7 @@
 // A row of "newest" is, in order: name, newest version, summary, keywords, Pythons, machines, GPU architectures, uses, time of
 // the newest upload (seconds). The lists are those of all versions that are not yanked. In shards the name is the key, and
 // rows of words and facets have no version and the time 0: so a new version changes one row, unless it brings a new value.
+// What projects need lies in two more roots: "needs=" has the names of each project, "needed=" each of those with the project.
 #pragma once
 
 #include <cstdint>
@@ -38,6 +39,9 @@ struct SearchEntry {
     std::vector<std::string> gpus;
     std::vector<std::string> uses;
     std::int64_t uploaded_s = 0;
+    // Names of the newest wheel's Requires-Dist, and those of its extras alone: in rows of their own.
+    std::vector<std::string> needs = {};
+    std::vector<std::string> extra_needs = {};
     bool operator==(const SearchEntry&) const = default;
 };
 // By name, sorted.
@@ -61,7 +65,7 @@ struct SearchTop {
 // The new entries of projects; nullopt: the index no longer shows it.
 using SearchChanges = std::map<std::string, std::optional<SearchEntry>>;
 // Writes the files of the search that differ; the new search.json. `is_new`: `changes` are all projects, and what there is
-// does not count. The order: rows of words and facets; then, of a change, search.json and the rows of names, by which a run
+// does not count. The order: rows of words, facets and needs; then, of a change, search.json and the rows of names, by which a run
 // finds what a killed one has left to do; of a new search the other way round, because search.json says that it is whole.
 [[nodiscard]] base::Result<SearchTop> update_search(ShardFiles& files, const SearchTop& before,
                                                     const SearchChanges& changes, bool is_new);

@@ -41,7 +41,7 @@ std::string render_search_page(const page::Farm& farm, const std::string& index,
         "All projects with wheels in " + index + ": find one by name, Python, machine or GPU.";
     frame.root = "../../";
     frame.trail = {{"./", index}, {"../builds/", "Builds"}, {"../site/", "Sites"}};
-    frame.scripts = {"common.js", "search.js"};
+    frame.scripts = {"common.js", "shards.js", "search.js"};
     frame.data_root = "../";
     return page::render_page(frame, page::render("search.html", shown));
 }

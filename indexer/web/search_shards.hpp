@@ -3,6 +3,8 @@
 //
 //     name=             torch                    every project
 //     word=             tensor torch             each further word of its name, summary and keywords, with the project
+//     needs=            torch                    each project that needs others, with their names
+//     needed=           numpy torch              each project that another one needs, with that one
 //     python=3.12·      torch                    each value of a facet, likewise machine=, gpu= and uses=; "·" is a space
 //
 // A root is a tree over the characters of keys. A node with up to max_shard_rows rows is a leaf, any other names the next

@@ -44,6 +44,14 @@ void RequirementLine::show(page::Values& to) const {
     to("project", project)("name", name)("rest", rest);
 }
 
+void ContentsLine::show(page::Values& to) const {
+    to("anchor", anchor)("text", text)("is_deep", is_deep);
+}
+
+void ShownContents::show(page::Values& to) const {
+    to("lines", lines);
+}
+
 void GridWheel::show(page::Values& to) const {
     to("colour", colour)("anchor", anchor)("label", label);
 }

@@ -98,6 +98,19 @@ struct RequirementLine {
     void show(page::Values& to) const;
 };
 
+// The headings of a description.
+struct ContentsLine {
+    std::string anchor;
+    std::string text;
+    bool is_deep = false;
+    void show(page::Values& to) const;
+};
+
+struct ShownContents {
+    std::vector<ContentsLine> lines = {};
+    void show(page::Values& to) const;
+};
+
 // A wheel in a cell of the grid; its label leads to its section.
 struct GridWheel {
     std::string colour;

@@ -138,7 +138,7 @@ std::string render_site_page(const page::Farm& farm, const std::string& index, c
     shown.pythons = pythons_of_site(report, site);
     shown.nodes = node_lines(report, site);
     shown.report_time = time_of_site(report, site);
-    for (const SiteWheel& line : wheels)
+    for (const SiteWheel& line : wheels.lines)
         shown.wheels.push_back(
             {.project = line.project,
              .anchor = anchor_of(line.sha256),
@@ -149,7 +149,7 @@ std::string render_site_page(const page::Farm& farm, const std::string& index, c
              .nodes = base::join(line.nodes, ", "),
              .is_sure = line.is_sure,
              .time = render_time(base::render_rfc3339(line.uploaded_s * micros_per_second))});
-    if (wheels.size() == max_site_wheels) shown.limit = max_site_wheels;
+    if (wheels.is_cut) shown.limit = wheels.lines.size();
     shown.lists = build_lists(report, site);
     page::Frame frame;
     frame.farm = farm;
@@ -171,7 +171,7 @@ std::string render_sites_page(const page::Farm& farm, const std::string& index, 
         const auto found = wheels.find(site.site);
         shown.sites.push_back({.site = site.site,
                                .link = base::encode_percent(site.site) + "/",
-                               .wheels = found == wheels.end() ? 0 : found->second.size(),
+                               .wheels = found == wheels.end() ? 0 : found->second.lines.size(),
                                .report_time = render_time(site.time),
                                .nodes = node_lines(report, site.site)});
     }

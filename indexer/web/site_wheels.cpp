@@ -46,10 +46,10 @@ std::string node_label(const ReportedNode& node) {
     return name.starts_with(site) ? name.substr(site.size()) : name;
 }
 
-SiteWheels wheels_on_site(std::string_view site, const std::vector<ShownWheel>& wheels,
-                          const std::vector<ReportedNode>& nodes) {
+std::vector<SiteWheel> wheels_on_site(std::string_view site, const std::vector<ShownWheel>& wheels,
+                                      const std::vector<ReportedNode>& nodes) {
     std::map<std::tuple<std::size_t, std::string, std::string>, FoundForSite> found;
-    SiteWheels lines;
+    std::vector<SiteWheel> lines;
     for (const ShownWheel& wheel : wheels) {
         if (wheel.row->yanked || !is_final(*wheel.row)) continue;
         for (std::size_t at = 0; at < std::min(nodes.size(), wheel.fits.size()); ++at) {
@@ -93,18 +93,21 @@ SiteWheels wheels_on_site(std::string_view site, const std::vector<ShownWheel>& 
     return lines;
 }
 
-void replace_project(SiteWheels& all, std::string_view project, SiteWheels now) {
-    std::erase_if(all, [&](const SiteWheel& line) { return line.project == project; });
-    std::move(now.begin(), now.end(), std::back_inserter(all));
-    std::stable_sort(all.begin(), all.end(), became_available_later);
-    if (all.size() > max_site_wheels) all.resize(max_site_wheels);
+void replace_project(SiteWheels& all, std::string_view project, std::vector<SiteWheel> now) {
+    auto& lines = all.lines;
+    std::erase_if(lines, [&](const SiteWheel& line) { return line.project == project; });
+    std::move(now.begin(), now.end(), std::back_inserter(lines));
+    std::stable_sort(lines.begin(), lines.end(), became_available_later);
+    if (lines.size() <= max_site_wheels) return;
+    lines.resize(max_site_wheels);
+    all.is_cut = true;
 }
 
 std::string render_site_wheels(const SiteWheels& wheels) {
     std::string text = "{\"format\":\"";
     text.append(site_wheels_format).append("\",\"wheels\":[");
     bool is_first = true;
-    for (const SiteWheel& line : wheels) {
+    for (const SiteWheel& line : wheels.lines) {
         text.append(is_first ? "\n" : ",\n");
         is_first = false;
         text += Json(Json::Array{line.project, line.version, Json::array_of(line.pythons), line.accelerator,
@@ -112,7 +115,9 @@ std::string render_site_wheels(const SiteWheels& wheels) {
                                  line.sha256})
                     .render();
     }
-    return text += "]}\n";
+    text += ']';
+    if (wheels.is_cut) text += ",\"is_cut\":true";
+    return text += "}\n";
 }
 
 std::optional<SiteWheels> parse_site_wheels(std::string_view text) {
@@ -125,10 +130,12 @@ std::optional<SiteWheels> parse_site_wheels(std::string_view text) {
         for (const std::size_t at : {0U, 1U, 3U, 4U, 8U})
             if (parts[at].as_string() == nullptr) return std::nullopt;
         if (parts[6].as_bool() == nullptr || parts[7].as_int() == nullptr) return std::nullopt;
-        wheels.push_back({*parts[0].as_string(), *parts[1].as_string(), parts[2].texts(),
-                          *parts[3].as_string(), *parts[4].as_string(), parts[5].texts(), *parts[6].as_bool(),
-                          *parts[7].as_int(), *parts[8].as_string()});
+        wheels.lines.push_back({*parts[0].as_string(), *parts[1].as_string(), parts[2].texts(),
+                                *parts[3].as_string(), *parts[4].as_string(), parts[5].texts(),
+                                *parts[6].as_bool(), *parts[7].as_int(), *parts[8].as_string()});
     }
+    // Older programs did not write whether it was.
+    wheels.is_cut = document->bool_or("is_cut", wheels.lines.size() == max_site_wheels);
     return wheels;
 }
 

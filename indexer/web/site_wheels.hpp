@@ -3,10 +3,10 @@
 // web servers hide as they hide every name with a dot.
 //
 //     {"format":"wheelyard.site-wheels/1","wheels":[
-//      ["torch","2.4.0",["3.12"],"CUDA 12.6","libmpi.so.40",["gh (gh200)"],true,1795176000,"<sha256>"],…]}
+//      ["torch","2.4.0",["3.12"],"CUDA 12.6","libmpi.so.40",["gh (gh200)"],true,1795176000,"<sha256>"],…],"is_cut":true}
 //
 // In order: project, version, Pythons, accelerator, MPI, node types, whether it is known to run, time of the newest upload
-// (seconds), that wheel.
+// (seconds), that wheel. "is_cut": there were more than max_site_wheels lines once, and the others are not known any more.
 #pragma once
 
 #include <cstdint>
@@ -34,13 +34,18 @@ struct SiteWheel {
     std::string sha256 = {};
     bool operator==(const SiteWheel&) const = default;
 };
-using SiteWheels = std::vector<SiteWheel>;  // the last that became available first
+struct SiteWheels {
+    std::vector<SiteWheel> lines = {};  // the last that became available first
+    bool is_cut = false;
+    bool operator==(const SiteWheels&) const = default;
+};
 
 // `wheels`: of one project, newest version first, with their fits for `nodes`, which are those of all sites.
-[[nodiscard]] SiteWheels wheels_on_site(std::string_view site, const std::vector<ShownWheel>& wheels,
-                                        const std::vector<ReportedNode>& nodes);
+[[nodiscard]] std::vector<SiteWheel> wheels_on_site(std::string_view site,
+                                                    const std::vector<ShownWheel>& wheels,
+                                                    const std::vector<ReportedNode>& nodes);
 // `now` takes the place of the project's lines; at most max_site_wheels stay.
-void replace_project(SiteWheels& all, std::string_view project, SiteWheels now);
+void replace_project(SiteWheels& all, std::string_view project, std::vector<SiteWheel> now);
 
 [[nodiscard]] std::string render_site_wheels(const SiteWheels& wheels);
 // nullopt: not such a text.

@@ -114,7 +114,8 @@ class Pass {
     }
 
     base::Status analyse_elf(const Member& member, const MemberReader& reader) {
-        auto elf = parse_one(reader);
+        TorchNames torch;
+        auto elf = parse_one(reader, torch);
         if (!elf) {
             if (elf.error().kind != base::ErrorKind::malformed) return base::fail(std::move(elf.error()));
             findings_.add(elf.error().code, member.name, {}, elf.error().text());
@@ -123,12 +124,12 @@ class Pass {
         if (!elf->flaw.empty()) findings_.add("elf.malformed", member.name, {}, elf->flaw);
         GpuFacts gpu;
         WHEELYARD_TRY(report_gpu_code(member, read_gpu_code(reader, *elf, gpu), gpu));
-        const std::uint64_t named_bytes = bytes_of_names(*elf);
+        const std::uint64_t named_bytes = bytes_of_names(*elf) + torch.bytes();
         elf->sections.clear();  // no longer needed; only names and version needs are compared later
         const std::scoped_lock lock(mutex_);
         if (keep_gpu_code(member, named_bytes, gpu))
-            contents_.elves.push_back(
-                {member.name, std::move(*elf), std::move(gpu), member.may_run || is_script(member.name)});
+            contents_.elves.push_back({member.name, std::move(*elf), std::move(gpu),
+                                       member.may_run || is_script(member.name), std::move(torch)});
         return {};
     }
 
@@ -167,9 +168,10 @@ class Pass {
 
     // Parses one file at a time, so that at most one (possibly hostile) symbol table is in memory. For real
     // files this takes a negligible part of the time.
-    base::Result<ElfFacts> parse_one(const MemberReader& reader) {
+    base::Result<ElfFacts> parse_one(const MemberReader& reader, TorchNames& torch) {
         const std::scoped_lock lock(parsing_);
-        return parse_elf(reader);
+        if (!options_.torch_names) return parse_elf(reader);
+        return parse_elf(reader, [&torch](const DynamicSymbol& symbol) { torch.take(symbol); });
     }
 
     void report_progress(std::uint64_t more_bytes) {

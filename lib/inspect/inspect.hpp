@@ -28,6 +28,7 @@ struct InspectOptions {
     std::function<void(std::uint64_t done_bytes, std::uint64_t total_bytes)> progress;
     // What is known of other wheels; may be empty. Called from the thread of the caller.
     LibrariesOf libraries_of = {};
+    bool torch_names = false;  // keep the names of torch's interface of each ELF file, up to 32 MiB
 };
 
 struct Inspection {

@@ -187,6 +187,7 @@ Result<HttpAnswer> HttpClient::post(const std::string& url, const std::string& b
     state_->set(CURLOPT_FOLLOWLOCATION, 0L);
     state_->set(CURLOPT_LOW_SPEED_TIME,
                 static_cast<long>(std::max<std::int64_t>(1, state_->settings.answer_timeout_ms / 1000)));
+    state_->set(CURLOPT_TIMEOUT_MS, static_cast<long>(state_->settings.total_timeout_ms));
     return state_->perform(url, transfer);
 }
 

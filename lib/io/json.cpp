@@ -9,6 +9,7 @@
 
 #include "lib/base/check.hpp"
 #include "lib/base/text/text.hpp"
+#include "lib/io/strict_json.hpp"
 
 namespace wheelyard::io {
 namespace {
@@ -16,26 +17,27 @@ namespace {
 using base::fail_malformed;
 using base::Result;
 
-// Removes all but the last of members with the same name. Small objects are compared pairwise; large ones,
-// which may be hostile, with a set.
-void keep_last_duplicates(Json::Object& object) {
+// Whether no two members have the same name. Small objects are compared pairwise; large ones, which may be hostile, with
+// a set.
+bool has_unique_names(const Json::Object& object) {
     constexpr std::size_t small = 16;
-    const auto differs = [&] {
-        if (object.size() > small) {
-            std::unordered_set<std::string_view> names;
-            for (const auto& member : object) {
-                if (!names.insert(member.first).second) return false;
-            }
-            return true;
-        }
-        for (std::size_t i = 1; i < object.size(); ++i) {
-            for (std::size_t k = 0; k < i; ++k) {
-                if (object[i].first == object[k].first) return false;
-            }
+    if (object.size() > small) {
+        std::unordered_set<std::string_view> names;
+        for (const auto& member : object) {
+            if (!names.insert(member.first).second) return false;
         }
         return true;
-    };
-    if (differs()) return;
+    }
+    for (std::size_t i = 1; i < object.size(); ++i) {
+        for (std::size_t k = 0; k < i; ++k) {
+            if (object[i].first == object[k].first) return false;
+        }
+    }
+    return true;
+}
+
+// Removes all but the last of members with the same name.
+void keep_last_duplicates(Json::Object& object) {
     std::unordered_set<std::string> seen;
     Json::Object kept;
     for (auto at = object.rbegin(); at != object.rend(); ++at) {
@@ -47,7 +49,8 @@ void keep_last_duplicates(Json::Object& object) {
 // Builds the value during parsing. Open containers are on a stack and move into their parent when they close.
 class Builder final : public nlohmann::json_sax<nlohmann::json> {
   public:
-    explicit Builder(std::size_t depth) : max_depth_(depth) {}
+    Builder(std::size_t depth, bool permits_duplicates)
+        : max_depth_(depth), permits_duplicates_(permits_duplicates) {}
 
     bool null() override { return add(nullptr); }
     bool boolean(bool value) override { return add(value); }
@@ -68,7 +71,13 @@ class Builder final : public nlohmann::json_sax<nlohmann::json> {
     bool end_object() override {
         auto object = std::move(open_.back().object);
         open_.pop_back();
-        keep_last_duplicates(object);
+        if (!has_unique_names(object)) {
+            if (!permits_duplicates_) {
+                has_duplicates_ = true;
+                return false;
+            }
+            keep_last_duplicates(object);
+        }
         return add(Json(std::move(object)));
     }
     bool end_array() override {
@@ -83,6 +92,7 @@ class Builder final : public nlohmann::json_sax<nlohmann::json> {
 
     Json root;
     [[nodiscard]] bool too_deep() const { return too_deep_; }
+    [[nodiscard]] bool has_duplicates() const { return has_duplicates_; }
     [[nodiscard]] std::size_t position() const { return position_; }
 
   private:
@@ -110,8 +120,10 @@ class Builder final : public nlohmann::json_sax<nlohmann::json> {
     }
 
     std::size_t max_depth_;
+    bool permits_duplicates_;
     std::vector<Open> open_;
     bool too_deep_ = false;
+    bool has_duplicates_ = false;
     std::size_t position_ = 0;
 };
 
@@ -207,6 +219,24 @@ void render_value(const Json& value, const Layout& layout, std::size_t depth, st
     }
 }
 
+Result<Json> parse(std::string_view text, const JsonLimits& limits, bool permits_duplicates) {
+    if (text.size() > limits.bytes) {
+        return fail_malformed("json.too_large",
+                              "this JSON has more than " + std::to_string(limits.bytes) + " bytes",
+                              std::to_string(text.size()));
+    }
+    Builder builder(limits.depth, permits_duplicates);
+    if (nlohmann::json::sax_parse(text.begin(), text.end(), &builder)) return std::move(builder.root);
+    if (builder.has_duplicates())
+        return fail_malformed("json.twice", "this JSON has an object with two members of one name");
+    if (builder.too_deep()) {
+        return base::fail_malformed(
+            "json.too_deep", "this JSON is nested more than " + std::to_string(limits.depth) + " deep");
+    }
+    const auto offset = builder.position() > 0 ? builder.position() - 1 : 0;
+    return fail_malformed("json.syntax", "this is not JSON, from byte " + std::to_string(offset) + " on");
+}
+
 tl::unexpected<base::Error> fail_member(const Json* found, std::string_view name, const char* expected) {
     const std::string member(name);
     if (!found || found->is_null())
@@ -250,7 +280,8 @@ const Json* Json::find(std::string_view name) const {
 
 const Json::Array& Json::items() const {
     static const Array none;
-    return as_array() ? *as_array() : none;
+    const Array* array = as_array();
+    return array != nullptr ? *array : none;
 }
 
 const Json::Array& Json::items(std::string_view name) const {
@@ -286,7 +317,8 @@ Result<std::int64_t> Json::int_at(std::string_view name) const {
 
 std::string Json::string_or(std::string_view name, std::string fallback) const {
     const auto* found = find(name);
-    return found && found->as_string() && !found->as_string()->empty() ? *found->as_string() : fallback;
+    if (found && found->as_string() && !found->as_string()->empty()) return *found->as_string();
+    return fallback;
 }
 
 std::int64_t Json::int_or(std::string_view name, std::int64_t fallback) const {
@@ -330,19 +362,11 @@ std::string Json::render_pretty() const {
 }
 
 Result<Json> parse_json(std::string_view text, const JsonLimits& limits) {
-    if (text.size() > limits.bytes) {
-        return fail_malformed("json.too_large",
-                              "this JSON has more than " + std::to_string(limits.bytes) + " bytes",
-                              std::to_string(text.size()));
-    }
-    Builder builder(limits.depth);
-    if (nlohmann::json::sax_parse(text.begin(), text.end(), &builder)) return std::move(builder.root);
-    if (builder.too_deep()) {
-        return base::fail_malformed(
-            "json.too_deep", "this JSON is nested more than " + std::to_string(limits.depth) + " deep");
-    }
-    const auto offset = builder.position() > 0 ? builder.position() - 1 : 0;
-    return fail_malformed("json.syntax", "this is not JSON, from byte " + std::to_string(offset) + " on");
+    return parse(text, limits, true);
+}
+
+Result<Json> parse_strict_json(std::string_view text, const JsonLimits& limits) {
+    return parse(text, limits, false);
 }
 
 }  // namespace wheelyard::io

@@ -174,6 +174,7 @@ inline constexpr RefusalRow rows[] = {
     {change, 400, "lifecycle.grace", "shorter than an hour, or too long"},
     {change, 400, "lifecycle.after", "`after` is not a serial"},
     {change, 400, "lifecycle.newest", "`newest` is not a number of events, at most 1000"},
+    {change, 400, "audit.query", "a part of the audit log's filter is over 200 bytes, or no time or serial"},
     {change, 400, "files.state", "`state` is `quarantined` or `active`"},
     {change, 400, "explain.name", "not the name of a project"},
     {change, 403, "lifecycle.own_file", "the token that uploaded a file must not promote it"},
@@ -247,6 +248,7 @@ inline constexpr RefusalRow rows[] = {
 
     {report, 403, "site.scope", "the token may not upload to this index, or is the grant of a task"},
     {report, 404, "site.unknown", "no site of this name reports to the index"},
+    {report, 400, "site.package", "a `package` in the report is not a normalised name"},
     {report, 409, "site.other", "the report names another site or index than its address"},
     {report, 409, "site.time", "the report is more than 10 minutes in the future"},
     {report, 409, "site.too_many", "the index has 64 sites"},

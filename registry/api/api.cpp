@@ -1,6 +1,7 @@
 #include "registry/api/api.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
 #include "lib/base/text/text.hpp"
@@ -19,6 +20,7 @@
 #include "registry/api/storage.hpp"
 #include "registry/api/task_api.hpp"
 #include "registry/api/token_api.hpp"
+#include "registry/api/upstream_list.hpp"
 #include "registry/config/index_rules.hpp"
 #include "registry/intake/refusal.hpp"
 #include "registry/intake/uploads.hpp"
@@ -44,6 +46,52 @@ PageOf pages_of(const Action& action) {
                 action.filename};
     if (page.project.empty()) page.project = project_of_filename(action.filename);
     return page;
+}
+
+struct AuditQuery {
+    catalog::EventFilter filter;
+    catalog::EventRange range;
+};
+
+// `after`, `before`: serials; `newest`: a number of events; the rest is the filter.
+wire::Answered<AuditQuery> audit_query(std::string_view query) {
+    AuditQuery asked;
+    const auto value = [&](std::string_view name) { return query_value(query, name).value_or(""); };
+    const auto serial = [&](std::string_view name, catalog::Serial& into) {
+        if (value(name).empty()) return true;
+        const auto number = base::parse_decimal(value(name));
+        const bool is_good = number && *number <= static_cast<std::uint64_t>(INT64_MAX);
+        if (is_good) into = static_cast<catalog::Serial>(*number);
+        return is_good;
+    };
+    if (!serial("after", asked.range.after))
+        return refuse("lifecycle.after", "`after` must be a decimal serial number", value("after"),
+                      "after=0 starts at the first event");
+    const std::string count = value("newest");
+    const auto newest = base::parse_decimal(count.empty() ? "0" : count);
+    if (!newest || *newest > max_events_returned)
+        return refuse("lifecycle.newest", "`newest` must be a number of events, at most 1000", count,
+                      "newest=50 shows the last 50 events");
+    asked.range.is_newest = *newest > 0 || !value("before").empty();
+    asked.range.limit = *newest > 0 ? static_cast<std::size_t>(*newest) : max_events_returned;
+    if (!serial("before", asked.range.before))
+        return refuse("audit.query", "`before` must be a decimal serial number", value("before"),
+                      "give the `next` of the last reply");
+    using F = catalog::EventFilter;
+    static constexpr std::pair<std::string_view, std::string F::*> parts[] = {
+        {"who", &F::who},     {"action", &F::kind},     {"what", &F::what},
+        {"index", &F::index}, {"project", &F::project}, {"filename", &F::filename}};
+    for (const auto& [name, member] : parts) {
+        asked.filter.*member = value(name);
+        if ((asked.filter.*member).size() > max_filter_bytes)
+            return refuse("audit.query", "A part of the filter is over 200 bytes", std::string(name),
+                          "search for a shorter part of it");
+    }
+    asked.filter.kind = base::replace_all(asked.filter.kind, " ", "_");
+    if (!asked.filter.project.empty()) asked.filter.project = wheel::normalize_name(asked.filter.project);
+    if (const base::Status read = catalog::read_times(value("from"), value("until"), asked.filter); !read)
+        return refuse("audit.query", read.error().sentence, read.error().value, read.error().advice);
+    return asked;
 }
 
 bool is_open_to_strangers(std::string_view operation) {
@@ -95,6 +143,7 @@ wire::Answered<http::ApiReply> Api::answer_now(const http::ApiRequest& request) 
     if (request.operation == "readProvenance") return provenance(request);
     if (request.operation == "listIndexFiles") return list_index_files(request);
     if (request.operation == "describeStorage") return storage(request);
+    if (request.operation == "describeUpstreams") return upstreams(request);
     if (request.operation == "listNodes") return list_nodes(request);
     if (parts_.tasks != nullptr && TaskApi::handles(request.operation))
         return TaskApi({parts_.config, parts_.tokens, *parts_.tasks, parts_.writer, parts_.sites})
@@ -235,25 +284,31 @@ wire::Answered<http::ApiReply> Api::read_audit(const http::ApiRequest& request) 
     if (!allows(*token, "*", {}, audit_action) || !is_for_all(token->indexes))
         return refuse("auth.scope_refused", "This token does not permit reading the audit log", token->id,
                       "ask an administrator for a token with the action `audit` for all indexes");
-    const auto after = base::parse_decimal(query_value(request.query, "after").value_or("0"));
-    if (!after || *after > static_cast<std::uint64_t>(INT64_MAX))
-        return refuse("lifecycle.after", "`after` must be a decimal serial number",
-                      query_value(request.query, "after").value_or(""), "after=0 starts at the first event");
-    const auto newest = base::parse_decimal(query_value(request.query, "newest").value_or("0"));
-    if (!newest || *newest > max_events_returned)
-        return refuse("lifecycle.newest", "`newest` must be a number of events, at most 1000",
-                      query_value(request.query, "newest").value_or(""),
-                      "newest=50 shows the last 50 events");
+    const auto asked = audit_query(request.query);
+    if (!asked) return tl::unexpected(asked.error());
     std::vector<catalog::Event> events;
-    const auto read = parts_.writer.run([&](catalog::Catalog& catalog) -> base::Status {
-        auto from = static_cast<catalog::Serial>(*after);
-        if (*newest > 0) {
-            WHEELYARD_ASSIGN(const catalog::Serial last, catalog.last_serial());
-            from = std::max(from, last - static_cast<catalog::Serial>(*newest));
-        }
-        WHEELYARD_ASSIGN(events, catalog.events_after(from, max_events_returned));
-        return {};
-    });
+    io::Json next;
+    // A connection of its own: a filter looks at many events, and commits must not wait for that.
+    const auto read =
+        parts_.store.reader().and_then([&](const std::unique_ptr<catalog::Catalog>& reader) -> base::Status {
+            catalog::EventRange range = asked->range;
+            WHEELYARD_ASSIGN(const catalog::Serial last, reader->last_serial());
+            range.before = std::min(range.before, last + 1);
+            if (range.is_newest)
+                range.after = std::max(range.after, range.before - 1 - max_events_looked_at);
+            else
+                range.before = std::min(range.before, range.after + 1 + max_events_looked_at);
+            WHEELYARD_ASSIGN(events, reader->find_events(asked->filter, range));
+            const bool is_full = events.size() == range.limit;
+            if (range.is_newest) {
+                const catalog::Serial first = is_full ? events.front().serial : range.after + 1;
+                if (first > asked->range.after + 1) next = first;
+            } else {
+                const catalog::Serial seen = is_full ? events.back().serial : range.before - 1;
+                if (seen < std::min(asked->range.before - 1, last)) next = seen;
+            }
+            return {};
+        });
     if (!read) {
         io::log_error("audit.failed", {{"request", request.request_id}, {"error", read.error().text()}});
         return tl::unexpected(problem_of_change(read.error()));
@@ -270,7 +325,9 @@ wire::Answered<http::ApiReply> Api::read_audit(const http::ApiRequest& request) 
                                     {"reason", event.reason}}));
     return http::ApiReply{
         .status = 200,
-        .json = io::Json::object({{"format", "wheelyard.audit/1"}, {"events", std::move(rows)}}).render()};
+        .json = io::Json::object(
+                    {{"format", "wheelyard.audit/1"}, {"events", std::move(rows)}, {"next", std::move(next)}})
+                    .render()};
 }
 
 // Of quarantined files, too, which no page lists: thus the scope of the token counts.
@@ -340,8 +397,15 @@ wire::Answered<http::ApiReply> Api::storage(const http::ApiRequest& request) {
     const auto index = index_to_operate(request);
     if (!index) return tl::unexpected(index.error());
     return read_index(request, [&](const catalog::Catalog& catalog) {
-        return describe_storage(parts_.config, catalog, *index);
+        return describe_storage(parts_.config, catalog, *index, parts_.clock.now());
     });
+}
+
+// What this server has seen; it is as secret as the names in the site's network.
+wire::Answered<http::ApiReply> Api::upstreams(const http::ApiRequest& request) {
+    const auto index = index_to_operate(request);
+    if (!index) return tl::unexpected(index.error());
+    return http::ApiReply{.status = 200, .json = describe_upstreams(parts_.config, *index)};
 }
 
 // Every valid token may ask: /readyz of each node says the same to everybody. A connection of its own: the lease's is busy.

@@ -58,6 +58,7 @@ class Api final : public http::ApiService {
                                                             const ReadIndex& read);
     [[nodiscard]] wire::Answered<http::ApiReply> list_index_files(const http::ApiRequest& request);
     [[nodiscard]] wire::Answered<http::ApiReply> storage(const http::ApiRequest& request);
+    [[nodiscard]] wire::Answered<http::ApiReply> upstreams(const http::ApiRequest& request);
     [[nodiscard]] wire::Answered<http::ApiReply> list_nodes(const http::ApiRequest& request);
     [[nodiscard]] wire::Answered<http::ApiReply> provenance(const http::ApiRequest& request);
     [[nodiscard]] wire::Answered<http::ApiReply> explain(const http::ApiRequest& request);

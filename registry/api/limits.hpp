@@ -13,14 +13,19 @@ inline constexpr std::size_t max_wishes = 100;
 inline constexpr std::size_t max_queue_pages = 10;
 inline constexpr std::size_t max_builds_of_request = 20;  // the newest
 
-// Events in one reply of the audit log.
+// Events in one reply of the audit log, and those that a filter looks at for it.
 inline constexpr std::size_t max_events_returned = 1'000;
+inline constexpr std::int64_t max_events_looked_at = 100'000;
+inline constexpr std::size_t max_filter_bytes = 200;  // of one part of the filter
 
 // Files in one reply of the list of an index's files.
 inline constexpr std::size_t max_files_returned = 1'000;
 
 // Projects, and uploaders, in the description of an index's storage.
 inline constexpr std::size_t max_top_returned = 50;
+
+// Days in the description of an index's storage.
+inline constexpr std::int64_t max_growth_days = 365;
 
 // The clocks of an agent and of the registry may differ by this much.
 inline constexpr std::int64_t max_clock_skew_ms = 10 * 60'000;

@@ -1,8 +1,11 @@
 #include "registry/api/site_api.hpp"
 
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "lib/io/log.hpp"
+#include "lib/wheel/name.hpp"
 #include "registry/api/readers.hpp"
 #include "registry/intake/refusal.hpp"
 
@@ -18,6 +21,24 @@ tl::unexpected<wire::Problem> refuse_report(const base::Error& error) {
                        : error.kind == base::ErrorKind::too_large ? 413
                                                                   : 400;
     return refuse(wire::Refusal::coded(status, error.code), error.sentence, error.value, error.advice);
+}
+
+// Pages, links and the queue take a package for a project: one of another spelling would be another one. The first odd one,
+// and the list that has it.
+std::optional<std::pair<std::string, std::string>> odd_package(const status::SiteReport& report) {
+    std::optional<std::pair<std::string, std::string>> odd;
+    const auto look = [&odd](const auto& list, const char* name) {
+        for (const auto& one : list) {
+            const bool is_good =
+                wheel::is_valid_name(one.package) && wheel::normalize_name(one.package) == one.package;
+            if (!odd && !is_good) odd.emplace(one.package, name);
+        }
+    };
+    look(report.cells, "cells");
+    look(report.attempts, "attempts");
+    look(report.failures, "failures");
+    look(report.finished, "finished");
+    return odd;
 }
 
 }  // namespace
@@ -51,6 +72,10 @@ wire::Answered<http::ApiReply> SiteApi::report(const http::ApiRequest& request, 
     if (read->site != parameter(request, "site") || read->index != index)
         return refuse("site.other", "The report is about another site or index than its address",
                       read->index + "/" + read->site, "send it to the address of its site");
+    if (const auto odd = odd_package(*read))
+        return refuse("site.package", "A package of the report is not the normalised name of a project",
+                      odd->first + " in `" + odd->second + "`",
+                      "name it as in the address of its page: small letters, digits and single `-`");
     if (const auto kept = parts_.reports.keep(*std::move(read)); !kept) return refuse_report(kept.error());
     return http::ApiReply{.status = 200, .json = R"({"format":"wheelyard.site_kept/1"})"};
 }

@@ -11,6 +11,9 @@
 namespace wheelyard::registry {
 namespace {
 
+constexpr base::UnixMicros day_us = 86'400'000'000;
+constexpr std::size_t day_length = 10;  // of "2026-11-20"
+
 io::Json limit_of(std::uint64_t quota) {
     return quota == no_quota ? io::Json() : io::Json(quota);
 }
@@ -30,10 +33,11 @@ io::Json list_uploaders(std::vector<catalog::Usage> usage) {
 }  // namespace
 
 base::Result<std::string> describe_storage(const RegistryConfig& config, const catalog::Catalog& catalog,
-                                           const std::string& index) {
+                                           const std::string& index, base::UnixMicros now) {
     WHEELYARD_ASSIGN(const auto usage, catalog.usage(index));
     WHEELYARD_ASSIGN(const auto top, catalog.top_projects(index, max_top_returned));
     WHEELYARD_ASSIGN(const auto quarantined, catalog.quarantine_usage(index));
+    WHEELYARD_ASSIGN(const auto days, catalog.usage_by_day(index, now - max_growth_days * day_us));
     const catalog::Usage all = usage_of(usage, {});
     const IndexConfig* configured = config.find_index(index);
     const Quota quota = configured == nullptr ? Quota{} : configured->quota;
@@ -43,6 +47,11 @@ base::Result<std::string> describe_storage(const RegistryConfig& config, const c
                                         {"files", one.files},
                                         {"bytes", one.bytes},
                                         {"newest", base::render_rfc3339(one.newest)}}));
+    io::Json growth = io::Json::array();
+    for (const catalog::DayUsage& one : days)
+        growth.push(io::Json::object({{"day", base::render_rfc3339(one.day * day_us).substr(0, day_length)},
+                                      {"files", one.files},
+                                      {"bytes", one.bytes}}));
     return io::Json::object({{"format", "wheelyard.storage/1"},
                              {"index", index},
                              {"files", all.files},
@@ -52,6 +61,7 @@ base::Result<std::string> describe_storage(const RegistryConfig& config, const c
                              {"quarantined",
                               io::Json::object({{"files", quarantined.files}, {"bytes", quarantined.bytes}})},
                              {"free_bytes", blobs::free_bytes_of(config.store)},
+                             {"growth", std::move(growth)},
                              {"projects", std::move(projects)},
                              {"uploaders", list_uploaders(usage)}})
         .render();

@@ -99,6 +99,27 @@ struct Event {
     std::string reason = {};   // in the actor's words
 };
 
+// Which events are searched for; what is empty accepts all. Without the first three, of exactly this name.
+struct EventFilter {
+    std::string who = {};   // part of the actor, in any case
+    std::string kind = {};  // part of the kind's word, in any case
+    std::string what = {};  // part of the project's or the file's name, in any case
+    std::string index = {};
+    std::string project = {};
+    std::string filename = {};
+    base::UnixMicros from = std::numeric_limits<base::UnixMicros>::min();
+    base::UnixMicros until = std::numeric_limits<base::UnixMicros>::max();  // not this time itself
+};
+// A day ("2026-11-20", in UTC) or a time of RFC 3339 each, empty for none; the day `until` is whole. Error "audit.time".
+[[nodiscard]] base::Status read_times(const std::string& from, const std::string& until, EventFilter& filter);
+// Of the events with a serial between these two, neither included: the first ones, or the last ones.
+struct EventRange {
+    Serial after = 0;
+    Serial before = newest_of_all;
+    std::size_t limit = 0;
+    bool is_newest = false;
+};
+
 // Which members of events are read. of_pages: details only of deletions, without actor and reason. Details
 // are most of a long log's bytes.
 enum class EventParts { all, of_pages };
@@ -165,6 +186,13 @@ struct ProjectUsage {
     std::uint64_t files = 0;
     std::uint64_t bytes = 0;      // of the wheels
     base::UnixMicros newest = 0;  // upload
+};
+
+// Of the files that an index has: those that came on one day.
+struct DayUsage {
+    std::int64_t day = 0;  // since 1970, in UTC
+    std::uint64_t files = 0;
+    std::uint64_t bytes = 0;  // of the wheels
 };
 
 // A row of `blob`, for gc and verify.
@@ -266,6 +294,9 @@ class Catalog {
     [[nodiscard]] virtual base::Result<Serial> last_serial() const = 0;
     [[nodiscard]] virtual base::Result<std::vector<Event>> events_after(Serial serial,
                                                                         std::size_t limit) const = 0;
+    // In the order of their serials, without details.
+    [[nodiscard]] virtual base::Result<std::vector<Event>> find_events(const EventFilter& filter,
+                                                                       const EventRange& range) const = 0;
     // Those in (after, until] in order, read in pieces; the first error of `see` ends it. `see` may move from the
     // event.
     [[nodiscard]] virtual base::Status for_each_event(Serial after, Serial until,
@@ -310,6 +341,9 @@ class Catalog {
     [[nodiscard]] virtual base::Result<std::vector<ProjectUsage>> top_projects(std::string_view index,
                                                                                std::size_t limit) const = 0;
     [[nodiscard]] virtual base::Result<Usage> quarantine_usage(std::string_view index) const = 0;
+    // Days with files that came at `since` or later, in order. Reads every row of the index.
+    [[nodiscard]] virtual base::Result<std::vector<DayUsage>> usage_by_day(std::string_view index,
+                                                                           base::UnixMicros since) const = 0;
     [[nodiscard]] virtual base::Result<std::optional<ProjectRow>> project(std::string_view index,
                                                                           std::string_view name) const = 0;
     // nullopt: no row, so nothing refers to it.

@@ -30,7 +30,29 @@ constexpr auto event_kinds = base::words<EventKind>({
     {EventKind::project_released, "project_released"},
 });
 
+// The length of "2026-11-20".
+constexpr std::size_t day_length = 10;
+
+base::Result<base::UnixMicros> time_of(const std::string& text) {
+    auto time = base::parse_rfc3339(text.size() == day_length ? text + "T00:00:00Z" : text);
+    if (time) return time;
+    return base::fail("audit.time", "This is neither a day nor a time", text,
+                      "for example 2026-11-20 or 2026-11-20T12:00:00Z");
+}
+
 }  // namespace
+
+base::Status read_times(const std::string& from, const std::string& until, EventFilter& filter) {
+    constexpr base::UnixMicros day_us = 86'400'000'000;
+    if (!from.empty()) {
+        WHEELYARD_ASSIGN(filter.from, time_of(from));
+    }
+    if (!until.empty()) {
+        WHEELYARD_ASSIGN(filter.until, time_of(until));
+        filter.until += until.size() == day_length ? day_us : 1;
+    }
+    return {};
+}
 
 std::string_view file_state_text(FileState state) {
     return file_states.text(state);

@@ -11,6 +11,7 @@
 #include <tuple>
 #include <vector>
 
+#include "lib/base/clock.hpp"
 #include "lib/base/process/terminal_columns.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/printable.hpp"
@@ -28,6 +29,8 @@
 
 namespace wheelyard::registry {
 namespace {
+
+constexpr std::size_t day_length = 10;  // of "2026-11-20"
 
 // The document after the file `after`.
 using Ask = std::function<base::Result<std::string>(const std::string& after)>;
@@ -81,7 +84,7 @@ base::Result<std::string> storage_of(const FilesArguments& arguments) {
     }
     WHEELYARD_ASSIGN(const RegistryConfig config, config_with_index(arguments));
     WHEELYARD_ASSIGN(const auto catalog, database::Store(config.database()).reader());
-    return describe_storage(config, *catalog, arguments.index);
+    return describe_storage(config, *catalog, arguments.index, base::SystemClock().now());
 }
 
 std::string bytes_of(const io::Json& object, std::string_view key) {
@@ -94,7 +97,26 @@ std::string sum_of(const io::Json& object) {
     return std::to_string(files) + (files == 1 ? " file, " : " files, ") + bytes_of(object, "bytes");
 }
 
-std::string render_storage(const io::Json& storage) {
+// "in 30 days 3 files, 1.0 MiB; in 365 days …": of what is kept.
+std::string growth_of(const io::Json& storage, base::UnixMicros now) {
+    constexpr base::UnixMicros day_us = 86'400'000'000;
+    std::vector<std::string> parts;
+    for (const std::int64_t days : {30, 365}) {
+        const std::string since = base::render_rfc3339(now - days * day_us).substr(0, day_length);
+        std::int64_t files = 0;
+        std::int64_t bytes = 0;
+        for (const io::Json& one : storage.items("growth")) {
+            if (one.string_or("day", "") < since) continue;
+            files += one.int_or("files", 0);
+            bytes += one.int_or("bytes", 0);
+        }
+        parts.push_back(sum_of(io::Json::object({{"files", files}, {"bytes", bytes}})) + " in " +
+                        std::to_string(days) + " days");
+    }
+    return base::join(parts, "; ");
+}
+
+std::string render_storage(const io::Json& storage, base::UnixMicros now, std::size_t columns) {
     std::string text = base::printable(storage.string_or("index", "")) + ": " + sum_of(storage);
     if (storage.int_or("quota_bytes", 0) > 0) text += " of " + bytes_of(storage, "quota_bytes");
     if (storage.int_or("quota_files", 0) > 0)
@@ -103,13 +125,15 @@ std::string render_storage(const io::Json& storage) {
     if (quarantined != nullptr && quarantined->int_or("files", 0) > 0)
         text += "; in quarantine " + sum_of(*quarantined);
     text += "; the disk has " + bytes_of(storage, "free_bytes") + " left\n";
+    if (storage.find("growth") != nullptr) text += "of it came: " + growth_of(storage, now) + "\n";
+    text = base::wrap_lines(text, columns);
     for (const auto& [list, name, title] :
          {std::tuple("projects", "project", "PROJECT"), std::tuple("uploaders", "name", "UPLOADER")}) {
         std::vector<base::TableRow> rows{{title, "FILES", "SIZE"}};
         for (const io::Json& one : storage.items(list))
             rows.push_back({base::printable(one.string_or(name, "")), std::to_string(one.int_or("files", 0)),
                             bytes_of(one, "bytes")});
-        if (rows.size() > 1) text += "\n" + base::render_table(rows) + "\n";
+        if (rows.size() > 1) text += "\n" + base::render_table(rows, columns);
     }
     return text;
 }
@@ -134,7 +158,11 @@ void add_storage_options(CLI::App& command, FilesArguments& arguments) {
 base::Status run_storage(const FilesArguments& arguments) {
     WHEELYARD_ASSIGN(const std::string text, storage_of(arguments));
     WHEELYARD_ASSIGN(const io::Json document, io::parse_json(text));
-    std::fputs((arguments.json ? text + "\n" : render_storage(document)).c_str(), stdout);
+    std::fputs((arguments.json ? text + "\n"
+                               : render_storage(document, base::SystemClock().now(),
+                                                base::terminal_columns(STDOUT_FILENO)))
+                   .c_str(),
+               stdout);
     return {};
 }
 
@@ -155,8 +183,7 @@ base::Status run_files(const FilesArguments& arguments) {
     } while (!after.empty());
     if (arguments.json) return {};
     const std::size_t count = rows.size() - 1;
-    if (count > 0)
-        std::printf("%s\n", base::render_table(rows, base::terminal_columns(STDOUT_FILENO)).c_str());
+    if (count > 0) std::printf("%s", base::render_table(rows, base::terminal_columns(STDOUT_FILENO)).c_str());
     std::printf("%zu %s, %s\n", count, count == 1 ? "file" : "files", base::render_bytes(bytes).c_str());
     return {};
 }

@@ -60,7 +60,7 @@ std::string render_list(const Json& document) {
                         keys->bool_or("sdists", false) ? "yes" : "no", quota_of(*keys),
                         base::printable(keys->string_or("title", ""))});
     }
-    return base::render_table(rows, base::terminal_columns(STDOUT_FILENO)) + "\n\ndecided by " +
+    return base::render_table(rows, base::terminal_columns(STDOUT_FILENO)) + "\ndecided by " +
            (document.string_or("decided_by", "") == "file"
                 ? "the configuration file"
                 : "commands; `apply` makes the file decide again") +

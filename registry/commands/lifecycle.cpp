@@ -14,6 +14,7 @@
 #include "lib/wheel/name.hpp"
 #include "registry/access/local_actor.hpp"
 #include "registry/access/tokens.hpp"
+#include "registry/api/limits.hpp"
 #include "registry/commands/command_line.hpp"
 #include "registry/commands/remote_registry.hpp"
 #include "registry/config/index_rules.hpp"
@@ -169,9 +170,16 @@ void add_lifecycle_options(CLI::App& command, lifecycle::Verb verb, LifecycleArg
 
 void add_audit_options(CLI::App& command, AuditArguments& arguments) {
     add_config_option(command, arguments.config);
-    command.add_option("--index", arguments.index, "only this index");
-    command.add_option("--project", arguments.project, "only this project");
-    command.add_option("--filename", arguments.filename, "only this file");
+    command.add_option("--who", arguments.filter.who, "only changes by those with this part in their name");
+    command.add_option("--action", arguments.filter.kind,
+                       "only changes with this part in their kind, such as yank");
+    command.add_option("--what", arguments.filter.what,
+                       "only changes of projects or files with this part in their name");
+    command.add_option("--index", arguments.filter.index, "only this index");
+    command.add_option("--project", arguments.filter.project, "only this project");
+    command.add_option("--filename", arguments.filter.filename, "only this file");
+    command.add_option("--from", arguments.from, "only from this day or time on (UTC): 2026-11-20");
+    command.add_option("--until", arguments.until, "only until this day, which is in it, or time");
     command.add_option("--after", arguments.after, "only after this serial");
     command.add_flag("--json", arguments.json, "JSON lines");
     command.add_flag("--raw", arguments.raw,
@@ -191,15 +199,18 @@ base::Status run_lifecycle(const LifecycleArguments& arguments, const OpenPublis
 base::Status run_audit(const AuditArguments& arguments) {
     WHEELYARD_ASSIGN(const RegistryConfig config, read_config(arguments.config));
     WHEELYARD_ASSIGN(const auto catalog, database::Store(config.database()).reader());
-    const std::string project = wheel::normalize_name(arguments.project);
-    return catalog->for_each_event(
-        arguments.after, catalog::newest_of_all, [&](const catalog::Event& event) -> base::Status {
-            const bool wanted = (arguments.index.empty() || event.index == arguments.index) &&
-                                (project.empty() || event.project == project) &&
-                                (arguments.filename.empty() || event.filename == arguments.filename);
-            if (wanted) print_event(event, arguments.json, arguments.raw);
-            return {};
-        });
+    catalog::EventFilter filter = arguments.filter;
+    if (!filter.project.empty()) filter.project = wheel::normalize_name(filter.project);
+    filter.kind = base::replace_all(filter.kind, " ", "_");
+    WHEELYARD_TRY(catalog::read_times(arguments.from, arguments.until, filter));
+    catalog::EventRange range{.after = arguments.after, .limit = max_events_returned};
+    while (true) {
+        WHEELYARD_ASSIGN(const auto events, catalog->find_events(filter, range));
+        for (const catalog::Event& event : events)
+            print_event(event, arguments.json, arguments.raw);
+        if (events.size() < range.limit) return {};
+        range.after = events.back().serial;
+    }
 }
 
 }  // namespace wheelyard::registry

@@ -8,6 +8,7 @@
 
 #include "lib/base/clock.hpp"
 #include "lib/base/result.hpp"
+#include "registry/catalog/catalog.hpp"
 #include "registry/lifecycle/action.hpp"
 #include "registry/store/opened_store.hpp"
 
@@ -28,9 +29,9 @@ struct LifecycleArguments {
 };
 struct AuditArguments {
     std::filesystem::path config;
-    std::string index;  // empty: all
-    std::string project;
-    std::string filename;
+    catalog::EventFilter filter;  // its times are these:
+    std::string from;
+    std::string until;
     std::int64_t after = 0;  // a serial
     bool json = false;
     bool raw = false;  // text as it is, also on a terminal

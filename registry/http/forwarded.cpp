@@ -42,13 +42,15 @@ std::string_view without_port(std::string_view node) {
     return is_v6 ? node : node.substr(0, node.find(':'));
 }
 
+constexpr std::string_view v6_network = "::/64";
+
 std::string network_of(std::string_view address) {
     constexpr std::size_t max_name_bytes = 64;
     constexpr std::size_t network_bytes = 8;
     std::string name(address.substr(0, max_name_bytes));
     std::array<char, 16> bytes{};
     if (::inet_pton(AF_INET6, name.c_str(), bytes.data()) != 1) return name;
-    return base::encode_hex(std::string_view(bytes.data(), network_bytes)) + "::/64";
+    return base::encode_hex(std::string_view(bytes.data(), network_bytes)).append(v6_network);
 }
 
 }  // namespace
@@ -86,6 +88,14 @@ std::string client_of(const RequestHead& head, std::string_view peer,
         if (!is_trusted(address)) return network_of(address);
     }
     return network_of(peer);
+}
+
+std::string network_of_client(std::string_view client) {
+    constexpr std::size_t v6_digits = 12;  // 48 bits
+    if (client.ends_with(v6_network)) return std::string(client.substr(0, v6_digits)) + "::/48";
+    std::array<char, 4> bytes{};
+    if (::inet_pton(AF_INET, std::string(client).c_str(), bytes.data()) != 1) return std::string(client);
+    return std::string(client.substr(0, client.rfind('.'))) + ".0/24";
 }
 
 }  // namespace wheelyard::http

@@ -5,16 +5,19 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <optional>
 #include <thread>
 
 #include "lib/base/process/terminal.hpp"
 #include "lib/base/text/text.hpp"
+#include "lib/inspect/abi/torch_fit.hpp"
 #include "lib/inspect/inspect.hpp"
 #include "lib/inspect/verdict/rules_document.hpp"
 #include "lib/io/json.hpp"
 #include "lib/wire/facts_json.hpp"
 #include "registry/config/policy_config.hpp"
 #include "registry/intake/facts_text.hpp"
+#include "registry/intake/installed_torch.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -81,18 +84,48 @@ class ProgressLine {
 };
 
 base::Result<inspect::Inspection> check_one(const fs::path& path, unsigned threads,
-                                            const inspect::Policy& policy) {
+                                            const inspect::Policy& policy, bool torch_names = false) {
     WHEELYARD_ASSIGN(const auto reader, base::FileReader::open(path));
     ProgressLine line(path.filename().string());
     inspect::InspectOptions options;
     options.policy = policy;
     options.threads = threads;
+    options.torch_names = torch_names;
     options.progress = [&](std::uint64_t done, std::uint64_t total) { line.update(done, total); };
     return inspect::inspect_file(reader, path.filename().string(), options);
 }
 
+base::Result<inspect::TorchExports> read_torch(const fs::path& path, unsigned threads) {
+    std::error_code ignored;
+    if (fs::is_directory(path, ignored)) return read_installed_torch(path);
+    WHEELYARD_ASSIGN(const auto inspection, check_one(path, threads, inspect::Policy(), true));
+    return inspect::torch_exports(inspection.filename, inspection.elves);
+}
+
+std::string render_fit(const inspect::TorchFit& fit) {
+    std::string text = fit.fit == inspect::Fit::yes  ? "  fits  "
+                       : fit.fit == inspect::Fit::no ? "  DOES NOT FIT  "
+                                                     : "  NOT KNOWN TO FIT  ";
+    text += fit.sentence;
+    return text + (fit.file.empty() ? "" : "  [" + fit.file + "]") + "\n";
+}
+
+io::Json fit_to_json(const fs::path& torch, const inspect::TorchFit& fit) {
+    io::Json json = io::Json::object({{"filename", torch.filename().string()},
+                                      {"fits", inspect::fit_text(fit.fit)},
+                                      {"reason", inspect::fit_reason_text(fit.reason)},
+                                      {"sentence", fit.sentence},
+                                      {"names", static_cast<std::int64_t>(fit.used)},
+                                      {"missing", static_cast<std::int64_t>(fit.missing)}});
+    if (!fit.symbol.empty()) {
+        json.set("symbol", fit.symbol);
+        json.set("member", fit.file);
+    }
+    return json;
+}
+
 std::string render_report(const fs::path& path, const inspect::Inspection& inspection,
-                          const CheckArguments& arguments) {
+                          const std::optional<inspect::TorchFit>& fit, const CheckArguments& arguments) {
     std::string text = inspection.accepted()  ? "accepted     "
                        : inspection.refused() ? "REFUSED      "
                                               : "QUARANTINED  ";
@@ -103,6 +136,7 @@ std::string render_report(const fs::path& path, const inspect::Inspection& inspe
         const inspect::Rule* rule = inspect::find_rule(verdict.code);
         if (rule != nullptr) text += "          → " + std::string(rule->advice) + "\n";
     }
+    if (fit) text += render_fit(*fit);
     if (arguments.facts) text += render_facts_text(inspection.facts);
     return text;
 }
@@ -147,23 +181,36 @@ int run_check(const CheckArguments& arguments) {
     }
     const unsigned threads =
         arguments.threads != 0 ? arguments.threads : std::max(1u, std::thread::hardware_concurrency());
+    std::optional<inspect::TorchExports> torch;
+    if (!arguments.with.empty()) {
+        auto read = read_torch(arguments.with, threads);
+        if (!read) {
+            print(stderr, arguments.with.string() + ": " + read.error().text() + "\n");
+            return 2;
+        }
+        torch = std::move(*read);
+    }
     io::Json documents = io::Json::array();
     bool refused = false;
     bool unread = false;
     for (const auto& path : *wheels) {
-        const auto inspection = check_one(path, threads, policy);
+        const auto inspection = check_one(path, threads, policy, torch.has_value());
         if (!inspection) {
             print(stderr, path.string() + ": " + inspection.error().text() + "\n");
             unread = true;
             continue;
         }
-        refused = refused || !inspection->accepted();
+        std::optional<inspect::TorchFit> fit;
+        if (torch) fit = fits(inspect::companion_uses(inspection->filename, inspection->elves), *torch);
+        const bool accepted = inspection->accepted() && (!fit || fit->fit == inspect::Fit::yes);
+        refused = refused || !accepted;
         if (arguments.json) {
             io::Json document = wire::inspection_to_json(path.filename().string(), *inspection);
             if (arguments.facts) document.set("elf_files", wire::elves_to_json(inspection->elves));
+            if (fit) document.set("with", fit_to_json(arguments.with, *fit));
             documents.push(std::move(document));
-        } else if (!arguments.quiet || !inspection->accepted()) {
-            print(stdout, render_report(path, *inspection, arguments));
+        } else if (!arguments.quiet || !accepted) {
+            print(stdout, render_report(path, *inspection, fit, arguments));
         }
     }
     if (arguments.json) {

@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "lib/io/log.hpp"
+#include "registry/http/forwarded.hpp"
 #include "registry/http/relative_url.hpp"
 #include "registry/http/reply.hpp"
 #include "registry/server/connection.hpp"
@@ -88,9 +89,10 @@ Connection::Task<bool> Connection::run_api(const RequestHead& head, const Route&
     const OwnerSlots::Held own(shared_.api_requests_by_owner, admitted->owner,
                                admitted->may_administer ? max_api_requests : max_api_requests_of_a_token);
     const bool is_stranger = admitted->owner.empty();
-    const OwnerSlots::Held of_client(shared_.api_requests_by_client, is_stranger ? request.client : "",
-                                     is_stranger ? max_api_requests_of_a_client : max_api_requests);
-    if (!slot.taken() || !own.taken() || !of_client.taken()) {
+    const OwnerSlots::Held of_network(shared_.api_requests_by_network,
+                                      is_stranger ? network_of_client(request.client) : "",
+                                      is_stranger ? max_api_requests_of_a_network : max_api_requests);
+    if (!slot.taken() || !own.taken() || !of_network.taken()) {
         reply = reply_problem(api_busy());
         co_return true;
     }

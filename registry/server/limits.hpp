@@ -13,8 +13,8 @@ inline constexpr std::size_t max_api_requests = 64;  // concurrent, including th
 inline constexpr std::size_t api_slots_of_administrators = 8;  // of them, whatever all other tokens do
 inline constexpr std::size_t max_api_requests_of_a_token =
     28;  // half of the rest; administrators have no limit
-inline constexpr std::size_t max_api_requests_of_a_client =
-    14;  // without a token: all of these share the slots of one token
+inline constexpr std::size_t max_api_requests_of_a_network =
+    7;  // without a token: all of these share the slots of one token
 
 // Checks of readers of private indexes that run or wait; each takes microseconds.
 inline constexpr std::size_t max_reader_checks = 1'024;

@@ -17,6 +17,8 @@ constexpr std::string_view failures_format = "wheelyard.upstream-failures/1";
 using U = UpstreamFailure;
 constexpr auto failure_record = io::record<U>({
     io::field<&U::time>("time", "when the request failed", io::Need::required),
+    io::field<&U::since>("since", "the first failure of this project without a day in between"),
+    io::field<&U::count>("count", "failures of this project since then"),
     io::field<&U::next_try>("next_try", "no request before"),
     io::field<&U::project>("project", "the project that was asked for"),
     io::field<&U::code>("code", "what failed"),
@@ -60,7 +62,16 @@ void LastFailures::note(const std::string& cache_index, UpstreamFailure failure)
     std::unique_lock lock(mutex_);
     Known& known = known_[cache_index];
     std::vector<UpstreamFailure>& all = known.failures;
-    std::erase_if(all, [&](const UpstreamFailure& one) { return one.project == failure.project; });
+    failure.since = failure.time;
+    failure.count = 1;
+    std::erase_if(all, [&](const UpstreamFailure& one) {
+        if (one.project != failure.project) return false;
+        if (failure.time - one.time < same_trouble_s * 1'000'000) {
+            failure.since = one.since == 0 ? one.time : one.since;
+            failure.count += one.count;
+        }
+        return true;
+    });
     if (all.size() >= max_failures_kept) all.erase(all.begin());
     all.push_back(std::move(failure));
     known.is_newer = true;
@@ -78,18 +89,24 @@ void LastFailures::note(const std::string& cache_index, UpstreamFailure failure)
     known.is_written_now = false;
 }
 
-std::optional<UpstreamFailure> find_last_failure(const std::filesystem::path& folder,
-                                                 const std::string& cache_index, const std::string& project) {
+std::vector<UpstreamFailure> read_last_failures(const std::filesystem::path& folder,
+                                                const std::string& cache_index) {
     const auto text = base::read_file(failures_file(folder, cache_index), max_failures_file_bytes);
-    if (!text) return std::nullopt;
+    if (!text) return {};
     const auto json = io::parse_json(*text);
     FailureList list;
     if (!json || json->string_or("format", "") != failures_format || !list_record.read(*json, list))
-        return std::nullopt;
-    const auto found = std::find_if(
-        list.failures.rbegin(), list.failures.rend(),
-        [&](const UpstreamFailure& each) { return each.project == project || each.is_upstream_wide; });
-    if (found == list.failures.rend()) return std::nullopt;
+        return {};
+    return std::move(list.failures);
+}
+
+std::optional<UpstreamFailure> find_last_failure(const std::filesystem::path& folder,
+                                                 const std::string& cache_index, const std::string& project) {
+    const auto failures = read_last_failures(folder, cache_index);
+    const auto found = std::find_if(failures.rbegin(), failures.rend(), [&](const UpstreamFailure& each) {
+        return each.project == project || each.is_upstream_wide;
+    });
+    if (found == failures.rend()) return std::nullopt;
     return *found;
 }
 

@@ -1,7 +1,7 @@
 // How requests to an upstream failed last, as a file, so that a command beside the server can say it.
 //
 //     DIR/upstream/<index>.<upstream>/last-failures.json
-//     {"format":"wheelyard.upstream-failures/1","failures":[{"time":…,"next_try":…,"project":"six","code":"http.private",
+//     {"format":"wheelyard.upstream-failures/1","failures":[{"time":…,"since":…,"count":3,"next_try":…,"project":"six","code":"http.private",
 //      "sentence":"the host has a private address","value":"10.0.0.1","told":"it cannot be reached"}]}
 //
 // One for each project, the newest last.
@@ -23,6 +23,8 @@ namespace wheelyard::registry {
 
 struct UpstreamFailure {
     base::UnixMicros time = 0;
+    base::UnixMicros since = 0;     // the first one of this project without a day in between; note() counts
+    std::int64_t count = 1;         // since then
     base::UnixMicros next_try = 0;  // not before
     std::string project = {};
     std::string code = {};
@@ -57,6 +59,9 @@ class LastFailures {
     std::map<std::string, Known> known_;  // by cache index
 };
 
+// What note() has kept, the newest last; empty where nothing has failed.
+[[nodiscard]] std::vector<UpstreamFailure> read_last_failures(const std::filesystem::path& folder,
+                                                              const std::string& cache_index);
 // The newest failure for this project or of the whole upstream; nullopt: none is known. `folder`: DIR/upstream.
 [[nodiscard]] std::optional<UpstreamFailure> find_last_failure(const std::filesystem::path& folder,
                                                                const std::string& cache_index,

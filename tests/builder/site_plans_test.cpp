@@ -149,6 +149,13 @@ TEST_CASE("what a site answers to torch 2.9 for Python 3.13, and to torch 2.15")
         {"frontier", "today.toml", "2.9.0", CellState::impossible,
          "the site has rocm 7.1.1, it needs rocm==6.4.*"},
         {"frontier", "today.toml", "2.15.0", CellState::unknown, "no row for torch 2.15.0 with rocm 7.1.1"},
+        // Those from public guides. No row is about XPU.
+        {"aurora", "", "2.9.0", CellState::wanted, ""},
+        {"aurora", "", "2.15.0", CellState::wanted, ""},
+        {"lumi", "", "2.9.0", CellState::impossible, "the site has rocm 6.3.4, it needs rocm==6.4.*"},
+        {"lumi", "", "2.15.0", CellState::unknown, "no row for torch 2.15.0 with rocm 6.3.4"},
+        {"isambard-ai", "", "2.9.0", CellState::wanted, ""},
+        {"isambard-ai", "", "2.15.0", CellState::impossible, "it needs cuda>=13.0,<13.3"},
     };
     std::string table = "| site | stack | torch 2.9.0 for Python 3.13 | torch 2.15.0 |\n|---|---|---|---|";
     for (const auto& row : rows) {

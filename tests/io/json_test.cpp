@@ -7,6 +7,8 @@
 #include <limits>
 #include <stdexcept>
 
+#include "lib/io/strict_json.hpp"
+
 using namespace wheelyard::io;
 
 TEST_CASE("every kind of value is parsed and rendered unchanged") {
@@ -32,6 +34,23 @@ TEST_CASE("members keep their order, and the last of duplicates wins") {
     const auto value = parse_json(many).value();
     CHECK(value.as_object()->size() == 40'001);
     CHECK(value.int_at("k0") == 40'000);
+}
+
+TEST_CASE("the strict parser refuses a name that comes twice, however large or deep the object") {
+    const JsonLimits limits;
+    CHECK(parse_strict_json(R"({"a":{"b":1},"c":{"b":1}})", limits).has_value());
+    std::string many = "{";
+    for (int i = 0; i < 40; ++i)
+        many += "\"m" + std::to_string(i) + "\":1,";
+    for (const std::string& text :
+         {std::string(R"({"a":1,"a":1})"), std::string(R"([{"x":{"a":1,"b":2,"a":3}}])"),
+          std::string(R"({"a":1,"\u0061":2})"), many + "\"m0\":2}"}) {
+        CAPTURE(text);
+        const auto refused = parse_strict_json(text, limits);
+        REQUIRE_FALSE(refused.has_value());
+        CHECK(refused.error().code == "json.twice");
+        CHECK(parse_json(text).has_value());
+    }
 }
 
 TEST_CASE("text that RFC 8259 does not allow is rejected") {

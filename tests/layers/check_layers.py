@@ -52,9 +52,9 @@ BLOB_MODULE = "registry/blobs/"
 ENGINE_FOLDERS = re.compile(r"registry/(\w+/)?(sqlite|postgres|database)/[^/]+")
 ENGINE_NAMED = re.compile(r"^(?![ \t]*#[ \t]*include[ \t]*<)[^\n]*?(sqlite|postgres(::|_|/\w|catalog|tasks)|-(wal|shm)\")", re.IGNORECASE | re.MULTILINE)
 # The pages of the web UI are templates (lib/page/README.md), and two files of lib/page are their layer. A feed is XML; Markdown makes
-# markup of a README; the registry's own front pages are not templates yet. "/<index>/" names a part of an address.
+# markup of a README. "/<index>/" names a part of an address.
 PAGE_FOLDERS = ("indexer/web/", "lib/page/", "registry/http/")
-MARKUP_FILES = ("lib/page/html.cpp", "lib/page/template.cpp", "indexer/web/feed.cpp", "indexer/web/markdown.cpp", "registry/http/front_pages.cpp")
+MARKUP_FILES = ("lib/page/html.cpp", "lib/page/template.cpp", "indexer/web/feed.cpp", "indexer/web/markdown.cpp")
 LITERAL = re.compile(r"""R"(?P<end>[^()\\\s]{0,16})\((?P<raw>.*?)\)(?P=end)"|"(?P<usual>(?:[^"\\\n]|\\.)*)"|'(?:[^'\\\n]|\\.)'|//[^\n]*""", re.DOTALL)
 MARKUP = re.compile(r"(?<!/)<[a-zA-Z/]")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)

@@ -109,6 +109,27 @@ class TruthTest(FarmCase):
         self.assert_codes(document, "accepted", "elf.isa_above_baseline")
         self.assertEqual(document["facts"]["isa_needed"], "x86-64-v3")
 
+    def test_whether_an_extension_fits_a_torch_is_what_the_dynamic_linker_says(self):
+        torch = self.compile("#include <string>\nnamespace at { int zeros(std::string) { return 0; } }", compiler="g++", suffix="cpp")
+        (self.folder / "libtorch_cpu.so").write_bytes(torch)
+        wheel = Wheel("torch", "2.6.0", tags=(LINUX,), extra_members={"torch/lib/libtorch_cpu.so": torch})
+        path = wheel.write(self.folder / "torch")
+        calls = "#include <string>\nnamespace at {{ int {name}(std::string); }} extern \"C\" int run() {{ return at::{name}({{}}); }}"
+        for name, strings, sentence in (("zeros", 1, "torch 2.6.0 has all 1 names"),
+                                        ("ones", 1, "torch 2.6.0 lacks `at::ones`"),
+                                        ("zeros", 0, "it is built for the old std::string")):
+            data = self.compile(calls.format(name=name), f"-D_GLIBCXX_USE_CXX11_ABI={strings}", compiler="g++", suffix="cpp")
+            extension = self.folder / "extension.so"
+            extension.write_bytes(data)
+            load = f"import ctypes as c; c.CDLL('{self.folder}/libtorch_cpu.so', c.RTLD_GLOBAL); c.CDLL('{extension}')"
+            loaded = subprocess.run(["python3", "-c", load], capture_output=True, text=True, timeout=60)
+            companion = Wheel("vision", tags=(LINUX,), extra_members={"vision/_C.so": data}).write(self.folder / "dist")
+            done = self.farm.run("wheelyard-registry", "check", "--json", "--with", path, companion)
+            answer = json.loads(done.stdout)["wheels"][0]["with"]
+            self.assertEqual(answer["fits"], "no" if "undefined symbol" in loaded.stderr else "yes", loaded.stderr + answer["sentence"])
+            self.assertEqual(done.returncode, loaded.returncode)
+            self.assertIn(sentence, answer["sentence"])
+
     def test_a_policy_with_a_misspelt_rule_is_reported(self):
         policy = self.folder / "policy.toml"
         policy.write_text('"elf.serch_path" = "warn"\n')

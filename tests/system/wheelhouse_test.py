@@ -4,7 +4,6 @@ before it starts the job; the job's script then runs where there is no network a
 
 import hashlib
 import json
-import shutil
 import subprocess
 import tarfile
 import unittest
@@ -12,6 +11,7 @@ from pathlib import Path
 
 from support.case import FarmCase, main
 from support.farm import COMMAND_TIMEOUT_S
+from support.island import CAN_CUT, NO_NETWORK, WHY_NOT
 from support.package_index import PackageIndex
 from support.sdists import OWN, Sdist
 from support.site import PYTHON_VERSION, Site
@@ -26,8 +26,6 @@ setup(name="{name}", version="1.0", packages=["{module}"], install_requires=["ya
 """
 MODULE = "import yard_part\nvalue = yard_part.value\n"
 OFFLINE = 'kind = "local"\n\n[governor]\nuse = false\n\n[network]\noffline_jobs = true\n'
-NO_NETWORK = ["unshare", "--map-root-user", "--net"]
-CAN_CUT = shutil.which("unshare") and subprocess.run([*NO_NETWORK, "true"], capture_output=True, check=False).returncode == 0
 
 
 def write_project(folder: Path, name: str) -> Path:
@@ -45,7 +43,7 @@ def pack(project: Path, archive: Path) -> str:
     return hashlib.sha256(archive.read_bytes()).hexdigest()
 
 
-@unittest.skipUnless(CAN_CUT, "this machine does not allow a network namespace (unshare)")
+@unittest.skipUnless(CAN_CUT, WHY_NOT)
 class WheelhouseTest(FarmCase):
     def setUp(self):
         super().setUp()

@@ -115,6 +115,19 @@ std::optional<std::string> parse_gpu(std::string_view text) {
     return std::nullopt;
 }
 
+std::string_view machine_called(std::string_view name) {
+    struct Machine {
+        std::string_view elsewhere, here;
+    };
+    static constexpr Machine machines[] = {{"amd64", "x86_64"}, {"arm", "aarch64"},     {"arm64", "aarch64"},
+                                           {"armhf", "armv7l"}, {"i386", "i686"},       {"x64", "x86_64"},
+                                           {"x86", "i686"},     {"ppc64el", "ppc64le"}, {"x86-64", "x86_64"}};
+    for (const auto& machine : machines) {
+        if (machine.elsewhere == name) return machine.here;
+    }
+    return {};
+}
+
 base::Status assume(Node& node, std::string_view assignment) {
     const auto equals = assignment.find('=');
     const auto key = assignment.substr(0, equals);
@@ -129,6 +142,8 @@ base::Status assume(Node& node, std::string_view assignment) {
     for (const auto part : base::split(value, ','))
         values.emplace_back(part);
     if (key == "machine") {
+        if (const auto called = machine_called(value); !called.empty())
+            return fail("wheels call this machine " + std::string(called));
         node.machine = value;
     } else if (key == "cpu") {
         const auto& levels = cpu_levels();

@@ -52,4 +52,7 @@ struct Site {
 // modules. Error "usage.assume".
 [[nodiscard]] base::Status assume(Node& node, std::string_view assignment);
 
+// What the tags of wheels call a machine of another name, as in amd64; empty: nothing else.
+[[nodiscard]] std::string_view machine_called(std::string_view name);
+
 }  // namespace wheelyard::avail_wheels

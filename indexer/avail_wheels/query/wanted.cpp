@@ -80,6 +80,29 @@ std::string simplified(std::string_view text) {
     return simple;
 }
 
+// A version as others separate it from its name: numpy=1.26 (conda), numpy/1.26 (modules), numpy:1.26 (images), numpy@latest
+// (npm), numpy 1.26. How it is said here; empty: nothing of that kind.
+std::string misspelt_version(std::string_view text) {
+    std::size_t length = 0;
+    while (length < text.size() && is_pattern_character(text[length]))
+        ++length;
+    const std::string name(text.substr(0, length));
+    std::string_view rest = base::trim(text.substr(length));
+    if (rest.starts_with('[')) rest = base::trim(rest.substr(std::min(rest.find(']'), rest.size() - 1) + 1));
+    const auto version_begin = rest.find_first_not_of("@:/=");
+    if (name.empty() || version_begin == std::string_view::npos) return {};
+    const auto sign = base::trim(rest.substr(0, version_begin));
+    const auto version = base::trim(rest.substr(version_begin));
+    if (version == "latest" || version == "newest") return name + " alone lists the newest version";
+    if (sign.starts_with("==")) return {};
+    const auto plain = version.ends_with(".*") ? version.substr(0, version.size() - 2) : version;
+    if (wheel::Version::parse(plain))
+        return "A version follows ==, as in " + name + "==" + std::string(version);
+    if (sign == "@" && version.find(':') == std::string_view::npos)
+        return "An address follows @, and a version follows ==";
+    return {};
+}
+
 // What a person typed in place of a name, and how it is said here; empty: nothing that is known.
 std::string mistaken(std::string_view text) {
     constexpr std::string_view general_punctuation =
@@ -90,7 +113,10 @@ std::string mistaken(std::string_view text) {
     const auto name = text.substr(0, name_end);
     if (name.find("://") != std::string_view::npos) return "An address is no name: give the project's name";
     if (name.find(',') != std::string_view::npos) return "Names are separated by spaces, not by commas";
-    return {};
+    const bool is_path = text.starts_with('/') || text.starts_with('.') || text.starts_with('~');
+    if (is_path && !text.ends_with(".whl"))
+        return "A path is no name: a folder of wheels follows --wheelhouse, a file of requirements -r";
+    return misspelt_version(text);
 }
 
 }  // namespace
@@ -110,6 +136,7 @@ base::Result<Wanted> parse_wanted(std::string_view text) {
     if (const auto slash = text.rfind('/'); text.ends_with(".whl")) {
         if (const auto file = wheel::parse_wheel_filename(text.substr(slash + 1)))  // npos + 1 is 0
             return parse_wanted(file->name + "==" + file->version.text());
+        return fail_wanted(text, "This is not the file name of a wheel: give the project's name");
     }
     const std::string simple = simplified(base::trim(text));
     if (!simple.empty()) text = simple;
@@ -117,9 +144,6 @@ base::Result<Wanted> parse_wanted(std::string_view text) {
     if (glob == std::string_view::npos || glob > text.find_first_of("<>=!~;@")) {
         auto requirement = wheel::Requirement::parse(text);
         if (!requirement) return fail_wanted(text, requirement.error().sentence);
-        if (wheel::Version::parse(requirement->url))
-            return fail_wanted(text,
-                               "A version follows ==, as in " + requirement->name + "==" + requirement->url);
         Wanted wanted{requirement->name, requirement->project, std::move(requirement->specifiers),
                       std::move(requirement->marker)};
         wanted.projects = projects_of_module(wanted.pattern);

@@ -99,9 +99,56 @@ std::vector<TableRow> wrap_cells(const std::vector<TableRow>& rows, std::size_t 
     return wrapped;
 }
 
+std::string stack_rows(const std::vector<TableRow>& rows, std::size_t columns, const TextWidth& width) {
+    if (rows.empty()) return {};
+    constexpr std::size_t gap = 2;
+    const TableRow& heads = rows.front();
+    std::size_t indent = 0;
+    for (const std::string& head : heads)
+        indent = std::max(indent, width(head) + gap);
+    std::string text;
+    for (std::size_t at = 1; at < rows.size(); ++at) {
+        if (at > 1) text += "\n";
+        for (std::size_t i = 0; i < std::min(rows[at].size(), heads.size()); ++i) {
+            const std::string cell = replace_all(rows[at][i], "\n", " ");
+            if (cell.empty()) continue;
+            std::string before = heads[i] + std::string(indent - width(heads[i]), ' ');
+            for (const std::string& line : lines_of(cell, columns - std::min(columns, indent), width)) {
+                text.append(before).append(line).append("\n");
+                before.assign(indent, ' ');
+            }
+        }
+    }
+    return text;
+}
+
+std::string wrap_lines(std::string_view text, std::size_t columns) {
+    constexpr std::size_t indent = 2;
+    std::string wrapped;
+    for (const std::string_view line : split_lines(text)) {
+        const auto begin = std::min(line.find_first_not_of(' '), line.size());
+        std::string before(line.substr(0, begin));
+        const bool is_long = columns > 0 && line.size() > columns;
+        const std::size_t room = columns - std::min(columns, begin + indent);
+        for (const std::string& part : is_long ? lines_of(line.substr(begin), room, bytes_of)
+                                               : std::vector{std::string(line.substr(begin))}) {
+            wrapped.append(before).append(part).append("\n");
+            before.assign(begin + indent, ' ');
+        }
+    }
+    return wrapped;
+}
+
 std::string render_table(const std::vector<TableRow>& rows, std::size_t columns) {
     constexpr std::size_t gap = 2;
     constexpr std::size_t indent = 4;
+    const auto fits = [columns](const std::string& text) {
+        const auto lines = split_lines(text);
+        return std::all_of(lines.begin(), lines.end(),
+                           [columns](std::string_view line) { return line.size() <= columns; });
+    };
+    std::string whole = render_table(rows);
+    if (columns == 0 || fits(whole)) return whole;
     std::vector<std::size_t> widths;
     for (const TableRow& row : rows) {
         widths.resize(std::max(widths.size(), row.size()));
@@ -111,12 +158,12 @@ std::string render_table(const std::vector<TableRow>& rows, std::size_t columns)
     std::size_t before_last = 0;
     for (std::size_t at = 0; at + 1 < widths.size(); ++at)
         before_last += widths[at] + gap;
-    if (columns == 0 || widths.empty() || before_last + widths.back() <= columns) return render_table(rows);
     std::size_t longest = columns / 3;  // what the last column needs at least
     for (const TableRow& row : rows) {
         if (row.size() == widths.size()) longest = std::max(longest, longest_word(row.back(), bytes_of));
     }
-    if (before_last + longest <= columns) return render_table(wrap_cells(rows, columns, gap, bytes_of));
+    std::string wrapped = render_table(wrap_cells(rows, columns, gap, bytes_of));
+    if (before_last + longest <= columns) return wrapped;
     std::vector<TableRow> first_columns = rows;
     for (TableRow& row : first_columns) {
         if (row.size() == widths.size()) row.pop_back();
@@ -124,7 +171,8 @@ std::string render_table(const std::vector<TableRow>& rows, std::size_t columns)
     // Heads and cells that need no second line stay as they are.
     const std::string table = render_table(wrap_cells(first_columns, columns, gap, bytes_of));
     const auto lines = split_lines(table);
-    if (lines.size() != rows.size()) return render_table(wrap_cells(rows, columns, gap, bytes_of));
+    if (lines.size() != rows.size() || !fits(table))
+        return fits(wrapped) ? std::move(wrapped) : stack_rows(rows, columns, bytes_of);
     std::string text;
     for (std::size_t at = 0; at < rows.size(); ++at) {
         text.append(lines[at]).append("\n");

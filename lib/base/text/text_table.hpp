@@ -22,8 +22,14 @@ using TextWidth = std::function<std::size_t(std::string_view)>;
 // `columns`; 0: no limit. Words are never cut: a table of longer ones is as wide as they are.
 [[nodiscard]] std::vector<TableRow> wrap_cells(const std::vector<TableRow>& rows, std::size_t columns,
                                                std::size_t gap, const TextWidth& width);
-// A table that fits. Where the last column would be narrower than a third of the line or than one of its words, it stands
-// below its row.
+// Each row as lines of "HEAD  cell", for a table whose words need more columns than there are. The first row has the heads;
+// empty cells are left out.
+[[nodiscard]] std::string stack_rows(const std::vector<TableRow>& rows, std::size_t columns,
+                                     const TextWidth& width);
+// Lines of a text that are longer are broken between words, and go on with two spaces more; 0: no limit.
+[[nodiscard]] std::string wrap_lines(std::string_view text, std::size_t columns);
+// A table that fits; the first row has the heads. Where the last column would be narrower than a third of the line or than one
+// of its words, it stands below its row; where words are too long for that as well, rows are stacked.
 [[nodiscard]] std::string render_table(const std::vector<TableRow>& rows, std::size_t columns);
 
 }  // namespace wheelyard::base

@@ -48,7 +48,7 @@ struct Segment {
 
 class ElfParser {
   public:
-    explicit ElfParser(const base::Reader& bytes) : bytes_(bytes) {}
+    ElfParser(const base::Reader& bytes, const TakeSymbol& also) : bytes_(bytes), also_(also) {}
 
     base::Result<ElfFacts> parse() {
         WHEELYARD_TRY(read_header());
@@ -213,7 +213,10 @@ class ElfParser {
                     facts_.search_paths.emplace_back(path);
         }
         if (verneed) WHEELYARD_TRY(read_version_needs(*verneed, dynamic_value(dt_verneednum).value_or(0)));
-        return symbols ? tolerate_malformed(read_symbols(*symbols)) : base::Status();
+        if (!symbols) return {};
+        base::Status read = read_symbols(*symbols);
+        facts_.has_all_symbols = read.has_value();
+        return tolerate_malformed(std::move(read));
     }
 
     // The dynamic linker finds exported symbols through hash tables and imported ones through relocations;
@@ -247,7 +250,7 @@ class ElfParser {
         }
         WHEELYARD_ASSIGN(const std::uint64_t count, count_in_relocations());
         table.count = std::max(table.count, count);
-        WHEELYARD_ASSIGN(facts_.symbols, read_symbol_facts(bytes_, table));
+        WHEELYARD_ASSIGN(facts_.symbols, read_symbol_facts(bytes_, table, also_));
         return {};
     }
 
@@ -288,7 +291,7 @@ class ElfParser {
             if (interpreter) {
                 WHEELYARD_ASSIGN(const std::string path,
                                  read(segment.offset, segment.file_bytes, "interpreter's name"));
-                facts_.interpreter = path.c_str();  // ends with a NUL
+                facts_.interpreter = path.substr(0, path.find('\0'));
             } else {
                 WHEELYARD_ASSIGN(const std::string text, read(segment.offset, segment.file_bytes, "notes"));
                 read_feature_notes(text, facts_.bits, facts_.big_endian, facts_.machine_number, facts_.notes);
@@ -380,6 +383,7 @@ class ElfParser {
     }
 
     const base::Reader& bytes_;
+    const TakeSymbol& also_;
     ElfFacts facts_;
     std::uint64_t segment_offset_ = 0, segment_entry_ = 0, segment_count_ = 0;
     std::uint64_t section_offset_ = 0, section_entry_ = 0, section_count_ = 0, names_index_ = 0;
@@ -391,8 +395,8 @@ class ElfParser {
 
 }  // namespace
 
-base::Result<ElfFacts> parse_elf(const base::Reader& bytes) {
-    return ElfParser(bytes).parse();
+base::Result<ElfFacts> parse_elf(const base::Reader& bytes, const TakeSymbol& also) {
+    return ElfParser(bytes, also).parse();
 }
 
 }  // namespace wheelyard::inspect

@@ -47,6 +47,7 @@ struct ElfFacts {
     std::vector<std::string> search_paths;  // DT_RPATH and DT_RUNPATH, split at ':'
     std::vector<ElfVersionNeed> version_needs;
     SymbolFacts symbols;
+    bool has_all_symbols = true;  // false: the table has a flaw, and `symbols` is empty
     FeatureNotes notes;
     std::uint64_t file_bytes = 0;
     std::uint64_t debug_bytes = 0;  // size of the sections .debug_* and .zdebug_*
@@ -55,7 +56,7 @@ struct ElfFacts {
 };
 
 // Error "elf.malformed" if data that the dynamic linker uses is inconsistent; any other error is an I/O
-// error.
-[[nodiscard]] base::Result<ElfFacts> parse_elf(const base::Reader& bytes);
+// error. Every dynamic symbol is also passed to `also`, which may be empty.
+[[nodiscard]] base::Result<ElfFacts> parse_elf(const base::Reader& bytes, const TakeSymbol& also = {});
 
 }  // namespace wheelyard::inspect

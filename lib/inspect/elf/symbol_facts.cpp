@@ -53,10 +53,13 @@ void SymbolFacts::take(const DynamicSymbol& symbol) {
         private_imports.emplace_back(symbol.name);
 }
 
-base::Result<SymbolFacts> read_symbol_facts(const base::Reader& bytes, const SymbolTable& table) {
+base::Result<SymbolFacts> read_symbol_facts(const base::Reader& bytes, const SymbolTable& table,
+                                            const TakeSymbol& also) {
     SymbolFacts facts;
-    WHEELYARD_TRY(
-        for_each_symbol(bytes, table, [&facts](const DynamicSymbol& symbol) { facts.take(symbol); }));
+    WHEELYARD_TRY(for_each_symbol(bytes, table, [&](const DynamicSymbol& symbol) {
+        facts.take(symbol);
+        if (also) also(symbol);
+    }));
     return facts;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -37,8 +38,10 @@ struct SymbolFacts {
     void take(const DynamicSymbol& symbol);
 };
 
-// Error "elf.malformed".
-[[nodiscard]] base::Result<SymbolFacts> read_symbol_facts(const base::Reader& bytes,
-                                                          const SymbolTable& table);
+using TakeSymbol = std::function<void(const DynamicSymbol&)>;
+
+// Passes every symbol on to `also`, which may be empty. Error "elf.malformed".
+[[nodiscard]] base::Result<SymbolFacts> read_symbol_facts(const base::Reader& bytes, const SymbolTable& table,
+                                                          const TakeSymbol& also);
 
 }  // namespace wheelyard::inspect

@@ -58,7 +58,8 @@ std::string TorchVersion::text() const {
 
 bool is_torch_api(std::string_view symbol) {
     if (symbol.starts_with("aoti_torch_") || symbol == "torch_call_dispatcher") return true;
-    for (const std::string_view prefix : {"_ZN", "_ZNK", "_ZTIN", "_ZTVN", "_ZTSN", "_ZGVN"}) {
+    for (const std::string_view prefix : {"_ZN", "_ZNK", "_ZNR", "_ZNKR", "_ZNO", "_ZNKO", "_ZTIN", "_ZTVN",
+                                          "_ZTSN", "_ZGVN", "_ZTHN", "_ZTWN"}) {
         if (!symbol.starts_with(prefix)) continue;
         const std::string_view rest = symbol.substr(prefix.size());
         for (const std::string_view space : {"3c10", "2at", "5torch", "6caffe2"}) {

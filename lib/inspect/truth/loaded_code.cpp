@@ -28,13 +28,19 @@ bool has_library_name(const ElfMember& member) {
     return file.ends_with(".so") || file.find(".so.") != std::string_view::npos;
 }
 
+// Fortran's runtime, which no loader but the dynamic linker opens: a build copies it beside libraries that need it.
+bool is_fortran_runtime(const ElfMember& member) {
+    const std::string& soname = member.elf.soname;
+    return soname.starts_with("libgfortran.so.") || soname.starts_with("libquadmath.so.");
+}
+
 class Sorter {
   public:
     Sorter(const std::vector<ElfMember>& elves, const Promise& promise) : promise_(promise) {
         for (const ElfMember& member : elves) {
             modes_are_set_ = modes_are_set_ || member.may_run;
             if (!is_image(member) || !is_promised(member)) continue;
-            has_code_ = true;
+            has_code_ = has_code_ || !is_fortran_runtime(member);
             for (const std::string& library : member.elf.needed)
                 needed_.emplace(base_name(library));
         }
@@ -56,6 +62,7 @@ class Sorter {
         if (!has_code_) return {};
         if (!promise_.has_machine(member.elf.machine)) return member.elf.machine;
         if (!is_promised(member)) return os_abi_text(member.elf.os_abi);
+        if (is_fortran_runtime(member)) return "a runtime that no other file needs";
         if (!modes_are_set_ || member.may_run) return {};
         if (is_program(member)) return "a program without permission to run";
         return has_library_name(member) ? "" : "a library without the name of one";
@@ -70,7 +77,7 @@ class Sorter {
     }
 
     const Promise& promise_;
-    bool has_code_ = false;  // for what the tags promise
+    bool has_code_ = false;  // for what the tags promise, beside runtimes
     bool modes_are_set_ = false;
     std::set<std::string, std::less<>> needed_;  // by this code
 };

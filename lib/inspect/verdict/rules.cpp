@@ -227,7 +227,7 @@ const std::vector<Rule>& rules() {
         {"elf.counts_as_data", warn,
          "An ELF file is not judged as code: nothing suggests that it is loaded on the tag's platform.",
          "If it is a program, give it permission to run; if it is a library, name it .so and build it for "
-         "the tag's machine.",
+         "the tag's machine; leave out a copy of Fortran's runtime that no file of the wheel needs.",
          tag_policy},
         {"elf.system_mismatch", reject, "An ELF file is for another operating system than the platform tag.",
          "Build the file on Linux or leave it out: Linux's dynamic linkers reject it.",

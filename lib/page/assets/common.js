@@ -41,14 +41,27 @@ const yard = (() => {
     throw new Error([problem.detail || "The server answers " + reply.status + ".", problem.value, problem.advice]
       .filter(Boolean).join(" – "));
   });
+  const get = url => fetch(url).then(reply => {
+    if (!reply.ok) throw new Error(reply.status);
+    return reply.json();
+  });
+  // Small letters, by the rule of the keys of the search (lib/base/text/case_folding.hpp).
+  const fold = text => text.replace(/[A-Z\u00c0-\u017f\u0386-\u03ab\u0400-\u042f]/g, letter => letter.toLowerCase()[0]);
+  // What is loaded for a part of the page only when the reader sees it.
+  const when_seen = (part, start) => new IntersectionObserver((entries, self) => {
+    if (!entries.some(entry => entry.isIntersecting)) return;
+    self.disconnect();
+    start();
+  }).observe(part);
   // What the reader chose, for the next page. A browser may forbid storage.
   const recall = key => { try { return localStorage.getItem(key); } catch { return null; } };
   const remember = (key, value) => { try { localStorage.setItem(key, value); } catch { /* only this page knows it */ } };
   // What the reader chose, in the address of this page; an empty value leaves it. A browser may forbid that too, as of a file.
-  const address = values => {
+  // Back leads to the address before a step.
+  const address = (values, is_step) => {
     const here = new URL(location.href);
     for (const [name, value] of Object.entries(values)) value ? here.searchParams.set(name, value) : here.searchParams.delete(name);
-    try { history.replaceState(null, "", here); } catch { /* the page goes on */ }
+    try { history[is_step ? "pushState" : "replaceState"](null, "", here); } catch { /* the page goes on */ }
   };
   // The states that sites report, as every page shows them.
   const words = {have: "available", wanted: "queued", active: "building", held: "held", "given up": "failed",
@@ -190,5 +203,5 @@ const yard = (() => {
   // Only a server has the page for operators.
   const operators = document.getElementById("operators");
   if (operators) fetch(operators.href, {method: "HEAD"}).then(reply => { operators.hidden = !reply.ok; }).catch(() => {});
-  return {element, time, say, call, recall, remember, address, machine, takes, suits, mark_card, bar, anchor, state, all, reveal, follow};
+  return {element, time, say, call, get, fold, when_seen, recall, remember, address, machine, takes, suits, mark_card, bar, anchor, state, all, reveal, follow};
 })();

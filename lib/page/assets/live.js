@@ -97,7 +97,7 @@
   if (!builds && !known) return;
 
   // For the chosen machine: its site's builds for its accelerator or for all, unless the reader or the address wants others.
-  let last_data = null, wants_all = false;
+  let last_data = null, wants_all = new URLSearchParams(location.search).has("all");
   const of_machine = data => {
     const {node, details} = yard.machine, here = data.sites.find(site => site.site === details?.site);
     document.getElementById("builds-of")?.remove();
@@ -112,6 +112,7 @@
     button.addEventListener("click", () => {
       history.replaceState(null, "", location.pathname + location.search);
       wants_all = !wants_all;
+      yard.address({all: wants_all ? "1" : ""});
       show_builds(last_data);
       document.querySelector("#builds-of button").focus();
     });

@@ -1,4 +1,4 @@
-// The page for operators: agents, failures, files in quarantine, storage, indexes, tokens, nodes, changes, each through the
+// The page for operators: agents, failures, upstreams, files in quarantine, storage, indexes, tokens, nodes, changes, each through the
 // API of this server. The token stays in this tab (sessionStorage) and is sent as Bearer; there is no cookie for another site to use.
 "use strict";
 (() => {
@@ -7,7 +7,7 @@
   const answer = document.getElementById("operate-answer");
   const server = new URL(document.body.dataset.root, location.href);
   const token_key = "wheelyard-token";
-  const max_pages = 5, newest_changes = 50, max_events = 1000, max_shown = 50;
+  const max_pages = 5, max_shown = 50;
   const find = document.getElementById("find"), audit = document.getElementById("audit");
   const field = name => form.elements.namedItem(name);
   const element = yard.element;
@@ -100,24 +100,37 @@
     return rows;
   })).flat();
   // What the index keeps, in a sentence, and a row for each of its largest projects; of several, a row for each.
+  const count_of = count => count + (count === 1 ? " file" : " files");
+  const share = (bytes, of, name) => {
+    const bar = element("progress");
+    [bar.max, bar.value] = [of || 1, bytes];
+    bar.setAttribute("aria-label", "Share of " + name);
+    return bar;
+  };
+  // A row for each month; what was deleted since is in none.
+  const growth = all => {
+    const days = all.flatMap(kept => kept.growth ?? []), months = new Map();
+    const add = (sum, {files, bytes}) => ({files: sum.files + files, bytes: sum.bytes + bytes}), nothing = {files: 0, bytes: 0};
+    const month_ago = new Date(Date.now() - 30 * 86400e3).toISOString().slice(0, 10);
+    for (const one of days) months.set(one.day.slice(0, 7), add(months.get(one.day.slice(0, 7)) ?? nothing, one));
+    const [year, month] = [days, days.filter(one => one.day >= month_ago)].map(list => list.reduce(add, nothing));
+    note_above("growth", `Of what is kept, ${count_of(month.files)}, ${size(month.bytes)} came in the last 30 days; ${count_of(year.files)}, ${size(year.bytes)} in the last 365.`);
+    return [...months].sort().reverse().map(([name, sum]) => row([name, String(sum.files), size(sum.bytes), share(sum.bytes, year.bytes, name)]));
+  };
   const storage = async () => {
     note_above("storage", "");
-    const all = await of_indexes(index => call(folder_of(index) + "/storage"));
-    const files = count => count + (count === 1 ? " file" : " files");
-    const share = (bytes, of, name) => {
-      const bar = element("progress");
-      [bar.max, bar.value] = [of || 1, bytes];
-      bar.setAttribute("aria-label", "Share of " + name);
-      return bar;
-    };
+    const described = of_indexes(index => call(folder_of(index) + "/storage"));
+    note_above("growth", "");
+    fill("growth", async () => growth(await described));
+    const all = await described;
     const sum = member => all.reduce((total, kept) => total + member(kept), 0);
     const [kept_files, kept_bytes] = [sum(kept => kept.files), sum(kept => kept.bytes)];
     const [held, held_bytes] = [sum(kept => kept.quarantined.files), sum(kept => kept.quarantined.bytes)];
     const [one] = all;
-    if (one) note_above("storage", files(kept_files) + ", " + size(kept_bytes) +
+    if (one) note_above("storage", count_of(kept_files) + ", " + size(kept_bytes) +
       (all.length === 1 && one.quota_bytes ? " of " + size(one.quota_bytes) : "") +
-      (all.length === 1 && one.quota_files ? ", at most " + files(one.quota_files) : "") +
-      (held ? "; in quarantine " + files(held) + ", " + size(held_bytes) : "") +
+      (all.length === 1 && one.quota_files ? ", at most " + count_of(one.quota_files) : "") +
+      (held ? "; in quarantine " + count_of(held) + ", " + size(held_bytes) : "") +
       "; the disk has " + size(one.free_bytes) + " left.");
     if (all.length !== 1)
       return all.map(kept => row([link_to(kept.index), String(kept.files), size(kept.bytes), share(kept.bytes, kept_bytes, kept.index),
@@ -180,15 +193,25 @@
       return row([page, build.site, build.index, yard.time(build.ended), build.cause ?? "", build.remedy ?? ""]);
     });
   };
+  // Of the week, the newest first.
+  const upstreams = async () => {
+    note_above("upstreams", "");
+    const since = Date.now() - 7 * 86400e3;
+    const failed = (await of_indexes(index => call(folder_of(index) + "/upstreams"))).flatMap(({upstreams: all}) => all)
+      .flatMap(({upstream, failures}) => failures.map(one => ({...one, upstream})))
+      .filter(({time}) => Date.parse(time) > since).sort((one, other) => Date.parse(other.time) - Date.parse(one.time));
+    if (failed.length > max_shown) note_above("upstreams", failed.length + " projects; the newest " + max_shown + " are shown.");
+    return failed.slice(0, max_shown).map(one => row([one.upstream, one.upstream_wide ? "all" : one.project, yard.time(one.time), yard.time(one.since),
+      String(one.count), [one.error, one.value].filter(Boolean).join(": ")]));
+  };
   const history_of = name => {
     const made = element("button", "History");
     made.type = "button";
     made.setAttribute("aria-label", "Changes of " + name);
     made.addEventListener("click", () => {
-      audit.reset();
-      audit.elements.namedItem("what").value = name;
+      for (const other of filter_names) part(other).value = other === "what" ? name : "";
       document.getElementById("changes").scrollIntoView();
-      return fill("changes", () => changes());
+      return filter_changes(Object.fromEntries(filter_names.map(other => [other, part(other).value])));
     });
     return made;
   };
@@ -216,30 +239,43 @@
       file.uploaded_by + ", " + day(file.uploaded), file.state_reason || file.yanked_reason || "",
       [history_of(file.filename), " ", source_of(file)]]));
   };
-  // The newest that pass the filter, of at most some thousand events; the button goes on with those before them.
-  let older_than = null;
-  const changes = async (below = null) => {
-    const [who, action, what, since, until] = ["who", "action", "what", "since", "until"].map(name => audit.elements.namedItem(name).value.trim());
-    const has = (text, part) => (text ?? "").toLowerCase().includes(part.toLowerCase());
-    const passes = event => has(event.actor, who) && has(event.kind.replaceAll("_", " "), action.replaceAll("_", " ")) &&
-      (has(event.filename, what) || has(event.project, what)) && (!since || event.time.slice(0, 10) >= since) && (!until || event.time.slice(0, 10) <= until);
-    const step = who || action || what || since || until ? max_events : newest_changes;
-    const shown = [];
-    for (let page = 0; page < max_pages && shown.length < max_shown && below !== 1; ++page) {
-      const after = below === null ? null : Math.max(0, below - 1 - step), end = below ?? Infinity;
-      const events = (await call("api/v1/audit?" + (after === null ? "newest=" + step : "after=" + after))).events.filter(event => event.serial < end);
-      shown.push(...events.filter(passes).reverse());
-      below = after === 0 || (since && events[0]?.time.slice(0, 10) < since) ? 1 : events[0]?.serial ?? 1;
+  // The newest that pass the filter in the address; the button goes on with those before them. The server looks at a part of a
+  // long log for each reply.
+  const filter_names = ["who", "action", "what", "since", "until"];
+  const part = name => audit.elements.namedItem(name);
+  const changes = async () => {
+    const chosen = new URLSearchParams(location.search), query = new URLSearchParams(), shown = [];
+    for (const name of [...filter_names, "index", "before"])
+      if (chosen.get(name)) query.set(name === "since" ? "from" : name, chosen.get(name));
+    let next = undefined;
+    for (let page = 0; page < max_pages && shown.length < max_shown && next !== null; ++page) {
+      query.set("newest", max_shown - shown.length);
+      const reply = await call("api/v1/audit?" + String(query).replaceAll("+", "%20"));
+      shown.push(...reply.events.reverse());
+      next = reply.next;
+      query.set("before", next);
     }
-    if (shown.length > max_shown) below = shown[max_shown - 1].serial;
-    older_than = below;
-    audit.elements.namedItem("older").hidden = below === 1;
-    return shown.slice(0, max_shown).map(event =>
+    part("older").value = next ?? "";
+    part("older").hidden = next === null;
+    return shown.map(event =>
       row([day(event.time), event.kind.replaceAll("_", " "), event.index, event.filename || event.project, event.actor, event.reason]));
   };
+  // A step that Back undoes.
+  const filter_changes = values => {
+    yard.address({before: "", ...values}, true);
+    return fill("changes", changes);
+  };
+  const read_address = () => {
+    const chosen = new URLSearchParams(location.search);
+    for (const name of filter_names) part(name).value = chosen.get(name) ?? "";
+    find.elements.namedItem("file").value = chosen.get("file") ?? "";
+    field("index").value = chosen.get("index") ?? "";
+  };
 
-  const lists = {agents, failures, requests, quarantine, storage, files, indexes, tokens, nodes, changes};
-  const show = () => Promise.all(Object.entries(lists).map(([id, rows]) => fill(id, () => rows())))
+  const of_index = {failures, upstreams, files, requests, quarantine, storage, changes};
+  const lists = {agents, ...of_index, indexes, tokens, nodes};
+  const show_some = some => Promise.all(Object.entries(some).map(([id, rows]) => fill(id, rows)));
+  const show = () => show_some(lists)
     .then(() => { document.getElementById("lists").hidden = false; });
   // Those that everybody sees, and those that the token may change, such as a staging index.
   const list_indexes = () => Promise.all([call("").then(data => data.indexes.map(index => index.name)),
@@ -250,22 +286,33 @@
   });
   form.hidden = false;
   field("token").value = sessionStorage.getItem(token_key) ?? "";
-  field("index").value = new URLSearchParams(location.search).get("index") ?? "";
+  read_address();
   form.addEventListener("submit", event => {
     event.preventDefault();
     sessionStorage.setItem(token_key, field("token").value.trim());
     say("");
     // What another token showed is gone before this one is asked.
     document.getElementById("lists").hidden = true;
-    for (const id of Object.keys(lists)) document.getElementById(id).tBodies[0].replaceChildren();
+    for (const id of [...Object.keys(lists), "growth"]) document.getElementById(id).tBodies[0].replaceChildren();
     list_indexes().then(show).catch(error => say(error.message, true));
   });
   field("index").addEventListener("change", () => {
-    yard.address({index: field("index").value.trim()});
-    return Promise.all([fill("failures", failures), fill("files", files), fill("requests", requests), fill("quarantine", quarantine), fill("storage", storage)]);
+    yard.address({index: field("index").value.trim(), before: ""}, true);
+    return show_some(of_index);
   });
-  find.addEventListener("submit", event => { event.preventDefault(); return fill("files", files); });
-  audit.addEventListener("submit", event => { event.preventDefault(); return fill("changes", () => changes()); });
-  audit.elements.namedItem("older").addEventListener("click", () => fill("changes", () => changes(older_than)));
+  addEventListener("popstate", () => {
+    read_address();
+    if (field("token").value) show_some(of_index);
+  });
+  find.addEventListener("submit", event => {
+    event.preventDefault();
+    yard.address({file: find.elements.namedItem("file").value.trim()}, true);
+    return fill("files", files);
+  });
+  audit.addEventListener("submit", event => {
+    event.preventDefault();
+    return filter_changes(Object.fromEntries(filter_names.map(name => [name, part(name).value.trim()])));
+  });
+  part("older").addEventListener("click", () => filter_changes({before: part("older").value}));
   if (field("token").value) form.requestSubmit();
 })();

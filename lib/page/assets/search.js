@@ -9,7 +9,6 @@
   const box = form.elements.namedItem("q");
   const max_shown = 100, max_near = 5;
   const max_whole = 300;  // projects of an index that is loaded as a whole: its names are one file
-  const max_walked = 40;  // files that one question loads of a root
   const facets = [["python", 4], ["machine", 5], ["gpu", 6], ["uses", 7]];
   const index_at = 9;  // behind what the file has; the page of an index has no choice of index
   // From this page to the folder of each index's search. The front page shows results only for a question.
@@ -18,55 +17,20 @@
   let rows = null, indexes = null, loading = null, shown = [], last_shown = null, questions = 0;
   form.hidden = false;
 
-  const get = url => fetch(url).then(reply => {
-    if (!reply.ok) throw new Error(reply.status);
-    return reply.json();
-  });
-  // The bytes of a key as they are in the names of files.
-  const steps_of = text => [...new TextEncoder().encode(text)].map(byte => {
-    const letter = String.fromCharCode(byte);
-    return /[A-Za-z0-9.=-]/.test(letter) ? letter : "_" + byte.toString(16).padStart(2, "0");
-  });
   const name_of = at => facets.find(([, column]) => column === at)[0];
-  const code_of = step => step.length > 1 ? parseInt(step.slice(1), 16) : step.charCodeAt(0);
   const open_index = (folder, top) => {
-    const loaded = new Map(), index_name = decodeURIComponent(folder.split("/")[0]);
-    const node = name => {
-      if (!loaded.has(name)) loaded.set(name, get(folder + "search." + name + ".json"));
-      return loaded.get(name);
-    };
-    // The rows of a root whose keys begin so, each given to `take` until that returns false. False: there may be more.
-    const walk = async (root, begin, take) => {
-      let left = max_walked;
-      const visit = async (name, part) => {
-        for (const [key, value] of Object.entries(part.rows ?? {})) {
-          if (!key.startsWith(begin)) continue;
-          const row = [key.slice(key.lastIndexOf(" ") + 1), ...value];
-          row.folder = folder;
-          row[index_at] = [index_name];
-          row.text = (row[0] + " " + row[2] + " " + row[3]).toLowerCase();
-          if (!take(row)) return false;
-        }
-        const steps = Object.keys(part.next ?? {}).sort((a, b) => code_of(a) - code_of(b));
-        let ahead = 0;  // rows of what is asked for at once
-        for (const step of steps) if (ahead < max_shown) ahead += part.next[step], node(name + step).catch(() => {});
-        for (const step of steps) {
-          if (left-- === 0 || !await visit(name + step, await node(name + step))) return false;
-        }
-        return true;
-      };
-      let name = steps_of(root).join(""), part = await node(name);
-      for (const step of steps_of(begin)) {
-        if (part.rows) break;
-        if (!part.next[step]) return true;
-        part = await node(name += step);
-      }
-      return visit(name, part);
-    };
+    const index_name = decodeURIComponent(folder.split("/")[0]), files = yard.open_search(folder);
+    const walk = (root, begin, take) => files.walk(root, begin, max_shown, (key, value) => {
+      const row = [key.slice(key.lastIndexOf(" ") + 1), ...value];
+      row.folder = folder;
+      row[index_at] = [index_name];
+      row.text = yard.fold(row[0] + " " + row[2] + " " + row[3]);
+      return take(row);
+    });
     // The values of facets that are chosen; the rarest decides what is read.
     const narrowest = async chosen => {
       const roots = chosen.filter(([at]) => at !== index_at).map(([at, value]) => name_of(at) + "=" + value + " ");
-      const counts = await Promise.all(roots.map(root => node(steps_of(root).join("")).then(part => part.count)));
+      const counts = await Promise.all(roots.map(files.size));
       return roots[counts.indexOf(Math.min(...counts))] ?? "name=";
     };
     // What may match: projects whose names begin with a word, then those that have one elsewhere.
@@ -81,7 +45,7 @@
     };
     return {top, walk, search};
   };
-  const load = () => loading ??= Promise.all(folders.map(folder => get(folder + "search.json").then(top => open_index(folder, top)))).then(async opened => {
+  const load = () => loading ??= Promise.all(folders.map(folder => yard.get(folder + "search.json").then(top => open_index(folder, top)))).then(async opened => {
     indexes = opened;
     for (const [name, at] of filters) {
       const values = at === index_at ? folders.map(folder => decodeURIComponent(folder.split("/")[0])) : [...new Set(opened.flatMap(index => index.top.values[name]))];
@@ -173,7 +137,7 @@
 
   const update = () => load().then(async () => {
     const question = ++questions;
-    const words = box.value.toLowerCase().replace(/[_.]/g, "-").split(/\s+/).filter(Boolean);
+    const words = yard.fold(box.value).replace(/[_.]/g, "-").split(/\s+/).filter(Boolean);
     const chosen = filters.map(([name, at]) => [at, form.elements.namedItem(name).value]).filter(([, value]) => value);
     if (is_front && words.length + chosen.length === 0) {
       show([], 0);

@@ -162,6 +162,21 @@ base::Result<Usage> SqlCatalog<Database>::quarantine_usage(std::string_view inde
 }
 
 template <typename Database>
+base::Result<std::vector<DayUsage>> SqlCatalog<Database>::usage_by_day(std::string_view index,
+                                                                       base::UnixMicros since) const {
+    WHEELYARD_ASSIGN(auto query,
+                     database_.prepare("SELECT upload_time / 86400000000 AS day, count(*), sum(size_bytes) "
+                                       "FROM file WHERE index_name = ? AND upload_time >= ? GROUP BY "
+                                       "upload_time / 86400000000 ORDER BY day",
+                                       index, since));
+    return collect(query, [](const auto& row) {
+        return DayUsage{.day = row.integer(0),
+                        .files = static_cast<std::uint64_t>(row.integer(1)),
+                        .bytes = static_cast<std::uint64_t>(row.integer(2))};
+    });
+}
+
+template <typename Database>
 base::Result<Serial> SqlCatalog<Database>::last_serial() const {
     return database_.integer("SELECT coalesce(max(serial), 0) FROM event");
 }
@@ -189,6 +204,47 @@ base::Result<std::vector<Event>> SqlCatalog<Database>::events_after(Serial seria
         if (!row) return events;
         WHEELYARD_TRY(sql::read_event(query, EventParts::all, events.emplace_back()));
     }
+}
+
+namespace sql {
+
+// For LIKE … ESCAPE '!': texts with this part, in any case.
+inline std::string pattern_of(std::string_view part) {
+    std::string pattern = "%";
+    for (const char c : base::ascii_lower(part)) {
+        if (c == '%' || c == '_' || c == '!') pattern += '!';
+        pattern += c;
+    }
+    return pattern + "%";
+}
+
+}  // namespace sql
+
+template <typename Database>
+base::Result<std::vector<Event>> SqlCatalog<Database>::find_events(const EventFilter& filter,
+                                                                   const EventRange& range) const {
+    const std::string what = sql::pattern_of(filter.what);
+    // The actor is last: it lies behind the details, which are long.
+    WHEELYARD_ASSIGN(
+        auto query,
+        database_.prepare(
+            "SELECT serial, kind, time, index_name, project, filename, '', actor, reason FROM event WHERE "
+            "serial > ? AND serial < ? AND time >= ? AND time < ? AND (? = '' OR index_name = ?) AND "
+            "(? = '' OR project = ?) AND (? = '' OR filename = ?) AND lower(kind) LIKE ? ESCAPE '!' AND "
+            "(lower(project) LIKE ? ESCAPE '!' OR lower(filename) LIKE ? ESCAPE '!') AND "
+            "(? = '' OR lower(actor) LIKE ? ESCAPE '!') ORDER BY serial " +
+                std::string(range.is_newest ? "DESC" : "ASC") + " LIMIT ?",
+            range.after, range.before, filter.from, filter.until, filter.index, filter.index, filter.project,
+            filter.project, filter.filename, filter.filename, sql::pattern_of(filter.kind), what, what,
+            filter.who, sql::pattern_of(filter.who), static_cast<std::int64_t>(range.limit)));
+    std::vector<Event> events;
+    while (true) {
+        WHEELYARD_ASSIGN(const bool row, query.step());
+        if (!row) break;
+        WHEELYARD_TRY(sql::read_event(query, EventParts::all, events.emplace_back()));
+    }
+    if (range.is_newest) std::reverse(events.begin(), events.end());
+    return events;
 }
 
 template <typename Database>

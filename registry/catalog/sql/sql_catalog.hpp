@@ -50,6 +50,8 @@ class SqlCatalog : public Catalog {
     base::Result<std::int64_t> change_count() const override;
     base::Result<Serial> last_serial() const override;
     base::Result<std::vector<Event>> events_after(Serial serial, std::size_t limit) const override;
+    base::Result<std::vector<Event>> find_events(const EventFilter& filter,
+                                                 const EventRange& range) const override;
     base::Status for_each_event(Serial after, Serial until, const std::function<base::Status(Event&)>& see,
                                 EventParts parts) const override;
     base::Result<std::string> index_list() const override;
@@ -69,6 +71,8 @@ class SqlCatalog : public Catalog {
     base::Result<std::vector<ProjectUsage>> top_projects(std::string_view index,
                                                          std::size_t limit) const override;
     base::Result<Usage> quarantine_usage(std::string_view index) const override;
+    base::Result<std::vector<DayUsage>> usage_by_day(std::string_view index,
+                                                     base::UnixMicros since) const override;
     base::Result<std::optional<ProjectRow>> project(std::string_view index,
                                                     std::string_view name) const override;
     base::Result<std::optional<BlobRow>> blob(std::string_view sha256) const override;

@@ -4,6 +4,7 @@
 
 using wheelyard::base::render_table;
 using wheelyard::base::wrap_cells;
+using wheelyard::base::wrap_lines;
 
 TEST_CASE("columns are as wide as their widest cell, and no line ends in a space") {
     CHECK(render_table({{"PACKAGE", "VERSION", "WHY"}, {"six", "1.16.0", ""}, {"numpy", "2", "not built"}}) ==
@@ -36,4 +37,23 @@ TEST_CASE("a last column without room stands below its row") {
                         {"w2", "x", ""}},
                        32) ==
           "ATTEMPT  CELL\n    WHAT\nw1       demo-1.0-cp311\n    build failed: no space left\nw2       x\n");
+}
+
+TEST_CASE("a table whose words need more columns than there are is stacked, each cell beside its head") {
+    const std::vector<wheelyard::base::TableRow> rows{{"FILE", "STATE", "BY"},
+                                                      {"torch-2.7.0-cp312.whl", "active, pinned", "ci"},
+                                                      {"six.whl", "active", ""}};
+    CHECK(
+        render_table(rows, 26) ==
+        "FILE   torch-2.7.0-cp312.whl\nSTATE  active, pinned\nBY     ci\n\nFILE   six.whl\nSTATE  active\n");
+    CHECK(render_table(rows, 20).find("STATE  active,\n       pinned\n") != std::string::npos);
+    CHECK(render_table(rows, 41) == render_table(rows));
+}
+
+TEST_CASE("long lines of a text are broken between words") {
+    CHECK(wrap_lines("one two three\n  four five six\n", 9) ==
+          "one two\n  three\n  four\n    five\n    six\n");
+    CHECK(wrap_lines("one two three\n", 0) == "one two three\n");
+    CHECK(wrap_lines("a-very-long-word b\n", 5) == "a-very-long-word\n  b\n");
+    CHECK(wrap_lines("", 5).empty());
 }

@@ -109,6 +109,15 @@ TEST_CASE("a tag that names no minor version of Python is none of a release") {
         CHECK_MESSAGE(one.find("2.16") == std::string::npos, one);
 }
 
+TEST_CASE("the proposed Pythons begin with the highest bound of Requires-Python") {
+    testing::RecordedIndex index;
+    index.add("torch-2.16.0-cp312-cp312-manylinux_2_28_x86_64.whl",
+              "Metadata-Version: 2.1\nName: torch\nVersion: 2.16.0\nRequires-Python: "
+              "!=3.11.0,>=3.11,>=3.10,<3.16\n");
+    const auto found = findings(run(run_pairs_check, index.url(), table, true).out);
+    CHECK(std::find(found.begin(), found.end(), "proposed torch==2.16.* python>=3.11,<3.13") != found.end());
+}
+
 TEST_CASE("an update adds the proposed rows, and the next check proposes none") {
     const testing::RecordedIndex index;
     const auto updated = run(run_pairs_update, index.url(), table);
@@ -194,6 +203,22 @@ TEST_CASE("a requirement counts where its marker holds for the wheel's Python an
     // A wheel for every Python: the oldest that it allows.
     CHECK(proposed("torchvision-0.40.0-py3-none-any.whl", "Requires-Python: >=3.13,<4\n" + pythons) ==
           "torch==9.1.0");
+    // Of several bounds the highest, whatever their order and operators (PEP 440).
+    for (const char* requires_python :
+         {">=3.13,>=3.8", ">=3.8,>=3.13", "~=3.13", "!=3.12.*,<4,>3.11.999", "==3.13.*"}) {
+        CAPTURE(requires_python);
+        CHECK(proposed("torchvision-0.40.0-py3-none-any.whl",
+                       "Requires-Python: " + std::string(requires_python) + "\n" + pythons) ==
+              "torch==9.1.0");
+    }
+    CHECK(proposed("torchvision-0.40.0-py3-none-any.whl", "Requires-Python: >=3.12.4,<4\n" + pythons) ==
+          "torch==9.2.0");
+    // One that bounds nothing is for the Pythons of today, not for 3.0.
+    CHECK(proposed("torchvision-0.40.0-py3-none-any.whl", pythons) == "torch==9.1.0");
+    CHECK(proposed("torchvision-0.40.0-py2.py3-none-any.whl", "Requires-Dist: torch>=9.1.0\n") ==
+          "torch>=9.1.0");
+    CHECK(proposed("torchvision-0.40.0-py313-none-any.whl", pythons) == "torch==9.1.0");
+    CHECK(proposed("torchvision-0.40.0-py312-none-any.whl", pythons) == "torch==9.2.0");
     // The name of a marker's variable in a name or a text is no extra.
     CHECK(proposed(x86, "Requires-Dist: torch==9.3.0; \"extra\" != platform_machine\n") == "torch==9.3.0");
     CHECK(

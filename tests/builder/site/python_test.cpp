@@ -10,6 +10,8 @@
 namespace wheelyard::builder {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr const char* answer =
     R"({"implementation":"cpython","major":3,"minor":13,"full_version":"3.13.1","prefix":"/py",
     "machine":"aarch64","libc":"glibc 2.36","free_threaded":true})";
@@ -25,23 +27,34 @@ TEST_CASE("parse_python derives the tags from the probe's output") {
     CHECK(!wheel::best_position({{"cp312", "cp312", "linux_aarch64"}}, python->tags).has_value());
 }
 
-TEST_CASE("ask_default_index creates a venv for a Python without pip") {
+// A Python that lets through what `refused`, a condition of sh, does not.
+fs::path python_without(const char* refused, const fs::path& folder) {
+    const auto python = folder / "python3";
+    REQUIRE(base::replace_file(python,
+                               std::string("#!/bin/sh\nif ") + refused +
+                                   "; then echo refused >&2; exit 1; fi\nexec " +
+                                   base::quote_shell(base::find_program("python3")->string()) + " \"$@\"\n",
+                               0755)
+                .has_value());
+    return python;
+}
+
+TEST_CASE("ask_default_index asks the pip of a venv, which it makes only where that cannot run without one") {
     const auto real = base::find_program("python3");
     REQUIRE(real.has_value());
-    const auto folder = base::TempDir::make("python-test").value();
-    const auto bare = folder.path() / "python3";
-    REQUIRE(base::replace_file(
-                bare,
-                "#!/bin/sh\n[ \"$2\" = pip ] && { echo 'No module named pip' >&2; exit 1; }\nexec " +
-                    base::quote_shell(real->string()) + " \"$@\"\n",
-                0755)
-                .has_value());
     Python python;
     python.executable = *real;
     const auto expected = ask_default_index(python);
     REQUIRE_MESSAGE(expected.has_value(), expected.error().text());
-    python.executable = bare;
-    CHECK(ask_default_index(python).value() == *expected);
+    for (const char* refused :
+         {"[ \"$2\" = pip ] || [ \"$3\" = venv ]", "[ \"$2\" = pip ] || [ \"$2\" = -c ]"}) {
+        CAPTURE(refused);
+        const auto folder = base::TempDir::make("python-test").value();
+        python.executable = python_without(refused, folder.path());
+        const auto index = ask_default_index(python);
+        REQUIRE_MESSAGE(index.has_value(), index.error().text());
+        CHECK(*index == *expected);
+    }
 }
 
 TEST_CASE("a version other than the site's is an error that names both versions") {

@@ -178,6 +178,12 @@ TEST_CASE_FIXTURE(PbsPlace, "a Python without its headers is reported with the f
     testing::write(own / "Python.h", "");
     CHECK(line(what)->good);
     CHECK(line(what)->found == (own / "Python.h").string());
+    // Modules leave `set -u` on; a variable that only jobs have is no fault of the headers.
+    testing::write(folder.path() / "modules.sh", "module() { LOADEDMODULES=$2; }\n");
+    site.modules.init = (folder.path() / "modules.sh").string();
+    site.modules.load = {"yard/1.0"};
+    site.environment.emplace_back("NODE_CACHE", "${SLURM_JOB_ID}/cache");
+    CHECK_MESSAGE(line(what)->good, line(what)->found);
 }
 
 TEST_CASE_FIXTURE(PbsPlace, "the check of a PBS site says whether the server keeps a job history") {

@@ -75,6 +75,11 @@ TEST_CASE("--web needs an index: a folder of wheels has no pages") {
     const auto link = make_web_link(options, {}, {});
     REQUIRE(!link);
     CHECK(link.error().code == "web.no_index");
+    options.index_url = "https://me:secret@farm.example/packages/";
+    const auto other = make_web_link(options, {}, {});
+    REQUIRE(!other);
+    CHECK(other.error().value.find("secret") == std::string::npos);
+    CHECK(other.error().value.find("farm.example/packages") != std::string::npos);
 }
 
 }  // namespace wheelyard::avail_wheels

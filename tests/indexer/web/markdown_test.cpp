@@ -21,7 +21,7 @@ bool has(const std::string& html, std::string_view part) {
 
 TEST_CASE("Markdown is rendered below the page's own headings, with tables and code") {
     const std::string html = html_of("# Title\n\nSome *text*, `code`.\n\n| a | b |\n|---|---|\n| 1 | 2 |\n");
-    CHECK(has(html, "<h3>Title</h3>"));
+    CHECK(has(html, "<h3 id=\"readme-title\">Title</h3>"));
     CHECK(has(html, "<em>text</em>"));
     CHECK(has(html, "<td>1</td>"));
 }
@@ -50,7 +50,7 @@ TEST_CASE("an image is a link, since a page loads nothing from other hosts") {
 TEST_CASE("badges leave with the links, paragraphs, headings and lists that hold nothing else") {
     const std::string badge = "[![PyPI](https://img.shields.io/pypi/v/x.svg)](https://pypi.example/x)";
     CHECK(html_of(badge + "\n" + badge + "\n\nText.\n") == "<p>Text.</p>\n");
-    CHECK(html_of("# Title " + badge + "\n") == "<h3>Title </h3>\n");
+    CHECK(html_of("# Title " + badge + "\n") == "<h3 id=\"readme-title\">Title </h3>\n");
     CHECK(html_of("# " + badge + "\n\nText.\n") == "<p>Text.</p>\n");
     CHECK(html_of("- " + badge + "\n- " + badge + "\n\nText.\n") == "<p>Text.</p>\n");
     CHECK(html_of("![build](https://ci.example/x/badge.svg)\n") == "");
@@ -62,10 +62,43 @@ TEST_CASE("badges leave with the links, paragraphs, headings and lists that hold
 
 TEST_CASE("the levels of headings have no gaps, whatever levels the author chose") {
     CHECK(html_of("# A\n### B\n###### C\n## D\n# E\n") ==
-          "<h3>A</h3>\n<h4>B</h4>\n<h5>C</h5>\n<h4>D</h4>\n<h3>E</h3>\n");
-    CHECK(html_of("#### A\n# B\n## C\n") == "<h3>A</h3>\n<h3>B</h3>\n<h4>C</h4>\n");
-    CHECK(html_of("# 1\n## 2\n### 3\n#### 4\n##### 5\n###### 6\n").ends_with("<h6>5</h6>\n<h6>6</h6>\n"));
+          "<h3 id=\"readme-a\">A</h3>\n<h4 id=\"readme-b\">B</h4>\n<h5 id=\"readme-c\">C</h5>\n"
+          "<h4 id=\"readme-d\">D</h4>\n<h3 id=\"readme-e\">E</h3>\n");
+    CHECK(html_of("#### A\n# B\n## C\n") ==
+          "<h3 id=\"readme-a\">A</h3>\n<h3 id=\"readme-b\">B</h3>\n<h4 id=\"readme-c\">C</h4>\n");
+    CHECK(html_of("# 1\n## 2\n### 3\n#### 4\n##### 5\n###### 6\n")
+              .ends_with("<h6 id=\"readme-5\">5</h6>\n<h6 id=\"readme-6\">6</h6>\n"));
     CHECK(html_of("#\n\nText.\n") == "<p>Text.</p>\n");  // a heading without words
+}
+
+TEST_CASE("each heading has an address of its own, which the author's links lead to") {
+    const std::string html = html_of(
+        "# Getting *started*!\n\n[in](#Usage) [out](#nothing) [École](#%C3%89cole)\n\n## Usage\n## Usage\n"
+        "## Usage 1\n## `École`\n## \"\\<b>'\n");
+    for (const char* part :
+         {"<h3 id=\"readme-getting-started\">", "<h4 id=\"readme-usage\">", "<h4 id=\"readme-usage-1\">",
+          "<h4 id=\"readme-usage-1-1\">", "<h4 id=\"readme-école\">", "<h4 id=\"readme-b\">",
+          "<a href=\"#readme-usage\">in</a>", "<a href=\"#nothing\">out</a>",
+          "<a href=\"#readme-%C3%A9cole\">"})
+        CHECK_MESSAGE(has(html, part), part);
+    // Whoever writes "<h4>" as text gets text.
+    CHECK(has(html_of("`<h3>`\n\n# A\n"), "&lt;h3&gt;</code></p>\n<h3 id=\"readme-a\">"));
+    std::string many;
+    for (int at = 0; at < 30'000; ++at)
+        many += "# a\n";
+    CHECK(html_of(many).size() < 500'000);
+}
+
+TEST_CASE("a long description has a list of its contents, of two levels") {
+    const std::string text = "# Title\n## A\n### deeper\n## B\n## \"\\<C>\" `d`\n";
+    CHECK(!has(html_of(text), "Contents"));
+    const std::string html = html_of(text + "# End\n");
+    for (const char* part :
+         {"<summary>Contents</summary>", "<li><a href=\"#readme-title\">Title</a></li>",
+          "<li class=\"deep\"><a href=\"#readme-b\">B</a></li>",
+          "<a href=\"#readme-c-d\">&quot;&lt;C&gt;&quot; d</a>", "<li><a href=\"#readme-end\">End</a></li>"})
+        CHECK_MESSAGE(has(html, part), part);
+    CHECK(!has(html, "<a href=\"#readme-deeper\">"));
 }
 
 TEST_CASE("reStructuredText stays text, without its images and badges") {

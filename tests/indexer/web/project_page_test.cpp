@@ -77,6 +77,7 @@ TEST_CASE("the views of pages have what their templates name") {
     CHECK_NOTHROW(page::check_template<WheelSection>("wheel.html"));
     CHECK_NOTHROW(page::check_template<ShownGrid>("grid.html"));
     CHECK_NOTHROW(page::check_template<ShownInstall>("install.html"));
+    CHECK_NOTHROW(page::check_template<ShownContents>("contents.html"));
     CHECK_NOTHROW(page::check_template<ProjectCard>("card.html"));
     CHECK_NOTHROW(page::check_template<NoView>("help.html"));
     CHECK_NOTHROW(page::check_template<ShownFront>("front.html"));
@@ -546,9 +547,30 @@ TEST_CASE("a requirement leads to the search for its project") {
     text.requirements = {"Typing_Extensions>=4.8", "numpy[x] ; python_version < \"3.12\"",
                          "<b> no requirement"};
     const std::string html = page_of(proven_view(), text);
-    CHECK(has(html, "<a href=\"../?q=typing-extensions\">Typing_Extensions</a>&gt;=4.8</li>"));
-    CHECK(has(html, "<a href=\"../?q=numpy\">numpy</a>[x] ; python_version &lt; &quot;3.12&quot;</li>"));
+    CHECK(has(html,
+              "<a data-need=\"typing-extensions\" "
+              "href=\"../?q=typing-extensions\">Typing_Extensions</a>&gt;=4.8</li>"));
+    CHECK(has(html,
+              "<a data-need=\"numpy\" href=\"../?q=numpy\">numpy</a>[x] ; python_version &lt; "
+              "&quot;3.12&quot;</li>"));
     CHECK(has(html, "<li class=\"mono\">&lt;b&gt; no requirement</li>"));
+}
+
+TEST_CASE("a project needs what its requirements name, of its extras apart, without itself") {
+    ProjectText text;
+    text.requirements = {
+        "Typing_Extensions>=4.8",         "numpy ; extra == 'all'", "numpy ; python_version < '3.12'",
+        "pytest ; extra == \"test\"",     "sample[test]",           "not a requirement !",
+        "six @ https://x.example/six.whl"};
+    const SearchEntry entry = make_search_entry(proven_view(), text);
+    CHECK(entry.needs == std::vector<std::string>{"numpy", "six", "typing-extensions"});
+    CHECK(entry.extra_needs == std::vector<std::string>{"pytest"});
+    text.requirements.clear();
+    for (std::size_t at = 0; at < 200; ++at)
+        text.requirements.push_back("p" + std::to_string(at) + (at < 100 ? " ; extra == 'x'" : ""));
+    const SearchEntry many = make_search_entry(proven_view(), text);
+    CHECK(many.needs.size() == max_search_needs);  // those of extras come last
+    CHECK(many.extra_needs.empty());
 }
 
 TEST_CASE("a failed build shows the end of its log") {

@@ -221,6 +221,8 @@ TEST_CASE("whatever the order of changes, the files are those of the rows") {
             SearchEntry entry = plain("3." + std::to_string(random() % 14));
             entry.uploaded_s = static_cast<std::int64_t>(random() % 1000);
             if (random() % 2 == 0) entry.summary = "Other words";
+            for (const char* need : {"numpy", "scipy", "six"})
+                if (random() % 2 == 0) entry.needs.emplace_back(need);
             changes[name] = removes ? std::nullopt : std::optional(entry);
         }
         for (const auto& [name, entry] : changes) {
@@ -247,7 +249,11 @@ TEST_CASE("a run that is killed anywhere is made good by the next one") {
     MapFiles start;
     const auto top = update_search(start, {}, all, true);
     REQUIRE(top.has_value());
+    for (auto& [name, entry] : all)
+        entry->needs = {"numpy"};
+    REQUIRE(update_search(start, *top, all, false).has_value());
     SearchChanges changes{{"zeta", plain("3.14")}, {name_of(5), std::nullopt}, {name_of(6), std::nullopt}};
+    changes["zeta"]->needs = {"numpy", "six"};
     all["zeta"] = changes["zeta"];
     all.erase(name_of(5));
     all.erase(name_of(6));
@@ -271,6 +277,47 @@ TEST_CASE("a run that is killed anywhere is made good by the next one") {
         CHECK(again->count == all.size());
         CHECK(again->values.at("python").contains("3.14"));
     }
+}
+
+TEST_CASE("what a project needs leads from each of those to it, and changes nothing else") {
+    SearchChanges all = many(320, plain("3.12"));  // more than a file has
+    for (auto& [name, entry] : all)
+        entry->needs = {"numpy"};
+    all["torch"] = plain("3.12");
+    all["torch"]->needs = {"filelock", "numpy"};
+    all["torch"]->extra_needs = {"pytest"};
+    MapFiles made;
+    auto top = update_search(made, {}, all, true);
+    REQUIRE(top.has_value());
+    const auto row_of = [&](const std::string& key) {
+        const auto row = SearchShards(made).find("needed=", key);
+        REQUIRE(row.has_value());
+        return *row == nullptr ? std::string() : **row;
+    };
+    CHECK(row_of("filelock torch") == "[]");
+    CHECK(row_of("pytest torch") == R"(["extra"])");
+    CHECK(made.files.at("search.needed=numpy_20.json").find(R"("count":321,"next":)") != std::string::npos);
+    // A new version with the same needs.
+    made.writes = 0;
+    all["torch"]->version = "2.0";
+    top = update_search(made, *top, {{"torch", all["torch"]}}, false);
+    CHECK(made.writes == 3);
+    // One more and one less, and a project that leaves.
+    all["torch"]->needs = {"jinja2", "numpy"};
+    all["torch"]->extra_needs = {};
+    made.writes = made.bytes = 0;
+    top = update_search(made, *top, {{"torch", all["torch"]}}, false);
+    REQUIRE(top.has_value());
+    CHECK(made.writes < 10);
+    CHECK(made.bytes < 60'000);
+    CHECK(row_of("filelock torch").empty());
+    CHECK(row_of("pytest torch").empty());
+    CHECK(row_of("jinja2 torch") == "[]");
+    check_same(made, all);
+    all.erase("torch");
+    top = update_search(made, *top, {{"torch", std::nullopt}}, false);
+    REQUIRE(top.has_value());
+    check_same(made, all);
 }
 
 TEST_CASE("a file that is missing or of another format is an error, not an empty search") {

@@ -36,7 +36,7 @@ catalog::FileRow site_wheel_row(const std::string& version, const std::string& p
     return row;
 }
 
-SiteWheels site_lines_of(std::vector<catalog::FileRow> rows, const std::string& site = "bede") {
+std::vector<SiteWheel> site_lines_of(std::vector<catalog::FileRow> rows, const std::string& site = "bede") {
     const FarmReport report = read_farm_report(two_sites);
     const ProjectView view = make_project_view("sample", std::move(rows));
     return wheels_on_site(site, newest_wheels(view, report), report.nodes);
@@ -58,7 +58,7 @@ TEST_CASE(
     const std::vector<catalog::FileRow> rows{site_wheel_row("1.0", "cp311", 'a'),
                                              site_wheel_row("1.0", "cp312", 'b'),
                                              site_wheel_row("2.0", "cp312", 'c')};
-    const SiteWheels lines = site_lines_of(rows);
+    const std::vector<SiteWheel> lines = site_lines_of(rows);
     REQUIRE(lines.size() == 2);
     CHECK(lines[0].version == "2.0");
     CHECK(lines[0].pythons == std::vector<std::string>{"3.12"});
@@ -76,7 +76,7 @@ TEST_CASE(
 
 TEST_CASE("an older wheel that is known to run stays beside a newer one of which that is not known") {
     const std::string gpu = R"(,"device_code_not_read":["cuda"],"needed":{"mpi":["libmpi.so.40"]})";
-    const SiteWheels lines =
+    const std::vector<SiteWheel> lines =
         site_lines_of({site_wheel_row("1.0", "cp312", 'a'), site_wheel_row("2.0", "cp312", 'b', gpu)});
     std::set<std::string> versions;
     for (const SiteWheel& line : lines) {
@@ -96,23 +96,33 @@ TEST_CASE(
                         {{.project = "p" + std::to_string(at),
                           .version = "1",
                           .uploaded_s = static_cast<std::int64_t>(at)}});
-    REQUIRE(all.size() == max_site_wheels);
-    CHECK(all.front().project == "p" + std::to_string(max_site_wheels + 4));
-    CHECK(all.back().project == "p5");
+    REQUIRE(all.lines.size() == max_site_wheels);
+    CHECK(all.lines.front().project == "p" + std::to_string(max_site_wheels + 4));
+    CHECK(all.lines.back().project == "p5");
     replace_project(all, "p7", {{.project = "p7", .version = "2", .uploaded_s = 1'000'000}});
-    REQUIRE(all.size() == max_site_wheels);
-    CHECK(all.front().version == "2");
+    REQUIRE(all.lines.size() == max_site_wheels);
+    CHECK(all.lines.front().version == "2");
     replace_project(all, "p7", {});
-    CHECK(all.size() == max_site_wheels - 1);
+    CHECK(all.lines.size() == max_site_wheels - 1);
+    // What was cut is not known again, and the page goes on to say so.
+    const auto kept = parse_site_wheels(render_site_wheels(all));
+    REQUIRE(kept.has_value());
+    CHECK(*kept == all);
+    const std::string html = render_site_page({}, "main", "bede", {}, *kept);
+    CHECK(shows_part(html, "These are the last " + std::to_string(max_site_wheels - 1)));
+    all.is_cut = false;
+    CHECK(!shows_part(render_site_page({}, "main", "bede", {}, all), "These are the last"));
 }
 
 TEST_CASE("the kept lines of a site are read as they were written, and damaged ones are none") {
-    const SiteWheels lines =
-        site_lines_of({site_wheel_row("1.0", "cp311", 'a'), site_wheel_row("2.0", "cp312", 'c')});
+    SiteWheels lines{
+        site_lines_of({site_wheel_row("1.0", "cp311", 'a'), site_wheel_row("2.0", "cp312", 'c')})};
     const std::string text = render_site_wheels(lines);
     const auto read = parse_site_wheels(text);
     REQUIRE(read.has_value());
     CHECK(*read == lines);
+    lines.is_cut = true;
+    CHECK(parse_site_wheels(render_site_wheels(lines)) == lines);
     for (const std::string& damaged :
          {std::string(), text.substr(0, text.size() / 2), std::string("{}"),
           std::string(R"({"format":"wheelyard.site-wheels/1","wheels":[["a"]]})")})
@@ -122,7 +132,7 @@ TEST_CASE("the kept lines of a site are read as they were written, and damaged o
 TEST_CASE(
     "the page of a site shows its node types, wheels and builds, not those of others, and escapes them") {
     const FarmReport report = read_farm_report(two_sites);
-    SiteWheels lines = site_lines_of({site_wheel_row("2.0", "cp312", 'c')});
+    SiteWheels lines{site_lines_of({site_wheel_row("2.0", "cp312", 'c')})};
     const std::string html = render_site_page({}, "main", "bede", report, lines);
     for (const char* part :
          {"data-node=\"bede, gh (gh200)\"", "aarch64 · 72 cores · 479 GiB of memory · 1 GPU, sm_90",
@@ -132,7 +142,7 @@ TEST_CASE(
         CHECK_MESSAGE(shows_part(html, part), part);
     CHECK(!shows_part(html, "elsewhere"));
     CHECK(!shows_part(html, "not proven"));
-    lines.front().is_sure = false;
+    lines.lines.front().is_sure = false;
     CHECK(shows_part(render_site_page({}, "main", "bede", report, lines), "not proven"));
     const std::string list = render_sites_page({}, "main", report, {{"bede", lines}});
     CHECK(shows_part(list, "href=\"bede/\""));
@@ -142,7 +152,7 @@ TEST_CASE(
 
 TEST_CASE("the feed of a site has what became available there, with a link to the wheel") {
     const std::string feed =
-        render_site_feed("main", "bede", site_lines_of({site_wheel_row("2.0", "cp312", 'c')}));
+        render_site_feed("main", "bede", {site_lines_of({site_wheel_row("2.0", "cp312", 'c')})});
     for (const char* part :
          {"<id>urn:wheelyard:main:site:bede</id>", "sample 2.0 for Python 3.12 on gh (gh200), login",
           "href=\"../../project/sample/#wheel-cccccccccccc\"", "<updated>"})

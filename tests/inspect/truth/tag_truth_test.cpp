@@ -203,6 +203,37 @@ TEST_CASE("ELF files count as data only if nothing suggests that they are loaded
             .refused());
 }
 
+// torch 2.15.0 for x86_64: libgfortran.so.5 needs a libquadmath.so.0 that the wheel lacks, and neither its libraries nor its Python
+// files name libgfortran.
+TEST_CASE("Fortran's runtime counts as data where nothing in the wheel needs it") {
+    const char* many_28 = "cp311-cp311-manylinux_2_28_x86_64";
+    const ElfImage runtime = {.soname = "libgfortran.so.5", .needed = {"libquadmath.so.0", "libc.so.6"}};
+    const auto with_runtime = [&](const ElfImage& module) {
+        return checked(with_elf(many_28, module, "six/_six.so", "1.16.0", [&](WheelWriter& w) {
+            w.add("six/lib/libgfortran.so.5", write_elf(runtime));
+        })());
+    };
+    const auto has = [](const auto& inspection, std::string_view code) {
+        return std::any_of(inspection.verdicts.begin(), inspection.verdicts.end(),
+                           [&](const auto& verdict) { return verdict.code == code; });
+    };
+    const auto unused = with_runtime({.needed = {"libc.so.6"}});
+    CHECK(unused.accepted());
+    CHECK(has(unused, "elf.counts_as_data"));
+    CHECK_FALSE(has(unused, "elf.needed_unknown"));
+    const auto used = with_runtime({.needed = {"libc.so.6", "libgfortran.so.5"}});
+    CHECK_FALSE(has(used, "elf.counts_as_data"));
+    CHECK(has(used, "elf.needed_unknown"));
+    // A wheel that brings the runtime to others, and one whose unneeded library is another.
+    CHECK(has(checked(with_elf(many_28, runtime, "six/lib/libgfortran.so.5")()), "elf.needed_unknown"));
+    const auto other =
+        checked(with_elf(many_28, {.needed = {"libc.so.6"}}, "six/_six.so", "1.16.0", [&](WheelWriter& w) {
+            w.add("six/lib/libodd.so.5",
+                  write_elf({.soname = "libodd.so.5", .needed = {"libquadmath.so.0"}}));
+        })());
+    CHECK(has(other, "elf.needed_unknown"));
+}
+
 TEST_CASE("bionic is not musl") {
     const std::string android_note =
         std::string("\x08\0\0\0\x04\0\0\0\x01\0\0\0", 12) + std::string("Android\0\x15\0\0\0", 12);

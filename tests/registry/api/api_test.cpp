@@ -11,9 +11,11 @@
 #include <vector>
 
 #include "lib/base/digest/digest.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
 #include "lib/wire/wheel_provenance.hpp"
 #include "registry/access/tokens.hpp"
+#include "registry/upstream/last_failures.hpp"
 #include "tests/registry/upload_fixture.hpp"
 
 using namespace wheelyard;
@@ -303,6 +305,11 @@ TEST_CASE("what an index keeps is described for those who may change its files")
     CHECK(document.items("uploaders")[0].string_or("name", "") == "tester");
     CHECK(document.find("quota_bytes")->is_null());
     CHECK(document.int_or("free_bytes", 0) > 0);
+    const auto& growth = document.items("growth");  // all came today
+    REQUIRE(growth.size() == 1);
+    CHECK(growth[0].string_or("day", "") == base::render_rfc3339(fixture.clock.now()).substr(0, 10));
+    CHECK(growth[0].int_or("files", 0) == 3);
+    CHECK(growth[0].int_or("bytes", 0) == document.int_or("bytes", -1));
     CHECK(fixture.said(ask(all, "nowhere").error()) == "404 index.unknown");
     CHECK(fixture.said(ask(fixture.add_actor("one", {"yank"}, {"main"}, {"six"})).error()) ==
           "403 auth.scope_refused");
@@ -358,11 +365,80 @@ TEST_CASE("the audit log is read by those who may, after a serial") {
     CHECK(one->json.find(R"("actor":"all","reason":"because")") != std::string::npos);
     const auto newest = read(all, "newest=1");
     REQUIRE(newest.has_value());
-    CHECK(newest->json == one->json);
+    CHECK(newest->json == base::replace_all(one->json, R"("next":null)", R"("next":2)"));
     CHECK(read(all, "newest=2")->json == two->json);
     CHECK(read(all, "newest=1000")->json == two->json);
     CHECK(read(all, "newest=1001").error().code == "lifecycle.newest");
     CHECK(read(all, "after=x").error().status == 400);
     CHECK(read(fixture.token, "").error().code == "auth.scope_refused");
     CHECK(read(fixture.add_actor("narrow", {"audit"}, {"main"}), "").error().code == "auth.scope_refused");
+}
+
+TEST_CASE("the audit log has a filter and pages, from the first event or back from the last") {
+    ApiFixture fixture;
+    const std::string all = fixture.add_actor("all", {"*"});
+    for (const char* verb : {"yankFile", "unyankFile", "yankFile"})
+        REQUIRE(fixture.ask(all, verb, fixture.body()) == "200");
+    // The serials of a reply, then where its next page begins.
+    const auto read = [&](const std::string& query) {
+        const auto answer = fixture.api.answer(
+            {.request_id = "r2", .operation = "readAudit", .query = query, .authorization = "Bearer " + all});
+        if (!answer) return fixture.said(answer.error());
+        const io::Json document = io::parse_json(answer->json).value();
+        std::string text;
+        for (const io::Json& event : document.items("events"))
+            text += std::to_string(event.int_or("serial", 0)) + " ";
+        return text + document.find("next")->render();
+    };
+    CHECK(read("") == "1 2 3 4 null");
+    CHECK(read("newest=2") == "3 4 3");
+    CHECK(read("newest=2&before=3") == "1 2 null");
+    CHECK(read("before=3") == "1 2 null");
+    CHECK(read("newest=1&action=file%20yanked") == "4 4");
+    CHECK(read("newest=1&action=file_yanked&before=4") == "2 2");
+    CHECK(read("action=file_yanked&before=2") == "null");
+    CHECK(read("who=ALL") == "2 3 4 null");
+    CHECK(read("what=six-1") == "1 2 3 4 null");
+    CHECK(read("project=Six&index=main&filename=" + fixture.filename) == "1 2 3 4 null");
+    CHECK(read("what=seven") == "null");
+    CHECK(read("until=2000-01-01") == "null");
+    CHECK(read("from=2000-01-01&after=3") == "4 null");
+    CHECK(read("from=soon") == "400 audit.query");
+    CHECK(read("before=x") == "400 audit.query");
+    CHECK(read("who=" + std::string(201, 'a')) == "400 audit.query");
+}
+
+TEST_CASE("how upstreams have failed is described for those who may change files of the index") {
+    ApiFixture fixture;
+    registry::UpstreamConfig upstream;
+    upstream.name = "public";
+    upstream.cache_index = "main.public";
+    upstream.url = "https://user:secret@index.example.org/simple/";
+    fixture.config.indexes.front().upstreams = {upstream};
+    registry::LastFailures failures(fixture.config.store / "upstream");
+    failures.note("main.public",
+                  {.time = 1'000'000, .project = "six", .code = "http.connect", .sentence = "no"});
+    failures.note("main.public",
+                  {.time = 2'000'000, .project = "six", .code = "http.connect", .sentence = "no"});
+    const auto ask = [&](const std::string& token_text) {
+        http::ApiRequest request{.request_id = "r2", .operation = "describeUpstreams"};
+        request.parameters.emplace("index", "main");
+        request.authorization = "Bearer " + token_text;
+        return fixture.api.answer(request);
+    };
+    const auto seen = ask(fixture.add_actor("all", {"*"}));
+    REQUIRE(seen.has_value());
+    const io::Json document = io::parse_json(seen->json).value();
+    CHECK(seen->json.find("secret") == std::string::npos);
+    REQUIRE(document.items("upstreams").size() == 1);
+    const io::Json& one = document.items("upstreams")[0];
+    CHECK(one.string_or("upstream", "") == "main.public");
+    REQUIRE(one.items("failures").size() == 1);
+    const io::Json& failure = one.items("failures")[0];
+    CHECK(failure.int_or("count", 0) == 2);
+    CHECK(failure.string_or("since", "") == "1970-01-01T00:00:01.000000Z");
+    CHECK(failure.string_or("time", "") == "1970-01-01T00:00:02.000000Z");
+    CHECK(failure.string_or("error", "") == "no");
+    CHECK(fixture.said(ask(fixture.add_actor("reader", {"read", "upload"})).error()) ==
+          "403 auth.scope_refused");
 }

@@ -278,3 +278,26 @@ TEST_CASE("a site that made room for another leaves the board, too") {
     CHECK(rows.size() == status::max_sites_per_index);
     CHECK(rows.contains({"main", "more"}));
 }
+
+TEST_CASE("a package of a report is the normalised name of a project") {
+    SiteFixture farm;
+    for (const char* name : {"Torch", "ruamel.yaml", "a__b", "../etc", "<b>x</b>", "torch 2", "-torch"}) {
+        status::SiteReport report = farm.report();
+        report.cells.front().package = name;
+        const auto refused =
+            farm.ask("reportSite", farm.agent, "bede", "main", status::render_site_report(report));
+        REQUIRE_FALSE(refused.has_value());
+        CHECK(refused.error().status == 400);
+        CHECK(refused.error().code == "site.package");
+        CHECK(refused.error().value.find("in `cells`") != std::string::npos);
+    }
+    status::SiteReport report = farm.report();
+    status::FailureReport& failure = report.failures.emplace_back();
+    failure.attempt = "w1";
+    failure.package = "Torch";
+    failure.version = "1.0";
+    failure.python = "3.12";
+    failure.phase = failure.rule = failure.cause = "build";
+    CHECK(farm.send(status::render_site_report(report), farm.agent) == "400 site.package");
+    CHECK(farm.send(status::render_site_report(farm.report()), farm.agent) == "200");
+}

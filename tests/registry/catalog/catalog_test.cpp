@@ -269,6 +269,84 @@ TEST_CASE("events come in order, after a serial, at most so many") {
     CHECK(catalog.events_after(5, 10).value().empty());
 }
 
+TEST_CASE("events are found by who, what and when, the first or the last ones, in order") {
+    const Fixture fixture;
+    const auto catalog_opened = fixture.open();
+    Catalog& catalog = *catalog_opened;
+    auto six = row_of("main", "six", "1.16.0");
+    six.uploaded_by = "CI_1";
+    six.upload_time = 100;
+    auto other = row_of("lab", "other", "1.0");
+    other.uploaded_by = "ci-11";
+    other.upload_time = 200;
+    REQUIRE(catalog.add_file(six));
+    REQUIRE(catalog.add_file(other));
+    REQUIRE(
+        catalog.set_yanked({"main", six.filename}, true, {.actor = "anna", .reason = "bad", .time = 300}));
+    const auto found = [&](const catalog::EventFilter& filter, catalog::EventRange range = {}) {
+        if (range.limit == 0) range.limit = 10;
+        std::string serials;
+        const auto events = catalog.find_events(filter, range).value();
+        for (const auto& event : events)
+            serials += std::to_string(event.serial);
+        return serials;
+    };
+    CHECK(found({}) == "123");
+    CHECK(found({.who = "ci"}) == "12");
+    CHECK(found({.who = "ci_1"}) == "1");  // no wildcard
+    CHECK(found({.who = "%"}) == "");
+    CHECK(found({.kind = "YANK"}) == "3");
+    CHECK(found({.what = "six-1.16"}) == "13");
+    CHECK(found({.what = "OTH"}) == "2");
+    CHECK(found({.index = "lab"}) == "2");
+    CHECK(found({.index = "la"}) == "");
+    CHECK(found({.project = "six"}) == "13");
+    CHECK(found({.filename = other.filename}) == "2");
+    CHECK(found({.from = 200}) == "23");
+    CHECK(found({.from = 100, .until = 200}) == "1");
+    CHECK(found({}, {.after = 1, .before = 3}) == "2");
+    CHECK(found({}, {.limit = 2}) == "12");
+    CHECK(found({}, {.limit = 2, .is_newest = true}) == "23");
+    CHECK(found({.index = "main"}, {.limit = 1, .is_newest = true}) == "3");
+    const auto yank = catalog.find_events({.kind = "yank"}, {.limit = 1}).value().at(0);
+    CHECK(yank.actor + yank.reason + yank.filename == "annabad" + six.filename);
+    CHECK(yank.details_json.empty());
+}
+
+TEST_CASE("days and times of a filter: the last day is whole, a last time is in it") {
+    catalog::EventFilter filter;
+    REQUIRE(catalog::read_times("1970-01-02", "1970-01-02", filter));
+    CHECK(filter.from == 86'400'000'000);
+    CHECK(filter.until == 2 * 86'400'000'000);
+    REQUIRE(catalog::read_times("", "1970-01-01T00:00:01Z", filter));
+    CHECK(filter.until == 1'000'001);
+    CHECK(catalog::read_times("yesterday", "", filter).error().code == "audit.time");
+    CHECK(catalog::read_times("", "1970-13-01", filter).error().code == "audit.time");
+}
+
+TEST_CASE("what an index keeps, by the day it came") {
+    const Fixture fixture;
+    const auto catalog_opened = fixture.open();
+    Catalog& catalog = *catalog_opened;
+    constexpr base::UnixMicros day = 86'400'000'000;
+    std::uint64_t bytes = 0;
+    for (const auto& [name, time] :
+         {std::pair("a", 3 * day - 1), {"b", 3 * day}, {"c", 4 * day - 1}, {"d", 9 * day}}) {
+        auto row = row_of("main", name, "1.0");
+        row.upload_time = time;
+        REQUIRE(catalog.add_file(row));
+        bytes = row.size_bytes;
+    }
+    REQUIRE(catalog.add_file(row_of("lab", "else", "1.0")));
+    const auto days = catalog.usage_by_day("main", 3 * day).value();
+    REQUIRE(days.size() == 2);
+    CHECK(days[0].day == 3);
+    CHECK(days[0].files == 2);
+    CHECK(days[0].bytes == 2 * bytes);
+    CHECK(days[1].day == 9);
+    CHECK(catalog.usage_by_day("main", 0).value().size() == 3);
+}
+
 TEST_CASE("what is committed survives: a catalog opened again has it all, and serials go on") {
     const Fixture fixture;
     {

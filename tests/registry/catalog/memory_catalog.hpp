@@ -68,6 +68,30 @@ class MemoryCatalog : public Catalog {
         return std::vector<Event>(rows->events.begin() + static_cast<std::ptrdiff_t>(first),
                                   rows->events.begin() + static_cast<std::ptrdiff_t>(last));
     }
+    base::Result<std::vector<Event>> find_events(const EventFilter& filter,
+                                                 const EventRange& range) const override {
+        const auto has = [](std::string_view text, const std::string& part) {
+            return base::ascii_lower(text).find(base::ascii_lower(part)) != std::string::npos;
+        };
+        const auto is = [](const std::string& text, const std::string& wanted) {
+            return wanted.empty() || text == wanted;
+        };
+        std::vector<Event> found;
+        for (Event event : std::vector<Event>(now()->events)) {
+            if (event.serial <= range.after || event.serial >= range.before || event.time < filter.from ||
+                event.time >= filter.until || !is(event.index, filter.index) ||
+                !is(event.project, filter.project) || !is(event.filename, filter.filename) ||
+                !has(event_kind_text(event.kind), filter.kind) || !has(event.actor, filter.who) ||
+                (!has(event.project, filter.what) && !has(event.filename, filter.what)))
+                continue;
+            event.details_json.clear();
+            found.push_back(std::move(event));
+        }
+        if (found.size() > range.limit && range.is_newest)
+            found.erase(found.begin(), found.end() - static_cast<std::ptrdiff_t>(range.limit));
+        found.resize(std::min(found.size(), range.limit));
+        return found;
+    }
     base::Status for_each_event(Serial after, Serial until, const std::function<base::Status(Event&)>& see,
                                 EventParts parts) const override {
         for (const Event& kept : std::vector<Event>(now()->events)) {
@@ -181,6 +205,22 @@ class MemoryCatalog : public Catalog {
             sum.bytes += row.size_bytes;
         }
         return sum;
+    }
+    base::Result<std::vector<DayUsage>> usage_by_day(std::string_view index,
+                                                     base::UnixMicros since) const override {
+        constexpr base::UnixMicros day_us = 86'400'000'000;
+        std::map<std::int64_t, DayUsage> days;
+        for (const FileRow& row : rows_where(
+                 [&](const FileRow& each) { return each.index == index && each.upload_time >= since; })) {
+            DayUsage& one = days[row.upload_time / day_us];
+            one.day = row.upload_time / day_us;
+            ++one.files;
+            one.bytes += row.size_bytes;
+        }
+        std::vector<DayUsage> sums;
+        for (const auto& [_, one] : days)
+            sums.push_back(one);
+        return sums;
     }
     base::Result<std::optional<ProjectRow>> project(std::string_view index,
                                                     std::string_view name) const override {

@@ -3,7 +3,17 @@
 
 #include <doctest/doctest.h>
 
+#include "lib/page/template.hpp"
+#include "registry/http/shown_pages.hpp"
+
 namespace wheelyard::http {
+
+TEST_CASE("the views of the server's pages have what their templates name") {
+    CHECK_NOTHROW(page::check_template<ShownIndexes>("indexes.html"));
+    CHECK_NOTHROW(page::check_template<ShownProblem>("problem.html"));
+    CHECK_NOTHROW(page::check_template<ShownMissingProject>("missing_project.html"));
+    CHECK_NOTHROW(page::check_template<ShownIndexPage>("index.html"));
+}
 
 TEST_CASE("the front page links every index and escapes what it shows") {
     const std::string page = render_front_page({}, {{"bede-gh200"}, {"a<b"}});

@@ -9,6 +9,7 @@
 #include "lib/base/files/temp_dir.hpp"
 #include "lib/inspect/verdict/rules_document.hpp"
 #include "lib/io/json.hpp"
+#include "tests/support/elf_writer.hpp"
 #include "tests/support/redirected.hpp"
 #include "tests/support/wheel_writer.hpp"
 
@@ -53,7 +54,7 @@ struct Folder {
         REQUIRE(base::replace_file(temp.path() / "README", "no wheel"));
     }
     base::fs::path write(const WheelWriter& wheel) const {
-        const auto path = temp.path() / wheel.filename();
+        auto path = temp.path() / wheel.filename();
         REQUIRE(base::replace_file(path, wheel.bytes()));
         return path;
     }
@@ -114,6 +115,70 @@ TEST_CASE("--json is one document about all wheels") {
     CHECK(wheels->at(0).string_or("filename", "") == "seven-1.0-py3-none-any.whl");
     CHECK_FALSE(wheels->at(0).bool_or("accepted", true));
     CHECK(wheels->at(1).bool_or("accepted", false));
+}
+
+TEST_CASE("--with judges each wheel against a torch, in the status, the report and the JSON") {
+    const Folder folder;
+    const auto elf = [](const std::vector<std::string>& imports, const std::vector<std::string>& exports) {
+        test_support::ElfImage image;
+        image.imports = imports;
+        image.exports = exports;
+        return test_support::write_elf(image);
+    };
+    WheelWriter torch("torch", "2.6.0");
+    torch.tag("cp311-cp311-manylinux_2_28_x86_64");
+    torch.add("torch/lib/libtorch_cpu.so", elf({}, {"_ZN2at5zerosEv"}));
+    const auto torch_path = folder.write(torch);
+    const auto companion = [&](const std::string& name, const std::string& import) {
+        WheelWriter wheel(name, "1.0");
+        wheel.tag("cp311-cp311-manylinux_2_28_x86_64");
+        wheel.add(name + "/_C.so", elf({import}, {}));
+        return folder.write(wheel);
+    };
+    const auto good = companion("vision", "_ZN2at5zerosEv"), bad = companion("audio", "_ZN2at4onesEv");
+
+    const Ran fits = run({.paths = {good, folder.good}, .with = torch_path});
+    CHECK(fits.status == 0);
+    CHECK(fits.out.find("  fits  torch 2.6.0 has all 1 names") != std::string::npos);
+    CHECK(fits.out.find("  fits  no compiled code of it uses torch") != std::string::npos);
+    CHECK(run({.paths = {bad}}).status == 0);
+    const Ran lacks = run({.paths = {good, bad}, .with = torch_path, .quiet = true});
+    CHECK(lacks.status == 1);
+    CHECK(lacks.out.find("  DOES NOT FIT  torch 2.6.0 lacks `at::ones`") != std::string::npos);
+    CHECK(lacks.out.find("[audio/_C.so]") != std::string::npos);
+    CHECK(lacks.out.find("vision") == std::string::npos);
+
+    const auto json = io::parse_json(run({.paths = {bad}, .json = true, .with = torch_path}).out);
+    REQUIRE(json);
+    const io::Json* with = json->items("wheels").front().find("with");
+    REQUIRE(with != nullptr);
+    CHECK(with->string_or("filename", "") == "torch-2.6.0-cp311-cp311-manylinux_2_28_x86_64.whl");
+    CHECK(with->string_or("fits", "") == "no");
+    CHECK(with->string_or("reason", "") == "symbols_missing");
+    CHECK(with->string_or("symbol", "") == "_ZN2at4onesEv");
+    CHECK(with->int_or("missing", 0) == 1);
+
+    // The same torch, installed.
+    const auto installed = folder.temp.path() / "site-packages" / "torch";
+    base::fs::create_directories(installed / "lib");
+    REQUIRE(base::replace_file(installed / "version.py", "__all__ = ['cuda']\n__version__ = '2.6.0+cpu'\n"));
+    CHECK(run({.paths = {good}, .with = installed}).status == 2);
+    REQUIRE(base::replace_file(installed / "_C.cpython-311-x86_64-linux-gnu.so", elf({}, {"PyInit__C"})));
+    CHECK(run({.paths = {good}, .with = installed}).status == 2);
+    REQUIRE(base::replace_file(installed / "lib" / "libtorch_cpu.so", elf({}, {"_ZN2at5zerosEv"})));
+    REQUIRE(base::replace_file(installed / "lib" / "libgomp.so", "INPUT(-lgomp)\n"));
+    CHECK(run({.paths = {good}, .with = installed}).status == 0);
+    const Ran differs = run({.paths = {bad}, .with = installed});
+    CHECK(differs.status == 1);
+    CHECK(differs.out.find("torch 2.6.0+cpu lacks `at::ones`") != std::string::npos);
+    REQUIRE(base::fs::remove(installed / "_C.cpython-311-x86_64-linux-gnu.so"));
+    REQUIRE(base::replace_file(installed / "_C.cpython-313t-x86_64-linux-gnu.so", elf({}, {})));
+    CHECK(run({.paths = {good}, .with = installed}).out.find("torch 2.6.0+cpu for cp313-cp313t") !=
+          std::string::npos);
+    CHECK(run({.paths = {good}, .with = installed.parent_path()}).status == 2);
+
+    CHECK(run({.paths = {good}, .with = folder.good}).status == 2);
+    CHECK(run({.paths = {good}, .with = folder.temp.path() / "absent.whl"}).status == 2);
 }
 
 TEST_CASE("every rule can be explained, and all of them at once") {

@@ -176,7 +176,7 @@ TEST_CASE("one token that may not administer gets half of the API slots") {
     CHECK(ask("tasks") == 100);
 }
 
-TEST_CASE("one address without a token leaves half of the strangers' API slots to the others") {
+TEST_CASE("a network without a token leaves three quarters of the strangers' API slots to the others") {
     EchoingApi api;
     const Running running([](ServerSettings& settings) { settings.trusted_proxies = {"127.0.0.1"}; }, &api);
     std::vector<std::unique_ptr<RawClient>> clients;
@@ -189,9 +189,10 @@ TEST_CASE("one address without a token leaves half of the strangers' API slots t
                            ""))
             .status;
     };
-    for (std::size_t i = 0; i < max_api_requests_of_a_client; ++i)
-        REQUIRE(ask("stranger", "192.0.2.1") == 100);
-    CHECK(ask("stranger", "192.0.2.1") == 503);
+    static_assert(max_api_requests_of_a_network * 4 <= max_api_requests_of_a_token);
+    for (std::size_t i = 0; i < max_api_requests_of_a_network; ++i)
+        REQUIRE(ask("stranger", "192.0.2." + std::to_string(i)) == 100);
+    CHECK(ask("stranger", "192.0.2.99") == 503);
     CHECK(ask("stranger", "198.51.100.1") == 100);
     CHECK(ask("tasks", "192.0.2.1") == 100);  // who has a token has the limit of the token
     clients.front()->send("{}");

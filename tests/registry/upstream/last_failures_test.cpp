@@ -55,6 +55,30 @@ TEST_CASE("the newest failure of a project, or of the whole upstream, is found i
     CHECK_FALSE(find_last_failure(dir.path(), "main.up", "p1").has_value());
 }
 
+TEST_CASE("failures of a project are counted since the first one without a day in between") {
+    constexpr base::UnixMicros hour = 3'600'000'000;
+    const base::TempDir dir = base::TempDir::make("failures").value();
+    registry::LastFailures failures(dir.path());
+    for (const base::UnixMicros time : {1 * hour, 20 * hour, 43 * hour})
+        failures.note("main.up", {.time = time, .project = "six"});
+    failures.note("main.up", {.time = 43 * hour, .project = "seven"});
+    auto kept = registry::read_last_failures(dir.path(), "main.up");
+    REQUIRE(kept.size() == 2);
+    CHECK(kept[0].since == 1 * hour);
+    CHECK(kept[0].count == 3);
+    CHECK(kept[1].since == 43 * hour);
+    CHECK(kept[1].count == 1);
+    failures.note("main.up", {.time = 67 * hour, .project = "six"});
+    kept = registry::read_last_failures(dir.path(), "main.up");
+    CHECK(kept[1].since == 67 * hour);
+    CHECK(kept[1].count == 1);
+    // A file of a version that did not count.
+    REQUIRE(base::replace_file(
+        dir.path() / "main.up/last-failures.json",
+        R"({"format":"wheelyard.upstream-failures/1","failures":[{"time":5,"project":"old"}]})"));
+    CHECK(registry::read_last_failures(dir.path(), "main.up").at(0).count == 1);
+}
+
 TEST_CASE("everybody is told what failed, but no address") {
     base::Error error{"http.private", "the host has a private address", "10.0.0.1"};
     error.kind = base::ErrorKind::refused;

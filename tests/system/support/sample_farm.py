@@ -58,14 +58,24 @@ import torch
 torch.distributed.init_process_group("mpi")
 ```
 
+## Parts
+
 | part | version |
 |---|---|
 | CUDA | 12.3.2 |
 | cuDNN | 9.1 |
 | Open MPI | 4.1.6 |
 
+## Install
+
+[For many nodes](#on-many-nodes) the MPI is the site's.
+
 1. Load the modules that the wheel names.
 2. Install the wheel in an environment of your own.
+
+## On many nodes
+
+Start one process for each GPU.
 """
 
 
@@ -118,7 +128,7 @@ def wheels(folder: Path) -> dict[str, list[Wheel]]:
 
     markdown = "Description-Content-Type: text/markdown"
     needs = tuple(f"Requires-Dist: {text}" for text in ("filelock", "typing-extensions>=4.8", "sympy", "networkx", "jinja2"))
-    bede = [binary("torch", version, python, "aarch64", torch, markdown, *needs)
+    bede = [binary("torch", version, python, "aarch64", torch, markdown, *needs[:4 if version == "2.3.1" else None])
             for version in ("2.3.1", "2.4.0", "2.5.1") for python in ("cp311", "cp312")]
     bede += [binary("torchvision", "0.20.1", "cp312", "aarch64", cupy, "Requires-Dist: torch==2.5.1"),
              binary("flash-attn", "2.6.3", "cp312", "aarch64", cupy, "Requires-Dist: torch"),

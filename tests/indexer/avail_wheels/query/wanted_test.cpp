@@ -21,11 +21,26 @@ TEST_CASE("the name of a module finds the projects that install it, beside a pro
     CHECK(parse_wanted("numpy")->projects.empty());
 }
 
-TEST_CASE("a version behind @ is an error with the right spelling; a URL names its project") {
-    for (const char* text : {"msgpack@1.1", "msgpack @ 1.1"}) {
+TEST_CASE("a version as others write it is an error with the right spelling; a URL names its project") {
+    for (const char* text : {"msgpack@1.1", "msgpack @ 1.1", "msgpack=1.1", "msgpack = 1.1", "msgpack/1.1",
+                             "msgpack:1.1", "msgpack 1.1", "msgpack[fast]@1.1", "msgpack[fast] 1.1"}) {
+        CAPTURE(text);
         const auto wanted = parse_wanted(text);
         REQUIRE(!wanted);
         CHECK(wanted.error().sentence == "A version follows ==, as in msgpack==1.1");
+    }
+    CHECK(parse_wanted("msgpack=1.*").error().sentence == "A version follows ==, as in msgpack==1.*");
+    for (const char* text : {"msgpack@latest", "msgpack==latest", "msgpack latest", "msgpack:latest"}) {
+        CAPTURE(text);
+        const auto wanted = parse_wanted(text);
+        REQUIRE(!wanted);
+        CHECK(wanted.error().sentence == "msgpack alone lists the newest version");
+    }
+    CHECK(parse_wanted("msgpack@main").error().sentence == "An address follows @, and a version follows ==");
+    for (const char* text :
+         {"msgpack==1.1", "msgpack ===1.1", "msgpack == 1.1", "msgpack[fast] >=1.1", "msgpack[fast]"}) {
+        CAPTURE(text);
+        CHECK(parse_wanted(text).has_value());
     }
     CHECK(parse_wanted("pkg @ https://host/pkg-1.0.tar.gz")->name == "pkg");
 }
@@ -39,7 +54,8 @@ TEST_CASE("the file name of a wheel is its version, also behind a path") {
         REQUIRE(wanted);
         CHECK(wanted->name + wanted->specifiers.text() == "msgpack==1.2.4");
     }
-    CHECK(!parse_wanted("/wheels/msgpack.whl"));
+    for (const char* text : {"/wheels/msgpack.whl", "msgpack.whl"})
+        CHECK(parse_wanted(text).error().sentence.find("not the file name of a wheel") != std::string::npos);
 }
 
 TEST_CASE("what is no name by a common mistake is an error that names the mistake") {
@@ -49,7 +65,8 @@ TEST_CASE("what is no name by a common mistake is an error that names the mistak
     for (const auto& [text, says] :
          {Case{"numpy,scipy", "separated by spaces"}, Case{"numpy, scipy<2", "separated by spaces"},
           Case{"numpy,", "separated by spaces"}, Case{"*cdf*,numpy", "separated by spaces"},
-          Case{"git+https://host/numpy", "An address is no name"},
+          Case{"git+https://host/numpy", "An address is no name"}, Case{"./wheels", "follows --wheelhouse"},
+          Case{"/wheels/requirements.txt", "requirements -r"}, Case{"~/wheels", "A path is no name"},
           Case{"https://host/six-1.0-py3-none-any", "An address"}, Case{"\u2014why", "type - or '"},
           Case{"\u2013-all", "type - or '"}, Case{"\u201Cnumpy\u201D", "type - or '"}}) {
         CAPTURE(text);

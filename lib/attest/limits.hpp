@@ -1,0 +1,16 @@
+// Limits of the documents about signatures, which anybody may have written.
+#pragma once
+
+#include <cstddef>
+
+namespace wheelyard::attest {
+
+inline constexpr std::size_t max_key_bytes = 16UL * 1024;  // a PEM file
+inline constexpr std::size_t max_signed_bytes =
+    256UL * 1024;                                 // an envelope, and a provenance with its statements
+inline constexpr std::size_t max_signatures = 8;  // of one envelope
+inline constexpr std::size_t max_statements = 8;  // of one provenance
+inline constexpr std::size_t max_root_keys = 32;  // of one root document
+inline constexpr std::size_t max_depth = 16;      // of their JSON
+
+}  // namespace wheelyard::attest

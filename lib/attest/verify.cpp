@@ -1,0 +1,135 @@
+// Verification from the outside to the inside: form, key, signature, subject, document, time.
+#include "lib/attest/verify.hpp"
+
+#include <utility>
+
+#include "lib/attest/wheel_statements.hpp"
+#include "lib/base/digest/digest.hpp"
+
+namespace wheelyard::attest {
+namespace {
+
+constexpr std::string_view ask_operator = "do not use the wheel, and ask the registry's operator";
+
+tl::unexpected<base::Error> fail_wheel(std::string code, std::string sentence, std::string_view value,
+                                       std::string_view advice) {
+    return base::fail(std::move(code), std::move(sentence), std::string(value), std::string(advice));
+}
+
+// Roots whose keys sign roots only are no help here: a root key signs no wheel.
+base::Result<const PublicKey*> key_of(const Trust& trust, std::string_view key_id) {
+    if (trust.key && trust.key->id() == key_id) return &*trust.key;
+    if (trust.root) {
+        for (const std::string& id : trust.root->provenance)
+            if (id == key_id) return trust.root->find(id);
+    }
+    return fail_wheel("attest.unknown_key", "A key that you do not trust has signed the statement", key_id,
+                      "give the --key of this registry, or its newest --root");
+}
+
+base::Result<Statement> open_envelope(std::string_view text, const Trust& trust, std::string& key_id) {
+    WHEELYARD_ASSIGN(const Envelope envelope, parse_envelope(text));
+    if (envelope.payload_type != statement_type)
+        return fail_wheel("attest.statement", "A signed document is no statement", envelope.payload_type,
+                          ask_operator);
+    if (envelope.signatures.size() != 1)
+        return fail_wheel("attest.signature", "A statement has not exactly one signature",
+                          std::to_string(envelope.signatures.size()), ask_operator);
+    const Signature& signature = envelope.signatures.front();
+    WHEELYARD_ASSIGN(const PublicKey* key, key_of(trust, signature.key_id));
+    if (!key->verifies(pre_authentication_encoding(envelope.payload_type, envelope.payload), signature.bytes))
+        return fail_wheel("attest.signature", "The signature does not belong to the statement",
+                          signature.key_id,
+                          "fetch the file that ends in .prov again; if it stays so, do not use the wheel");
+    key_id = signature.key_id;
+    return parse_statement(envelope.payload);
+}
+
+base::Status check_subject(const Statement& statement, std::string_view filename, std::string_view sha256) {
+    if (statement.filename != filename)
+        return fail_wheel("attest.other_wheel", "The statement is about a wheel of another name",
+                          statement.filename,
+                          "give the file its published name, or fetch its own .prov file");
+    if (statement.sha256 != sha256)
+        return fail_wheel("attest.other_wheel", "The wheel has other bytes than the signed one",
+                          "sha256 " + std::string(sha256) + ", signed " + statement.sha256,
+                          "fetch the wheel again; if it stays so, do not use it");
+    return {};
+}
+
+std::string text_in(const io::Json& json, std::initializer_list<std::string_view> path) {
+    const io::Json* at = &json;
+    for (const std::string_view name : path) {
+        if (at != nullptr) at = at->find(name);
+    }
+    return at == nullptr || at->as_string() == nullptr ? std::string() : *at->as_string();
+}
+
+base::Result<base::UnixMicros> time_of(const Statement& statement) {
+    const std::string text =
+        statement.predicate_type == provenance_predicate
+            ? text_in(statement.predicate, {"buildDefinition", "internalParameters", "said_by", "time"})
+            : text_in(statement.predicate, {"timeVerified"});
+    return base::parse_rfc3339(text);
+}
+
+base::Status check_time(const Statement& statement, const std::string& key_id, const Trust& trust) {
+    WHEELYARD_ASSIGN(const base::UnixMicros time, time_of(statement));
+    const auto from = trust.root ? trust.root->revoked_from(key_id) : std::nullopt;
+    if (!from || time < *from) return {};
+    return fail_wheel("attest.revoked", "The key was revoked before the statement was signed",
+                      "signed " + base::render_rfc3339(time) + ", revoked from " +
+                          base::render_rfc3339(*from) + ", key " + key_id,
+                      ask_operator);
+}
+
+base::Status check_document(const Statement& summary, std::string_view document) {
+    const io::Json::Array& inputs = summary.predicate.items("inputAttestations");
+    const std::string signed_sha256 =
+        inputs.size() == 1 ? text_in(inputs.front(), {"digest", "sha256"}) : std::string();
+    const std::string sha256 = base::sha256_hex(document);
+    if (signed_sha256 == sha256) return {};
+    return fail_wheel("attest.document", "The agent's document is not the one that the registry summarised",
+                      "sha256 " + sha256 + ", signed " + signed_sha256,
+                      "fetch the file that ends in .prov again; if it stays so, do not believe it");
+}
+
+}  // namespace
+
+base::Result<VerifiedWheel> verify_wheel(std::string_view filename, std::string_view sha256,
+                                         std::string_view text, const Trust& trust) {
+    WHEELYARD_ASSIGN(const SignedProvenance parts, split_statements(text));
+    if (parts.statements.empty())
+        return fail_wheel(
+            "attest.none", "The registry signed no statement about this wheel", filename,
+            "wheels that no agent built have none, nor those from before the registry had a key");
+    std::optional<Statement> provenance;
+    std::optional<Statement> summary;
+    VerifiedWheel wheel;
+    for (const std::string& envelope : parts.statements) {
+        WHEELYARD_ASSIGN(Statement statement, open_envelope(envelope, trust, wheel.key_id));
+        WHEELYARD_TRY(check_subject(statement, filename, sha256));
+        WHEELYARD_TRY(check_time(statement, wheel.key_id, trust));
+        std::optional<Statement>& place =
+            statement.predicate_type == provenance_predicate ? provenance : summary;
+        const bool is_known =
+            statement.predicate_type == provenance_predicate || statement.predicate_type == summary_predicate;
+        if (!is_known || place)
+            return fail_wheel("attest.incomplete", "There are other statements than one of each kind",
+                              statement.predicate_type, "use a newer wheelyard-registry");
+        place = std::move(statement);
+    }
+    if (!provenance || !summary)
+        return fail_wheel("attest.incomplete", "One of the two statements is missing",
+                          provenance ? summary_predicate : provenance_predicate, ask_operator);
+    WHEELYARD_TRY(check_document(*summary, parts.document));
+    WHEELYARD_ASSIGN(wheel.time, time_of(*summary));
+    if (trust.root && trust.root->expires <= trust.now)
+        wheel.warnings.push_back("the root document expired " + base::render_rfc3339(trust.root->expires) +
+                                 ": a key that was revoked since is not known to be");
+    wheel.provenance = *std::move(provenance);
+    wheel.summary = *std::move(summary);
+    return wheel;
+}
+
+}  // namespace wheelyard::attest

@@ -1,0 +1,39 @@
+// Verifies what a registry signed about a wheel. Pure: the caller brings the bytes, the keys and the time.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lib/attest/root.hpp"
+#include "lib/attest/statement.hpp"
+#include "lib/base/clock.hpp"
+#include "lib/base/result.hpp"
+#include "lib/wire/wheel_provenance.hpp"
+
+namespace wheelyard::attest {
+
+// Whose statements are believed: a key alone, which nobody can revoke, or the keys of a root.
+struct Trust {
+    std::optional<PublicKey> key;
+    std::optional<Root> root;
+    base::UnixMicros now = 0;
+};
+
+struct VerifiedWheel {
+    std::string key_id;
+    base::UnixMicros time = 0;  // of the signatures, as the registry says
+    Statement provenance;       // what the agent said, and who the agent was
+    Statement summary;          // what the registry proved
+    std::vector<std::string> warnings;
+};
+
+// `filename` and `sha256` are of the wheel at hand, `text` is its provenance with the statements. Everything has to be
+// right: both statements, their signatures, that they are about this wheel, and the agent's document, whose SHA-256 the
+// summary has. Errors: "attest.none" (no statements), "attest.other_wheel", "attest.unknown_key", "attest.signature",
+// "attest.revoked", "attest.document", "attest.incomplete", and those of the parsers.
+[[nodiscard]] base::Result<VerifiedWheel> verify_wheel(std::string_view filename, std::string_view sha256,
+                                                       std::string_view text, const Trust& trust);
+
+}  // namespace wheelyard::attest

@@ -1,0 +1,66 @@
+// What the registry signs about a wheel that an agent built: two statements, which are never mixed.
+//
+//   provenance  SLSA provenance v1: what the agent said about its build. The registry signs which token said it, and when
+//   summary     SLSA verification summary v1: what the registry proved from the bytes, and what its policy decided
+//
+// Both are the last member of the wheel's provenance, behind the agent's own document, so that one file has all:
+//
+//     {"format":"wheelyard.provenance/1",…,"statements":[ENVELOPE,ENVELOPE]}
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lib/attest/envelope.hpp"
+#include "lib/attest/statement.hpp"
+#include "lib/base/clock.hpp"
+#include "lib/io/json.hpp"
+#include "lib/wire/wheel_provenance.hpp"
+
+namespace wheelyard::attest {
+
+inline constexpr std::string_view build_type = "urn:wheelyard:build:wheel:1";
+
+// SLSA's build track. There is no third: a build job runs as its agent, so it could use the agent's token.
+enum class Level { one = 1, two = 2 };
+[[nodiscard]] std::string_view level_name(Level level);  // "SLSA_BUILD_LEVEL_1"
+
+// How the registry came to what it signs.
+struct Received {
+    std::string registry;  // URI of the registry that signs
+    std::string index;
+    std::string token_id;  // who said what the provenance says
+    std::string token_name;
+    base::UnixMicros time = 0;
+    Level level = Level::one;
+};
+
+// What the registry found out by itself.
+struct Proved {
+    std::string project;
+    std::string version;
+    std::string outcome;  // "accepted" or "quarantined"
+    io::Json facts;       // as the catalog stores them, with `findings`
+};
+
+[[nodiscard]] Statement provenance_statement(const wire::WheelProvenance& said, const Received& received);
+// `document`: the agent's, as it is stored; the summary has its SHA-256.
+[[nodiscard]] Statement summary_statement(const wire::WheelProvenance& said, std::string_view document,
+                                          const Proved& proved, const Received& received);
+
+// `document` with both statements. Error "attest.too_large".
+[[nodiscard]] base::Result<std::string> sign_wheel(std::string_view document,
+                                                   const wire::WheelProvenance& said, const Proved& proved,
+                                                   const Received& received, const SigningKey& key);
+
+// A provenance as it is stored, in its parts.
+struct SignedProvenance {
+    std::string document;                 // the agent's
+    std::vector<std::string> statements;  // envelopes; empty: the registry signed nothing
+};
+[[nodiscard]] std::string join_statements(const SignedProvenance& parts);
+// Only the bytes that join_statements() gives. Error "attest.provenance".
+[[nodiscard]] base::Result<SignedProvenance> split_statements(std::string_view text);
+
+}  // namespace wheelyard::attest

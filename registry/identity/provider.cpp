@@ -1,0 +1,150 @@
+#include "registry/identity/provider.hpp"
+
+#include <chrono>
+#include <utility>
+
+#include "lib/io/strict_json.hpp"
+#include "registry/identity/limits.hpp"
+
+namespace wheelyard::identity {
+namespace {
+
+constexpr std::size_t max_document_depth = 8;
+
+std::string usual_port(const base::Url& url) {
+    return url.scheme == "https" ? "443" : "80";
+}
+
+std::string port_of(const base::Url& url) {
+    return url.port.empty() ? usual_port(url) : url.port;
+}
+
+// As text, and as a URL that is one.
+base::Result<std::string> address_at(const io::Json& json, std::string_view name,
+                                     const ProviderRules& rules) {
+    const std::string text = json.string_or(name, "");
+    if (text.empty())
+        return base::fail_malformed("provider.document", "the provider's description lacks an address",
+                                    std::string(name));
+    WHEELYARD_TRY(check_address(rules, text));
+    return text;
+}
+
+}  // namespace
+
+std::string discovery_url(const std::string& issuer) {
+    return issuer + (issuer.ends_with('/') ? "" : "/") + ".well-known/openid-configuration";
+}
+
+base::Status check_address(const ProviderRules& rules, const std::string& url) {
+    const auto refuse = [&](std::string sentence, std::string advice) {
+        return base::fail_as(base::ErrorKind::refused, base::Recovery::person,
+                             {"provider.address", std::move(sentence), url, std::move(advice)});
+    };
+    const auto parsed = base::parse_url(url);
+    const bool is_web = parsed && (parsed->scheme == "https" || parsed->scheme == "http") &&
+                        !parsed->host.empty() && parsed->userinfo.empty() && parsed->fragment.empty();
+    if (!is_web) return refuse("an address of the provider is no URL of the web", "");
+    if (parsed->scheme == "http" && !rules.allow_http)
+        return refuse("an address of the provider is not https", "allow_http = true permits it, for tests");
+    const auto issuer = base::parse_url(rules.issuer);
+    const std::string port = port_of(*parsed);
+    const bool is_own = issuer && parsed->scheme == issuer->scheme && parsed->host == issuer->host &&
+                        port == port_of(*issuer);
+    const bool is_usual = port == usual_port(*parsed);
+    if (is_own || rules.hosts.contains(parsed->host + ":" + port) ||
+        (is_usual && rules.hosts.contains(parsed->host)))
+        return {};
+    return refuse("an address of the provider is on a host that is not configured",
+                  "add it to `hosts` of the [[identity]] if you trust it");
+}
+
+base::Result<Endpoints> parse_discovery(std::string_view document, const ProviderRules& rules) {
+    const auto json =
+        io::parse_strict_json(document, {.bytes = max_document_bytes, .depth = max_document_depth});
+    if (!json)
+        return base::fail_malformed("provider.document",
+                                    "the provider's description cannot be read: " + json.error().sentence);
+    if (const std::string issuer = json->string_or("issuer", ""); issuer != rules.issuer)
+        return base::fail_malformed("provider.issuer", "the provider describes another issuer",
+                                    issuer.substr(0, 200), "`issuer` is compared letter by letter");
+    Endpoints found;
+    WHEELYARD_ASSIGN(found.authorization, address_at(*json, "authorization_endpoint", rules));
+    WHEELYARD_ASSIGN(found.token, address_at(*json, "token_endpoint", rules));
+    WHEELYARD_ASSIGN(found.keys, address_at(*json, "jwks_uri", rules));
+    if (json->find("device_authorization_endpoint") != nullptr) {
+        WHEELYARD_ASSIGN(found.device, address_at(*json, "device_authorization_endpoint", rules));
+    }
+    found.names_itself = json->bool_or("authorization_response_iss_parameter_supported", false);
+    return found;
+}
+
+std::shared_ptr<const Described> Provider::now() const {
+    const std::lock_guard lock(mutex_);
+    return now_;
+}
+
+bool Provider::may_fetch() const {
+    return tried_ == 0 || clock_.now() - tried_ >= fetch_pause_s * 1'000'000;
+}
+
+bool Provider::want() {
+    const std::lock_guard lock(mutex_);
+    if (!may_fetch()) return false;
+    is_wanted_ = true;
+    return true;
+}
+
+bool Provider::is_due() const {
+    const std::lock_guard lock(mutex_);
+    if (!may_fetch()) return false;
+    return is_wanted_ || now_ == nullptr || clock_.now() - tried_ >= documents_life_s * 1'000'000;
+}
+
+base::Result<Described> Provider::fetch_documents() const {
+    WHEELYARD_TRY(check_address(rules_, discovery_url(rules_.issuer)));
+    WHEELYARD_ASSIGN(const std::string description, fetch_(discovery_url(rules_.issuer)));
+    WHEELYARD_ASSIGN(Endpoints endpoints, parse_discovery(description, rules_));
+    WHEELYARD_ASSIGN(const std::string document, fetch_(endpoints.keys));
+    WHEELYARD_ASSIGN(KeySet keys, KeySet::parse(document));
+    return Described{std::move(endpoints), std::move(keys)};
+}
+
+base::Status Provider::fetch() {
+    {
+        const std::lock_guard lock(mutex_);
+        tried_ = clock_.now();
+        is_wanted_ = false;
+    }
+    auto documents = fetch_documents();
+    const std::lock_guard lock(mutex_);
+    ++fetches_;
+    fetched_.notify_all();
+    if (!documents) return tl::unexpected(std::move(documents.error()));
+    now_ = std::make_shared<const Described>(*std::move(documents));
+    return {};
+}
+
+base::Result<Claims> Provider::verify(std::string_view token, const std::optional<std::string>& nonce,
+                                      std::int64_t wait_ms) {
+    const auto attempt = [&]() -> base::Result<Claims> {
+        const auto described = now();
+        if (described == nullptr)
+            return base::fail_for_now("provider.unknown", "the provider has not described itself yet",
+                                      rules_.issuer, "try again in a minute");
+        return verify_token(token, described->keys, {rules_.issuer, rules_.client_id, nonce},
+                            clock_.now() / 1'000'000);
+    };
+    auto claims = attempt();
+    // A key that is missing is the one failure that new documents can cure.
+    if (claims || claims.error().kind != base::ErrorKind::missing) return claims;
+    std::unique_lock lock(mutex_);
+    if (!may_fetch()) return claims;
+    is_wanted_ = true;
+    const std::uint64_t before = fetches_;
+    fetched_.wait_for(lock, std::chrono::milliseconds(wait_ms), [&] { return fetches_ != before; });
+    lock.unlock();
+    return attempt();
+}
+
+}  // namespace wheelyard::identity

@@ -1,0 +1,91 @@
+// P-256 keys: their files, their IDs, and what is no such key.
+#include "lib/attest/keys.hpp"
+
+#include <doctest/doctest.h>
+#include <sys/stat.h>
+
+#include <string>
+
+#include "lib/base/files/file.hpp"
+#include "lib/base/files/temp_dir.hpp"
+
+namespace wheelyard::attest {
+
+TEST_CASE("a key comes back from its file, which only its owner can read, and is never overwritten") {
+    const auto folder = base::TempDir::make("keys").value();
+    const auto file = folder.path() / "a.key";
+    const SigningKey key = SigningKey::generate();
+    REQUIRE(key.write(file));
+    struct stat status = {};
+    REQUIRE(::stat(file.c_str(), &status) == 0);
+    CHECK((status.st_mode & 0777) == 0600);
+    const auto read = SigningKey::read(file);
+    REQUIRE(read);
+    CHECK(read->public_key().id() == key.public_key().id());
+    CHECK(key.public_key().verifies("text", read->sign("text")));
+    const auto again = SigningKey::generate().write(file);
+    REQUIRE_FALSE(again);
+    CHECK(again.error().code == "attest.exists");
+    CHECK(SigningKey::read(file)->public_key().id() == key.public_key().id());
+}
+
+TEST_CASE("a private key that everybody can read is refused, and no error shows a byte of one") {
+    const auto folder = base::TempDir::make("keys").value();
+    const auto file = folder.path() / "a.key";
+    REQUIRE(SigningKey::generate().write(file));
+    const std::string text = base::read_file(file, 4096).value();
+    REQUIRE(::chmod(file.c_str(), 0640) == 0);
+    CHECK(SigningKey::read(file));
+    REQUIRE(::chmod(file.c_str(), 0604) == 0);
+    const auto refused = SigningKey::read(file);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == "attest.key_readable");
+    REQUIRE(base::replace_file(file, text.substr(0, text.size() / 2), 0600));
+    const auto cut = SigningKey::read(file);
+    REQUIRE_FALSE(cut);
+    CHECK(cut.error().code == "attest.key");
+    CHECK(cut.error().text().find(text.substr(40, 20)) == std::string::npos);
+}
+
+TEST_CASE("a signature is of one text and one key") {
+    const SigningKey key = SigningKey::generate();
+    const std::string signature = key.sign("text");
+    CHECK(key.public_key().verifies("text", signature));
+    CHECK_FALSE(key.public_key().verifies("Text", signature));
+    CHECK_FALSE(key.public_key().verifies("text", signature + '\0'));
+    CHECK_FALSE(key.public_key().verifies("text", ""));
+    CHECK_FALSE(SigningKey::generate().public_key().verifies("text", signature));
+}
+
+// Made with: openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 (and secp384r1, ED25519), openssl pkey -pubout
+TEST_CASE("only a public key over P-256 is one, and its ID is what sha256sum prints of its DER") {
+    const auto key = PublicKey::from_pem(
+        "-----BEGIN PUBLIC KEY-----\n"
+        "MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEytTgLg/JDeISyNJ6MnWOO7di0dSk\n"
+        "GN7djDde9jdLx9zWZ42wCMeiFrBGD1xPBvfWcPm3aCvDknKO/sy5+eAY4Q==\n"
+        "-----END PUBLIC KEY-----\n");
+    REQUIRE(key);
+    CHECK(key->id() == "1b60dbdbde54e20dbd38d8cdc61bec52ebfee4af9fd05791756480e796e2a2ce");
+    CHECK(PublicKey::from_der(key->der())->id() == key->id());
+    CHECK(PublicKey::from_pem(key->pem())->id() == key->id());
+    for (const char* other : {"-----BEGIN PUBLIC KEY-----\n"
+                              "MHYwEAYHKoZIzj0CAQYFK4EEACIDYgAEkG8/kTG85sBxf8uR8p16/sRB0az4s6Uq\n"
+                              "AM2HzH3SChpWPO8lkmnG3bRop8qM7Fy2Xlm+Fq0u0NazBl2lFzJOJTpzmboBur1o\n"
+                              "JsNrMoUuBjywwlDvnZdc3xmMbkH/gSh0\n"
+                              "-----END PUBLIC KEY-----\n",
+                              "-----BEGIN PUBLIC KEY-----\n"
+                              "MCowBQYDK2VwAyEAGjfjkyLV9lh2bTSJAk8FevHTKLbWQ4zgV+Ae6GSLExI=\n"
+                              "-----END PUBLIC KEY-----\n",
+                              "", "-----BEGIN PUBLIC KEY-----\n"}) {
+        CAPTURE(other);
+        const auto refused = PublicKey::from_pem(other);
+        REQUIRE_FALSE(refused);
+        CHECK(refused.error().code == "attest.public_key");
+    }
+    std::string off_curve = key->der();
+    off_curve.back() = static_cast<char>(off_curve.back() ^ 1);
+    CHECK_FALSE(PublicKey::from_der(off_curve));
+    CHECK_FALSE(PublicKey::from_der(key->der() + "x"));
+}
+
+}  // namespace wheelyard::attest

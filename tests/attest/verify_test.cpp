@@ -1,0 +1,181 @@
+// Verification of what is signed about a wheel: each thing that may be wrong, and every byte of ten documents.
+#include "lib/attest/verify.hpp"
+
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/attest/samples.hpp"
+
+namespace wheelyard::attest {
+namespace {
+
+std::string verified(const std::string& text, const Trust& trust,
+                     const std::string& filename = sample_said().wheel.filename,
+                     const std::string& sha256 = sample_said().wheel.sha256) {
+    const auto wheel = verify_wheel(filename, sha256, text, trust);
+    return wheel ? std::string("ok") : wheel.error().code;
+}
+
+Trust trust_in(const SigningKey& key) {
+    return {key.public_key(), {}, sample_time};
+}
+
+// `text` with its first envelope signed again by `key` over a payload that `change` has changed.
+std::string signed_again(const std::string& text, const SigningKey& key,
+                         const std::function<void(std::string& payload)>& change) {
+    SignedProvenance parts = split_statements(text).value();
+    std::string payload = parse_envelope(parts.statements.front())->payload;
+    change(payload);
+    parts.statements.front() = render_envelope(sign(payload, std::string(statement_type), key));
+    return join_statements(parts);
+}
+
+}  // namespace
+
+TEST_CASE("a wheel is verified with the key alone, and with the root that names the key") {
+    const SigningKey root_key = SigningKey::generate();
+    const SigningKey key = SigningKey::generate();
+    const std::string text = sample_signed(key);
+    const auto by_key =
+        verify_wheel(sample_said().wheel.filename, sample_said().wheel.sha256, text, trust_in(key));
+    REQUIRE(by_key);
+    CHECK(by_key->key_id == key.public_key().id());
+    CHECK(by_key->time == sample_time);
+    CHECK(by_key->warnings.empty());
+    CHECK(by_key->provenance.predicate_type == provenance_predicate);
+    CHECK(by_key->summary.predicate_type == summary_predicate);
+    Trust trust{{}, sample_root(root_key, key), sample_time};
+    CHECK(verified(text, trust) == "ok");
+    trust.now = trust.root->expires;
+    const auto late = verify_wheel(sample_said().wheel.filename, sample_said().wheel.sha256, text, trust);
+    REQUIRE(late);
+    REQUIRE(late->warnings.size() == 1);
+    CHECK(late->warnings.front().find("expired") != std::string::npos);
+}
+
+TEST_CASE("each part of a statement that is wrong has its own error") {
+    const SigningKey key = SigningKey::generate();
+    const SigningKey other = SigningKey::generate();
+    const Trust trust = trust_in(key);
+    const std::string text = sample_signed(key);
+    const SignedProvenance parts = split_statements(text).value();
+    CHECK(verified(parts.document, trust) == "attest.none");
+    CHECK(verified(text, trust, "demo-1.1-cp311-cp311-linux_x86_64.whl") == "attest.other_wheel");
+    CHECK(verified(text, trust, sample_said().wheel.filename, std::string(64, 'f')) == "attest.other_wheel");
+    CHECK(verified(text, trust_in(other)) == "attest.unknown_key");
+    CHECK(verified(text, {{}, sample_root(key, other), sample_time}) == "attest.unknown_key");  // a root key
+    CHECK(verified(signed_again(text, key, [](std::string&) {}), trust) == "ok");
+    CHECK(verified(signed_again(text, key, [](std::string& payload) { payload += ' '; }), trust) ==
+          "attest.statement");
+    CHECK(verified(join_statements({parts.document, {parts.statements[0]}}), trust) == "attest.incomplete");
+    CHECK(verified(join_statements({parts.document, {parts.statements[1]}}), trust) == "attest.incomplete");
+    CHECK(verified(join_statements({parts.document, {parts.statements[0], parts.statements[0]}}), trust) ==
+          "attest.incomplete");
+    // Another agent's document with the statements of this wheel.
+    wire::WheelProvenance forged = sample_said();
+    forged.source.origin = "https://example.org/other.tar.gz";
+    CHECK(verified(join_statements({wire::render_wheel_provenance(forged), parts.statements}), trust) ==
+          "attest.document");
+    // A signature of the right key over another type of document.
+    SignedProvenance typed = parts;
+    Envelope envelope = parse_envelope(parts.statements[0]).value();
+    envelope = sign(envelope.payload, "application/vnd.wheelyard.root+json", key);
+    typed.statements[0] = render_envelope(envelope);
+    CHECK(verified(join_statements(typed), trust) == "attest.statement");
+    envelope.payload_type = statement_type;
+    typed.statements[0] = render_envelope(envelope);
+    CHECK(verified(join_statements(typed), trust) == "attest.signature");
+    envelope = sign(envelope.payload, std::string(statement_type), other);
+    envelope.signatures.front().key_id = key.public_key().id();
+    typed.statements[0] = render_envelope(envelope);
+    CHECK(verified(join_statements(typed), trust) == "attest.signature");
+}
+
+TEST_CASE("after a rotation both keys count, and a revoked key counts up to its time") {
+    const SigningKey root_key = SigningKey::generate();
+    const SigningKey old_key = SigningKey::generate();
+    const SigningKey new_key = SigningKey::generate();
+    Root root = sample_root(root_key, old_key);
+    root.keys.emplace(new_key.public_key().id(), new_key.public_key());
+    root.provenance.push_back(new_key.public_key().id());
+    const std::string before = sample_signed(old_key);
+    Received later = sample_received();
+    later.time += 1;
+    const std::string after = sample_signed(old_key, sample_said(), later);
+    const std::string by_new = sample_signed(new_key, sample_said(), later);
+    for (const std::string* text : {&before, &after, &by_new})
+        CHECK(verified(*text, {{}, root, sample_time}) == "ok");
+    root.revoked.push_back({old_key.public_key().id(), later.time});
+    CHECK(verified(before, {{}, root, sample_time}) == "ok");
+    CHECK(verified(after, {{}, root, sample_time}) == "attest.revoked");
+    CHECK(verified(by_new, {{}, root, sample_time}) == "ok");
+    // The earliest time counts.
+    root.revoked.push_back({old_key.public_key().id(), sample_time});
+    CHECK(verified(before, {{}, root, sample_time}) == "attest.revoked");
+}
+
+TEST_CASE("one flipped bit at any byte of ten documents is noticed") {
+    const SigningKey root_key = SigningKey::generate();
+    const SigningKey spare = SigningKey::generate();
+    const SigningKey key = SigningKey::generate();
+    const Root first = sample_root(root_key, key);
+    struct Document {
+        std::string text;
+        std::function<bool(const std::string&)> is_good;
+    };
+    std::vector<Document> documents;
+    // Four roots: a first one, with a spare key, a next one, one that revokes.
+    const auto is_root = [](const std::string& text) { return read_root(text).has_value(); };
+    const auto is_next = [first](const std::string& text) { return read_next_root(text, first).has_value(); };
+    Root with_spare = first;
+    with_spare.keys.emplace(spare.public_key().id(), spare.public_key());
+    with_spare.roots.push_back(spare.public_key().id());
+    Root revoking = with_spare;
+    revoking.version = 2;
+    revoking.revoked.push_back({key.public_key().id(), sample_time});
+    documents.push_back({sign_root(first, {&root_key}), is_root});
+    documents.push_back({sign_root(with_spare, {&root_key, &spare}), is_root});
+    documents.push_back({sign_root(sample_root(root_key, spare, 2), {&root_key}), is_next});
+    documents.push_back({sign_root(revoking, {&root_key}), is_next});
+    // Three provenances with their statements, and three statements alone.
+    for (int i = 0; i < 3; ++i) {
+        wire::WheelProvenance said;
+        said.wheel = sample_said().wheel;
+        if (i == 1) said.build.tools = {{"c++", "\x01\"é"}};
+        const Trust trust = i < 2 ? trust_in(key) : Trust{{}, first, sample_time};
+        const std::string document = wire::render_wheel_provenance(said);
+        const Proved proved{"demo", "1.0", i == 2 ? "quarantined" : "accepted", io::Json::object()};
+        documents.push_back({sign_wheel(document, said, proved, sample_received(), key).value(),
+                             [trust](const std::string& text) { return verified(text, trust) == "ok"; }});
+        documents.push_back(
+            {split_statements(documents.back().text).value().statements.back(),
+             [&key](const std::string& text) {
+                 const auto envelope = parse_envelope(text);
+                 return envelope && parse_statement(envelope->payload) &&
+                        envelope->signatures.front().key_id == key.public_key().id() &&
+                        key.public_key().verifies(
+                            pre_authentication_encoding(envelope->payload_type, envelope->payload),
+                            envelope->signatures.front().bytes);
+             }});
+    }
+    REQUIRE(documents.size() == 10);
+    std::size_t flips = 0;
+    std::string unnoticed;
+    for (const Document& document : documents) {
+        REQUIRE(document.is_good(document.text));
+        for (std::size_t at = 0; at < document.text.size(); ++at) {
+            std::string changed = document.text;
+            changed[at] = static_cast<char>(changed[at] ^ (1 << (flips++ % 8)));
+            if (document.is_good(changed))
+                unnoticed += " " + std::to_string(at) + ":" + document.text.substr(at, 8);
+        }
+    }
+    CHECK(flips > 10'000);
+    CHECK(unnoticed == "");
+}
+
+}  // namespace wheelyard::attest

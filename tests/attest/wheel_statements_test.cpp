@@ -1,0 +1,105 @@
+// What is signed about a wheel. The statements of the golden files were accepted by the package in-toto-attestation 0.9.3.
+#include "lib/attest/wheel_statements.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "tests/attest/samples.hpp"
+#include "tests/support/golden.hpp"
+
+namespace wheelyard::attest {
+
+TEST_CASE("the two statements about a wheel say who said what, and what was proved") {
+    const wire::WheelProvenance said = sample_said();
+    const std::string provenance = render_statement(provenance_statement(said, sample_received()));
+    const std::string summary = render_statement(
+        summary_statement(said, wire::render_wheel_provenance(said), sample_proved(), sample_received()));
+    CHECK(test_support::golden_difference("attest/provenance.json", provenance + "\n") == "");
+    CHECK(test_support::golden_difference("attest/summary.json", summary + "\n") == "");
+    CHECK(parse_statement(provenance)->predicate_type == provenance_predicate);
+    CHECK(parse_statement(summary)->predicate_type == summary_predicate);
+}
+
+TEST_CASE(
+    "a Git source has its commit, a folder is a file URL, and nothing is invented for what is unknown") {
+    wire::WheelProvenance said = sample_said();
+    const auto first = [&] {
+        const Statement statement = provenance_statement(said, sample_received());
+        const io::Json* definition = statement.predicate.find("buildDefinition");
+        const auto& items = definition->items("resolvedDependencies");
+        return items.empty() ? std::string() : items.front().render();
+    };
+    const std::string commit(40, 'e');
+    said.build.requirements.clear();
+    said.source = {"git", "https://example.org/a.git@v1 (" + commit + ")", "a-0123.tar", ""};
+    CHECK(first() == R"({"uri":"git+https://example.org/a.git@v1","digest":{"gitCommit":")" + commit +
+                         R"("},"name":"a-0123.tar"})");
+    said.source = {"path", "/home/a b", "", ""};
+    CHECK(first() == R"({"uri":"file:///home/a%20b"})");
+    said.source = {"upstream", "", "a-1.0-py3-none-any.whl", "not a digest"};
+    CHECK(first() == R"({"name":"a-1.0-py3-none-any.whl"})");
+    said.source = {};
+    CHECK(first().empty());
+    said.began = 0;
+    said.program.clear();
+    const std::string text = render_statement(provenance_statement(said, sample_received()));
+    CHECK(text.find("startedOn") == std::string::npos);
+    CHECK(text.find(R"("builder":{"id":"urn:wheelyard:site:debian%2012"})") != std::string::npos);
+}
+
+TEST_CASE("the level is what the configuration says, and a wheel in quarantine has none") {
+    const wire::WheelProvenance said = sample_said();
+    Received received = sample_received();
+    Proved proved = sample_proved();
+    const auto says = [&](std::string_view words) {
+        return render_statement(summary_statement(said, "{}\n", proved, received)).find(words) !=
+               std::string::npos;
+    };
+    CHECK(says(R"("verificationResult":"PASSED","verifiedLevels":["SLSA_BUILD_LEVEL_1"])"));
+    received.level = Level::two;
+    CHECK(says(R"("verificationResult":"PASSED","verifiedLevels":["SLSA_BUILD_LEVEL_2"])"));
+    proved.outcome = "quarantined";
+    CHECK(says(R"("verificationResult":"FAILED","verifiedLevels":["FAILED"])"));
+}
+
+TEST_CASE("a stored provenance falls into the agent's document and the statements, and comes back the same") {
+    const SigningKey key = SigningKey::generate();
+    const std::string document = wire::render_wheel_provenance(sample_said());
+    const std::string text = sample_signed(key);
+    const auto parts = split_statements(text);
+    REQUIRE(parts);
+    CHECK(parts->document == document);
+    CHECK(parts->statements.size() == 2);
+    CHECK(join_statements(*parts) == text);
+    CHECK(split_statements(document)->statements.empty());
+    CHECK(split_statements(document)->document == document);
+    // It is still what earlier readers of provenances expect.
+    CHECK(wire::render_wheel_provenance(*wire::parse_wheel_provenance(text)) == document);
+    // An agent cannot make a text look like the member.
+    wire::WheelProvenance sly = sample_said();
+    sly.log = R"(x","statements":[{"payload":""}]})";
+    const std::string sly_document = wire::render_wheel_provenance(sly);
+    CHECK(split_statements(sly_document)->statements.empty());
+    CHECK(split_statements(sample_signed(key, sly))->document == sly_document);
+    for (const std::string& other :
+         {std::string(), std::string("{}"), text.substr(0, text.size() - 1),
+          std::string("{\"a\":1,\"statements\":[]}\n"), std::string("{\"a\":1,\"statements\":[1 ]}\n"),
+          std::string("{\"a\":1,\"statements\":[1],\"b\":2}\n")}) {
+        CAPTURE(other);
+        CHECK_FALSE(split_statements(other));
+    }
+}
+
+TEST_CASE("the largest document of an agent has room for its statements") {
+    wire::WheelProvenance said = sample_said();
+    for (int i = 0; i < 600; ++i)
+        said.build.requirements.emplace_back("p" + std::to_string(i) + "-1-py3-none-any.whl",
+                                             "sha256:" + std::string(64, 'd'));
+    const std::string document = wire::render_wheel_provenance(said);
+    CHECK(document.size() > wire::max_provenance_bytes * 9 / 10);
+    REQUIRE_FALSE(wire::parse_wheel_provenance(document)->is_cut);
+    CHECK(split_statements(sample_signed(SigningKey::generate(), said))->statements.size() == 2);
+}
+
+}  // namespace wheelyard::attest
