@@ -1,7 +1,7 @@
 // Log-ins that have begun and not ended: between the page that leaves for the provider and the page that comes back, and
 // while somebody enters the code of a device. In memory only: after a restart a log-in is begun again. Pure, with the time given.
 //
-// A waiting log-in belongs to whoever began it: only with the secret of that page or program is it taken, and once.
+// A waiting log-in is taken once, and only with the secret of the page or program that began it.
 #pragma once
 
 #include <cstdint>

@@ -64,7 +64,7 @@ inline constexpr std::uint64_t max_page_file_bytes = 256 * base::mib;
 inline constexpr std::size_t max_failures = 10'000;
 inline constexpr std::size_t max_failures_kept = 50;  // in the file of an upstream
 inline constexpr std::int64_t same_trouble_s =
-    24 * 3600;  // between two failures of a project: later ones are counted anew
+    24 * 3600;  // between two failures of a project: the count of later ones begins at one
 inline constexpr std::uint64_t max_failures_file_bytes = 1 * base::mib;
 inline constexpr std::size_t max_gone_files = 100'000;  // hashes of files that left a page
 inline constexpr std::size_t max_project_bytes = 128;   // of a project's name: it becomes a file's name
