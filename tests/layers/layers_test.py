@@ -180,10 +180,10 @@ class LayersTest(unittest.TestCase):
             "registry/server.cpp": '// TO/blobs/sha256/ab/<hash>\nauto n = {{"blobs", count}};\nblobs::SavedBlobs saved;  // to / "blobs"\n'})
         self.assertEqual((code, output), (0, "layers: 0 complaints\n"))
 
-    def test_a_page_may_compare_and_a_feed_and_other_folders_may_have_markup(self):
+    def test_a_page_may_compare_and_the_layer_of_templates_may_have_markup(self):
         code, output = check(CLEAN | {
             "registry/http/page.cpp": '// <b>\nbool less = "a" <b && text == "1 < 2 /<index>/"; // "<b>"\n',
-            "registry/http/front_pages.cpp": '// Shows.\nauto text = "<p>";\n',
+            "lib/page/README.md": "# Pages\n", "lib/page/html.cpp": '// Escapes.\nauto text = "<p>";\n',
             "registry/server.cpp": '// Serves.\nauto text = "<sha256>";\n'})
         self.assertEqual((code, output), (0, "layers: 0 complaints\n"))
 
