@@ -29,7 +29,7 @@ def build(machine, jobs):
     with open(STATE / machine / "programs.log", "w") as log:
         options = {"cwd": ROOT, "env": environment(), "stdout": log, "stderr": log}
         run(["cmake", "-G", "Ninja", "-S", ROOT, "-B", folder, *libraries.cmake_arguments(machine), "-DWHEELYARD_TESTS=OFF",
-             "-DWHEELYARD_ISAL=OFF", "-DWHEELYARD_PCH=OFF", "-DWHEELYARD_CCACHE=OFF", f"-DCMAKE_C_FLAGS={flags}",
+             "-DWHEELYARD_ISAL=OFF", "-DWHEELYARD_PCH=OFF", "-DWHEELYARD_CCACHE=OFF", "-DWHEELYARD_UNITY=ON", f"-DCMAKE_C_FLAGS={flags}",
              f"-DCMAKE_CXX_FLAGS={flags}", "-DCMAKE_CXX_FLAGS_RELEASE=-DNDEBUG",
              f"-DCMAKE_CXX_STANDARD_LIBRARIES=-Wl,--start-group {archives} -Wl,--end-group",
              f"-DCMAKE_EXE_LINKER_FLAGS=-static -s -Wl,--gc-sections -Wl,-z,stack-size={STACK_BYTES}"], **options)
