@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "builder/governor/admission/dispatch.hpp"
-#include "builder/governor/admission/limits.hpp"
 #include "builder/governor/admission/surprise.hpp"
 #include "builder/governor/memory/memory_limit.hpp"
 #include "lib/base/text/text.hpp"

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "builder/agent/kept_trees.hpp"
-#include "builder/agent/limits.hpp"
 #include "builder/attempt/backoff.hpp"
 #include "builder/attempt/limits.hpp"
 #include "builder/attempt/slots.hpp"

@@ -5,6 +5,8 @@
 //     ─► query registry and indexes ─► plan ─► start ─► trim the work folder ─► report tasks ─► unlock
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <set>
 #include <string>
@@ -18,6 +20,10 @@
 #include "lib/base/result.hpp"
 
 namespace wheelyard::builder {
+
+// The age after which a lock of another host is stale if it is not refreshed.
+inline constexpr std::int64_t lock_stale_after_ms = 15 * 60'000;
+inline constexpr std::int64_t lock_refresh_every_ms = 30'000;  // during long transfers and copies
 
 struct TickReport {
     Plan plan;

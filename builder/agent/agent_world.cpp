@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "builder/agent/agent.hpp"
-#include "builder/agent/limits.hpp"
+#include "builder/agent/task_leases.hpp"
 #include "builder/attempt/backoff.hpp"
 #include "builder/attempt/known_store.hpp"
 #include "builder/plan/plan_history.hpp"

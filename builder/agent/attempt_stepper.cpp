@@ -3,7 +3,6 @@
 #include <utility>
 #include <vector>
 
-#include "builder/agent/limits.hpp"
 #include "builder/attempt/backoff.hpp"
 #include "builder/attempt/limits.hpp"
 #include "builder/plan/request.hpp"
@@ -18,6 +17,8 @@
 
 namespace wheelyard::builder {
 namespace {
+
+constexpr int max_steps_per_tick = 16;  // of one attempt; greater than the number of states
 
 namespace fs = std::filesystem;
 

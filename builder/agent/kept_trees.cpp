@@ -9,7 +9,6 @@
 #include <string>
 #include <tuple>
 
-#include "builder/agent/limits.hpp"
 #include "builder/attempt/temporary_files.hpp"
 #include "builder/sources/source_cache.hpp"
 #include "lib/base/limits.hpp"

@@ -13,6 +13,9 @@
 
 namespace wheelyard::builder {
 
+// Trees measured or removed: each may take a minute on a slow file system.
+inline constexpr int max_trees_per_tick = 4;
+
 // Pure: the last attempt of each cell that is not active and that the plan does not start again, if the attempt
 // failed and its tree may still exist; the oldest failure first. An older attempt's tree was removed when the next
 // attempt began.

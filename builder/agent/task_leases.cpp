@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "builder/agent/claimed_task.hpp"
-#include "builder/agent/limits.hpp"
 #include "builder/attempt/backoff.hpp"
 #include "builder/attempt/limits.hpp"
 #include "builder/plan/plan_history.hpp"
@@ -16,11 +15,15 @@
 #include "builder/script/separation.hpp"
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
+#include "lib/base/limits.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
 namespace {
+
+constexpr std::int64_t signs_of_life = 3;                  // renewals per lease in a `run`: two may fail
+constexpr std::size_t max_outcome_bytes = 60 * base::kib;  // a larger outcome is sent without its provenance
 
 constexpr std::size_t claim_id_bytes = 16;
 
@@ -217,7 +220,7 @@ base::Result<bool> TaskLeases::renew_one(ClaimRecord& record, std::vector<Attemp
     if (record.task && !python_answers(record)) {
         // If the Python does not return in time, the lease expires, and another agent can claim the task.
         WHEELYARD_TRY(
-            wait(record, {"python.missing", "The task's Python does not answer, and its lease is not renewed",
+            wait(record, {"python.missing", "The task's Python cannot be run, and its lease is not renewed",
                           record.task->wish.python, "see `plan --explain`"}));
         return true;
     }

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -18,8 +19,14 @@
 #include "builder/attempt/claim_record.hpp"
 #include "builder/plan/plan.hpp"
 #include "builder/remote/task_service.hpp"
+#include "lib/base/limits.hpp"
 
 namespace wheelyard::builder {
+
+// How long the ticks of one `run` reuse the answers of the registry and the indexes.
+inline constexpr std::int64_t world_fresh_ms = 30'000;
+inline constexpr std::uint64_t log_piece_bytes = 48 * base::kib;  // per request; the API accepts 64 KiB
+inline constexpr int max_log_pieces_per_tick = 32;                // per task, to keep ticks short
 
 class TaskLeases {
   public:

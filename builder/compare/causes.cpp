@@ -52,7 +52,7 @@ constexpr std::array<CauseRow, 19> rows = {{
      "Use a back end that sorts them (setuptools with wheel 0.32, flit, hatchling, scikit-build-core)."},
     {Cause::member_time, "zip.time", "Members have other times.", "the times in the archive",
      "Use a back end that obeys SOURCE_DATE_EPOCH, which every build has."},
-    {Cause::member_mode, "zip.mode", "Members can be run in one of the wheels only.",
+    {Cause::member_mode, "zip.mode", "The executable bit of members differs.",
      "the executable bits in the archive", "Set the umask and the files' modes in the recipe's `before`."},
     {Cause::packing, "zip.packing",
      "The same bytes are compressed in another way, or the archive has other fields.",

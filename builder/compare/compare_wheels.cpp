@@ -6,8 +6,9 @@
 #include <string_view>
 #include <utility>
 
+#include "builder/compare/explain_bytes.hpp"
 #include "builder/compare/explain_elf.hpp"
-#include "builder/compare/limits.hpp"
+#include "lib/base/limits.hpp"
 #include "lib/inspect/elf/elf.hpp"
 #include "lib/inspect/verdict/findings.hpp"
 #include "lib/inspect/verdict/policy.hpp"
@@ -16,6 +17,8 @@
 
 namespace wheelyard::builder {
 namespace {
+
+constexpr std::size_t archive_piece_bytes = 1 * base::mib;  // of two wheels, read at once
 
 namespace fs = std::filesystem;
 using inspect::Frame;

@@ -2,6 +2,7 @@
 // Both are untrusted: the readers of lib/inspect bound the work, and limits.hpp what is explained.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -14,6 +15,8 @@
 #include "lib/base/result.hpp"
 
 namespace wheelyard::builder {
+
+inline constexpr std::size_t max_examples = 8;  // places that are kept for each cause
 
 // A place where a cause shows.
 struct CausePlace {

@@ -5,12 +5,15 @@
 #include <iterator>
 #include <optional>
 
-#include "builder/compare/limits.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/utf8.hpp"
 
 namespace wheelyard::builder {
 namespace {
+
+// Of one such pair: differing lines or strings that are compared with each other.
+constexpr std::size_t max_differing_texts = 4096;
+constexpr std::size_t min_string_bytes = 4;  // of a printable text in binary bytes, as in strings(1)
 
 constexpr std::string_view mark = "?";
 

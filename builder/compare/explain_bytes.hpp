@@ -2,15 +2,24 @@
 // folders of the two builds and once without times. Pure. The bytes are untrusted; limits.hpp bounds the work.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "builder/compare/causes.hpp"
+#include "lib/base/limits.hpp"
 
 namespace wheelyard::builder {
 
-// What the bytes of each build may contain of its own place: the names of the attempt's folder and of its build tree.
+inline constexpr std::size_t max_evidence_bytes = 160;  // of a differing text: one line of a terminal or two
+
+// Bytes that are explained are read into memory, twice: a member that is no ELF file, or one section of an ELF file.
+// Larger ones are reported as different, without a cause. torch's largest section has 130 MiB.
+inline constexpr std::uint64_t max_explained_bytes = 256 * base::mib;
+
+// What the bytes of each build may contain its own path: the names of the attempt's folder and of its build tree.
 struct BuildNames {
     std::vector<std::string> recorded;
     std::vector<std::string> again;

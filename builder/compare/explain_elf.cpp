@@ -6,7 +6,7 @@
 #include <array>
 #include <utility>
 
-#include "builder/compare/limits.hpp"
+#include "builder/compare/explain_bytes.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/inspect/elf/elf.hpp"
 

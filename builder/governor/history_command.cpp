@@ -4,7 +4,6 @@
 #include <cstdio>
 
 #include "builder/governor/admission/history.hpp"
-#include "builder/governor/admission/limits.hpp"
 #include "builder/governor/options.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/text/text.hpp"

@@ -18,7 +18,6 @@
 
 #include "builder/governor/admission/history.hpp"
 #include "builder/governor/admission/kept_folder.hpp"
-#include "builder/governor/admission/limits.hpp"
 #include "builder/governor/admission/window.hpp"
 #include "builder/governor/broker/broker.hpp"
 #include "builder/governor/launch/compiler_names.hpp"
@@ -26,9 +25,9 @@
 #include "builder/governor/launch/coverage.hpp"
 #include "builder/governor/launch/interposer.hpp"
 #include "builder/governor/launch/launcher.hpp"
-#include "builder/governor/launch/limits.hpp"
 #include "builder/governor/launch/message.hpp"
 #include "builder/governor/launch/shims.hpp"
+#include "builder/governor/memory/limits.hpp"
 #include "builder/governor/options.hpp"
 #include "lib/base/files/temp_dir.hpp"
 #include "lib/base/process/process.hpp"
@@ -36,6 +35,9 @@
 
 namespace wheelyard::governor {
 namespace {
+
+// The peak of a compile of which nothing is known, where -j must not be raised.
+constexpr std::uint64_t unknown_peak_bytes = 2048 * mib;
 
 const std::vector<OptionRow> run_options = {
     {"--memory", "SIZE",

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <string_view>
 
-#include "builder/remote/limits.hpp"
 #include "builder/remote/refusal.hpp"
 #include "builder/remote/upload.hpp"
+#include "lib/base/limits.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
@@ -13,6 +13,9 @@
 
 namespace wheelyard::builder {
 namespace {
+
+// What a token may do: its projects are its longest part.
+constexpr std::uint64_t max_access_answer_bytes = base::mib;
 
 constexpr std::string_view access_format = "wheelyard.access/1";
 constexpr std::string_view upload_action = "upload";

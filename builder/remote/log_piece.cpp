@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "builder/remote/limits.hpp"
 #include "builder/remote/secrets.hpp"
 #include "lib/base/files/file.hpp"
 

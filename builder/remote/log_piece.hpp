@@ -7,9 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "lib/base/limits.hpp"
 #include "lib/base/result.hpp"
 
 namespace wheelyard::builder {
+
+// Of a secret in a log: pieces of the log are searched with as much before and after them.
+inline constexpr std::size_t max_secret_bytes = 4 * base::kib;
 
 // The next piece from `from`: empty where there is none yet. Of a log that is still written (not `is_over`) only complete
 // lines, unless one is very long: what is cut in a secret would not be recognised. Errors: of the disk.

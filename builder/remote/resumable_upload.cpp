@@ -4,15 +4,19 @@
 #include <string_view>
 
 #include "builder/attempt/limits.hpp"
-#include "builder/remote/limits.hpp"
 #include "builder/remote/refusal.hpp"
 #include "lib/base/files/untrusted_file.hpp"
+#include "lib/base/limits.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
 #include "lib/wire/problem.hpp"
 
 namespace wheelyard::builder {
 namespace {
+
+constexpr std::int64_t stuck_pause_ms = 250;          // pause after the first of them; doubles each time
+constexpr std::uint64_t min_moved_bytes = base::mib;  // a try that sends this much is not counted
+constexpr std::size_t max_upload_id = 64;
 
 constexpr std::string_view note_format = "wheelyard.sending/1";
 

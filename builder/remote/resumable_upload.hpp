@@ -13,6 +13,9 @@
 
 namespace wheelyard::builder {
 
+// Consecutive parts without progress in one try: 8 s, enough for a restart of the registry.
+inline constexpr int max_stuck_parts = 6;
+
 struct UploadTarget {
     std::string url;            // ".../<index>/uploads/"
     std::string authorization;  // the header's value

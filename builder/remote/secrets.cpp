@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <string_view>
 
-#include "builder/remote/limits.hpp"
 #include "lib/base/files/untrusted_file.hpp"
 #include "lib/base/text/text.hpp"
 

@@ -1,13 +1,17 @@
 // Keeps secrets out of what leaves the site: reports for the maintainers and for the registry.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "builder/site/site.hpp"
+#include "lib/base/limits.hpp"
 #include "lib/base/result.hpp"
 
 namespace wheelyard::builder {
+
+inline constexpr std::uint64_t max_token_bytes = 4 * base::kib;
 
 // The site's tokens, to hide. Errors: those of reading their files.
 [[nodiscard]] base::Result<std::vector<std::string>> secrets_of(const Site& site);

@@ -4,12 +4,13 @@
 #include <algorithm>
 #include <array>
 
-#include "builder/remote/limits.hpp"
 #include "builder/remote/refusal.hpp"
 #include "builder/remote/resumable_upload.hpp"
+#include "builder/remote/secrets.hpp"
 #include "builder/remote/upload_form.hpp"
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
+#include "lib/base/limits.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
@@ -18,6 +19,8 @@
 
 namespace wheelyard::builder {
 namespace {
+
+constexpr std::uint64_t max_download_bytes = 64 * base::gib;  // a wheel; torch with CUDA has 2.5 GiB
 
 // METADATA field → form field (twine's names). Multiple-use fields are sent once for each value.
 struct FieldRow {

@@ -2,6 +2,7 @@
 // registry supports that.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -10,10 +11,14 @@
 #include "builder/remote/registry.hpp"
 #include "builder/site/site.hpp"
 #include "lib/base/clock.hpp"
+#include "lib/base/limits.hpp"
 #include "lib/io/http_client.hpp"
 #include "lib/simple/client.hpp"
 
 namespace wheelyard::builder {
+
+// Smaller wheels are sent in one request: that saves two round trips, and a cut loses little.
+inline constexpr std::uint64_t in_parts_from_bytes = 8 * base::mib;
 
 // The form's fields except the file itself. Pure.
 [[nodiscard]] std::vector<io::MultipartField> render_upload_fields(const inspect::Inspection& inspection,

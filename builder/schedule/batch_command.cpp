@@ -5,11 +5,16 @@
 #include <string_view>
 
 #include "builder/attempt/limits.hpp"
-#include "builder/schedule/limits.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/utf8.hpp"
 
 namespace wheelyard::builder {
+namespace {
+
+constexpr std::int64_t batch_timeout_ms = 60'000;  // per call of squeue, qstat, sbatch …
+
+}  // namespace
+
 base::Result<base::Finished> run_batch_command(const BatchCommand& command) {
     base::Command program;
     program.argv = command.argv;

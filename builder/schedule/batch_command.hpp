@@ -2,6 +2,7 @@
 // regardless of the user's environment. Behind an interface, so that tests can replay recorded answers.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <string>
@@ -9,10 +10,13 @@
 #include <vector>
 
 #include "builder/attempt/environment.hpp"
+#include "lib/base/limits.hpp"
 #include "lib/base/process/process.hpp"
 #include "lib/base/result.hpp"
 
 namespace wheelyard::builder {
+
+inline constexpr std::uint64_t max_queue_bytes = 64 * base::mib;  // output of one call
 
 struct BatchCommand {
     std::vector<std::string> argv;

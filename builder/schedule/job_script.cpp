@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "builder/schedule/limits.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"

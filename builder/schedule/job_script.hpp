@@ -19,6 +19,9 @@
 
 namespace wheelyard::builder {
 
+inline constexpr std::int64_t min_warning_s = 30;  // before a job's time limit
+inline constexpr std::int64_t max_warning_s = 5 * 60;
+
 struct JobScriptInput {
     const JobRequest& job;
     std::string header;             // the directive lines of the batch system

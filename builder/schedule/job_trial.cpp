@@ -4,12 +4,13 @@
 #include <array>
 #include <optional>
 
-#include "builder/schedule/limits.hpp"
 #include "builder/schedule/scheduler.hpp"
 #include "builder/schedule/scheduler_kind.hpp"
 
 namespace wheelyard::builder {
 namespace {
+
+constexpr unsigned max_trial_queries = 3;  // of one job, while a busy batch system does not answer
 
 // The sizes come first: another queue may take a job that is too long for this one.
 constexpr std::array sizes = {JobPart::minutes, JobPart::memory, JobPart::nodes, JobPart::gpus,

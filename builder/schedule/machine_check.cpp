@@ -1,11 +1,13 @@
 #include "builder/schedule/machine_check.hpp"
 
-#include "builder/schedule/limits.hpp"
+#include "builder/schedule/batch_command.hpp"
 #include "lib/base/process/process.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
 namespace {
+
+constexpr std::int64_t machine_query_timeout_ms = 60'000;  // one question of `site check` or `site init`
 
 std::string last_line(const std::string& text) {
     const auto lines = base::split_lines(base::trim(text));

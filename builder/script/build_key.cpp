@@ -4,13 +4,17 @@
 #include <string_view>
 #include <system_error>
 
-#include "builder/script/limits.hpp"
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/untrusted_file.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
+namespace {
+
+constexpr std::size_t max_build_key_bytes = 128;
+
+}  // namespace
 
 std::string build_key(const Site& site, const Recipe& recipe, const std::filesystem::path& python,
                       const std::vector<std::string>& constraints) {

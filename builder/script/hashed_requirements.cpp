@@ -7,14 +7,17 @@
 #include <set>
 #include <system_error>
 
-#include "builder/script/limits.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/untrusted_file.hpp"
+#include "lib/base/limits.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
 namespace {
+
+// A lock file with the hashes of every platform.
+constexpr std::uint64_t max_requirements_bytes = 16 * base::mib;
 
 namespace fs = std::filesystem;
 

@@ -5,6 +5,7 @@
 // $folder/checked.txt.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -14,6 +15,8 @@
 #include "lib/base/result.hpp"
 
 namespace wheelyard::builder {
+
+inline constexpr std::size_t max_requirements_files = 64;  // included by one file
 
 // Whether the text itself makes pip check hashes (included files do not count). Pure.
 [[nodiscard]] bool names_hashes(std::string_view requirements);

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <string_view>
 
-#include "builder/script/limits.hpp"
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/remove_tree.hpp"
@@ -15,6 +14,12 @@
 #include "lib/wheel/version.hpp"
 
 namespace wheelyard::builder {
+namespace {
+
+constexpr std::uint64_t max_patch_bytes = 16 * base::mib;
+constexpr std::uint64_t max_series_bytes = base::mib;
+
+}  // namespace
 
 namespace fs = std::filesystem;
 

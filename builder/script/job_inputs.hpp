@@ -1,6 +1,7 @@
 // The input files of a job in addition to the source: the recipe's patches.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -9,6 +10,8 @@
 #include "lib/base/result.hpp"
 
 namespace wheelyard::builder {
+
+inline constexpr std::size_t max_patches = 9999;  // of a recipe: their numbers have four digits
 
 // The patches of a recipe for `version`, in the order in which they apply: of a pattern by name, of a quilt series as
 // it lists them. `beside`: the folder of the archives that have the series; empty: not unpacked yet, and their patches

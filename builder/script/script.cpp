@@ -6,7 +6,6 @@
 
 #include "builder/script/build_home.hpp"
 #include "builder/script/hashed_requirements.hpp"
-#include "builder/script/limits.hpp"
 #include "builder/script/script_frame.hpp"
 #include "builder/script/script_requirements.hpp"
 #include "builder/script/script_steps.hpp"
@@ -16,6 +15,12 @@
 #include "lib/simple/pip_config.hpp"
 
 namespace wheelyard::builder {
+namespace {
+
+constexpr int fence_wait_s = 120;  // for a job that its scheduler lost to leave the build tree
+
+}  // namespace
+
 namespace templates {  // templates/NAME
 
 extern const std::string_view venv;

@@ -20,7 +20,7 @@
 #include "builder/site/work_folder.hpp"
 #include "builder/site_check/site_jobs.hpp"
 #include "builder/sources/sources.hpp"
-#include "builder/survey/limits.hpp"
+#include "builder/survey/site_draft.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/temp_dir.hpp"
 #include "lib/base/limits.hpp"

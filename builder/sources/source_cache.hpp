@@ -1,7 +1,7 @@
 // Limits the size of the source cache. Eviction: least recently used.
 //
 //     WORK/sources/sha256/ab/<sha256>/     a download     its modification time is its last use
-//     WORK/sources/git/<repository>-<tag>/ a clone        the same; the file `bytes` is its size, once measured
+//     WORK/sources/git/<repository>-<tag>/ a clone        the same; `bytes` holds the measured size
 //
 // Every entry can be fetched again.
 #pragma once

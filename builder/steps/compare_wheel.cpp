@@ -1,18 +1,21 @@
 // built ─► done, for a reproduction: gets the recorded wheel and compares it with the one that was just built. Nothing is
 // uploaded.
+
 #include "builder/attempt/temporary_files.hpp"
 #include "builder/compare/differences_report.hpp"
-#include "builder/compare/limits.hpp"
 #include "builder/steps/built_wheel.hpp"
 #include "builder/steps/provenance.hpp"
 #include "builder/steps/steps.hpp"
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/untrusted_file.hpp"
+#include "lib/base/limits.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
 namespace {
+
+constexpr std::size_t max_recorded_text_bytes = 1 * base::mib;  // a file of tools or settings of a build
 
 namespace fs = std::filesystem;
 

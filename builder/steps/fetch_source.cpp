@@ -25,7 +25,7 @@ base::Result<SourceRecord> fetch_uploaded(const wire::UploadedSource& uploaded, 
             link, file, [&ports](std::uint64_t, std::uint64_t) { return ports.still_ours().has_value(); });
         if (done || done.error().may_pass()) return done;
         return base::fail("source.uploaded",
-                          "The registry does not give the uploaded source: " + done.error().sentence,
+                          "The registry does not serve the uploaded source: " + done.error().sentence,
                           link.url, "a private index needs a token with the action `read`");
     });
 }

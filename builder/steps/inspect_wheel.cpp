@@ -83,7 +83,7 @@ base::Result<Next> inspect_wheel(Attempt& attempt, Ports& ports) {
     WHEELYARD_TRY(check_wheel(attempt, ports, *inspection));
     const auto python = ports.pythons.find(attempt.asked.python);
     if (python == ports.pythons.end() || !python->second) {
-        // Not the wheel's fault: the Python's file system may come back.
+        // Not the wheel's fault: the Python's file system may be temporarily unavailable.
         return TryLater{{"python.missing", "Python " + attempt.asked.python + " does not answer now",
                          attempt.asked.python, "see `plan --explain`"}};
     }

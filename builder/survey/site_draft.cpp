@@ -4,12 +4,18 @@
 #include <algorithm>
 #include <tuple>
 
-#include "builder/survey/limits.hpp"
 #include "builder/survey/site_draft_parts.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
 namespace {
+
+constexpr std::size_t max_queues_listed = 30;
+constexpr int max_suggested_cores = 32;         // more rarely make a build faster, and wait longer in a queue
+constexpr std::int64_t first_minutes = 8 * 60;  // a build of torch on such a job
+constexpr std::int64_t default_minutes = 24 * 60;        // where a queue has no limit
+constexpr std::int64_t max_suggested_minutes = 48 * 60;  // of a retry
+constexpr int min_python_minor = 9;  // older ones have no wheels of today's packages to build with
 
 std::string minutes_text(std::int64_t minutes) {
     return minutes == 0 ? "no time limit" : std::to_string(minutes) + " min";

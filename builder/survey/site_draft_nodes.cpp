@@ -1,12 +1,13 @@
 // The tables of a draft that describe GPUs and node types.
 #include <algorithm>
 
-#include "builder/survey/limits.hpp"
 #include "builder/survey/site_draft_parts.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
 namespace {
+
+constexpr std::size_t max_nodes_listed = 12;  // node types of a draft
 
 // The names of GPUs in features, types and drivers.
 std::vector<GpuType> gpu_types(const Survey& survey) {

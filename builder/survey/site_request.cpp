@@ -1,10 +1,16 @@
 #include "builder/survey/site_request.hpp"
 
-#include "builder/survey/limits.hpp"
 #include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
+namespace {
+
+constexpr std::size_t max_listed = 12;     // names in one comment of a draft
+constexpr int max_asked_again = 20;        // a question of `site init`, of which each answer was wrong
+constexpr std::size_t max_site_name = 64;  // as the reader of site.toml accepts
+
+}  // namespace
 
 std::string one_line(std::string_view text) {
     std::string line = base::printable(text);

@@ -37,7 +37,7 @@ Environment hook_environment(const Input& input) {
     return all;
 }
 
-// What the wheels cannot work with, in the environment's folder: `pip install --constraint` of users can name it, too.
+// Versions that the wheels cannot work with, in the environment's folder: `pip install --constraint` of users can name it, too.
 std::string render_bounds(const Input& input) {
     std::vector<PackageVersion> packages;
     for (const auto& requirement : input.users.requirements) {

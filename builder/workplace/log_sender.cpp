@@ -4,10 +4,11 @@
 #include <system_error>
 #include <utility>
 
-#include "builder/agent/limits.hpp"
+#include "builder/agent/task_leases.hpp"
 #include "builder/remote/log_piece.hpp"
 #include "builder/remote/report_client.hpp"
 #include "lib/base/files/file.hpp"
+#include "lib/base/limits.hpp"
 #include "lib/io/json.hpp"
 
 namespace wheelyard::builder {

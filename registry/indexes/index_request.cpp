@@ -14,10 +14,13 @@
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/temporary_files.hpp"
 #include "registry/config/limits.hpp"
-#include "registry/indexes/limits.hpp"
 
 namespace wheelyard::registry {
 namespace {
+
+constexpr std::uint64_t max_index_request_bytes = 8 * 1024 * 1024;  // a configuration, twice escaped
+constexpr std::int64_t apply_poll_ms = 20;                          // between looks at the server's result
+constexpr std::int64_t apply_grace_ms = 30'000;  // beyond the wait for pages: reading, the catalog
 
 namespace fs = std::filesystem;
 

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "lib/base/text/text.hpp"
-#include "registry/intake/limits.hpp"
 
 namespace wheelyard::registry {
 namespace {

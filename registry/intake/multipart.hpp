@@ -9,14 +9,27 @@
 //     --BOUNDARY--\r\n
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
+#include "lib/base/limits.hpp"
 #include "lib/base/result.hpp"
 #include "registry/http/upload.hpp"
 
 namespace wheelyard::registry {
+
+// multipart/form-data. twine sends all of a wheel's METADATA as fields: descriptions with inlined images
+// reach 1 MiB, and each classifier and requirement is a field.
+inline constexpr std::size_t max_boundary = 70;                      // RFC 2046 §5.1.1
+inline constexpr std::size_t max_part_header_bytes = 8 * base::kib;  // all header lines of one part
+inline constexpr std::size_t max_field_bytes = 4 * base::mib;
+inline constexpr std::size_t max_all_fields_bytes = 8 * base::mib;
+inline constexpr std::size_t max_parts = 5'000;
+
+// Preamble, epilogue, padding: real clients send none.
+inline constexpr std::size_t max_around_parts_bytes = 16 * base::kib;
 
 // Receives the parts of the form in order. A problem that any of these returns ends the parse.
 class MultipartHandler {

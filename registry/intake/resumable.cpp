@@ -12,16 +12,19 @@
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/private_files.hpp"
 #include "lib/base/files/temporary_files.hpp"
+#include "lib/base/limits.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
 #include "lib/io/log.hpp"
-#include "registry/intake/limits.hpp"
 #include "registry/intake/refusal.hpp"
 #include "registry/intake/uploads.hpp"
 
 namespace wheelyard::registry {
 namespace {
+
+constexpr std::size_t resumable_piece_bytes = base::mib;  // size of one read
+constexpr std::uint64_t max_resumable_note_bytes = 16 * base::kib;
 
 namespace fs = std::filesystem;
 using wire::Answered;

@@ -8,6 +8,8 @@
 // here.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -20,6 +22,13 @@
 #include "registry/http/resumable.hpp"
 
 namespace wheelyard::registry {
+
+// Resumable uploads: incomplete forms that stay on disk across restarts. No other limit counts this disk
+// space.
+inline constexpr std::size_t max_resumable_uploads = 64;
+inline constexpr std::size_t max_resumable_uploads_of_a_token = 16;  // no token can block all others
+inline constexpr std::int64_t resumable_lifetime_s =
+    3 * 24 * 3600;  // since its last byte; survives a weekend
 
 // Thread-safe.
 class Resumable final : public http::ResumableService {

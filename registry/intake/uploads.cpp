@@ -7,6 +7,7 @@
 
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
+#include "lib/base/limits.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/inspect/inspect.hpp"
 #include "lib/io/log.hpp"
@@ -15,7 +16,6 @@
 #include "lib/wire/task.hpp"
 #include "lib/wire/wheel_provenance.hpp"
 #include "registry/intake/library_lookup.hpp"
-#include "registry/intake/limits.hpp"
 #include "registry/intake/multipart.hpp"
 #include "registry/intake/quota.hpp"
 #include "registry/intake/stored_row.hpp"
@@ -23,6 +23,16 @@
 
 namespace wheelyard::registry {
 namespace {
+
+// Other files, such as gpg_signature: read and discarded.
+constexpr std::uint64_t max_other_file_bytes = base::mib;
+
+// For the headers of all parts; those of real clients are much smaller.
+constexpr std::uint64_t part_headers_allowance_bytes = 2 * base::mib;
+
+// Maximum size of a body without the file.
+constexpr std::uint64_t max_form_overhead_bytes =
+    max_all_fields_bytes + max_other_file_bytes + part_headers_allowance_bytes;
 
 using wire::refuse;
 

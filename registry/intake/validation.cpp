@@ -11,7 +11,6 @@
 #include "lib/inspect/verdict/policy.hpp"
 #include "lib/wheel/name.hpp"
 #include "lib/wire/wheel_provenance.hpp"
-#include "registry/intake/limits.hpp"
 
 namespace wheelyard::registry {
 namespace {

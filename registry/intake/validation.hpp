@@ -2,6 +2,7 @@
 // lists every refusal.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -15,6 +16,9 @@
 #include "registry/http/upload.hpp"
 
 namespace wheelyard::registry {
+
+// Verdicts sent to a client: enough to fix a wheel, few enough for a terminal.
+inline constexpr std::size_t max_verdicts_reported = 10;
 
 // The fields that are checked. twine sends all of METADATA; the other fields are ignored, because the wheel's
 // own METADATA is available.

@@ -8,6 +8,7 @@
 // See docs/reference/api.md.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -17,9 +18,21 @@
 
 #include "lib/base/result.hpp"
 #include "registry/catalog/catalog.hpp"
-#include "registry/lifecycle/limits.hpp"
 
 namespace wheelyard::lifecycle {
+
+inline constexpr std::int64_t max_kept_versions = 10'000;
+inline constexpr std::size_t max_files_of_set =
+    100;  // promoted in one transaction, whose bytes are hashed before
+inline constexpr std::size_t max_reason_bytes = 500;  // one line on a page and in the log
+
+// gc. The minimum grace is many times as long as an upload takes from storing its bytes to committing their
+// row: a younger blob may belong to an upload in progress.
+inline constexpr std::int64_t min_grace_ms = 3'600'000;
+inline constexpr std::int64_t usual_grace_ms = 7 * 24 * min_grace_ms;
+
+// 100 years. In microseconds it still fits 64 bits, also when it is subtracted from a time.
+inline constexpr std::int64_t max_grace_ms = 36'500 * 24 * min_grace_ms;
 
 enum class Verb {
     yank,

@@ -10,10 +10,14 @@
 #include "lib/io/json.hpp"
 #include "registry/blobs/saved_blobs.hpp"
 #include "registry/database/store.hpp"
-#include "registry/lifecycle/limits.hpp"
+#include "registry/lifecycle/verify.hpp"
 
 namespace wheelyard::lifecycle {
 namespace {
+
+// backup. Copies of the catalog until none refers to a blob that a mirror has given back since. Only the first one takes
+// long, so the second is usually the last.
+constexpr int max_backup_tries = 10;
 
 namespace fs = std::filesystem;
 

@@ -8,6 +8,8 @@
 namespace wheelyard::lifecycle {
 namespace {
 
+constexpr std::size_t blobs_forgotten_at_once = 500;  // hashes in one event, rows in one transaction
+
 class Collection {
   public:
     Collection(const Place& place, const Action& action, const std::string& actor)

@@ -3,7 +3,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "registry/lifecycle/limits.hpp"
+#include "registry/lifecycle/verify.hpp"
 
 namespace wheelyard::lifecycle {
 namespace {

@@ -10,7 +10,6 @@
 #include "lib/base/files/file.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/io/json.hpp"
-#include "registry/lifecycle/limits.hpp"
 
 namespace wheelyard::lifecycle {
 namespace {

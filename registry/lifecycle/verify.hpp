@@ -10,6 +10,7 @@
 //     {"format":"wheelyard.verify/1","after":"ab3f…","started":1795176000000000,"blobs":1200,"bytes":73400320}
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -17,9 +18,17 @@
 #include <vector>
 
 #include "lib/base/clock.hpp"
+#include "lib/base/limits.hpp"
 #include "registry/lifecycle/perform.hpp"
 
 namespace wheelyard::lifecycle {
+
+// verify. The clock is read after each step. Progress is saved after each verify_note_bytes, so that a stopped
+// run repeats little.
+inline constexpr std::size_t verify_step_bytes = base::mib;
+inline constexpr std::uint64_t verify_note_bytes = 256 * base::mib;
+inline constexpr std::uint64_t max_verify_state_bytes = 64 * base::kib;
+inline constexpr std::size_t rows_at_once = 1'000;
 
 struct VerifySettings {
     std::filesystem::path state_file;    // the progress of runs of one kind

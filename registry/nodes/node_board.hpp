@@ -8,11 +8,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "lib/base/clock.hpp"
 #include "lib/base/result.hpp"
 #include "registry/catalog/catalog.hpp"
 
@@ -80,5 +82,41 @@ class WriterLock {
     [[nodiscard]] virtual base::Status note_waited() = 0;
     [[nodiscard]] virtual base::Status release() = 0;
 };
+
+// The board and the lock of a database that only one `serve` can use.
+class AloneBoard final : public NodeBoard {
+  public:
+    [[nodiscard]] bool is_alone() const override { return true; }
+    [[nodiscard]] base::Result<Renewed> renew(const NodeRow&, std::int64_t) override {
+        return Renewed{.was_live = true};
+    }
+    [[nodiscard]] base::Status leave(const std::string&) override { return {}; }
+    [[nodiscard]] base::Result<Serial> lowest_visible(const std::string&) override {
+        return catalog::newest_of_all;
+    }
+    [[nodiscard]] base::Result<std::vector<SeenNode>> nodes() override { return std::vector<SeenNode>(); }
+};
+
+class AloneLock final : public WriterLock {
+  public:
+    [[nodiscard]] base::Result<Kept> take_or_keep() override {
+        return Kept{.is_held = true, .is_for_good = true};
+    }
+    [[nodiscard]] base::Status note_waited() override { return {}; }
+    [[nodiscard]] base::Status release() override { return {}; }
+};
+
+// Before a server takes part: whether it and those that run over its database can be nodes together. One without an address
+// can only be alone, since nothing can be passed on to it. `has_role`: of a server without an address, whether it has the
+// writer's lock, which only one of them gets. One that was killed is waited for: the rest of its lease, and until the
+// database has noticed. "node.no_address": it still runs.
+[[nodiscard]] base::Status check_neighbours(NodeBoard& board, bool has_address,
+                                            const std::function<bool()>& has_role, base::Clock& clock,
+                                            std::int64_t patience_ms);
+
+// For what changes the catalog beside the nodes, as a command does: returns when every node with a live lease shows `serial`.
+// "node.others_lag": not within the time.
+[[nodiscard]] base::Status wait_shown(NodeBoard& board, Serial serial, base::Clock& clock,
+                                      std::int64_t patience_ms);
 
 }  // namespace wheelyard::nodes

@@ -5,9 +5,25 @@
 
 #include <algorithm>
 
-#include "registry/serve/limits.hpp"
-
 namespace wheelyard::registry {
+namespace {
+
+constexpr std::uint64_t descriptors_by_custom = 1024;       // the usual soft limit
+constexpr std::uint64_t max_descriptors_asked = 1'048'576;  // fs.nr_open's default: more is refused
+
+// 64 refused connections; SQLite, epoll, pages, log.
+constexpr std::uint64_t descriptors_of_the_program = 128;
+constexpr std::uint64_t descriptors_of_a_transfer = 3;  // from an upstream: socket, staging, readers
+constexpr std::uint64_t descriptors_of_an_upload = 8;   // staging, METADATA, readers, folders synced
+
+// Asio's three, the tree, a page that is read.
+constexpr std::uint64_t descriptors_of_an_io_thread = 5;
+
+// Of what is left, for connections at most; the rest is for the files that some of them are sent. Most
+// clients are quiet, or ask for pages, which are kept in memory.
+constexpr std::uint64_t connections_of_four_descriptors = 3;
+
+}  // namespace
 
 std::uint64_t raise_descriptor_limit() {
     rlimit limit{};

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "lib/io/log.hpp"
-#include "registry/nodes/neighbours.hpp"
+#include "registry/nodes/node_board.hpp"
 
 namespace wheelyard::registry {
 namespace {

@@ -28,7 +28,7 @@ class ThisNode {
     [[nodiscard]] static base::Result<std::unique_ptr<ThisNode>> open(const database::Store& store,
                                                                       const RegistryConfig& config);
 
-    // Call before it takes part. nodes/neighbours.hpp; a server without an address takes the writer's role here.
+    // Call before it takes part. nodes/node_board.hpp; a server without an address takes the writer's role here.
     [[nodiscard]] base::Status check_neighbours();
 
     // The publisher of a node: a tree of another history than the catalog's is made again, since each node has its own copy

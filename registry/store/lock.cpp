@@ -16,10 +16,13 @@
 #include "lib/base/files/file.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/log.hpp"
-#include "registry/store/limits.hpp"
 
 namespace wheelyard::registry {
 namespace {
+
+constexpr std::uint64_t max_lock_bytes = 64;  // a process id and a line end
+constexpr std::int64_t store_lock_wait_ms = 300;
+constexpr std::int64_t store_lock_poll_ms = 10;
 
 std::string file_of(const std::filesystem::path& store) {
     return (store / "serve.lock").string();

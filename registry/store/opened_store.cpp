@@ -5,7 +5,7 @@
 
 #include "lib/base/files/file.hpp"
 #include "lib/base/text/text.hpp"
-#include "registry/nodes/wait_shown.hpp"
+#include "registry/nodes/node_board.hpp"
 #include "registry/upstream/source.hpp"
 
 namespace wheelyard::registry {

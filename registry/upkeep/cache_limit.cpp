@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "lib/io/log.hpp"
-#include "registry/lifecycle/limits.hpp"
+#include "registry/lifecycle/action.hpp"
 #include "registry/prefetch/kept.hpp"
 #include "registry/upstream/page_store.hpp"
 #include "registry/upstream/source.hpp"

@@ -106,7 +106,7 @@ base::Status read_head(const FileFetchParts& parts, const io::HttpAnswer& head, 
     if (length && !is_encoded) {
         if (link.size && *length != *link.size)
             return other_bytes("upstream.size",
-                               "The upstream sends another number of bytes than its page gives",
+                               "The upstream sends another number of bytes than its page states",
                                std::to_string(*length));
         if (kept > 0 && into.size && *length != *into.size) {
             if (is_partial) return other_file(parts, link, into);
@@ -187,7 +187,7 @@ base::Status download(const FileFetchParts& parts, UpstreamClient& client, const
     };
     const auto answer = client.fetch(link.url, headers, limit_bytes, take, head);
     if (!answer && answer.error().kind == base::ErrorKind::too_large && link.size)
-        return other_bytes("upstream.size", "The upstream sent more bytes than its page gives",
+        return other_bytes("upstream.size", "The upstream sent more bytes than its page states",
                            link.filename);
     if (!answer) return base::fail(answer.error());
     if (kept > 0 && answer->status == status_no_such_range)
@@ -282,10 +282,10 @@ base::Result<inspect::Inspection> inspect_bytes(const FileFetchParts& parts, con
 
 base::Status check_bytes(blobs::StagedBlob& staged, const simple::FileLink& link) {
     if (link.size && staged.size() != *link.size)
-        return other_bytes("upstream.size", "The upstream sent another number of bytes than its page gives",
+        return other_bytes("upstream.size", "The upstream sent another number of bytes than its page states",
                            std::to_string(staged.size()));
     if (staged.finish() != link.sha256)
-        return other_bytes("upstream.hash", "The upstream sent bytes with another hash than its page gives",
+        return other_bytes("upstream.hash", "The upstream sent bytes with another hash than its page states",
                            staged.finish());
     return {};
 }

@@ -18,7 +18,7 @@ namespace wheelyard::registry {
 class SharedWork {
   public:
     using Work = std::function<void()>;
-    // Called once: true after the work ran or at answer_waiters(), false if it will not run (too much waits, or the pool stops). On the
+    // Called once: true after the work ran or at answer_waiters(), false if it will not run (the queue is full, or the pool stops). On the
     // thread of the work, or before start() returns.
     using Then = std::function<void(bool ran)>;
 

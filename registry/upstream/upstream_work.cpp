@@ -171,7 +171,7 @@ void Upstreams::load_metadata(const Errand& errand, const UpstreamFile& file) {
     else if (base::sha256_hex(answer->body) != file.link.metadata_sha256)
         loaded = base::fail_as(
             base::ErrorKind::refused, base::Recovery::person,
-            {"upstream.hash", "The upstream sent METADATA with another hash than its page gives",
+            {"upstream.hash", "The upstream sent METADATA with another hash than its page states",
              file.link.filename});
     else
         loaded = store_.put_metadata(upstream.cache_index, file.link.metadata_sha256, answer->body);

@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <iterator>
 
-#include "builder/agent/limits.hpp"
+#include "builder/agent/agent.hpp"
 #include "builder/tick_until.hpp"
 #include "tests/builder/fake_farm.hpp"
 #include "tests/support/redirected.hpp"

@@ -3,7 +3,6 @@
 #include <cstdlib>
 
 #include "builder/governor/launch/compile_command.hpp"
-#include "builder/governor/launch/limits.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace wheelyard::governor;

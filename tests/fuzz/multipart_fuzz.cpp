@@ -5,7 +5,6 @@
 #include <string>
 #include <string_view>
 
-#include "registry/intake/limits.hpp"
 #include "registry/intake/multipart.hpp"
 
 using namespace wheelyard;

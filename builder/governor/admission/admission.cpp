@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "builder/governor/admission/limits.hpp"
-
 namespace wheelyard::governor {
 namespace {
+
+// Standard deviations kept free for the summed prediction error of all running compiles. More leaves memory
+// unused; less causes more stops and kills.
+constexpr double margin_deviations = 1.5;
 
 // Room is reserved for a head whose time is more than 1/2 of the time left for the whole machine.
 constexpr double reserve_time_divisor = 2;

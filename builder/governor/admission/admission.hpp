@@ -19,6 +19,7 @@
 // head: others start only if they end before it can start or leave it enough room (EASY backfill).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -26,7 +27,12 @@
 #include <utility>
 #include <vector>
 
+#include "builder/governor/admission/window.hpp"
+
 namespace wheelyard::governor {
+
+// After this many overtaking starts, two full windows, a compile becomes the head of the queue.
+inline constexpr unsigned max_overtaken = 2 * max_window;
 
 using TryId = std::uint64_t;
 

@@ -3,10 +3,16 @@
 
 #include <algorithm>
 
-#include "builder/governor/admission/limits.hpp"
+#include "builder/governor/admission/predict.hpp"
 
 namespace wheelyard::governor {
 namespace {
+
+constexpr unsigned max_memory_kills_shared = 2;  // after these it runs alone
+constexpr unsigned max_unexplained_retries = 1;  // SIGKILL without a sign of memory pressure
+
+// A compile killed while alone, below this part of the room without other processes, may still fit later.
+constexpr double conclusive_kill_fraction = 0.7;
 
 // Waiting compiles get new predictions each time the number of measured runs has grown by 1/8.
 constexpr std::uint64_t revise_after_divisor = 8;

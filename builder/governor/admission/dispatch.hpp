@@ -13,6 +13,11 @@
 
 namespace wheelyard::governor {
 
+inline constexpr unsigned max_tries = 6;  // for any reason
+
+// How long to wait for other processes to free memory when nothing waiting would fit otherwise.
+inline constexpr double max_wait_for_others_s = 120;
+
 enum class Retry {
     again,    // queued again; the build tool does not notice
     give_up,  // the compile fails

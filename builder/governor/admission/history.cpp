@@ -10,7 +10,6 @@
 #include <optional>
 
 #include "builder/governor/admission/kept_folder.hpp"
-#include "builder/governor/admission/limits.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/lock_file.hpp"
 #include "lib/base/text/encoding.hpp"
@@ -18,6 +17,9 @@
 
 namespace wheelyard::governor {
 namespace {
+
+constexpr std::size_t max_history_records = 200'000;
+constexpr std::int64_t history_lock_wait_ms = 3'000;
 
 constexpr std::string_view head = "wheelyard.governor-history/1";
 constexpr std::string_view head_family = "wheelyard.governor-history/";

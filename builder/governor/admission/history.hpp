@@ -10,16 +10,21 @@
 // other's records, and a killed build loses at most flush_history_ms of its own.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "builder/governor/admission/predict.hpp"
+#include "builder/governor/memory/limits.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/base/result.hpp"
 
 namespace wheelyard::governor {
+
+inline constexpr std::uint64_t max_history_bytes = 64 * mib;
+inline constexpr std::int64_t history_lock_stale_ms = 60'000;
 
 using History = std::map<std::uint64_t, Record>;
 

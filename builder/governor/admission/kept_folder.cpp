@@ -1,4 +1,4 @@
-// Chooses the folder, and checks the private one. /tmp belongs to everyone: who creates a name there first, owns it.
+// Chooses the folder, and checks the private one. /tmp belongs to everyone: the first to create a name owns it.
 #include "builder/governor/admission/kept_folder.hpp"
 
 #include <fcntl.h>
@@ -10,10 +10,11 @@
 #include <cstdlib>
 #include <ctime>
 
-#include "builder/governor/admission/limits.hpp"
-
 namespace wheelyard::governor {
 namespace {
+
+// Shims and libraries in kept_folder(): longer than any build, whose start marks them as used.
+constexpr std::int64_t unused_days = 30;
 
 namespace fs = std::filesystem;
 

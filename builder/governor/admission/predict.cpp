@@ -5,7 +5,7 @@
 #include <array>
 #include <cmath>
 
-#include "builder/governor/admission/limits.hpp"
+#include "builder/governor/memory/limits.hpp"
 #include "lib/base/digest/hash_text.hpp"
 
 namespace wheelyard::governor {

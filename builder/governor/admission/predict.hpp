@@ -7,6 +7,7 @@
 // typical + 2·spread is a high quantile.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -16,6 +17,8 @@
 #include "builder/governor/admission/admission.hpp"
 
 namespace wheelyard::governor {
+
+inline constexpr double min_retry_growth = 1.5;  // a compile killed at N bytes is retried with room for 1.5 N
 
 // Identifies a compile across builds.
 struct Facts {

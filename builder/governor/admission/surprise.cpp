@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "builder/governor/admission/limits.hpp"
 #include "builder/governor/memory/memory_limit.hpp"
 
 namespace wheelyard::governor {

@@ -16,14 +16,32 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
 #include "builder/governor/admission/admission.hpp"
+#include "builder/governor/memory/limits.hpp"
 #include "builder/governor/memory/memory_limit.hpp"
 
 namespace wheelyard::governor {
+
+// Interval between two samples of memory: short enough that compiles cannot fill the room in between, even if
+// each allocates as fast as the kernel clears pages.
+inline constexpr double fastest_growth_bytes_per_s = 2.0 * gib;  // per compile
+inline constexpr std::int64_t min_sample_ms = 50;
+inline constexpr std::int64_t max_sample_ms = 500;
+
+// A surprise: use plus expected growth exceeds the room by more than tolerated_fraction of the reserve, or
+// compiles exceed their predictions by more than overrun_fraction of it in total. The limits below are parts of
+// the room.
+inline constexpr double tolerated_fraction = 0.25;
+inline constexpr double overrun_fraction = 0.75;    // leads to a kill only, not to a stop
+inline constexpr double stop_above = 0.95;          // stop the youngest …
+inline constexpr unsigned max_stopped_divisor = 3;  // … or kill it, if more than 1/3 of them are stopped
+inline constexpr double kill_above = 0.985;         // kill the youngest and queue it again
+inline constexpr double resume_below = 0.85;        // resume the oldest stopped even if it may not fit
 
 struct RunningView {
     TryId id = 0;

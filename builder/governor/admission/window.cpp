@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "builder/governor/admission/limits.hpp"
-
 namespace wheelyard::governor {
 namespace {
 

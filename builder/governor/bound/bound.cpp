@@ -23,13 +23,30 @@
 #include <utility>
 
 #include "builder/governor/bound/disk_walk.hpp"
-#include "builder/governor/bound/limits.hpp"
 #include "builder/governor/bound/process_use.hpp"
 #include "lib/base/files/fd.hpp"
+#include "lib/base/limits.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::governor {
 namespace {
+
+constexpr std::int64_t sample_ms = 100;           // between two looks at the processes
+constexpr std::int64_t max_sample_ms = 1'000;     // where a look takes long
+constexpr std::int64_t looks_share = 10;          // a look takes at most this part of the time
+constexpr std::int64_t disk_pause_ms = 1'000;     // between two walks through the folder
+constexpr std::int64_t disk_slice_ms = 20;        // of a walk, between two looks at the processes
+constexpr std::int64_t look_at_files_ms = 1'000;  // between two looks at open files
+constexpr std::int64_t kill_wait_ms = 30'000;     // for killed processes to end: one may wait for a disk
+constexpr std::uint64_t max_files = 5'000'000;    // of a build: more exhaust file systems by their number
+constexpr std::size_t max_depth = 256;  // of folders in one another; each is a descriptor of the walk
+
+// The free space that a build leaves on its file system: deleted files that no process shows are in it, too.
+constexpr std::uint64_t min_free_bytes = base::gib;
+
+// The memory that a build leaves on its machine: what no process shows is in it, too (buffers of sockets, shared memory that
+// no process has attached, a memfd of a process that hides its descriptors).
+constexpr std::uint64_t min_available_bytes = 512 * base::mib;
 
 volatile sig_atomic_t stop_signal = 0;
 

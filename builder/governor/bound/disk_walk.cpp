@@ -9,7 +9,6 @@
 #include <string>
 #include <string_view>
 
-#include "builder/governor/bound/limits.hpp"
 #include "lib/base/files/fd.hpp"
 
 namespace wheelyard::governor {

@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "builder/governor/broker/governed_build.hpp"
-#include "builder/governor/launch/limits.hpp"
+#include "builder/governor/launch/message.hpp"
 #include "builder/governor/memory/limits.hpp"
 
 namespace wheelyard::governor {

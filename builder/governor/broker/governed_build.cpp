@@ -167,7 +167,7 @@ void GovernedBuild::start_what_fits() {
     const auto running = dispatch_.admission().running();
     auto& max_running = record_.report.max_running;
     max_running = std::max<std::uint64_t>(max_running, running);
-    // More running compiles fill the room sooner.
+    // More running compiles use the memory sooner.
     next_sample_ms_ = std::min(
         next_sample_ms_, sampled_ms_ + next_sample_ms(watch_.own_bytes(), watch_.room().shared, running));
     for (const auto id : lost)

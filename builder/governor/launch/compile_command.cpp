@@ -5,13 +5,16 @@
 #include <array>
 #include <optional>
 
-#include "builder/governor/launch/limits.hpp"
+#include "builder/governor/memory/limits.hpp"
 #include "lib/base/digest/hash_text.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::governor {
 namespace {
+
+constexpr std::uint64_t max_response_file_bytes = 4 * mib;  // larger files are not read
+constexpr unsigned max_response_file_depth = 4;
 
 struct Extension {
     std::string_view suffix, language;

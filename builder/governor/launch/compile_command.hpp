@@ -2,14 +2,18 @@
 // that it reads response files ("@file").
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "builder/governor/admission/predict.hpp"
 #include "builder/governor/launch/compiler_names.hpp"
+#include "builder/governor/memory/limits.hpp"
 
 namespace wheelyard::governor {
+
+inline constexpr std::size_t max_source_bytes = 4 * kib;
 
 struct CompileCommand {
     // Run ungoverned: a query (--version, -print-…, -E to the terminal), or input from stdin, which a retry

@@ -3,7 +3,6 @@
 
 #include <sys/stat.h>
 
-#include "builder/governor/launch/limits.hpp"
 #include "lib/base/process/process.hpp"
 #include "lib/base/text/text.hpp"
 

@@ -2,10 +2,13 @@
 // apply.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 
 namespace wheelyard::governor {
+
+inline constexpr std::int64_t version_timeout_ms = 5'000;  // `cc --version` and `ccache --show-config`
 
 class CompilerVersions {
   public:

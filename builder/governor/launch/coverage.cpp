@@ -12,7 +12,7 @@
 #include <cstring>
 
 #include "builder/governor/launch/compiler_names.hpp"
-#include "builder/governor/launch/limits.hpp"
+#include "builder/governor/launch/compiler_version.hpp"
 #include "builder/governor/launch/shims.hpp"
 #include "builder/governor/launch/variables.hpp"
 #include "lib/base/files/fd.hpp"

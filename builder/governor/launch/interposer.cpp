@@ -11,9 +11,9 @@
 #include <string_view>
 
 #include "builder/governor/admission/kept_folder.hpp"
-#include "builder/governor/launch/limits.hpp"
 #include "builder/governor/launch/shims.hpp"
 #include "builder/governor/launch/variables.hpp"
+#include "builder/governor/memory/limits.hpp"
 #include "lib/base/digest/hash_text.hpp"
 #include "lib/base/files/fd.hpp"
 #include "lib/base/files/file.hpp"
@@ -21,6 +21,9 @@
 
 namespace wheelyard::governor {
 namespace {
+
+// The interposer is a tenth of that.
+constexpr std::uint64_t max_interposer_bytes = mib;
 
 // The loader maps code this way; a file system that is mounted noexec refuses it.
 bool can_load(const std::string& path) {

@@ -27,7 +27,6 @@
 #include "builder/governor/launch/compiler_process.hpp"
 #include "builder/governor/launch/coverage.hpp"
 #include "builder/governor/launch/interposer.hpp"
-#include "builder/governor/launch/limits.hpp"
 #include "builder/governor/launch/message.hpp"
 #include "builder/governor/launch/shims.hpp"
 #include "builder/governor/memory/limits.hpp"
@@ -36,6 +35,15 @@
 
 namespace wheelyard::governor {
 namespace {
+
+constexpr int cancelled_check_ms = 200;  // between looks for the end of a build, without a broker
+
+// Limits the -j of a make that cannot share its parent's jobserver: many such makes may run at once.
+constexpr unsigned jobs_per_core_below = 2;
+constexpr unsigned max_cache_lookups = 64;  // concurrent, and at most one per core: 2 MiB each
+
+// Concurrent compiles when the broker is gone: few enough for memory, enough to make progress.
+constexpr unsigned fallback_slots = 2;
 
 constexpr std::array caught = {SIGCHLD, SIGTERM, SIGINT, SIGHUP};
 

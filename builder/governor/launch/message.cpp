@@ -1,5 +1,6 @@
 // Sends and receives packets of NUL-terminated fields.
 #include "builder/governor/launch/message.hpp"
+#include "builder/governor/memory/limits.hpp"
 
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -9,10 +10,10 @@
 #include <cerrno>
 #include <cstring>
 
-#include "builder/governor/launch/limits.hpp"
-
 namespace wheelyard::governor {
 namespace {
+
+constexpr std::size_t max_message_bytes = 32 * kib;
 
 constexpr int backlog = 4096;
 

@@ -19,6 +19,7 @@
 // If a launcher dies, its socket closes and the broker frees what it held.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,8 @@
 #include "lib/base/result.hpp"
 
 namespace wheelyard::governor {
+
+inline constexpr std::int64_t term_grace_ms = 1'000;  // from SIGTERM (drivers remove their files) to SIGKILL
 
 [[nodiscard]] std::string render_message(const std::vector<std::string>& fields);
 // Empty for a malformed packet.

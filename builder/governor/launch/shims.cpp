@@ -11,7 +11,6 @@
 #include "builder/governor/admission/kept_folder.hpp"
 #include "builder/governor/launch/build_tools.hpp"
 #include "builder/governor/launch/compile_command.hpp"
-#include "builder/governor/launch/limits.hpp"
 #include "builder/governor/launch/variables.hpp"
 #include "lib/base/digest/hash_text.hpp"
 #include "lib/base/files/file.hpp"
@@ -19,6 +18,8 @@
 
 namespace wheelyard::governor {
 namespace {
+
+constexpr unsigned max_masquerade_folders = 4;  // on PATH before the compiler: ccache's, distcc's
 
 namespace fs = std::filesystem;
 

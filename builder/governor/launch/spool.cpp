@@ -10,7 +10,6 @@
 #include <cerrno>
 #include <cstdlib>
 
-#include "builder/governor/launch/limits.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/text/text.hpp"
 

@@ -6,15 +6,23 @@
 #pragma once
 
 #include <poll.h>
+#include <cstddef>
 
 #include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
+#include "builder/governor/memory/limits.hpp"
 #include "lib/base/files/fd.hpp"
 
 namespace wheelyard::governor {
+
+// Of one stream of a compile, in the launcher's memory, which no limit counts; the rest goes to a file.
+inline constexpr std::size_t max_spool_bytes = 2 * mib;
+
+// The end of a failed compile's output that is searched for signs of memory exhaustion.
+inline constexpr std::size_t clue_tail_bytes = 64 * kib;
 
 // One stream: its beginning in memory, the rest in a file.
 class SpooledStream {

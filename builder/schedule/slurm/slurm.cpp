@@ -152,7 +152,7 @@ void note_exit_pair(Job& job, std::string_view text) {
     job.exit_code = job.by_signal ? 128 + static_cast<int>(*signal) : static_cast<int>(*code);
 }
 
-tl::unexpected<base::Error> strange(std::string_view program, std::string_view line) {
+tl::unexpected<base::Error> unparsable_line(std::string_view program, std::string_view line) {
     return base::fail("scheduler.answer", std::string(program) + " printed a line that cannot be parsed",
                       std::string(base::cut_utf8(line, max_error_line_bytes)));
 }
@@ -177,7 +177,7 @@ base::Result<std::vector<Job>> parse_squeue(std::string_view text) {
     for (const auto line : base::split_lines(text)) {
         if (base::trim(line).empty()) continue;
         const auto parts = base::split(line, '|');
-        if (parts.size() < columns) return strange("squeue", line);
+        if (parts.size() < columns) return unparsable_line("squeue", line);
         Job job;
         job.id = parts[0];
         job.name = parts[1];
@@ -203,7 +203,7 @@ base::Result<std::vector<Job>> parse_sacct(std::string_view text) {
     for (const auto line : base::split_lines(text)) {
         if (base::trim(line).empty()) continue;
         const auto parts = base::split(line, '|');
-        if (parts.size() < columns) return strange("sacct", line);
+        if (parts.size() < columns) return unparsable_line("sacct", line);
         const std::int64_t memory_kib = parse_size_kib(parts[7]);
         if (parts[0].find('.') != std::string_view::npos) {  // a step of the preceding job: "14.batch"
             if (!jobs.empty() && parts[0].starts_with(jobs.back().id + "."))

@@ -5,7 +5,6 @@
 
 #include "builder/attempt/limits.hpp"
 #include "builder/schedule/job_script.hpp"
-#include "builder/schedule/limits.hpp"
 #include "builder/schedule/slurm/slurm.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/untrusted_file.hpp"
@@ -13,6 +12,8 @@
 
 namespace wheelyard::builder {
 namespace {
+
+constexpr int accounting_days = 60;  // how far back sacct searches
 
 using Views = std::map<std::string, JobView>;
 

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <utility>
 
-#include "registry/catalog/postgres/schema.hpp"
 #include "registry/catalog/sql/reading.hpp"
 #include "registry/catalog/sql/writing.hpp"
 #include "registry/postgres/migration.hpp"

@@ -7,6 +7,7 @@
 
 #include "lib/base/result.hpp"
 #include "registry/catalog/catalog.hpp"
+#include "registry/postgres/migration.hpp"
 #include "registry/postgres/postgres.hpp"
 
 namespace wheelyard::catalog {
@@ -21,5 +22,7 @@ inline constexpr std::int64_t postgres_writer_lock = 0x57594341;  // "WYCA"
 [[nodiscard]] base::Status find_postgres_catalog(const postgres::Target& target);
 // index_list() of a database that may have no catalog.
 [[nodiscard]] base::Result<std::string> read_postgres_index_list(const postgres::Target& target);
+// The schema, one migration a version.
+[[nodiscard]] postgres::Schema postgres_schema();
 
 }  // namespace wheelyard::catalog

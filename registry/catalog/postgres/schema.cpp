@@ -1,6 +1,6 @@
 // Every version of the schema as the step from the one before. A step that has been released is never edited: add another.
 // The tables and columns are those of ../sqlite/schema.cpp, which says what each is for; version 1 is its version 6.
-#include "registry/catalog/postgres/schema.hpp"
+#include "registry/catalog/postgres/postgres_catalog.hpp"
 
 #include <array>
 

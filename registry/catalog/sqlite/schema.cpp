@@ -1,6 +1,6 @@
 // Every version of the schema as the step from the one before. A step that has been released is never edited:
 // add another. The document for people is docs/reference/catalog.md.
-#include "registry/catalog/sqlite/schema.hpp"
+#include "registry/catalog/sqlite/sqlite_catalog.hpp"
 
 #include <array>
 

@@ -5,7 +5,6 @@
 
 #include "registry/catalog/sql/reading.hpp"
 #include "registry/catalog/sql/writing.hpp"
-#include "registry/catalog/sqlite/schema.hpp"
 #include "registry/sqlite/migration.hpp"
 #include "registry/sqlite/sqlite.hpp"
 

@@ -1,4 +1,5 @@
-#include "registry/nodes/postgres/postgres_reports.hpp"
+// The board of the sites' reports, as a table.
+#include "registry/nodes/postgres/postgres_board.hpp"
 
 #include <array>
 #include <utility>

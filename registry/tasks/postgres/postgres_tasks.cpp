@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "registry/postgres/migration.hpp"
-#include "registry/tasks/postgres/schema.hpp"
 #include "registry/tasks/sql/sql_builds.hpp"
 #include "registry/tasks/sql/sql_tasks.hpp"
 

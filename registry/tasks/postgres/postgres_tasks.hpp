@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "lib/base/result.hpp"
+#include "registry/postgres/migration.hpp"
 #include "registry/postgres/postgres.hpp"
 #include "registry/tasks/build_rows.hpp"
 #include "registry/tasks/task_rows.hpp"
@@ -14,5 +15,7 @@ namespace wheelyard::tasks {
 [[nodiscard]] base::Result<std::unique_ptr<TaskRows>> open_postgres_tasks(const postgres::Target& target);
 // The builds, beside the queue in the same database.
 [[nodiscard]] base::Result<std::unique_ptr<BuildRows>> open_postgres_builds(const postgres::Target& target);
+// The schema, one migration a version.
+[[nodiscard]] postgres::Schema postgres_schema();
 
 }  // namespace wheelyard::tasks

@@ -1,6 +1,6 @@
 // A step that has been released is never edited: add another. The tables and columns are those of ../sqlite/schema.cpp, which
 // says what each is for; version 1 is its version 2, and so on.
-#include "registry/tasks/postgres/schema.hpp"
+#include "registry/tasks/postgres/postgres_tasks.hpp"
 
 #include <array>
 

@@ -1,5 +1,5 @@
 // A step that has been released is never edited: add another. For people: docs/reference/task.md.
-#include "registry/tasks/sqlite/schema.hpp"
+#include "registry/tasks/sqlite/sqlite_tasks.hpp"
 
 #include <array>
 

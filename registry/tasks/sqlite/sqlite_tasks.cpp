@@ -7,7 +7,6 @@
 #include "registry/sqlite/sqlite.hpp"
 #include "registry/tasks/sql/sql_builds.hpp"
 #include "registry/tasks/sql/sql_tasks.hpp"
-#include "registry/tasks/sqlite/schema.hpp"
 
 namespace wheelyard::tasks {
 namespace {

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <set>
 
-#include "builder/agent/limits.hpp"
 #include "builder/attempt/known_store.hpp"
 #include "builder/attempt/limits.hpp"
 #include "builder/steps/steps.hpp"

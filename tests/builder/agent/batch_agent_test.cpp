@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "builder/agent/agent.hpp"
-#include "builder/agent/limits.hpp"
 #include "builder/attempt/limits.hpp"
 #include "builder/attempt/slots.hpp"
 #include "builder/explain.hpp"

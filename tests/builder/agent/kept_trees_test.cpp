@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "builder/agent/limits.hpp"
 #include "builder/sources/source_cache.hpp"
 #include "tests/builder/fake_farm.hpp"
 

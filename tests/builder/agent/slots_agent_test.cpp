@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "builder/agent/agent.hpp"
-#include "builder/agent/limits.hpp"
 #include "builder/attempt/slots.hpp"
 #include "builder/show/report.hpp"
 #include "tests/builder/fake_farm.hpp"

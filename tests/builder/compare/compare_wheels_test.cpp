@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include "builder/compare/differences_report.hpp"
-#include "builder/compare/limits.hpp"
 #include "lib/base/files/temp_dir.hpp"
 #include "tests/support/elf_writer.hpp"
 #include "tests/support/golden.hpp"

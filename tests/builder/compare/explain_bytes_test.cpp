@@ -2,8 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include "builder/compare/limits.hpp"
-
 namespace wheelyard::builder {
 namespace {
 

@@ -3,7 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include "builder/remote/limits.hpp"
 #include "tests/builder/fake_farm.hpp"
 
 namespace wheelyard::builder {

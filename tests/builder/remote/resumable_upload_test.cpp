@@ -6,7 +6,6 @@
 
 #include <cstdlib>
 
-#include "builder/remote/limits.hpp"
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/temp_dir.hpp"
 #include "lib/base/text/text.hpp"

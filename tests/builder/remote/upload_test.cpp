@@ -3,7 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include "builder/remote/limits.hpp"
 #include "tests/builder/fake_farm.hpp"
 #include "tests/support/loopback_server.hpp"
 

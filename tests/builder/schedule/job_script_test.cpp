@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 
 #include "builder/schedule/batch_command.hpp"
-#include "builder/schedule/limits.hpp"
 #include "tests/builder/fake_farm.hpp"
 #include "tests/support/golden.hpp"
 

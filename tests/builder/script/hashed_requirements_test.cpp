@@ -3,7 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include "builder/script/limits.hpp"
 #include "builder/script/wheelhouse.hpp"
 #include "tests/builder/demo_build.hpp"
 

@@ -3,7 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include "builder/script/limits.hpp"
 #include "lib/base/files/temp_dir.hpp"
 #include "tests/builder/fake_farm.hpp"
 

@@ -7,8 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "registry/intake/limits.hpp"
-
 using namespace wheelyard;
 
 namespace {

@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include "lib/base/files/file.hpp"
-#include "registry/intake/limits.hpp"
 #include "tests/registry/upload_fixture.hpp"
 
 namespace wheelyard::registry {

@@ -9,7 +9,6 @@
 
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
-#include "registry/intake/limits.hpp"
 #include "tests/support/elf_writer.hpp"
 #include "tests/support/wheel_writer.hpp"
 

@@ -7,9 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "registry/nodes/alone.hpp"
-#include "registry/nodes/neighbours.hpp"
-#include "registry/nodes/wait_shown.hpp"
+#include "registry/nodes/node_board.hpp"
 #include "tests/registry/nodes/memory_board.hpp"
 
 using namespace wheelyard;

@@ -8,9 +8,8 @@
 #include <thread>
 #include <vector>
 
-#include "registry/catalog/postgres/schema.hpp"
+#include "registry/catalog/postgres/postgres_catalog.hpp"
 #include "registry/nodes/limits.hpp"
-#include "registry/nodes/postgres/postgres_reports.hpp"
 #include "registry/postgres/migration.hpp"
 #include "tests/registry/catalog/row_fixture.hpp"
 #include "tests/support/becomes_true.hpp"

@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "registry/nodes/alone.hpp"
+#include "registry/nodes/node_board.hpp"
 #include "tests/registry/nodes/memory_board.hpp"
 
 using namespace wheelyard;

@@ -5,8 +5,6 @@
 
 #include <algorithm>
 
-#include "builder/governor/admission/limits.hpp"
-
 using namespace wheelyard::governor;
 
 namespace {

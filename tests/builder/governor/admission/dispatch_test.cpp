@@ -3,8 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include "builder/governor/admission/limits.hpp"
-
 using namespace wheelyard::governor;
 
 namespace {

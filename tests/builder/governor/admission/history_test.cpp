@@ -5,7 +5,6 @@
 
 #include <optional>
 
-#include "builder/governor/admission/limits.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/lock_file.hpp"
 #include "lib/base/files/temp_dir.hpp"

@@ -5,8 +5,6 @@
 
 #include <utility>
 
-#include "builder/governor/admission/limits.hpp"
-
 using namespace wheelyard::governor;
 
 TEST_CASE("the window grows with the cores") {

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "builder/governor/bound/limits.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/temp_dir.hpp"
+#include "lib/base/limits.hpp"
 #include "lib/base/process/process.hpp"
 #include "lib/base/text/text.hpp"
 

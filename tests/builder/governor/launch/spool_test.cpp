@@ -4,7 +4,6 @@
 #include <doctest/doctest.h>
 #include <unistd.h>
 
-#include "builder/governor/launch/limits.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/temp_dir.hpp"
 

@@ -1,5 +1,4 @@
 // The schema: made, migrated, strict, and described in docs/reference/catalog.md.
-#include "registry/catalog/sqlite/schema.hpp"
 
 #include <doctest/doctest.h>
 #include <sys/resource.h>

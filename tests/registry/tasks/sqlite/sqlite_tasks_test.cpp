@@ -8,7 +8,6 @@
 #include "registry/sqlite/migration.hpp"
 #include "registry/sqlite/sqlite.hpp"
 #include "registry/tasks/limits.hpp"
-#include "registry/tasks/sqlite/schema.hpp"
 #include "tests/registry/tasks/queue_fixture.hpp"
 
 using namespace wheelyard;

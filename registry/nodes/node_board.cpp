@@ -1,8 +1,11 @@
-#include "registry/nodes/neighbours.hpp"
+// What a server asks of the board: before it takes part, and after a change beside it.
+#include "registry/nodes/node_board.hpp"
 
 #include <algorithm>
 #include <string>
 #include <vector>
+
+#include "registry/nodes/limits.hpp"
 
 namespace wheelyard::nodes {
 namespace {
@@ -30,6 +33,20 @@ base::Status check_neighbours(NodeBoard& board, bool has_address, const std::fun
                                          : seen.front().row.name,
                 "stop the other one, or give each its own [node] address, as for several nodes");
         clock.sleep_ms(pause_ms);
+    }
+}
+
+base::Status wait_shown(NodeBoard& board, Serial serial, base::Clock& clock, std::int64_t patience_ms) {
+    const base::UnixMicros end = clock.now() + patience_ms * 1'000;
+    while (true) {
+        WHEELYARD_ASSIGN(const Serial lowest, board.lowest_visible({}));
+        if (lowest >= serial) return {};
+        if (clock.now() >= end)
+            return base::fail("node.others_lag", "Another node does not show the change yet",
+                              "the least that one shows is serial " + std::to_string(lowest) + " of " +
+                                  std::to_string(serial),
+                              "see wheelyard_publish_lag_seconds of each node; stop one that cannot follow");
+        clock.sleep_ms(board_poll_ms);
     }
 }
 
