@@ -8,7 +8,8 @@
 namespace wheelyard::page {
 
 void ShownFrame::show(Values& to) const {
-    to("policy", content_policy)("title", title)("description", description)("root", root)("style", style);
+    to("policy", content_policy)("title", title)("description", description)("referrer", referrer)(
+        "root", root)("style", style);
     to("farm_style", farm_style)("icon", icon)("feed", feed)("scripts", scripts)("data_root", data_root)(
         "machines", machines);
     to("home", home)("logo", logo)("farm", farm)("trail", trail)("body", body)("program", program);
@@ -22,6 +23,7 @@ void ShownFrame::Step::show(Values& to) const {
 std::string render_page(const Frame& frame, const Html& body) {
     ShownFrame shown;
     shown.title = frame.title;
+    shown.referrer = frame.referrer;
     shown.description = frame.description.empty() ? frame.title : frame.description;
     shown.root = frame.root;
     shown.style = asset("style.css").published_name();

@@ -36,6 +36,7 @@ struct Frame {
         {};  // folders of indexes whose node types can be chosen; empty: that of `data_root`
     std::string description = {};  // one sentence for search engines; empty: the title
     bool is_of_server = false;     // rendered for a request: there is a server, with its page for operators
+    std::string_view referrer = "same-origin";  // Referrer-Policy of what the page loads
 };
 
 // What templates/frame.html shows of it.
@@ -48,6 +49,7 @@ struct ShownFrame {
     };
     std::string title = {};
     std::string description = {};
+    std::string referrer = {};
     std::string root = {};
     std::string style = {};
     std::string farm_style = {};

@@ -15,6 +15,9 @@ inline constexpr std::size_t max_authorization_bytes = 4 * base::kib;
 inline constexpr std::size_t max_token_name = 120;
 // Tokens that are neither revoked nor expired, as created over HTTP: each request compares with all of them.
 inline constexpr std::size_t max_active_tokens = 1'000;
+// Of them, of one person who logs in on several machines.
+inline constexpr std::size_t max_logins_of_person = 20;
+inline constexpr std::size_t person_digits = 16;       // of a hash: 64 bits tell the people of a site apart
 inline constexpr std::size_t max_scope_items = 1'000;  // indexes, projects or actions of one token
 
 }  // namespace wheelyard::registry

@@ -7,6 +7,7 @@
 #include "lib/wheel/name.hpp"
 #include "lib/wire/problem.hpp"
 #include "registry/access/limits.hpp"
+#include "registry/access/person.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -24,13 +25,13 @@ base::Status check_words(wire::Refusal row, const std::vector<std::string>& word
     return {};
 }
 
-// The audit log names commands on the data folder local:USER, copies of upstreams upstream:NAME, and verify; who asks
-// without a token is public:ID.
+// The audit log names commands on the data folder local:USER, copies of upstreams upstream:NAME, people login:…, and
+// verify; who asks without a token is public:ID.
 bool is_of_audit_log(const std::string& name) {
     std::string plain = base::ascii_lower(name);
     plain.erase(std::remove(plain.begin(), plain.end(), ' '), plain.end());
     return plain.starts_with("local:") || plain.starts_with("upstream:") || plain.starts_with("public:") ||
-           plain == "verify" || plain.starts_with("verify:");
+           plain.starts_with(person_prefix) || plain == "verify" || plain.starts_with("verify:");
 }
 
 bool is_token_name(const std::string& name) {
@@ -81,7 +82,7 @@ base::Result<catalog::TokenRow> make_token_row(const TokenWish& wish,
         return wire::fail(
             "token.name",
             "A token's name must be one line of 1 to 120 characters, and none that the audit log uses: "
-            "local:, upstream:, public:, verify",
+            "local:, upstream:, public:, login:, verify",
             wish.name, "say who or what uses it");
     if (wish.indexes.empty())
         return wire::fail("token.no_index", "A token needs the indexes it is for", {},

@@ -9,6 +9,7 @@
 #include "lib/base/text/text.hpp"
 #include "lib/io/log.hpp"
 #include "registry/access/limits.hpp"
+#include "registry/access/person.hpp"
 #include "registry/lifecycle/action.hpp"
 
 namespace wheelyard::registry {
@@ -135,6 +136,12 @@ base::Result<TokenVerifier::Snapshot> TokenVerifier::current() {
 }
 
 wire::Answered<void> TokenVerifier::check_row(const catalog::TokenRow& token) const {
+    if (is_person(token.name) && (token.revoked || token.expires <= clock_.now())) {
+        const base::UnixMicros end = token.revoked ? token.revoked_at : token.expires;
+        return wire::refuse("auth.login_ended", "This log-in has ended",
+                            "This log-in ended at " + base::render_rfc3339(end) + ".", {},
+                            "log in again, at /api/v1/login/ of this registry");
+    }
     if (token.revoked)
         return refuse_token("This token has been revoked.", "ask an administrator for a new one");
     if (token.expires != 0 && token.expires <= clock_.now())

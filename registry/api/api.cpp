@@ -8,10 +8,12 @@
 #include "lib/io/json.hpp"
 #include "lib/io/log.hpp"
 #include "lib/wheel/name.hpp"
+#include "registry/access/person.hpp"
 #include "registry/api/access_api.hpp"
 #include "registry/api/build_api.hpp"
 #include "registry/api/file_list.hpp"
 #include "registry/api/limits.hpp"
+#include "registry/api/login_api.hpp"
 #include "registry/api/provenance.hpp"
 #include "registry/api/query.hpp"
 #include "registry/api/readers.hpp"
@@ -115,6 +117,8 @@ wire::Problem problem_of_change(const base::Error& error) {
 }
 
 wire::Answered<http::Admission> Api::admit(const http::ApiRequest& head) {
+    // Programs send what ~/.netrc has, and who logs in again has a token that ended.
+    if (LoginApi::handles(head.operation)) return http::Admission{};
     if (head.authorization.empty() && is_open_to_strangers(head.operation)) return http::Admission{};
     const auto token = parts_.tokens.verify(head.authorization);
     if (!token) return tl::unexpected(token.error());
@@ -150,6 +154,8 @@ wire::Answered<http::ApiReply> Api::answer_now(const http::ApiRequest& request) 
             .answer(request);
     if (TokenApi::handles(request.operation))
         return TokenApi({parts_.config, parts_.tokens, parts_.writer, parts_.clock}).answer(request);
+    if (parts_.logins != nullptr && LoginApi::handles(request.operation))
+        return LoginApi({parts_.config, *parts_.logins, parts_.writer, parts_.clock}).answer(request);
     if (parts_.sites != nullptr && SiteApi::handles(request.operation))
         return SiteApi({parts_.config, parts_.tokens, *parts_.sites, parts_.clock}).answer(request);
     if (parts_.tasks != nullptr && RequestApi::handles(request.operation))
@@ -206,7 +212,7 @@ wire::Answered<void> Api::check_promotion(const Action& action, const catalog::T
             return tl::unexpected(problem_of_change(taken.error()));
         const auto row = parts_.writer.find_file(action.index, filename);
         if (!row) return tl::unexpected(problem_of_change(row.error()));
-        if (*row && (*row)->uploaded_by == token.name)
+        if (*row && is_same_actor((*row)->uploaded_by, token.name))
             return refuse("lifecycle.own_file", "The uploader of a file cannot promote it", token.name,
                           "promote it with another token");
     }

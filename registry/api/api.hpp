@@ -9,6 +9,7 @@
 #include "lib/base/clock.hpp"
 #include "registry/access/tokens.hpp"
 #include "registry/api/index_api.hpp"
+#include "registry/api/logins.hpp"
 #include "registry/api/site_reports.hpp"
 #include "registry/blobs/store.hpp"
 #include "registry/commit/publishing.hpp"
@@ -33,6 +34,7 @@ struct ApiParts {
     tasks::BuildStore* builds = nullptr;  // null: builds are not kept
     SiteReports* sites = nullptr;         // null: sites cannot report
     IndexService* indexes = nullptr;      // null: indexes cannot be changed
+    Logins* logins = nullptr;             // null: nobody logs in
 };
 
 class Api final : public http::ApiService {

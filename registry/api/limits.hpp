@@ -18,6 +18,13 @@ inline constexpr std::size_t max_events_returned = 1'000;
 inline constexpr std::int64_t max_events_looked_at = 100'000;
 inline constexpr std::size_t max_filter_bytes = 200;  // of one part of the filter
 
+// Log-ins of people.
+inline constexpr int max_running_logins =
+    2;  // at a provider; each may hold one of the pool's threads for seconds
+inline constexpr std::size_t min_login_secret = 32;  // characters of whoever begins a log-in
+inline constexpr std::size_t max_login_secret = 128;
+inline constexpr std::size_t max_client_secret_bytes = 4 * 1024;
+
 // Files in one reply of the list of an index's files.
 inline constexpr std::size_t max_files_returned = 1'000;
 

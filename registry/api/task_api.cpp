@@ -9,6 +9,7 @@
 #include "lib/io/log.hpp"
 #include "lib/wheel/filename.hpp"
 #include "lib/wire/task.hpp"
+#include "registry/access/person.hpp"
 #include "registry/api/limits.hpp"
 #include "registry/api/query.hpp"
 #include "registry/api/readers.hpp"
@@ -296,7 +297,7 @@ wire::Answered<wire::TaskWish> TaskApi::with_source(const http::ApiRequest& requ
 
 wire::Answered<wire::Task> TaskApi::task_to_approve(const http::ApiRequest& request, const Identity& token) {
     auto task = task_for(request, token, approve_action);
-    if (!task || task->asked_by != token.name) return task;
+    if (!task || !is_same_actor(task->asked_by, token.name)) return task;
     return refuse("task.own_request", "Another identity must approve what this one asked for", task->id,
                   "use a token of another name");
 }
@@ -352,6 +353,11 @@ TaskApi::Reply TaskApi::show(const http::ApiRequest& request, const Identity& to
 TaskApi::Reply TaskApi::cancel(const http::ApiRequest& request, const Identity& token) {
     auto task = task_for(request, token, task_action);
     if (!task) return tl::unexpected(std::move(task.error()));
+    // People cancel what they asked for; whoever approves tasks may cancel those of others.
+    const bool is_own = !is_person(token.name) || is_same_actor(task->asked_by, token.name);
+    if (!is_own && !allows(token, task->wish.index, task->wish.package, approve_action))
+        return refuse("auth.scope_refused", "Somebody else asked for this wheel", task->id,
+                      "ask them, or somebody with the action `approve`");
     lifecycle::Action change;
     if (const auto read = lifecycle::read_body(request.body, change); !read)
         return fail(request, token, read.error());

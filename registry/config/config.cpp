@@ -129,6 +129,7 @@ base::Result<RegistryConfig> read_document(io::TomlDocument document, const std:
         store.integer_or("scrub_mib_per_s", default_scrub_mib_per_s, 0, max_scrub_mib_per_s);
     read_tasks(root.table_or_empty("tasks"), config.tasks);
     config.notify_command = root.table_or_empty("notify").string_or("command", "");
+    config.identities = read_identities(root, config.server.public_url);
     read_index_tables(root, config);
     WHEELYARD_TRY(document.finish());
     return config;

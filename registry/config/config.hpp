@@ -15,6 +15,7 @@
 #include "lib/notify/notify.hpp"
 #include "registry/blobs/disk_room.hpp"
 #include "registry/blobs/place.hpp"
+#include "registry/config/identity_config.hpp"
 #include "registry/config/limits.hpp"
 #include "registry/config/node_config.hpp"
 #include "registry/config/pages_config.hpp"
@@ -72,7 +73,8 @@ struct RegistryConfig {
     StoresConfig stores = {};                                // [stores]
     NodeConfig node = {};                                    // [node]
     tasks::TaskRules tasks;
-    std::string notify_command = {};  // for /bin/sh; empty: nobody is told
+    std::vector<IdentityConfig> identities = {};  // [[identity]]
+    std::string notify_command = {};              // for /bin/sh; empty: nobody is told
     std::vector<IndexConfig> indexes;
     io::Json index_tables;       // `indexes` as they were written: an array of [[index]] tables
     std::filesystem::path file;  // relative paths of `index_tables` are relative to its folder

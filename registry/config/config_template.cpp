@@ -75,6 +75,29 @@ directory = "data"
 [notify]
 # command = ""              # for /bin/sh; gets each notice as JSON on standard input
 
+# People log in by a provider of OpenID Connect (Keycloak, GitLab, Entra ID …). See docs/how-to/log-in.md.
+# [[identity]]
+# name = "campus"
+# title = "University account"
+# issuer = "https://idp.example.org/realms/campus"
+# client_id = "wheelyard"
+# client_secret_file = "secrets/campus"   # without it the client is a public one
+# scopes = ["openid", "profile"]
+# groups_claim = "groups"
+# hosts = []                      # more hosts that the provider's addresses are on
+# reading_days = 7                # life of a token for reading and requests
+# publishing_minutes = 15         # life of a token for anything else
+# allow_private = false           # true: the provider has an address inside the site
+# allow_http = false              # true: also over http, for tests
+
+# What a group may do; of several rules that fit a person the first decides. `everyone = true` instead of `group`.
+# [[identity.allow]]
+# group = "/hpc"
+# everyone = false
+# indexes = ["*"]
+# projects = ["*"]
+# actions = ["read", "task"]
+
 # One [[index]] per cluster: pip installs from http://HOST:PORT/NAME/simple/
 [[index]]
 name = "main"

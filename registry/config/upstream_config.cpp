@@ -24,23 +24,6 @@ std::vector<std::string> read_globs(io::TomlTable& table, std::string_view key) 
     return globs;
 }
 
-// As base::Url has them: lower case, with the port if one is written.
-std::set<std::string> read_hosts(io::TomlTable& table, std::string_view key) {
-    std::set<std::string> hosts;
-    for (const std::string& text : table.strings_or(key, {})) {
-        const auto url = base::parse_url("https://" + text + "/");
-        const std::string place =
-            url ? url->host + (url->port.empty() ? "" : ":" + url->port) : std::string();
-        if (place.empty() || place != base::ascii_lower(text))
-            table.report(key, "`" + text +
-                                  "` is not the name of a host, such as \"files.example.org\" or "
-                                  "\"files.example.org:8443\"");
-        else
-            hosts.insert(place);
-    }
-    return hosts;
-}
-
 std::string port_of(const base::Url& url) {
     if (!url.port.empty()) return url.port;
     return url.scheme == "https" ? "443" : "80";
@@ -89,6 +72,22 @@ UpstreamConfig read_upstream(io::TomlTable& table, const std::string& index_name
 }
 
 }  // namespace
+
+std::set<std::string> read_hosts(io::TomlTable& table, std::string_view key) {
+    std::set<std::string> hosts;
+    for (const std::string& text : table.strings_or(key, {})) {
+        const auto url = base::parse_url("https://" + text + "/");
+        const std::string place =
+            url ? url->host + (url->port.empty() ? "" : ":" + url->port) : std::string();
+        if (place.empty() || place != base::ascii_lower(text))
+            table.report(key, "`" + text +
+                                  "` is not the name of a host, such as \"files.example.org\" or "
+                                  "\"files.example.org:8443\"");
+        else
+            hosts.insert(place);
+    }
+    return hosts;
+}
 
 std::vector<UpstreamConfig> read_upstreams(io::TomlTable& index, const std::string& index_name) {
     std::vector<UpstreamConfig> upstreams;

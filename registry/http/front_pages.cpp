@@ -92,6 +92,14 @@ std::string render_operators_page(const page::Farm& farm, std::string_view root)
     return page::render_page(frame, page::named_template("operators.html").render({}));
 }
 
+std::string render_login_page(const page::Farm& farm, std::string_view root) {
+    page::Frame frame = server_frame(farm, root, "Log in");
+    frame.scripts = {"common.js", "login.js"};
+    frame.data_root = root;
+    frame.referrer = "no-referrer";
+    return page::render_page(frame, page::named_template("login.html").render({}));
+}
+
 std::string render_missing_project_page(const page::Farm& farm, std::string_view root, std::string_view index,
                                         std::string_view project) {
     ShownMissingProject shown{

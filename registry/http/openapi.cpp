@@ -49,6 +49,10 @@ constexpr std::array inputs{
     Input{"createToken", "", "wheelyard.token_request/1",
           "name indexes:array projects:array? actions:array? expires?"},
     Input{"revokeToken", "", change, "reason?"},
+    Input{"beginLogin", "", "wheelyard.login/1", "secret purpose?"},
+    Input{"finishLogin", "", "wheelyard.login/1", "code state iss? secret"},
+    Input{"beginDeviceLogin", "", "wheelyard.login/1", "secret"},
+    Input{"pollDeviceLogin", "", "wheelyard.login/1", "state secret"},
     Input{"reportSite", "", "wheelyard.site/1",
           "site index time program? next_tick? cut:boolean? pythons:array? nodes:array? cells:array? "
           "attempts:array? failures:array? held_queues:array?"},

@@ -282,7 +282,7 @@ Answered<Route> parse_api(const Path& path, const Split& split) {
         if (!operation.path.starts_with(api_root)) continue;
         auto parameters = match_path(operation.path, path);
         if (!parameters) continue;
-        Route route{RouteKind::api};
+        Route route{operation.id.starts_with("showLogin") ? RouteKind::login : RouteKind::api};
         route.api_path = operation.path;
         route.parameters = std::move(*parameters);
         route.query = split.query;
@@ -373,9 +373,9 @@ const Operation* find_operation(std::string_view method, std::string_view api_pa
 
 std::string_view name_of(RouteKind kind) {
     static constexpr std::array<std::string_view, route_kinds> names{
-        "front", "health", "readiness", "metrics",        "openapi",  "operators", "api",
-        "index", "root",   "page",      "file",           "web_page", "asset",     "listing",
-        "pypi",  "upload", "resumable", "resumable_part", "redirect"};
+        "front",   "health", "readiness", "metrics",   "openapi",        "operators", "login",
+        "api",     "index",  "root",      "page",      "file",           "web_page",  "asset",
+        "listing", "pypi",   "upload",    "resumable", "resumable_part", "redirect"};
     return names[static_cast<std::size_t>(kind)];
 }
 

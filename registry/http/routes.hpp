@@ -41,6 +41,7 @@ enum class RouteKind {
     metrics,
     openapi,
     operators,  // the page for operators, whose script uses the API
+    login,      // the pages on which people log in, likewise
     api,
     index_front,
     root_page,

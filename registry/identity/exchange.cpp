@@ -26,23 +26,25 @@ std::string word_of(const io::Json& answer) {
 base::Result<io::Json> read_answer(const Answer& answer) {
     auto json = io::parse_strict_json(answer.body, {.bytes = max_document_bytes, .depth = max_answer_depth});
     if (json && json->as_object() != nullptr) return *std::move(json);
-    return base::fail_for_now("login.answer", "The provider's answer cannot be read",
+    return base::fail_for_now("provider.answer", "The provider's answer cannot be read",
                               "status " + std::to_string(answer.status), "see the provider's log");
 }
 
 tl::unexpected<base::Error> refuse_answer(const Answer& answer, const io::Json& json) {
     const std::string word = word_of(json);
     return base::fail_as(base::ErrorKind::refused, base::Recovery::never,
-                         {"login.code", "The provider refuses this log-in",
+                         {"provider.refused", "The provider refuses this log-in",
                           word.empty() ? "status " + std::to_string(answer.status) : word, "log in again"});
 }
 
 base::Result<std::string> id_token_of(const io::Json& json) {
     std::string token = json.string_or("id_token", "");
     if (!token.empty()) return token;
-    return base::fail_as(
-        base::ErrorKind::refused, base::Recovery::person,
-        {"login.answer", "The provider's answer has no ID token", {}, "the client needs the scope `openid`"});
+    return base::fail_as(base::ErrorKind::refused, base::Recovery::person,
+                         {"provider.answer",
+                          "The provider's answer has no ID token",
+                          {},
+                          "the client needs the scope `openid`"});
 }
 
 }  // namespace
@@ -96,7 +98,7 @@ base::Result<DeviceCode> begin_device(const Endpoints& endpoints, const Client& 
                                       const std::string& verifier, const Post& post) {
     if (endpoints.device.empty())
         return base::fail_as(base::ErrorKind::unsupported, base::Recovery::person,
-                             {"login.no_device",
+                             {"provider.no_device",
                               "The provider has no log-in by device code",
                               {},
                               "log in with a browser, at /api/v1/login/ of the registry"});
@@ -115,7 +117,7 @@ base::Result<DeviceCode> begin_device(const Endpoints& endpoints, const Client& 
         .interval_s = std::clamp<std::int64_t>(json.int_or("interval", default_poll_s), 1, max_poll_s),
         .life_s = std::clamp<std::int64_t>(json.int_or("expires_in", waiting_life_s), 1, waiting_life_s)};
     if (!code.device.empty() && !code.user.empty() && !code.url.empty()) return code;
-    return base::fail_for_now("login.answer", "The provider's answer has no device code");
+    return base::fail_for_now("provider.answer", "The provider's answer has no device code");
 }
 
 base::Result<DevicePoll> poll_device(const Endpoints& endpoints, const Client& client,

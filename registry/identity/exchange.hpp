@@ -47,8 +47,8 @@ struct Begin {
 [[nodiscard]] std::string authorization_url(const Endpoints& endpoints, const Client& client,
                                             const Begin& begin);
 
-// The ID token for a code. Errors: those of `post`; "login.code" where the provider refuses, with its own word for it;
-// "login.answer" where its answer has no ID token.
+// The ID token for a code. Errors: those of `post`; "provider.refused" where the provider refuses, with its own word for it;
+// "provider.answer" where its answer has no ID token.
 [[nodiscard]] base::Result<std::string> exchange_code(const Endpoints& endpoints, const Client& client,
                                                       const std::string& code, const std::string& verifier,
                                                       const Post& post);

@@ -20,6 +20,7 @@
 #include "registry/access/local_actor.hpp"
 #include "registry/access/tokens.hpp"
 #include "registry/api/api.hpp"
+#include "registry/api/logins.hpp"
 #include "registry/api/readers.hpp"
 #include "registry/api/task_api.hpp"
 #include "registry/catalog/catalog.hpp"
@@ -27,6 +28,7 @@
 #include "registry/config/index_changes.hpp"
 #include "registry/config/index_rules.hpp"
 #include "registry/database/store.hpp"
+#include "registry/identity/transport.hpp"
 #include "registry/imports/import_folder.hpp"
 #include "registry/indexes/index_apply.hpp"
 #include "registry/indexes/index_moves.hpp"
@@ -234,6 +236,7 @@ base::Status announce(const http::Server& server, const RegistryConfig& config,
     return {};
 }
 
+constexpr std::int64_t login_pause_ms = 500;      // until a provider that is wanted is asked
 constexpr std::int64_t reports_pause_ms = 2'000;  // sites report every few minutes
 constexpr std::int64_t unfinished_pause_ms = 6LL * 3600 * 1000;
 
@@ -255,6 +258,11 @@ void drain(int signal, http::Server& server, Upstreams& upstreams, LastUsed& las
     if (const auto saved = last_used.save(clock.now()); !saved)
         io::log_warn("upstream.last_used_not_saved", {{"error", saved.error().text()}});
     io::log_info("serve.stopped");
+}
+
+Logins::Network network_of_provider(const identity::ProviderRules& rules) {
+    return {identity::fetch_over_network(rules.allow_private),
+            identity::post_over_network(rules.allow_private)};
 }
 
 // A build that is not noted is noted with the next report, unless it has ended meanwhile.
@@ -333,6 +341,8 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
                         .clock = clock,
                         .decided_by = decided_by(start.list)});
     WHEELYARD_TRY(remove_requests(config.store));
+    Logins logins(config, clock, network_of_provider);
+    const BackgroundTask providers(0, login_pause_ms, [&logins](base::Clock&) { logins.fetch_due(); });
     Api api({.config = live,
              .store = store,
              .blobs = *blobs,
@@ -343,7 +353,8 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
              .tasks = tasks.get(),
              .builds = builds.get(),
              .sites = &sites,
-             .indexes = &indexes});
+             .indexes = &indexes,
+             .logins = &logins});
     WHEELYARD_ASSIGN(const auto resumable,
                      Resumable::open(config.store / "resumable", room, uploads, *tokens, clock));
     const Upkeep upkeep(live, writer, *tasks);

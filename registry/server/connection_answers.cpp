@@ -170,6 +170,11 @@ Reply Connection::answer_route(const RequestHead& head, const Route& route) {
             return reply_json(200, render_openapi());
         case RouteKind::operators:
             return reply_html(render_operators_page(shared_.settings.farm, root_from(head)));
+        case RouteKind::login: {
+            Reply reply = reply_html(render_login_page(shared_.settings.farm, root_from(head)));
+            reply.add("Referrer-Policy", "no-referrer");  // the address has a code
+            return reply;
+        }
         case RouteKind::index_front:
             if (wants_json(head.accept))
                 return reply_json(200, render_index_list({entry_of(route.index)}, base_url(head)));

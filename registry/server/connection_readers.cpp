@@ -44,6 +44,7 @@ ReadRequest read_request(const RequestHead& head, const Route& route) {
         case RouteKind::metrics:
         case RouteKind::openapi:
         case RouteKind::operators:
+        case RouteKind::login:
         case RouteKind::api:
         case RouteKind::root_page:
         case RouteKind::asset:

@@ -109,7 +109,7 @@ class PrivateIndexTest(FarmCase):
         upload = re.search(r"(?m)^Location: (\S+)", fields)[1]  # from the requested URL
         return {"index": HIDDEN, "project": PROJECT, "filename": self.wheel.name, "prefix": self.sha256[:2], "sha256": self.sha256,
                 "version": "1.0", "file": "tail.tsv", "token": self.reader[:15], "site": SITE, "task": task, "upload": upload,
-                "build": BUILD}
+                "build": BUILD, "identity": "campus"}
 
     def report(self) -> dict:
         return {"format": "wheelyard.site/1", "site": SITE, "index": HIDDEN, "time": "2026-01-01T00:00:00.000000Z",

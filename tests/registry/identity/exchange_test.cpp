@@ -83,13 +83,13 @@ TEST_CASE("a code is exchanged with its verifier and the same redirect") {
 
 TEST_CASE("a provider's refusal is told by its word, and never by its longer text") {
     CHECK(FakeProvider{400, R"({"error":"invalid_grant","error_description":"secret"})"}.code_of_exchange() ==
-          "login.code invalid_grant");
-    CHECK(FakeProvider{400, R"({"error":"<script>"})"}.code_of_exchange() == "login.code status 400");
-    CHECK(FakeProvider{200, R"({"access_token":"a"})"}.code_of_exchange() == "login.answer ");
-    CHECK(FakeProvider{502, "<html>"}.code_of_exchange() == "login.answer status 502");
-    CHECK(FakeProvider{302, ""}.code_of_exchange() == "login.answer status 302");
+          "provider.refused invalid_grant");
+    CHECK(FakeProvider{400, R"({"error":"<script>"})"}.code_of_exchange() == "provider.refused status 400");
+    CHECK(FakeProvider{200, R"({"access_token":"a"})"}.code_of_exchange() == "provider.answer ");
+    CHECK(FakeProvider{502, "<html>"}.code_of_exchange() == "provider.answer status 502");
+    CHECK(FakeProvider{302, ""}.code_of_exchange() == "provider.answer status 302");
     CHECK(FakeProvider{200, R"({"id_token":"a","id_token":"b"})"}.code_of_exchange() ==
-          "login.answer status 200");
+          "provider.answer status 200");
 }
 
 TEST_CASE("a device code is asked for with PKCE, and waits five seconds where the provider does not say") {
@@ -105,14 +105,16 @@ TEST_CASE("a device code is asked for with PKCE, and waits five seconds where th
     CHECK(code->complete_url.empty());
     Endpoints none = places;
     none.device.clear();
-    CHECK(identity::begin_device(none, we, "v", provider.post()).error().code == "login.no_device");
+    CHECK(identity::begin_device(none, we, "v", provider.post()).error().code == "provider.no_device");
 }
 
 TEST_CASE("the answers to a poll of RFC 8628") {
     CHECK(FakeProvider{400, R"({"error":"authorization_pending"})"}.said_to_poll() == "wait 0");
     CHECK(FakeProvider{400, R"({"error":"slow_down"})"}.said_to_poll() == "wait 5");
-    CHECK(FakeProvider{400, R"({"error":"access_denied"})"}.said_to_poll() == "login.code access_denied");
-    CHECK(FakeProvider{400, R"({"error":"expired_token"})"}.said_to_poll() == "login.code expired_token");
+    CHECK(FakeProvider{400, R"({"error":"access_denied"})"}.said_to_poll() ==
+          "provider.refused access_denied");
+    CHECK(FakeProvider{400, R"({"error":"expired_token"})"}.said_to_poll() ==
+          "provider.refused expired_token");
     FakeProvider done{200, R"({"id_token":"a.b.c"})"};
     CHECK(done.said_to_poll() == "token a.b.c");
     CHECK(done.sent.at("code_verifier") == "v");

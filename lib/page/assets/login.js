@@ -1,0 +1,73 @@
+// The page of log-ins: leaves for a provider with a secret that only this tab knows, comes back with a code, and gets a token
+// of the registry for it. The token stays in this tab (sessionStorage); there is no cookie.
+"use strict";
+(() => {
+  const list = document.getElementById("logins");
+  if (!list) return;
+  const answer = document.getElementById("login-answer"), done = document.getElementById("login-done");
+  const server = new URL(document.body.dataset.root, location.href), api = new URL("api/v1/login", server);
+  const token_key = "wheelyard-token", secret_key = "wheelyard-login", id_key = "wheelyard-login-id";
+  const format = "wheelyard.login/1";
+  const element = yard.element;
+  const say = (text, is_error) => yard.say(answer, text, is_error);
+  const send = (name, step, members) => fetch(new URL("login/" + encodeURIComponent(name) + "/" + step, api), {
+    method: "POST", credentials: "omit", cache: "no-store", redirect: "error",
+    headers: {Accept: "application/json", "Content-Type": "application/json"}, body: JSON.stringify({format, ...members}),
+  }).then(async reply => {
+    const told = await reply.json().catch(() => ({}));
+    if (reply.ok) return told;
+    throw new Error([told.detail || "The server answers " + reply.status + ".", told.value, told.advice].filter(Boolean).join(" – "));
+  });
+  const begin = (name, purpose) => {
+    const secret = [...crypto.getRandomValues(new Uint8Array(32))].map(byte => byte.toString(16).padStart(2, "0")).join("");
+    sessionStorage.setItem(secret_key, secret);
+    return send(name, "begin", {secret, purpose}).then(begun => location.assign(begun.url));
+  };
+  const days = seconds => seconds < 86400 ? Math.round(seconds / 60) + " minutes" : Math.round(seconds / 86400) + " days";
+  const show = () => fetch(api, {cache: "no-store", credentials: "omit"}).then(reply => reply.json()).then(({identities}) => {
+    list.replaceChildren(...identities.map(identity => {
+      const item = element("li", "", "row");
+      for (const [purpose, words] of [["read", "to read and to ask for wheels, for " + days(identity.reading_s)],
+                                      ["publish", "to change things, for " + days(identity.publishing_s)]]) {
+        const button = element("button", identity.title + ": " + words);
+        button.type = "button";
+        button.dataset.purpose = purpose;
+        button.addEventListener("click", () => begin(identity.name, purpose).catch(error => say(error.message, true)));
+        item.append(button, " ");
+      }
+      return item;
+    }));
+    if (identities.length === 0) say("Nobody can log in here: the operator has configured no provider. Ask for a token.");
+  });
+  const show_token = token => {
+    sessionStorage.setItem(token_key, token.token);
+    sessionStorage.setItem(id_key, token.id);
+    document.getElementById("login-scope").textContent = token.shown_name + " may " + token.actions.join(", ") + " in " +
+      token.indexes.join(", ") + (token.projects.includes("*") ? "" : ", projects " + token.projects.join(", ")) +
+      ", until " + token.expires.slice(0, 16).replace("T", " ") + " UTC. The other pages of this tab use it.";
+    done.hidden = false;
+    say("");
+  };
+  document.getElementById("logout").addEventListener("click", () =>
+    yard.call(new URL("api/v1/tokens/" + sessionStorage.getItem(id_key) + "/revoke", server), sessionStorage.getItem(token_key) ?? "",
+      {format: "wheelyard.change/1", reason: "logged out"}).then(() => {
+      for (const key of [token_key, id_key]) sessionStorage.removeItem(key);
+      done.hidden = true;
+      say("You are logged out.");
+    }).catch(error => say(error.message, true)));
+
+  // Back from the provider: what it says leaves the address before anything else happens.
+  const said = new URLSearchParams(location.search), secret = sessionStorage.getItem(secret_key) ?? "";
+  const name = decodeURIComponent(location.pathname.split("/").at(-2));
+  if (said.has("state") || said.has("error")) {
+    sessionStorage.removeItem(secret_key);
+    history.replaceState(null, "", location.pathname);
+  }
+  if (said.has("error")) say("The provider refuses: " + said.get("error").slice(0, 60), true);
+  else if (said.has("state")) {
+    say("Logging in …");
+    send(name, "finish", {code: said.get("code") ?? "", state: said.get("state"), iss: said.get("iss") ?? "", secret})
+      .then(show_token).catch(error => say(error.message, true));
+  }
+  show().catch(error => say(error.message, true));
+})();

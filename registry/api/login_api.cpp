@@ -1,0 +1,389 @@
+#include "registry/api/login_api.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "lib/base/digest/digest.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/text/text.hpp"
+#include "lib/io/json.hpp"
+#include "lib/io/log.hpp"
+#include "registry/access/limits.hpp"
+#include "registry/access/person.hpp"
+#include "registry/access/token_rules.hpp"
+#include "registry/access/tokens.hpp"
+#include "registry/api/api.hpp"
+#include "registry/api/limits.hpp"
+#include "registry/identity/limits.hpp"
+#include "registry/intake/refusal.hpp"
+
+namespace wheelyard::registry {
+namespace {
+
+using identity::Purpose;
+
+constexpr std::string_view list_logins_operation = "listLogins";
+constexpr std::string_view begin_login_operation = "beginLogin";
+constexpr std::string_view finish_login_operation = "finishLogin";
+constexpr std::string_view begin_device_operation = "beginDeviceLogin";
+constexpr std::string_view poll_device_operation = "pollDeviceLogin";
+constexpr std::string_view login_format = "wheelyard.login/1";
+constexpr base::UnixMicros second = 1'000'000;
+
+tl::unexpected<wire::Problem> refuse_body(std::string detail, std::string value = {}) {
+    return wire::refuse("login.body", "The request of a log-in has another form", std::move(detail),
+                        std::move(value), "see docs/reference/api.md");
+}
+
+// The members of a request: texts that are short enough to be looked up.
+wire::Answered<io::Json> read_request(const http::ApiRequest& request) {
+    auto json = io::parse_json(request.body);
+    if (!json || json->as_object() == nullptr) return refuse_body("The body is not a JSON object.");
+    if (const std::string format = json->string_or("format", ""); format != login_format)
+        return refuse_body("The body's format is not " + std::string(login_format) + ".",
+                           format.substr(0, 100));
+    for (const auto& [name, value] : *json->as_object()) {
+        if (value.as_string() == nullptr || value.as_string()->size() > identity::max_code_bytes)
+            return refuse_body("A member is no text, or too long.", name.substr(0, 100));
+    }
+    return *std::move(json);
+}
+
+std::optional<std::string> secret_of(const io::Json& json) {
+    std::string secret = json.string_or("secret", "");
+    if (secret.size() < min_login_secret || secret.size() > max_login_secret) return std::nullopt;
+    return secret;
+}
+
+tl::unexpected<wire::Problem> refuse_secret() {
+    return refuse_body("`secret` must be 32 to 128 random characters.");
+}
+
+std::optional<Purpose> purpose_of(const io::Json& json) {
+    const std::string word = json.string_or("purpose", "read");
+    if (word == "read") return Purpose::read;
+    if (word == "publish") return Purpose::publish;
+    return std::nullopt;
+}
+
+tl::unexpected<wire::Problem> refuse_provider(const http::ApiRequest& request, const Logins::Known& known,
+                                              const base::Error& error) {
+    io::log_warn("login.provider_failed",
+                 {{"request", request.request_id}, {"identity", known.config.name}, {"error", error.text()}});
+    return wire::refuse(
+        "login.provider", "The provider of log-ins cannot be used now",
+        "The provider of this log-in does not answer as it should; the registry's log has the reason.",
+        known.config.shown(), "try again in a minute");
+}
+
+tl::unexpected<wire::Problem> refuse_login(const http::ApiRequest& request, const Logins::Known& known,
+                                           const base::Error& error) {
+    io::log_warn("login.refused",
+                 {{"request", request.request_id}, {"identity", known.config.name}, {"error", error.text()}});
+    return wire::refuse(
+        "login.refused", "This log-in is refused", error.sentence + ".", error.value,
+        error.advice.empty() ? "log in again; if it stays so, ask the administrator" : error.advice);
+}
+
+tl::unexpected<wire::Problem> refuse_waiting(const base::Error& error) {
+    if (error.kind == base::ErrorKind::missing)
+        return wire::refuse("login.state", "This log-in cannot be continued", error.sentence + ".", {},
+                            error.advice);
+    if (error.kind == base::ErrorKind::refused)
+        return wire::refuse("login.another_browser", "Another browser began this log-in",
+                            error.sentence + ".", {}, error.advice);
+    return wire::refuse("login.busy", "Too many log-ins at once", error.sentence + ".", error.value,
+                        error.advice);
+}
+
+wire::Problem busy() {
+    return wire::make_problem("login.busy", "Too many log-ins at once",
+                              "As many log-ins are being finished as the registry does at once.", {},
+                              "try again in a few seconds");
+}
+
+// Of the requests to providers that may run at once.
+class Running {
+  public:
+    explicit Running(std::atomic<int>& count) : count_(count), is_in_(++count_ <= max_running_logins) {}
+    ~Running() { --count_; }
+    Running(const Running&) = delete;
+    Running& operator=(const Running&) = delete;
+    [[nodiscard]] bool is_in() const { return is_in_; }
+
+  private:
+    std::atomic<int>& count_;
+    const bool is_in_;
+};
+
+base::Result<identity::Client> client_of(const Logins& logins, const Logins::Known& known) {
+    identity::Client client{.id = known.config.provider.client_id,
+                            .secret = {},
+                            .redirect = logins.redirect_of(known),
+                            .scopes = known.config.scopes};
+    if (known.config.client_secret_file.empty()) return client;
+    WHEELYARD_ASSIGN(const std::string secret,
+                     base::read_file(known.config.client_secret_file, max_client_secret_bytes));
+    client.secret = std::string(base::trim(secret));
+    return client;
+}
+
+}  // namespace
+
+bool LoginApi::handles(std::string_view operation) {
+    return operation == list_logins_operation || operation == begin_login_operation ||
+           operation == finish_login_operation || operation == begin_device_operation ||
+           operation == poll_device_operation;
+}
+
+LoginApi::Reply LoginApi::answer(const http::ApiRequest& request) {
+    if (request.operation == list_logins_operation) return list();
+    const Logins::Known* known = parts_.logins.find(parameter(request, "identity"));
+    if (known == nullptr)
+        return wire::refuse("login.unknown", "There is no log-in of this name",
+                            "The configuration has no [[identity]] of this name.",
+                            parameter(request, "identity").substr(0, max_token_name),
+                            "GET /api/v1/login lists them; without one, ask an administrator for a token");
+    if (request.operation == begin_login_operation) return begin(request, *known);
+    if (request.operation == finish_login_operation) return finish(request, *known);
+    if (request.operation == begin_device_operation) return begin_device(request, *known);
+    return poll_device(request, *known);
+}
+
+LoginApi::Reply LoginApi::list() const {
+    io::Json rows = io::Json::array();
+    for (const Logins::Known& known : parts_.logins.all()) {
+        const auto described = known.provider->now();
+        rows.push(io::Json::object(
+            {{"name", known.config.name},
+             {"title", known.config.shown()},
+             {"is_ready", described != nullptr},
+             {"has_device_code", described != nullptr && !described->endpoints.device.empty()},
+             {"reading_s", known.config.reading_s},
+             {"publishing_s", known.config.publishing_s}}));
+    }
+    return http::ApiReply{
+        .json =
+            io::Json::object({{"format", "wheelyard.logins/1"}, {"identities", std::move(rows)}}).render()};
+}
+
+LoginApi::Reply LoginApi::begin(const http::ApiRequest& request, const Logins::Known& known) {
+    const auto json = read_request(request);
+    if (!json) return tl::unexpected(json.error());
+    const auto secret = secret_of(*json);
+    const auto purpose = purpose_of(*json);
+    if (!secret) return refuse_secret();
+    if (!purpose) return refuse_body("`purpose` is read or publish.");
+    const auto described = known.provider->now();
+    if (described == nullptr)
+        return refuse_provider(request, known, {"provider.unknown", "nothing was fetched yet"});
+    const auto client = client_of(parts_.logins, known);
+    if (!client) return refuse_provider(request, known, client.error());
+    const identity::Begin begun{identity::random_text(), identity::random_text(), identity::random_text()};
+    const base::UnixMicros now = parts_.clock.now();
+    identity::Waiting waiting{.provider = known.config.name,
+                              .purpose = *purpose,
+                              .secret_sha256 = base::sha256_hex(*secret),
+                              .client = request.client,
+                              .verifier = begun.verifier,
+                              .nonce = begun.nonce,
+                              .until = now + identity::waiting_life_s * second};
+    if (const auto added = parts_.logins.waiting().add(begun.state, std::move(waiting), now); !added)
+        return refuse_waiting(added.error());
+    return http::ApiReply{
+        .json = io::Json::object({{"format", "wheelyard.login_begun/1"},
+                                  {"url", identity::authorization_url(described->endpoints, *client, begun)},
+                                  {"until", base::render_rfc3339(now + identity::waiting_life_s * second)}})
+                    .render()};
+}
+
+LoginApi::Reply LoginApi::finish(const http::ApiRequest& request, const Logins::Known& known) {
+    const auto json = read_request(request);
+    if (!json) return tl::unexpected(json.error());
+    const Running running(parts_.logins.running());
+    if (!running.is_in()) return tl::unexpected(busy());
+    const auto waiting = parts_.logins.waiting().take(json->string_or("state", ""),
+                                                      json->string_or("secret", ""), parts_.clock.now());
+    if (!waiting) return refuse_waiting(waiting.error());
+    const auto described = known.provider->now();
+    const std::string issuer = json->string_or("iss", "");
+    const bool is_mixed_up = waiting->provider != known.config.name || waiting->nonce.empty() ||
+                             (!issuer.empty() && issuer != known.config.provider.issuer) ||
+                             (issuer.empty() && described != nullptr && described->endpoints.names_itself);
+    if (is_mixed_up)
+        return wire::refuse("login.issuer", "The answer is of another provider",
+                            "The log-in began at one provider and came back from another.",
+                            known.config.shown(), "log in again; if it stays so, tell the administrator");
+    if (described == nullptr)
+        return refuse_provider(request, known, {"provider.unknown", "nothing was fetched yet"});
+    const auto client = client_of(parts_.logins, known);
+    if (!client) return refuse_provider(request, known, client.error());
+    const auto token = identity::exchange_code(described->endpoints, *client, json->string_or("code", ""),
+                                               waiting->verifier, known.post);
+    if (!token && token.error().kind == base::ErrorKind::refused)
+        return refuse_login(request, known, token.error());
+    if (!token) return refuse_provider(request, known, token.error());
+    const auto claims = verify(request, known, *token, waiting->nonce);
+    if (!claims) return tl::unexpected(claims.error());
+    return admit(request, known, *claims, waiting->purpose);
+}
+
+LoginApi::Reply LoginApi::begin_device(const http::ApiRequest& request, const Logins::Known& known) {
+    const auto json = read_request(request);
+    if (!json) return tl::unexpected(json.error());
+    const auto secret = secret_of(*json);
+    if (!secret) return refuse_secret();
+    const Running running(parts_.logins.running());
+    if (!running.is_in()) return tl::unexpected(busy());
+    const auto described = known.provider->now();
+    if (described == nullptr)
+        return refuse_provider(request, known, {"provider.unknown", "nothing was fetched yet"});
+    const auto client = client_of(parts_.logins, known);
+    if (!client) return refuse_provider(request, known, client.error());
+    if (described->endpoints.device.empty())
+        return wire::refuse("login.no_device", "The provider has no log-in by device code",
+                            "The provider of this log-in takes only browsers.", known.config.shown(),
+                            "log in with a browser: " + parts_.logins.page());
+    const std::string verifier = identity::random_text();
+    const auto code = identity::begin_device(described->endpoints, *client, verifier, known.post);
+    if (!code && code.error().kind == base::ErrorKind::refused)
+        return refuse_login(request, known, code.error());
+    if (!code) return refuse_provider(request, known, code.error());
+    const base::UnixMicros now = parts_.clock.now();
+    const std::string key = identity::random_text();
+    identity::Waiting waiting{.provider = known.config.name,
+                              .purpose = Purpose::read,
+                              .secret_sha256 = base::sha256_hex(*secret),
+                              .client = request.client,
+                              .verifier = verifier,
+                              .device = code->device,
+                              .interval_s = code->interval_s,
+                              .asked = now,
+                              .until = now + code->life_s * second};
+    if (const auto added = parts_.logins.waiting().add(key, std::move(waiting), now); !added)
+        return refuse_waiting(added.error());
+    return http::ApiReply{.json =
+                              io::Json::object({{"format", "wheelyard.device_login/1"},
+                                                {"state", key},
+                                                {"user_code", code->user},
+                                                {"url", code->url},
+                                                {"complete_url", code->complete_url},
+                                                {"interval_s", code->interval_s},
+                                                {"until", base::render_rfc3339(now + code->life_s * second)}})
+                                  .render()};
+}
+
+LoginApi::Reply LoginApi::poll_device(const http::ApiRequest& request, const Logins::Known& known) {
+    const auto json = read_request(request);
+    if (!json) return tl::unexpected(json.error());
+    const Running running(parts_.logins.running());
+    if (!running.is_in()) return tl::unexpected(busy());
+    const std::string key = json->string_or("state", "");
+    auto waiting = parts_.logins.waiting().take(key, json->string_or("secret", ""), parts_.clock.now());
+    if (!waiting) return refuse_waiting(waiting.error());
+    const auto described = known.provider->now();
+    if (waiting->provider != known.config.name || waiting->device.empty() || described == nullptr)
+        return wire::refuse("login.state", "This log-in cannot be continued", "It was begun in another way.",
+                            {}, "log in again");
+    const auto wait_on = [&]() -> Reply {
+        const std::int64_t pause_s = waiting->interval_s;
+        if (const auto kept = parts_.logins.waiting().add(key, *std::move(waiting), parts_.clock.now());
+            !kept)
+            return refuse_waiting(kept.error());
+        return http::ApiReply{.json = io::Json::object({{"format", "wheelyard.device_login/1"},
+                                                        {"state", key},
+                                                        {"is_pending", true},
+                                                        {"interval_s", pause_s}})
+                                          .render()};
+    };
+    const base::UnixMicros now = parts_.clock.now();
+    if (now - waiting->asked < waiting->interval_s * second)
+        return wait_on();  // the provider would slow us down
+    waiting->asked = now;
+    const auto client = client_of(parts_.logins, known);
+    if (!client) return refuse_provider(request, known, client.error());
+    const auto poll =
+        identity::poll_device(described->endpoints, *client, waiting->device, waiting->verifier, known.post);
+    if (!poll && poll.error().kind == base::ErrorKind::refused)
+        return refuse_login(request, known, poll.error());
+    if (!poll) {
+        io::log_warn("login.provider_failed",
+                     {{"identity", known.config.name}, {"error", poll.error().text()}});
+        return wait_on();  // one answer that is lost ends no log-in
+    }
+    if (poll->id_token.empty()) {
+        waiting->interval_s = std::min(waiting->interval_s + poll->longer_by_s, identity::max_poll_s);
+        return wait_on();
+    }
+    const auto claims = verify(request, known, poll->id_token, std::nullopt);
+    if (!claims) return tl::unexpected(claims.error());
+    return admit(request, known, *claims, waiting->purpose);
+}
+
+wire::Answered<identity::Claims> LoginApi::verify(const http::ApiRequest& request, const Logins::Known& known,
+                                                  const std::string& token,
+                                                  const std::optional<std::string>& nonce) const {
+    auto claims = known.provider->verify(token, nonce, identity::fetch_timeout_ms);
+    if (claims) return *std::move(claims);
+    if (claims.error().may_pass()) return refuse_provider(request, known, claims.error());
+    return refuse_login(request, known, claims.error());
+}
+
+LoginApi::Reply LoginApi::admit(const http::ApiRequest& request, const Logins::Known& known,
+                                const identity::Claims& claims, Purpose purpose) {
+    const AllowRule scope = scope_of(known.config.allow, claims.groups(known.config.groups_claim), purpose,
+                                     parts_.config.index_names());
+    if (scope.actions.empty())
+        return wire::refuse(
+            "login.no_rights", "This log-in permits nothing here",
+            "The provider knows you, but none of your groups may do anything here" +
+                std::string(purpose == Purpose::read ? " without a log-in for changes." : "."),
+            claims.shown_name(), "ask the administrator which group you need");
+    const TokenText text = make_token_text();
+    const base::UnixMicros now = parts_.clock.now();
+    const std::int64_t life_s = purpose == Purpose::read ? known.config.reading_s : known.config.publishing_s;
+    const catalog::TokenRow row{
+        .id = text.id,
+        .secret_sha256 = hash_token_secret(text.secret),
+        .name = person_name(known.config.name, claims.issuer, claims.subject, claims.shown_name()),
+        .indexes = scope.indexes,
+        .projects = scope.projects,
+        .actions = scope.actions,
+        .created = now,
+        .expires = now + life_s * second,
+        .revoked = false,
+        .created_by = claims.issuer + " " + claims.subject};
+    const auto added = parts_.writer.run([&](catalog::Catalog& catalog) -> base::Status {
+        WHEELYARD_ASSIGN(const auto tokens, catalog.tokens());
+        std::size_t active = 0;
+        std::size_t own = 0;
+        for (const catalog::TokenRow& token : tokens) {
+            if (token_state(token, now) != "active") continue;
+            ++active;
+            if (is_same_actor(token.name, row.name)) ++own;
+        }
+        if (active >= max_active_tokens || own >= max_logins_of_person)
+            return wire::fail("token.too_many", "Too many tokens are active",
+                              std::to_string(std::max(active, own)),
+                              own >= max_logins_of_person ? "log out where you need none"
+                                                          : "ask the administrator to revoke some",
+                              base::Recovery::person);
+        return catalog.add_token(row);
+    });
+    if (!added) {
+        io::log_warn("login.not_kept", {{"request", request.request_id}, {"error", added.error().text()}});
+        return tl::unexpected(problem_of_change(added.error()));
+    }
+    io::log_info("login.done", {{"request", request.request_id},
+                                {"id", row.id},
+                                {"name", row.name},
+                                {"indexes", base::join(row.indexes, ",")},
+                                {"actions", base::join(row.actions, ",")}});
+    io::Json document = token_json(row, now);
+    document.set("token", text.text());
+    document.set("shown_name", claims.shown_name());
+    return http::ApiReply{.json = document.render()};
+}
+
+}  // namespace wheelyard::registry

@@ -1,0 +1,98 @@
+#include "registry/api/logins.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "lib/io/log.hpp"
+
+namespace wheelyard::registry {
+namespace {
+
+bool has(const std::vector<std::string>& list, const std::string& item) {
+    return std::find(list.begin(), list.end(), item) != list.end();
+}
+
+void add_new(std::vector<std::string>& list, const std::vector<std::string>& more) {
+    for (const std::string& item : more) {
+        if (!has(list, item)) list.push_back(item);
+    }
+}
+
+bool is_equal_set(std::vector<std::string> a, std::vector<std::string> b) {
+    std::sort(a.begin(), a.end());
+    std::sort(b.begin(), b.end());
+    return a == b;
+}
+
+// A token's scope is a product: indexes × projects × actions. Two are one where they differ in one factor only.
+bool merge(AllowRule& into, const AllowRule& more) {
+    const bool same_indexes = is_equal_set(into.indexes, more.indexes);
+    const bool same_projects = is_equal_set(into.projects, more.projects);
+    const bool same_actions = is_equal_set(into.actions, more.actions);
+    if (static_cast<int>(same_indexes) + static_cast<int>(same_projects) + static_cast<int>(same_actions) < 2)
+        return false;
+    add_new(into.indexes, more.indexes);
+    add_new(into.projects, more.projects);
+    add_new(into.actions, more.actions);
+    return true;
+}
+
+}  // namespace
+
+Logins::Logins(const RegistryConfig& config, const base::Clock& clock, const NetworkOf& network)
+    : public_url_(config.server.public_url) {
+    for (const IdentityConfig& identity : config.identities) {
+        Network parts = network(identity.provider);
+        known_.push_back(
+            {identity, std::make_unique<identity::Provider>(identity.provider, std::move(parts.fetch), clock),
+             std::move(parts.post)});
+    }
+}
+
+const Logins::Known* Logins::find(std::string_view name) const {
+    const auto found = std::find_if(known_.begin(), known_.end(),
+                                    [name](const Known& one) { return one.config.name == name; });
+    return found == known_.end() ? nullptr : &*found;
+}
+
+std::string Logins::page() const {
+    return public_url_ + "/api/v1/login/";
+}
+
+std::string Logins::redirect_of(const Known& known) const {
+    return page() + known.config.name + "/";
+}
+
+void Logins::fetch_due() const {
+    for (const Known& known : known_) {
+        if (!known.provider->is_due()) continue;
+        if (const auto fetched = known.provider->fetch(); !fetched)
+            io::log_warn("login.provider_not_fetched",
+                         {{"identity", known.config.name}, {"error", fetched.error().text()}});
+    }
+}
+
+AllowRule scope_of(const std::vector<AllowRule>& rules, const std::vector<std::string>& groups,
+                   identity::Purpose purpose, const std::vector<std::string>& known_indexes) {
+    std::vector<AllowRule> fitting;
+    for (const AllowRule& rule : rules) {
+        if (!rule.group.empty() && !has(groups, rule.group)) continue;
+        AllowRule part = rule;
+        std::erase_if(part.indexes,
+                      [&](const std::string& index) { return index != "*" && !has(known_indexes, index); });
+        if (purpose == identity::Purpose::read)
+            std::erase_if(part.actions, [](const std::string& action) { return !is_reading_action(action); });
+        if (!part.indexes.empty() && !part.actions.empty()) fitting.push_back(std::move(part));
+    }
+    if (fitting.empty()) return {};
+    AllowRule scope = fitting.front();
+    fitting.erase(fitting.begin());
+    // A merged scope may fit to one that it did not fit to before.
+    const auto merged = [&](const AllowRule& more) { return merge(scope, more); };
+    while (std::erase_if(fitting, merged) > 0) {
+    }
+    scope.group.clear();
+    return scope;
+}
+
+}  // namespace wheelyard::registry

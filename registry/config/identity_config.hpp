@@ -1,0 +1,54 @@
+// [[identity]]: providers by which people log in, and what their groups may do here.
+//
+//     [[identity]]
+//     name = "campus"
+//     issuer = "https://idp.example.org/realms/campus"
+//     client_id = "wheelyard"
+//     [[identity.allow]]
+//     group = "/hpc/builders"
+//     indexes = ["main"]
+//     actions = ["read", "task", "approve"]
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lib/io/toml.hpp"
+#include "registry/identity/provider.hpp"
+
+namespace wheelyard::registry {
+
+// What one group may do: the scope of a token.
+struct AllowRule {
+    std::string group = {};  // exact text of the groups claim; empty: everyone whom the provider knows
+    std::vector<std::string> indexes = {};
+    std::vector<std::string> projects = {};  // "*" or normalised names
+    std::vector<std::string> actions = {};
+    bool operator==(const AllowRule&) const = default;
+};
+
+struct IdentityConfig {
+    std::string name;   // in addresses and in names of people: "campus"
+    std::string title;  // for people; empty: the name
+    identity::ProviderRules provider;
+    std::filesystem::path client_secret_file = {};  // empty: a public client
+    std::string scopes = {};                        // joined by spaces
+    std::string groups_claim = {};
+    std::vector<AllowRule> allow = {};
+    std::int64_t reading_s = 0;     // life of a token for reading and requests
+    std::int64_t publishing_s = 0;  // of one for all else
+    [[nodiscard]] const std::string& shown() const { return title.empty() ? name : title; }
+};
+
+// The actions that a token for reading has at most; those of other tokens last for minutes.
+[[nodiscard]] bool is_reading_action(std::string_view action);
+// The actions that a rule may name: those of tokens (access/tokens.hpp).
+[[nodiscard]] const std::vector<std::string>& allowed_actions();
+
+// Reads all [[identity]] of the document. `public_url` of the server: providers send browsers back there.
+[[nodiscard]] std::vector<IdentityConfig> read_identities(io::TomlTable& root, const std::string& public_url);
+
+}  // namespace wheelyard::registry

@@ -1,0 +1,249 @@
+"""People log in with a real provider of OpenID Connect (npm oidc-provider): by page in a browser, once, without a cookie of ours, and by device
+code. What comes back reads a private index with pip, names the person in the audit log, ends with a word, and is gone after the log-out. What another
+browser, a used or a foreign answer brings is refused."""
+
+import http.cookiejar
+import json
+import re
+import secrets
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+import unittest
+import urllib.error
+import urllib.parse
+import urllib.request
+from pathlib import Path
+
+from support.browser import Browser, why_no_axe, why_no_browser
+from support.case import main
+from support.clients import RawUpload
+from support.farm import CLIENTS, ROOT, Farm
+from support.loopback_server import LoopbackServer
+from support.wheels import Wheel
+
+PROVIDER = ROOT / "tests" / "system" / "support" / "oidc_provider" / "provider.mjs"
+MODULES = CLIENTS / "oidc-provider"
+PATIENCE_S = 60
+LAB = "lab"
+
+
+def why_no_provider() -> str:
+    return "" if (MODULES / ".complete").is_file() and shutil.which("node") else "oidc-provider is not installed: scripts/prepare-clients, with Node.js 20"
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def wait_until(condition, what: str):
+    deadline = time.monotonic() + PATIENCE_S
+    while not (found := condition()):
+        assert time.monotonic() < deadline, what
+        time.sleep(0.05)
+    return found
+
+
+class Person:
+    """A browser without a window or scripts: follows redirects and fills in the provider's forms. The provider's cookies are Secure, also on loopback."""
+
+    def __init__(self, name: str):
+        self.name = name
+        jar = http.cookiejar.CookieJar(http.cookiejar.DefaultCookiePolicy(secure_protocols=("http", "https")))
+        self.opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(jar))
+
+    def open(self, url: str, form: dict | None = None) -> tuple[str, str]:
+        """The last address, and its page."""
+        with self.opener.open(url, urllib.parse.urlencode(form).encode() if form else None, timeout=PATIENCE_S) as reply:
+            return reply.url, reply.read().decode()
+
+    def log_in(self, url: str, page: str) -> tuple[str, str]:
+        """Answers every form of the provider, until a page has none of them."""
+        for _ in range(6):
+            form = re.search(r"<form[^>]*action=\"([^\"]+)\"[^>]*>(.*?)</form>", page, re.DOTALL)
+            if not form or "wheelyard-login" in page or "/api/v1/login" in url:
+                return url, page
+            fields = {}
+            for tag in re.findall(r"<input[^>]*>", form[2]):
+                name, value = re.search(r'name="([^"]*)"', tag), re.search(r'value="([^"]*)"', tag)
+                if name:
+                    fields[name[1]] = value[1] if value else ""
+            fields |= {name: text for name, text in (("login", self.name), ("password", "x")) if name in fields}
+            url, page = self.open(urllib.parse.urljoin(url, form[1]), fields or {"confirm": "yes"})
+        raise AssertionError(page)
+
+
+@unittest.skipIf(why_no_provider(), why_no_provider())
+class LoginTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = Path(tempfile.mkdtemp(prefix="wheelyard-login-"))
+        cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
+        # The provider knows the registry's address and the registry the provider's.
+        port, provider_port = free_port(), free_port()
+        cls.issuer = f"http://127.0.0.1:{provider_port}"
+        cls.farm = Farm((LAB, "open"), index_settings={LAB: 'read = "token"', "open": IDENTITY.format(issuer=cls.issuer)},
+                        settings=f'public_url = "http://127.0.0.1:{port}"')
+        cls.addClassCleanup(cls.farm.__exit__)
+        cls.farm.port = port
+        cls.farm.write_config(port)
+        cls.redirect = f"{cls.farm.url}/api/v1/login/campus/"
+        with open(cls.folder / "provider.log", "wb") as log:
+            provider = subprocess.Popen(["node", PROVIDER, MODULES, str(provider_port), cls.redirect], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        cls.addClassCleanup(provider.wait)
+        cls.addClassCleanup(provider.kill)
+        wait_until(lambda: "listening" in (cls.folder / "provider.log").read_text(), "the provider does not start")
+        cls.admin = cls.farm.create_token(LAB, "open", name="admin", actions=("upload", "token", "audit"))
+        cls.farm.start()
+        wait_until(lambda: cls.get("/api/v1/login")["identities"][0]["is_ready"], "the registry has not read what the provider says of itself")
+        status, problem = RawUpload(cls.farm, cls.admin, Wheel("quokka").write(cls.folder), LAB).send()
+        assert status == 200, problem
+
+    @classmethod
+    def get(cls, path: str, token: str = ""):
+        request = urllib.request.Request(cls.farm.url + path, headers={"Authorization": f"Bearer {token}"} if token else {})
+        with urllib.request.urlopen(request, timeout=PATIENCE_S) as reply:
+            return json.load(reply)
+
+    def post(self, path: str, members: dict, token: str = "") -> tuple[int, dict]:
+        headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {})
+        request = urllib.request.Request(self.farm.url + path, json.dumps(members).encode(), headers)
+        try:
+            with urllib.request.urlopen(request, timeout=PATIENCE_S) as reply:
+                return reply.status, json.load(reply)
+        except urllib.error.HTTPError as error:
+            return error.code, json.load(error)
+
+    def step(self, step: str, **members) -> tuple[int, dict]:
+        return self.post(f"/api/v1/login/campus/{step}", {"format": "wheelyard.login/1", **members})
+
+    def refused(self, status: int, code: str, answer: tuple[int, dict]):
+        self.assertEqual((answer[0], answer[1].get("code")), (status, code), answer)
+
+    def answer_of_provider(self, person: str, secret: str, purpose: str = "read") -> dict[str, str]:
+        """What the provider sends the browser back with."""
+        status, begun = self.step("begin", secret=secret, purpose=purpose)
+        self.assertEqual(status, 200, begun)
+        visitor = Person(person)
+        url, _ = visitor.log_in(*visitor.open(begun["url"]))
+        self.assertTrue(url.startswith(self.redirect + "?"), url)
+        return dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(url).query))
+
+    def log_in(self, person: str, purpose: str = "read") -> tuple[int, dict]:
+        secret = secrets.token_hex(32)
+        return self.step("finish", secret=secret, **self.answer_of_provider(person, secret, purpose))
+
+    def pip(self, token: str) -> subprocess.CompletedProcess:
+        url = self.farm.simple_url(LAB).replace("http://", f"http://__token__:{token}@")
+        target = Path(tempfile.mkdtemp(dir=self.folder))
+        return subprocess.run([CLIENTS / "pip-new" / "bin" / "python", "-m", "pip", "install", "--target", target, "--index-url", url, "quokka"],
+                              env=self.farm.environment, capture_output=True, text=True, timeout=PATIENCE_S)
+
+    def test_a_log_in_reads_with_pip_and_names_the_person_until_the_log_out(self):
+        status, token = self.log_in("anna")
+        self.assertEqual(status, 200, token)
+        self.assertEqual((token["shown_name"], token["actions"], token["indexes"]), ("Anna Müller", ["read", "task"], [LAB]))
+        self.assertEqual(token["created_by"], f"{self.issuer} anna")
+        self.assertRegex(token["name"], r"^login:campus:[0-9a-f]{16} Anna Müller$")
+        installed = self.pip(token["token"])
+        self.assertEqual(installed.returncode, 0, installed.stderr)
+        self.assertNotIn(token["token"].split("_")[2], self.farm.log.read_text())
+        status, revoked = self.post(f"/api/v1/tokens/{token['id']}/revoke", {"format": "wheelyard.change/1", "reason": "logged out"}, token["token"])
+        self.assertEqual((status, revoked["state"], revoked["revoked_by"]), (200, "revoked", token["name"]))
+        self.refused(401, "auth.login_ended", self.post(f"/api/v1/tokens/{token['id']}/revoke", {"format": "wheelyard.change/1"}, token["token"]))
+        # Programs send what .netrc has: an ended token hinders no new log-in.
+        begin = {"format": "wheelyard.login/1", "secret": secrets.token_hex(32)}
+        self.assertEqual(self.post("/api/v1/login/campus/device", begin, token["token"])[0], 200)
+        self.assertNotEqual(self.pip(token["token"]).returncode, 0)
+
+    def test_what_another_browser_or_an_earlier_log_in_brings_is_refused(self):
+        secret = secrets.token_hex(32)
+        answer = self.answer_of_provider("anna", secret)
+        self.refused(403, "login.another_browser", self.step("finish", secret=secrets.token_hex(32), **answer))
+        self.refused(400, "login.state", self.step("finish", secret=secret, **answer))
+        answer = self.answer_of_provider("anna", secret)
+        self.refused(403, "login.issuer", self.step("finish", secret=secret, **answer | {"iss": "https://evil.example"}))
+        answer, other = (self.answer_of_provider("anna", secret) for _ in range(2))
+        self.refused(403, "login.refused", self.step("finish", secret=secret, **answer | {"code": other["code"]}))  # PKCE
+        answer = self.answer_of_provider("anna", secret)
+        self.assertEqual(self.step("finish", secret=secret, **answer)[0], 200)
+        self.refused(400, "login.state", self.step("finish", secret=secret, **answer))
+
+    def test_whom_no_rule_fits_gets_no_token(self):
+        self.refused(403, "login.no_rights", self.log_in("otto"))
+
+    def test_a_device_code_gives_a_token_for_reading_and_own_requests_alone(self):
+        secret = secrets.token_hex(32)
+        status, begun = self.step("device", secret=secret)
+        self.assertEqual(status, 200, begun)
+        status, pending = self.step("device/poll", secret=secret, state=begun["state"])
+        self.assertEqual((status, pending.get("is_pending")), (200, True), pending)
+        visitor = Person("anna")
+        _, page = visitor.log_in(*visitor.open(begun["complete_url"]))
+        self.assertIn("Sign-in Success", page)
+
+        def token():
+            status, answer = self.step("device/poll", secret=secret, state=begun["state"])
+            self.assertEqual(status, 200, answer)
+            return answer if "token" in answer else None
+        got = wait_until(token, "the code was entered, and no token came")
+        self.assertEqual(got["actions"], ["read", "task"])
+        self.assertEqual(self.pip(got["token"]).returncode, 0)
+        self.refused(400, "login.state", self.step("device/poll", secret=secret, state=begun["state"]))
+
+    @unittest.skipIf(why_no_browser(), why_no_browser())
+    def test_the_page_logs_in_and_out_under_its_policy_without_a_cookie_of_ours(self):
+        browser = Browser(self.farm.url)
+        self.addCleanup(browser.quit)
+        browser.open("/api/v1/login/")
+        wait_until(lambda: browser.texts("#logins button"), "no provider is listed")
+        if not why_no_axe():
+            self.assertEqual(browser.barriers(), [])
+        browser.find("#logins button[data-purpose=publish]").click()
+        wait_until(lambda: browser.driver.current_url.startswith(self.issuer), "the page does not leave for the provider")
+        browser.find("[name=login]").send_keys("anna")
+        browser.find("[name=password]").send_keys("x")
+        browser.find("button[type=submit]").click()
+        wait_until(lambda: browser.run("return !!document.querySelector('form[action*=interaction]')") and not browser.texts("[name=login]") or
+                   browser.path().startswith("/api/"), "no consent is asked for")
+        if not browser.path().startswith("/api/"):
+            browser.find("button[type=submit]").click()
+        wait_until(lambda: browser.path().startswith("/api/v1/login/campus/") and browser.find("#login-done").is_displayed(),
+                   "the page does not come back with a token: " + " ".join(browser.texts("#login-answer")))
+        self.assertEqual(browser.path(), "/api/v1/login/campus/")  # no code, no state
+        self.assertIn("Anna Müller may", browser.find("#login-scope").text)
+        token = browser.run("return sessionStorage.getItem('wheelyard-token')")
+        self.assertIn("upload", self.get(f"/api/v1/indexes/{LAB}/access", token).get("actions", ["upload"]))
+        self.assertIsNone(browser.run("return sessionStorage.getItem('wheelyard-login')"))
+        browser.find("#logout").click()
+        wait_until(lambda: browser.find("#login-answer").text == "You are logged out.", "no log-out")
+        self.refused(401, "auth.login_ended", self.post("/api/v1/tokens/wy_000000000000/revoke", {"format": "wheelyard.change/1"}, token))
+        self.assertEqual([line for line in browser.complaints() if self.farm.url in line and "favicon" not in line], [])
+
+    def test_the_page_sends_its_address_nowhere_and_is_kept_nowhere(self):
+        for path in ("/api/v1/login/", "/api/v1/login/campus/?code=c&state=s"):
+            with urllib.request.urlopen(self.farm.url + path, timeout=PATIENCE_S) as reply:
+                self.assertEqual((reply.headers["Referrer-Policy"], reply.headers["Cache-Control"]), ("no-referrer", "no-store"))
+                self.assertNotIn("Set-Cookie", reply.headers)
+                self.assertIn("default-src 'none'", reply.headers["Content-Security-Policy"])
+
+
+IDENTITY = '''
+[[identity]]
+name = "campus"
+title = "University account"
+issuer = "{issuer}"
+client_id = "wheelyard"
+allow_http = true
+[[identity.allow]]
+group = "/hpc"
+indexes = ["lab"]
+actions = ["read", "task", "upload"]
+'''
+
+if __name__ == "__main__":
+    main()
