@@ -15,6 +15,7 @@
 #include "lib/notify/notify.hpp"
 #include "registry/blobs/disk_room.hpp"
 #include "registry/blobs/place.hpp"
+#include "registry/config/attest_config.hpp"
 #include "registry/config/limits.hpp"
 #include "registry/config/node_config.hpp"
 #include "registry/config/pages_config.hpp"
@@ -71,6 +72,7 @@ struct RegistryConfig {
     PagesConfig look;                                        // [pages]
     StoresConfig stores = {};                                // [stores]
     NodeConfig node = {};                                    // [node]
+    AttestConfig attest = {};                                // [attest]
     tasks::TaskRules tasks;
     std::string notify_command = {};  // for /bin/sh; empty: nobody is told
     std::vector<IndexConfig> indexes;
