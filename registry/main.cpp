@@ -27,6 +27,7 @@
 #include "lib/base/version.hpp"
 #include "lib/io/log.hpp"
 #include "registry/commands/apply.hpp"
+#include "registry/commands/attest.hpp"
 #include "registry/commands/command.hpp"
 #include "registry/commands/command_line.hpp"
 #include "registry/commands/dump.hpp"
@@ -254,6 +255,8 @@ constexpr registry::CommandGroup groups[] = {
      "create -c registry.toml --name me --index main"},
     {"index", "list, create, change and archive indexes; effective at once on a running server",
      "create gpu title='Wheels with CUDA' -c registry.toml"},
+    {"attest", "keys, and signed statements about wheels that agents built",
+     "verify torch-2.4.0-cp312-cp312-linux_aarch64.whl --root root.json"},
     {"notify", "who is told what needs a person", ""},
     {"store", "where the wheels are kept", "migrate -c registry.toml --to registry-s3.toml"},
     {"task", "wheels that agents are asked to build", ""},
@@ -371,8 +374,24 @@ std::vector<registry::Command> commands() {
         {"", "provenance", "what made a wheel: source, script, tools, site and attempt",
          "main torch-2.4.0-cp312-cp312-linux_aarch64.whl -c registry.toml",
          setup(registry::add_provenance_options, registry::run_provenance),
-         "It is the statement of the agent that uploaded the wheel; the registry has not verified it.\n"
+         "It is the statement of the agent that uploaded the wheel; the registry has not verified it, but "
+         "signs\n"
+         "which token said it (`attest verify`).\n"
          "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage.\n"},
+        {"attest", "init", "make the root key, the key that signs statements, and the first root document",
+         "keys --root-key /media/usb/root.key",
+         setup(registry::add_attest_init_options, registry::run_attest_init)},
+        {"attest", "rotate", "write the next root document: a new key for statements, a later expiry",
+         "keys/root.json --root-key /media/usb/root.key --new-key keys/provenance-2.key",
+         setup(registry::add_attest_rotate_options, registry::run_attest_rotate)},
+        {"attest", "revoke", "write the next root document: a key counts no more, from a time on",
+         "keys/root.json --root-key /media/usb/root.key --key-id 9f86d081… --from always",
+         setup(registry::add_attest_revoke_options, registry::run_attest_revoke)},
+        {"attest", "verify",
+         "verify what a registry signed about a wheel: who said what, and what was proved",
+         "torch-2.4.0-cp312-cp312-linux_aarch64.whl --root root.json --index https://wheels.example.org/main",
+         setup(registry::add_attest_verify_options, registry::run_attest_verify),
+         "Exit status: 0 everything is right, 1 something is not (see standard error), 2 wrong usage.\n"},
         {"", "audit", "who changed what, when and why", "-c registry.toml --project six",
          setup(registry::add_audit_options, registry::run_audit), repeatable},
         {"", "verify",
@@ -428,7 +447,7 @@ int run(int argc, char** argv) {
         {"Commands to add wheels", {"check", "import", "prefetch", "promote", "task"}},
         {"Commands to withdraw and protect files",
          {"yank", "unyank", "delete", "quarantine", "release", "pin", "unpin"}},
-        {"Commands that say why", {"explain", "provenance", "audit", "dump", "release-project"}},
+        {"Commands that say why", {"explain", "provenance", "attest", "audit", "dump", "release-project"}},
         {"Commands to look after the store", {"verify", "gc", "backup", "restore", "store"}},
     };
     const auto added = registry::add_commands(app, groups, commands(), headings);

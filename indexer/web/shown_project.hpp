@@ -66,6 +66,7 @@ struct WheelSection {
     std::vector<WheelFinding> findings = {};
     std::vector<WheelFit> fits = {};
     std::vector<WheelFact> made_by = {};
+    bool is_signed = false;  // the registry has signed statements about it
     void show(page::Values& to) const;
 };
 

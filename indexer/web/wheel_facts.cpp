@@ -195,10 +195,11 @@ WheelFit shown_fit(const ReportedNode& node, const avail_wheels::Fit& fit) {
 }
 
 // What its agent states of the build. A document that cannot be read shows nothing: the link beside it leads to its text.
-Facts stated_facts(std::string_view text) {
-    Facts shown;
+void add_stated(WheelSection& section, std::string_view text) {
+    Facts& shown = section.made_by;
     const auto document = text.empty() ? base::Result<Json>(Json::object()) : io::parse_json(text);
-    if (!document || document->as_object() == nullptr || document->as_object()->empty()) return shown;
+    if (!document || document->as_object() == nullptr || document->as_object()->empty()) return;
+    section.is_signed = !document->items("statements").empty();
     const Json nothing = Json::object();
     const auto part = [&](std::string_view name) -> const Json& {
         const Json* found = document->find(name);
@@ -224,7 +225,6 @@ Facts stated_facts(std::string_view text) {
     }
     if (const std::string log = document->string_or("log", {}); !log.empty())
         add_fact(shown, "Log, at the site", std::vector{log});
-    return shown;
 }
 
 bool is_for_node(const ReportedBuild& cell, const ReportedNode& node) {
@@ -394,7 +394,7 @@ Html render_wheel(const ShownWheel& wheel, const std::vector<ReportedNode>& node
     }
     for (std::size_t at = 0; at < nodes.size() && at < wheel.fits.size(); ++at)
         shown.fits.push_back(shown_fit(nodes[at], wheel.fits[at]));
-    shown.made_by = stated_facts(provenance);
+    add_stated(shown, provenance);
     return page::render("wheel.html", shown);
 }
 

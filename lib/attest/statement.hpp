@@ -14,7 +14,8 @@ namespace wheelyard::attest {
 
 inline constexpr std::string_view statement_type = "application/vnd.in-toto+json";  // in its envelope
 inline constexpr std::string_view provenance_predicate = "https://slsa.dev/provenance/v1";
-inline constexpr std::string_view summary_predicate = "https://slsa.dev/verification_summary/v1";
+// Of our own: a SLSA verification summary has no place for facts, and its parser refuses other members.
+inline constexpr std::string_view summary_predicate = "urn:wheelyard:wheel-summary:1";
 
 struct Statement {
     std::string filename;

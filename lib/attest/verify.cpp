@@ -68,8 +68,8 @@ std::string text_in(const io::Json& json, std::initializer_list<std::string_view
 base::Result<base::UnixMicros> time_of(const Statement& statement) {
     const std::string text =
         statement.predicate_type == provenance_predicate
-            ? text_in(statement.predicate, {"buildDefinition", "internalParameters", "said_by", "time"})
-            : text_in(statement.predicate, {"timeVerified"});
+            ? text_in(statement.predicate, {"buildDefinition", "internalParameters", "asserted_by", "time"})
+            : text_in(statement.predicate, {"time"});
     return base::parse_rfc3339(text);
 }
 
@@ -84,9 +84,7 @@ base::Status check_time(const Statement& statement, const std::string& key_id, c
 }
 
 base::Status check_document(const Statement& summary, std::string_view document) {
-    const io::Json::Array& inputs = summary.predicate.items("inputAttestations");
-    const std::string signed_sha256 =
-        inputs.size() == 1 ? text_in(inputs.front(), {"digest", "sha256"}) : std::string();
+    const std::string signed_sha256 = text_in(summary.predicate, {"document", "sha256"});
     const std::string sha256 = base::sha256_hex(document);
     if (signed_sha256 == sha256) return {};
     return fail_wheel("attest.document", "The agent's document is not the one that the registry summarised",

@@ -128,7 +128,6 @@ Json facts_of(const Proved& proved) {
         findings.push(
             Json::object({{"code", one.string_or("code", {})}, {"severity", one.string_or("severity", {})}}));
     facts.set("findings", std::move(findings));
-    facts.set("outcome", proved.outcome);
     return facts;
 }
 
@@ -159,10 +158,9 @@ Statement provenance_statement(const wire::WheelProvenance& said, const Received
                       {"modules", Json::array_of(said.build.modules)},
                       {"tools", texts(said.build.tools)},
                       {"environment", texts(said.build.environment)},
-                      {"said_by", Json::object({{"token", received.token_id},
-                                                {"name", received.token_name},
-                                                {"registry", received.registry},
-                                                {"time", base::render_rfc3339(received.time)}})}});
+                      {"asserted_by", Json::object({{"token", received.token_id},
+                                                    {"registry", received.registry},
+                                                    {"time", base::render_rfc3339(received.time)}})}});
     if (said.is_cut) internal.set("cut", true);
     Json metadata = Json::object({{"invocationId", said.attempt}});
     if (said.began != 0) metadata.set("startedOn", base::render_rfc3339(said.began));
@@ -180,24 +178,16 @@ Statement provenance_statement(const wire::WheelProvenance& said, const Received
 
 Statement summary_statement(const wire::WheelProvenance& said, std::string_view document,
                             const Proved& proved, const Received& received) {
-    const bool is_accepted = proved.outcome == "accepted";
-    Json inputs = Json::array();
-    inputs.push(
-        Json::object({{"uri", "urn:wheelyard:provenance:" + base::encode_percent(said.wheel.filename)},
-                      {"digest", Json::object({{"sha256", base::sha256_hex(document)}})}}));
-    Json levels = Json::array();
-    levels.push(is_accepted ? level_name(received.level) : std::string_view("FAILED"));
     const Json predicate = Json::object(
-        {{"verifier", Json::object({{"id", received.registry}, {"version", registry_version()}})},
-         {"timeVerified", base::render_rfc3339(received.time)},
-         {"resourceUri",
-          "pkg:pypi/" + base::encode_percent(proved.project) + "@" + base::encode_percent(proved.version)},
-         {"policy", Json::object({{"uri", "urn:wheelyard:policy:" + base::encode_percent(received.index)}})},
-         {"inputAttestations", std::move(inputs)},
-         {"verificationResult", is_accepted ? "PASSED" : "FAILED"},
-         {"verifiedLevels", std::move(levels)},
-         {"slsaVersion", "1.0"},
-         {"wheelyard_proved", facts_of(proved)}});
+        {{"registry", Json::object({{"id", received.registry}, {"version", registry_version()}})},
+         {"time", base::render_rfc3339(received.time)},
+         {"index", received.index},
+         {"project", proved.project},
+         {"version", proved.version},
+         {"document", Json::object({{"sha256", base::sha256_hex(document)}})},
+         {"level", level_name(received.level)},
+         {"outcome", proved.outcome},
+         {"facts", facts_of(proved)}});
     return {said.wheel.filename, said.wheel.sha256, std::string(summary_predicate), predicate};
 }
 

@@ -1,7 +1,7 @@
 // What the registry signs about a wheel that an agent built: two statements, which are never mixed.
 //
 //   provenance  SLSA provenance v1: what the agent said about its build. The registry signs which token said it, and when
-//   summary     SLSA verification summary v1: what the registry proved from the bytes, and what its policy decided
+//   summary     urn:wheelyard:wheel-summary:1: what the registry proved from the bytes, and what its policy decided
 //
 // Both are the last member of the wheel's provenance, behind the agent's own document, so that one file has all:
 //
@@ -30,8 +30,7 @@ enum class Level { one = 1, two = 2 };
 struct Received {
     std::string registry;  // URI of the registry that signs
     std::string index;
-    std::string token_id;  // who said what the provenance says
-    std::string token_name;
+    std::string token_id;  // who said what the provenance says; never the name, which is a person's at times
     base::UnixMicros time = 0;
     Level level = Level::one;
 };

@@ -2,9 +2,9 @@
 
 #include <optional>
 
+#include "lib/attest/limits.hpp"
 #include "lib/base/digest/digest.hpp"
 #include "lib/wire/problem.hpp"
-#include "lib/wire/wheel_provenance.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -22,7 +22,7 @@ base::Result<std::string> read_document(const std::optional<catalog::FileRow>& r
     if (row->provenance_sha256.empty())
         return fail_missing("provenance.none", "The file was uploaded without provenance", name,
                             "wheelyard-builder sends it; other programs that upload do not");
-    WHEELYARD_ASSIGN(std::string text, blobs.read_bytes(row->provenance_sha256, wire::max_provenance_bytes));
+    WHEELYARD_ASSIGN(std::string text, blobs.read_bytes(row->provenance_sha256, attest::max_signed_bytes));
     if (base::sha256_hex(text) == row->provenance_sha256) return text;
     return base::fail("provenance.damaged", "The stored provenance has changed on the disk",
                       row->provenance_sha256, "restore this blob from a backup");

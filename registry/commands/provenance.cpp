@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
+#include "lib/attest/wheel_statements.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
@@ -76,8 +77,12 @@ base::Status run_provenance(const ProvenanceArguments& arguments) {
         std::printf("%s", text.c_str());
         return {};
     }
-    WHEELYARD_ASSIGN(const auto provenance, wire::parse_wheel_provenance(text));
+    WHEELYARD_ASSIGN(const auto parts, attest::split_statements(text));
+    WHEELYARD_ASSIGN(const auto provenance, wire::parse_wheel_provenance(parts.document));
     print_provenance(provenance);
+    if (!parts.statements.empty())
+        print("signed", std::to_string(parts.statements.size()) +
+                            " statements; `wheelyard-registry attest verify` verifies them");
     return {};
 }
 

@@ -117,6 +117,7 @@ base::Result<RegistryConfig> read_document(io::TomlDocument document, const std:
     config.look = read_pages(root.table_or_empty("pages"));
     config.stores = read_stores(root.table_or_empty("stores"));
     config.node = read_node(root.table_or_empty("node"));
+    config.attest = read_attest(root.table_or_empty("attest"));
     config.server.farm = config.look.farm;
     if (!config.look.style.empty())
         config.server.farm_files.emplace_back(config.look.farm.style, config.look.style);

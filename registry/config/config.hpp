@@ -15,6 +15,7 @@
 #include "lib/notify/notify.hpp"
 #include "registry/blobs/disk_room.hpp"
 #include "registry/blobs/place.hpp"
+#include "registry/config/attest_config.hpp"
 #include "registry/config/identity_config.hpp"
 #include "registry/config/limits.hpp"
 #include "registry/config/node_config.hpp"
@@ -72,6 +73,7 @@ struct RegistryConfig {
     PagesConfig look;                                        // [pages]
     StoresConfig stores = {};                                // [stores]
     NodeConfig node = {};                                    // [node]
+    AttestConfig attest = {};                                // [attest]
     tasks::TaskRules tasks;
     std::vector<IdentityConfig> identities = {};  // [[identity]]
     std::string notify_command = {};              // for /bin/sh; empty: nobody is told

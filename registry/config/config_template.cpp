@@ -98,6 +98,12 @@ directory = "data"
 # projects = ["*"]
 # actions = ["read", "task"]
 
+# Signed statements about wheels that agents built: `wheelyard-registry attest init` makes the keys.
+[attest]
+# key = "provenance.key"    # PEM; without it nothing is signed
+# signer = ""               # URI of this registry in statements; without it server.public_url
+# service_accounts = []     # IDs of tokens whose agents run as a site's service account: SLSA level 2
+
 # One [[index]] per cluster: pip installs from http://HOST:PORT/NAME/simple/
 [[index]]
 name = "main"

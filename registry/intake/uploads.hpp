@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "lib/attest/keys.hpp"
 #include "lib/base/clock.hpp"
 #include "registry/access/tokens.hpp"
 #include "registry/blobs/disk_room.hpp"
@@ -24,8 +25,9 @@ struct UploadParts {
     Writer& writer;
     PublishQueue& pages;
     const base::Clock& clock;
-    unsigned inspect_threads = 1;       // per upload
-    tasks::TaskStore* tasks = nullptr;  // null: no grants
+    unsigned inspect_threads = 1;                     // per upload
+    tasks::TaskStore* tasks = nullptr;                // null: no grants
+    const attest::SigningKey* signing_key = nullptr;  // null: nothing is signed
 };
 
 class Uploads final : public http::UploadService {

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "lib/attest/keys.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/io/log.hpp"
 #include "registry/access/local_actor.hpp"
@@ -161,11 +162,17 @@ void warn_of_other_indexes(const RegistryConfig& file, const RegistryConfig& in_
                       {"advice", "wheelyard-registry apply makes the file decide"}});
 }
 
+base::Result<std::optional<attest::SigningKey>> read_signing_key(const RegistryConfig& config) {
+    if (config.attest.key.empty()) return std::nullopt;
+    return attest::SigningKey::read(config.attest.key);
+}
+
 // What serving would fail on, without touching the store.
 base::Status check_configuration(const RegistryConfig& config) {
     const bool has_tls = std::any_of(config.server.listen.begin(), config.server.listen.end(),
                                      [](const http::ListenPoint& point) { return point.tls; });
     if (has_tls) WHEELYARD_TRY(http::check_certificate(config.server));
+    WHEELYARD_TRY(read_signing_key(config));
     WHEELYARD_ASSIGN(const auto blobs, blobs::read_blob_store(config.blob_place()));
     // Whether the store answers, knows the credentials and has the bucket.
     if (blobs->serves_files()) WHEELYARD_TRY(blobs->list("00"));
@@ -278,6 +285,7 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
     StopSignals stop;
     WHEELYARD_ASSIGN(const RegistryConfig file, read_config(arguments.config));
     if (arguments.check) return check_configuration(file);
+    WHEELYARD_ASSIGN(const std::optional<attest::SigningKey> signing_key, read_signing_key(file));
     const database::Store store(file.database());
     WHEELYARD_ASSIGN(Start start, claim_store(file, store));
     // A ready file of an earlier run would be wrong while this run starts.
@@ -310,7 +318,8 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
                      .pages = pages,
                      .clock = clock,
                      .inspect_threads = inspect_threads(),
-                     .tasks = tasks.get()});
+                     .tasks = tasks.get(),
+                     .signing_key = signing_key ? &*signing_key : nullptr});
     const ShowStatus show_status_and_pages = [&](const auto& tree, const auto& index, const auto& document) {
         auto changed = show_status(tree, index, document);
         if (changed && *changed) pages.want_pages();

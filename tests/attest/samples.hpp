@@ -45,7 +45,7 @@ inline Proved sample_proved() {
 }
 
 inline Received sample_received() {
-    return {"https://wheels.example.org", "main", "wy_5f0c9a31d2be", "bede-agent", sample_time, Level::one};
+    return {"https://wheels.example.org", "main", "wy_5f0c9a31d2be", sample_time, Level::one};
 }
 
 // Of `said`, as the registry stores it.

@@ -254,6 +254,11 @@ TEST_CASE("a wheel shows what made it, as its agent states, and a damaged docume
         CHECK_MESSAGE(has(html, part), part);
     for (const char* damaged : {"", "{}", "[]", "no JSON", "null"})
         CHECK(!has(page(damaged), "What made it"));
+    // One command for who wants to verify what the registry signed.
+    const std::string command =
+        "<code>wheelyard-registry attest verify " + row.filename + " --root root.json</code>";
+    CHECK(!has(html, command));
+    CHECK(has(page(R"({"site":"bede","statements":[{"payload":""},{"payload":""}]})"), command));
 }
 
 TEST_CASE("the front page shows the hardware of the sites and what is being built") {

@@ -448,15 +448,15 @@ TEST_CASE("code, template and document name the same keys") {
     const auto code = matches(
         read("registry/config/config.cpp") + read("registry/config/index_tables.cpp") +
             read("registry/config/index_rules.cpp") + read("registry/config/policy_config.cpp") +
-            read("registry/config/node_config.cpp") + read("registry/config/pages_config.cpp") +
-            read("registry/config/stores_config.cpp") + read("registry/config/upstream_config.cpp") +
-            read("registry/config/identity_config.cpp"),
+            read("registry/config/attest_config.cpp") + read("registry/config/node_config.cpp") +
+            read("registry/config/pages_config.cpp") + read("registry/config/stores_config.cpp") +
+            read("registry/config/upstream_config.cpp") + read("registry/config/identity_config.cpp"),
         R"((?:read_globs|read_hosts|read_text|read_colour|string|string_or|strings_or|integer|integer_or|boolean_or|path_if|tables|table_or_empty|string_map|seconds_as_ms)\(\s*(?:table, )?"([a-z_]+)\")");
     CHECK(code.size() > 10);
     const auto document = matches(read("docs/reference/registry-config.md"), R"(^\| `([a-z_]+)` \|)");
     CHECK(document == code);
     auto in_template = matches(std::string(registry::config_template()), R"(^(?:# )?([a-z_]+) = )");
-    for (const char* table : {"server", "store", "stores", "node", "pages", "notify", "tasks", "identity",
+    for (const char* table : {"server", "store", "stores", "node", "attest", "pages", "notify", "tasks", "identity",
                               "index", "build", "policy", "upstream"})
         in_template.insert(table);
     CHECK(in_template == code);

@@ -11,6 +11,8 @@
 #include <thread>
 #include <vector>
 
+#include "lib/attest/verify.hpp"
+#include "lib/attest/wheel_statements.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/limits.hpp"
 #include "lib/base/text/encoding.hpp"
@@ -104,6 +106,69 @@ TEST_CASE("what made a wheel is stored in the commit of its upload, and a retry 
     form.fields.back().second = provenance_of(wheel);
     CHECK(registry.send(form).status == 200);
     CHECK(registry.store.contains(row->provenance_sha256));
+}
+
+TEST_CASE("with a key, what the agent said and what was proved is signed in the commit of the upload") {
+    RegistryFixture registry;
+    const attest::SigningKey key = attest::SigningKey::generate();
+    const std::string token_id = registry::parse_token_text(registry.token)->id;
+    registry.config.attest.service_accounts = {"tester"};  // a name is no ID
+    registry::Uploads uploads({.config = registry.config,
+                               .blobs = registry.store,
+                               .room = registry.room,
+                               .tokens = *registry.tokens,
+                               .writer = registry.writer,
+                               .pages = registry.pages,
+                               .clock = registry.clock,
+                               .signing_key = &key});
+    const auto upload = [&](const WheelWriter& wheel, const std::string& provenance) {
+        Form form = Form::of(wheel);
+        if (!provenance.empty()) form.fields.emplace_back("wheelyard_provenance", provenance);
+        const auto request = uploads.begin(registry.head());
+        REQUIRE(request);
+        REQUIRE((*request)->feed(form.body()));
+        const auto done = (*request)->finish();
+        REQUIRE(done);
+        return registry.cli.file("main", wheel.filename()).value().value();
+    };
+    const WheelWriter wheel = six();
+    const catalog::FileRow row = upload(wheel, provenance_of(wheel));
+    const std::string stored =
+        base::read_file(registry.store.path_of(row.provenance_sha256), 1 << 20).value();
+    CHECK(row.provenance_size_bytes == stored.size());
+    CHECK(attest::split_statements(stored)->document == provenance_of(wheel));
+    const auto verified = attest::verify_wheel(wheel.filename(), base::sha256_hex(wheel.bytes()), stored,
+                                               {key.public_key(), {}, registry.clock.now()});
+    REQUIRE(verified);
+    CHECK(verified->time == registry.clock.now());
+    const std::string said = verified->provenance.predicate.render();
+    CHECK(said.find(R"("asserted_by":{"token":")" + token_id + R"(","registry":"urn:wheelyard:registry:)" +
+                    key.public_key().id()) != std::string::npos);
+    CHECK(stored.find("tester") == std::string::npos);  // names may be those of persons
+    const std::string proved = verified->summary.predicate.render();
+    CHECK(proved.find(R"("level":"SLSA_BUILD_LEVEL_1")") != std::string::npos);
+    CHECK(proved.find(R"("tags":["py2-none-any","py3-none-any"])") != std::string::npos);
+    // The site says that this token's agent is a service account; the next wheel knows.
+    registry.config.attest.service_accounts = {token_id};
+    const WheelWriter next = six("1.17.0");
+    const std::string of_next =
+        base::read_file(registry.store.path_of(upload(next, provenance_of(next)).provenance_sha256), 1 << 20)
+            .value();
+    CHECK(attest::verify_wheel(next.filename(), base::sha256_hex(next.bytes()), of_next,
+                               {key.public_key(), {}, registry.clock.now()})
+              ->summary.predicate.render()
+              .find("SLSA_BUILD_LEVEL_2") != std::string::npos);
+    // An agent's statements of its own are not kept; a wheel that no agent built gets none.
+    const WheelWriter sly = six("1.18.0");
+    std::string forged = provenance_of(sly);
+    forged.replace(forged.size() - 2, 2,
+                   R"(,"statements":[{"payload":""}]})"
+                   "\n");
+    const std::string of_sly =
+        base::read_file(registry.store.path_of(upload(sly, forged).provenance_sha256), 1 << 20).value();
+    CHECK(attest::split_statements(of_sly)->document == provenance_of(sly));
+    CHECK(attest::split_statements(of_sly)->statements.size() == 2);
+    CHECK(upload(six("1.19.0"), "").provenance_sha256.empty());
 }
 
 TEST_CASE(

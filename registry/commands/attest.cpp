@@ -1,0 +1,294 @@
+#include "registry/commands/attest.hpp"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <utility>
+
+#include "lib/attest/limits.hpp"
+#include "lib/attest/verify.hpp"
+#include "lib/base/digest/digest.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/text/encoding.hpp"
+#include "lib/base/text/printable.hpp"
+#include "lib/base/text/text.hpp"
+#include "lib/io/http_client.hpp"
+#include "registry/access/tokens.hpp"
+
+namespace wheelyard::registry {
+namespace {
+
+namespace fs = std::filesystem;
+using io::Json;
+
+base::Result<base::UnixMicros> end_of(const std::string& lifetime, const base::Clock& clock) {
+    WHEELYARD_ASSIGN(const std::int64_t lifetime_ms, parse_lifetime_ms(lifetime));
+    return clock.now() + lifetime_ms * 1000;
+}
+
+void name_key(attest::Root& root, const attest::PublicKey& key, std::vector<std::string>& list) {
+    root.keys.emplace(key.id(), key);
+    list.push_back(key.id());
+}
+
+// "a/provenance.key" → "a/provenance.pub"
+fs::path public_file(fs::path file) {
+    return file.replace_extension(".pub");
+}
+
+base::Result<attest::SigningKey> make_key(const fs::path& file) {
+    attest::SigningKey key = attest::SigningKey::generate();
+    WHEELYARD_TRY(key.write(file));
+    WHEELYARD_TRY(base::replace_file(public_file(file), key.public_key().pem()));
+    std::printf("%s  key %s (mode 0600; its public half is %s)\n", file.c_str(),
+                key.public_key().id().c_str(), public_file(file).c_str());
+    return key;
+}
+
+base::Result<attest::Trust> read_trust(const AttestVerifyArguments& arguments, const base::Clock& clock) {
+    attest::Trust trust{{}, {}, clock.now()};
+    if (!arguments.key.empty()) {
+        WHEELYARD_ASSIGN(const std::string pem, base::read_file(arguments.key, attest::max_key_bytes));
+        WHEELYARD_ASSIGN(trust.key, attest::PublicKey::from_pem(pem));
+    }
+    if (!arguments.root.empty()) {
+        WHEELYARD_ASSIGN(const std::string text, base::read_file(arguments.root, attest::max_signed_bytes));
+        WHEELYARD_ASSIGN(trust.root, attest::read_root(text));
+    }
+    if (trust.key || trust.root) return trust;
+    return base::fail("attest.no_trust", "Nobody is trusted to sign", {},
+                      "give --root FILE or --key FILE, which the registry's operator gave you");
+}
+
+base::Result<std::string> fetch_provenance(const AttestVerifyArguments& arguments,
+                                           const std::string& sha256) {
+    std::string url = arguments.index;
+    while (url.ends_with('/'))
+        url.pop_back();
+    if (url.ends_with("/simple")) url.resize(url.size() - 7);  // as pip is given it
+    url += "/files/" + sha256.substr(0, 2) + "/" + sha256 + "/" +
+           base::encode_percent(arguments.wheel.filename().string()) + ".prov";
+    io::HttpClient client;
+    WHEELYARD_ASSIGN(io::HttpAnswer answer, client.get(url, {}, attest::max_signed_bytes));
+    if (answer.status == 200) return std::move(answer.body);
+    return base::fail(
+        "attest.no_provenance", "The index has no provenance of a wheel with these bytes",
+        url + ": " + std::to_string(answer.status),
+        "give the --index that the wheel came from; if you did, the wheel is not the one that it serves");
+}
+
+base::Result<std::string> read_provenance_text(const AttestVerifyArguments& arguments,
+                                               const std::string& sha256) {
+    fs::path file = arguments.provenance;
+    if (file.empty()) {
+        file = arguments.wheel;
+        file += ".prov";
+        std::error_code ignored;
+        const bool is_here = fs::exists(file, ignored);
+        if (!is_here && !arguments.index.empty() && !arguments.offline)
+            return fetch_provenance(arguments, sha256);
+        if (!is_here)
+            return base::fail("attest.no_provenance", "The wheel's provenance is not beside it",
+                              file.string(),
+                              "fetch it (the wheel's URL and .prov), or give --index URL without --offline");
+    }
+    return base::read_file(file, attest::max_signed_bytes);
+}
+
+std::string text_of(const Json& json, std::initializer_list<std::string_view> path) {
+    const Json* at = &json;
+    for (const std::string_view name : path) {
+        if (at != nullptr) at = at->find(name);
+    }
+    return at == nullptr || at->as_string() == nullptr ? std::string() : *at->as_string();
+}
+
+void print_part(const char* name, const std::string& text) {
+    if (!text.empty()) std::printf("%-10s %s\n", name, base::printable(text).c_str());
+}
+
+void print_verified(const attest::VerifiedWheel& wheel) {
+    const Json& said = wheel.provenance.predicate;
+    const Json& proved = wheel.summary.predicate;
+    print_part("verified", wheel.summary.filename);
+    print_part("sha256", wheel.summary.sha256);
+    print_part("signed by", text_of(proved, {"registry", "id"}) + " at " + base::render_rfc3339(wheel.time));
+    print_part("key", wheel.key_id);
+    print_part("outcome", text_of(proved, {"outcome"}) + " in " + text_of(proved, {"index"}));
+    print_part("level", text_of(proved, {"level"}));
+    if (const Json* facts = proved.find("facts"); facts != nullptr) print_part("proved", facts->render());
+    print_part("said by",
+               "token " + text_of(said, {"buildDefinition", "internalParameters", "asserted_by", "token"}));
+    print_part("builder", text_of(said, {"runDetails", "builder", "id"}));
+    if (const Json* definition = said.find("buildDefinition"); definition != nullptr) {
+        for (const Json& one : definition->items("resolvedDependencies"))
+            print_part("from", text_of(one, {"name"}) + " " + text_of(one, {"digest", "sha256"}) + " " +
+                                   text_of(one, {"uri"}));
+    }
+    for (const std::string& warning : wheel.warnings)
+        print_part("warning", warning);
+}
+
+// The root document at hand, and the key that signs the next one.
+struct Roots {
+    attest::Root old;
+    attest::SigningKey signer;
+    attest::Root next;
+};
+
+base::Result<Roots> open_roots(const AttestRootArguments& arguments, const base::Clock& clock) {
+    WHEELYARD_ASSIGN(const std::string text, base::read_file(arguments.root, attest::max_signed_bytes));
+    WHEELYARD_ASSIGN(attest::Root old, attest::read_root(text));
+    WHEELYARD_ASSIGN(attest::SigningKey signer, attest::SigningKey::read(arguments.root_key));
+    if (!old.may_sign_roots(signer.public_key().id()))
+        return base::fail("attest.root_key", "The root document does not name this key as a root key",
+                          arguments.root_key.string() + ": " + signer.public_key().id(),
+                          "give the file of one of: " + base::join(old.roots, ", "));
+    attest::Root next = old;
+    ++next.version;
+    WHEELYARD_ASSIGN(next.expires, end_of(arguments.lifetime, clock));
+    return Roots{std::move(old), std::move(signer), std::move(next)};
+}
+
+// What a reader would refuse does not replace the document.
+base::Status write_next(const AttestRootArguments& arguments, const Roots& roots) {
+    const std::string text = attest::sign_root(roots.next, {&roots.signer});
+    WHEELYARD_TRY(attest::read_next_root(text, roots.old));
+    WHEELYARD_TRY(base::replace_file(arguments.root, text));
+    std::printf("%s  version %lld, expires %s: give it to your users\n", arguments.root.c_str(),
+                static_cast<long long>(roots.next.version), base::render_rfc3339(roots.next.expires).c_str());
+    return {};
+}
+
+void add_root_options(CLI::App& command, AttestRootArguments& arguments) {
+    command.add_option("root", arguments.root, "the root document, which is replaced")->required();
+    command.add_option("--root-key", arguments.root_key, "a root key that it names")->required();
+    command.add_option("--lifetime", arguments.lifetime, "of the new root document: 104w, 365d")
+        ->capture_default_str();
+}
+
+// "always": nothing that the key signed counts.
+base::Result<base::UnixMicros> parse_from(const std::string& text) {
+    if (text == "always") return 0;
+    auto from = base::parse_rfc3339(text);
+    if (from) return from;
+    return base::fail_malformed("attest.revoke", "--from is no time", text,
+                                "give a time like 2026-11-26T12:00:00Z, or always");
+}
+
+}  // namespace
+
+void add_attest_init_options(CLI::App& command, AttestInitArguments& arguments) {
+    command.add_option("folder", arguments.folder, "where the files are written; created if it is missing")
+        ->required();
+    command.add_option("--root-key", arguments.root_keys,
+                       "write the root key to this new file, on a medium that stays offline; repeatable for "
+                       "a spare one (default: root.key in the folder)");
+    command.add_option("--lifetime", arguments.lifetime, "of the root document: 104w, 365d")
+        ->capture_default_str();
+}
+
+base::Status run_attest_init(const AttestInitArguments& arguments, const base::Clock& clock) {
+    attest::Root root;
+    WHEELYARD_ASSIGN(root.expires, end_of(arguments.lifetime, clock));
+    WHEELYARD_TRY(base::make_directories(arguments.folder));
+    const fs::path root_file = arguments.folder / "root.json";
+    std::error_code ignored;
+    if (fs::exists(root_file, ignored))
+        return base::fail("attest.exists", "There is a root document already", root_file.string(),
+                          "name another folder, or make the next key with `attest rotate`");
+    std::vector<attest::SigningKey> keys;
+    auto files = arguments.root_keys;
+    if (files.empty()) files.push_back(arguments.folder / "root.key");
+    for (const fs::path& file : files) {
+        WHEELYARD_ASSIGN(attest::SigningKey key, make_key(file));
+        name_key(root, key.public_key(), root.roots);
+        keys.push_back(std::move(key));
+    }
+    const fs::path key_file = arguments.folder / "provenance.key";
+    WHEELYARD_ASSIGN(const attest::SigningKey key, make_key(key_file));
+    name_key(root, key.public_key(), root.provenance);
+    std::vector<const attest::SigningKey*> signers;
+    for (const attest::SigningKey& one : keys)
+        signers.push_back(&one);
+    WHEELYARD_TRY(base::replace_file(root_file, attest::sign_root(root, signers)));
+    std::printf(
+        "%s  version 1, expires %s: give it to your users\n\n[attest]\nkey = \"%s\"\n\n"
+        "Move each root key to a medium that stays offline.\n",
+        root_file.c_str(), base::render_rfc3339(root.expires).c_str(), key_file.c_str());
+    return {};
+}
+
+void add_attest_rotate_options(CLI::App& command, AttestRotateArguments& arguments) {
+    add_root_options(command, arguments.root);
+    command.add_option("--new-key", arguments.new_key, "make a new key for statements, in this new file");
+}
+
+base::Status run_attest_rotate(const AttestRotateArguments& arguments, const base::Clock& clock) {
+    WHEELYARD_ASSIGN(Roots roots, open_roots(arguments.root, clock));
+    if (arguments.new_key.empty()) return write_next(arguments.root, roots);
+    WHEELYARD_ASSIGN(const attest::SigningKey key, make_key(arguments.new_key));
+    name_key(roots.next, key.public_key(), roots.next.provenance);
+    WHEELYARD_TRY(write_next(arguments.root, roots));
+    std::printf("\n[attest]\nkey = \"%s\"\n\nRestart `serve` to sign with it.\n", arguments.new_key.c_str());
+    return {};
+}
+
+void add_attest_revoke_options(CLI::App& command, AttestRevokeArguments& arguments) {
+    add_root_options(command, arguments.root);
+    command.add_option("--key-id", arguments.key_id, "ID of the key that counts no more")->required();
+    command
+        .add_option("--from", arguments.from,
+                    "what says that it was signed at this time or later is refused: 2026-11-26T12:00:00Z; "
+                    "`always` for a stolen key, since a thief writes any time")
+        ->required();
+}
+
+base::Status run_attest_revoke(const AttestRevokeArguments& arguments, const base::Clock& clock) {
+    WHEELYARD_ASSIGN(const base::UnixMicros from, parse_from(arguments.from));
+    WHEELYARD_ASSIGN(Roots roots, open_roots(arguments.root, clock));
+    if (roots.old.find(arguments.key_id) == nullptr)
+        return base::fail("attest.revoke", "The root document has no such key", arguments.key_id,
+                          "give the ID that `attest init` or `attest rotate` printed");
+    if (arguments.key_id == roots.signer.public_key().id())
+        return base::fail("attest.revoke", "A root key cannot sign its own revocation", arguments.key_id,
+                          "give another root key as --root-key");
+    roots.next.revoked.push_back({arguments.key_id, from});
+    return write_next(arguments.root, roots);
+}
+
+void add_attest_verify_options(CLI::App& command, AttestVerifyArguments& arguments) {
+    command.add_option("wheel", arguments.wheel, "the wheel, under its published name")->required();
+    command.add_option("--root", arguments.root, "the registry's root document, which you trust");
+    command.add_option("--key", arguments.key,
+                       "the registry's public key (PEM) instead: no revocation is known");
+    command.add_option("--provenance", arguments.provenance, "its provenance (default: WHEEL.prov)");
+    command.add_option(
+        "--index", arguments.index,
+        "URL of the index, from which the provenance is fetched if it is not beside the wheel");
+    command.add_flag("--offline", arguments.offline, "send no request");
+    command.add_flag("--json", arguments.json, "one JSON document, with both statements");
+}
+
+base::Status run_attest_verify(const AttestVerifyArguments& arguments, const base::Clock& clock) {
+    WHEELYARD_ASSIGN(const attest::Trust trust, read_trust(arguments, clock));
+    WHEELYARD_ASSIGN(const std::string sha256, base::sha256_hex_of_file(arguments.wheel));
+    WHEELYARD_ASSIGN(const std::string text, read_provenance_text(arguments, sha256));
+    WHEELYARD_ASSIGN(const attest::VerifiedWheel wheel,
+                     attest::verify_wheel(arguments.wheel.filename().string(), sha256, text, trust));
+    if (!arguments.json) {
+        print_verified(wheel);
+        return {};
+    }
+    const Json document = Json::object({{"format", "wheelyard.verified/1"},
+                                        {"filename", wheel.summary.filename},
+                                        {"sha256", wheel.summary.sha256},
+                                        {"keyid", wheel.key_id},
+                                        {"time", base::render_rfc3339(wheel.time)},
+                                        {"said", wheel.provenance.predicate},
+                                        {"proved", wheel.summary.predicate},
+                                        {"warnings", Json::array_of(wheel.warnings)}});
+    std::printf("%s\n", document.render().c_str());
+    return {};
+}
+
+}  // namespace wheelyard::registry

@@ -1,0 +1,23 @@
+#include "registry/config/attest_config.hpp"
+
+#include <algorithm>
+
+namespace wheelyard::registry {
+
+bool AttestConfig::is_service_account(std::string_view token_id) const {
+    return std::find(service_accounts.begin(), service_accounts.end(), token_id) != service_accounts.end();
+}
+
+AttestConfig read_attest(io::TomlTable table) {
+    AttestConfig attest;
+    attest.key = table.path_if("key").value_or("");
+    attest.name = table.string_or("signer", "");
+    if (!attest.name.empty() && attest.name.find(':') == std::string::npos)
+        table.report("signer", "must be a URI like https://wheels.example.org");
+    attest.service_accounts = table.strings_or("service_accounts", {});
+    if (attest.key.empty() && !(attest.name.empty() && attest.service_accounts.empty()))
+        table.report("key", "nothing is signed without a key: `wheelyard-registry attest init` makes one");
+    return attest;
+}
+
+}  // namespace wheelyard::registry

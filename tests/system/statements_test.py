@@ -1,0 +1,142 @@
+"""What the registry signs about a wheel that an agent built is the same for `attest verify` and for openssl with the commands
+of docs/how-to/verify-a-wheel.md; a flipped bit, a strange key, and a revoked key are noticed, and a rotation is not an error.
+"""
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+import urllib.request
+from pathlib import Path
+
+from support.case import main
+from support.clients import RawUpload
+from support.farm import INDEX, ROOT, Farm
+from support.wheels import Wheel
+
+
+def documented_script() -> str:
+    page = (ROOT / "docs" / "how-to" / "verify-a-wheel.md").read_text()
+    return re.search(r"<!-- verify: .*?-->\n```sh\n(.*?)```\n<!-- end of verify -->", page, re.DOTALL)[1]
+
+
+class StatementsTest(unittest.TestCase):
+    def setUp(self):
+        self.farm = Farm(settings='\n[attest]\nkey = "keys/provenance.key"')
+        self.addCleanup(self.farm.__exit__)
+        self.keys = self.farm.folder / "keys"
+        self.root = self.keys / "root.json"
+        self.attest("init", self.keys, "--root-key", self.keys / "root.key", "--root-key", self.keys / "spare.key")
+        self.token = self.farm.create_token(name="alice")
+        self.farm.start()
+
+    def attest(self, *arguments, status: int = 0) -> str:
+        done = self.farm.run("wheelyard-registry", "attest", *arguments)
+        self.assertEqual(done.returncode, status, f"attest {arguments}: {done.stdout}{done.stderr}")
+        return done.stdout + done.stderr
+
+    def upload(self, version: str) -> Path:
+        """The wheel with its provenance beside it, as a reader fetched both."""
+        folder = self.farm.folder / version
+        wheel = Wheel("demo", version).write(folder)
+        digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
+        said = {"format": "wheelyard.provenance/1", "site": "bede", "program": "wheelyard-builder 0.1.0",
+                "wheel": {"filename": wheel.name, "sha256": digest}, "attempt": "w1kq7x9aab3cde", "package": "demo",
+                "source": {"kind": "sdist", "origin": "https://example.org/demo.tar.gz", "sha256": "b" * 64},
+                "build": {"tools": {"c++": 'c++ "12" ,"statements":['}}}
+        status, problem = RawUpload(self.farm, self.token, wheel, wheelyard_provenance=json.dumps(said)).send()
+        self.assertEqual(status, 200, problem)
+        url = f"{self.farm.url}/{INDEX}/files/{digest[:2]}/{digest}/{wheel.name}.prov"
+        with urllib.request.urlopen(url) as answer:
+            wheel.with_name(wheel.name + ".prov").write_bytes(answer.read())
+        return wheel
+
+    def verify(self, wheel: Path, *more, status: int = 0) -> str:
+        return self.attest("verify", wheel, *(more or ("--root", self.root)), "--offline", status=status)
+
+    def openssl(self, wheel: Path, key: Path) -> int:
+        script = self.farm.folder / "verify.sh"
+        script.write_text(documented_script())
+        done = subprocess.run(["sh", script, wheel, key], capture_output=True, text=True,
+                              env=self.farm.environment | {"PATH": os.environ["PATH"]})
+        return done.returncode
+
+    def test_both_ways_say_the_same_of_good_and_of_changed_bytes(self):
+        wheel = self.upload("1.0")
+        public = self.keys / "provenance.pub"
+        text = self.verify(wheel)
+        for words in ("SLSA_BUILD_LEVEL_1", "urn:wheelyard:site:bede", "b" * 64):
+            self.assertIn(words, text)
+        self.verify(wheel, "--key", public)
+        self.assertEqual(self.openssl(wheel, public), 0)
+        beside = wheel.with_name(wheel.name + ".prov")
+        self.assertNotIn(b"alice", beside.read_bytes())
+        document = json.loads(self.attest("verify", wheel, "--root", self.root, "--json"))
+        self.assertEqual(document["proved"]["outcome"], "accepted")
+        # The same over the network, with the address that pip has.
+        beside.rename(beside.with_suffix(".aside"))
+        self.attest("verify", wheel, "--root", self.root, "--index", self.farm.simple_url())
+        self.assertIn("The wheel's provenance is not beside it", self.verify(wheel, status=1))
+        beside.with_suffix(".aside").rename(beside)
+        # One bit of the wheel, of the agent's document, of a statement and of a signature; the other half of the rule.
+        good = {path: path.read_bytes() for path in (wheel, beside)}
+        places = [(wheel, 100), (beside, good[beside].index(b"bede")), (beside, good[beside].index(b"payload") + 40),
+                  (beside, good[beside].index(b'"sig"') + 20), (beside, good[beside].rindex(b'"sig"') + 20)]
+        for path, at in places:
+            with self.subTest(path=path.suffix, at=at):
+                changed = bytearray(good[path])
+                changed[at] ^= 1
+                path.write_bytes(changed)
+                self.verify(wheel, status=1)
+                self.assertNotEqual(self.openssl(wheel, public), 0)
+                path.write_bytes(good[path])
+        with self.subTest("another wheel's statements"):
+            other = self.upload("1.1")
+            shutil.copy(beside, other.with_name(other.name + ".prov"))
+            self.assertIn("The statement is about a wheel of another name", self.verify(other, status=1))
+            self.assertNotEqual(self.openssl(other, public), 0)
+        with self.subTest("a key of somebody else"), tempfile.TemporaryDirectory() as folder:
+            self.attest("init", Path(folder) / "k")
+            self.assertIn("A key that you do not trust", self.verify(wheel, "--root", Path(folder) / "k" / "root.json", status=1))
+            self.assertNotEqual(self.openssl(wheel, Path(folder) / "k" / "provenance.pub"), 0)
+        self.verify(wheel)
+
+    def test_a_rotation_keeps_old_statements_and_a_revocation_ends_them(self):
+        first = self.upload("2.0")
+        old_id = json.loads(self.attest("verify", first, "--root", self.root, "--json"))["keyid"]
+        old_root = self.root.read_bytes()
+        root_key = self.keys / "root.key"
+        self.attest("rotate", self.root, "--root-key", root_key, "--new-key", self.keys / "next.key")
+        self.verify(first)
+        self.farm.settings = '\n[attest]\nkey = "keys/next.key"'
+        self.farm.write_config(self.farm.port)
+        self.farm.stop()
+        self.farm.start()
+        second = self.upload("2.1")
+        self.verify(second)
+        self.assertEqual(self.openssl(second, self.keys / "next.pub"), 0)
+        kept = self.farm.folder / "kept-root.json"
+        kept.write_bytes(old_root)
+        self.assertIn("A key that you do not trust", self.verify(second, "--root", kept, status=1))
+        revoke = ("revoke", self.root, "--root-key", root_key, "--key-id")
+        self.assertIn("has no such key", self.attest(*revoke, "0" * 64, "--from", "always", status=1))
+        self.assertIn("does not name this key as a root key", self.attest("rotate", self.root, "--root-key", self.keys / "next.key", status=1))
+        self.attest(*revoke, old_id, "--from", "2099-01-01T00:00:00Z")
+        self.verify(first)  # it was signed before
+        self.attest(*revoke, old_id, "--from", "always")
+        self.assertIn("The key was revoked before the statement was signed", self.verify(first, status=1))
+        self.verify(second)
+
+    def test_a_key_that_others_can_read_does_not_sign(self):
+        (self.keys / "provenance.key").chmod(0o644)
+        done = self.farm.run("wheelyard-registry", "serve", "--check", "--config", self.farm.config)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("Every user of this machine can read a private key", done.stderr)
+
+
+if __name__ == "__main__":
+    main()
