@@ -170,7 +170,7 @@ class Pass {
     // files this takes a negligible part of the time.
     base::Result<ElfFacts> parse_one(const MemberReader& reader, TorchNames& torch) {
         const std::scoped_lock lock(parsing_);
-        if (!options_.torch_names) return parse_elf(reader);
+        if (!options_.torch_names && !options_.torches_for) return parse_elf(reader);
         return parse_elf(reader, [&torch](const DynamicSymbol& symbol) { torch.take(symbol); });
     }
 

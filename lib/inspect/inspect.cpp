@@ -27,6 +27,15 @@ void check_length(std::string_view filename, Findings& findings) {
                            std::to_string(filename.size()));
 }
 
+void check_torches(const Inspection& inspection, const TorchesFor& torches_for, Findings& findings) {
+    if (!torches_for) return;
+    const CompanionUses companion = companion_uses(inspection.filename, inspection.elves);
+    if (companion.files.empty()) return;
+    const auto torches = torches_for(inspection.filename, inspection.facts.torch_requires);
+    if (const auto fit = fits_none(companion, torches))
+        findings.add("torch.cannot_load", fit->file, {}, fit->sentence);
+}
+
 base::Status check(const base::Reader& bytes, const InspectOptions& options, Findings& findings,
                    Inspection& result) {
     WHEELYARD_ASSIGN(const auto frame, read_frame(bytes, findings, options.policy.sizes));
@@ -71,6 +80,7 @@ base::Status check(const base::Reader& bytes, const InspectOptions& options, Fin
     std::move(data.begin(), data.end(), std::back_inserter(result.elves));
     std::sort(result.elves.begin(), result.elves.end(),
               [](const ElfMember& a, const ElfMember& b) { return a.name < b.name; });
+    check_torches(result, options.torches_for, findings);
 
     if (info.metadata) result.metadata = std::move(*info.metadata);
     result.metadata_bytes = std::move(info.metadata_bytes);

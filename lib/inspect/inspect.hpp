@@ -11,6 +11,7 @@
 
 #include "lib/base/files/file.hpp"
 #include "lib/base/result.hpp"
+#include "lib/inspect/abi/torch_fit.hpp"
 #include "lib/inspect/truth/elf_member.hpp"
 #include "lib/inspect/truth/facts.hpp"
 #include "lib/inspect/truth/required_libraries.hpp"
@@ -28,6 +29,7 @@ struct InspectOptions {
     std::function<void(std::uint64_t done_bytes, std::uint64_t total_bytes)> progress;
     // What is known of other wheels; may be empty. Called from the thread of the caller.
     LibrariesOf libraries_of = {};
+    TorchesFor torches_for = {};
     bool torch_names = false;  // keep the names of torch's interface of each ELF file, up to 32 MiB
 };
 

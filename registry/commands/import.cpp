@@ -21,8 +21,8 @@
 #include "registry/imports/import_folder.hpp"
 #include "registry/imports/import_source.hpp"
 #include "registry/intake/facts_text.hpp"
-#include "registry/intake/library_lookup.hpp"
 #include "registry/intake/stored_row.hpp"
+#include "registry/intake/torch_tables.hpp"
 #include "registry/intake/validation.hpp"
 #include "registry/store/index_list.hpp"
 #include "registry/store/opened_store.hpp"
@@ -131,13 +131,16 @@ class Importer {
 
     base::Result<inspect::Inspection> inspect(const WheelChoice& choice, const blobs::StagedBlob& staged) {
         WHEELYARD_ASSIGN(const auto reader, staged.read());
+        const OfferedFiles offered = offered_files(*store_.catalog, index_.name);
         WHEELYARD_ASSIGN(
             inspect::Inspection inspection,
-            inspect::inspect_file(reader, choice.filename,
-                                  {.policy = index_.policy,
-                                   .threads = std::max(1U, std::thread::hardware_concurrency()),
-                                   .progress = {},
-                                   .libraries_of = library_lookup(*store_.catalog, index_.name)}));
+            inspect::inspect_file(
+                reader, choice.filename,
+                {.policy = index_.policy,
+                 .threads = std::max(1U, std::thread::hardware_concurrency()),
+                 .progress = {},
+                 .libraries_of = library_lookup(offered),
+                 .torches_for = torch_lookup(index_.policy, offered, {*store_.blobs, store_.config.store})}));
         if (auto good = check_inspection(inspection); !good) return refused(std::move(good.error()));
         return inspection;
     }

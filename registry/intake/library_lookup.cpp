@@ -1,9 +1,6 @@
 #include "registry/intake/library_lookup.hpp"
 
-#include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include "lib/io/json.hpp"
 
@@ -35,22 +32,26 @@ inspect::LibraryNames libraries_in(const std::vector<catalog::FileRow>& files) {
 
 }  // namespace
 
-inspect::LibrariesOf library_lookup(const catalog::Catalog& catalog, const std::string& index) {
+OfferedFiles offered_files(const catalog::Catalog& catalog, const std::string& index) {
     return [&catalog, index](std::string_view project) {
-        const auto files = files_of(catalog, index, project);
-        return files ? libraries_in(*files) : inspect::LibraryNames();
+        return files_of(catalog, index, project).value_or(std::vector<catalog::FileRow>());
     };
 }
 
-inspect::LibrariesOf library_lookup(Writer& writer, const std::string& index) {
+OfferedFiles offered_files(Writer& writer, const std::string& index) {
     return [&writer, index](std::string_view project) {
         std::vector<catalog::FileRow> files;
         const auto read = writer.run([&](catalog::Catalog& catalog) -> base::Status {
             WHEELYARD_ASSIGN(files, files_of(catalog, index, project));
             return {};
         });
-        return read ? libraries_in(files) : inspect::LibraryNames();
+        return read ? files : std::vector<catalog::FileRow>();
     };
+}
+
+inspect::LibrariesOf library_lookup(OfferedFiles offered) {
+    return
+        [offered = std::move(offered)](std::string_view project) { return libraries_in(offered(project)); };
 }
 
 }  // namespace wheelyard::registry

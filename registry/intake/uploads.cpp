@@ -21,6 +21,7 @@
 #include "registry/intake/multipart.hpp"
 #include "registry/intake/quota.hpp"
 #include "registry/intake/stored_row.hpp"
+#include "registry/intake/torch_tables.hpp"
 #include "registry/intake/validation.hpp"
 
 namespace wheelyard::registry {
@@ -323,11 +324,15 @@ wire::Answered<void> FormUpload::check_obstacles() {
 wire::Answered<inspect::Inspection> FormUpload::inspect_content() {
     const auto reader = staged_->read();
     if (!reader) return fail(reader.error());
-    auto inspection = inspect::inspect_file(*reader, filename_text_,
-                                            {.policy = index_.policy,
-                                             .threads = parts_.inspect_threads,
-                                             .progress = {},
-                                             .libraries_of = library_lookup(parts_.writer, index_.name)});
+    const OfferedFiles offered = offered_files(parts_.writer, index_.name);
+    auto inspection = inspect::inspect_file(
+        *reader, filename_text_,
+        {.policy = index_.policy,
+         .threads = parts_.inspect_threads,
+         .progress = {},
+         .libraries_of = library_lookup(offered),
+         .torches_for = torch_lookup(index_.policy, offered, {parts_.blobs, parts_.config->store}),
+         .torch_names = filename_->project == "torch"});
     if (!inspection) return fail(inspection.error());
     if (auto good = check_inspection(*inspection); !good) return refuse(std::move(good.error()));
     return *std::move(inspection);
@@ -383,6 +388,8 @@ wire::Answered<catalog::FileRow> FormUpload::store(const inspect::Inspection& in
     const auto stored = parts_.blobs.store(*std::move(staged_));
     staged_.reset();
     if (!stored) return fail(stored.error());
+    const auto kept = TorchTables(parts_.blobs, parts_.config->store).keep(*stored, inspection);
+    if (!kept) io::log_warn("torch.table", {{"filename", filename_text_}, {"error", kept.error().text()}});
     return stored_row({.index = index_.name,
                        .filename = filename_text_,
                        .sha256 = *stored,

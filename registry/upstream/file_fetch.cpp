@@ -9,8 +9,8 @@
 #include "lib/inspect/inspect.hpp"
 #include "lib/wire/problem.hpp"
 #include "registry/http/limits.hpp"
-#include "registry/intake/library_lookup.hpp"
 #include "registry/intake/stored_row.hpp"
+#include "registry/intake/torch_tables.hpp"
 #include "registry/intake/validation.hpp"
 #include "registry/upstream/limits.hpp"
 
@@ -267,12 +267,15 @@ base::Result<inspect::Inspection> inspect_bytes(const FileFetchParts& parts, con
                                                 const std::string& filename) {
     WHEELYARD_ASSIGN(const auto reader, staged.read());
     const InspectionSlot slot(parts.inspections);
+    const OfferedFiles offered = offered_files(parts.writer, index);
     WHEELYARD_ASSIGN(inspect::Inspection inspection,
-                     inspect::inspect_file(reader, filename,
-                                           {.policy = policy,
-                                            .threads = parts.inspect_threads,
-                                            .progress = {},
-                                            .libraries_of = library_lookup(parts.writer, index)}));
+                     inspect::inspect_file(
+                         reader, filename,
+                         {.policy = policy,
+                          .threads = parts.inspect_threads,
+                          .progress = {},
+                          .libraries_of = library_lookup(offered),
+                          .torches_for = torch_lookup(policy, offered, {parts.blobs, parts.config.store})}));
     if (const auto good = check_inspection(inspection); !good)
         return refused("upstream.refused", good.error().detail, good.error().code);
     return inspection;

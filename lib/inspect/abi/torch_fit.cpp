@@ -55,7 +55,7 @@ std::optional<std::uint64_t> python_minor(std::string_view python) {
 }
 
 // Whether one Python can load both. abi3: PEP 384; not of free-threaded builds (PEP 703), whose own is abi3t (PEP 803).
-bool share_a_python(const wheel::Tag& companion, const wheel::Tag& torch) {
+bool tags_share_a_python(const wheel::Tag& companion, const wheel::Tag& torch) {
     if (companion.python == "py3" || torch.python == "py3") return true;
     const auto oldest = python_minor(companion.python), minor = python_minor(torch.python);
     const bool is_new_enough = oldest && minor && *oldest <= *minor;
@@ -65,13 +65,6 @@ bool share_a_python(const wheel::Tag& companion, const wheel::Tag& torch) {
     if (companion.abi == "abi3") return is_new_enough && !is_free_threaded;
     if (companion.abi == "abi3t") return is_new_enough;
     return companion.python == torch.python && companion.abi == torch.abi;
-}
-
-bool share_a_python(const std::vector<wheel::Tag>& companion, const std::vector<wheel::Tag>& torch) {
-    return std::any_of(companion.begin(), companion.end(), [&](const wheel::Tag& one) {
-        return std::any_of(torch.begin(), torch.end(),
-                           [&](const wheel::Tag& other) { return share_a_python(one, other); });
-    });
 }
 
 std::string python_text(const std::vector<wheel::Tag>& tags) {
@@ -268,6 +261,25 @@ TorchFit fits(const CompanionUses& companion, const TorchExports& torch) {
                       "it uses only torch's stable ABI, and " + of_torch + " has all " + count + " names");
     return judged(fit, Fit::yes, FitReason::has_all_symbols,
                   of_torch + " has all " + count + " names of torch that it needs");
+}
+
+bool share_a_python(const std::vector<wheel::Tag>& companion, const std::vector<wheel::Tag>& torch) {
+    return std::any_of(companion.begin(), companion.end(), [&](const wheel::Tag& one) {
+        return std::any_of(torch.begin(), torch.end(),
+                           [&](const wheel::Tag& other) { return tags_share_a_python(one, other); });
+    });
+}
+
+std::optional<TorchFit> fits_none(const CompanionUses& companion, const std::vector<TorchExports>& torches) {
+    std::optional<TorchFit> newest;
+    for (const TorchExports& torch : torches) {
+        if (!share_one(companion.machines, torch.machines) || !share_a_python(companion.tags, torch.tags))
+            continue;
+        TorchFit fit = fits(companion, torch);
+        if (fit.fit != Fit::no) return std::nullopt;
+        if (!newest) newest = std::move(fit);
+    }
+    return newest;
 }
 
 std::string_view fit_text(Fit fit) {

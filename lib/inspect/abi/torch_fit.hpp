@@ -8,6 +8,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -77,6 +79,19 @@ struct TorchFit {
 };
 
 [[nodiscard]] TorchFit fits(const CompanionUses& companion, const TorchExports& torch);
+
+// Whether one Python can load extensions with these tags and that torch.
+[[nodiscard]] bool share_a_python(const std::vector<wheel::Tag>& companion,
+                                  const std::vector<wheel::Tag>& torch);
+
+// The torches with which a wheel of this name and these requirements of torch is meant to be used, newest first: what an
+// index has. None: nothing is known of them.
+using TorchesFor = std::function<std::vector<TorchExports>(const wheel::WheelFilename& companion,
+                                                           const std::vector<std::string>& torch_requires)>;
+// Why none of `torches` for this Python and machine can load the companion: the answer for the newest. nullopt: one can, one
+// may, or there is none.
+[[nodiscard]] std::optional<TorchFit> fits_none(const CompanionUses& companion,
+                                                const std::vector<TorchExports>& torches);
 
 // The ABI of an MPI library by its soname: "MPICH ABI", "Open MPI 3 to 5", "MPI 5 standard ABI"; empty: none that is known.
 [[nodiscard]] std::string_view mpi_abi(std::string_view soname);

@@ -196,3 +196,31 @@ TEST_CASE("a wheel that defines nothing of torch's is no torch") {
     REQUIRE_FALSE(exports);
     CHECK(exports.error().code == "torch.no_libraries");
 }
+
+TEST_CASE("of several torches one that fits is enough, and the first of those that do not is named") {
+    const auto companion = vision({file("a.so", {zeros, new_error}, {}, {})});
+    auto newer = torch([](auto& files) { files.pop_back(); });
+    newer.version = "2.8.0";
+    auto newest = newer;
+    newest.version = "2.9.0";
+    const auto none = fits_none(companion, {newest, newer});
+    REQUIRE(none);
+    check_fit(*none, Fit::no, FitReason::symbols_missing, "torch 2.9.0 lacks `at::_ops::zeros::call`");
+    CHECK_FALSE(fits_none(companion, {newest, torch()}));
+    CHECK_FALSE(fits_none(companion, {}));
+}
+
+TEST_CASE("a torch for another machine or Python, or one that was not read, is no reason") {
+    const auto companion = vision({file("a.so", {zeros}, {}, {})});
+    auto lacks = torch([](auto& files) { files.pop_back(); });
+    CHECK(fits_none(companion, {lacks}));
+    auto other = lacks;
+    other.machines = {"aarch64"};
+    CHECK_FALSE(fits_none(companion, {other}));
+    other = lacks;
+    other.tags = named("torch-2.6.0-cp312-cp312-linux_x86_64.whl").tags;
+    CHECK_FALSE(fits_none(companion, {other}));
+    other = lacks;
+    other.is_complete = false;
+    CHECK_FALSE(fits_none(companion, {other}));
+}

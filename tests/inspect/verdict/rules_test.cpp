@@ -406,6 +406,7 @@ std::vector<Sample> library_samples() {
         {"torch.requires_another", wanting_torch("torch==2.3.1", "_ZN3c1021throwNullDataPtrErrorEv")},
         {"torch.requires_another", wanting_torch("torch==2.9.0+cu126", "_ZNK3c106SymInt6sym_neERKS0_")},
         {"torch.requires_another", wanting_torch("torch<2.4,>=2.0", "_ZN3c1021throwNullDataPtrErrorEv")},
+        {"torch.cannot_load", wanting_torch("torch==2.6.0", "_ZN2at4_ops5zeros4callEv")},
     };
 }
 
@@ -414,6 +415,16 @@ inspect::InspectOptions options_of(const Sample& sample) {
     inspect::InspectOptions options;
     if (inspect::find_rule(sample.code)->severity == inspect::Severity::ignore)
         options.policy.severities[std::string(sample.code)] = inspect::Severity::note;
+    if (sample.code == "torch.cannot_load") {
+        options.torches_for = [](const wheel::WheelFilename& companion, const std::vector<std::string>&) {
+            inspect::TorchExports torch;
+            torch.tags = companion.tags;
+            torch.machines = {"x86_64"};
+            torch.version = "2.6.0";
+            torch.names = {inspect::torch_name_hash("_ZN2at4_ops4ones4callEv")};
+            return std::vector{torch};
+        };
+    }
     options.policy.search_path_prefixes = {"/sw"};
     options.policy.gpu_architectures = {"sm_80"};
     return options;

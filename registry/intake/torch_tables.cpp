@@ -1,0 +1,186 @@
+#include "registry/intake/torch_tables.hpp"
+
+#include <algorithm>
+#include <set>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "lib/base/files/file.hpp"
+#include "lib/base/files/private_files.hpp"
+#include "lib/base/limits.hpp"
+#include "lib/inspect/truth/required_libraries.hpp"
+#include "lib/io/json.hpp"
+#include "lib/io/log.hpp"
+#include "lib/wheel/requirement.hpp"
+
+namespace wheelyard::registry {
+namespace {
+
+constexpr std::string_view table_format = "wheelyard.torch/1";
+constexpr std::uint64_t max_table_bytes = 64 * base::mib;  // torch 2.15 has 41,300 names
+constexpr std::size_t bytes_of_name = 8;
+constexpr unsigned bits_of_byte = 8;
+
+auto no_table(std::string_view what) {
+    return base::fail_malformed("torch.table", "This is no table of torch's names", std::string(what));
+}
+
+std::vector<std::uint64_t> read_names(std::string_view bytes) {
+    std::vector<std::uint64_t> names;
+    names.reserve(bytes.size() / bytes_of_name);
+    for (std::size_t at = 0; at + bytes_of_name <= bytes.size(); at += bytes_of_name) {
+        std::uint64_t name = 0;
+        for (const char byte : bytes.substr(at, bytes_of_name))
+            name = name << bits_of_byte | static_cast<unsigned char>(byte);
+        names.push_back(name);
+    }
+    return names;
+}
+
+std::set<std::string> set_of(const io::Json& json, std::string_view name) {
+    auto texts = json.texts(name);
+    return {texts.begin(), texts.end()};
+}
+
+inspect::StringAbi strings_of(std::string_view text) {
+    for (const auto abi : {inspect::StringAbi::old, inspect::StringAbi::cxx11, inspect::StringAbi::mixed}) {
+        if (inspect::string_abi_text(abi) == text) return abi;
+    }
+    return inspect::StringAbi::unknown;
+}
+
+bool requirements_allow(const std::vector<std::string>& torch_requires, const wheel::Version& version) {
+    return std::all_of(torch_requires.begin(), torch_requires.end(), [&](const std::string& line) {
+        const auto requirement = wheel::Requirement::parse(line);
+        return !requirement || inspect::is_of_an_extra(*requirement) || requirement->specifiers.empty() ||
+               requirement->specifiers.contains(version, wheel::Prereleases::allowed);
+    });
+}
+
+struct Torch {
+    wheel::WheelFilename filename;
+    std::string sha256;
+};
+
+std::vector<Torch> torches_for(const std::vector<catalog::FileRow>& rows,
+                               const wheel::WheelFilename& companion,
+                               const std::vector<std::string>& torch_requires) {
+    std::vector<Torch> all, of_local;
+    for (const catalog::FileRow& row : rows) {
+        auto filename = wheel::parse_wheel_filename(row.filename);
+        if (!filename || row.state != catalog::FileState::active || row.yanked ||
+            !requirements_allow(torch_requires, filename->version) ||
+            !inspect::share_a_python(companion.tags, filename->tags))
+            continue;
+        all.push_back({*std::move(filename), row.sha256});
+    }
+    const std::string local = companion.version.local_text();
+    std::copy_if(all.begin(), all.end(), std::back_inserter(of_local), [&local](const Torch& torch) {
+        return !local.empty() && torch.filename.version.local_text() == local;
+    });
+    std::vector<Torch>& chosen = of_local.empty() ? all : of_local;
+    std::sort(chosen.begin(), chosen.end(),
+              [](const Torch& a, const Torch& b) { return a.filename.version > b.filename.version; });
+    if (chosen.size() > max_torches_judged) chosen.clear();  // the oldest may be the one that fits
+    return std::move(chosen);
+}
+
+}  // namespace
+
+std::string render_torch_table(const inspect::TorchExports& torch) {
+    std::string text = io::Json::object({{"format", table_format},
+                                         {"machines", io::Json::array_of(torch.machines)},
+                                         {"needed", io::Json::array_of(torch.needed)},
+                                         {"libraries", io::Json::array_of(torch.libraries)},
+                                         {"strings", inspect::string_abi_text(torch.strings)},
+                                         {"complete", torch.is_complete},
+                                         {"names", std::uint64_t{torch.names.size()}}})
+                           .render() +
+                       "\n";
+    for (const std::uint64_t name : torch.names) {
+        for (unsigned shift = 64; shift != 0; shift -= bits_of_byte)
+            text += static_cast<char>(name >> (shift - bits_of_byte) & 0xffU);
+    }
+    return text;
+}
+
+base::Result<inspect::TorchExports> parse_torch_table(const wheel::WheelFilename& filename,
+                                                      std::string_view bytes) {
+    const auto end = bytes.find('\n');
+    if (end == std::string_view::npos) return no_table("it has no first line");
+    WHEELYARD_ASSIGN(const io::Json json, io::parse_json(bytes.substr(0, end)));
+    if (json.string_or("format", "") != table_format) return no_table(json.string_or("format", ""));
+    const std::string_view names = bytes.substr(end + 1);
+    inspect::TorchExports torch;
+    torch.names = read_names(names);
+    const auto count = static_cast<std::uint64_t>(json.int_or("names", -1));
+    if (names.size() % bytes_of_name != 0 || count != torch.names.size() ||
+        !std::is_sorted(torch.names.begin(), torch.names.end()))
+        return no_table("its names are cut or not sorted");
+    torch.version = filename.version.text();
+    torch.tags = filename.tags;
+    torch.machines = set_of(json, "machines");
+    torch.needed = set_of(json, "needed");
+    torch.libraries = set_of(json, "libraries");
+    torch.strings = strings_of(json.string_or("strings", ""));
+    torch.is_complete = json.bool_or("complete", false);
+    return torch;
+}
+
+TorchTables::TorchTables(const blobs::BlobStore& blobs, const std::filesystem::path& store)
+    : blobs_(&blobs), folder_(store / "torch") {}
+
+base::Result<inspect::TorchExports> TorchTables::of(const wheel::WheelFilename& filename,
+                                                    const std::string& sha256) const {
+    if (const auto bytes = base::read_file(folder_ / sha256, max_table_bytes)) {
+        if (auto torch = parse_torch_table(filename, *bytes)) return torch;
+    }
+    WHEELYARD_ASSIGN(const auto reader, blobs_->open(sha256, blobs::ReadFrom::cache));
+    inspect::InspectOptions options;
+    options.torch_names = true;
+    WHEELYARD_ASSIGN(const auto inspection, inspect::inspect_wheel(*reader, filename.text(), options));
+    WHEELYARD_ASSIGN(auto torch, inspect::torch_exports(filename, inspection.elves));
+    WHEELYARD_TRY(write(sha256, torch));
+    return torch;
+}
+
+base::Status TorchTables::keep(const std::string& sha256, const inspect::Inspection& inspection) const {
+    if (inspection.filename.project != "torch" || inspection.elves.empty()) return {};
+    const auto torch = inspect::torch_exports(inspection.filename, inspection.elves);
+    return torch ? write(sha256, *torch) : base::Status();
+}
+
+base::Status TorchTables::write(const std::string& sha256, const inspect::TorchExports& torch) const {
+    WHEELYARD_TRY(base::make_private_directories(folder_));
+    WHEELYARD_TRY(base::replace_file(folder_ / sha256, render_torch_table(torch), base::private_file_mode));
+    std::vector<std::filesystem::path> left;
+    std::error_code failed;
+    for (std::filesystem::directory_iterator entry(folder_, failed), end; !failed && entry != end;
+         entry.increment(failed)) {
+        const std::string name = entry->path().filename().native();
+        if (name.size() == sha256.size() && !blobs_->contains(name)) left.push_back(entry->path());
+    }
+    for (const auto& path : left)
+        std::filesystem::remove(path, failed);
+    return {};
+}
+
+inspect::TorchesFor torch_lookup(const inspect::Policy& policy, OfferedFiles offered, TorchTables tables) {
+    if (inspect::severity_under(policy, "torch.cannot_load") == inspect::Severity::ignore) return {};
+    return [offered = std::move(offered), tables = std::move(tables)](
+               const wheel::WheelFilename& companion, const std::vector<std::string>& torch_requires) {
+        std::vector<inspect::TorchExports> known;
+        for (const Torch& torch : torches_for(offered("torch"), companion, torch_requires)) {
+            auto exports = tables.of(torch.filename, torch.sha256);
+            if (exports)
+                known.push_back(*std::move(exports));
+            else
+                io::log_warn("torch.table",
+                             {{"filename", torch.filename.text()}, {"error", exports.error().text()}});
+        }
+        return known;
+    };
+}
+
+}  // namespace wheelyard::registry
