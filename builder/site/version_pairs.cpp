@@ -23,7 +23,8 @@ struct UseRow {
 constexpr std::array<UseRow, 4> use_rows = {{
     {PairUse::companion, "companion", "Companions",
      "Each version of a companion is built against this version of its package, and pinned to it; one of a\n"
-     "stable ABI is built once, and requires the version that it is built against or a newer one."},
+     "stable ABI is built once, and requires the version that it is built against or a newer one.\n"
+     "mpi4py has none: it is compiled with the site's MPI, which is no package."},
     {PairUse::build, "build", "Build requirements",
      "The scripts of builds and of wheelhouses pass these bounds to pip as constraints."},
     {PairUse::run, "run", "Requirements of the installed wheel",

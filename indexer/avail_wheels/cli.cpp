@@ -194,9 +194,47 @@ std::vector<OptionHelp> describe(const CLI::App& app) {
 
 // Options of pip, and ours of the same purpose.
 constexpr std::pair<std::string_view, std::string_view> pip_options[] = {
-    {"-f", "--wheelhouse"},   {"--find-links", "--wheelhouse"}, {"-i", "--index-url"},
-    {"--platform", "--arch"}, {"--pre", "--all-versions"},      {"--python-version", "--python"},
+    {"-f", "--wheelhouse"},
+    {"--find-links", "--wheelhouse"},
+    {"-i", "--index-url"},
+    {"--platform", "--arch"},
+    {"--pre", "--all-versions"},
+    {"--python-version", "--python"},
+    {"--extra-index-url", "--index-url"},
 };
+
+// Options that people expect, and how it is said here.
+constexpr std::pair<std::string_view, std::string_view> expected_options[] = {
+    {"--gpu", "a node's GPU is --assume gpu=a100"},
+    {"--cuda", "a loaded module is --assume modules=cuda/12.2; what a wheel was built against: --modules"},
+    {"--driver", "a node's driver is --assume driver=550.54.15"},
+    {"--latest", "the newest version is what it lists"},
+    {"--newest", "the newest version is what it lists"},
+    {"--upgrade", "the newest version is what it lists"},
+    {"-U", "the newest version is what it lists"},
+    {"--no-color", "colours are off by --color never"},
+    {"--download", "--install-line prints the pip command"},
+    {"--install", "--install-line prints the pip command"},
+    {"--markdown", "a format is --format github"},
+    {"--limit", "cut a list by `| head`"},
+    {"--sort", "it is sorted by name, the newest version first"},
+};
+
+// What is said of an option that is not ours; empty: nothing that is known.
+std::string instead_of(const std::vector<std::string>& words) {
+    const auto formats = table_formats();
+    for (const auto& word : words) {
+        if (word == "--") break;
+        const auto name = word.substr(0, word.find('='));
+        for (const auto& [expected, sentence] : expected_options) {
+            if (name == expected) return std::string(sentence);
+        }
+        if (name.starts_with("--") &&
+            std::find(formats.begin(), formats.end(), name.substr(2)) != formats.end())
+            return "a format is --format " + name.substr(2);
+    }
+    return {};
+}
 
 // The option that a misspelt one probably means, or those that it abbreviates; empty: no suggestion.
 std::string likely_option(const CLI::App& app, const std::vector<std::string>& words) {
@@ -307,6 +345,8 @@ std::variant<Options, Leave> parse_command_line(const std::vector<std::string>& 
     } catch (const CLI::CallForVersion& version) {
         return Leave{0, std::string(version.what()) + "\n"};
     } catch (const CLI::ExtrasError& error) {
+        if (const auto instead = instead_of(arguments); !instead.empty())
+            return usage_error(std::string(error.what()) + "; " + instead);
         const auto likely = likely_option(app, arguments);
         return usage_error(error.what() +
                            (likely.empty() ? std::string() : "; did you mean " + likely + "?"));

@@ -24,12 +24,15 @@ base::Error bad_choice(const std::string& option, const std::string& value, cons
 }
 
 base::Status check_choice(const std::string& option, const std::string& value,
-                          const std::vector<std::string>& choices, std::string_view meant = {}) {
+                          const std::vector<std::string>& choices, std::string_view meant = {},
+                          bool takes_many = false) {
     if (std::find(choices.begin(), choices.end(), value) != choices.end()) return {};
     const auto likely = meant.empty() ? base::nearest(value, choices) : std::string(meant);
     return base::fail(bad_choice(
         option, value,
-        (likely ? "did you mean " + *likely + "? " : "") + "choose from " + base::join(choices, ", ")));
+        (likely ? "did you mean " + *likely + "? " : "") + "choose from " + base::join(choices, ", ") +
+            (takes_many ? "; put wheel names before " + option.substr(0, option.find('/')) + " or after --"
+                        : "")));
 }
 
 // The wanted names of the command line, with -v's version if given, then the names of requirements files that
@@ -73,8 +76,14 @@ base::Result<std::vector<Python>> collect_pythons(const Words& words, const Envi
     std::vector<Python> pythons;
     if (words.all || words.all_pythons) return pythons;
     for (const auto& text : words.pythons) {
-        constexpr std::string_view program = "python";  // as the command is called: python3.11
-        auto python = parse_python(text.starts_with(program) ? text.substr(program.size()) : text);
+        std::string_view digits = text;
+        for (const std::string_view before : {"python", "py"}) {  // the command, python3.11, and a tag, py311
+            if (text.starts_with(before)) {
+                digits.remove_prefix(before.size());
+                break;
+            }
+        }
+        auto python = parse_python(digits);
         if (!python) {
             return base::fail(
                 bad_choice("-p/--python", text,
@@ -113,13 +122,22 @@ base::Status check_exclusions(const Words& words) {
     return {};
 }
 
+// What other programs call one of our formats; empty: none.
+std::string_view format_called(std::string_view name) {
+    if (name == "markdown" || name == "md") return "github";
+    if (name == "table") return "simple";
+    if (name == "text" || name == "txt") return "plain";
+    return {};
+}
+
 base::Status check_choices(const Words& words) {
-    if (!words.format.empty()) WHEELYARD_TRY(check_choice("--format", words.format, table_formats()));
+    if (!words.format.empty())
+        WHEELYARD_TRY(check_choice("--format", words.format, table_formats(), format_called(words.format)));
     const std::vector<std::string> columns(all_columns.begin(), all_columns.end());
     for (const auto& column : words.columns)
-        WHEELYARD_TRY(check_choice("--column", column, columns));
+        WHEELYARD_TRY(check_choice("--column", column, columns, {}, true));
     for (const auto& arch : words.archs)
-        WHEELYARD_TRY(check_choice("-a/--arch", arch, known_archs(), machine_called(arch)));
+        WHEELYARD_TRY(check_choice("-a/--arch", arch, known_archs(), machine_called(arch), true));
     return check_choice("--color", words.color, color_choices());
 }
 
@@ -204,7 +222,9 @@ base::Status choose_node(const Words& words, Options& options) {
             names.push_back(name);
         if (names.empty())
             return base::fail(bad_choice(
-                "--on", words.on, "node types are defined in a site file (--site), and there is none"));
+                "--on", words.on,
+                "node types are defined in a site file (--site), and there is none; without one a GPU is "
+                "--assume gpu=a100"));
         return check_choice("--on", words.on, names);
     }
     const bool is_asked = words.here || !words.on.empty() || !words.assumptions.empty();
@@ -269,6 +289,8 @@ base::Result<Options> understand(const Words& words, const EnvironmentMap& envir
     choose_columns(words, options);
     if (words.all && (!words.archs.empty() || !words.version.empty() || !words.pythons.empty())) {
         options.warning = "Ignoring --arch, --version and --python since --all is set.";
+    } else if (words.all && !words.why && (words.here || !words.on.empty() || !words.assumptions.empty())) {
+        options.warning = "Ignoring the node since --all is set; --why says what runs there.";
     }
     return options;
 }

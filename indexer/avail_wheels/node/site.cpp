@@ -112,6 +112,12 @@ std::optional<std::string> parse_gpu(std::string_view text) {
     for (const auto* kind : accelerator::accelerator_kinds()) {
         if (auto arch = kind->parse_gpu(text); !arch.empty()) return arch;
     }
+    const std::string name = base::ascii_lower(text);
+    for (const auto* kind : accelerator::accelerator_kinds()) {
+        for (const auto& model : kind->models) {
+            if (model.name == name) return std::string(model.architecture);
+        }
+    }
     return std::nullopt;
 }
 
@@ -128,14 +134,41 @@ std::string_view machine_called(std::string_view name) {
     return {};
 }
 
+namespace {
+
+// What was meant by a word that is no assignment, or by a key that there is not; empty: nothing that is known.
+std::string meant_by(std::string_view key, bool is_assignment) {
+    struct Key {
+        std::string_view elsewhere, meant;
+    };
+    static constexpr Key keys[] = {{"arch", "did you mean machine=?"},
+                                   {"gpus", "did you mean gpu=?"},
+                                   {"python", "Pythons are chosen by --python."},
+                                   {"mpi", "A loaded module is modules=openmpi/4.1.6."},
+                                   {"module", "did you mean modules=?"}};
+    if (!is_assignment && parse_gpu(key)) return "did you mean gpu=" + std::string(key) + "?";
+    for (const auto& one : keys) {
+        if (one.elsewhere == key) return std::string(one.meant);
+    }
+    if (const auto* kind = accelerator::find_accelerator_kind(key))
+        return "A loaded module is modules=" +
+               std::string(kind->modules.empty() ? key : kind->modules.front()) +
+               "/VERSION, what the node can run its driver=550.54.15.";
+    return is_assignment ? std::string() : "Put wheel names before --assume or after --.";
+}
+
+}  // namespace
+
 base::Status assume(Node& node, std::string_view assignment) {
     const auto equals = assignment.find('=');
     const auto key = assignment.substr(0, equals);
     const auto value = equals == std::string_view::npos ? std::string_view() : assignment.substr(equals + 1);
     const auto fail = [&](const std::string& sentence) {
+        const auto meant = meant_by(key, equals != std::string_view::npos);
         return base::fail("usage.assume", "argument --assume: " + sentence, std::string(assignment),
-                          "as in: machine=aarch64 glibc=2.34 cpu=x86-64-v3 gpu=sm_90 driver=550.54.15 "
-                          "modules=cuda/12.2,openmpi/4.1.6; gpu=none for a node without a GPU");
+                          (meant.empty() ? std::string() : meant + " ") +
+                              "as in: machine=aarch64 glibc=2.34 cpu=x86-64-v3 gpu=sm_90 driver=550.54.15 "
+                              "modules=cuda/12.2,openmpi/4.1.6; gpu=none for a node without a GPU");
     };
     if (value.empty()) return fail("write it as KEY=VALUE");
     std::vector<std::string> values;
@@ -161,7 +194,7 @@ base::Status assume(Node& node, std::string_view assignment) {
         if (value == no_gpu) return {};
         for (const auto& text : values) {
             const auto arch = parse_gpu(text);
-            if (!arch) return fail("not a GPU architecture");
+            if (!arch) return fail("not a GPU: an architecture (sm_90, gfx90a) or a model (a100)");
             node.gpus->archs.push_back(*arch);
         }
     } else {

@@ -100,6 +100,7 @@ TEST_CASE("values may follow = behind a short option, commas in lists, and pytho
     CHECK(options_of({"-p=3.11"}).query.pythons.size() == 1);
     CHECK(options_of({"-p", "3.11,3.12"}).query.pythons.size() == 2);
     CHECK(options_of({"-p", "python3.11"}).query.pythons.at(0).minor == 11);
+    CHECK(options_of({"-p", "py311"}).query.pythons.at(0).minor == 11);
     CHECK(options_of({"-a", "avx2,generic"}).query.archs == Arguments{"avx2", "generic"});
     CHECK(options_of({"--column", "name,abi"}).rows.columns == Arguments{"name", "abi"});
     CHECK(wanted_of(options_of({"-n=six"})) == Arguments{"six"});
@@ -178,6 +179,9 @@ TEST_CASE("--all hides nothing and warns about the options that it overrides") {
 TEST_CASE("after -p, names need a preceding --") {
     CHECK(wanted_of(options_of({"-p", "3.11", "--", "numpy"})) == Arguments{"numpy"});
     CHECK(options_of({"--all"}).warning == "");
+    CHECK(options_of({"--all", "--here"}).warning ==
+          "Ignoring the node since --all is set; --why says what runs there.");
+    CHECK(options_of({"--all", "--here", "--why"}).warning == "");
 }
 
 TEST_CASE("command-line options take precedence over our variables, and those over pip's") {
@@ -229,8 +233,20 @@ TEST_CASE("an invalid choice exits with status 2 and lists the choices") {
              Case{{"-i", "https://farm/simple/"}, "did you mean --index-url?"},
              Case{{"--find-links=/wheels"}, "did you mean --wheelhouse?"},
              Case{{"--format", "gird"}, "did you mean grid? choose from simple"},
+             Case{{"--format", "markdown"}, "did you mean github? choose from simple"},
+             Case{{"torch", "--gpu", "a100"}, "--assume gpu=a100"},
+             Case{{"torch", "--cuda=12.3"}, "--assume modules=cuda/12.2"},
+             Case{{"torch", "--latest"}, "the newest version is what it lists"},
+             Case{{"torch", "-U"}, "the newest version is what it lists"},
+             Case{{"torch", "--csv"}, "a format is --format csv"},
+             Case{{"torch", "--no-color"}, "--color never"},
+             Case{{"torch", "--extra-index-url", "https://farm/simple/"}, "did you mean --index-url?"},
+             Case{{"torch", "--on", "a100"}, "without one a GPU is --assume gpu=a100"},
              Case{{"--color", "sometimes"}, "argument --color: invalid choice: `sometimes`"},
              Case{{"-p", "3.11", "numpy"}, "put wheel names before -p"},
+             Case{{"-a", "avx2", "numpy"}, "put wheel names before -a"},
+             Case{{"--column", "name", "numpy"}, "put wheel names before --column"},
+             Case{{"--assume", "gpu=a100", "numpy"}, "Put wheel names before --assume"},
              Case{{"-r", "/nowhere/requirements.txt"}, "/nowhere/requirements.txt"},
              Case{{"-p"}, "--python"},
          }) {

@@ -60,9 +60,28 @@ TEST_CASE("assumed properties replace probed ones") {
     CHECK(node.gpus->archs == std::vector<std::string>{"sm_80"});
     REQUIRE(assume(node, "gpu=9.0"));
     CHECK(node.gpus->archs == std::vector<std::string>{"sm_90"});
-    for (const char* bad : {"", "gpu", "gpu=", "gpu=h100", "cpu=zen4", "glibc=new", "colour=red"}) {
+    REQUIRE(assume(node, "gpu=a100,gh200,mi250x,MI300A"));
+    CHECK(node.gpus->archs == std::vector<std::string>{"sm_80", "sm_90", "gfx90a", "gfx942"});
+    for (const char* bad : {"", "gpu", "gpu=", "gpu=hopper", "cpu=zen4", "glibc=new", "colour=red"}) {
         CAPTURE(bad);
         CHECK(assume(node, bad).error().code == "usage.assume");
+    }
+}
+
+TEST_CASE("a wrong assumption names what was meant") {
+    struct Case {
+        const char* assignment;
+        const char* says;
+    };
+    for (const auto& [assignment, says] :
+         {Case{"a100", "did you mean gpu=a100?"}, Case{"sm_90", "did you mean gpu=sm_90?"},
+          Case{"arch=aarch64", "did you mean machine=?"}, Case{"python=3.11", "--python"},
+          Case{"cuda=12.3", "modules=cuda/"}, Case{"mpi=openmpi", "modules=openmpi/"},
+          Case{"gpu=hopper", "or a model (a100)"}}) {
+        CAPTURE(assignment);
+        Node node;
+        const auto error = assume(node, assignment).error().text();
+        CHECK_MESSAGE(error.find(says) != std::string::npos, error);
     }
 }
 
