@@ -37,7 +37,7 @@ struct WheelFilename {
     std::vector<std::string> abis;
     std::vector<std::string> platforms;
     std::vector<Tag> tags;  // expanded, sorted, unique
-    // PEP 825 (draft): a trailing label. It cannot be confused with a build tag, which precedes the tags and
+    // PEP 825: a trailing label. It cannot be confused with a build tag, which precedes the tags and
     // begins with a digit.
     std::optional<std::string> variant;
 

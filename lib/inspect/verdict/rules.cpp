@@ -38,8 +38,7 @@ const std::vector<Rule>& rules() {
          "Rebuild with a current build backend, which writes the version in its normal form.", wheel_format},
         {"filename.variant", reject,
          "The file name has a variant label, which this registry does not serve yet.",
-         "Build the wheel without variants: installers that do not know them reject its name.",
-         "PEP 825 (draft)"},
+         "Build the wheel without variants: installers that do not know them reject its name.", "PEP 825"},
 
         // The ZIP structure.
         {"zip.no_end_record", reject, "The file is not a ZIP archive, or its end record is missing.", resend,
@@ -128,7 +127,7 @@ const std::vector<Rule>& rules() {
          wheel_format},
         {"dist_info.variant", reject,
          "The wheel has variant.json, but no variant label in its name: installers disagree on what it is.",
-         "Build the wheel without variants.", "PEP 825 (draft)"},
+         "Build the wheel without variants.", "PEP 825"},
         {"dist_info.file_missing", reject, "METADATA, WHEEL or RECORD is missing.", rebuild, wheel_format},
         {"metadata.invalid", reject, "METADATA or PKG-INFO violates the core metadata specification.",
          "Correct the field in the project's metadata and rebuild.", core_metadata},

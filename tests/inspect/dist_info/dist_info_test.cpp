@@ -57,6 +57,12 @@ TEST_CASE("a build tag in both places or in neither is accepted") {
     check_clean(valid_wheel().build("1local"));
 }
 
+TEST_CASE("documents in .dist-info/sboms are accepted (PEP 770)") {
+    check_clean(valid_wheel()
+                    .dist_info("sboms/auditwheel.cdx.json", R"({"bomFormat":"CycloneDX"})")
+                    .dist_info("sboms/vendored/openssl.spdx.json", "{}"));
+}
+
 TEST_CASE("names with commas and quotes are quoted correctly in RECORD") {
     check_clean(valid_wheel().add("six_data/a,b.txt", "1"));
 }

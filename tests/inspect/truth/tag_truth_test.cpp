@@ -106,8 +106,9 @@ std::vector<NotJudged> not_judged_wheels() {
                  {.machine = 0x9916, .rpath = "/opt/lib", .versions = {{"libc.so.6", {"GLIBC_2.40"}}}}});
         }
     }
-    for (const std::string platform : {"android_21_arm64_v8a", "macosx_11_0_arm64", "ios_13_0_arm64_iphoneos",
-                                       "win_amd64", "emscripten_3_1_58_wasm32", "pyodide_2025_0_wasm32"})
+    for (const std::string platform :
+         {"android_21_arm64_v8a", "macosx_11_0_arm64", "ios_13_0_arm64_iphoneos", "win_amd64",
+          "emscripten_3_1_58_wasm32", "pyodide_2025_0_wasm32", "pyemscripten_2026_0_wasm32"})
         all.push_back({"cp313-cp313-" + platform,
                        platform,
                        {.machine = 183, .runpath = "/data/lib"},
