@@ -319,6 +319,8 @@ base::Status WebRun::write_search(const std::string& index, IndexState& state) {
                        render_search_page(look_, index, title == farm_.titles.end() ? "" : title->second,
                                           first, state.top.count)}}));
     if (changed) ++pages_;
+    WHEELYARD_ASSIGN(const auto begun, disk_.size_of((folder / search_begun_file).native()));
+    if (begun) WHEELYARD_TRY(files.remove(std::string(search_begun_file)));
     if (bulk) {
         WHEELYARD_TRY(keep_alive_());
         WHEELYARD_TRY(disk_.end_bulk());

@@ -15,6 +15,7 @@
 #include "indexer/web/shown_project.hpp"
 #include "indexer/web/state_cell.hpp"
 #include "lib/base/text/text.hpp"
+#include "lib/page/assets.hpp"
 #include "lib/page/frame.hpp"
 #include "lib/page/template.hpp"
 #include "lib/wheel/filename.hpp"
@@ -67,7 +68,8 @@ RequirementLine requirement_line(const std::string& text) {
     const auto requirement = wheel::Requirement::parse(text);
     if (!requirement || !text.starts_with(requirement->name))
         return {.project = {}, .name = {}, .rest = text};
-    return {requirement->project, requirement->name, text.substr(requirement->name.size())};
+    return {requirement->project, requirement->name, text.substr(requirement->name.size()),
+            requirement->specifiers.text()};
 }
 
 }  // namespace
@@ -134,6 +136,8 @@ std::string render_project_page(const ProjectPage& page, const std::vector<Shown
         shown.links.push_back({label, url});
     for (const std::string& requirement : page.text.requirements)
         shown.requirements.push_back(requirement_line(requirement));
+    shown.compare_script = page::asset("compare.js").published_name();
+    shown.versions_script = page::asset("versions.js").published_name();
     page::Frame frame;
     frame.farm = page.farm;
     frame.title = name + " – " + std::string(page.index);

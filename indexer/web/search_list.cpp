@@ -164,6 +164,47 @@ void set_needs(std::map<std::string, ShardChanges>& to, const std::string& name,
         to[std::string(needed_root)][need + " " + name] = row({"extra"});
 }
 
+// What a run is about to write of projects whose words, values or needs change, the newest last. Their own rows say what they
+// had before it, so after a kill nothing else does: the next run takes these back.
+using Begun = std::map<std::string, std::vector<SearchEntry>>;
+
+base::Result<Begun> read_begun(ShardFiles& files) {
+    Begun begun;
+    WHEELYARD_ASSIGN(const std::string text, files.read(std::string(search_begun_file)));
+    if (text.empty()) return begun;
+    WHEELYARD_ASSIGN(const Json document, io::parse_json(text));
+    const Json* rows = document.find("rows");
+    if (rows == nullptr || rows->as_object() == nullptr) return malformed(std::string(search_begun_file));
+    for (const auto& [name, entries] : *rows->as_object()) {
+        for (const Json& parts : entries.items()) {
+            if (parts.items().size() != 3) return malformed(name);
+            auto entry = entry_of(parts.items()[0].items());
+            if (!entry) return malformed(name);
+            entry->needs = parts.items()[1].texts();
+            entry->extra_needs = parts.items()[2].texts();
+            begun[name].push_back(std::move(*entry));
+        }
+    }
+    return begun;
+}
+
+base::Status write_begun(ShardFiles& files, const Begun& begun) {
+    Json rows = Json::object();
+    for (const auto& [name, entries] : begun) {
+        Json list = Json::array();
+        for (const SearchEntry& entry : entries)
+            list.push(Json(
+                Json::Array{row_of(entry), Json::array_of(entry.needs), Json::array_of(entry.extra_needs)}));
+        rows.set(name, std::move(list));
+    }
+    return files.write(std::string(search_begun_file),
+                       Json::object({{"format", search_format}, {"rows", std::move(rows)}}).render() + "\n");
+}
+
+bool has_same_needs(const SearchEntry& a, const SearchEntry& b) {
+    return a.needs == b.needs && a.extra_needs == b.extra_needs;
+}
+
 // The further words of a project, with its name: search.js asks for the beginning of such a key.
 std::set<std::string> word_keys(const std::string& name, const SearchEntry& entry) {
     std::set<std::string> keys;
@@ -208,6 +249,10 @@ ShardRow static_row(SearchEntry entry) {
     entry.version.clear();
     entry.uploaded_s = 0;
     return shared_row(entry);
+}
+
+bool has_same_rows(const SearchEntry& a, const SearchEntry& b) {
+    return *static_row(a) == *static_row(b) && has_same_needs(a, b);
 }
 
 bool is_newer(const std::pair<std::string, SearchEntry>& a, const std::pair<std::string, SearchEntry>& b) {
@@ -303,26 +348,43 @@ base::Result<SearchTop> update_search(ShardFiles& files, const SearchTop& before
                                       const SearchChanges& changes, bool is_new) {
     SearchShards shards(files, is_new);
     SearchTop top = is_new ? SearchTop() : before;
-    // Those that differ, with what they were.
-    std::map<std::string_view, std::optional<SearchEntry>> olds;
+    Begun begun;
+    if (!is_new) {
+        WHEELYARD_ASSIGN(begun, read_begun(files));
+    }
+    struct Old {
+        std::vector<SearchEntry> entries;  // what its rows say, after what killed runs may have written
+        bool was_killed = false;
+    };
+    std::map<std::string_view, Old> olds;  // of those that differ
+    bool changes_rows = false;
     for (const auto& [name, entry] : changes) {
         WHEELYARD_ASSIGN(const ShardRow row, shards.find(std::string(names_root), name));
         std::optional<SearchEntry> old;
         if (row != nullptr) {
             WHEELYARD_ASSIGN(old, parse_row(*row));
         }
-        // A killed run may have written these alone.
         WHEELYARD_TRY(read_needs_row(shards, name, old));
-        if (old != entry) olds.emplace(name, std::move(old));
+        const auto killed = begun.find(name);
+        if (old == entry && killed == begun.end()) continue;
+        Old& was = olds[name];
+        was.was_killed = killed != begun.end();
+        if (was.was_killed) was.entries = killed->second;
+        if (old) was.entries.push_back(std::move(*old));
+        if (is_new || !entry || (old && has_same_rows(was.entries.back(), *entry))) continue;
+        changes_rows = true;
+        begun[name].push_back(*entry);
     }
+    if (changes_rows) WHEELYARD_TRY(write_begun(files, begun));
     // One kind after the other: all rows of a large index are not in memory together.
     for (std::size_t kind = 0; kind <= facets.size(); ++kind) {
         const Facet* facet = kind == 0 ? nullptr : &facets[kind - 1];
         std::map<std::string, ShardChanges> rows;
         if (is_new && facet == nullptr) rows[std::string(words_root)];
-        for (const auto& [name, old] : olds) {
+        for (const auto& [name, was] : olds) {
             const auto& [project, entry] = *changes.find(std::string(name));
-            if (old) set_rows(rows, facet, project, *old, nullptr);
+            for (const SearchEntry& old : was.entries)
+                set_rows(rows, facet, project, old, nullptr);
             if (entry) set_rows(rows, facet, project, *entry, static_row(*entry));
         }
         for (const auto& [root, changed] : rows) {
@@ -344,12 +406,15 @@ base::Result<SearchTop> update_search(ShardFiles& files, const SearchTop& before
     }
     std::map<std::string, ShardChanges> needs;
     ShardChanges names;
-    for (const auto& [name, old] : olds) {
+    for (const auto& [name, was] : olds) {
         const auto& [project, entry] = *changes.find(std::string(name));
-        const bool has_same_needs =
-            old && entry && old->needs == entry->needs && old->extra_needs == entry->extra_needs;
-        if (old && !has_same_needs) set_needs(needs, project, *old, false);
-        if (entry && !has_same_needs) set_needs(needs, project, *entry, true);
+        const bool is_same =
+            entry && !was.was_killed && !was.entries.empty() && has_same_needs(was.entries.back(), *entry);
+        if (!is_same) {
+            for (const SearchEntry& old : was.entries)
+                set_needs(needs, project, old, false);
+            if (entry) set_needs(needs, project, *entry, true);
+        }
         names[project] = entry ? shared_row(*entry) : nullptr;
     }
     // In this order: the rows of a project say which ones of others are its own.

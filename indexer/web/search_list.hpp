@@ -26,6 +26,8 @@
 namespace wheelyard::indexer {
 
 inline constexpr std::string_view search_page_file = "search.json";
+// Written first by a run that changes more than names, and removed after it (WebRun); no page reads it.
+inline constexpr std::string_view search_begun_file = "search.begun.json";
 inline constexpr std::string_view search_format = "wheelyard.search/2";
 // One list of all projects in search.json, of an older program: the next run of a publisher writes /2.
 inline constexpr std::string_view older_search_begin = "{\"format\":\"wheelyard.search/1\"";

@@ -138,6 +138,9 @@ base::Result<std::size_t> SearchShards::apply_at(const std::string& node, std::s
         Node below;
         if (found.next.contains(step)) {
             WHEELYARD_ASSIGN(below, read(node + step, true));
+        } else if (std::none_of(some.begin(), some.end(),
+                                [](const auto* change) { return change->second; })) {
+            continue;  // there is nothing to take away
         }
         WHEELYARD_ASSIGN(const std::size_t rows, apply_at(node + step, depth + 1, std::move(below), some));
         if (rows > 0) {

@@ -41,7 +41,7 @@ void ProjectLink::show(page::Values& to) const {
 }
 
 void RequirementLine::show(page::Values& to) const {
-    to("project", project)("name", name)("rest", rest);
+    to("project", project)("name", name)("rest", rest)("wanted", wanted);
 }
 
 void ContentsLine::show(page::Values& to) const {
@@ -103,6 +103,7 @@ void ShownProject::show(page::Values& to) const {
     to("install", install)("report_time", report_time)("quarantined", quarantined);
     to("grid", grid)("versions", versions)("older", older)("older_files", older_files)("sdists", sdists);
     to("description", description)("licence", licence)("links", links)("requirements", requirements);
+    to("compare_script", compare_script)("versions_script", versions_script);
 }
 
 }  // namespace wheelyard::indexer

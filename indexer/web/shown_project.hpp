@@ -96,6 +96,7 @@ struct RequirementLine {
     std::string project;  // empty: it cannot be read
     std::string name;
     std::string rest;
+    std::string wanted = {};  // of its version: ">=2.6"
     void show(page::Values& to) const;
 };
 
@@ -237,6 +238,9 @@ struct ShownProject {
     std::string licence = {};
     std::vector<ProjectLink> links = {};
     std::vector<RequirementLine> requirements = {};
+    // Scripts that only some readers load.
+    std::string compare_script = {};
+    std::string versions_script = {};
     void show(page::Values& to) const;
 };
 

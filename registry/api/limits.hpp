@@ -9,8 +9,6 @@ namespace wheelyard::registry {
 // Tasks that one request adds; their answers fit the reply of any client.
 inline constexpr std::size_t max_wishes = 100;
 
-// Of the queue, in which a request has a place: the first 1,000 tasks.
-inline constexpr std::size_t max_queue_pages = 10;
 inline constexpr std::size_t max_builds_of_request = 20;  // the newest
 
 // Events in one reply of the audit log, and those that a filter looks at for it.

@@ -1,6 +1,5 @@
 #include "registry/api/request_api.hpp"
 
-#include <algorithm>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -133,23 +132,7 @@ RequestApi::Reply RequestApi::document(const Read& read) {
 // Where it is in the queue, and whether anybody will take it.
 void RequestApi::add_queue(io::Json& json, const Task& task) {
     if (task.state != TaskState::queued) return;
-    tasks::TaskFilter filter;
-    filter.index = task.wish.index;
-    filter.state = TaskState::queued;
-    std::string after;
-    std::int64_t place = 1;
-    for (std::size_t pages = 0; pages < max_queue_pages; ++pages) {
-        const auto some = parts_.tasks.list(filter, after);
-        if (!some || some->empty()) break;
-        const auto here =
-            std::find_if(some->begin(), some->end(), [&](const Task& one) { return one.id == task.id; });
-        place += here - some->begin();
-        if (here != some->end()) {
-            json.set("place", place);
-            break;
-        }
-        after = some->back().id;
-    }
+    if (const auto place = parts_.tasks.place(task); place) json.set("place", *place);
     if (parts_.sites == nullptr || !task.reason.empty()) return;
     const std::string why = parts_.sites->why_nobody_takes(
         task.wish.index, {.id = task.id,

@@ -67,6 +67,8 @@ class TaskRows {
                                                                      std::string_view after,
                                                                      std::size_t limit) const = 0;
     [[nodiscard]] virtual base::Result<std::vector<wire::Task>> queued(const std::string& index) const = 0;
+    // Those queued for its index that were inserted no later than this one.
+    [[nodiscard]] virtual base::Result<std::int64_t> count_queued_until(const wire::Task& task) const = 0;
     // Those whose held lease ends by `now`; and whether there are any.
     [[nodiscard]] virtual base::Result<std::vector<wire::Task>> lost(base::UnixMicros now) const = 0;
     [[nodiscard]] virtual base::Result<bool> has_lost(base::UnixMicros now) const = 0;

@@ -14,7 +14,6 @@
 namespace wheelyard::tasks {
 namespace {
 
-using base::fail;
 using base::Result;
 using base::Status;
 using wire::Task;
@@ -255,6 +254,10 @@ Result<AddedTask> TaskStore::insert(const wire::TaskWish& wish, const std::strin
     return AddedTask{std::move(added), false};
 }
 
+Result<std::int64_t> TaskStore::place(const Task& task) {
+    return look<std::int64_t>([&] { return rows_->count_queued_until(task); });
+}
+
 Result<Task> TaskStore::find(std::string_view id) {
     return look<Task>([&] { return task(id); });
 }
@@ -346,7 +349,7 @@ Result<ClaimedTask> TaskStore::lend(const Task& chosen, const wire::ClaimOffer& 
     return ClaimedTask{std::move(moved), terms.target_index, terms.grant_id};
 }
 
-Result<ClaimedTask> TaskStore::lend_again(LeaseRow held, const ClaimTerms& terms, const May& may) {
+Result<ClaimedTask> TaskStore::lend_again(const LeaseRow& held, const ClaimTerms& terms, const May& may) {
     WHEELYARD_ASSIGN(const Task known, task(held.task));
     if (!may(known)) return refuse_unknown_claim(held.claim);
     WHEELYARD_ASSIGN(LeaseRow live, live_lease(held.task, held.claim));

@@ -85,6 +85,8 @@ class TaskStore {
     [[nodiscard]] base::Result<std::vector<wire::Task>> list(const TaskFilter& filter,
                                                              std::string_view after = {},
                                                              std::size_t limit = max_tasks_returned);
+    // Of a queued task in the queue of its index, from 1.
+    [[nodiscard]] base::Result<std::int64_t> place(const wire::Task& task);
     // Ends the lease and its grant. Idempotent.
     [[nodiscard]] base::Result<wire::Task> cancel(std::string_view id, const std::string& by,
                                                   const std::string& reason);
@@ -158,7 +160,7 @@ class TaskStore {
                                                 const std::string& reason);
     [[nodiscard]] base::Result<ClaimedTask> lend(const wire::Task& task, const wire::ClaimOffer& offer,
                                                  const ClaimTerms& terms);
-    [[nodiscard]] base::Result<ClaimedTask> lend_again(LeaseRow held, const ClaimTerms& terms,
+    [[nodiscard]] base::Result<ClaimedTask> lend_again(const LeaseRow& held, const ClaimTerms& terms,
                                                        const May& may);
     [[nodiscard]] base::UnixMicros lease_end() const;
 

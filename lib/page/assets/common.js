@@ -53,6 +53,18 @@ const yard = (() => {
     self.disconnect();
     start();
   }).observe(part);
+  // A script that only some readers need.
+  const loading = new Map();
+  const load = url => {
+    if (!loading.has(url)) loading.set(url, new Promise((done, fail) => {
+      const script = element("script");
+      script.addEventListener("load", done);
+      script.addEventListener("error", fail);
+      script.src = url;
+      document.head.append(script);
+    }));
+    return loading.get(url);
+  };
   // What the reader chose, for the next page. A browser may forbid storage.
   const recall = key => { try { return localStorage.getItem(key); } catch { return null; } };
   const remember = (key, value) => { try { localStorage.setItem(key, value); } catch { /* only this page knows it */ } };
@@ -203,5 +215,5 @@ const yard = (() => {
   // Only a server has the page for operators.
   const operators = document.getElementById("operators");
   if (operators) fetch(operators.href, {method: "HEAD"}).then(reply => { operators.hidden = !reply.ok; }).catch(() => {});
-  return {element, time, say, call, get, fold, when_seen, recall, remember, address, machine, takes, suits, mark_card, bar, anchor, state, all, reveal, follow};
+  return {element, time, say, call, get, fold, when_seen, load, recall, remember, address, machine, takes, suits, mark_card, bar, anchor, state, all, reveal, follow};
 })();

@@ -171,6 +171,13 @@ class SqlTasks : public TaskRows {
                 index)
             .and_then([](auto query) { return sql::tasks_of(std::move(query)); });
     }
+    Result<std::int64_t> count_queued_until(const Task& task) const override {
+        return database_.integer(
+            "SELECT count(*) FROM task WHERE state = 'queued' AND index_name = ? AND number <= (SELECT "
+            "number "
+            "FROM task WHERE id = ?)",
+            task.wish.index, task.id);
+    }
     Result<std::vector<Task>> lost(base::UnixMicros now) const override {
         return database_.prepare(sql::select_rows("WHERE lease.state = 'held' AND lease.until <= ?"), now)
             .and_then([](auto query) { return sql::tasks_of(std::move(query)); });

@@ -553,7 +553,7 @@ TEST_CASE("a requirement leads to the search for its project") {
                          "<b> no requirement"};
     const std::string html = page_of(proven_view(), text);
     CHECK(has(html,
-              "<a data-need=\"typing-extensions\" "
+              "<a data-need=\"typing-extensions\" data-wanted=\"&gt;=4.8\" "
               "href=\"../?q=typing-extensions\">Typing_Extensions</a>&gt;=4.8</li>"));
     CHECK(has(html,
               "<a data-need=\"numpy\" href=\"../?q=numpy\">numpy</a>[x] ; python_version &lt; "

@@ -121,6 +121,7 @@ void check_same(const MapFiles& found, const SearchChanges& changes) {
     for (std::size_t at = 0; at < top->newest.size(); ++at)
         CHECK(top->newest[at] == wanted_top->newest[at]);
     files.erase(std::string(search_page_file));
+    files.erase(std::string(search_begun_file));
     wanted.erase(std::string(search_page_file));
     CHECK((files == wanted));
 }
@@ -276,6 +277,76 @@ TEST_CASE("a run that is killed anywhere is made good by the next one") {
         }
         CHECK(again->count == all.size());
         CHECK(again->values.at("python").contains("3.14"));
+    }
+}
+
+TEST_CASE(
+    "what killed runs have written of a project is taken back by one that writes something else of it") {
+    SearchChanges all = many(301, plain("3.12"));
+    for (auto& [name, entry] : all)
+        entry->needs = {"numpy"};
+    MapFiles start;
+    REQUIRE(update_search(start, {}, all, true).has_value());
+    const std::string name = name_of(5);
+    const auto changed = [&](const std::string& word) {
+        SearchEntry entry = plain("3." + std::to_string(word.size()));
+        entry.summary = "Tensors " + word;
+        entry.gpus = {"sm_" + std::to_string(word.size())};
+        entry.needs = {"numpy", word};
+        return entry;
+    };
+    // Runs the change on the disk, and is killed after some of its writes.
+    const auto kill = [&](MapFiles& disk, const std::optional<SearchEntry>& entry, std::size_t left) {
+        OrderedFiles whole;
+        whole.files = disk.files;
+        const auto top = parse_search_top(disk.files.at(std::string(search_page_file)));
+        REQUIRE(update_search(whole, *top, {{name, entry}}, false).has_value());
+        disk.files = killed_after(left, disk.files, whole.order, whole);
+        return whole.order.size();
+    };
+    for (const std::optional<SearchEntry>& last :
+         {std::optional(changed("pandas")), all[name], std::optional<SearchEntry>()}) {
+        SearchChanges wanted_rows = all;
+        if (last)
+            wanted_rows[name] = last;
+        else
+            wanted_rows.erase(name);
+        const auto wanted = made_at_once(wanted_rows);
+        for (std::size_t left = 0, writes = 1; left <= writes; ++left) {
+            MapFiles disk = start;
+            writes = kill(disk, changed("six"), left);
+            kill(disk, changed("attrs"), left);  // and again
+            const auto top = parse_search_top(disk.files.at(std::string(search_page_file)));
+            const auto again = update_search(disk, *top, {{name, last}}, false);
+            REQUIRE(again.has_value());
+            for (const auto& [file, text] : wanted) {
+                if (file != search_page_file)
+                    CHECK_MESSAGE((disk.files[file] == text), file << " after " << left);
+            }
+            const auto wanted_top = parse_search_top(wanted.at(std::string(search_page_file)));
+            for (const auto& [facet, values] : wanted_top->values)
+                CHECK(again->values.at(facet) == values);
+        }
+    }
+}
+
+TEST_CASE("of a project that many others require, one more changes few small files") {
+    for (const std::size_t count : {400U, 3'000U}) {
+        SearchChanges all = many(count, plain("3.12"));
+        for (auto& [name, entry] : all)
+            entry->needs = {"numpy"};
+        MapFiles made;
+        const auto top = update_search(made, {}, all, true);
+        REQUIRE(top.has_value());
+        for (const auto& [file, text] : made.files) {
+            if (file.starts_with("search.need")) CHECK_MESSAGE(text.size() < 20'000, file);
+        }
+        made.writes = made.bytes = 0;
+        all["zeta"] = plain("3.12");
+        all["zeta"]->needs = {"numpy"};
+        REQUIRE(update_search(made, *top, {{"zeta", all["zeta"]}}, false).has_value());
+        CHECK(made.writes < 40);
+        CHECK(made.bytes < 20'000);
     }
 }
 

@@ -136,3 +136,16 @@ TEST_CASE("the requests of a private index do not exist for a stranger") {
     CHECK(farm.code(farm.ask("showRequest", farm.make_token("reader", {"main"}, {"torch"}, {"read"}), id)) ==
           "200");
 }
+
+TEST_CASE("the place counts what is queued for the index before it, however long the queue is") {
+    RequestFixture farm;
+    for (int i = 0; i < 120; ++i)
+        farm.add("p" + std::to_string(i));
+    const std::string gone = farm.add("gone");
+    REQUIRE(farm.queue->add({"elsewhere", "torch", "2.4.0", "3.11", ""}, "anna"));
+    REQUIRE(farm.queue->cancel(gone, "anna", "no"));
+    const std::string id = farm.add("torch");
+    farm.add("later");
+    CHECK(farm.document(farm.ask("showRequest", "", id)).int_or("place", 0) == 121);
+    CHECK(farm.document(farm.ask("showRequest", "", gone)).find("place") == nullptr);
+}

@@ -75,6 +75,14 @@ class MemoryTasks final : public TaskRows {
             return task.state == wire::TaskState::queued && task.wish.index == index;
         });
     }
+    base::Result<std::int64_t> count_queued_until(const wire::Task& task) const override {
+        std::int64_t count = 0;
+        for (const wire::Task& one : now().tasks) {
+            if (one.state == wire::TaskState::queued && one.wish.index == task.wish.index) ++count;
+            if (one.id == task.id) break;
+        }
+        return count;
+    }
     base::Result<std::vector<wire::Task>> lost(base::UnixMicros time) const override {
         return tasks_where([&](const wire::Task& task) {
             const wire::Task now_held = with_lease(task);

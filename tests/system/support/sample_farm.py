@@ -131,8 +131,8 @@ def wheels(folder: Path) -> dict[str, list[Wheel]]:
     bede = [binary("torch", version, python, "aarch64", torch, markdown, *needs[:4 if version == "2.3.1" else None])
             for version in ("2.3.1", "2.4.0", "2.5.1") for python in ("cp311", "cp312")]
     bede += [binary("torchvision", "0.20.1", "cp312", "aarch64", cupy, "Requires-Dist: torch==2.5.1"),
-             binary("flash-attn", "2.6.3", "cp312", "aarch64", cupy, "Requires-Dist: torch"),
-             binary("cupy", "13.3.0", "cp312", "aarch64", cupy), binary("mpi4py", "4.0.1", "cp312", "aarch64", mpi),
+             binary("flash-attn", "2.6.3", "cp312", "aarch64", cupy, "Requires-Dist: torch<2.5,>=2.4"),
+             binary("cupy", "13.3.0", "cp312", "aarch64", cupy, "Requires-Dist: numpy>=2.2"), binary("mpi4py", "4.0.1", "cp312", "aarch64", mpi),
              binary("h5py", "3.12.1", "cp312", "aarch64", mpi, "Requires-Dist: numpy>=1.19"),
              binary("numpy", "2.1.3", "cp312", "aarch64", plain), pure("tqdm", "4.67.0"), pure("dask", "2026.10.0")]
     archer = [binary("mpi4py", "4.0.1", "cp311", "x86_64", epyc), binary("petsc4py", "3.22.1", "cp311", "x86_64", epyc),
