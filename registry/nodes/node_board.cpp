@@ -27,7 +27,10 @@ base::Status check_neighbours(NodeBoard& board, bool has_address, const std::fun
         if (waited_ms >= patience_ms)
             return base::fail(
                 "node.no_address",
-                "Another server runs over this database, and one of the two has no address",
+                other_kind == seen.end()
+                    ? "This server waited in vain for the right to write: another one holds it, or the "
+                      "database does not answer"
+                    : "Another server runs over this database, and one of the two has no address",
                 other_kind != seen.end() ? other_kind->row.name
                 : seen.empty()           ? std::string()
                                          : seen.front().row.name,

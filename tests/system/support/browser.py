@@ -30,6 +30,7 @@ SCRIPT_TIMEOUT_S = 120
 START_TRIES = 4
 AXE = CLIENTS / "axe" / "axe_playwright_python" / "axe.min.js"
 WIDE = (1280, 900)
+TABLET = (768, 1024)
 PHONE = (375, 812)
 
 
