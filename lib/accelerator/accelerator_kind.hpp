@@ -36,6 +36,8 @@ struct DeviceCode {
     // The driver compiles it when it is loaded, so it names no GPU and needs a driver as new as its toolkit.
     bool is_portable = false;
     bool (*runs)(std::string_view code, std::string_view gpu) = nullptr;
+    // How a wheel variant (PEP 825) promises it: "nvidia :: sm_arch :: 90_real" is "sm_90" here. Empty: in no known way.
+    std::string_view variant_namespace = {}, variant_feature = {}, variant_suffix = {}, variant_prefix = {};
 };
 
 // A driver and a release of the toolkit, as in the vendor's release notes.

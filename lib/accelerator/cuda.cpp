@@ -184,8 +184,23 @@ constexpr std::string_view libraries[] = {
     "libnvrtc",   "libnvshmem",  "libnvToolsExt", "libnvvm",   "libnvonnxparser"};
 
 constexpr DeviceCode device_code[] = {
-    {.fact = "cuda_sm", .title = "CUDA code", .label = "CUDA code", .runs = cubin_runs},
-    {.fact = "cuda_ptx", .title = "CUDA PTX", .label = "PTX", .is_portable = true, .runs = ptx_runs},
+    {.fact = "cuda_sm",
+     .title = "CUDA code",
+     .label = "CUDA code",
+     .runs = cubin_runs,
+     .variant_namespace = "nvidia",
+     .variant_feature = "sm_arch",
+     .variant_suffix = "_real",
+     .variant_prefix = "sm_"},
+    {.fact = "cuda_ptx",
+     .title = "CUDA PTX",
+     .label = "PTX",
+     .is_portable = true,
+     .runs = ptx_runs,
+     .variant_namespace = "nvidia",
+     .variant_feature = "sm_arch",
+     .variant_suffix = "_virtual",
+     .variant_prefix = "compute_"},
 };
 
 }  // namespace

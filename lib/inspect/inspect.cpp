@@ -12,6 +12,7 @@
 #include "lib/inspect/truth/loaded_code.hpp"
 #include "lib/inspect/truth/promise.hpp"
 #include "lib/inspect/truth/tag_truth.hpp"
+#include "lib/inspect/truth/variant_truth.hpp"
 #include "lib/inspect/verdict/findings.hpp"
 #include "lib/inspect/zip/zip.hpp"
 
@@ -76,6 +77,7 @@ base::Status check(const base::Reader& bytes, const InspectOptions& options, Fin
     facts.device_code_not_read.assign(contents.gpu.not_read.begin(), contents.gpu.not_read.end());
     check_tag_truth(contents.elves, provided, required, result.filename, promise, facts, options.policy,
                     findings);
+    if (info.variant) check_variant_truth(*info.variant, facts, findings);
     result.elves = std::move(contents.elves);
     std::move(data.begin(), data.end(), std::back_inserter(result.elves));
     std::sort(result.elves.begin(), result.elves.end(),

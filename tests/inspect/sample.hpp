@@ -53,6 +53,11 @@ inline std::function<Wheel()> with_elf(
         return pack(wheel);
     };
 }
+// variant.json with one namespace, and the text of `variants`.
+inline std::string variant_json(const std::string& name_space, const std::string& variants) {
+    return R"({"$schema":"https://variants-schema.wheelnext.dev/peps/825/v0.1.1.json","default-priorities":{"namespace":[")" +
+           name_space + R"("]},"variants":{)" + variants + "}}";
+}
 inline const std::string linux_311 = "cp311-cp311-linux_x86_64";
 
 inline inspect::Inspection checked(const Wheel& wheel, const inspect::InspectOptions& options = {}) {

@@ -10,6 +10,7 @@
 #include "lib/base/text/text.hpp"
 #include "lib/inspect/dist_info/entry_points.hpp"
 #include "lib/inspect/dist_info/metadata_fields.hpp"
+#include "lib/inspect/dist_info/variant_json.hpp"
 #include "lib/inspect/zip/member_stream.hpp"
 #include "lib/wheel/limits.hpp"
 
@@ -21,6 +22,7 @@ constexpr std::uint64_t max_metadata_member = 8 * base::mib;
 constexpr std::uint64_t max_wheel_member = base::mib;
 constexpr std::uint64_t max_record_member = 32 * base::mib;  // torch: 1.3 MiB
 constexpr std::uint64_t max_entry_points_member = base::mib;
+constexpr std::uint64_t max_variant_member = base::mib;
 
 constexpr std::string_view dist_info_suffix = ".dist-info";
 constexpr std::string_view data_suffix = ".data";
@@ -214,6 +216,16 @@ base::Result<DistInfo> read_dist_info(const base::Reader& bytes, const Frame& fr
     if (record) keep(*record, wheel::parse_record, info.record, "record.invalid", "RECORD");
     WHEELYARD_ASSIGN(auto entry_points, read("entry_points.txt", max_entry_points_member, Need::optional));
     if (entry_points) info.entry_points = std::move(*entry_points);
+    if (filename.variant) {
+        WHEELYARD_ASSIGN(const auto text, read("variant.json", max_variant_member, Need::optional));
+        const std::string path = info.folder + "/variant.json";
+        auto variant = text ? parse_variant_json(*text, *filename.variant)
+                            : base::fail("variant.missing", "The file is missing", {});
+        if (variant)
+            info.variant = std::move(*variant);
+        else
+            findings.add("variant.invalid", path, {}, variant.error().text());
+    }
     return info;
 }
 

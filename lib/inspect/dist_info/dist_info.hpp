@@ -13,6 +13,7 @@
 #include "lib/wheel/filename.hpp"
 #include "lib/wheel/metadata.hpp"
 #include "lib/wheel/record.hpp"
+#include "lib/wheel/variant.hpp"
 
 namespace wheelyard::inspect {
 
@@ -24,6 +25,7 @@ struct DistInfo {
     std::optional<wheel::WheelInfo> wheel;
     std::optional<std::vector<wheel::RecordRow>> record;
     std::string entry_points;
+    std::optional<wheel::Variant> variant;  // of a file name with a label
 };
 
 [[nodiscard]] base::Result<DistInfo> read_dist_info(const base::Reader& bytes, const Frame& frame,

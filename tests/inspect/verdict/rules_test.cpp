@@ -50,6 +50,20 @@ std::function<Wheel()> called(std::string filename) {
     return [filename] { return Wheel{valid_wheel().bytes(), filename}; };
 }
 
+// A variant wheel, without variant.json if that is empty.
+const std::string x86_64_v3 = variant_json("x86_64", R"("x86_64_v3":{"x86_64":{"level":["v3"]}})");
+const std::string sm_90 = variant_json("nvidia", R"("sm_90":{"nvidia":{"sm_arch":["90_real"]}})");
+const ElfImage cuda_80{.sections = {{".nv_fatbin", test_support::write_fatbin({{2, 80}})}}};
+std::function<Wheel()> labelled(std::string label, std::string json, ElfImage image = {}) {
+    return [=] {
+        WheelWriter wheel("six", "1.16.0");
+        wheel.tag(linux_311).add("six/_six.so", write_elf(image));
+        if (!json.empty()) wheel.dist_info("variant.json", json);
+        const std::string filename = wheel.filename();
+        return Wheel{wheel.bytes(), filename.substr(0, filename.size() - 4) + "-" + label + ".whl"};
+    };
+}
+
 // Sets a little-endian field of a header.
 void set_field(std::string& header, std::size_t at, std::uint64_t value, int bytes) {
     for (int i = 0; i < bytes; ++i)
@@ -79,7 +93,10 @@ std::vector<Sample> filename_samples() {
         {"filename.invalid", called("six.whl")},
         {"filename.not_normalized", called("Six-1.16.0-py3-none-any.whl")},
         {"filename.version_not_normalized", called("six-v1.16.0-py3-none-any.whl")},
-        {"filename.variant", called("six-1.16.0-py3-none-any-x8664v3.whl")},
+        {"filename.variant", labelled("x86_64_v3", x86_64_v3)},
+        {"variant.invalid", labelled("x86_64_v3", ""), {"filename.variant"}},
+        {"variant.invalid", labelled("x86_64_v4", x86_64_v3), {"filename.variant"}},
+        {"variant.promise", labelled("sm_90", sm_90, cuda_80), {"filename.variant"}},
     };
 }
 

@@ -1,0 +1,61 @@
+// The words are those of the providers that uv has built in: `x86_64 :: level :: v3`, and of GPUs those in the rows of
+// lib/accelerator.
+#include "lib/inspect/truth/variant_truth.hpp"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include "lib/accelerator/accelerator_kind.hpp"
+#include "lib/base/text/text.hpp"
+
+namespace wheelyard::inspect {
+namespace {
+
+constexpr std::string_view level_prefix = "x86-64-";  // of the fact: "x86-64-v3"
+
+// A wheel for v2 and v3 is taken by a node of v2. Levels have one digit, so that texts compare as numbers.
+void check_level(const wheel::Variant& variant, const Facts& facts, Findings& findings) {
+    std::string_view lowest;
+    for (const auto& property : variant.properties) {
+        if (property.name_space != "x86_64" || property.feature != "level") continue;
+        if (lowest.empty() || property.value < lowest) lowest = property.value;
+    }
+    if (lowest.empty() || !facts.isa_needed.starts_with(level_prefix)) return;
+    if (facts.isa_needed.substr(level_prefix.size()) > lowest)
+        findings.add("variant.promise", {}, "x86_64 :: level :: " + std::string(lowest), facts.isa_needed);
+}
+
+void check_code(const wheel::Variant& variant, const accelerator::DeviceCode& list, const Facts& facts,
+                Findings& findings) {
+    const auto& there = facts.code(list.fact);
+    for (const auto& property : variant.properties) {
+        if (property.name_space != list.variant_namespace || property.feature != list.variant_feature ||
+            !property.value.ends_with(list.variant_suffix))
+            continue;
+        const std::string architecture =
+            std::string(list.variant_prefix) +
+            property.value.substr(0, property.value.size() - list.variant_suffix.size());
+        if (std::find(there.begin(), there.end(), architecture) == there.end())
+            findings.add("variant.promise", {}, property.text() + " (" + architecture + ")",
+                         there.empty() ? "none" : base::join(there, " "));
+    }
+}
+
+}  // namespace
+
+void check_variant_truth(const wheel::Variant& variant, const Facts& facts, Findings& findings) {
+    check_level(variant, facts, findings);
+    for (const auto* kind : accelerator::accelerator_kinds()) {
+        const auto& not_read = facts.device_code_not_read;
+        if (std::find(not_read.begin(), not_read.end(), kind->name) != not_read.end()) continue;
+        const auto has_code = [&](const accelerator::DeviceCode& list) {
+            return !facts.code(list.fact).empty();
+        };
+        if (std::none_of(kind->device_code.begin(), kind->device_code.end(), has_code)) continue;
+        for (const accelerator::DeviceCode& list : kind->device_code)
+            if (!list.variant_feature.empty()) check_code(variant, list, facts, findings);
+    }
+}
+
+}  // namespace wheelyard::inspect
