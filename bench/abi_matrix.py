@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What `wheelyard-registry check --with TORCH.whl` says of real companions, beside a real import and one CPU operator of each.
 
-    bench/abi_matrix.py --registry FILE --work FOLDER [--libraries FOLDER:…] [--only TORCH] [--write FILE]
+    bench/abi_matrix.py --registry FILE --work FOLDER [--libraries FOLDER:…] [--only TORCH] [--companion PROJECT] [--write FILE]
 
 The wheels are those of abi_matrix/wheels.tsv, for CPython 3.11 on x86_64; `pip download` brings what WORK/wheels lacks: 5 GB in all,
 and 10 GB of disk at a time. Each torch gets an environment of its own, each companion a folder beside it, without its dependencies.
@@ -110,8 +110,8 @@ def write_stubs(libraries: list[Path], folder: Path) -> None:
             (undefined if words[-2] == "U" else defined).add(words[-1])
     defined |= {name.split("@")[0] for name in defined}
     here = {library.name for library in libraries}
-    system = re.compile(r"lib(c|m|dl|rt|pthread|gcc_s|stdc\+\+|cudart|gomp|util)\.so|ld-linux|libpython")
-    wanted = sorted(name for name in needed - here if not system.match(name))
+    has_it = set(re.findall(r"^\s+(\S+) \(", must(["/sbin/ldconfig", "-p"]), re.MULTILINE))
+    wanted = sorted(name for name in needed - here - has_it if not re.match(r"libcudart\.so|libpython", name))
     of_library = defaultdict(lambda: defaultdict(set))
     for symbol in undefined - defined:
         name, _, version = symbol.partition("@")
@@ -161,12 +161,14 @@ def main() -> int:
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--libraries", default="", help="folders for LD_LIBRARY_PATH that have FFmpeg's libraries")
     parser.add_argument("--only", action="append", help="this version of torch; may be given again")
+    parser.add_argument("--companion", action="append", help="this project only; may be given again")
     parser.add_argument("--write", type=Path, help="the answers, a line a pair")
     options = parser.parse_args()
     work = options.work.resolve()
     wheels = work / "wheels"
     wheels.mkdir(parents=True, exist_ok=True)
-    companions = [(name, version, wheel_of(wheels, name, version)) for name, version, _ in read_list() if name != "torch"]
+    companions = [(name, version, wheel_of(wheels, name, version)) for name, version, _ in read_list()
+                  if name != "torch" and name in (options.companion or [name])]
     for name, version, wheel in companions:
         target = work / "companions" / f"{name}-{version}"
         if not target.is_dir():
