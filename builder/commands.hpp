@@ -32,6 +32,7 @@ struct Arguments {
     std::string code;             // `retry`
     std::int64_t interval_s = 0;  // `run`; 0: until nothing is left to do
     std::string index;            // `pairs`; empty: pip's
+    std::string identity;         // `login`; empty: the registry's only provider
     std::string failpoint;        // tests only: WHEELYARD_FAILPOINT
 };
 
@@ -50,6 +51,8 @@ struct Arguments {
 [[nodiscard]] int run_retest(const Arguments& arguments);
 [[nodiscard]] int run_reproduce(const Arguments& arguments);
 [[nodiscard]] int run_cancel(const Arguments& arguments);
+[[nodiscard]] int run_login(const Arguments& arguments);
+[[nodiscard]] int run_logout(const Arguments& arguments);
 [[nodiscard]] int run_cron_line(const Arguments& arguments);
 [[nodiscard]] int run_pairs_check(const Arguments& arguments);
 [[nodiscard]] int run_pairs_update(const Arguments& arguments);

@@ -100,6 +100,11 @@ void add_pairs_options(CLI::App& app, Arguments& arguments) {
         ->type_name("URL");
 }
 
+void add_login_options(CLI::App& app, Arguments& arguments) {
+    app.add_option("--identity", arguments.identity, "The provider, where the registry has several")
+        ->type_name("NAME");
+}
+
 void add_init_options(CLI::App& app, Arguments& arguments) {
     app.add_option("--to", arguments.to, "The file to write, or - for standard output (default: site.toml)")
         ->type_name("FILE");
@@ -249,6 +254,19 @@ constexpr CommandRow commands[] = {
      "  wheelyard-builder notify test --site site.toml\n\n"
      "Exit status: that of a success only if the command ended with 0.\n",
      wheelyard::builder::run_notify, false, nullptr, nullptr},
+    {"", "login", "Get a token for the site's registry by your account, to read private indexes",
+     "  wheelyard-builder login --site site.toml\n"
+     "  wheelyard-builder login --site site.toml --identity campus\n\n"
+     "It shows a code to enter in a browser, on any machine, and waits. The token lies in ~/.netrc, where "
+     "pip, "
+     "uv and the agent find it, and ends by itself. It reads, and asks for wheels as you; uploads need the "
+     "`token_file` of the site file as before.\n"
+     "Exit status: 0 you are logged in, 1 the log-in failed, 2 usage or configuration.\n",
+     wheelyard::builder::run_login, false, nullptr, nullptr, add_login_options},
+    {"", "logout", "Revoke the token of a log-in and take it out of ~/.netrc",
+     "  wheelyard-builder logout --site site.toml\n\n"
+     "Exit status: 0 there is no log-in any more, 1 the registry did not answer, 2 usage or configuration.\n",
+     wheelyard::builder::run_logout, false, nullptr, nullptr},
     {"", "cron-line", "Print a crontab line that runs `tick` every five minutes",
      "  (crontab -l; wheelyard-builder cron-line --site site.toml) | crontab -\n",
      wheelyard::builder::run_cron_line, false, nullptr, nullptr},
@@ -325,7 +343,8 @@ int main(int argc, char** argv) {
         }
     }
     const std::vector<Heading> headings = {
-        {"Commands to set up a site", {"site", "cron-line", "scrontab-line", "notify", "pairs"}},
+        {"Commands to set up a site",
+         {"site", "login", "logout", "cron-line", "scrontab-line", "notify", "pairs"}},
         {"Commands to build", {"plan", "run", "tick"}},
         {"Commands to look at what is built", {"status", "explain", "logs", "doctor"}},
         {"Commands to change what is built", {"retry", "retest", "reproduce", "cancel"}},

@@ -5,7 +5,9 @@
 #include "indexer/avail_wheels/limits.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/text/text.hpp"
+#include "lib/base/text/url.hpp"
 #include "lib/io/json.hpp"
+#include "lib/simple/netrc.hpp"
 
 namespace wheelyard::avail_wheels {
 
@@ -25,19 +27,33 @@ fs::path token_file(const EnvironmentMap& environment) {
     return (config.empty() ? fs::path(value("HOME")) / ".config" : fs::path(config)) / "wheelyard" / "token";
 }
 
-base::Result<std::string> read_token(const EnvironmentMap& environment) {
+// That of `avail_wheels login`, which lies in ~/.netrc.
+std::optional<std::string> token_of_login(const std::string& registry, const EnvironmentMap& environment) {
+    const auto home = environment.find("HOME");
+    const auto url = base::parse_url(registry);
+    if (home == environment.end() || !url) return std::nullopt;
+    const auto netrc = simple::read_netrc(home->second);
+    return netrc ? simple::find_login(*netrc, url->host) : std::nullopt;
+}
+
+base::Result<std::string> read_token(const std::string& registry, const EnvironmentMap& environment) {
     const fs::path file = token_file(environment);
     const auto text = base::read_file(file, max_token_bytes);
+    if (!text) {
+        if (auto token = token_of_login(registry, environment)) return *std::move(token);
+    }
     const std::string token(text ? base::trim(*text) : std::string_view());
     if (token.empty() || token.find_first_of(" \t\r\n\"") != std::string::npos)
         return base::fail("farm.token", "the registry takes requests with a token, and there is none",
                           file.native(),
-                          "ask the registry's operator for one (`wheelyard-registry token create --action "
+                          "log in (`avail_wheels login`), or ask the registry's operator for a token "
+                          "(`wheelyard-registry token create --action "
                           "task`) and put it there, or set WHEELYARD_TOKEN_FILE");
     return token;
 }
 
-// "https://farm/main/simple/" → the registry and its index "main".
+}  // namespace
+
 std::optional<RequestQueue> queue_of_index(std::string_view url) {
     constexpr std::string_view pages = "/simple";
     while (url.ends_with('/'))
@@ -48,6 +64,8 @@ std::optional<RequestQueue> queue_of_index(std::string_view url) {
     if (slash == std::string_view::npos || slash < std::string_view("https:/").size()) return std::nullopt;
     return RequestQueue{std::string(url.substr(0, slash)), std::string(url.substr(slash + 1))};
 }
+
+namespace {
 
 // A task is for one exact version.
 base::Result<std::string> exact_version(const Wanted& wanted) {
@@ -75,8 +93,9 @@ std::optional<RequestQueue> request_queue(const Options& options, const Environm
     const std::string& asked = options.site.requests_registry;
     if (!asked.empty()) return RequestQueue{asked, queue ? queue->index : std::string()};
     std::error_code error;
-    const bool may_ask = options.site.requests.empty() && fs::exists(token_file(environment), error);
-    return may_ask ? queue : std::nullopt;
+    const bool has_token = queue && (fs::exists(token_file(environment), error) ||
+                                     token_of_login(queue->registry, environment).has_value());
+    return options.site.requests.empty() && has_token ? queue : std::nullopt;
 }
 
 base::Result<std::string> ask_registry(const PostDocument& post, const RequestQueue& queue,
@@ -91,7 +110,7 @@ base::Result<std::string> ask_registry(const PostDocument& post, const RequestQu
     if (pythons.empty())
         return base::fail("farm.python", "the registry takes requests for a Python, and none was found here",
                           wanted.name, "name it: -p 3.12");
-    WHEELYARD_ASSIGN(const auto token, read_token(environment));
+    WHEELYARD_ASSIGN(const auto token, read_token(queue.registry, environment));
     std::vector<std::string> lines;
     for (const auto& python : pythons) {
         const io::Json task = io::Json::object({{"format", "wheelyard.task/1"},

@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "indexer/avail_wheels/cli.hpp"
 #include "indexer/avail_wheels/query/wanted.hpp"
@@ -21,11 +22,13 @@ struct RequestQueue {
     std::string registry;  // "https://wheels.example.org"
     std::string index;     // "main"
 };
+// "https://farm/main/simple/" → the registry and its index "main".
+[[nodiscard]] std::optional<RequestQueue> queue_of_index(std::string_view url);
 [[nodiscard]] std::optional<RequestQueue> request_queue(const Options& options,
                                                         const EnvironmentMap& environment);
 
 // Adds a task for each Python. The registry returns the existing task for a repeated request. The user's
-// token is in $WHEELYARD_TOKEN_FILE, else in wheelyard/token of the configuration folder. Returns a message for the
+// token is in $WHEELYARD_TOKEN_FILE, else in wheelyard/token of the configuration folder, else that of a log-in. Returns a message for the
 // user. Errors: "farm.version", "farm.python", "farm.token", "farm.refused", "http.*".
 [[nodiscard]] base::Result<std::string> ask_registry(const PostDocument& post, const RequestQueue& queue,
                                                      const Wanted& wanted, const std::vector<Python>& pythons,

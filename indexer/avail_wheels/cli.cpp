@@ -40,11 +40,26 @@ constexpr const char* examples =
     "    avail_wheels torch --on gh200 --install-line\n"
     "    avail_wheels torch --web                   its page, for this machine\n"
     "    avail_wheels torch --modules               what it was built against\n"
+    "    avail_wheels login                         a token of yours, by your account; logout ends it\n"
     "    eval \"$(avail_wheels --completion bash)\"\n"
     "\n"
     "Wheels come from the first of these: --index-url or --wheelhouse, the node type's index, "
     "$WHEELYARD_INDEX_URL, [wheel] find-links in $PIP_CONFIG_FILE, $WHEELHOUSE, the site file's source, "
     "$PIP_INDEX_URL.";
+
+constexpr std::string_view login_word = "login";
+constexpr std::string_view logout_word = "logout";
+constexpr const char* login_help =
+    "Gets a token by your account: enter the code that it shows in a browser, on any machine. The token "
+    "reads, "
+    "and asks for wheels as you; it lies in ~/.netrc, where pip and uv find it, and ends by itself.";
+constexpr const char* logout_help = "Revokes the token of a log-in and takes it out of ~/.netrc.";
+constexpr const char* login_examples =
+    "Examples:\n"
+    "    avail_wheels login                                  at the registry of your index\n"
+    "    avail_wheels login https://wheels.example.org\n"
+    "    avail_wheels logout\n\n"
+    "A wheel of this name: avail_wheels --name login. Exit status: 0, 1 the log-in failed, 2 usage.";
 
 constexpr const char* version_group = "Version";
 constexpr const char* python_group = "Python";
@@ -365,6 +380,33 @@ std::variant<Options, Leave> parse_command_line(const std::vector<std::string>& 
     auto options = understand(words, environment);
     if (!options) return usage_error(options.error().text());
     return std::move(*options);
+}
+
+bool is_login_command(std::string_view word) {
+    return word == login_word || word == logout_word;
+}
+
+std::variant<LoginWords, Leave> parse_login(const std::vector<std::string>& arguments) {
+    LoginWords words;
+    words.is_login = arguments.front() == login_word;
+    CLI::App app(words.is_login ? login_help : logout_help, "avail_wheels " + arguments.front());
+    app.footer(login_examples);
+    app.add_option("REGISTRY", words.registry, "Its address (default: that of the index that is listed)")
+        ->type_name("");
+    if (words.is_login)
+        app.add_option("--identity", words.identity, "The provider, where the registry has several")
+            ->type_name("NAME");
+    app.add_option("--site", words.site_file,
+                   "The site's file (default: $WHEELYARD_SITE, /etc/wheelyard/avail_wheels.toml)")
+        ->type_name("FILE");
+    try {
+        app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend() - 1));
+    } catch (const CLI::CallForHelp&) {
+        return Leave{0, base::wrap_help(app.help())};
+    } catch (const CLI::ParseError& error) {
+        return usage_error(error.what());
+    }
+    return words;
 }
 
 }  // namespace wheelyard::avail_wheels

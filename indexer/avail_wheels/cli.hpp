@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -54,5 +55,16 @@ struct Leave {
 // `arguments` does not include the program's name. Reads requirements files and the site file; no other I/O.
 [[nodiscard]] std::variant<Options, Leave> parse_command_line(const std::vector<std::string>& arguments,
                                                               const EnvironmentMap& environment);
+
+// `avail_wheels login` and `avail_wheels logout`; a wheel of such a name is found with `--name`.
+struct LoginWords {
+    bool is_login = true;
+    std::string registry;  // empty: that of the index
+    std::string identity;
+    std::string site_file;
+};
+[[nodiscard]] bool is_login_command(std::string_view word);
+// `arguments` begin with the command's word. No I/O.
+[[nodiscard]] std::variant<LoginWords, Leave> parse_login(const std::vector<std::string>& arguments);
 
 }  // namespace wheelyard::avail_wheels

@@ -11,6 +11,7 @@
 
 #include "indexer/avail_wheels/farm.hpp"
 #include "indexer/avail_wheels/limits.hpp"
+#include "indexer/avail_wheels/login_command.hpp"
 #include "indexer/avail_wheels/next_step.hpp"
 #include "indexer/avail_wheels/query/filter.hpp"
 #include "indexer/avail_wheels/query/fit.hpp"
@@ -569,6 +570,8 @@ int complete_names(const Options& options, const World& world, std::ostream& out
 
 int run(const std::vector<std::string>& arguments, const World& world, std::ostream& out, std::ostream& err,
         bool& wants_pager) {
+    if (!arguments.empty() && is_login_command(arguments.front()))
+        return run_login(arguments, world, out, err);
     auto parsed = parse_command_line(arguments, world.environment);
     if (const auto* leave = std::get_if<Leave>(&parsed)) {
         (leave->status == 0 ? out : err) << leave->text;

@@ -19,7 +19,7 @@ namespace wheelyard::avail_wheels {
 struct World {
     EnvironmentMap environment;
     HostProbe probe;
-    const base::Clock* clock = nullptr;
+    base::Clock* clock = nullptr;
     simple::GetPage get;  // called only if the network is needed
     PostDocument post = {};
     ReadWheelFile read_wheel = {};  // of a folder without a catalogue; empty: wheels are not read

@@ -2,6 +2,7 @@
 
 #include "lib/base/text/url.hpp"
 #include "lib/simple/limits.hpp"
+#include "lib/simple/login.hpp"
 #include "lib/wheel/name.hpp"
 
 namespace wheelyard::simple {
@@ -27,6 +28,10 @@ base::Result<io::HttpAnswer> get_page(const GetPage& get, const std::string& url
 
 tl::unexpected<base::Error> fail_status(const io::HttpAnswer& answer, const std::string& url) {
     const bool may_pass = io::is_temporary_status(answer.status);
+    if (const std::string told = told_of_ended_login(answer); !told.empty())
+        return base::fail_as(base::ErrorKind::unauthorized, base::Recovery::person,
+                             {"simple.login_ended", told, shown(url),
+                              "log in again: `avail_wheels login` or `wheelyard-builder login`"});
     return base::fail_as(may_pass ? base::ErrorKind::unavailable : base::ErrorKind::unauthorized,
                          may_pass ? base::Recovery::retry : base::Recovery::person,
                          {"simple.http", "The index responded with status " + std::to_string(answer.status),

@@ -19,7 +19,7 @@ using GetPage = std::function<base::Result<io::HttpAnswer>(
     const std::string& url, const io::HttpHeaders& headers, std::uint64_t limit_bytes)>;
 // The page of `project` in the index `index_url` (…/simple/); nullopt if the index has no such project
 // (404, and 403 with Forbidden::is_absent). Other statuses: error "simple.http" with the URL without
-// secrets.
+// secrets; "simple.login_ended" where a person's log-in has ended.
 [[nodiscard]] base::Result<std::optional<ProjectPage>> fetch_project(
     const GetPage& get, const std::string& index_url, const std::string& project,
     Forbidden forbidden = Forbidden::is_absent);

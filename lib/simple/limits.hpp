@@ -18,5 +18,8 @@ inline constexpr std::uint64_t max_catalogue_bytes = 4096 * base::mib;
 inline constexpr std::uint64_t lines_read_at_once_bytes = 256 * base::kib;
 inline constexpr std::size_t max_folder_files = 200'000;
 inline constexpr std::uint64_t max_pip_config_bytes = base::mib;
+inline constexpr std::uint64_t max_netrc_bytes = base::mib;
+inline constexpr std::uint64_t max_login_answer_bytes = base::mib;
+inline constexpr std::size_t max_login_token_bytes = 1024;
 
 }  // namespace wheelyard::simple

@@ -140,7 +140,8 @@ wire::Answered<void> TokenVerifier::check_row(const catalog::TokenRow& token) co
         const base::UnixMicros end = token.revoked ? token.revoked_at : token.expires;
         return wire::refuse("auth.login_ended", "This log-in has ended",
                             "This log-in ended at " + base::render_rfc3339(end) + ".", {},
-                            "log in again, at /api/v1/login/ of this registry");
+                            "log in again: `avail_wheels login` or `wheelyard-builder login`, or at "
+                            "/api/v1/login/ of this registry");
     }
     if (token.revoked)
         return refuse_token("This token has been revoked.", "ask an administrator for a new one");

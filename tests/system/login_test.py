@@ -20,8 +20,8 @@ from pathlib import Path
 from support.browser import Browser, why_no_axe, why_no_browser
 from support.case import main
 from support.clients import RawUpload
-from support.farm import CLIENTS, ROOT, Farm
-from support.loopback_server import LoopbackServer
+from support.farm import BIN, CLIENTS, ROOT, Farm
+from support.site import Site
 from support.wheels import Wheel
 
 PROVIDER = ROOT / "tests" / "system" / "support" / "oidc_provider" / "provider.mjs"
@@ -194,6 +194,59 @@ class LoginTest(unittest.TestCase):
         self.assertEqual(got["actions"], ["read", "task"])
         self.assertEqual(self.pip(got["token"]).returncode, 0)
         self.refused(400, "login.state", self.step("device/poll", secret=secret, state=begun["state"]))
+
+    def shell_log_in(self, command: list, environment: dict[str, str]) -> subprocess.CompletedProcess:
+        """A program logs in, while somebody enters its code in a browser."""
+        program = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(program.kill)
+        shown = ""
+        while "or open http" not in shown:
+            line = program.stderr.readline()
+            self.assertTrue(line, shown)
+            shown += line
+        visitor = Person("anna")
+        visitor.log_in(*visitor.open(re.search(r"or open (\S+)", shown)[1]))
+        out, err = program.communicate(timeout=PATIENCE_S)
+        return subprocess.CompletedProcess(command, program.returncode, out, shown + err)
+
+    def test_the_shell_logs_in_for_pip_uv_and_our_programs_which_say_when_it_has_ended(self):
+        home = Path(tempfile.mkdtemp(dir=self.folder))
+        netrc = home / ".netrc"
+        other = "machine other.example login me password mine\n"
+        netrc.write_text(other)
+        environment = self.farm.environment | {"HOME": str(home), "XDG_CACHE_HOME": str(home / "cache"), "XDG_CONFIG_HOME": str(home / "config")}
+        index = self.farm.simple_url(LAB)
+
+        def run(*command) -> subprocess.CompletedProcess:
+            return subprocess.run(list(map(str, command)), env=environment, capture_output=True, text=True, timeout=PATIENCE_S)
+        site = Site(self.farm, None, self.admin, {}, index=LAB, name="login-site")
+        done = self.shell_log_in(site.command("login"), environment)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for part in ("Anna Müller", "read, task", "in the indexes: lab", "without its port", "wheelyard-builder logout"):
+            self.assertIn(part, done.stdout)
+        self.assertEqual((netrc.stat().st_mode & 0o777, netrc.read_text().startswith(other)), (0o600, True))
+        token = netrc.read_text().split()[-1]
+        self.assertNotIn(token, done.stdout + done.stderr)
+        for words in ([CLIENTS / "pip-new/bin/python", "-m", "pip", "--isolated", "install", "--no-cache-dir"],
+                      [CLIENTS / "uv/bin/uv", "pip", "install", "--no-config", "--no-cache", "--python", CLIENTS / "pip-new/bin/python"]):
+            installed = run(*words, "--target", home / Path(words[0]).name, "--index-url", index, "quokka")
+            self.assertEqual(installed.returncode, 0, installed.stderr)
+        listed = run(BIN / "avail_wheels", "quokka", "--index-url", index)
+        self.assertIn("quokka", listed.stdout, listed.stderr)
+
+        self.assertEqual(self.post(f"/api/v1/tokens/{token[:15]}/revoke", {"format": "wheelyard.change/1"}, token)[0], 200)
+        for program in ("avail_wheels", "avail_wheels-static"):
+            ended = run(BIN / program, "quokka", "--refresh", "--index-url", index)
+            self.assertEqual(ended.returncode, 1, ended.stdout)
+            self.assertRegex(ended.stderr, r"This log-in ended at 20.*log in again: `avail_wheels login`")
+        again = self.shell_log_in([BIN / "avail_wheels", "login", self.farm.url], environment)
+        self.assertEqual(again.returncode, 0, again.stderr)
+        self.assertEqual(netrc.read_text().count("machine 127.0.0.1 "), 1)
+        self.assertIn("quokka", run(BIN / "avail_wheels", "quokka", "--refresh", "--index-url", index).stdout)
+        token = netrc.read_text().split()[-1]
+        out = run(*site.command("logout"))
+        self.assertEqual((out.returncode, netrc.read_text()), (0, other), out.stderr)
+        self.refused(401, "auth.login_ended", self.post("/api/v1/tokens/wy_000000000000/revoke", {"format": "wheelyard.change/1"}, token))
 
     @unittest.skipIf(why_no_browser(), why_no_browser())
     def test_the_page_logs_in_and_out_under_its_policy_without_a_cookie_of_ours(self):

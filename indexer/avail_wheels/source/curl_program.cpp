@@ -50,6 +50,7 @@ base::Result<io::HttpAnswer> run_curl(const std::string& url, const io::HttpHead
                     "--silent",
                     "--show-error",
                     "--compressed",
+                    "--netrc-optional",
                     "--proto",
                     "=http,https",
                     "--proto-redir",  // never follow a redirect from https to http

@@ -96,7 +96,7 @@ struct Wheelhouse {
         const int status = avail_wheels::run(arguments, world, out, err, wants_pager);
         return {status, out.str(), err.str()};
     }
-    base::ManualClock clock{1'000'000'000};
+    mutable base::ManualClock clock{1'000'000'000};
 };
 
 }  // namespace
@@ -849,4 +849,19 @@ TEST_CASE("names are completed from the available catalogue") {
 TEST_CASE("an unsupported shell for completion is an error") {
     const Wheelhouse house;
     CHECK(house.run({"--completion", "tcsh"}).status == 2);
+}
+TEST_CASE("a log-in needs a registry, and a home for its token") {
+    Wheelhouse house;
+    const auto unknown = house.run({"login"});
+    CHECK(unknown.status == 2);
+    CHECK(unknown.err.find("avail_wheels login https://") != std::string::npos);
+    CHECK(house.run({"login", "--help"}).out.find("--identity") != std::string::npos);
+    CHECK(house.run({"logout", "--identity", "campus"}).status == 2);
+    house.environment.erase("HOME");
+    CHECK(house.run({"login", "https://wheels.example.org"}).err.find("HOME") != std::string::npos);
+    house.environment["HOME"] = house.folder.path().native();
+    const auto none = house.run({"logout", "https://wheels.example.org"});
+    CHECK(none.status == 0);
+    CHECK(none.out.find("not logged in at wheels.example.org") != std::string::npos);
+    CHECK(house.run({"--name", "login"}).status == 0);  // a wheel of this name
 }

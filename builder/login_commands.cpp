@@ -1,0 +1,54 @@
+// `login` and `logout`: a person's token for the registry of the site.
+#include <cstdio>
+
+#include "builder/command_output.hpp"
+#include "builder/commands.hpp"
+#include "builder/site/site.hpp"
+#include "lib/base/clock.hpp"
+#include "lib/base/process/process.hpp"
+#include "lib/base/text/printable.hpp"
+#include "lib/io/http_client.hpp"
+#include "lib/simple/login.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+int log_in_or_out(const Arguments& arguments, bool is_login) {
+    const auto site = read_site(arguments.site);
+    if (!site) return complain(site.error(), exit_usage);
+    if (!site->registry)
+        return complain({"login.no_registry", "The site file names no registry", arguments.site.string(),
+                         "set `url` and `index` in [registry]"},
+                        exit_usage);
+    const auto environment = base::current_environment();
+    const auto home = environment.find("HOME");
+    if (home == environment.end() || home->second.empty())
+        return complain({"login.home", "HOME is not set, so there is no place for a token"}, exit_usage);
+    io::HttpClient http;
+    base::SystemClock clock;
+    const simple::LoginWorld world{
+        .get = simple::page_getter(http),
+        .post = [&http](const std::string& url, const std::string& body,
+                        const io::HttpHeaders& headers) { return http.post(url, body, headers); },
+        .show = [](const std::string& text) { std::fputs(base::printable(text).c_str(), stderr); },
+        .clock = clock,
+        .home = home->second,
+        .program = "wheelyard-builder"};
+    const auto done = is_login ? simple::log_in(world, site->registry->url, arguments.identity)
+                               : simple::log_out(world, site->registry->url);
+    if (!done) return complain(done.error(), exit_failed);
+    print(base::printable(*done) + "\n");
+    return exit_well;
+}
+
+}  // namespace
+
+int run_login(const Arguments& arguments) {
+    return log_in_or_out(arguments, true);
+}
+
+int run_logout(const Arguments& arguments) {
+    return log_in_or_out(arguments, false);
+}
+
+}  // namespace wheelyard::builder
