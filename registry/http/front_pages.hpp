@@ -32,7 +32,7 @@ struct IndexEntry {
                                               const wire::Problem& problem);
 // Files in quarantine, storage, tokens and the last changes, for operators: all of it comes by the script, from the API.
 [[nodiscard]] std::string render_operators_page(const page::Farm& farm, std::string_view root);
-// The 404 of a project's page for people: where to search and to ask. `project`: normalized.
+// The 404 of a project in the web UI: where to search and to ask. `project`: normalized.
 [[nodiscard]] std::string render_missing_project_page(const page::Farm& farm, std::string_view root,
                                                       std::string_view index, std::string_view project);
 
