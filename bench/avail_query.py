@@ -128,7 +128,7 @@ def main() -> int:
                   f"(best {least['ours'][0]:.1f}, {least['ours'][1]:.1f}); Python {median['theirs'][0]:.0f} ms wall, "
                   f"{median['theirs'][1]:.0f} ms CPU (best {least['theirs'][0]:.0f}, {least['theirs'][1]:.0f}); "
                   f"ratio {median['theirs'][0] / median['ours'][0]:.0f} wall, {median['theirs'][1] / median['ours'][1]:.0f} CPU")
-        results.record(options, "avail-query", f"A query over a catalogue of {count:,} wheels", rows)
+        results.record(options, "avail-query", f"A query over a wheel list of {count:,} wheels", rows)
     finally:
         shutil.rmtree(work)
     return 0

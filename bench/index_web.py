@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""What do the pages for people cost beside the Simple pages, and does the search of a large index stay usable?
+"""What does the web UI cost beside the Simple pages, and does the search of a large index stay usable?
 
-One store for each number of projects, and two trees of it: with pages for people and with `--no-pages`, published in turns.
+One store for each number of projects, and two trees of it: with the web UI and with `--no-pages`, published in turns.
 Measured: the CPU time of the first run, that of a new wheel of an existing project, the bytes that a browser loads with the
 first key of the search, and the files of the search that a new version writes.
 
@@ -21,7 +21,7 @@ from index_publish import check_room, measure
 from index_store import FILES_PER_PROJECT, INDEX, Store
 
 SHOWN = 100  # max_shown of search.js
-PAGES, SIMPLE = "with pages for people", "Simple pages alone"
+PAGES, SIMPLE = "with the web UI", "Simple pages alone"
 
 
 class Trees:
@@ -85,7 +85,7 @@ def main():
                   f"the first key {size:,} bytes, {packed:,} compressed; one version writes {max(written)} files of the search", flush=True)
             rows += [results.row(f"the first run, {projects:,} projects", "ms of CPU", "lower", [trees.first[PAGES]], SIMPLE, [trees.first[SIMPLE]]),
                      results.row(f"one wheel, in a tree of {projects:,} projects", "ms of CPU", "lower", trees.one[PAGES], SIMPLE, trees.one[SIMPLE])]
-    results.record(given, "index-web", "Pages for people beside Simple pages", rows)
+    results.record(given, "index-web", "The web UI beside Simple pages", rows)
 
 
 if __name__ == "__main__":

@@ -335,7 +335,7 @@ int main(int argc, char** argv) {
                             "`site init` wrote last)")
                 ->type_name("FILE");
         }
-        if (command.json) sub->add_flag("--json", arguments.json, "Machine-readable output");
+        if (command.json) sub->add_flag("--json", arguments.json, "Print JSON");
         if (command.more != nullptr) command.more(*sub, arguments);
         if (command.positional != nullptr) {
             CLI::Option* name = sub->add_option(command.positional, arguments.name, command.positional_help);

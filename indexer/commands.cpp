@@ -211,7 +211,7 @@ int follow_once(const FollowCommand& command, io::HttpClient& http, const base::
         << report->project_pages << " pages written, " << report->files_fetched << " files ("
         << base::render_bytes(report->bytes_fetched) << ") fetched, " << report->files_removed << " removed";
     if (report->uncatalogued > 0)
-        out << "; the catalogue waits for the facts of " << report->uncatalogued << " projects";
+        out << "; the wheel list waits for the facts of " << report->uncatalogued << " projects";
     out << '.' << std::endl;
     return report->lagging.empty() ? 0 : 1;
 }

@@ -68,7 +68,7 @@ Run add_publish(CLI::App& command) {
         "Do not create index.html.gz and .zst next to index.html (existing ones are kept up to date)");
     command.add_flag(
         "!--no-pages", options->pages,
-        "Do not create pages for people: INDEX/project/, INDEX/builds/, index.html (existing ones are kept "
+        "Do not create the web UI: INDEX/project/, INDEX/builds/, index.html (existing ones are kept "
         "up to date)");
     command.add_flag(
         "--all", options->all,
@@ -76,7 +76,7 @@ Run add_publish(CLI::App& command) {
     command.add_flag(
         "--private", options->is_private,
         "Publish the indexes with read = \"token\" instead of the public ones; the folder gets mode 0700");
-    command.add_flag("--json", options->json, "Report as JSON");
+    command.add_flag("--json", options->json, "Print JSON");
     return [options] {
         base::SystemClock clock;
         return indexer::run_publish(*options, clock, std::cout, std::cerr);
@@ -93,7 +93,7 @@ Run add_check(CLI::App& command) {
     add_bucket(command, options->blobs);
     command.add_flag("--repair", options->repair, "Repair the tree from the store and check again")
         ->needs(check_store);
-    command.add_flag("--json", options->json, "Report as JSON");
+    command.add_flag("--json", options->json, "Print JSON");
     return [options] {
         base::SystemClock clock;
         return indexer::run_check(*options, clock, std::cout, std::cerr);
@@ -112,7 +112,7 @@ Run add_follow(CLI::App& command) {
     command.add_flag("--all", options->follow.all, "Check every project, not only those in the event log");
     command.add_option("--every", options->every_s, "Repeat, with this many seconds between rounds")
         ->check(CLI::Range(1, 86'400));
-    command.add_flag("--json", options->json, "Report each round as JSON");
+    command.add_flag("--json", options->json, "Print each round as JSON");
     return [options] {
         base::SystemClock clock;
         return indexer::run_follow(*options, clock, std::cout, std::cerr);
@@ -135,7 +135,7 @@ Run add_client_config(CLI::App& command) {
     command.add_option("--kind", options->kind, "Print only this one")
         ->check(CLI::IsMember({"pip", "uv", "poetry", "pdm", "lmod", "tcl"}));
     command.add_option("--to", options->to, "Write files and modulefiles into this folder");
-    command.add_flag("--json", options->json, "Report as JSON");
+    command.add_flag("--json", options->json, "Print JSON");
     return [options] { return indexer::run_client_config(*options, std::cout, std::cerr); };
 }
 

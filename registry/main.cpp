@@ -56,7 +56,6 @@ using namespace wheelyard;
 
 constexpr int exit_failed = 1;
 
-// What the pages for people show of the configuration. They do not list staging indexes.
 // `serve` compresses pages up to max_cached_page_bytes; of larger ones the tree has the copies.
 static_assert(indexer::min_large_page_bytes <= http::max_cached_page_bytes);
 
@@ -125,7 +124,7 @@ base::Result<indexer::PublishReport> publish_trees(const catalog::Catalog& catal
     return report;
 }
 
-// Publishing in this process: the indexer reads the catalog through a connection of its own. The catalogues
+// Publishing in this process: the indexer reads the catalog through a connection of its own. The wheel lists
 // that avail_wheels reads come behind the pages, on their own thread. A command prints what it did instead of the log.
 registry::OpenPublisher in_process_publisher(base::Clock& clock, bool logs) {
     return [&clock, logs](registry::ConfigView config, const database::Store& store,

@@ -62,16 +62,18 @@ void Agent::ask_registry() {
     store_ = std::move(access.store);
     const std::string known = read_known_store(parts_.site.state_directory);
     world_.is_other_store = store_ && !known.empty() && *store_ != known;
-    std::optional<base::Error> away;  // after one failure the registry is not asked again in this tick
+    std::optional<base::Error> unreachable;  // after one failure the registry is not asked again in this tick
     for (const auto& want : wanted_packages(site_, parts_.recipes)) {
         if (world_.published.contains(want.package)) continue;
-        auto page = away ? base::Result<std::optional<simple::ProjectPage>>(tl::unexpected(*away))
-                         : parts_.registry->page(want.package);
-        if (!page && page.error().may_pass()) away = of_the_index(page.error());
+        auto page = unreachable
+                        ? base::Result<std::optional<simple::ProjectPage>>(tl::unexpected(*unreachable))
+                        : parts_.registry->page(want.package);
+        if (!page && page.error().may_pass()) unreachable = of_the_index(page.error());
         if (!parts_.site.registry->promote_to.empty() && page && *page) {
-            auto promoted = away ? base::Result<std::optional<simple::ProjectPage>>(tl::unexpected(*away))
-                                 : parts_.registry->promoted_page(want.package);
-            if (!promoted && promoted.error().may_pass()) away = of_the_index(promoted.error());
+            auto promoted =
+                unreachable ? base::Result<std::optional<simple::ProjectPage>>(tl::unexpected(*unreachable))
+                            : parts_.registry->promoted_page(want.package);
+            if (!promoted && promoted.error().may_pass()) unreachable = of_the_index(promoted.error());
             world_.promoted.emplace(want.package, std::move(promoted));
         }
         world_.published.emplace(want.package, std::move(page));
@@ -88,13 +90,14 @@ base::Status Agent::note_store() const {
 }
 
 void Agent::ask_sources() {
-    std::optional<base::Error> away;
+    std::optional<base::Error> unreachable;
     for (const auto& want : wanted_packages(site_, parts_.recipes)) {
         const bool known = world_.offers.contains(want.package) && world_.offers.at(want.package);
         const Recipe recipe = parts_.recipes.of(want.package);
         if (known || !needs_offers(want, recipe, world_)) continue;
-        auto offers = away ? base::Result<SdistOffers>(tl::unexpected(*away)) : parts_.sources.offers(recipe);
-        if (!offers && offers.error().may_pass()) away = of_the_index(offers.error());
+        auto offers = unreachable ? base::Result<SdistOffers>(tl::unexpected(*unreachable))
+                                  : parts_.sources.offers(recipe);
+        if (!offers && offers.error().may_pass()) unreachable = of_the_index(offers.error());
         world_.offers.insert_or_assign(want.package, std::move(offers));
     }
 }

@@ -74,7 +74,8 @@ const std::vector<DoctorRule>& general_rules() {
          symptom,
          no,
          "A program of the build or the test crashed.",
-         "Run it by hand on that node; mixed library versions (CUDA, MPI, libstdc++) crash so on import."},
+         "Run it by hand on that node; libraries of different versions (CUDA, MPI, libstdc++) crash on "
+         "import."},
         {"build.stopped",
          {"ninja: build stopped: subcommand failed", "compilation terminated.", "failed building wheel for",
           "metadata-generation-failed", "did not run successfully", "error compiling objects for extension",

@@ -111,15 +111,15 @@ bool holds_any(std::string_view lower, const auto& words) {
                        [&](std::string_view word) { return lower.find(word) != std::string_view::npos; });
 }
 
-bool opens_with_any(std::string_view lower, const auto& openings) {
+bool begins_with_any(std::string_view lower, const auto& prefixes) {
     const std::string_view text = base::trim(lower);
-    return std::any_of(openings.begin(), openings.end(),
-                       [&](std::string_view opening) { return text.starts_with(opening); });
+    return std::any_of(prefixes.begin(), prefixes.end(),
+                       [&](std::string_view prefix) { return text.starts_with(prefix); });
 }
 
 bool lists_a_file(std::string_view lower) {
     return base::trim(lower).starts_with(added_file) ||
-           (opens_with_any(lower, copied_files) && lower.find(" -> ") != std::string_view::npos);
+           (begins_with_any(lower, copied_files) && lower.find(" -> ") != std::string_view::npos);
 }
 
 std::uint64_t number_at(std::string_view text) {
@@ -159,15 +159,15 @@ std::span<const std::string_view> error_signs() {
 }
 
 bool is_only_a_check(std::string_view lower) {
-    return opens_with_any(lower, checks);
+    return begins_with_any(lower, checks);
 }
 
 bool is_harmless(std::string_view lower) {
     // "x.c:3: warning: …", but not "error: … Note: …".
     const auto remark = std::min(lower.find("warning:"), lower.find("note:"));
     const bool is_remark = remark != std::string_view::npos && remark < lower.find("error:");
-    return is_remark || holds_any(lower, harmless) || opens_with_any(lower, checks) ||
-           opens_with_any(lower, includes) || lists_a_file(lower) || is_ignored_preload(lower);
+    return is_remark || holds_any(lower, harmless) || begins_with_any(lower, checks) ||
+           begins_with_any(lower, includes) || lists_a_file(lower) || is_ignored_preload(lower);
 }
 
 std::span<const std::string_view> faint_signs() {

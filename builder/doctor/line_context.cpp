@@ -53,10 +53,10 @@ std::size_t indent_of(std::string_view line) {
 
 // Python's tempfile: "/tmp/tmpab12_d34.c", "/tmp/tmpab12_d34/test.c".
 bool names_a_temporary_source(std::string_view lower) {
-    constexpr std::string_view opening = "/tmp/tmp";
+    constexpr std::string_view prefix = "/tmp/tmp";
     constexpr std::size_t random = 8;
-    for (auto at = lower.find(opening); at != std::string_view::npos; at = lower.find(opening, at + 1)) {
-        std::string_view rest = lower.substr(at + opening.size());
+    for (auto at = lower.find(prefix); at != std::string_view::npos; at = lower.find(prefix, at + 1)) {
+        std::string_view rest = lower.substr(at + prefix.size());
         const auto is_random = [](char c) {
             return base::is_ascii_digit(c) || c == '_' || (c >= 'a' && c <= 'z');
         };

@@ -13,12 +13,12 @@ namespace wheelyard::governor {
 namespace {
 
 const std::vector<OptionRow> bound_options = {
-    {"--processes", "N", "maximum processes and threads"},
-    {"--memory", "SIZE", "maximum memory of all together, e.g. 12G"},
-    {"--disk", "SIZE", "maximum size of --folder, deleted files that are open included"},
-    {"--folder", "FOLDER", "where the command writes"},
-    {"--seconds", "N", "maximum time"},
-    {"--help", nullptr, "print this help"},
+    {"--processes", "N", "Maximum processes and threads"},
+    {"--memory", "SIZE", "Maximum memory of all together, e.g. 12G"},
+    {"--disk", "SIZE", "Maximum size of --folder, deleted files that are open included"},
+    {"--folder", "FOLDER", "The folder where the command writes"},
+    {"--seconds", "N", "Maximum time"},
+    {"--help", nullptr, "Print this help"},
 };
 
 base::Status read_size(const Options& options, const char* name, std::uint64_t& bytes) {

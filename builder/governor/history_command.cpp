@@ -12,8 +12,8 @@ namespace wheelyard::governor {
 namespace {
 
 const std::vector<OptionRow> history_options = {
-    {"--history", "FILE", "the history (default: ~/.cache/wheelyard/governor/history)"},
-    {"--help", nullptr, "print this help"},
+    {"--history", "FILE", "The history (default: ~/.cache/wheelyard/governor/history)"},
+    {"--help", nullptr, "Print this help"},
 };
 
 int complain(const std::string& sentence) {

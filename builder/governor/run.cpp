@@ -41,20 +41,20 @@ constexpr std::uint64_t unknown_peak_bytes = 2048 * mib;
 
 const std::vector<OptionRow> run_options = {
     {"--memory", "SIZE",
-     "maximum memory, e.g. 12G (default: what cgroups, the batch job and the machine allow)"},
-    {"--cores", "N", "maximum concurrent compiles (default: the available cores)"},
-    {"--history", "FILE", "measurements of earlier builds (default: ~/.cache/wheelyard/governor/history)"},
-    {"--no-history", nullptr, "do not read or write a history"},
-    {"--json", "FILE", "write the summary as JSON"},
-    {"--trace", "FILE", "write a timeline for chrome://tracing or Perfetto"},
-    {"--svg", "FILE", "write a timeline as a picture"},
-    {"--progress", "SECONDS", "interval of the progress line (default 30; 0: none)"},
-    {"--quiet", nullptr, "print no progress and no summary"},
+     "Maximum memory, e.g. 12G (default: what cgroups, the batch job and the machine allow)"},
+    {"--cores", "N", "Maximum concurrent compiles (default: the available cores)"},
+    {"--history", "FILE", "Measurements of earlier builds (default: ~/.cache/wheelyard/governor/history)"},
+    {"--no-history", nullptr, "Do not read or write a history"},
+    {"--json", "FILE", "Write the summary as JSON"},
+    {"--trace", "FILE", "Write a timeline for chrome://tracing or Perfetto"},
+    {"--svg", "FILE", "Write a timeline as a picture"},
+    {"--progress", "SECONDS", "Interval of the progress line (default 30; 0: none)"},
+    {"--quiet", nullptr, "Print no progress and no summary"},
     {"--no-shims", nullptr,
-     "use only CMAKE_*_COMPILER_LAUNCHER; change neither PATH, LD_PRELOAD nor the -j of ninja and make"},
-    {"--no-groups", nullptr, "sample processes even if each compile could have a cgroup"},
-    {"--window", "N", "maximum waiting compiles (default: by cores, descriptors, processes and memory)"},
-    {"--help", nullptr, "print this help"},
+     "Use only CMAKE_*_COMPILER_LAUNCHER; change neither PATH, LD_PRELOAD nor the -j of ninja and make"},
+    {"--no-groups", nullptr, "Sample processes even if each compile could have a cgroup"},
+    {"--window", "N", "Maximum waiting compiles (default: by cores, descriptors, processes and memory)"},
+    {"--help", nullptr, "Print this help"},
 };
 
 constexpr std::array languages = {"C", "CXX", "CUDA", "HIP", "Fortran"};

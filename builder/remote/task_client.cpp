@@ -70,13 +70,13 @@ base::Status HttpTaskService::end(const std::string& task, const wire::TaskEnd& 
     return {};
 }
 
-std::unique_ptr<Registry> HttpTaskService::uploads_of(const wire::ClaimOffer& again,
+std::unique_ptr<Registry> HttpTaskService::uploads_of(const wire::ClaimOffer& offer,
                                                       const std::string& index) {
     RegistrySettings target = settings_;
     target.index = index;
     return std::make_unique<HttpRegistry>(
-        upload_http_, clock_, std::move(target), [this, again]() -> base::Result<std::string> {
-            auto claimed = claim(again);
+        upload_http_, clock_, std::move(target), [this, offer]() -> base::Result<std::string> {
+            auto claimed = claim(offer);
             if (claimed && claimed->task) return std::move(claimed->grant);
             return base::fail_as(base::ErrorKind::lost, base::Recovery::retry,
                                  {"upload.no_grant", "The task's grant is not available now: " +

@@ -23,7 +23,7 @@ class HttpTaskService final : public TaskService {
     [[nodiscard]] base::Result<wire::Lease> append_log(const std::string& task, const std::string& claim,
                                                        std::int64_t offset, std::string_view bytes) override;
     [[nodiscard]] base::Status end(const std::string& task, const wire::TaskEnd& end) override;
-    [[nodiscard]] std::unique_ptr<Registry> uploads_of(const wire::ClaimOffer& again,
+    [[nodiscard]] std::unique_ptr<Registry> uploads_of(const wire::ClaimOffer& offer,
                                                        const std::string& index) override;
 
   private:

@@ -30,7 +30,7 @@ class TaskService {
     [[nodiscard]] virtual base::Status end(const std::string& task, const wire::TaskEnd& end) = 0;
     // A registry for the index of a claim's wheel; its uploads use the claim's grant. Each upload requests the grant
     // by repeating the claim; nothing stores it. The service must outlive the result.
-    [[nodiscard]] virtual std::unique_ptr<Registry> uploads_of(const wire::ClaimOffer& again,
+    [[nodiscard]] virtual std::unique_ptr<Registry> uploads_of(const wire::ClaimOffer& offer,
                                                                const std::string& index) = 0;
 };
 

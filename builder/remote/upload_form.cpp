@@ -43,7 +43,7 @@ base::Status UploadForm::read_at(std::uint64_t offset, char* into, std::size_t l
         begin = end;
     }
     if (length == 0) return {};
-    return base::fail("file.truncated", "the form ends at byte " + std::to_string(begin));
+    return base::fail("file.truncated", "The form ends at byte " + std::to_string(begin));
 }
 
 }  // namespace wheelyard::builder

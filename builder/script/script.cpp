@@ -97,7 +97,7 @@ std::string render_script(const ScriptInput& input) {
     if (input.governor.empty()) {
         const std::string cores = std::to_string(input.site.cores);
         text += render_environment({{"MAX_JOBS", cores}, {"CMAKE_BUILD_PARALLEL_LEVEL", cores}},
-                                   "As many compilers at once as the site gives a job.");
+                                   "One compiler per core of the job.");
     }
     const bool builds = input.recipe.source != SourceKind::upstream;
     text += render_exports(exports_of_job(

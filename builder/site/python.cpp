@@ -11,23 +11,20 @@
 #include "lib/wheel/version.hpp"
 
 namespace wheelyard::builder {
-namespace {
-
-namespace fs = std::filesystem;
+namespace templates {  // templates/NAME
 
 // Prints one line of JSON. os.confstr is the way packaging.tags finds the version of glibc; Py_GIL_DISABLED
 // marks the free-threaded ABI (PEP 703).
-constexpr std::string_view probe = R"(
-import json, os, platform, sys, sysconfig
-try:
-    libc = os.confstr("CS_GNU_LIBC_VERSION") or ""
-except (AttributeError, OSError, ValueError):
-    libc = ""
-print(json.dumps({
-    "implementation": sys.implementation.name, "major": sys.version_info[0], "minor": sys.version_info[1],
-    "full_version": platform.python_version(), "prefix": sys.prefix, "machine": platform.machine(), "libc": libc,
-    "free_threaded": bool(sysconfig.get_config_var("Py_GIL_DISABLED"))}))
-)";
+extern const std::string_view python_probe;
+// Runs the pip that a venv would get, out of the wheel that venv unpacks, which takes a third of the time: ensurepip's own, or
+// the distributor's (WHEEL_PKG_DIR since Python 3.10; Debian names its folder only in a patch).
+extern const std::string_view pip_of_ensurepip;
+
+}  // namespace templates
+
+namespace {
+
+namespace fs = std::filesystem;
 
 void read_libc(std::string_view libc, wheel::Environment& environment) {  // "glibc 2.36"
     if (!libc.starts_with("glibc ")) return;
@@ -36,17 +33,6 @@ void read_libc(std::string_view libc, wheel::Environment& environment) {  // "gl
     environment.glibc_major = static_cast<int>(base::parse_decimal(parts[0]).value_or(0));
     environment.glibc_minor = static_cast<int>(base::parse_decimal(parts[1]).value_or(0));
 }
-
-// Runs the pip that a venv would get, out of the wheel that venv unpacks, which takes a third of the time: ensurepip's own, or
-// the distributor's (WHEEL_PKG_DIR since Python 3.10; Debian names its folder only in a patch).
-constexpr std::string_view pip_of_ensurepip = R"(
-import ensurepip, glob, os, runpy, sys, sysconfig
-own = os.path.join(os.path.dirname(ensurepip.__file__), "_bundled")
-for folder in (sysconfig.get_config_var("WHEEL_PKG_DIR"), own, "/usr/share/python-wheels"):
-    for wheel in glob.glob(os.path.join(folder, "pip-*.whl")) if folder else ():
-        sys.path.insert(0, wheel)
-        runpy.run_module("pip", run_name="__main__", alter_sys=True)
-)";
 
 // pip's built-in default index, from its help text; empty when there is no pip. `pip`: the options of Python that run it.
 base::Result<std::string> ask_pip_of(const fs::path& python,
@@ -140,10 +126,10 @@ base::Result<Python> probe_python(const PythonChoice& choice, const std::string&
         found.executable = path->string();
     }
     base::Command command;
-    command.argv = {found.executable, "-I", "-c", std::string(probe)};
+    command.argv = {found.executable, "-I", "-c", std::string(templates::python_probe)};
     if (!setup.empty()) {  // its libraries may come from a module too
         command.argv = {"/bin/bash", "-c", "set -eu\n{ " + setup + "\n} >&2\nexec \"$0\" -I -c \"$1\"",
-                        found.executable, std::string(probe)};
+                        found.executable, std::string(templates::python_probe)};
     }
     command.timeout_ms = probe_timeout_ms;
     const auto answer = base::run_command(command);
@@ -166,7 +152,8 @@ base::Result<std::string> ask_default_index(const Python& python) {
     WHEELYARD_ASSIGN(std::string index, ask_pip_of(python.executable));
     if (!index.empty()) return index;
     // Debian's Python has no pip; the jobs use that of a venv.
-    WHEELYARD_ASSIGN(index, ask_pip_of(python.executable, {"-I", "-c", std::string(pip_of_ensurepip)}));
+    WHEELYARD_ASSIGN(index,
+                     ask_pip_of(python.executable, {"-I", "-c", std::string(templates::pip_of_ensurepip)}));
     if (!index.empty()) return index;
     WHEELYARD_ASSIGN(const auto folder, base::TempDir::make("wheelyard-pip"));
     base::Command command;

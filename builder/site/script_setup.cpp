@@ -11,6 +11,12 @@
 #include "lib/wire/cpu_options.hpp"
 
 namespace wheelyard::builder {
+namespace templates {  // templates/NAME
+
+extern const std::string_view check_conda, check_modules;
+
+}  // namespace templates
+
 namespace {
 
 using base::quote_shell;
@@ -43,17 +49,7 @@ std::string render_modules(const Site& site, const std::vector<std::string>& mod
         text += "type module > /dev/null 2>&1 || . " + quote_expanding(site.modules.init) + "\n";
     text += render_module_settings(site.modules);
     text += "module load " + quoted(modules) + "\nset -eu\n";
-    text += "for module in " + quoted(modules) + R"sh(; do
-    case ":${LOADEDMODULES-}:" in
-    *":$module"[:/.]*) ;;
-    *)
-        echo "error: module $module is not loaded; see the message of 'module load' above, and 'module spider' for what is available" >&2
-        exit 69
-        ;;
-    esac
-done
-)sh";
-    return text;
+    return text + base::replace_all(templates::check_modules, "{{modules}}", quoted(modules));
 }
 
 std::string render_conda(const PythonChoice* python, std::string_view begin) {
@@ -65,12 +61,7 @@ std::string render_conda(const PythonChoice* python, std::string_view begin) {
     text += "set +eu # the scripts in Conda's activate.d can fail under -eu\n";
     text += ". " + quote_shell(root + "/etc/profile.d/conda.sh") + "\n";
     text += "conda activate " + environment + "\nset -eu\n";
-    text += "test \"${CONDA_PREFIX-}\" = " + environment + R"sh( || {
-    echo "error: conda did not activate its environment; see its message above" >&2
-    exit 69
-}
-)sh";
-    return text;
+    return text + base::replace_all(templates::check_conda, "{{environment}}", environment);
 }
 
 // Those of the accelerator as the variable of its build lists them; empty: it is of another kind.

@@ -35,6 +35,13 @@
 #include "lib/wheel/version.hpp"
 
 namespace wheelyard::builder {
+namespace templates {  // templates/NAME
+
+// Prints the file, or the folders that do not have it. Modules and [environment] add folders in CPATH.
+extern const std::string_view python_headers;
+
+}  // namespace templates
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -54,19 +61,6 @@ bool clones(const Recipe& recipe) {
 bool has_patches(const Recipe& recipe) {
     return !recipe.patches.empty();
 }
-
-// Prints the file, or the folders that do not have it. Modules and [environment] add folders in CPATH.
-constexpr std::string_view headers_probe = R"(
-import os, sys, sysconfig
-folders = [sysconfig.get_path(name) for name in ("include", "platinclude")]
-folders += [folder for name in ("CPATH", "C_INCLUDE_PATH") for folder in os.environ.get(name, "").split(":")]
-folders = list(dict.fromkeys(filter(None, folders)))
-for folder in folders:
-    if os.path.isfile(os.path.join(folder, "Python.h")):
-        print(os.path.join(folder, "Python.h"))
-        sys.exit(0)
-sys.exit("no Python.h in " + ", ".join(folders))
-)";
 
 class Checker {
   public:
@@ -159,7 +153,7 @@ class Checker {
             // A variable of jobs is empty here.
             query_machine(setup(&choice) + "set +u\n" + render_environment(site_.environment, "site.toml") +
                               base::quote_shell(python.executable.string()) + " -I -c " +
-                              base::quote_shell(std::string(headers_probe)),
+                              base::quote_shell(std::string(templates::python_headers)),
                           environment_);
         add("headers of Python " + choice.version, answer.good, answer.last_line,
             "install them (Debian: python3-dev, Red Hat: python3-devel), or correct [[python]]");

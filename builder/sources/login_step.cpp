@@ -147,7 +147,7 @@ base::Status advance_login_step(const LoginStep& step, base::Clock& clock) {
         clock.sleep_ms(login_step_look_ms);
     if (!fs::exists(files.end(), error))
         return base::fail_as(base::ErrorKind::in_progress, base::Recovery::retry,
-                             {"source.fetching", "on the login node: " + step.what, files.log().string()});
+                             {"source.fetching", "On the login node: " + step.what, files.log().string()});
     WHEELYARD_ASSIGN(const auto code, read_end(files));
     // Removed here, not by the step: a late step could remove its successor's file.
     WHEELYARD_TRY(base::remove_file(files.alive()));

@@ -48,7 +48,7 @@ base::Status copy_entry(const fs::directory_entry& entry, const fs::path& to,
     } else if (fs::is_directory(status)) {
         fs::create_directory(to, entry.path(), error);
     } else if (!error) {
-        return base::fail("file.not_regular", "not a file, folder or symbolic link", entry.path().native());
+        return base::fail("file.not_regular", "Not a file, folder or symbolic link", entry.path().native());
     }
     if (error) return base::fail_errno("copy", entry.path().native(), error.value());
     return {};

@@ -131,7 +131,7 @@ void add_display_options(CLI::App& app, Words& words) {
                    "The site's file (default: $WHEELYARD_SITE, /etc/wheelyard/avail_wheels.toml)")
         ->type_name("FILE")
         ->group(source_group);
-    app.add_flag("--refresh", words.refresh, "Ask the index even if the cached catalogue is recent")
+    app.add_flag("--refresh", words.refresh, "Ask the index even if the cached wheel list is recent")
         ->group(source_group);
     app.add_option("--color", words.color, "auto (on a terminal), always or never")
         ->type_name("WHEN")

@@ -156,7 +156,7 @@ std::string render_manual(const Helps& options, const std::string& description, 
            ".TP\n\\fI/etc/wheelyard/avail_wheels.toml\\fR\nThe site's settings: its index, node types, "
            "versions "
            "known to fail.\n"
-           ".TP\n\\fI$XDG_CACHE_HOME/wheelyard\\fR\nCached catalogues of indexes and properties of this "
+           ".TP\n\\fI$XDG_CACHE_HOME/wheelyard\\fR\nCached wheel lists of indexes and properties of this "
            "node.\n"
            ".SH EXAMPLES\n.nf\n" +
            roff(examples) + "\n.fi\n";

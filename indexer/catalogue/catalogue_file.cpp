@@ -127,7 +127,7 @@ simple::CatalogueProject catalogue_project(const ProjectView& view) {
         if (row.filename.ends_with(".whl")) wheels.push_back(&row);
     }
     std::string upload_time;
-    // The view lists versions oldest first; the catalogue newest first. Files of equal versions keep their
+    // The view lists versions oldest first; the wheel list newest first. Files of equal versions keep their
     // order.
     for (std::size_t end = wheels.size(); end > 0;) {
         std::size_t first = end - 1;
@@ -201,10 +201,10 @@ base::Status update_catalogue(
 
 namespace {
 
-// {"format":"wheelyard.catalogues/2","serial":12,"shown":{"main":9}}: all catalogues are up to date with
-// `serial`. `shown` has the serial in each catalogue itself, which is that of its last change.
+// {"format":"wheelyard.catalogues/2","serial":12,"shown":{"main":9}}: all wheel lists are up to date with
+// `serial`. `shown` has the serial in each wheel list itself, which is that of its last change.
 constexpr std::string_view state_format = "wheelyard.catalogues/2";
-// Its catalogues have only some of the facts, so they are written again.
+// Its wheel lists have only some of the facts, so they are written again.
 constexpr std::string_view older_state_format = "wheelyard.catalogues/1";
 
 struct Noted {
@@ -261,7 +261,7 @@ class CataloguesRun {
         return indexes;
     }
 
-    // The catalogue of a followed index is maintained by the follower.
+    // The wheel list of a followed index is maintained by the follower.
     base::Result<bool> follows_another(const std::string& index) {
         WHEELYARD_ASSIGN(const auto followed, disk_.size_of(followed_file(tree_, index)));
         if (!followed) return false;
@@ -269,7 +269,7 @@ class CataloguesRun {
         return names.empty();
     }
 
-    // The serial of base and delta; nullopt: no readable catalogue.
+    // The serial of base and delta; nullopt: no readable wheel list.
     std::optional<catalog::Serial> serial_of(const std::string& index) const {
         const fs::path folder = root_folder(tree_, index);
         const auto whole = simple::read_catalogue_head(folder / simple::catalogue_name);
@@ -279,8 +279,8 @@ class CataloguesRun {
         return is_newer ? delta->serial : whole->serial;
     }
 
-    // No event between the catalogue's own serial and the recorded one touched the index. This holds only if
-    // the catalogue is the recorded one: a power cut may have lost its last version.
+    // No event between the wheel list's own serial and the recorded one touched the index. This holds only if
+    // the wheel list is the recorded one: a power cut may have lost its last version.
     std::optional<catalog::Serial> true_up_to(const std::string& index, const Noted& noted) const {
         const auto there = serial_of(index);
         const auto shown = noted.shown.find(index);

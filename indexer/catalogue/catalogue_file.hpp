@@ -1,4 +1,4 @@
-// Keeps an index's catalogue (docs/reference/catalogue.md) up to date. A run rewrites only the delta, which
+// Keeps an index's wheel list (docs/reference/catalogue.md) up to date. A run rewrites only the delta, which
 // holds what changed since the base; it rewrites the base when the delta has grown. So the cost follows the
 // number of changes.
 #pragma once
@@ -32,12 +32,12 @@ inline constexpr std::size_t max_delta_projects = 256;
 
 struct CatalogueUpdate {
     std::string index;
-    catalog::Serial serial = 0;  // of the catalogue after the update
+    catalog::Serial serial = 0;  // of the wheel list after the update
     base::UnixMicros time = 0;
     std::vector<simple::CatalogueProject> changed;
     bool rebuild = false;  // rebuild from all projects, ignoring existing files
 };
-// Where one index's catalogue is, and the folder for its temporary files. They are separate because the
+// Where one index's wheel list is, and the folder for its temporary files. They are separate because the
 // publisher removes temporary files that it finds next to its pages.
 struct CataloguePlace {
     std::filesystem::path folder;  // the index's simple/
@@ -51,13 +51,13 @@ struct CataloguePlace {
     const base::KeepAlive& keep_alive);
 
 // Projects that a publish run has read from the catalog (PublishSettings::on_view). If nothing was committed
-// after `serial`, the catalogues use them instead of reading the catalog again.
+// after `serial`, the wheel lists use them instead of reading the catalog again.
 struct ReadProjects {
     catalog::Serial serial = 0;
     std::map<ProjectName, simple::CatalogueProject> projects = {};
 };
 
-// Updates the catalogue of every index of a published tree from the events since its last update. Rebuilds
+// Updates the wheel list of every index of a published tree from the events since its last update. Rebuilds
 // those that do not exist, and all with `rebuild`. "lock.held": another process is updating them.
 [[nodiscard]] base::Status update_catalogues(Disk& disk, const catalog::Catalog& catalog,
                                              const std::filesystem::path& tree, const base::Clock& clock,

@@ -17,7 +17,7 @@ base::Status update_without_throwing(const CatalogueKeeper::Update& update) {
     try {
         return update();
     } catch (const std::exception& error) {
-        return base::fail("catalogue.threw", "Writing the catalogues failed unexpectedly", error.what());
+        return base::fail("catalogue.threw", "Writing the wheel lists failed unexpectedly", error.what());
     }
 }
 

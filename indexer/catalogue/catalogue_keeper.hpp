@@ -1,5 +1,5 @@
-// Updates the catalogues of a served tree on its own thread: an upload is answered once its page is
-// published, and the catalogue follows a moment later. There is no queue, only a flag, so several publish
+// Updates the wheel lists of a served tree on its own thread: an upload is answered once its page is
+// published, and the wheel list follows a moment later. There is no queue, only a flag, so several publish
 // runs may share one update. The first update after a crash catches up.
 #pragma once
 
@@ -18,7 +18,7 @@ namespace wheelyard::indexer {
 
 class CatalogueKeeper {
   public:
-    // Brings the catalogues up to date with the catalog. May throw; runs on the keeper's thread.
+    // Brings the wheel lists up to date with the catalog. May throw; runs on the keeper's thread.
     using Update = std::function<base::Status()>;
     // A failed update is logged and retried after `retry_ms`.
     explicit CatalogueKeeper(Update update, std::int64_t retry_ms = 5'000);

@@ -5,7 +5,7 @@
 //     outside                         a link leaves the tree
 //     missing, wrong_size, wrong_hash, no_hash
 //     unnamed                         a file that no page lists
-//     page_names_missing              a page for people names a missing file or page
+//     page_names_missing              a page of the web UI names a missing file or page
 //     compressed_differs              index.html.gz or .zst and index.html differ
 //     other_readers                   an index that this tree's readers may not read (with the catalog)
 //     flat_leads_nowhere, flat_lacks  the find-links view and the pages differ

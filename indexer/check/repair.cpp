@@ -71,7 +71,7 @@ class Comparison {
   private:
     base::Result<PublishedState> state_of_tree() const { return read_state(tree_); }
 
-    // A running server writes the pages for people a moment later; then they are not compared.
+    // A running server writes the web UI a moment later; then it is not compared.
     bool has_current_pages() const {
         return state_.views.contains(std::string(view_pages)) && state_.pages.serial == state_.serial;
     }

@@ -32,7 +32,7 @@ class ReadShards final : public ShardFiles {
     }
     base::Status write(const std::string& file, std::string /*bytes*/) override { return remove(file); }
     base::Status remove(const std::string& file) override {
-        return base::fail("check.writes", "a check reads only", file);
+        return base::fail("check.writes", "A check reads only", file);
     }
 
   private:

@@ -1,4 +1,4 @@
-// The checks of the pages for people (view "pages"): what they name is there, and they are what the catalog decides.
+// The checks of the web UI (view "pages"): what it names is there, and it is what the catalog decides.
 #pragma once
 
 #include <filesystem>

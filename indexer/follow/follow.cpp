@@ -1,5 +1,5 @@
 // One round: read the event log back to our serial; for each changed project fetch files, write pages, remove
-// old files; then write the root, the log, the catalogue and, last, the serial.
+// old files; then write the root, the log, the wheel list and, last, the serial.
 //
 // The source may publish during the round. A page that we fetch is at least as new as the log that we read
 // before it, and its files exist. If one is deleted in between, its 404 makes us fetch the page again.
@@ -104,7 +104,7 @@ class Follow {
                error.kind == base::ErrorKind::refused || error.kind == base::ErrorKind::too_large;
     }
 
-    // A catalogue that fails does not block the pages; the source's catalogue is updated after its pages too.
+    // A wheel list that fails does not block the pages; the source's wheel list is updated after its pages too.
     base::Result<FollowedCatalogue> update_catalogue(const std::set<std::string>& projects) {
         const CatalogueRound round{.tree = options_.tree,
                                    .index = options_.index,

@@ -1,6 +1,6 @@
 // Mirrors an index over HTTP into a tree of files; the source is a registry or another tree behind any web
 // server. The published event log lists the changed projects. Their pages are rendered from the source's
-// JSON after every file that it lists is in place with its hash verified. The catalogue for avail_wheels is
+// JSON after every file that it lists is in place with its hash verified. The wheel list for avail_wheels is
 // generated from our own pages (followed_catalogue.hpp). Needs no server process and no catalog.
 //
 // State in TREE/.wheelyard/followed-<index>.json:
@@ -45,7 +45,7 @@ struct FollowReport {
     std::uint64_t bytes_fetched = 0;
     std::uint64_t files_removed = 0;
     std::uint64_t uncatalogued =
-        0;                      // projects whose newest wheels wait for a later round to enter the catalogue
+        0;                      // projects whose newest wheels wait for a later round to enter the wheel list
     bool from_nothing = false;  // every project was checked
     std::vector<Lagging> lagging;  // projects that failed; the next round retries them
 };

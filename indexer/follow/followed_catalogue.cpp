@@ -1,4 +1,4 @@
-// Facts belong to a file's bytes, so the cheapest source with the same hash will do: first our own catalogue,
+// Facts belong to a file's bytes, so the cheapest source with the same hash will do: first our own wheel list,
 // then the source's delta, which is small, and last its base, of which a copy is kept.
 #include "indexer/follow/followed_catalogue.hpp"
 
@@ -62,7 +62,7 @@ std::optional<simple::CataloguePart> open_part(const fs::path& file) {
     return std::move(*part);
 }
 
-// The source's catalogue. Each of its two files is requested at most once per round, and only if needed.
+// The source's wheel list. Each of its two files is requested at most once per round, and only if needed.
 class SourceCatalogue {
   public:
     SourceCatalogue(Disk& disk, FollowedSource& source, const CatalogueRound& round, FollowedCatalogue& state)
@@ -148,7 +148,7 @@ class FollowCatalogue {
             WHEELYARD_ASSIGN(const auto names, names_with_pages(round_.tree, round_.index));
             projects = {names.begin(), names.end()};
         }
-        // Readers reject a catalogue with a damaged delta.
+        // Readers reject a wheel list with a damaged delta.
         if (!own_) WHEELYARD_TRY(remove_page(disk_, folder / simple::catalogue_delta_name));
         WHEELYARD_TRY(write(projects));
         WHEELYARD_TRY(disk_.sync_directory(folder));
@@ -190,7 +190,7 @@ class FollowCatalogue {
         WHEELYARD_ASSIGN(const auto url, base::parse_url(source_.from() + "simple/" + project + "/"));
         WHEELYARD_ASSIGN(auto page, simple::parse_project_json(text, url));
         for (auto& link : page.files) {
-            if (wheel::is_sdist_filename(link.filename)) continue;  // the catalogue lists wheels only
+            if (wheel::is_sdist_filename(link.filename)) continue;  // sdists are not in the wheel list
             const auto name = wheel::parse_wheel_filename(link.filename);
             catalog::FileRow row;
             row.version = name ? name->version.text() : std::string();

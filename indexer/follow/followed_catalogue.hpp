@@ -1,5 +1,5 @@
-// Keeps the catalogue of a followed index (docs/reference/catalogue.md): the wheels are those on our own
-// pages, the facts come from the source's catalogue for the same hashes. The source updates its catalogue
+// Keeps the wheel list of a followed index (docs/reference/catalogue.md): the wheels are those on our own
+// pages, the facts come from the source's wheel list for the same hashes. The source updates its wheel list
 // after its pages, so a wheel without facts is left out until a later round finds them.
 #pragma once
 
@@ -26,7 +26,7 @@ struct CatalogueRound {
 };
 
 // Runs after the pages of the round. Durable on return. The result is for the next round: projects that wait
-// for facts, or every_project if the source has no catalogue; ours then has no facts either.
+// for facts, or every_project if the source has no wheel list; ours then has no facts either.
 [[nodiscard]] base::Result<FollowedCatalogue> follow_catalogue(Disk& disk, FollowedSource& source,
                                                                const CatalogueRound& round,
                                                                const FollowedCatalogue& before,

@@ -41,7 +41,7 @@ class FollowedSource {
     [[nodiscard]] base::Result<std::vector<std::string>> projects();
     // nullopt: no such project.
     [[nodiscard]] base::Result<std::optional<FollowedPage>> page(const std::string& project);
-    // One of the two catalogue files, with a conditional request for `known_etag` (empty: none). nullopt: the
+    // One of the two wheel list files, with a conditional request for `known_etag` (empty: none). nullopt: the
     // source has no such file.
     [[nodiscard]] base::Result<std::optional<TaggedFile>> catalogue(std::string_view name,
                                                                     const std::string& known_etag);

@@ -273,7 +273,7 @@ class PublishRun {
         return lock_.renew();
     }
 
-    // The pages for people, if this run is the one that writes them. Pages that may name a file that leaves cannot be
+    // The web UI, if this run is the one that writes it. Pages that may name a file that leaves cannot be
     // late, nor those of a project that lagged: its event has passed.
     base::Status publish_web_pages(const std::vector<std::string>& indexes, const TreeViews& views,
                                    PublishedState& done) {

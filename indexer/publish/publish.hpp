@@ -41,15 +41,15 @@ struct Lagging {
 struct TreeViews {
     bool find_links = false;            // <index>/find-links/, for pip's --no-index --find-links
     bool precompressed = false;         // index.html.gz and .zst next to index.html
-    bool pages = false;                 // pages for people: <index>/project/, <index>/builds/, index.html
-    std::optional<FarmText> farm = {};  // shown on them; nullopt: what an earlier run was given
+    bool pages = false;                 // the web UI: <index>/project/, <index>/builds/, index.html
+    std::optional<FarmText> farm = {};  // shown in it; nullopt: what an earlier run was given
     // Whose indexes the tree holds: everyone's, or (with_token) the private ones. A tree of private indexes has mode 0700.
     catalog::Readers readers = catalog::Readers::everyone;
 };
 
 // Which stale root pages a run writes: `all`, or with `prompt` only those that are small or lose a name. The
-// tree records the rest, and a run with `all` writes them (docs/explanation/decisions/0010). Pages for people come with
-// `all`, or as soon as a file that they may name leaves the tree.
+// tree records the rest, and a run with `all` writes them (docs/explanation/decisions/0010). The web UI comes with
+// `all`, or as soon as a file that it may name leaves the tree.
 enum class RootPages { all, prompt };
 
 struct PublishReport {
@@ -61,8 +61,8 @@ struct PublishReport {
     std::uint64_t files_removed = 0;
     std::vector<Lagging> lagging;
     std::vector<std::string> late_roots = {};  // indexes whose root is left to a later run
-    std::uint64_t web_pages = 0;               // pages for people that were written, counted by folder
-    bool are_pages_late = false;               // the pages for people are left to a later run
+    std::uint64_t web_pages = 0;               // pages of the web UI that were written, counted by folder
+    bool are_pages_late = false;               // the web UI is left to a later run
 };
 
 // One publisher per tree at a time ("lock.held"). The next run finishes what a killed one left. `indexes` get

@@ -1,4 +1,4 @@
-// Brings the pages for people of a tree up to date (view "pages"), after the Simple pages and files of the same run.
+// Brings the web UI of a tree up to date (view "pages"), after the Simple pages and files of the same run.
 //
 //     TREE/<index>/project/<name>/feed.xml, index.html   of each project that events since the last time touch
 //     TREE/<index>/project/search.name=….json, …         what the search knows of these projects, after their pages

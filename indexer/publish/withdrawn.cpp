@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// What a killed update of catalogues left may name projects. All of it can be rebuilt.
+// What a killed update of wheel lists left may name projects. All of it can be rebuilt.
 base::Status remove_catalogue_state(Disk& disk, const fs::path& tree, const base::KeepAlive& keep_alive) {
     const fs::path folder = catalogues_folder(tree);
     std::error_code error;
@@ -40,7 +40,7 @@ base::Status withdraw_indexes(Disk& disk, const fs::path& tree, const catalog::I
     std::erase_if(names,
                   [&](const std::string& name) { return name.starts_with('.') || inheritance.is_in(name); });
     if (names.empty()) return {};
-    // An update of catalogues that began under the old rules would write into the removed folders.
+    // An update of wheel lists that began under the old rules would write into the removed folders.
     WHEELYARD_TRY(disk.make_directories(catalogues_folder(tree).native()));
     WHEELYARD_ASSIGN(const TreeLock no_update, TreeLock::acquire_catalogues(tree, clock));
     WHEELYARD_TRY(remove_pages(disk, tree));

@@ -14,7 +14,7 @@ namespace wheelyard::indexer {
 
 // Removes the folders of indexes that the readers of `inheritance` may not read, and their names from `state`. First
 // the front page, which may name them; then everything of each index. A run after a kill finds the folder again and
-// continues. Durable on return. "lock.held": the catalogues of the tree are being updated.
+// continues. Durable on return. "lock.held": the wheel lists of the tree are being updated.
 [[nodiscard]] base::Status withdraw_indexes(Disk& disk, const std::filesystem::path& tree,
                                             const catalog::Inheritance& inheritance, PublishedState& state,
                                             const base::KeepAlive& keep_alive, const base::Clock& clock);

@@ -210,7 +210,7 @@ base::Status LocalDisk::rename_all(std::vector<TempFile>& temp_files) const {
     return {};
 }
 
-void LocalDisk::forget(const std::vector<TempFile>& temp_files) const {
+void LocalDisk::unlink_all(const std::vector<TempFile>& temp_files) const {
     for (const auto& item : temp_files) {
         const Place at = place_of(item.temp);
         if (!item.temp.empty()) ::unlinkat(at.folder, at.path, 0);
@@ -259,7 +259,7 @@ base::Status LocalDisk::write_together(const std::string& folder, const std::vec
         std::move(temp_files.begin(), temp_files.end(), std::back_inserter(pending_));
         return {};
     }
-    forget(temp_files);
+    unlink_all(temp_files);
     return done;
 }
 
@@ -282,7 +282,7 @@ base::Result<bool> LocalDisk::symlink(const fs::path& wanted, const fs::path& ta
 }
 
 LocalDisk::~LocalDisk() {
-    forget(pending_);
+    unlink_all(pending_);
 }
 
 base::Status LocalDisk::stage_directory(const std::string& folder, const base::KeepAlive& keep_alive) {

@@ -154,7 +154,7 @@ class LocalDisk final : public Disk {
     [[nodiscard]] base::Status write_together(const std::string& folder,
                                               const std::vector<NamedBytes>& files);
     [[nodiscard]] base::Status rename_all(std::vector<TempFile>& temp_files) const;
-    void forget(const std::vector<TempFile>& temp_files) const;
+    void unlink_all(const std::vector<TempFile>& temp_files) const;
 
     base::Fd bulk_;            // the tree's folder; open only in bulk
     std::string bulk_prefix_;  // the tree's path and "/"

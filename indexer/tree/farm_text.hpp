@@ -1,4 +1,4 @@
-// What a farm's configuration says about itself, for the pages for people.
+// What a farm's configuration says about itself, for the web UI.
 #pragma once
 
 #include <map>

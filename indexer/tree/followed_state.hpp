@@ -14,10 +14,10 @@
 
 namespace wheelyard::indexer {
 
-// What a round of the catalogue passes to the next one (followed_catalogue.hpp).
+// What a round of the wheel list passes to the next one (followed_catalogue.hpp).
 struct FollowedCatalogue {
     std::set<std::string> waiting = {};  // projects with wheels whose facts the source does not have yet
-    std::string base_etag = {};          // ETags of the kept copies of the source's catalogue files
+    std::string base_etag = {};          // ETags of the kept copies of the source's wheel list files
     std::string delta_etag = {};
     bool operator==(const FollowedCatalogue&) const = default;
 };

@@ -52,7 +52,7 @@ inline constexpr std::string_view feed_page = "feed.xml";
 // The tree's state record (published_state.hpp).
 [[nodiscard]] std::filesystem::path published_file(const std::filesystem::path& tree);
 
-// Holds temporary files of catalogues before they are renamed into simple/, and their state.
+// Holds temporary files of wheel lists before they are renamed into simple/, and their state.
 [[nodiscard]] std::filesystem::path catalogues_folder(const std::filesystem::path& tree);
 
 // The link from a project page to a file: "../../files/ab/<sha256>/torch-2.4.0%2Bcu126-….whl". Relative, so

@@ -52,7 +52,7 @@ constexpr auto farm_record = io::record<FarmText>({
     field<&FarmText::logo>("logo", "the published name of its logo"),
     field<TextMap, &FarmText::titles>("titles", "of indexes, for people"),
     field<&FarmText::hidden>("hidden", "indexes that the front page does not list"),
-    field<&FarmText::without_pages>("without_pages", "indexes that have no pages for people"),
+    field<&FarmText::without_pages>("without_pages", "indexes that have no web UI"),
 });
 
 constexpr auto pages_record = io::record<PagesState>({
@@ -91,8 +91,7 @@ constexpr auto published_record = io::record<P>({
     field<&P::views>("views", "what the tree has in addition to pages and files"),
     field<&P::copies>("copies", "which compressed copies of pages are up to date"),
     field<&P::stale_roots>("stale_roots", "indexes whose root page lacks a project"),
-    field<Pages, &P::pages>("pages", "how far the pages for people are", Need::optional,
-                            Written::unless_null),
+    field<Pages, &P::pages>("pages", "how far the web UI is", Need::optional, Written::unless_null),
     field<Lagging, &P::lagging>("lagging", "projects that could not be updated", Need::valid,
                                 Written::unless_null),
 });

@@ -10,7 +10,7 @@
 // `lagging` lists projects whose files or pages could not be updated although the rest of the run succeeded.
 // Every run retries them.
 //
-// `pages` says how far the pages for people are and what the farm's configuration said about itself:
+// `pages` says how far the web UI is and what the farm's configuration said about itself:
 // {"serial":12,"look":"…","farm":{"title":"","text":"","contact":"","style":"","logo":"",
 // "titles":{"main":"Wheels of Bede"},"hidden":["staging"],"without_pages":[]}}. A server writes them a moment after the
 // Simple pages.
@@ -52,7 +52,7 @@ inline constexpr std::string_view view_find_links = "find-links";
 inline constexpr std::string_view view_precompressed = "precompressed";
 inline constexpr std::string_view view_pages = "pages";
 
-// Up to which event the pages for people are current, and what decides their look. Serial 0: all are written again.
+// Up to which event the web UI is current, and what decides its look. Serial 0: all of it is written again.
 struct PagesState {
     catalog::Serial serial = 0;
     std::string look = {};

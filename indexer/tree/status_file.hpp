@@ -1,5 +1,5 @@
 // TREE/<index>/status.json: the status of an index for its readers (lib/status/index_status.hpp). It is not part of a
-// publish run; the next run shows it on the pages for people.
+// publish run; the next run shows it in the web UI.
 #pragma once
 
 #include <filesystem>

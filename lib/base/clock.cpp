@@ -88,7 +88,7 @@ void append_rfc3339(std::string& out, UnixMicros time) {
 
 Result<UnixMicros> parse_rfc3339(std::string_view text) {
     const auto refuse = [&] {
-        return fail("clock.syntax", "this is not an RFC 3339 time", std::string(text.substr(0, 100)),
+        return fail("clock.syntax", "This is not an RFC 3339 time", std::string(text.substr(0, 100)),
                     "write it like 2026-11-20T07:47:35.000000Z, in UTC");
     };
     constexpr std::string_view shape = "0000-00-00T00:00:00";

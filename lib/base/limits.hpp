@@ -1,4 +1,4 @@
-// Units for limits. Each limit is defined in the room that it limits.
+// Units for limits. Each limit is defined in the module that it limits.
 #pragma once
 
 #include <cstdint>

@@ -31,7 +31,7 @@ tl::unexpected<base::Error> fail_broken(archive* reader, const fs::path& path) {
 }
 
 tl::unexpected<base::Error> fail_unsafe(std::string_view name, const char* why) {
-    return fail("archive.unsafe", std::string("an entry of this archive ") + why,
+    return fail("archive.unsafe", std::string("An entry of this archive ") + why,
                 std::string(name.substr(0, 200)));
 }
 
@@ -59,7 +59,7 @@ class Unpacking {
             if (state != ARCHIVE_OK && state != ARCHIVE_WARN) return fail_broken(reader_, path);
             if (++entries_ > limits_.entries) {
                 return fail("archive.too_large",
-                            "this archive has more than " + std::to_string(limits_.entries) + " entries",
+                            "This archive has more than " + std::to_string(limits_.entries) + " entries",
                             path.native());
             }
             WHEELYARD_TRY(pause(path));
@@ -75,7 +75,7 @@ class Unpacking {
         const std::string name(name_of(entry));
         const auto parts = safe_parts(name);
         if (name.empty())
-            return base::fail_malformed("archive.broken", "an entry of this archive has no readable name",
+            return base::fail_malformed("archive.broken", "An entry of this archive has no readable name",
                                         path.native());
         if (name.size() > limits_.name_bytes) return fail_unsafe(name, "has a name that is too long");
         if (!parts) return fail_unsafe(name, "has an absolute name or a `..` in it");
@@ -127,7 +127,7 @@ class Unpacking {
 
     [[nodiscard]] tl::unexpected<base::Error> fail_too_large(const fs::path& path) const {
         return fail("archive.too_large",
-                    "this archive unpacks to more than " + base::render_bytes(limits_.total_bytes),
+                    "This archive unpacks to more than " + base::render_bytes(limits_.total_bytes),
                     path.native());
     }
 
@@ -168,7 +168,7 @@ class Unpacking {
         const auto passed = std::chrono::steady_clock::now() - began_;
         if (passed >= std::chrono::milliseconds(limits_.time_ms)) {
             return fail("archive.too_slow",
-                        "this archive is not unpacked within " + base::render_duration_ms(limits_.time_ms),
+                        "This archive is not unpacked within " + base::render_duration_ms(limits_.time_ms),
                         path.native());
         }
         return base::renew_or_abort(keep_alive_);

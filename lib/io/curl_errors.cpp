@@ -23,35 +23,35 @@ struct CodeRow {
 
 constexpr CodeRow code_rows[] = {
     {CURLE_UNSUPPORTED_PROTOCOL, "http.url", other, never,
-     "only http and https URLs are supported, and https may redirect only to https", ""},
-    {CURLE_URL_MALFORMAT, "http.url", other, never, "this is not an HTTP URL", ""},
+     "Only http and https URLs are supported, and https may redirect only to https", ""},
+    {CURLE_URL_MALFORMAT, "http.url", other, never, "This is not an HTTP URL", ""},
     {CURLE_COULDNT_RESOLVE_PROXY, "http.resolve", unreachable, retry,
-     "the proxy's host name does not resolve", "check http_proxy and https_proxy"},
-    {CURLE_COULDNT_RESOLVE_HOST, "http.resolve", unreachable, retry, "the host name does not resolve",
+     "The proxy's host name does not resolve", "check http_proxy and https_proxy"},
+    {CURLE_COULDNT_RESOLVE_HOST, "http.resolve", unreachable, retry, "The host name does not resolve",
      "check the URL, the network and the proxy settings"},
-    {CURLE_COULDNT_CONNECT, "http.connect", unreachable, retry, "the server refuses connections",
+    {CURLE_COULDNT_CONNECT, "http.connect", unreachable, retry, "The server refuses connections",
      "check that the server is running and that no firewall blocks it"},
-    {CURLE_OPERATION_TIMEDOUT, "http.timeout", cut, retry, "the server did not answer in time",
+    {CURLE_OPERATION_TIMEDOUT, "http.timeout", cut, retry, "The server did not answer in time",
      "try again later"},
-    {CURLE_SSL_CONNECT_ERROR, "http.tls", unreachable, retry, "the TLS handshake failed", ""},
+    {CURLE_SSL_CONNECT_ERROR, "http.tls", unreachable, retry, "The TLS handshake failed", ""},
     {CURLE_PEER_FAILED_VERIFICATION, "http.tls", unreachable, retry,
-     "the server's certificate is not trusted",
+     "The server's certificate is not trusted",
      "set SSL_CERT_FILE to the CA bundle of the authority that signed it"},
-    {CURLE_SSL_CACERT_BADFILE, "http.tls", unreachable, retry, "the CA bundle cannot be read",
+    {CURLE_SSL_CACERT_BADFILE, "http.tls", unreachable, retry, "The CA bundle cannot be read",
      "check SSL_CERT_FILE and ca_bundle"},
-    {CURLE_SSL_CERTPROBLEM, "http.tls", unreachable, retry, "the client certificate cannot be used", ""},
-    {CURLE_SSL_CIPHER, "http.tls", unreachable, retry, "client and server have no common cipher", ""},
-    {CURLE_GOT_NOTHING, "http.cut", cut, retry, "the server closed the connection without an answer",
+    {CURLE_SSL_CERTPROBLEM, "http.tls", unreachable, retry, "The client certificate cannot be used", ""},
+    {CURLE_SSL_CIPHER, "http.tls", unreachable, retry, "Client and server have no common cipher", ""},
+    {CURLE_GOT_NOTHING, "http.cut", cut, retry, "The server closed the connection without an answer",
      "try again"},
-    {CURLE_PARTIAL_FILE, "http.cut", cut, retry, "the answer ended too early", "try again"},
-    {CURLE_RECV_ERROR, "http.cut", cut, retry, "the connection broke while receiving", "try again"},
-    {CURLE_SEND_ERROR, "http.cut", cut, retry, "the connection broke while sending", "try again"},
-    {CURLE_HTTP2, "http.cut", cut, retry, "the connection broke", "try again"},
-    {CURLE_HTTP2_STREAM, "http.cut", cut, retry, "the connection broke", "try again"},
-    {CURLE_TOO_MANY_REDIRECTS, "http.redirects", unavailable, retry, "too many redirects", ""},
-    {CURLE_ABORTED_BY_CALLBACK, "http.stopped", cut, retry, "the transfer was stopped", ""},
-    {CURLE_READ_ERROR, "http.file", cut, retry, "the file to send cannot be read", ""},
-    {CURLE_BAD_CONTENT_ENCODING, "http.cut", cut, retry, "the answer's compression is broken", "try again"},
+    {CURLE_PARTIAL_FILE, "http.cut", cut, retry, "The answer ended too early", "try again"},
+    {CURLE_RECV_ERROR, "http.cut", cut, retry, "The connection broke while receiving", "try again"},
+    {CURLE_SEND_ERROR, "http.cut", cut, retry, "The connection broke while sending", "try again"},
+    {CURLE_HTTP2, "http.cut", cut, retry, "The connection broke", "try again"},
+    {CURLE_HTTP2_STREAM, "http.cut", cut, retry, "The connection broke", "try again"},
+    {CURLE_TOO_MANY_REDIRECTS, "http.redirects", unavailable, retry, "Too many redirects", ""},
+    {CURLE_ABORTED_BY_CALLBACK, "http.stopped", cut, retry, "The transfer was stopped", ""},
+    {CURLE_READ_ERROR, "http.file", cut, retry, "The file to send cannot be read", ""},
+    {CURLE_BAD_CONTENT_ENCODING, "http.cut", cut, retry, "The answer's compression is broken", "try again"},
 };
 
 }  // namespace
@@ -62,7 +62,7 @@ std::string shown_url(const std::string& url) {
 }
 
 tl::unexpected<base::Error> fail_curl(CURLcode number, const char* detail, const std::string& url) {
-    base::Error error{"http.failed", "the request failed", shown_url(url), {}, retry, unreachable};
+    base::Error error{"http.failed", "The request failed", shown_url(url), {}, retry, unreachable};
     for (const auto& row : code_rows) {
         if (row.number == number)
             error = {row.code, row.sentence, shown_url(url), row.advice, row.recovery, row.kind};

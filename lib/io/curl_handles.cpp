@@ -28,7 +28,7 @@ Result<HeaderList> header_list(const HttpHeaders& headers) {
     for (const auto& [name, value] : headers) {
         const auto line = name + ": " + value;
         if (line.find_first_of(std::string_view("\r\n\0", 3)) != std::string::npos) {
-            return fail("http.header", "a header value contains a line break", name);
+            return fail("http.header", "A header value contains a line break", name);
         }
         auto* longer = curl_library()->slist_append(list.get(), line.c_str());
         WHEELYARD_CHECK(longer != nullptr);

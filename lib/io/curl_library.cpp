@@ -100,7 +100,7 @@ base::Result<CurlLibrary> load_curl(const char* file) {
     symbols.take("curl_multi_wait", library.multi_wait);
     symbols.take("curl_multi_info_read", library.multi_info_read);
     if (!symbols.missing().empty())
-        return base::fail("http.library", "this libcurl lacks a function", symbols.missing(),
+        return base::fail("http.library", "This libcurl lacks a function", symbols.missing(),
                           std::string("install libcurl 7.60 or newer in place of ") + file);
     return library;
 }

@@ -26,7 +26,7 @@ base::Result<std::string> gzip(std::string_view text) {
     const int ended = deflate(&stream, Z_FINISH);
     out.resize(stream.total_out);
     deflateEnd(&stream);
-    if (ended != Z_STREAM_END) return base::fail("gzip.failed", "compression failed");
+    if (ended != Z_STREAM_END) return base::fail("gzip.failed", "Compression failed");
     return out;
 }
 
@@ -50,8 +50,8 @@ base::Result<std::string> gunzip(std::string_view bytes, std::size_t limit_bytes
     const bool whole = ended == Z_STREAM_END && stream.avail_in == 0;
     inflateEnd(&stream);
     if (text.size() > limit_bytes)
-        return base::fail("gzip.too_large", "the uncompressed text exceeds the limit");
-    if (!whole) return base::fail_malformed("gzip.damaged", "not a complete gzip file");
+        return base::fail("gzip.too_large", "The uncompressed text exceeds the limit");
+    if (!whole) return base::fail_malformed("gzip.damaged", "Not a complete gzip file");
     return text;
 }
 

@@ -108,11 +108,11 @@ struct HttpPush::State {
             if (now - since > std::chrono::milliseconds(patience_ms))
                 return base::fail_as(
                     base::ErrorKind::cut, base::Recovery::retry,
-                    {"http.timeout", "the server does not answer", shown_url(url), "try again"});
+                    {"http.timeout", "The server does not answer", shown_url(url), "try again"});
             if (is_given_up && is_given_up())
                 return base::fail_as(
                     base::ErrorKind::cut, base::Recovery::retry,
-                    {"http.given_up", "the request was given up", shown_url(url), "try again"});
+                    {"http.given_up", "The request was given up", shown_url(url), "try again"});
             int ready = 0;
             curl->multi_wait(multi.get(), nullptr, 0, longest_wait_ms, &ready);
         }

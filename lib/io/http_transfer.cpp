@@ -40,7 +40,7 @@ Status Transfer::take_body(std::string_view bytes) {
     if (received > limit) {
         return base::fail_as(
             base::ErrorKind::too_large, base::Recovery::never,
-            {"http.too_large", "the answer has more than " + std::to_string(limit) + " bytes", {}, {}});
+            {"http.too_large", "The answer has more than " + std::to_string(limit) + " bytes", {}, {}});
     }
     if (sink != nullptr && is_kept) return (*sink)(bytes);
     if (!to_file) {
@@ -62,7 +62,7 @@ Status Transfer::open_file() {
 // Each status line starts a new header section: of an interim answer, a redirect or the final answer.
 Status Transfer::take_header(std::string_view line) {
     header_bytes += line.size();
-    if (header_bytes > max_header_bytes) return fail("http.too_large", "the answer's headers are too large");
+    if (header_bytes > max_header_bytes) return fail("http.too_large", "The answer's headers are too large");
     line = base::trim(line);
     if (line.starts_with("HTTP/")) {
         answer.headers.clear();
@@ -130,7 +130,7 @@ curl_socket_t on_open_socket(void* transfer, curlsocktype /*purpose*/, curl_sock
     if (is_private_address(address->addr)) {
         self.problem =
             base::fail_as(base::ErrorKind::refused, base::Recovery::person,
-                          {"http.private", "the host has a private address", render_address(address->addr),
+                          {"http.private", "The host has a private address", render_address(address->addr),
                            "permit the host by name if it is yours"});
         return CURL_SOCKET_BAD;
     }

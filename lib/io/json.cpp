@@ -222,28 +222,28 @@ void render_value(const Json& value, const Layout& layout, std::size_t depth, st
 Result<Json> parse(std::string_view text, const JsonLimits& limits, bool permits_duplicates) {
     if (text.size() > limits.bytes) {
         return fail_malformed("json.too_large",
-                              "this JSON has more than " + std::to_string(limits.bytes) + " bytes",
+                              "This JSON has more than " + std::to_string(limits.bytes) + " bytes",
                               std::to_string(text.size()));
     }
     Builder builder(limits.depth, permits_duplicates);
     if (nlohmann::json::sax_parse(text.begin(), text.end(), &builder)) return std::move(builder.root);
     if (builder.has_duplicates())
-        return fail_malformed("json.twice", "this JSON has an object with two members of one name");
+        return fail_malformed("json.twice", "This JSON has an object with two members of one name");
     if (builder.too_deep()) {
         return base::fail_malformed(
-            "json.too_deep", "this JSON is nested more than " + std::to_string(limits.depth) + " deep");
+            "json.too_deep", "This JSON is nested more than " + std::to_string(limits.depth) + " deep");
     }
     const auto offset = builder.position() > 0 ? builder.position() - 1 : 0;
-    return fail_malformed("json.syntax", "this is not JSON, from byte " + std::to_string(offset) + " on");
+    return fail_malformed("json.syntax", "This is not JSON, from byte " + std::to_string(offset) + " on");
 }
 
 tl::unexpected<base::Error> fail_member(const Json* found, std::string_view name, const char* expected) {
     const std::string member(name);
     if (!found || found->is_null())
-        return fail_malformed("json.missing", "the member `" + member + "` is missing", {},
+        return fail_malformed("json.missing", "The member `" + member + "` is missing", {},
                               std::string("it should be ") + expected);
     constexpr std::size_t shown_bytes = 100;
-    return fail_malformed("json.type", "the member `" + member + "` is not " + expected,
+    return fail_malformed("json.type", "The member `" + member + "` is not " + expected,
                           found->render().substr(0, shown_bytes));
 }
 

@@ -299,7 +299,7 @@ void TomlTable::report(std::string_view key, std::string sentence) {
 Result<TomlDocument> TomlDocument::read(const fs::path& file) {
     auto text = base::read_file(file, max_file_bytes);
     if (!text && text.error().os_error == ENOENT) {
-        return fail("config.missing", "this configuration file does not exist", file.native(),
+        return fail("config.missing", "This configuration file does not exist", file.native(),
                     "create it, or name another file");
     }
     if (!text) return fail(std::move(text.error()));

@@ -23,7 +23,7 @@ base::Result<std::string> zstd(std::string_view text) {
     std::string out(ZSTD_compressBound(text.size()), '\0');
     const std::size_t size = ZSTD_compress(out.data(), out.size(), text.data(), text.size(), level);
     if (ZSTD_isError(size) != 0)
-        return base::fail("zstd.failed", "compression failed", ZSTD_getErrorName(size));
+        return base::fail("zstd.failed", "Compression failed", ZSTD_getErrorName(size));
     out.resize(size);
     return out;
 }
@@ -32,12 +32,12 @@ base::Result<std::string> unzstd(std::string_view bytes, std::size_t limit_bytes
     const unsigned long long size = ZSTD_getFrameContentSize(bytes.data(), bytes.size());
     const bool is_known = size != ZSTD_CONTENTSIZE_UNKNOWN && size != ZSTD_CONTENTSIZE_ERROR;
     if (is_known && size > limit_bytes)
-        return base::fail("zstd.too_large", "the uncompressed text exceeds the limit");
+        return base::fail("zstd.too_large", "The uncompressed text exceeds the limit");
     if (is_known && ZSTD_findFrameCompressedSize(bytes.data(), bytes.size()) == bytes.size()) {
         std::string text(static_cast<std::size_t>(size), '\0');
         if (ZSTD_decompress(text.data(), text.size(), bytes.data(), bytes.size()) == text.size()) return text;
     }
-    return base::fail_malformed("zstd.damaged", "not a complete Zstandard frame");
+    return base::fail_malformed("zstd.damaged", "Not a complete Zstandard frame");
 }
 
 #else
@@ -47,11 +47,11 @@ bool has_zstd() {
 }
 
 base::Result<std::string> zstd(std::string_view) {
-    return base::fail("zstd.missing", "this build has no libzstd");
+    return base::fail("zstd.missing", "This build has no libzstd");
 }
 
 base::Result<std::string> unzstd(std::string_view, std::size_t) {
-    return base::fail("zstd.missing", "this build has no libzstd");
+    return base::fail("zstd.missing", "This build has no libzstd");
 }
 
 #endif

@@ -37,7 +37,7 @@ std::string_view take_field(std::string_view& line) {
 
 tl::unexpected<base::Error> fail_damaged(const std::string& sentence, std::string_view value = {}) {
     constexpr std::size_t max_shown = 100;
-    return base::fail_malformed("catalogue.damaged", "The catalogue is damaged: " + sentence,
+    return base::fail_malformed("catalogue.damaged", "The wheel list is damaged: " + sentence,
                                 std::string(value.substr(0, max_shown)), "fetch or publish it again");
 }
 
@@ -52,8 +52,8 @@ base::Result<CatalogueHead> parse_head(std::string_view line) {
     const auto format = take_field(line);
     if (format != format_name) {
         if (!format.starts_with(format_family))
-            return fail_damaged("its first line has no catalogue format", format);
-        return base::fail_malformed("catalogue.version", "Unsupported catalogue version",
+            return fail_damaged("its first line has no known format", format);
+        return base::fail_malformed("catalogue.version", "Unsupported version of the wheel list",
                                     std::string(format.substr(0, format_name.size() + 2)),
                                     "update avail_wheels");
     }

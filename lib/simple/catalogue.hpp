@@ -1,4 +1,4 @@
-// The catalogue of an index: all its wheels and the facts that decide where they run, in one text file that
+// The wheel list of an index: all its wheels and the facts that decide where they run, in one text file that
 // can be searched without reading all of it. Format: docs/reference/catalogue.md. The indexer writes it;
 // avail_wheels reads it as untrusted input: bounded and fuzzed.
 //
@@ -60,10 +60,10 @@ struct CatalogueHead {
 // `projects` must be sorted by key, without duplicates.
 [[nodiscard]] std::string render_catalogue(CatalogueHead head, const std::vector<CatalogueProject>& projects);
 
-// Reads only the first line and checks the file's size: enough to find out how new a catalogue is.
+// Reads only the first line and checks the file's size: enough to find out how new a wheel list is.
 [[nodiscard]] base::Result<CatalogueHead> read_catalogue_head(const std::filesystem::path& file);
 
-// One catalogue file. Errors "catalogue.version" (another format or version) and "catalogue.damaged".
+// One wheel list file. Errors "catalogue.version" (another format or version) and "catalogue.damaged".
 class CataloguePart {
   public:
     struct Entry {
@@ -109,7 +109,7 @@ struct CatalogueView {
 // Base and delta, merged.
 class Catalogue {
   public:
-    // Opens the files in `folder`; ignores a delta of another base. Error "os.ENOENT": there is no catalogue.
+    // Opens the files in `folder`; ignores a delta of another base. Error "os.ENOENT": there is no wheel list.
     [[nodiscard]] static base::Result<Catalogue> open(const std::filesystem::path& folder);
 
     [[nodiscard]] std::int64_t serial() const;

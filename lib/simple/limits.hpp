@@ -1,4 +1,4 @@
-// Limits for index pages, catalogues and configuration files.
+// Limits for index pages, wheel lists and configuration files.
 #pragma once
 
 #include <cstddef>
@@ -12,9 +12,9 @@ inline constexpr std::uint64_t max_page_bytes =
     64 * base::mib;                                  // the root page of the largest public index: 30 MiB
 inline constexpr std::size_t max_links = 2'000'000;  // per page; the largest root page has 700,000
 inline constexpr std::size_t max_filename_bytes = 255;
-// Of a catalogue and of each number in it: 1,000,000 wheels with facts need about 600 MB.
+// Of a wheel list and of each number in it: 1,000,000 wheels with facts need about 600 MB.
 inline constexpr std::uint64_t max_catalogue_bytes = 4096 * base::mib;
-// Buffer size for reading a catalogue's projects in sequence: fits a processor's cache.
+// Buffer size for reading a wheel list's projects in sequence: fits a processor's cache.
 inline constexpr std::uint64_t lines_read_at_once_bytes = 256 * base::kib;
 inline constexpr std::size_t max_folder_files = 200'000;
 inline constexpr std::uint64_t max_pip_config_bytes = base::mib;

@@ -72,13 +72,13 @@ base::Result<HeaderFile> parse_headers(std::string_view text, Faults* faults) {
         if (line.find('\r') != std::string_view::npos || line.find('\0') != std::string_view::npos) {
             WHEELYARD_TRY(
                 tolerate(fail_at_header(number, "metadata.control",
-                                        "a header contains a lone carriage return or a zero byte", line),
+                                        "A header contains a lone carriage return or a zero byte", line),
                          faults));
         }
         if (line.front() == ' ' || line.front() == '\t') {
             if (file.fields.empty()) {
                 WHEELYARD_TRY(tolerate(
-                    fail_at_header(number, "metadata.header", "a continuation line without a header", line),
+                    fail_at_header(number, "metadata.header", "A continuation line without a header", line),
                     faults));
                 continue;
             }
@@ -88,13 +88,13 @@ base::Result<HeaderFile> parse_headers(std::string_view text, Faults* faults) {
         const auto colon = line.find(':');
         if (colon == std::string_view::npos || !is_header_name(line.substr(0, colon))) {
             WHEELYARD_TRY(tolerate(
-                fail_at_header(number, "metadata.header", "a header must have the form Name: value", line),
+                fail_at_header(number, "metadata.header", "A header must have the form Name: value", line),
                 faults));
             file.body = from_here;  // Python's e-mail parser ends the headers here
             break;
         }
         if (file.fields.size() == max_metadata_fields) {
-            return fail_at_header(number, "metadata.too_many", "too many headers", line);
+            return fail_at_header(number, "metadata.too_many", "Too many headers", line);
         }
         file.fields.emplace_back(line.substr(0, colon), base::trim(line.substr(colon + 1)));
     }

@@ -78,26 +78,26 @@ std::optional<std::string> hex_digest(std::string_view text, std::size_t digest_
 base::Status read_hash(std::string_view text, std::size_t line, RecordRow& row) {
     const auto equals = text.find('=');
     if (equals == std::string_view::npos) {
-        return fail_at_row(line, "record.hash", "a hash must have the form algorithm=digest", text);
+        return fail_at_row(line, "record.hash", "A hash must have the form algorithm=digest", text);
     }
     const std::string_view name = text.substr(0, equals);
     const auto* known = std::find_if(algorithms.begin(), algorithms.end(),
                                      [&](const Algorithm& candidate) { return candidate.name == name; });
     if (known == algorithms.end()) {
-        return fail_at_row(line, "record.algorithm", "unknown hash algorithm", name);
+        return fail_at_row(line, "record.algorithm", "Unknown hash algorithm", name);
     }
     const std::string_view written = text.substr(equals + 1);
     if (auto digest = hex_digest(written, known->digest_bytes)) {
         row.algorithm = name;
         row.digest = std::move(*digest);
         return fail_at_row(line, "record.hash",
-                           "the digest is hexadecimal, not base64url (RFC 4648 section 5)", text);
+                           "The digest is hexadecimal, not base64url (RFC 4648 section 5)", text);
     }
     auto digest = base::decode_base64url(written);
     if (!digest)
-        return fail_at_row(line, "record.hash", "the digest is not base64url (RFC 4648 section 5)", text);
+        return fail_at_row(line, "record.hash", "The digest is not base64url (RFC 4648 section 5)", text);
     if (digest->size() != known->digest_bytes) {
-        return fail_at_row(line, "record.hash", "the digest's length does not match its algorithm", text);
+        return fail_at_row(line, "record.hash", "The digest's length does not match its algorithm", text);
     }
     row.algorithm = name;
     row.digest = std::move(*digest);
@@ -107,7 +107,7 @@ base::Status read_hash(std::string_view text, std::size_t line, RecordRow& row) 
 base::Status read_size(std::string_view text, std::size_t line, RecordRow& row) {
     row.size = base::parse_decimal(text);
     if (row.size) return {};
-    return fail_at_row(line, "record.size", "the size must be a decimal number of bytes", text);
+    return fail_at_row(line, "record.size", "The size must be a decimal number of bytes", text);
 }
 
 base::Result<RecordRow> read_row(std::string_view line, std::size_t number, Faults* faults) {
@@ -116,7 +116,7 @@ base::Result<RecordRow> read_row(std::string_view line, std::size_t number, Faul
     row.has_fault = fields.size() != columns;
     if (row.has_fault) {
         const auto fault =
-            fail_at_row(number, "record.columns", "a row must have a path, a hash and a size", line);
+            fail_at_row(number, "record.columns", "A row must have a path, a hash and a size", line);
         if (fields.empty()) return fault;
         WHEELYARD_TRY(tolerate(fault, faults));
         fields.resize(columns);
@@ -127,7 +127,7 @@ base::Result<RecordRow> read_row(std::string_view line, std::size_t number, Faul
     });
     if (row.path.empty() || has_control || !base::is_utf8(row.path)) {
         return fail_at_row(number, "record.path",
-                           "the path is empty, not UTF-8 or contains control characters", row.path);
+                           "The path is empty, not UTF-8 or contains control characters", row.path);
     }
     const auto keep = [&](base::Status status) {
         row.has_fault = row.has_fault || !status;
@@ -160,7 +160,7 @@ base::Result<std::vector<RecordRow>> parse_record(std::string_view text, Faults*
         if (line.ends_with('\r')) line.remove_suffix(1);
         if (line.empty()) continue;  // csv readers skip blank lines
         if (rows.size() == max_record_rows)
-            return fail_at_row(number, "record.too_many", "too many rows", {});
+            return fail_at_row(number, "record.too_many", "Too many rows", {});
         auto row = read_row(line, number, faults);
         if (row)
             rows.push_back(std::move(*row));

@@ -21,7 +21,7 @@ base::Result<std::string> BlobStore::read_bytes(std::string_view sha256, std::ui
     WHEELYARD_ASSIGN(const auto reader, open(sha256, ReadFrom::cache));
     if (reader->size() > limit_bytes)
         return base::fail("file.too_large",
-                          "the file has more than " + std::to_string(limit_bytes) + " bytes",
+                          "The file has more than " + std::to_string(limit_bytes) + " bytes",
                           std::string(sha256));
     std::string bytes(static_cast<std::size_t>(reader->size()), '\0');
     WHEELYARD_TRY(reader->read_at(0, bytes.data(), bytes.size()));

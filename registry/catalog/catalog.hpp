@@ -65,8 +65,8 @@ struct FileRow {
     bool is_upstreams = false;
 };
 
-// Leaves in a page's row only metadata that installers may read instead of the file (PEP 658): a wheel's, and an sdist's
-// if it holds for every wheel that is built from it (PEP 643).
+// Clears the metadata fields unless installers may read them instead of the file (PEP 658): a wheel's stay, and an
+// sdist's if they hold for every wheel that is built from it (PEP 643).
 void keep_offered_metadata(FileRow& row);
 
 enum class EventKind {
@@ -254,7 +254,7 @@ class Catalog {
     [[nodiscard]] base::Result<Changed> set_pinned(const FileName& name, bool pinned, const Cause& cause);
     // Leaves a tombstone: the name is never used again. Its blobs stay until gc.
     [[nodiscard]] base::Result<Changed> delete_file(const FileName& name, const Cause& cause);
-    // As delete_file(), for a fetched copy: the name may come again, with the same bytes. Refuses a pinned file and a
+    // As delete_file(), for a fetched copy: the name may be used again, with the same bytes. Refuses a pinned file and a
     // quarantined one.
     [[nodiscard]] base::Result<Changed> give_back(const FileName& name, const Cause& cause);
     [[nodiscard]] base::Result<Changed> set_project_status(const ProjectRow& wanted, const Cause& cause);
@@ -266,7 +266,7 @@ class Catalog {
     [[nodiscard]] base::Result<Changed> promote_files(const std::string& index,
                                                       std::span<const std::string> filenames,
                                                       const std::string& to_index, const Cause& cause);
-    // Forgets those of the blobs that no row refers to, with one event; returns them: the caller may
+    // Deletes the rows of those blobs that no file refers to, with one event; returns them: the caller may
     // now unlink them.
     [[nodiscard]] base::Result<std::vector<std::string>> forget_blobs(const std::vector<std::string>& sha256s,
                                                                       const Cause& cause);

@@ -68,7 +68,7 @@ struct ReplyFrame {
 void keep_private(Reply& reply);
 // Whether the client reads HTML and no JSON: a browser, not an installer.
 [[nodiscard]] bool is_for_browsers(std::string_view accept);
-// Makes the reply a page for people; its status stays.
+// Makes the reply a page of the web UI; its status stays.
 void show_page(Reply& reply, std::string page);
 // Replaces the body of a problem by an HTML page. `root`: from there to the front page (front_pages.hpp).
 void show_in_browser(const page::Farm& farm, std::string_view root, Reply& reply);
@@ -79,7 +79,7 @@ void show_in_browser(const page::Farm& farm, std::string_view root, Reply& reply
 // The policy of Simple pages: no scripts, no frames, no resources at all.
 inline constexpr std::string_view content_security_policy =
     "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-// The policy of pages for people: the style sheet and the scripts of this server, none from other hosts, none inline.
+// The policy of the web UI: the style sheet and the scripts of this server, none from other hosts, none inline.
 [[nodiscard]] std::string page_security_policy();
 // A file whose name contains its hash: may be cached permanently.
 [[nodiscard]] Reply reply_asset(std::string_view content_type, std::string bytes);

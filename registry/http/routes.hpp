@@ -12,7 +12,7 @@
 //     /<index>/files/ab/<sha256>/<filename>[.metadata]
 //     /packages/<index>/ab/<sha256>/<filename>   the same file, under the path that bandersnatch expects
 //     /<index>/pypi/<project>/[<version>/]json    PyPI's JSON API
-//     /<index>/project/[<project>/]               pages for people; search.json and feed.xml beside them
+//     /<index>/project/[<project>/]               the web UI; search.json and feed.xml beside them
 //     /<index>/builds/                            what the sites of the index report, for people
 //     /style.<hash>.css, /live.<hash>.js, …       what these pages load
 //     /<index>/events/<file>                      the published event log
@@ -47,7 +47,7 @@ enum class RouteKind {
     root_page,
     project_page,
     file,
-    web_page,   // a page for people of the published tree, or its data
+    web_page,   // a page of the web UI in the published tree, or its data
     asset,      // the style sheet and the scripts of these pages
     listing,    // a text file of the published tree that is not a page
     pypi_json,  // a project in PyPI's JSON form
@@ -64,7 +64,7 @@ struct Route {
     std::string version = {};  // pypi_json: normalized; empty: the newest
     std::string sha256 = {};   // of the requested file
     std::string filename =
-        {};  // including ".metadata"; for a listing or a page for people its path below the index
+        {};  // including ".metadata"; for a listing or a page of the web UI its path below the index
     std::optional<PageForm> form = {};  // from the path or ?format=; else the Accept header decides
     bool names_page_file = false;       // index.html or index.json: the page as the published tree has it
     std::string upload_id = {};         // of a resumable upload

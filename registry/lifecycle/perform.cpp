@@ -36,7 +36,7 @@ constexpr std::array refusals{
     RefusalRow{ChangeOutcome::project_closed, "lifecycle.project_closed",
                "The project's status there refuses new files", "change its status first"},
     RefusalRow{ChangeOutcome::would_publish, "lifecycle.would_publish",
-               "Only tokens may read the file's index, and everyone may read the other one",
+               "The source index is private and the target index is public",
                "upload the file to the public index if everyone may have it"},
     RefusalRow{ChangeOutcome::owned_name, "lifecycle.owned_name",
                "The other index owns the name, and the file came from an upstream",

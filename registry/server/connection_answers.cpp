@@ -71,7 +71,7 @@ wire::Problem is_moving(const std::string& index) {
 }
 
 wire::Problem no_pages(const std::string& index) {
-    return wire::make_problem("index.no_pages", "No pages for people",
+    return wire::make_problem("index.no_pages", "No web UI",
                               "This index has none, by the registry's configuration.", index,
                               "its packages are listed at /" + index + "/simple/");
 }

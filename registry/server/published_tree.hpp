@@ -33,9 +33,9 @@ class PublishedTree {
     [[nodiscard]] Reply file(const Route& route, const RequestHead& head);
     // A text file of the tree, unchanged. 200, 304 or 404. Clients revalidate it as they do pages.
     [[nodiscard]] Reply listing(const Route& route, const RequestHead& head);
-    // A page for people or its data. 200, 304 or 404.
+    // A page of the web UI or its data. 200, 304 or 404.
     [[nodiscard]] Reply web_page(const Route& route, const RequestHead& head);
-    // The front page; nullopt: the tree has no pages for people.
+    // The front page; nullopt: the tree has no web UI.
     [[nodiscard]] std::optional<Reply> front(const RequestHead& head);
     // A project in PyPI's JSON form. 200 or 404.
     [[nodiscard]] Reply pypi_json(const Route& route, const std::string& base_url);

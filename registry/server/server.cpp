@@ -57,14 +57,14 @@ std::string name_of(const ListenPoint& point) {
 base::Result<Endpoint> endpoint_of(const ListenPoint& point) {
     if (!point.unix_socket.empty()) {
         if (point.unix_socket.native().size() >= sizeof(sockaddr_un::sun_path))
-            return base::fail("server.bind", "the path of the Unix socket is too long",
+            return base::fail("server.bind", "The path of the Unix socket is too long",
                               point.unix_socket.string(), "use a path of at most 107 bytes");
         return Endpoint(asio::local::stream_protocol::endpoint(point.unix_socket.string()));
     }
     boost::system::error_code error;
     const auto address = asio::ip::make_address(point.address, error);
     if (error)
-        return base::fail("server.bind", "the address to listen on is not an IP address", point.address,
+        return base::fail("server.bind", "The address to listen on is not an IP address", point.address,
                           "use 127.0.0.1 for this machine only, 0.0.0.0 or :: for all of its addresses");
     return Endpoint(asio::ip::tcp::endpoint(address, point.port));
 }
@@ -140,7 +140,7 @@ base::Status Server::State::listen(Listener& listener) {
         error.assign(errno, boost::system::system_category());
     if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
     if (error)
-        return base::fail("server.bind", "cannot listen: " + error.message(), name_of(point),
+        return base::fail("server.bind", "Cannot listen: " + error.message(), name_of(point),
                           error == asio::error::address_in_use
                               ? "another program uses it; `ss -ltnpx` shows which"
                               : "check the address and this user's permissions");

@@ -90,12 +90,12 @@ base::Result<std::shared_ptr<const TlsContext>> TlsContext::load(
                                         SSL_MODE_RELEASE_BUFFERS);
     SSL_CTX_set_alpn_select_cb(context.get(), choose_protocol, nullptr);
     if (SSL_CTX_use_certificate_chain_file(context.get(), certificate_file.c_str()) != 1)
-        return base::fail("tls.certificate", "the certificate is not usable: " + newest_reason(),
+        return base::fail("tls.certificate", "The certificate is not usable: " + newest_reason(),
                           certificate_file.string(),
                           "provide a PEM file with the certificate first, then its chain");
     if (SSL_CTX_use_PrivateKey_file(context.get(), key_file.c_str(), SSL_FILETYPE_PEM) != 1 ||
         SSL_CTX_check_private_key(context.get()) != 1)
-        return base::fail("tls.key", "the certificate's key is not usable: " + newest_reason(),
+        return base::fail("tls.key", "The certificate's key is not usable: " + newest_reason(),
                           key_file.string(),
                           "provide the PEM file of the key that belongs to the certificate");
     return std::shared_ptr<const TlsContext>(
@@ -144,7 +144,7 @@ base::Result<base::UnixMicros> certificate_end(const std::filesystem::path& cert
         PEM_read_bio_X509(bytes.get(), nullptr, nullptr, nullptr), &X509_free);
     std::tm end{};
     if (!certificate || ASN1_TIME_to_tm(X509_get0_notAfter(certificate.get()), &end) != 1)
-        return base::fail("tls.certificate", "the certificate is not usable: " + newest_reason(),
+        return base::fail("tls.certificate", "The certificate is not usable: " + newest_reason(),
                           certificate_file.string());
     return base::UnixMicros{::timegm(&end)} * 1'000'000;
 }

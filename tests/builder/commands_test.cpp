@@ -61,7 +61,7 @@ TEST_CASE("`tick --stay` succeeds at once while another tick runs") {
     arguments.stay = true;
     const Printed printed = run(run_tick, arguments);
     CHECK(printed.status == 0);
-    CHECK(printed.out.find("process " + std::to_string(::getpid()) + " on " + base::host_name() +
+    CHECK(printed.out.find("Process " + std::to_string(::getpid()) + " on " + base::host_name() +
                            " has held this lock since ") != std::string::npos);
     CHECK_FALSE(fs::exists(folder.path() / "work"));
 }

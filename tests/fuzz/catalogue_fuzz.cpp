@@ -1,4 +1,4 @@
-// Catalogues from a cache or a shared folder.
+// Wheel lists from a cache or a shared folder.
 #include <cstdlib>
 #include <fstream>
 

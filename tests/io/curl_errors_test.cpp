@@ -50,7 +50,7 @@ TEST_CASE("a number that has no row is a failed transfer, which may pass") {
 
 TEST_CASE("the error shows libcurl's detail and never the address's password") {
     const auto error = error_of(CURLE_COULDNT_CONNECT);
-    CHECK(error.sentence == "the server refuses connections (detail)");
+    CHECK(error.sentence == "The server refuses connections (detail)");
     CHECK(error.value.find("secret") == std::string::npos);
-    CHECK(error_of(CURLE_ABORTED_BY_CALLBACK).sentence == "the transfer was stopped");
+    CHECK(error_of(CURLE_ABORTED_BY_CALLBACK).sentence == "The transfer was stopped");
 }

@@ -135,7 +135,7 @@ TEST_CASE("members are found by name and type, or the error names them") {
     CHECK(value.int_at("serial") == 7);
     CHECK(value.string_at("serial").error().code == "json.type");
     CHECK(value.string_at("serial").error().value == "7");
-    CHECK(value.int_at("name").error().sentence == "the member `name` is not an integer");
+    CHECK(value.int_at("name").error().sentence == "The member `name` is not an integer");
     CHECK(value.string_at("absent").error().code == "json.missing");
     CHECK(value.string_at("none").error().code == "json.missing");
     CHECK(value.int_at("none").error().code == "json.missing");

@@ -1,4 +1,4 @@
-"""Reads the shell that the builder renders with shellcheck: the parts in builder/*/templates, and whole scripts of tests/golden/builder.
+"""Reads the shell that the builder renders with shellcheck: the parts in the templates/ folders of builder, and whole scripts of tests/golden/builder.
 
 A part is half a script, so of parts only errors count; of scripts also warnings."""
 
@@ -36,7 +36,7 @@ def main():
     if not shutil.which("shellcheck"):
         print("layers-shell: skipped, there is no shellcheck: scripts/install-deps --format installs it")
         return SKIPPED
-    parts = {path.relative_to(ROOT).as_posix(): filled(path.read_text()) for path in sorted(ROOT.glob("builder/*/templates/*.sh"))}
+    parts = {path.relative_to(ROOT).as_posix(): filled(path.read_text()) for path in sorted((ROOT / "builder").glob("**/templates/*.sh"))}
     scripts = {path.relative_to(ROOT).as_posix(): path.read_text() for path in sorted((ROOT / "tests/golden/builder").rglob("*.sh"))}
     assert parts and scripts
     assert complaints(OF_PARTS, {"broken.sh": "if true\n"}) and complaints(OF_SCRIPTS, {"unset.sh": "echo $nowhere\n"})

@@ -63,7 +63,7 @@ class ApplyTest(FarmPerTestCase):
         self.assert_ran(self.apply(), "second: archived: false -> true")
         self.assert_refused(RawUpload(self.farm, token, Wheel("koala").write(self.folder), SECOND), 403, "index.archived")
         self.assertEqual(self.farm.get(f"/{SECOND}/simple/wombat/")[0], 200)
-        self.wait_until(lambda: "The second" not in self.front_page())  # pages for people follow the answer
+        self.wait_until(lambda: "The second" not in self.front_page())  # the web UI follows the answer
         self.assert_ran(self.apply(), "no index changes")
 
         self.assertEqual(self.farm.process.pid, process)

@@ -131,7 +131,7 @@ class NodesTest(unittest.TestCase):
         machine, glibc, python = node.python("-c", PROBE).split()
         self.assertEqual(machine, node.machine)
 
-        # The same wheels by a catalogue: the static program does not look into files for Requires-Python.
+        # The same wheels by a wheel list: the static program does not look into files for Requires-Python.
         house = node.folder / "house"
         made = pip_agrees.fill(house, random.Random(SEED), PROJECTS, int(python.split(".")[1]), machine)
         pip_agrees.write_catalogue(house, made)

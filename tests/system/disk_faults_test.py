@@ -61,7 +61,7 @@ def catalogue_of(tree: Path) -> dict[str, str]:
 
 
 def unfinished_in(tree: Path) -> list[str]:
-    """Files of catalogue writers other than the record of their progress and locks."""
+    """Files of wheel list writers other than the record of their progress and locks."""
     return [path.name for path in (tree / ".wheelyard" / "catalogues").iterdir() if path.name != "state.json" and "lock" not in path.name]
 
 
@@ -113,7 +113,7 @@ class UploadTest(ServerCase):
         self.disk.repair()  # the count begins with the upload
 
     def is_disturbed(self) -> bool:
-        """By the thread that writes catalogues: it opens the catalog some time after the start."""
+        """By the thread that writes wheel lists: it opens the catalog some time after the start."""
         return any((call.name, call.path) == ("create", "catalog.sqlite-wal") for call in self.disk.calls())
 
     def watch(self, wheel: Path) -> list[Call]:

@@ -186,7 +186,7 @@ versions = ["1.0"]
         logs = "".join(path.read_text() for path in (folder / "work").glob("attempts/*/log"))
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr + logs)
         done = self.farm.run("wheelyard-indexer", "publish", "--store", self.farm.data, "--to", self.farm.tree, "--index", index)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)  # the catalogue, which says what was proven
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)  # the wheel list, which says what was proven
 
     def asked(self, package: str, index: str, node: str) -> dict:
         """What avail_wheels says about the package's wheel of that index on such a node."""

@@ -74,7 +74,7 @@ class LateRootTest(unittest.TestCase):
         if not self.is_named("fresh"):  # less than its second has passed
             numbers = self.numbers()
             if not self.is_named("fresh"):
-                self.assertIn(numbers["wheelyard_publish_late_root_pages"], (1, 2))  # 2: the pages for people, too
+                self.assertIn(numbers["wheelyard_publish_late_root_pages"], (1, 2))  # 2: the web UI, too
                 self.assertEqual(numbers["wheelyard_publish_lag_seconds"], 0)
                 self.assertEqual(numbers["wheelyard_ready"], 1)
         self.wait_until_named("fresh")

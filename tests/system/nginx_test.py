@@ -1,5 +1,5 @@
 """docs/reference/nginx-wheels.conf, unchanged, in a real nginx, over a published tree: which form each client gets, compressed pages, files, and
-that pip and uv install from it by JSON and by HTML. The pages for people, too: in a browser they have their style and their search."""
+that pip and uv install from it by JSON and by HTML. The web UI, too: in a browser it has its style and its search."""
 
 import http.client
 import json

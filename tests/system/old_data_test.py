@@ -283,7 +283,7 @@ class NewerDataTest(OldDataCase):
         catalogue, = home.rglob("catalogue.txt")
         self.change(catalogue, "wheelyard.catalogue/1", "wheelyard.catalogue/2")
         done = self.farm.run("avail_wheels", "--index-url", f"{OLD_URL}/{INDEX}/simple/", environment=scrubbed_environment(home))
-        self.assert_failed(done, "Unsupported catalogue version", "wheelyard.catalogue/2", "update avail_wheels")
+        self.assert_failed(done, "Unsupported version of the wheel list", "wheelyard.catalogue/2", "update avail_wheels")
 
 
 if __name__ == "__main__":

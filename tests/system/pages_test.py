@@ -1,4 +1,4 @@
-"""The pages for people as a server and a plain tree have them: valid HTML within a byte budget, policy and caching, errors, and
+"""The web UI as a server and a plain tree have it: valid HTML within a byte budget, policy and caching, errors, and
 in a browser (full tests): misspelled names, a request with its log, the page for operators."""
 
 import json

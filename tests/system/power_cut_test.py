@@ -146,7 +146,7 @@ class PowerCutTest(unittest.TestCase):
     def test_the_catalogue_comes_right_whatever_was_lost_of_it(self):
         calls = self.calls_of_catalogue
         syncs = [call for call in calls if call.name in SYNCS]
-        self.assertGreaterEqual(len(syncs), 2)  # the catalogue and the note of how far it is
+        self.assertGreaterEqual(len(syncs), 2)  # the wheel list and the note of how far it is
         for call in calls if FULL else random.Random(SEED).sample(calls, min(SAMPLE // 2, len(calls))):
             with self.subTest(cut_after=f"{call.name} {call.path}"):
                 self.assertEqual(self.fault_of_cut(call.number), "")

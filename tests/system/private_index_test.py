@@ -1,5 +1,5 @@
 """A private index (read = "token"), asked by everybody who may not read it at every address that the server has: 0 bytes of it. The addresses
-are those of the server's own OpenAPI document and the pages for people, each with every method. And who may read, reads: pip and uv with netrc and
+are those of the server's own OpenAPI document and the web UI, each with every method. And who may read, reads: pip and uv with netrc and
 with credentials in the URL, until the token is revoked."""
 
 import base64
@@ -28,7 +28,7 @@ METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 READ_METHODS = ("GET", "HEAD")
 JSON_PAGE = "application/vnd.pypi.simple.v1+json"
 HEADERS = ({}, {"Accept": JSON_PAGE}, {"Accept": "text/html", "Accept-Encoding": "gzip"}, {"Accept": "application/json", "Range": "bytes=0-99"})
-# Served, and not operations of the document: pages for people, and names that lead to an operation's address.
+# Served, and not operations of the document: the web UI, and names that lead to an operation's address.
 MORE_ADDRESSES = ("/{index}", "/{index}/simple", "/{index}/simple/{project}", "/{index}/simple/index.json", "/{index}/simple/index.html",
                   "/{index}/simple/{project}/index.json", "/{index}/simple/{project}/index.html", "/{index}/simple/catalogue-delta.txt",
                   "/{index}/project/", "/{index}/project", "/{index}/project/index.html", "/{index}/project/search.json",
@@ -250,7 +250,7 @@ class PrivateIndexTest(FarmCase):
         self.assertIn(f'"{OPEN}"'.encode(), self.ask("GET", "/", basic(self.reader), {"Accept": "application/json"})[2])
 
     def wait_for(self, path: str, authorization: str, headers: dict[str, str]) -> tuple[int, str, bytes]:
-        """Pages for people and catalogues come a moment after the Simple pages."""
+        """The web UI and wheel lists come a moment after the Simple pages."""
         for _ in range(600):
             answer = self.ask("GET", path, authorization, headers)
             if answer[0] != 404 or not any(late in path for late in ("/project", "/builds", "/site/", "/catalogue")):

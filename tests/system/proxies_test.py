@@ -163,7 +163,7 @@ class ProxiesTest(FarmCase):
                 self.assertEqual(self.get(urllib.parse.urljoin(page, link), "HEAD")[0], 200)
 
     def check_every_link(self):
-        """Every link of every page for people, from the front page on, and of the pages that say that there is none."""
+        """Every link of every page of the web UI, from the front page on, and of the pages that say that there is none."""
         pages, seen = [f"{self.url}/"], set()
         for absent in ("nowhere/", f"{INDEX}/project/absent/", f"{INDEX}/simple/absent/", "api/v1/absent/x"):
             status, _, body = self.get(f"{self.url}/{absent}", Accept=HTML)

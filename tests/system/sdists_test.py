@@ -75,7 +75,7 @@ class SdistsTest(SdistsCase):
         self.assert_ran(twine_upload(self.farm, self.token, Wheel("listed").write(self.folder), Sdist("listed").write(self.folder)))
         deadline = time.monotonic() + COMMAND_TIMEOUT_S
         status, _, body = self.farm.get("/debian12/project/listed/", accept="text/html")
-        while status == 404 and time.monotonic() < deadline:  # pages for people come after those of installers
+        while status == 404 and time.monotonic() < deadline:  # the web UI comes after those of installers
             time.sleep(0.1)
             status, _, body = self.farm.get("/debian12/project/listed/", accept="text/html")
         page = body.decode()

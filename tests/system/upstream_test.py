@@ -660,10 +660,10 @@ class UpstreamTest(FarmCase):
         status, _, body = self.farm.get(f"/{BASE}/simple/yard-unknown/")
         problem = json.loads(body)
         self.assertEqual(status, 503)  # whether it exists is unknown
-        self.assertRegex(problem["title"], "the server refuses connections; next try at 20")
+        self.assertRegex(problem["title"], "The server refuses connections; next try at 20")
         self.assertNotIn("127.0.0.1", body.decode())
         self.assert_ran(self.farm.run("wheelyard-registry", "explain", SITE, "yard-unknown", "-c", self.farm.config),
-                        "last failure", "the server refuses connections", "127.0.0.1", "next try")
+                        "last failure", "The server refuses connections", "127.0.0.1", "next try")
         uploader = self.farm.create_token(name="uploader", actions=("upload",))
         operator = self.farm.create_token(name="operator", actions=("quarantine",))
         for token, is_told in ((uploader, False), (operator, True)):
@@ -781,7 +781,7 @@ class UpstreamTest(FarmCase):
         status, _, body = self.farm.get(f"/{BASE}/simple/yard-six/")
         self.assertEqual((status, b"private" in body, b"127.0.0.1" in body), (503, False, False))
         self.assert_ran(self.farm.run("wheelyard-registry", "explain", BASE, "yard-six", "-c", self.farm.config),
-                        "the host has a private address", "next try")
+                        "The host has a private address", "next try")
         stranger = self.farm.create_token(name="stranger", actions=("upload",))
         for token, is_told in ((self.farm.create_token(name="operator", actions=("quarantine",)), True), (stranger, False)):
             _, _, body = self.farm.get(f"/api/v1/indexes/{BASE}/projects/yard-six/explain", headers={"Authorization": f"Bearer {token}"})

@@ -20,6 +20,13 @@
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::governor {
+namespace templates {  // templates/NAME
+
+// Prints 1, 0, or - for a program that does not exist, of each form.
+extern const std::string_view probe_forms;
+
+}  // namespace templates
+
 namespace {
 
 // Variables whose value is a command line of a compiler.
@@ -36,16 +43,6 @@ constexpr std::array toolkits = {Toolkit{"CUDA_HOME", "bin/nvcc"}, Toolkit{"CUDA
                                  Toolkit{"HIP_PATH", "bin/hipcc"}};
 
 constexpr std::string_view answer = "wheelyard-governor";
-
-// Prints 1, 0, or - for a program that does not exist, of each form.
-constexpr const char* script = R"(for form do
-    said=$(eval "$form -c wheelyard-probe.c -o wheelyard-probe.o" 2>/dev/null </dev/null)
-    case $?:$said in
-        *:wheelyard-governor) echo 1 ;;
-        126:*|127:*) echo - ;;
-        *) echo 0 ;;
-    esac
-done)";
 
 std::string quoted(const std::string& word) {
     std::string text = "'";
@@ -104,7 +101,7 @@ std::vector<Form> forms_of(const std::map<std::string, std::string>& environment
 
 std::vector<Form> probe(const std::vector<Form>& forms) {
     base::Command command;
-    command.argv = {"/bin/sh", "-c", script, "sh"};
+    command.argv = {"/bin/sh", "-c", std::string(templates::probe_forms), "sh"};
     for (const auto& form : forms)
         command.argv.push_back(form.command);
     command.environment = base::current_environment();

@@ -65,8 +65,7 @@ constexpr std::string_view qsub_says = "qsub: ";
 // Both ask for the resource ngpus, which not every PBS has.
 constexpr std::string_view gpu_keys =
     "`gpus` of [scheduler] in site.toml, or `gpus_per_node` of the recipe's test: with 0, `options` can ask "
-    "for GPUs as "
-    "this site does";
+    "for GPUs as this site does";
 constexpr int qstat_unknown_job = 153;
 constexpr int qstat_history = 35;  // the job has finished; qstat needs -x
 
@@ -148,8 +147,8 @@ Job read_job(const std::string& id, const io::Json& json) {
 
 // "qstat: Unknown Job Id 99999.pbshost" → the id; "" for any other line.
 std::string unknown_id(std::string_view line) {
-    constexpr std::string_view opening = "qstat: Unknown Job Id ";
-    return line.starts_with(opening) ? std::string(base::trim(line.substr(opening.size()))) : "";
+    constexpr std::string_view prefix = "qstat: Unknown Job Id ";
+    return line.starts_with(prefix) ? std::string(base::trim(line.substr(prefix.size()))) : "";
 }
 
 tl::unexpected<base::Error> not_understood(std::string sentence, std::string value) {
@@ -207,7 +206,7 @@ base::Result<Answer> read_qstat(const base::Finished& finished) {
         return unavailable("qstat failed with exit status " + std::to_string(code));
     const auto json = io::parse_json(finished.out);
     if (!json) {
-        return not_understood("the output of qstat is not valid JSON: " + json.error().sentence,
+        return not_understood("The output of qstat is not valid JSON: " + json.error().sentence,
                               json.error().value);
     }
     const io::Json* jobs = json->find("Jobs");
@@ -229,7 +228,7 @@ base::Result<std::vector<std::string>> read_qselect(const base::Finished& finish
         const auto id = base::trim(line);
         if (id.empty()) continue;
         if (!base::is_ascii_digit(id.front()))
-            return not_understood("the output of qselect is not a list of jobs",
+            return not_understood("The output of qselect is not a list of jobs",
                                   std::string(base::cut_utf8(id, max_error_line_bytes)));
         ids.emplace_back(id);
     }
@@ -289,7 +288,7 @@ std::string render_header(const JobRequest& job, const QueueSettings& of_builds)
     add("-j oe");
     add("-o " + job.folder.scheduler_log().string());
     add("-r n");  // a rerun would find the attempt already claimed
-        // A chunk is the part of the job on one node: "select=2:ncpus=64:mpiprocs=4:ngpus=4".
+    // A chunk is the part of the job on one node: "select=2:ncpus=64:mpiprocs=4:ngpus=4".
     std::string select =
         "-l select=" + std::to_string(job.nodes) + ":ncpus=" + std::to_string(job.cores * job.ranks_per_node);
     if (job.nodes * job.ranks_per_node > 1) select += ":mpiprocs=" + std::to_string(job.ranks_per_node);

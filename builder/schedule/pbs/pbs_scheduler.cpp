@@ -54,7 +54,7 @@ base::Status PbsScheduler::submit(const JobRequest& job) {
     std::filesystem::remove(job.folder.alarm(), ignored);
     const auto finished = run_({{"qsub", job.folder.job_script().string()},
                                 submit_environment(agent_, pbs::server_variables, job.environment)});
-    if (!finished) return base::fail(no_job_created("cannot run qsub", finished.error().text()));
+    if (!finished) return base::fail(no_job_created("Cannot run qsub", finished.error().text()));
     if (finished->exit_code != 0 || finished->timed_out) return tl::unexpected(pbs::judge_refusal(*finished));
     const std::string id(base::trim(finished->out));
     WHEELYARD_TRY(base::replace_file(job.folder.job_id(), id + "\n"));
@@ -101,11 +101,11 @@ base::Result<std::vector<std::string>> PbsScheduler::ids_of(const std::string& a
 }
 
 JobView PbsScheduler::look_at(const std::string& attempt, const AttemptFolder& folder,
-                              std::string& away) const {
+                              std::string& unreachable) const {
     const bool is_claimed = folder.is_claimed();
     std::optional<JobView> found;
-    const auto not_known = [&away](const base::Error& error) {
-        if (error.kind != base::ErrorKind::malformed) away = error.text();
+    const auto not_known = [&unreachable](const base::Error& error) {
+        if (error.kind != base::ErrorKind::malformed) unreachable = error.text();
         return JobView{JobState::unknown, error.text(), {}};
     };
     const auto look = [&](const std::string& id) -> std::optional<JobView> {
@@ -163,12 +163,13 @@ JobView PbsScheduler::view_of_dropped(const std::string& id, const AttemptFolder
 // A server that hangs takes a minute for each query: after the first one the others are not asked.
 Views PbsScheduler::poll(const std::map<std::string, AttemptFolder>& attempts) {
     Views views;
-    std::string away;
+    std::string unreachable;
     for (const auto& [attempt, folder] : attempts) {
-        if (away.empty()) {
-            if (const auto kept = base::renew_or_abort(keep_alive); !kept) away = kept.error().text();
+        if (unreachable.empty()) {
+            if (const auto kept = base::renew_or_abort(keep_alive); !kept) unreachable = kept.error().text();
         }
-        views[attempt] = away.empty() ? look_at(attempt, folder, away) : JobView{JobState::unknown, away, {}};
+        views[attempt] = unreachable.empty() ? look_at(attempt, folder, unreachable)
+                                             : JobView{JobState::unknown, unreachable, {}};
     }
     return views;
 }
@@ -185,7 +186,7 @@ base::Status PbsScheduler::cancel(const std::string& attempt, const AttemptFolde
     }
     if (argv.size() == 1) return {};
     const auto finished = run_({argv, batch_environment(agent_, pbs::output_variables)});
-    if (!finished) return base::fail(cannot_query("cannot run qdel", attempt));
+    if (!finished) return base::fail(cannot_query("Cannot run qdel", attempt));
     const int code = finished->exit_code;
     if (!finished->timed_out && (code == 0 || code == unknown_job || code == finished_job)) return {};
     return base::fail(cannot_query("qdel failed: " + first_words(*finished), attempt));

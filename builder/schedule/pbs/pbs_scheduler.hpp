@@ -40,9 +40,9 @@ class PbsScheduler final : public Scheduler {
     [[nodiscard]] base::Result<std::vector<std::string>> ids_of(const std::string& attempt) const;
     [[nodiscard]] std::optional<JobView> find_view(const pbs::Answer& answer, const std::string& attempt,
                                                    const std::string& id, const AttemptFolder& folder) const;
-    // `away`: why the server does not answer; set by the first query that shows it.
+    // `unreachable`: why the server does not answer; set by the first query that shows it.
     [[nodiscard]] JobView look_at(const std::string& attempt, const AttemptFolder& folder,
-                                  std::string& away) const;
+                                  std::string& unreachable) const;
     [[nodiscard]] JobView view_of_dropped(const std::string& id, const AttemptFolder& folder) const;
 
     QueueSettings settings_;

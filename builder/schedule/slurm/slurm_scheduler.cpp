@@ -41,7 +41,7 @@ base::Status SlurmScheduler::submit(const JobRequest& job) {
     WHEELYARD_TRY(write_job_script({job, slurm::render_header(job, settings_), slurm::keep_environment}));
     const auto finished = run_({{"sbatch", "--parsable", job.folder.job_script().string()},
                                 submit_environment(agent_, slurm::server_variables, job.environment)});
-    if (!finished) return base::fail(no_job_created("cannot run sbatch", finished.error().text()));
+    if (!finished) return base::fail(no_job_created("Cannot run sbatch", finished.error().text()));
     if (finished->timed_out) return base::fail(job_may_exist("sbatch did not answer in time", job.attempt));
     if (finished->exit_code != 0) return tl::unexpected(slurm::judge_refusal(finished->err));
     const std::string number(base::trim(finished->out.substr(0, finished->out.find(';'))));
@@ -121,7 +121,7 @@ Views SlurmScheduler::poll(const std::map<std::string, AttemptFolder>& attempts)
 base::Status SlurmScheduler::cancel(const std::string& attempt, const AttemptFolder&) {
     const auto finished = run_({{"scancel", "--user=" + own_user(), "--name=" + attempt},
                                 batch_environment(agent_, slurm::output_variables)});
-    if (!finished) return base::fail(cannot_query("cannot run scancel", attempt));
+    if (!finished) return base::fail(cannot_query("Cannot run scancel", attempt));
     if (finished->exit_code == 0 && !finished->timed_out) return {};
     return base::fail(cannot_query("scancel failed: " + first_words(*finished), attempt));
 }

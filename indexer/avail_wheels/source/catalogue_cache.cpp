@@ -20,7 +20,7 @@
 namespace wheelyard::avail_wheels {
 namespace {
 
-constexpr std::int64_t catalogue_fresh_s = 60;  // age up to which a cached catalogue is used without asking
+constexpr std::int64_t catalogue_fresh_s = 60;  // age up to which a cached wheel list is used without asking
 constexpr std::uint64_t max_catalogue_state_bytes = 64 * base::kib;
 
 }  // namespace

@@ -103,7 +103,7 @@ Result<std::string> read_file(const Fd& file, const fs::path& path, std::uint64_
         if (got < 0) return fail_errno("read", path.native(), errno);
         have += static_cast<std::size_t>(got);
         if (have > limit_bytes) {
-            return fail("file.too_large", "the file has more than " + std::to_string(limit_bytes) + " bytes",
+            return fail("file.too_large", "The file has more than " + std::to_string(limit_bytes) + " bytes",
                         path.native());
         }
         if (got == 0) break;
@@ -116,7 +116,7 @@ Result<std::uint64_t> file_size(const fs::path& path) {
     struct stat status {};
     if (::stat(path.c_str(), &status) != 0) return fail_errno("stat", path.native(), errno);
     if (!S_ISREG(status.st_mode))
-        return fail("file.not_regular", "this is not a regular file", path.native());
+        return fail("file.not_regular", "This is not a regular file", path.native());
     return static_cast<std::uint64_t>(status.st_size);
 }
 
@@ -152,7 +152,7 @@ Status FileReplacement::write(std::string_view bytes) {
 
 Status FileReplacement::commit() {
     if (temporary_.empty())
-        return fail_for_now("file.committed", "this replacement is already committed", path_.native());
+        return fail_for_now("file.committed", "This replacement is already committed", path_.native());
     WHEELYARD_TRY(fsync_file(fd_.get(), path_.native()));
     fd_.reset();
     if (::rename(temporary_.c_str(), path_.c_str()) != 0) return fail_errno("rename", path_.native(), errno);
@@ -185,7 +185,7 @@ Status remove_file(const fs::path& path) {
 namespace {
 
 tl::unexpected<Error> fail_truncated(std::uint64_t offset, std::size_t length, std::uint64_t size) {
-    return fail_for_now("file.truncated", "the file ends at byte " + std::to_string(size) + ", before " +
+    return fail_for_now("file.truncated", "The file ends at byte " + std::to_string(size) + ", before " +
                                               std::to_string(length) + " bytes at offset " +
                                               std::to_string(offset));
 }
@@ -198,7 +198,7 @@ Result<FileReader> FileReader::open(const fs::path& path) {
     struct stat status {};
     if (::fstat(fd.get(), &status) != 0) return fail_errno("stat", path.native(), errno);
     if (!S_ISREG(status.st_mode))
-        return fail("file.not_regular", "this is not a regular file", path.native());
+        return fail("file.not_regular", "This is not a regular file", path.native());
     return FileReader(std::move(fd), static_cast<std::uint64_t>(status.st_size));
 }
 

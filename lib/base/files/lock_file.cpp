@@ -88,7 +88,7 @@ Result<Claim> parse(const Written& file, const fs::path& path) {
         ++known;
     }
     if (known != 5) {
-        return fail("lock.broken", "this lock file is malformed", path.native(),
+        return fail("lock.broken", "This lock file is malformed", path.native(),
                     "stop every program that uses it, then remove it");
     }
     return claim;
@@ -196,7 +196,7 @@ tl::unexpected<Error> fail_busy(std::string sentence, const fs::path& path, std:
 }
 
 tl::unexpected<Error> fail_held(const fs::path& path, const LockHolder& holder) {
-    return fail_busy("process " + std::to_string(holder.pid) + " on " + holder.host +
+    return fail_busy("Process " + std::to_string(holder.pid) + " on " + holder.host +
                          " has held this lock since " + render_rfc3339(holder.refreshed),
                      path, "wait until it finishes, or end it");
 }
@@ -218,7 +218,7 @@ struct Removed {
 // A missing claim was swept by the next holder on another host, which took us for dead.
 tl::unexpected<Error> fail_claim(std::string_view call, const fs::path& claim, int why) {
     if (why != ENOENT && why != ESTALE) return fail_errno(call, claim.native(), why);
-    return fail_busy("another process has taken this lock", claim, "try again later");
+    return fail_busy("Another process has taken this lock", claim, "try again later");
 }
 
 // True if `claim` now also has the name `to`; false if that name is taken. NFS can lose the reply to a
@@ -279,7 +279,7 @@ Result<Step> take_over(const fs::path& path, const fs::path& claim_file, const C
     std::string token = dead.token;
     for (bool chosen = false; !chosen;) {
         if (takeover_claims.size() == max_takeover_claims) {
-            return fail("lock.broken", "too many processes died while taking this lock over", path.native(),
+            return fail("lock.broken", "Too many processes died while taking this lock over", path.native(),
                         "stop every program that uses it, then remove it and the files .NAME.takeover.* in "
                         "its folder");
         }
@@ -329,7 +329,7 @@ Result<LockFile> LockFile::acquire(const fs::path& path, const Clock& clock, std
         WHEELYARD_ASSIGN(const auto step, take_over(path, claim_file.path, *current, now, stale_after_ms));
         if (step == Step::taken) return hold();
     }
-    return fail_busy("other processes keep taking this lock", path, "try again later");
+    return fail_busy("Other processes keep taking this lock", path, "try again later");
 }
 
 LockFile::LockFile(LockFile&& other) noexcept
@@ -346,7 +346,7 @@ Status LockFile::refresh(const Clock& clock) {
     WHEELYARD_ASSIGN(auto current, read_claim(path_));
     if (!current || current->token != token_) {
         return fail_as(ErrorKind::lost, Recovery::never,
-                       {"lock.lost", "another process has taken this lock over", path_.native(),
+                       {"lock.lost", "Another process has taken this lock over", path_.native(),
                         "refresh it within its stale timeout"});
     }
     current->holder.refreshed = clock.now();

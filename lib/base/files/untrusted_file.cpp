@@ -11,7 +11,7 @@ namespace wheelyard::base {
 namespace {
 
 tl::unexpected<Error> fail_not_regular(const fs::path& path) {
-    return fail("file.not_regular", "this is not a regular file", path.native());
+    return fail("file.not_regular", "This is not a regular file", path.native());
 }
 
 }  // namespace

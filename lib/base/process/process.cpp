@@ -98,7 +98,7 @@ class Launch {
   public:
     [[nodiscard]] static Result<Launch> prepare(const Command& command) {
         Launch launch;
-        if (command.argv.empty()) return fail("process.not_found", "the command is empty");
+        if (command.argv.empty()) return fail("process.not_found", "The command is empty");
         launch.program_ = command.argv[0];
         // A name with a slash is resolved relative to `directory`, as in a shell after `cd`.
         if (launch.program_.find('/') == std::string::npos) {
@@ -108,7 +108,7 @@ class Launch {
             }
             const auto found = find_in(launch.program_, search_path);
             if (!found) {
-                return fail("process.not_found", "this program is not on PATH", launch.program_,
+                return fail("process.not_found", "This program is not on PATH", launch.program_,
                             "install it, or add its folder to PATH");
             }
             launch.program_ = found->native();

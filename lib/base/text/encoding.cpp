@@ -59,7 +59,7 @@ constexpr SixBits base64url_values = invert(base64url_alphabet);
 // `text` without its padding. RFC 4648 §3.5: bits past the last whole byte must be zero.
 Result<std::string> decode_64(std::string_view text, const SixBits& values) {
     const auto refuse = [&](const char* why) {
-        return fail("encoding.base64", std::string("this is not base64: ") + why,
+        return fail("encoding.base64", std::string("This is not base64: ") + why,
                     std::string(text.substr(0, 100)));
     };
     if (text.size() % 4 == 1) return refuse("its length is invalid");
@@ -106,7 +106,7 @@ std::string encode_hex(std::string_view bytes) {
 
 Result<std::string> decode_hex(std::string_view text) {
     const auto refuse = [&] {
-        return fail("encoding.hex", "this is not an even number of hexadecimal digits",
+        return fail("encoding.hex", "This is not an even number of hexadecimal digits",
                     std::string(text.substr(0, 100)));
     };
     if (text.size() % 2 != 0) return refuse();
@@ -130,7 +130,7 @@ std::string encode_base64url(std::string_view bytes) {
 
 Result<std::string> decode_base64(std::string_view text) {
     if (text.size() % 4 != 0) {
-        return fail("encoding.base64", "base64 text must have a multiple of four characters",
+        return fail("encoding.base64", "Base64 text must have a multiple of four characters",
                     std::string(text.substr(0, 100)));
     }
     return decode_64(text.substr(0, text.size() - padding_of(text)), base64_values);
@@ -139,7 +139,7 @@ Result<std::string> decode_base64(std::string_view text) {
 Result<std::string> decode_base64url(std::string_view text) {
     const auto padding = padding_of(text);
     if (padding > 0 && text.size() % 4 != 0) {
-        return fail("encoding.base64", "padded base64 text must have a multiple of four characters",
+        return fail("encoding.base64", "Padded base64 text must have a multiple of four characters",
                     std::string(text.substr(0, 100)));
     }
     return decode_64(text.substr(0, text.size() - padding), base64url_values);
@@ -179,7 +179,7 @@ Result<std::string> decode_percent(std::string_view text) {
         const int high = text.size() - i > 2 ? hex_value(text[i + 1]) : -1;
         const int low = text.size() - i > 2 ? hex_value(text[i + 2]) : -1;
         if (high < 0 || low < 0) {
-            return fail("encoding.percent", "a percent sign is not followed by two hexadecimal digits",
+            return fail("encoding.percent", "A percent sign is not followed by two hexadecimal digits",
                         std::string(text.substr(0, 100)), "encode a literal percent sign as %25");
         }
         out += static_cast<char>(high << 4 | low);

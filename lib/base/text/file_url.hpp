@@ -18,7 +18,7 @@ namespace wheelyard::base {
 [[nodiscard]] inline Result<std::string> file_path(const Url& url) {
     WHEELYARD_ASSIGN(auto path, decode_percent(url.path));
     if (url.scheme != "file" || path.find('\0') != std::string::npos)
-        return fail("url.no_file", "this URL does not name a file", url.text_without_secrets());
+        return fail("url.no_file", "This URL does not name a file", url.text_without_secrets());
     return path;
 }
 

@@ -58,7 +58,7 @@ tl::unexpected<Error> refuse(std::string_view text, const std::string& why, std:
     const auto at = text.rfind('@');
     std::string shown(text.substr(at == std::string_view::npos ? 0 : at));
     if (at != std::string_view::npos) shown = "****" + shown;
-    return fail("url.invalid", "this URL " + why, shown.substr(0, 200), std::move(advice));
+    return fail("url.invalid", "This URL " + why, shown.substr(0, 200), std::move(advice));
 }
 
 bool is_url_character(char c) {
@@ -192,7 +192,7 @@ Result<std::string> last_segment(const Url& url) {
     WHEELYARD_ASSIGN(auto name, decode_percent(url.path.substr(url.path.rfind('/') + 1)));
     if (name.empty() || name == "." || name == ".." ||
         name.find_first_of(std::string_view("/\0", 2)) != name.npos) {
-        return fail("url.no_file_name", "the last part of this URL is not a file name",
+        return fail("url.no_file_name", "The last part of this URL is not a file name",
                     url.text_without_secrets());
     }
     return name;

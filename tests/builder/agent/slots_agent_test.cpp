@@ -59,7 +59,7 @@ TEST_CASE("a source that does not answer does not delay other packages") {
         CHECK(waiting.number == 1);
         const Cell& cell = cell_of(report.plan, package);
         CHECK(cell.state == CellState::active);
-        CHECK(cell.reason.starts_with("planned, waiting: the server refuses connections"));
+        CHECK(cell.reason.starts_with("planned, waiting: The server refuses connections"));
         CHECK(render_plan(report.plan, true).find("127.0.0.1:1/" + std::string(package)) !=
               std::string::npos);
     }
@@ -88,7 +88,7 @@ TEST_CASE("an error that does not pass ends the attempt and is reported, and ano
         CHECK(ended->failure->try_again);
         CHECK(ended->failure->error.code == "wait.too_long");
         CHECK(ended->failure->error.sentence.find("The attempt waited 72 h") == 0);
-        CHECK(ended->failure->error.sentence.find("the server refuses connections") != std::string::npos);
+        CHECK(ended->failure->error.sentence.find("The server refuses connections") != std::string::npos);
     }
     CHECK(farm.tick().plan.count(CellState::given_up) == 1);
     CHECK(farm.attempts().size() == static_cast<std::size_t>(farm.site.max_attempts));

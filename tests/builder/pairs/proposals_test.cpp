@@ -232,7 +232,7 @@ TEST_CASE("an index that does not answer fails, and an invalid table is a matter
     CHECK(invalid.table == "config_version = 2\n");
 }
 
-TEST_CASE("the source of a row is a page for people") {
+TEST_CASE("the source of a row is a page that people read") {
     CHECK(page_for_people("https://pypi.org/simple/", "torch") == "https://pypi.org/project/torch/");
     CHECK(page_for_people("https://h.example/root", "torch") == "https://h.example/root/torch/");
 }

@@ -20,7 +20,7 @@ using namespace wheelyard::avail_wheels;
 
 namespace {
 
-// An index with pages but no catalogue on host `farm`; other hosts are not reachable.
+// An index with pages but no wheel list on host `farm`; other hosts are not reachable.
 // Host `registry` has front pages: as JSON for who asks for that, else as HTML, as the registry's own.
 base::Result<io::HttpAnswer> answer_of_index(const std::string& url, const io::HttpHeaders& headers,
                                              std::uint64_t) {
@@ -792,7 +792,7 @@ TEST_CASE("a URL that is no index gives status 1 and the indexes that exist") {
           std::string::npos);
 }
 
-TEST_CASE("a cached catalogue of a later version is named, also where the index does not answer") {
+TEST_CASE("a cached wheel list of a later version is named, also where the index does not answer") {
     Wheelhouse house;
     const auto cache = house.folder.path() / "cache";
     house.environment = {{"XDG_CACHE_HOME", cache.native()}};
@@ -802,9 +802,8 @@ TEST_CASE("a cached catalogue of a later version is named, also where the index 
     REQUIRE(base::replace_file(kept / simple::catalogue_name, "wheelyard.catalogue/2\t1\n"));
     const auto ran = house.run({"--index-url", "https://gone/simple/"});
     CHECK(ran.status == 1);
-    CHECK(ran.err.find(
-              "warning: Unsupported catalogue version: `wheelyard.catalogue/2` (update avail_wheels)\n") !=
-          std::string::npos);
+    CHECK(ran.err.find("warning: Unsupported version of the wheel list: `wheelyard.catalogue/2` (update "
+                       "avail_wheels)\n") != std::string::npos);
     CHECK(ran.err.find("Nobody answers") != std::string::npos);
     REQUIRE(base::remove_file(kept / simple::catalogue_name));
     CHECK(house.run({"--index-url", "https://gone/simple/"}).err.find("warning") == std::string::npos);

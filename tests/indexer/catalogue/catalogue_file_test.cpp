@@ -45,7 +45,7 @@ const base::KeepAlive no_wait = [] { return base::Status(); };
 
 }  // namespace
 
-TEST_CASE("the catalogue has the wheels of the pages, newest version first") {
+TEST_CASE("the wheel list has the wheels of the pages, newest version first") {
     Published store;
     store.publish();
     CHECK(store.shown() == "");
@@ -64,7 +64,7 @@ TEST_CASE("the catalogue has the wheels of the pages, newest version first") {
     CHECK(store.open().serial() == serial);
 }
 
-TEST_CASE("a catalogue that is damaged or of another version is rebuilt from the catalog") {
+TEST_CASE("a wheel list that is damaged or of another version is rebuilt from the catalog") {
     Published store;
     store.add("main", "six", "1.17.0", "six-1.17.0-py2.py3-none-any.whl");
     store.publish();
@@ -75,7 +75,7 @@ TEST_CASE("a catalogue that is damaged or of another version is rebuilt from the
     }
 }
 
-TEST_CASE("changes of a large catalogue go to its delta until there are many") {
+TEST_CASE("changes of a large wheel list go to its delta until there are many") {
     const StoreFixture store;
     LocalDisk disk;
     const auto& folder = store.tree;
@@ -116,7 +116,7 @@ TEST_CASE("changes of a large catalogue go to its delta until there are many") {
     CHECK(has_late);
 }
 
-TEST_CASE("an index whose catalogue lags behind others is updated from the log alone, and only once") {
+TEST_CASE("an index whose wheel list lags behind others is updated from the log alone, and only once") {
     Published store;
     store.add("main", "six", "1.17.0", "six-1.17.0-py2.py3-none-any.whl");
     store.add("quiet", "numpy", "2.1", "numpy-2.1-py3-none-any.whl");
@@ -159,7 +159,7 @@ TEST_CASE("projects that a publish run has read are reused, unless something was
     CHECK(store.shown() == "six: six-1.18.0-py2.py3-none-any.whl six-1.17.0-py2.py3-none-any.whl\n");
 }
 
-TEST_CASE("merging a catalogue aborts without a change whenever the lock is lost between projects") {
+TEST_CASE("merging a wheel list aborts without a change whenever the lock is lost between projects") {
     Published store;
     for (const char* name : {"numpy", "six", "torch"})
         store.add("main", name, "1", std::string(name) + "-1-py3-none-any.whl");
@@ -173,7 +173,7 @@ TEST_CASE("merging a catalogue aborts without a change whenever the lock is lost
         return update_catalogue(disk, {folder, catalogues_folder(store.tree)},
                                 {"main", 9, noon, {{"zlib", 1, "zlib-1.whl\n", "\n"}}}, none, keep_alive);
     };
-    // However many projects are merged before the lock is lost: nothing of the new catalogue is published.
+    // However many projects are merged before the lock is lost: nothing of the new wheel list is published.
     int merged = 0;
     for (bool lost = true; lost; ++merged) {
         REQUIRE(merged < 100);
@@ -188,7 +188,7 @@ TEST_CASE("merging a catalogue aborts without a change whenever the lock is lost
     CHECK(merged > 2);  // the lock is checked more than once
 }
 
-TEST_CASE("writing large catalogues renews the lock") {
+TEST_CASE("writing large wheel lists renews the lock") {
     // Time advances with every call of now().
     class RushingClock final : public base::Clock {
       public:
@@ -203,7 +203,7 @@ TEST_CASE("writing large catalogues renews the lock") {
     class NotingDisk final : public ForwardingDisk {
       public:
         explicit NotingDisk(fs::path lock) : lock_(std::move(lock)) {}
-        std::string lock_then;  // when the catalogue was written
+        std::string lock_then;  // when the wheel list was written
         base::Status replace_via(const fs::path& temp, const fs::path& path,
                                  std::string_view bytes) override {
             if (path.filename() == simple::catalogue_name) lock_then = *base::read_file(lock_, 4'096);
@@ -242,7 +242,7 @@ TEST_CASE("catalogues have one writer at a time, and publishers do not wait for 
     CHECK(update_catalogues(disk, store.catalog, store.tree, store.clock).error().code == "lock.held");
 }
 
-TEST_CASE("facts of a catalogue: every library that the wheel lacks, what it requires, and who built it") {
+TEST_CASE("facts of a wheel list: every library that the wheel lacks, what it requires, and who built it") {
     const auto line = [](const char* filename, const char* facts, const char* provenance) {
         catalog::FileRow row;
         row.filename = filename;

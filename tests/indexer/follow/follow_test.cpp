@@ -84,7 +84,7 @@ struct Upstream : StoreFixture {
         row.facts_json = facts;
         add(row);
     }
-    // The content of a folder's catalogue: key, lines and facts of each project.
+    // The content of a folder's wheel list: key, lines and facts of each project.
     static std::string catalogue_in(const fs::path& of) {
         const auto opened = simple::Catalogue::open(root_folder(of, "main"));
         if (!opened) return opened.error().code;
@@ -192,7 +192,7 @@ TEST_CASE("an update fetches only what changed: one project's pages and the new 
     CHECK(report.projects == 1);
     CHECK(report.files_fetched == 1);
     CHECK(!report.from_nothing);
-    // The log, the page, wheel, metadata, the catalogue, which has no delta, and the status.
+    // The log, the page, wheel, metadata, the wheel list, which has no delta, and the status.
     CHECK(at.server.requests().size() - before == 7);
     check_same(at);
     const auto quiet = at.follow_all();
@@ -611,7 +611,7 @@ TEST_CASE("a tree switches to another source only on request") {
     check_whole(at.ours);
 }
 
-TEST_CASE("the catalogue has the facts of the source's, and an update fetches only its delta") {
+TEST_CASE("the wheel list has the facts of the source's, and an update fetches only its delta") {
     Upstream at;
     std::string modules;
     for (std::size_t bytes = 0; bytes < small_catalogue_bytes; bytes += 10)
@@ -653,7 +653,7 @@ TEST_CASE("the lock is renewed while waiting for the source's catalogue") {
     class NotingDisk final : public ForwardingDisk {
       public:
         explicit NotingDisk(fs::path lock) : lock_(std::move(lock)) {}
-        std::string lock_then;  // when the copy of the source's catalogue was written
+        std::string lock_then;  // when the copy of the source's wheel list was written
         base::Status replace_via(const fs::path& temp, const fs::path& path,
                                  std::string_view bytes) override {
             if (path.filename() == "from-main-catalogue.txt") lock_then = *base::read_file(lock_, 4'096);
@@ -695,7 +695,7 @@ TEST_CASE("a wheel whose facts the source does not have yet is left out until it
     check_same(at);
 }
 
-TEST_CASE("if the source has no catalogue, ours has no facts until it has one") {
+TEST_CASE("if the source has no wheel list, ours has no facts until it has one") {
     Upstream at;
     at.add_with_facts("six", "1");
     at.publish_pages();
@@ -708,7 +708,7 @@ TEST_CASE("if the source has no catalogue, ours has no facts until it has one") 
     check_same(at);
 }
 
-TEST_CASE("errors of the source's catalogue block no page, are reported, and clear afterwards") {
+TEST_CASE("errors of the source's wheel list block no page, are reported, and clear afterwards") {
     Upstream at;
     at.add_with_facts("six", "1");
     at.publish_all();
@@ -725,7 +725,7 @@ TEST_CASE("errors of the source's catalogue block no page, are reported, and cle
     }
 }
 
-TEST_CASE("our catalogue is rebuilt if it is damaged, missing or wrong") {
+TEST_CASE("our wheel list is rebuilt if it is damaged, missing or wrong") {
     Upstream at;
     at.add_with_facts("six", "1");
     at.publish_all();
@@ -744,10 +744,10 @@ TEST_CASE("our catalogue is rebuilt if it is damaged, missing or wrong") {
     const auto report = at.follow_all(true);
     CHECK(report.lagging.empty());
     CHECK(Upstream::catalogue_in(at.ours).find("sm_90") !=
-          std::string::npos);  // from our own catalogue, for the same bytes
+          std::string::npos);  // from our own wheel list, for the same bytes
 }
 
-TEST_CASE("a publisher in the same tree does not touch the catalogue of a followed index") {
+TEST_CASE("a publisher in the same tree does not touch the wheel list of a followed index") {
     Upstream at;
     at.add_with_facts("six", "1");
     at.publish_all();

@@ -41,7 +41,7 @@ struct Family : StoreFixture {
     [[nodiscard]] std::string text(const fs::path& file) const {
         return base::read_file(tree / file, base::mib).value_or("nothing");
     }
-    // The bytes of every file that `index` shows. Pages, flat view and catalogue must agree.
+    // The bytes of every file that `index` shows. Pages, flat view and wheel list must agree.
     [[nodiscard]] std::string shown(const std::string& index) const {
         std::set<std::string> files;
         if (!fs::exists(tree / index / "files")) return {};

@@ -111,7 +111,7 @@ struct Scene {
     bool late_roots = false;   // as if they were large
     bool roots_alone = false;  // the project pages are already published
     bool rewrite_pages = false;
-    bool for_people = false;  // with the pages for people, which double the operations
+    bool for_people = false;  // with the web UI, which doubles the operations
 };
 
 // Dies at operation `at`, dies there again, then succeeds. False: the run had fewer operations than that.
@@ -231,7 +231,7 @@ TEST_CASE("a run that moves projects between indexes may die before any of its o
 TEST_CASE("a run that moves projects between indexes may die after any of its operations") {
     die_everywhere(DyingDisk::Moment::after, {.on_a_published_tree = true, .inherits = true});
 }
-TEST_CASE("a run that moves projects, with the pages for people, may die before any of its operations") {
+TEST_CASE("a run that moves projects, with the web UI, may die before any of its operations") {
     die_everywhere(DyingDisk::Moment::before,
                    {.on_a_published_tree = true, .inherits = true, .for_people = true});
 }

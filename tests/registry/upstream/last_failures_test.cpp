@@ -21,7 +21,7 @@ TEST_CASE("the newest failure of a project, or of the whole upstream, is found i
                               .next_try = 2,
                               .project = "six",
                               .code = "http.private",
-                              .sentence = "the host has a private address",
+                              .sentence = "The host has a private address",
                               .value = "10.0.0.1"});
     failures.note("main.up", {.time = 3,
                               .next_try = 4,
@@ -37,7 +37,7 @@ TEST_CASE("the newest failure of a project, or of the whole upstream, is found i
                               .next_try = 6,
                               .project = "nine",
                               .code = "http.connect",
-                              .sentence = "the server refuses connections",
+                              .sentence = "The server refuses connections",
                               .value = {},
                               .is_upstream_wide = true});
     CHECK(find_last_failure(dir.path(), "main.up", "six")->time == 5);
@@ -80,12 +80,12 @@ TEST_CASE("failures of a project are counted since the first one without a day i
 }
 
 TEST_CASE("everybody is told what failed, but no address") {
-    base::Error error{"http.private", "the host has a private address", "10.0.0.1"};
+    base::Error error{"http.private", "The host has a private address", "10.0.0.1"};
     error.kind = base::ErrorKind::refused;
     CHECK(registry::public_sentence(error) == "it cannot be reached");
     CHECK(registry::public_sentence({"http.connect",
-                                     "the server refuses connections (Failed to connect to 10.1.2.3)",
-                                     "http://10.1.2.3/"}) == "the server refuses connections");
+                                     "The server refuses connections (Failed to connect to 10.1.2.3)",
+                                     "http://10.1.2.3/"}) == "The server refuses connections");
     CHECK(registry::public_sentence({"upstream.status", "The upstream answered with status 500", {}}) ==
           "The upstream answered with status 500");
 }

@@ -49,7 +49,7 @@ class Call(NamedTuple):
         return "/catalogue" in self.path
 
 
-ALL, CATALOGUES = "all", "catalogues"  # of what a part may be; none: all but catalogues
+ALL, CATALOGUES = "all", "catalogues"  # of what a part may be; none: all but wheel lists
 
 
 class Disk:

@@ -87,7 +87,7 @@ for module in StdEnv/2023 gcc openmpi flexiblas cmake protobuf abseil opencv/4.8
     esac
 done
 
-# As many compilers at once as the site gives a job.
+# One compiler per core of the job.
 export MAX_JOBS=16
 export CMAKE_BUILD_PARALLEL_LEVEL=16
 

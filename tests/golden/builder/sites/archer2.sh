@@ -99,7 +99,7 @@ test "${CONDA_PREFIX-}" = /work/z19/z19/shared/wheelyard/miniconda3/24.1.2-0-py3
     exit 69
 }
 
-# As many compilers at once as the site gives a job.
+# One compiler per core of the job.
 export MAX_JOBS=4
 export CMAKE_BUILD_PARALLEL_LEVEL=4
 

@@ -84,7 +84,7 @@ for module in oneapi/release/2025.3.1 mpich/opt/5.0.0.aurora_test.3c70a61 cray-p
     esac
 done
 
-# As many compilers at once as the site gives a job.
+# One compiler per core of the job.
 export MAX_JOBS=102
 export CMAKE_BUILD_PARALLEL_LEVEL=102
 

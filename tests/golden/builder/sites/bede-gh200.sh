@@ -99,7 +99,7 @@ test "${CONDA_PREFIX-}" = /projects/bdxyz01/wheelyard/miniconda3 || {
     exit 69
 }
 
-# As many compilers at once as the site gives a job.
+# One compiler per core of the job.
 export MAX_JOBS=72
 export CMAKE_BUILD_PARALLEL_LEVEL=72
 

@@ -72,7 +72,7 @@ fi
 printf '%s\n' 'cmake<4' 'numpy<2' 'setuptools<70' 'wheel<0.46' > "$folder/constraints.txt"
 pip_install() { PIP_CONFIG_FILE="$folder/pip.conf" python -I -m pip install --constraint "$folder/constraints.txt" "$@"; }
 
-# As many compilers at once as the site gives a job.
+# One compiler per core of the job.
 export MAX_JOBS=2
 export CMAKE_BUILD_PARALLEL_LEVEL=2
 

@@ -58,7 +58,7 @@ fi
 # pip uses the agent's configuration, which may contain a password: only pip_install reads it, no build does.
 pip_install() { PIP_CONFIG_FILE="$folder/pip.conf" python -I -m pip install "$@"; }
 
-# As many compilers at once as the site gives a job.
+# One compiler per core of the job.
 export MAX_JOBS=2
 export CMAKE_BUILD_PARALLEL_LEVEL=2
 

@@ -94,7 +94,7 @@ test "${CONDA_PREFIX-}" = /glade/work/agentuser/wheelyard/conda/py312 || {
     exit 69
 }
 
-# As many compilers at once as the site gives a job.
+# One compiler per core of the job.
 export MAX_JOBS=64
 export CMAKE_BUILD_PARALLEL_LEVEL=64
 

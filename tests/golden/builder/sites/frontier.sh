@@ -98,7 +98,7 @@ test "${CONDA_PREFIX-}" = /ccs/proj/abc123/wheelyard/py310 || {
     exit 69
 }
 
-# As many compilers at once as the site gives a job.
+# One compiler per core of the job.
 export MAX_JOBS=56
 export CMAKE_BUILD_PARALLEL_LEVEL=56
 

@@ -89,7 +89,7 @@ for module in PrgEnv-gnu cudatoolkit/24.11_12.6 brics/nccl cray-python/3.11.7; d
     esac
 done
 
-# As many compilers at once as the site gives a job.
+# One compiler per core of the job.
 export MAX_JOBS=72
 export CMAKE_BUILD_PARALLEL_LEVEL=72
 

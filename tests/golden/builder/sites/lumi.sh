@@ -89,7 +89,7 @@ for module in LUMI/25.03 partition/G PrgEnv-gnu craype-accel-amd-gfx90a rocm/6.3
     esac
 done
 
-# As many compilers at once as the site gives a job.
+# One compiler per core of the job.
 export MAX_JOBS=56
 export CMAKE_BUILD_PARALLEL_LEVEL=56
 

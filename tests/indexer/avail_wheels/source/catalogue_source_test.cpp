@@ -52,7 +52,7 @@ Query query_of(const Texts& wanted, const Texts& pythons = {}) {
 
 }  // namespace
 
-TEST_CASE("reading a catalogue gives the same answers as filtering all its wheels") {
+TEST_CASE("reading a wheel list gives the same answers as filtering all its wheels") {
     const Folder folder;
     for (const auto& yanked : {std::string(), torch[1], torch[2], six[0]}) {
         const auto catalogue = folder.open(catalogue_text(1, yanked));
@@ -95,7 +95,7 @@ TEST_CASE("of a project's older versions nothing is read") {
     }
 }
 
-TEST_CASE("a wheel from a catalogue has its URL, and its facts on request") {
+TEST_CASE("a wheel from a wheel list has its URL, and its facts on request") {
     const Folder folder;
     const auto catalogue = folder.open(catalogue_text(1));
     auto read =
@@ -114,7 +114,7 @@ namespace {
 
 // An index that counts its requests.
 struct FakeIndex {
-    std::string base_text;  // empty: no catalogue
+    std::string base_text;  // empty: no wheel list
     bool answers = true;
     int status = 200;
     Texts asked;
@@ -148,7 +148,7 @@ struct FakeIndex {
 
 }  // namespace
 
-TEST_CASE("a catalogue is fetched once, revalidated after a minute, and kept if unchanged") {
+TEST_CASE("a wheel list is fetched once, revalidated after a minute, and kept if unchanged") {
     FakeIndex index;
     index.base_text = catalogue_text(1);
     CHECK(index.fetch()->catalogue);
@@ -197,7 +197,7 @@ TEST_CASE("a cache without an answer yet is no reason for a warning") {
     CHECK(index.asked.empty());
 }
 
-TEST_CASE("without a catalogue the pages are read, and a login page is not a catalogue") {
+TEST_CASE("without a wheel list the pages are read, and a login page is none") {
     FakeIndex index;
     CHECK_FALSE(index.fetch()->catalogue);
     index.asked.clear();
@@ -210,10 +210,10 @@ TEST_CASE("without a catalogue the pages are read, and a login page is not a cat
     index.base_text = "wheelyard.catalogue/2\tof the future\n";
     const auto answer = index.fetch();
     CHECK_FALSE(answer->catalogue);
-    CHECK(answer->warning.find("Unsupported catalogue version") != std::string::npos);
+    CHECK(answer->warning.find("Unsupported version of the wheel list") != std::string::npos);
 }
 
-TEST_CASE("a cached catalogue whose folder another hash named is used; one of two is a guess, and is not") {
+TEST_CASE("a cached wheel list whose folder another hash named is used; one of two is a guess, and is not") {
     FakeIndex index;
     index.base_text = catalogue_text(1);
     REQUIRE(index.fetch()->catalogue);
@@ -228,7 +228,7 @@ TEST_CASE("a cached catalogue whose folder another hash named is used; one of tw
     CHECK_FALSE(index.fetch());
 }
 
-TEST_CASE("a damaged cached catalogue is fetched again at once, without its ETag") {
+TEST_CASE("a damaged cached wheel list is fetched again at once, without its ETag") {
     FakeIndex index;
     index.base_text = catalogue_text(1);
     REQUIRE(index.fetch()->catalogue);
@@ -252,7 +252,7 @@ TEST_CASE("a damaged cached catalogue is fetched again at once, without its ETag
     const auto unreachable = index.fetch();
     REQUIRE(unreachable);
     CHECK_FALSE(unreachable->catalogue);
-    CHECK(unreachable->warning.find("The catalogue is damaged") == 0);
+    CHECK(unreachable->warning.find("The wheel list is damaged") == 0);
     index.answers = true;
     // Damage inside, which only reading finds: the caller forgets it.
     forget_catalogue(index.folder.path(), "https://anna:secret@host/main/simple/");
