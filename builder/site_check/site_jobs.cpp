@@ -225,7 +225,7 @@ std::string value_of(const TrialJob& job, const RefusedPart& refused) {
         case JobPart::options:
             return refused.option.empty() ? base::join(job.queue.options, " ") : refused.option;
         case JobPart::account:
-            return "account " + job.queue.account;
+            return job.queue.account.empty() ? "no account" : "account " + job.queue.account;
         case JobPart::queue:
             return "queue " + job.queue.queue;
     }
@@ -251,8 +251,17 @@ std::string advise(const Site& site, const SiteJob& job, const TrialAnswer& answ
             text += ": " + key.key + ", " + (key.place.empty() ? "not set, its default" : key.place);
         all.push_back(std::move(text));
     }
-    if (all.empty())
-        return "no single part of the request is the reason; ask the site's staff with these words";
+    if (all.empty()) {
+        // Nothing that is requested can be left out; what is missing, a request does not have.
+        std::vector<std::string> unset;
+        if (job.job.queue.account.empty()) unset.emplace_back("scheduler.account");
+        if (job.job.queue.options.empty()) unset.emplace_back("scheduler.options");
+        const std::string ask = "ask the site's staff with these words";
+        if (unset.empty()) return "no single part of the request is the reason; " + ask;
+        return "no part of the request is the reason, so something is missing: " +
+               base::join(unset, " and ") + (unset.size() == 1 ? " is" : " are") +
+               " not set, and a job script of the site's guide shows what it demands; otherwise " + ask;
+    }
     return "correct what is refused: " + base::join(all, "; ");
 }
 

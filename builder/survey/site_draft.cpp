@@ -235,7 +235,7 @@ class Draft : private DraftText {
             set("c", "\"cc\"");
             set("cxx", "\"CC\"");
             set("fortran", "\"ftn\"");
-            set("mpi_c", "\"cc\"");
+            set("mpi_c", "\"cc -shared\"");  // as OLCF, LUMI and Isambard-AI write it for mpi4py
         } else {
             const bool is_gnu = survey_.has_program("gcc") && survey_.has_program("g++");
             write_compiler("c", "C", is_gnu ? "" : "cc", "gcc");

@@ -66,6 +66,31 @@ TEST_CASE("a line names the key that decides a refused part, and where it was se
 }
 
 TEST_CASE(
+    "a request from which nothing can be left out lacks something: the keys that are not set are named") {
+    Site site;
+    site.scheduler = find_scheduler_kind("slurm");
+    site.max_walltime_minutes = 60;
+    site.wants = {{"demo", {"1.0"}, {}}};
+    std::string says = "Unspecified error";
+    const auto advice_of = [&site, &says] {
+        const auto lines = try_site_jobs(site, Recipes(), [&says](const std::string&) {
+            return MachineAnswer{false, "sbatch: error: " + says + "\n", ""};
+        });
+        return lines.at(0).advice;
+    };
+    site.queue = {"workq", "", 0, {}};
+    CHECK(advice_of().find("scheduler.account and scheduler.options are not set") != std::string::npos);
+    site.queue = {"workq", "project", 0, {}};
+    CHECK(advice_of().find("scheduler.options is not set") != std::string::npos);
+    site.queue = {"workq", "project", 0, {"--qos=standard"}};
+    CHECK(advice_of() ==
+          "no single part of the request is the reason; ask the site's staff with these words");
+    says = "Invalid account or account/partition combination specified";
+    site.queue = {"workq", "", 0, {}};
+    CHECK(advice_of() == "correct what is refused: no account: scheduler.account, not set, its default");
+}
+
+TEST_CASE(
     "a refused option of a user's job is named where it was set: for all jobs of the site or for users") {
     struct Row {
         std::string option, key;

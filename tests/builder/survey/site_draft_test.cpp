@@ -239,7 +239,7 @@ TEST_CASE("a Cray gets the compilers of its programming environment") {
     CHECK(site.compilers.c == "cc");
     CHECK(site.compilers.cxx == "CC");
     CHECK(site.compilers.fortran == "ftn");
-    CHECK(site.compilers.mpi_c == "cc");
+    CHECK(site.compilers.mpi_c == "cc -shared");
 }
 
 TEST_CASE("a machine without a batch system runs jobs itself, with the GPUs of its driver") {
