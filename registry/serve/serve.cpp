@@ -181,7 +181,7 @@ base::Status check_configuration(const RegistryConfig& config) {
     const bool has_store = found.has_value();
     const bool is_missing =
         !found && (found.error().kind == base::ErrorKind::missing || found.error().os_error == ENOENT);
-    if (!has_store && !is_missing) return found;
+    if (!has_store && !is_missing) return tl::unexpected(found.error());
     if (has_store) WHEELYARD_TRY(store.reader());
     std::printf("the configuration is good: %zu %s, store %s%s\n", config.indexes.size(),
                 config.indexes.size() == 1 ? "index" : "indexes", config.store.c_str(),
