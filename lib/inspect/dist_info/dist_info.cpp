@@ -214,6 +214,7 @@ base::Result<DistInfo> read_dist_info(const base::Reader& bytes, const Frame& fr
     if (record) keep(*record, wheel::parse_record, info.record, "record.invalid", "RECORD");
     WHEELYARD_ASSIGN(auto entry_points, read("entry_points.txt", max_entry_points_member, Need::optional));
     if (entry_points) info.entry_points = std::move(*entry_points);
+    WHEELYARD_ASSIGN(info.components, read_sboms(bytes, frame, info.folder, findings));
     return info;
 }
 
