@@ -30,6 +30,7 @@
 #include "registry/commands/attest.hpp"
 #include "registry/commands/command.hpp"
 #include "registry/commands/command_line.hpp"
+#include "registry/commands/contains.hpp"
 #include "registry/commands/dump.hpp"
 #include "registry/commands/explain.hpp"
 #include "registry/commands/files.hpp"
@@ -377,6 +378,10 @@ std::vector<registry::Command> commands() {
          "signs\n"
          "which token said it (`attest verify`).\n"
          "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage.\n"},
+        {"", "contains", "which wheels contain a component, as their SBOMs state",
+         "zlib 1.2.11 -c registry.toml", setup(registry::add_contains_options, registry::run_contains),
+         "An SBOM is the statement of whoever made the wheel (PEP 770); a wheel without one is not found.\n"
+         "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage.\n"},
         {"attest", "init", "make the root key, the key that signs statements, and the first root document",
          "keys --root-key /media/usb/root.key",
          setup(registry::add_attest_init_options, registry::run_attest_init)},
@@ -446,7 +451,8 @@ int run(int argc, char** argv) {
         {"Commands to add wheels", {"check", "import", "prefetch", "promote", "task"}},
         {"Commands to withdraw and protect files",
          {"yank", "unyank", "delete", "quarantine", "release", "pin", "unpin"}},
-        {"Commands that say why", {"explain", "provenance", "attest", "audit", "dump", "release-project"}},
+        {"Commands that say why",
+         {"explain", "provenance", "contains", "attest", "audit", "dump", "release-project"}},
         {"Commands to look after the store", {"verify", "gc", "backup", "restore", "store"}},
     };
     const auto added = registry::add_commands(app, groups, commands(), headings);

@@ -107,6 +107,16 @@ constexpr std::array<TextFact, 9> abi_facts{{
     {"torch's C++11 strings", "torch_cxx11_abi"},
 }};
 
+// "openssl 4.0.3"
+std::vector<std::string> components_of(const Json& facts) {
+    std::vector<std::string> components;
+    for (const Json& one : facts.items("sbom")) {
+        const std::string version = one.string_or("version", {});
+        components.push_back(one.string_or("name", {}) + (version.empty() ? "" : " " + version));
+    }
+    return components;
+}
+
 Facts proven_facts(const ShownWheel& wheel) {
     const Json& facts = wheel.facts;
     Facts shown;
@@ -125,6 +135,7 @@ Facts proven_facts(const ShownWheel& wheel) {
     add_fact(shown, "Requires torch", facts.texts("torch_requires"));
     add_libraries(shown, facts);
     add_fact(shown, "Not judged", facts.texts("not_judged"));
+    add_fact(shown, "Contains, as its SBOM states", components_of(facts));
     add_bytes(shown, "Size", static_cast<std::int64_t>(wheel.row->size_bytes));
     add_bytes(shown, "Unpacked", facts.int_or("unpacked_bytes", 0));
     add_bytes(shown, "of that, ELF files", facts.int_or("elf_bytes", 0));

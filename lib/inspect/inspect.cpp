@@ -56,6 +56,8 @@ base::Status check(const base::Reader& bytes, const InspectOptions& options, Fin
         result.facts.torch_requires = torch_requirements(info.metadata->requires_dist);
     }
 
+    result.facts.components = std::move(info.components);
+
     std::optional<RecordCheck> record;
     if (info.record) {
         record.emplace(std::move(*info.record), info.folder);

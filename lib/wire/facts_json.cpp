@@ -50,6 +50,20 @@ void set_device_code(Json& json, const auto& names) {
     }
 }
 
+enum class Hashes { left_out, shown };
+
+Json components_to_json(const Facts& facts, Hashes hashes) {
+    Json list = Json::array();
+    for (const inspect::Component& one : facts.components.list) {
+        Json json = Json::object({{"name", one.name}});
+        if (!one.version.empty()) json.set("version", one.version);
+        if (!one.purl.empty()) json.set("purl", one.purl);
+        if (hashes == Hashes::shown && !one.sha256.empty()) json.set("sha256", one.sha256);
+        list.push(std::move(json));
+    }
+    return list;
+}
+
 // `rule`: also its sentence; nullptr: without it.
 Json finding_to_json(const inspect::Verdict& verdict, const inspect::Rule* rule = nullptr) {
     Json json =
@@ -91,6 +105,9 @@ Json facts_to_json(const Facts& facts) {
     for (const auto& [name, field] : texts) {
         if (!(facts.*field).empty()) json.set(std::string(name), facts.*field);
     }
+    if (!facts.components.list.empty()) json.set("sbom", components_to_json(facts, Hashes::shown));
+    if (facts.components.left_out > 0)
+        json.set("sbom_left_out", static_cast<std::int64_t>(facts.components.left_out));
     return json;
 }
 
@@ -126,6 +143,8 @@ Json elves_to_json(const std::vector<inspect::ElfMember>& elves) {
 
 Json stored_facts_to_json(const inspect::Inspection& inspection) {
     Json json = facts_to_json(inspection.facts);
+    if (json.find("sbom") != nullptr)
+        json.set("sbom", components_to_json(inspection.facts, Hashes::left_out));
     Json findings = Json::array();
     std::size_t stored = 0;
     for (const auto& verdict : inspection.verdicts) {

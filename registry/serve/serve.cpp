@@ -177,7 +177,7 @@ base::Status check_configuration(const RegistryConfig& config) {
     // Whether the store answers, knows the credentials and has the bucket.
     if (blobs->serves_files()) WHEELYARD_TRY(blobs->list("00"));
     const database::Store store(config.database());
-    const auto found = store.find_catalog();
+    auto found = store.find_catalog();
     const bool has_store = found.has_value();
     const bool is_missing =
         !found && (found.error().kind == base::ErrorKind::missing || found.error().os_error == ENOENT);

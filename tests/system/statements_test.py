@@ -19,6 +19,9 @@ from support.farm import INDEX, ROOT, Farm
 from support.wheels import Wheel
 
 
+SBOM = (ROOT / "tests" / "inspect" / "dist_info" / "data" / "demo-1.0.spdx.json").read_bytes()
+
+
 def documented_script() -> str:
     page = (ROOT / "docs" / "how-to" / "verify-a-wheel.md").read_text()
     return re.search(r"<!-- verify: .*?-->\n```sh\n(.*?)```\n<!-- end of verify -->", page, re.DOTALL)[1]
@@ -42,7 +45,7 @@ class StatementsTest(unittest.TestCase):
     def upload(self, version: str) -> Path:
         """The wheel with its provenance beside it, as a reader fetched both."""
         folder = self.farm.folder / version
-        wheel = Wheel("demo", version).write(folder)
+        wheel = Wheel("demo", version, extra_members={f"demo-{version}.dist-info/sboms/demo.spdx.json": SBOM} if version == "1.0" else {}).write(folder)
         digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
         said = {"format": "wheelyard.provenance/1", "site": "bede", "program": "wheelyard-builder 0.1.0",
                 "wheel": {"filename": wheel.name, "sha256": digest}, "attempt": "w1kq7x9aab3cde", "package": "demo",
@@ -94,6 +97,12 @@ class StatementsTest(unittest.TestCase):
                 self.verify(wheel, status=1)
                 self.assertNotEqual(self.openssl(wheel, public), 0)
                 path.write_bytes(good[path])
+        with self.subTest("what its SBOM names is found"):
+            found = self.farm.run("wheelyard-registry", "contains", "ZLIB", "1.2.11", "--json", "--config", self.farm.config)
+            self.assertEqual([(one["filename"], one["component"]["purl"]) for one in json.loads(found.stdout)["found"]],
+                             [(wheel.name, "pkg:generic/zlib@1.2.11")], found.stderr)
+            other = self.farm.run("wheelyard-registry", "contains", "zlib", "1.2.12", "--config", self.farm.config)
+            self.assertIn("no wheel", other.stdout)
         with self.subTest("another wheel's statements"):
             other = self.upload("1.1")
             shutil.copy(beside, other.with_name(other.name + ".prov"))

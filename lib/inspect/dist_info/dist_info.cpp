@@ -226,6 +226,7 @@ base::Result<DistInfo> read_dist_info(const base::Reader& bytes, const Frame& fr
         else
             findings.add("variant.invalid", path, {}, variant.error().text());
     }
+    WHEELYARD_ASSIGN(info.components, read_sboms(bytes, frame, info.folder, findings));
     return info;
 }
 

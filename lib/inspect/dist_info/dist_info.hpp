@@ -8,6 +8,7 @@
 
 #include "lib/base/files/file.hpp"
 #include "lib/base/result.hpp"
+#include "lib/inspect/dist_info/sbom.hpp"
 #include "lib/inspect/verdict/findings.hpp"
 #include "lib/inspect/zip/zip.hpp"
 #include "lib/wheel/filename.hpp"
@@ -26,6 +27,7 @@ struct DistInfo {
     std::optional<std::vector<wheel::RecordRow>> record;
     std::string entry_points;
     std::optional<wheel::Variant> variant;  // of a file name with a label
+    Components components;  // of its SBOMs
 };
 
 [[nodiscard]] base::Result<DistInfo> read_dist_info(const base::Reader& bytes, const Frame& frame,

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "lib/inspect/dist_info/component.hpp"
 #include "lib/wheel/tags.hpp"
 
 namespace wheelyard::inspect {
@@ -58,6 +59,7 @@ struct Facts {
     std::string torch_below;                  // "2.9"
     std::vector<std::string> torch_requires;  // Requires-Dist of torch, as written in METADATA
     std::vector<std::string> requires_dist;   // every Requires-Dist, as written
+    Components components;                    // what its SBOMs name
     // The lists of device code (lib/accelerator), sorted, unique: {"cuda_sm": ["sm_90"], "cuda_ptx": ["compute_90"],
     // "hip_gfx": ["gfx90a:xnack-"]}.
     std::map<std::string, std::vector<std::string>, std::less<>> device_code;

@@ -194,6 +194,10 @@ std::vector<Sample> dist_info_samples() {
         {"metadata.license_file_missing", defective([](WheelWriter& w) {
              w.wrong_metadata_version_header("2.4").metadata_line("License-File: LICENSE");
          })},
+        {"sbom.unreadable", defective([](WheelWriter& w) { w.dist_info("sboms/a.cdx.json", "{not json"); })},
+        {"sbom.unknown",
+         defective([](WheelWriter& w) { w.dist_info("sboms/a.spdx", "SPDXVersion: SPDX-2.3"); })},
+        {"sbom.unknown", defective([](WheelWriter& w) { w.dist_info("sboms/a.json", "{}"); })},
         {"metadata.requirement_invalid",
          defective([](WheelWriter& w) { w.metadata_line("Requires-Dist: pytz (>=2011k)"); })},
         {"metadata.requirement_invalid",

@@ -1,0 +1,110 @@
+#include "registry/commands/contains.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <vector>
+
+#include "lib/base/text/printable.hpp"
+#include "lib/base/text/text.hpp"
+#include "lib/base/text/text_table.hpp"
+#include "lib/io/json.hpp"
+#include "registry/catalog/catalog.hpp"
+#include "registry/commands/command_line.hpp"
+#include "registry/config/config.hpp"
+#include "registry/database/store.hpp"
+#include "registry/store/index_list.hpp"
+
+namespace wheelyard::registry {
+namespace {
+
+constexpr std::size_t rows_at_once = 500;
+
+// The components of a wheel that are meant, with the wheel.
+void add_found(const catalog::FileRow& row, const ContainsArguments& arguments, io::Json& found) {
+    if (row.facts_json.find("\"sbom\"") == std::string::npos) return;
+    const auto facts = io::parse_json(row.facts_json);
+    if (!facts) return;
+    for (const io::Json& one : facts->items("sbom")) {
+        const std::string version = one.string_or("version", {});
+        if (!base::matches_glob(base::ascii_lower(arguments.name),
+                                base::ascii_lower(one.string_or("name", {}))) ||
+            (!arguments.version.empty() && !is_component_version(version, arguments.version)))
+            continue;
+        found.push(io::Json::object({{"index", row.index},
+                                     {"filename", row.filename},
+                                     {"sha256", row.sha256},
+                                     {"quarantined", row.state == catalog::FileState::quarantined},
+                                     {"component", one}}));
+    }
+}
+
+void print_found(const io::Json& found) {
+    std::vector<base::TableRow> rows{{"index", "wheel", "component", "version", "purl"}};
+    for (const io::Json& one : found.items()) {
+        const io::Json& component = *one.find("component");
+        rows.push_back({one.string_or("index", {}), one.string_or("filename", {}),
+                        base::printable(component.string_or("name", {})),
+                        base::printable(component.string_or("version", {})),
+                        base::printable(component.string_or("purl", {}))});
+    }
+    if (rows.size() == 1)
+        std::printf("no wheel: none whose SBOM names it\n");
+    else
+        std::printf("%s", base::render_table(rows).c_str());
+}
+
+}  // namespace
+
+bool is_component_version(std::string_view version, std::string_view wanted) {
+    if (version == wanted) return true;
+    const std::size_t colon = version.find(':');
+    if (colon != std::string_view::npos &&
+        std::all_of(version.begin(), version.begin() + static_cast<std::ptrdiff_t>(colon),
+                    base::is_ascii_digit))
+        version.remove_prefix(colon + 1);
+    if (!version.starts_with(wanted)) return false;
+    version.remove_prefix(wanted.size());
+    if (version.empty() || version.front() == '-' || version.front() == '+' || version.front() == '~')
+        return true;
+    return version.size() > 1 && version.front() == '.' && base::is_ascii_alpha(version[1]);
+}
+
+void add_contains_options(CLI::App& command, ContainsArguments& arguments) {
+    command.add_option("name", arguments.name, "the component, in any case; * and ? stand for others")
+        ->required();
+    command.add_option("version", arguments.version,
+                       "its version; a distribution's epoch and revision do not count (default: every one)");
+    command.add_option("--index", arguments.index, "of this index alone (default: of all)");
+    command.add_option("-c,--config", arguments.config, "path of registry.toml")->required();
+    command.add_flag("--json", arguments.json, "one JSON document on standard output");
+}
+
+base::Status run_contains(const ContainsArguments& arguments) {
+    WHEELYARD_ASSIGN(const RegistryConfig config, read_config_in_force(arguments.config));
+    if (!arguments.index.empty() && config.find_index(arguments.index) == nullptr)
+        return base::fail("index.unknown", "There is no index with this name", arguments.index,
+                          "configured: " + base::join(config.index_names(), ", "));
+    WHEELYARD_ASSIGN(const auto catalog, database::Store(config.database()).reader());
+    io::Json found = io::Json::array();
+    for (const std::string& index : config.index_names()) {
+        if (!arguments.index.empty() && index != arguments.index) continue;
+        std::string after;
+        while (true) {
+            WHEELYARD_ASSIGN(const auto rows, catalog->files_after(index, after, rows_at_once));
+            for (const catalog::FileRow& row : rows)
+                add_found(row, arguments, found);
+            if (rows.size() < rows_at_once) break;
+            after = rows.back().filename;
+        }
+    }
+    if (arguments.json)
+        std::printf(
+            "%s\n",
+            io::Json::object({{"format", "wheelyard.contains/1"}, {"found", found}}).render().c_str());
+    else
+        print_found(found);
+    return {};
+}
+
+}  // namespace wheelyard::registry
