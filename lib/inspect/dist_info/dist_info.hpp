@@ -27,7 +27,7 @@ struct DistInfo {
     std::optional<std::vector<wheel::RecordRow>> record;
     std::string entry_points;
     std::optional<wheel::Variant> variant;  // of a file name with a label
-    Components components;  // of its SBOMs
+    Components components;                  // of its SBOMs
 };
 
 [[nodiscard]] base::Result<DistInfo> read_dist_info(const base::Reader& bytes, const Frame& frame,
