@@ -342,7 +342,7 @@ class Checker {
                 continue;
             }
             add("source of " + want.package, false, "no sdist in " + base::join(offers->places, ", "),
-                "correct `package` in [[want]], or name its source in a recipe");
+                "correct `package` in [[want]] or what is left out above, or name its source in a recipe");
         }
     }
 

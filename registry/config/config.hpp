@@ -78,8 +78,9 @@ struct RegistryConfig {
     std::vector<IdentityConfig> identities = {};  // [[identity]]
     std::string notify_command = {};              // for /bin/sh; empty: nobody is told
     std::vector<IndexConfig> indexes;
-    io::Json index_tables;       // `indexes` as they were written: an array of [[index]] tables
-    std::filesystem::path file;  // relative paths of `index_tables` are relative to its folder
+    io::Json index_tables;                   // `indexes` as they were written: an array of [[index]] tables
+    io::Json settings = io::Json::object();  // every other table as it was written
+    std::filesystem::path file;              // relative paths of `index_tables` are relative to its folder
 
     [[nodiscard]] database::Place database() const {
         return {store, stores.database, stores.database_password_file};

@@ -1,6 +1,7 @@
 #include "registry/config/index_changes.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "lib/base/text/text.hpp"
@@ -59,6 +60,18 @@ void compare(const IndexConfig& now, const IndexConfig& wanted, std::vector<Inde
     if (now.upstreams != wanted.upstreams) changes.push_back({now.name, "upstream"});
 }
 
+// The keys of `some` whose values `others` has not.
+void note_other_keys(const io::Json& some, const io::Json& others, std::set<std::string>& keys) {
+    for (const auto& [table, settings] : *some.as_object()) {
+        if (settings.as_object() == nullptr) continue;  // the file has no such table
+        const io::Json* other_settings = others.find(table);
+        for (const auto& [key, value] : *settings.as_object()) {
+            const io::Json* other = other_settings == nullptr ? nullptr : other_settings->find(key);
+            if (other == nullptr || !(*other == value)) keys.insert(table + "." + key);
+        }
+    }
+}
+
 // Whether the index has this upstream already, as far as it says whom the server asks, and with which credentials.
 bool has_upstream_at(const IndexConfig& index, const UpstreamConfig& wanted) {
     return std::any_of(index.upstreams.begin(), index.upstreams.end(), [&](const UpstreamConfig& known) {
@@ -90,6 +103,13 @@ std::vector<IndexChange> list_index_changes(const RegistryConfig& now, const Reg
             changes.push_back({.index = index.name, .is_removed = true});
     }
     return changes;
+}
+
+std::vector<std::string> settings_that_wait(const RegistryConfig& now, const RegistryConfig& wanted) {
+    std::set<std::string> keys;
+    note_other_keys(now.settings, wanted.settings, keys);
+    note_other_keys(wanted.settings, now.settings, keys);
+    return {keys.begin(), keys.end()};
 }
 
 base::Status check_same_store(const RegistryConfig& now, const RegistryConfig& wanted) {

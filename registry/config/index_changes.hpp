@@ -23,6 +23,10 @@ struct IndexChange {
 [[nodiscard]] std::vector<IndexChange> list_index_changes(const RegistryConfig& now,
                                                           const RegistryConfig& wanted);
 
+// The keys outside [[index]] that differ, such as "server.listen": a running server keeps the values that it started with.
+[[nodiscard]] std::vector<std::string> settings_that_wait(const RegistryConfig& now,
+                                                          const RegistryConfig& wanted);
+
 // "config.needs_restart" if the file names another store.
 [[nodiscard]] base::Status check_same_store(const RegistryConfig& now, const RegistryConfig& wanted);
 

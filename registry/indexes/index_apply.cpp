@@ -3,6 +3,7 @@
 #include <system_error>
 #include <utility>
 
+#include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
 #include "lib/io/log.hpp"
 #include "lib/wire/problem.hpp"
@@ -182,6 +183,9 @@ base::Status IndexApply::apply_file(const std::string& actor) {
     const RegistryConfig& now = parts_.config.now();
     WHEELYARD_ASSIGN(const RegistryConfig wanted, read_config(now.file));
     WHEELYARD_TRY(check_same_store(now, wanted));
+    if (const auto waiting = settings_that_wait(now, wanted); !waiting.empty())
+        io::log_warn("serve.restart_needed",
+                     {{"keys", base::join(waiting, ", ")}, {"file", now.file.string()}});
     if (decided_by() == DecidedBy::file) {
         const auto choose = [&wanted](const io::Json&) -> base::Result<io::Json> {
             return wanted.index_tables;

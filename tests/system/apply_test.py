@@ -4,6 +4,7 @@ of it or nothing. A kill at any moment leaves the old state or the new one."""
 import json
 import os
 import pwd
+import re
 import signal
 import time
 
@@ -82,6 +83,14 @@ class ApplyTest(FarmPerTestCase):
         self.assertEqual(self.farm.get(f"/{HIDDEN}/simple/quokka/")[0], 401)
         self.assertFalse((self.farm.tree / HIDDEN).exists())
         self.assertNotIn(HIDDEN, self.front_page())
+
+    def test_a_signal_names_the_other_keys_that_wait_for_a_restart(self):
+        self.configure(first='title = "The first"')
+        config = self.farm.config.read_text()
+        self.farm.config.write_text(config + '[notify]\ncommand = "true"\n')
+        self.farm.process.send_signal(signal.SIGHUP)
+        self.wait_until(lambda: re.search(r"serve\.restart_needed keys=.*notify\.command", self.farm.log.read_text()))
+        self.wait_until(lambda: "The first" in self.front_page())
 
     def test_a_file_with_one_wrong_change_changes_nothing(self):
         self.configure(first='inherits = ["nobody"]', second="")

@@ -1,4 +1,9 @@
 
+python={{interpreter}}
+command -v "$python" > /dev/null || {
+    echo "install-environment: no $python: correct the Python of site.toml, or name the version of the module that has it" >&2
+    exit 69
+}
 trap 'test -e "$root/.complete" || rm -rf "$root"' EXIT # remove an incomplete environment
 mkdir -p "$(dirname "$root")"
 {{interpreter}} -m venv "$root"

@@ -77,6 +77,23 @@ TEST_CASE("the environment's script names the host of a plain HTTP registry, whi
     CHECK(holds(all, "setenv(\"PIP_TRUSTED_HOST\", \"wheels.example\")"));
 }
 
+TEST_CASE("the environment's script names the Python that no module brings, and leaves nothing behind") {
+    Site site = site_of("archer2");
+    const auto folder = base::TempDir::make("users");
+    REQUIRE(folder.has_value());
+    site.users->directory = folder->path() / "environment";
+    base::Command command;
+    command.argv = {"/bin/bash", "-c",
+                    "module() { LOADEDMODULES=PrgEnv-gnu:cray-fftw:mkl/2023.0.0:cmake/3.21.3:cray-python; }\n"
+                    "PATH=/nowhere\n" +
+                        text_of(files_of(site), "install-environment")};
+    const auto ended = base::run_command(command);
+    REQUIRE(ended.has_value());
+    CHECK(ended->exit_code == 69);
+    CHECK_MESSAGE(holds(ended->err, "no python3.9: correct"), ended->err);
+    CHECK(!fs::exists(site.users->directory));
+}
+
 TEST_CASE("the site's launcher starts the ranks, not torchrun") {
     for (const std::string name : sites) {
         for (const auto& file : files_of(site_of(name)))

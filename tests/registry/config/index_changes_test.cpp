@@ -55,6 +55,30 @@ TEST_CASE("changes are listed key by key") {
         CHECK(texts(row.before, row.after) == row.expected);
 }
 
+TEST_CASE("the changed keys outside [[index]] are those that a running server ignores") {
+    struct Row {
+        std::string before, after, expected;
+    };
+    const std::string listen = "[server]\nlisten = \"127.0.0.1:8080\"\n";
+    const std::string busy = "[server]\nlisten = \"127.0.0.1:8080\"\nmax_connections = 9\n";
+    const std::string notify = "[notify]\ncommand = \"mail operator\"\n";
+    const Row rows[] = {
+        {listen, listen, ""},
+        {listen, busy, "server.max_connections "},
+        {busy, listen, "server.max_connections "},
+        {"", busy + notify, "notify.command server.listen server.max_connections "},
+        {busy, notify, "notify.command server.listen server.max_connections "},
+        {"[store]\nmin_free_mib = 100\n", "[store]\nmin_free_mib = 200\n", "store.min_free_mib "},
+    };
+    for (const Row& row : rows) {
+        std::string keys;
+        for (const std::string& key : registry::settings_that_wait(
+                 parse(row.before + index("a")), parse(row.after + index("a", "title = \"T\""))))
+            keys += key + " ";
+        CHECK(keys == row.expected);
+    }
+}
+
 TEST_CASE("a running server keeps its store") {
     const RegistryConfig moved = parse("[store]\ndirectory = \"elsewhere\"\n" + index("a"));
     CHECK(registry::check_same_store(moved, moved).has_value());
