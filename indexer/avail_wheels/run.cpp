@@ -13,6 +13,7 @@
 #include "indexer/avail_wheels/limits.hpp"
 #include "indexer/avail_wheels/login_command.hpp"
 #include "indexer/avail_wheels/next_step.hpp"
+#include "indexer/avail_wheels/node/installed_torch.hpp"
 #include "indexer/avail_wheels/query/filter.hpp"
 #include "indexer/avail_wheels/query/fit.hpp"
 #include "indexer/avail_wheels/query/needs.hpp"
@@ -601,6 +602,7 @@ int run(const std::vector<std::string>& arguments, const World& world, std::ostr
             return judge(candidate, node, options.site, owned).runs != Runs::no;
         };
     } else if (options.why) {
+        if (options.on.empty() && !node.is_described) node.torch = find_installed_torch(world.probe, node);
         options.query.yanked = options.query.all_versions;
         options.query.pythons.clear();
     }

@@ -3,6 +3,7 @@
 #include "indexer/catalogue/catalogue_file.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <set>
@@ -36,7 +37,9 @@ std::vector<std::string_view> make_node_facts() {
         for (const auto& list : kind->device_code)
             names.push_back(list.fact);
     }
-    names.emplace_back("torch_requires");
+    for (const auto* of_torch :
+         {"torch_requires", "torch_cxx11_abi", "torch_at_least", "torch_below", "torch_stable_abi"})
+        names.emplace_back(of_torch);
     return names;
 }
 
@@ -201,11 +204,12 @@ base::Status update_catalogue(
 
 namespace {
 
-// {"format":"wheelyard.catalogues/2","serial":12,"shown":{"main":9}}: all wheel lists are up to date with
+// {"format":"wheelyard.catalogues/3","serial":12,"shown":{"main":9}}: all wheel lists are up to date with
 // `serial`. `shown` has the serial in each wheel list itself, which is that of its last change.
-constexpr std::string_view state_format = "wheelyard.catalogues/2";
-// Its wheel lists have only some of the facts, so they are written again.
-constexpr std::string_view older_state_format = "wheelyard.catalogues/1";
+constexpr std::string_view state_format = "wheelyard.catalogues/3";
+// Their wheel lists have only some of the facts, so they are written again.
+constexpr std::array<std::string_view, 2> older_state_formats = {"wheelyard.catalogues/1",
+                                                                 "wheelyard.catalogues/2"};
 
 struct Noted {
     catalog::Serial serial = 0;
@@ -220,7 +224,8 @@ class CataloguesRun {
         : disk_(disk), catalog_(catalog), tree_(tree), lock_(lock), now_(now), read_(read) {}
 
     base::Status run(bool rebuild) {
-        rebuild = rebuild || state_format_there() == older_state_format;
+        rebuild = rebuild || std::count(older_state_formats.begin(), older_state_formats.end(),
+                                        state_format_there()) > 0;
         // Read the serial first: rules and rows may be newer than it, but must not be older.
         WHEELYARD_ASSIGN(serial_, catalog_.last_serial());
         WHEELYARD_ASSIGN(inheritance_, catalog_.inheritance(catalog::Readers::any));

@@ -95,7 +95,7 @@ constexpr std::array<TextFact, 4> processor_facts{{
     {"Modules", "modules"},
     {"Search paths", "search_paths"},
 }};
-constexpr std::array<TextFact, 9> abi_facts{{
+constexpr std::array<TextFact, 10> abi_facts{{
     {"Processor level", "isa_needed"},
     {"Highest level used", "isa_used"},
     {"manylinux fit", "manylinux_fit"},
@@ -105,6 +105,7 @@ constexpr std::array<TextFact, 9> abi_facts{{
     {"torch at least", "torch_at_least"},
     {"torch below", "torch_below"},
     {"torch's C++11 strings", "torch_cxx11_abi"},
+    {"torch's stable ABI only", "torch_stable_abi"},
 }};
 
 // "openssl 4.0.3"

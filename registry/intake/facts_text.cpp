@@ -98,6 +98,7 @@ std::string render_facts_text(const inspect::Facts& facts) {
     lines.add("debug sections", share(facts.debug_bytes, facts.elf_bytes));
     lines.add("torch by its symbols", torch_range(facts));
     lines.add("torch's std::string", facts.torch_cxx11_abi);
+    lines.add("torch's stable ABI only", facts.torch_stable_abi);
     lines.add("torch from METADATA", base::join(facts.torch_requires, ", "));
     for (const auto* kind : accelerator::accelerator_kinds()) {
         for (const auto& list : kind->device_code)

@@ -33,6 +33,7 @@ inspect::Facts full_facts() {
     facts.elf_bytes = 3'000'000;
     facts.debug_bytes = 1'000'000;
     facts.torch_cxx11_abi = "false";
+    facts.torch_stable_abi = "false";
     facts.torch_at_least = "2.4";
     facts.torch_below = "2.9";
     facts.torch_requires = {"torch==2.4.0"};
@@ -70,7 +71,7 @@ TEST_CASE("facts as JSON: every member, lists that are empty too, and no text th
         R"("needed":{"cuda":["libcuda.so.1"],"system":["libc.so.6"]},"manylinux_fit":"linux_aarch64",)"
         R"("musllinux_fit":"musllinux_1_2_aarch64",)"
         R"("stable_abi_floor":"3.7","cxx11_abi":"true","isa_needed":"x86-64-v2","isa_used":"x86-64-v3",)"
-        R"("torch_cxx11_abi":"false","torch_at_least":"2.4","torch_below":"2.9"})");
+        R"("torch_cxx11_abi":"false","torch_stable_abi":"false","torch_at_least":"2.4","torch_below":"2.9"})");
     CHECK(
         wire::facts_to_json({}).render() ==
         R"({"size_bytes":0,"unpacked_bytes":0,"members":0,"elf_files":0,"elf_bytes":0,"debug_bytes":0,"tags":[],)"

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,15 @@ struct Library {
         {};  // a library that it needs, or one of those does, and that is not there; empty: none
 };
 
+// The torch of the Python (installed_torch.hpp).
+struct InstalledTorch {
+    std::string version;  // "2.6.0+cu124"
+    std::string folder;   // "/opt/venv/lib/python3.11/site-packages/torch"
+    std::map<std::string, std::string, std::less<>> toolkits = {};  // by the kind's name: {"cuda", "12.4"}
+    std::string cxx11_abi = {};                                     // "true", "false"; empty: unknown
+    std::set<std::string> libraries = {};                           // names of its files; empty: unknown
+};
+
 struct Node {
     std::string name;               // of a node type, or this host's name
     std::string machine;            // "aarch64"
@@ -42,6 +52,7 @@ struct Node {
     std::string interpreter = {};   // the program that runs behind python_program; empty: unknown
     // By the names that were asked; those with a folder are files. Others are unknown.
     std::map<std::string, Library, std::less<>> libraries = {};
+    std::optional<InstalledTorch> torch = {};  // absent: there is none, or nobody asked
     bool is_described = false;  // from the site file or --assume: its libraries cannot be asked
     std::optional<std::vector<std::string>> modules;  // "cuda/12.2"; absent: unknown, no module system
 };

@@ -562,6 +562,60 @@ Fit check_requirements(const Question& q) {
     return {};
 }
 
+std::string_view major_of(std::string_view version) {
+    return version.substr(0, version.find('.'));
+}
+
+// What the wheel needs of torch is what the installed one has; an installer that brings another torch is another question.
+Fit check_torch(const Question& q) {
+    if (!q.node.torch || q.candidate.release->project == "torch") return {};
+    const InstalledTorch& torch = *q.node.torch;
+    const auto version = wheel::Version::parse(torch.version);
+    const std::string here = ", and torch " + torch.version + " is installed in " + torch.folder;
+    const std::string advice = "choose the build for this torch; an installer may replace it";
+    const auto is_before = [&](const std::string& bound) {
+        const auto parsed = wheel::Version::parse(bound);
+        return parsed && version && version->without_local() < *parsed;
+    };
+    if (!q.needs.torch_at_least.empty() && is_before(q.needs.torch_at_least))
+        return no("torch", "uses names that torch has since " + q.needs.torch_at_least + here, advice);
+    if (!q.needs.torch_below.empty() && version && !is_before(q.needs.torch_below))
+        return no("torch", "uses names that torch has no more since " + q.needs.torch_below + here, advice);
+    if ((q.needs.torch_cxx11_abi == "true" && torch.cxx11_abi == "false") ||
+        (q.needs.torch_cxx11_abi == "false" && torch.cxx11_abi == "true"))
+        return no("torch",
+                  "is built with _GLIBCXX_USE_CXX11_ABI=" +
+                      std::string(torch.cxx11_abi == "true" ? "0" : "1") + here + ", which is not",
+                  advice);
+    for (const auto& library : q.needs.torch_libraries) {
+        if (!torch.libraries.empty() && torch.libraries.count(library) == 0)
+            return no("torch", "needs " + library + here + ", which does not have it", advice);
+    }
+    const bool uses_torch = !q.needs.torch_libraries.empty() || !q.needs.torch_cxx11_abi.empty();
+    for (const auto& gpu : q.needs.gpus) {
+        const auto theirs = torch.toolkits.find(gpu.kind->name);
+        if (uses_torch && theirs != torch.toolkits.end() && !gpu.toolkit.empty() &&
+            major_of(gpu.toolkit) != major_of(theirs->second))
+            return no("torch",
+                      "is built for " + std::string(gpu.kind->title) + " " + gpu.toolkit + here + " with " +
+                          theirs->second,
+                      advice);
+    }
+    for (const auto& text : q.needs.requires_dist.value_or(std::vector<std::string>())) {
+        const auto requirement = wheel::Requirement::parse(text);
+        if (!requirement || requirement->project != "torch" || !version ||
+            requirement->specifiers.contains(*version, wheel::Prereleases::allowed))
+            continue;
+        if (requirement->marker &&
+            std::none_of(q.node.pythons.begin(), q.node.pythons.end(), [&](const Python& python) {
+                return marker_holds(*requirement->marker, python, q.node.machine);
+            }))
+            continue;
+        return no("torch", "requires " + text.substr(0, text.find(';')) + here, advice);
+    }
+    return {};
+}
+
 }  // namespace
 
 std::string_view runs_text(Runs runs) {
@@ -575,7 +629,7 @@ Fit judge(const Candidate& candidate, const Node& node, const Site& site, const 
     constexpr std::array checks{&check_known_bad, &check_variant,   &check_machine,   &check_python,
                                 &check_glibc,     &check_platform,  &check_processor, &check_gpu,
                                 &check_modules,   &check_libraries, &check_versions,  &check_requirements,
-                                &check_facts};
+                                &check_torch,     &check_facts};
     Fit first_unknown;
     for (const auto& check : checks) {
         Fit fit = check(question);

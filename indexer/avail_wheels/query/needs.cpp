@@ -166,6 +166,10 @@ void add_facts(Needs& needs, const Json& facts) {
     needs.cpu = facts.string_or("isa_needed", {});
     needs.modules = facts.texts("modules");
     if (const auto* libraries = facts.find("needed")) needs.mpi = libraries->texts("mpi");
+    needs.torch_at_least = facts.string_or("torch_at_least", {});
+    needs.torch_below = facts.string_or("torch_below", {});
+    needs.torch_cxx11_abi = facts.string_or("torch_cxx11_abi", {});
+    if (const auto* libraries = facts.find("needed")) needs.torch_libraries = libraries->texts("torch");
     add_libraries(needs, facts);
 }
 

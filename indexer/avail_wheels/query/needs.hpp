@@ -44,8 +44,11 @@ struct Needs {
     std::optional<Dotted>
         manylinux_glibc;  // that the manylinux tag asks for which its bytes fit; absent: none does
     std::optional<std::vector<std::string>> requires_dist;  // absent: unknown
-    bool has_code = false;                                  // files for the processor
-    bool is_ours = false;                                   // built by a farm, which says how
+    // Of torch, by the names that the wheel imports from it: {"2.4", "2.9"}; empty: unknown, or torch is not used.
+    std::string torch_at_least, torch_below, torch_cxx11_abi;
+    std::vector<std::string> torch_libraries;  // "libtorch_cuda.so"
+    bool has_code = false;                     // files for the processor
+    bool is_ours = false;                      // built by a farm, which says how
     std::string built_cpu;  // the processor that its build's options ask for; empty: unknown
 };
 

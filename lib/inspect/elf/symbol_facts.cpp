@@ -5,6 +5,7 @@
 
 #include "lib/inspect/elf/private_symbols.hpp"
 #include "lib/inspect/elf/stable_abi.hpp"
+#include "lib/inspect/elf/torch_names.hpp"
 
 namespace wheelyard::inspect {
 namespace {
@@ -48,6 +49,7 @@ void SymbolFacts::take(const DynamicSymbol& symbol) {
     if (is_python_api(symbol.name)) take_python(symbol.name, python);
     if (symbol.name == "PyFPE_jbuf") needs_fpectl = true;
     if (is_torch_api(symbol.name)) torch.take(symbol.name, use);
+    if (is_torch_name(symbol.name) && !is_stable_torch_name(symbol.name)) ++torch.outside_stable;
     if (!private_symbols(symbol.name).empty() &&
         std::find(private_imports.begin(), private_imports.end(), symbol.name) == private_imports.end())
         private_imports.emplace_back(symbol.name);

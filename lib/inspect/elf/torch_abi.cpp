@@ -85,6 +85,7 @@ void TorchImports::take(std::string_view symbol, const StringUse& use) {
 
 void TorchImports::add(const TorchImports& other) {
     count += other.count;
+    outside_stable += other.outside_stable;
     strings.cxx11 += other.strings.cxx11;
     strings.old += other.strings.old;
     raise(other.at_least, other.at_least_symbol, at_least, at_least_symbol);

@@ -24,6 +24,7 @@ struct TorchVersion {
 // The facts from the torch imports of one or several libraries.
 struct TorchImports {
     std::uint64_t count = 0;
+    std::uint64_t outside_stable = 0;  // of all names that libtorch, libc10 and libtorch_python define
     StringNames strings;  // of torch's interface only; must match the build of the installed torch
     TorchVersion at_least;
     std::string at_least_symbol;

@@ -55,6 +55,7 @@ struct Facts {
     std::uint64_t debug_bytes = 0;  // part of elf_bytes in debug sections
     // The torch versions that the imports are compatible with; empty: unknown, or torch is not used.
     std::string torch_cxx11_abi;              // like cxx11_abi, for torch's own names
+    std::string torch_stable_abi;             // "true": they are names of its stable ABI only; "false"
     std::string torch_at_least;               // "2.4"
     std::string torch_below;                  // "2.9"
     std::vector<std::string> torch_requires;  // Requires-Dist of torch, as written in METADATA

@@ -139,6 +139,7 @@ void gather_cxx(const std::vector<ElfMember>& elves, Facts& facts) {
     }
     if (!found.empty()) facts.cxx11_abi = known_abi(found.size() == 1 ? *found.begin() : StringAbi::mixed);
     facts.torch_cxx11_abi = known_abi(torch.strings.abi());
+    if (torch.count > 0) facts.torch_stable_abi = torch.outside_stable == 0 ? "true" : "false";
     if (torch.at_least.known()) facts.torch_at_least = torch.at_least.text();
     if (torch.below.known()) facts.torch_below = torch.below.text();
 }

@@ -75,6 +75,26 @@ TEST_CASE("a wheel list that is damaged or of another version is rebuilt from th
     }
 }
 
+TEST_CASE("wheel lists of an older version, with fewer facts, are written again") {
+    Published store;
+    store.add("main", "six", "1.17.0", "six-1.17.0-py2.py3-none-any.whl");
+    store.publish();
+    const auto file = root_folder(store.tree, "main") / simple::catalogue_name;
+    const auto state = catalogues_folder(store.tree) / "state.json";
+    const auto text = *base::read_file(state, base::mib);
+    const auto list = *base::read_file(file, base::mib);
+    for (const auto* format : {"catalogues/1", "catalogues/2", "catalogues/3"}) {
+        CAPTURE(format);
+        auto older = list;
+        older.replace(older.find("six-1.17.0"), 10, "old-1.17.0");
+        REQUIRE(base::replace_file(file, older));
+        REQUIRE(base::replace_file(state, base::replace_all(text, "catalogues/3", format)));
+        store.publish();
+        CHECK((*base::read_file(file, base::mib) == older) == (format == std::string("catalogues/3")));
+        CHECK(base::read_file(state, base::mib)->find("catalogues/3") != std::string::npos);
+    }
+}
+
 TEST_CASE("changes of a large wheel list go to its delta until there are many") {
     const StoreFixture store;
     LocalDisk disk;
@@ -265,6 +285,10 @@ TEST_CASE("facts of a wheel list: every library that the wheel lacks, what it re
           "\n");
     CHECK(line(linux, R"({"requires_dist":[]})", "ab") == R"({"built":{}})"
                                                           "\n");
+    // Which torch fits: `avail_wheels --why` and the builder's plan ask an index, too.
+    constexpr const char* of_torch =
+        R"({"torch_requires":["torch==2.6.0"],"torch_cxx11_abi":"true","torch_at_least":"2.6","torch_below":"2.9","torch_stable_abi":"true"})";
+    CHECK(line(linux, of_torch, "") == std::string(of_torch) + "\n");
     // In a followed tree the facts are such a line.
     CHECK(line(linux, R"({"built":{"cpu":"baseline"}})", "ab") == R"({"built":{"cpu":"baseline"}})"
                                                                   "\n");

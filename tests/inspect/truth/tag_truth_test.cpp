@@ -349,9 +349,24 @@ TEST_CASE("facts list the kind of each library and the evidence of symbols and n
     CHECK(facts.debug_bytes == 500);
     CHECK(facts.elf_bytes > 1000);
     CHECK(facts.torch_cxx11_abi == "false");
+    CHECK(facts.torch_stable_abi == "false");
     CHECK(facts.torch_at_least == "2.4");
     CHECK(facts.torch_below.empty());
     CHECK(facts.torch_requires == std::vector<std::string>{"torch==2.4.0 ; extra == 'gpu'"});
+}
+
+TEST_CASE("only torch's C functions are its stable ABI") {
+    const auto found = [](std::vector<std::string> imports) {
+        const auto facts =
+            checked(with_elf("cp311-cp311-linux_x86_64", {.imports = std::move(imports)})()).facts;
+        return facts.torch_stable_abi;
+    };
+    CHECK(found({"aoti_torch_get_dtype", "torch_call_dispatcher", "torch_library_impl"}) == "true");
+    CHECK(found({"aoti_torch_get_dtype", "_ZN3c105ErrorD1Ev"}) == "false");
+    // libtorch_python exports the conversions of tensors, whose names are pybind11's.
+    CHECK(found({"aoti_torch_get_dtype",
+                 "_ZN8pybind116detail11type_casterIN2at6TensorEvE4loadENS_6handleEb"}) == "false");
+    CHECK(found({"PyList_New"}).empty());
 }
 
 TEST_CASE("facts of musl wheels have no manylinux tag") {

@@ -447,3 +447,47 @@ TEST_CASE("a farm's own wheel without a note of its processor is judged by its b
     CHECK(found(built("", R"(,"isa_needed":"x86-64-v2")"), node) == "yes");  // its note counts
     CHECK(found(wheel_of(x86, R"({"requires_dist":[],"needed":{"system":["libc.so.6"]}})"), node) == "yes");
 }
+
+TEST_CASE("an extension is held to the torch that is installed, by the first thing that differs") {
+    Node node = h100();
+    node.torch = InstalledTorch{.version = "2.6.0+cu124",
+                                .folder = "/venv/torch",
+                                .toolkits = {{"cuda", "12.4"}},
+                                .cxx11_abi = "false",
+                                .libraries = {"libc10.so", "libtorch_cpu.so"}};
+    struct Case {
+        const char* facts;
+        const char* why;  // nullptr: it runs
+    };
+    for (const auto& [facts, why] : {
+             Case{R"({"torch_at_least":"2.6","torch_below":"2.7","torch_cxx11_abi":"false"})", nullptr},
+             Case{R"({"torch_at_least":"2.7"})",
+                  "uses names that torch has since 2.7, and torch 2.6.0+cu124 is"},
+             Case{R"({"torch_below":"2.6"})", "uses names that torch has no more since 2.6"},
+             Case{R"({"torch_cxx11_abi":"true"})", "is built with _GLIBCXX_USE_CXX11_ABI=1"},
+             Case{R"({"torch_cxx11_abi":"mixed"})", nullptr},
+             Case{R"({"needed":{"torch":["libc10.so"]}})", nullptr},
+             Case{R"({"needed":{"torch":["libtorch_cuda.so"]}})", "needs libtorch_cuda.so"},
+             Case{R"({"cuda_sm":["sm_90"],"needed":{"cuda":["libcudart.so.11"],"torch":["libc10.so"]}})",
+                  "is built for CUDA 11, and torch 2.6.0+cu124 is installed in /venv/torch with 12.4"},
+             Case{R"({"cuda_sm":["sm_90"],"needed":{"cuda":["libcudart.so.12"],"torch":["libc10.so"]}})",
+                  nullptr},
+             Case{R"({"cuda_sm":["sm_90"],"needed":{"cuda":["libcudart.so.11"]}})", nullptr},
+             Case{R"({"requires_dist":["torch==2.6.0"]})", nullptr},
+             Case{R"({"requires_dist":["torch==2.5.1"]})", "requires torch==2.5.1, and torch 2.6.0+cu124"},
+             Case{R"({"requires_dist":["torch==2.5.1; python_version < '3.9'"]})", nullptr},
+             Case{R"({"requires_dist":["torch==1.4.0; extra == 'dev'"]})", nullptr},
+         }) {
+        CAPTURE(facts);
+        const Fit fit = judge(wheel_of("torchvision-0.21.0-cp311-cp311-linux_x86_64.whl", facts), node, {});
+        CAPTURE(fit.why);
+        CHECK(fit.runs == (why == nullptr ? Runs::yes : Runs::no));
+        if (why == nullptr) continue;
+        CHECK(fit.code == "torch");
+        CHECK(fit.why.find(why) == 0);
+    }
+    CHECK(judge(wheel_of(x86, R"({"torch_at_least":"2.7"})"), node, {}).runs == Runs::yes);
+    node.torch.reset();
+    CHECK(judge(wheel_of("a-1-cp311-cp311-linux_x86_64.whl", R"({"torch_at_least":"2.7"})"), node, {}).runs ==
+          Runs::yes);
+}

@@ -1,0 +1,94 @@
+#include "indexer/avail_wheels/node/installed_torch.hpp"
+
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "indexer/avail_wheels/node/limits.hpp"
+#include "lib/accelerator/accelerator_kind.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/text/text.hpp"
+#include "lib/wheel/version.hpp"
+
+namespace wheelyard::avail_wheels {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr std::uint64_t max_torch_version_bytes = 64 * base::kib;
+constexpr std::size_t max_torch_libraries = 1000;  // torch 2.6 has 17
+
+// `name = 'text'` or `name: Optional[str] = 'text'` at the beginning of a line; empty: None, or no such line.
+std::string assigned_text(std::string_view text, std::string_view name) {
+    for (const auto line : base::split_lines(text)) {
+        const auto equals = line.find('=');
+        if (!line.starts_with(name) || equals == std::string_view::npos) continue;
+        const auto after = line.substr(name.size(), 1);
+        if (after != " " && after != ":" && after != "=") continue;
+        const auto value = base::trim(line.substr(equals + 1));
+        const auto close = value.empty() ? std::string_view::npos : value.find(value.front(), 1);
+        const bool is_text = !value.empty() && (value.front() == '\'' || value.front() == '"');
+        if (is_text && close != std::string_view::npos) return std::string(value.substr(1, close - 1));
+    }
+    return {};
+}
+
+std::vector<fs::path> folders_of(const HostProbe& probe, const Node& node) {
+    std::vector<fs::path> folders;
+    if (const auto path = probe.environment.find("PYTHONPATH"); path != probe.environment.end()) {
+        for (const auto part : base::split(path->second, ':')) {
+            if (part.starts_with('/')) folders.emplace_back(part);
+        }
+    }
+    if (node.pythons.size() != 1 || node.pythons.front().pypy) return folders;
+    const Python& python = node.pythons.front();
+    const std::string name = "python3." + std::to_string(python.minor) + (python.free_threaded ? "t" : "");
+    for (const std::string& program : {node.python_program, node.interpreter}) {
+        const fs::path prefix = fs::path(program).parent_path().parent_path();
+        if (program.empty()) continue;
+        for (const char* library : {"lib", "lib64"})
+            folders.push_back(prefix / library / name / "site-packages");
+    }
+    return folders;
+}
+
+std::optional<InstalledTorch> torch_in(const fs::path& root, const fs::path& folder) {
+    const fs::path here = root / folder.relative_path() / "torch";
+    const auto text = base::read_file(here / "version.py", max_torch_version_bytes);
+    if (!text) return std::nullopt;
+    InstalledTorch torch;
+    torch.version = assigned_text(*text, "__version__");
+    if (!wheel::Version::parse(torch.version)) return std::nullopt;
+    torch.folder = (folder / "torch").native();
+    for (const auto* kind : accelerator::accelerator_kinds()) {
+        if (auto toolkit = assigned_text(*text, kind->name); !toolkit.empty())
+            torch.toolkits.emplace(kind->name, std::move(toolkit));
+    }
+    std::error_code failed;
+    for (fs::directory_iterator entry(here / "lib", failed), end; !failed && entry != end;
+         entry.increment(failed)) {
+        torch.libraries.insert(entry->path().filename().native());
+        if (torch.libraries.size() == max_torch_libraries) break;
+    }
+    if (const auto bytes = base::read_file(here / "lib" / "libc10.so", max_library_bytes))
+        torch.cxx11_abi = strings_of_c10(*bytes);
+    return torch;
+}
+
+}  // namespace
+
+std::optional<InstalledTorch> find_installed_torch(const HostProbe& probe, const Node& node) {
+    for (const fs::path& folder : folders_of(probe, node)) {
+        if (auto torch = torch_in(probe.root, folder)) return torch;
+    }
+    return std::nullopt;
+}
+
+std::string strings_of_c10(std::string_view bytes) {
+    constexpr std::string_view error = "_ZN3c105ErrorC2ENS_14SourceLocationE";
+    const bool is_new =
+        bytes.find(std::string(error) + "NSt7__cxx1112basic_string") != std::string_view::npos;
+    const bool is_old = bytes.find(std::string(error) + "Ss") != std::string_view::npos;
+    return is_new == is_old ? "" : is_new ? "true" : "false";
+}
+
+}  // namespace wheelyard::avail_wheels
