@@ -394,8 +394,10 @@ std::vector<registry::Command> commands() {
          setup(registry::add_attest_revoke_options, registry::run_attest_revoke)},
         {"attest", "verify",
          "verify what a registry signed about a wheel: who said what, and what was proved",
-         "torch-2.4.0-cp312-cp312-linux_aarch64.whl --root root.json --index https://wheels.example.org/main",
+         "torch-2.4.0-cp312-cp312-linux_aarch64.whl --root root.json --index https://wheels.example.org/main "
+         "--uploaded-to main",
          setup(registry::add_attest_verify_options, registry::run_attest_verify),
+         "A warning (a wheel from quarantine, no --uploaded-to, an expired root) leaves the status 0.\n"
          "Exit status: 0 everything is right, 1 something is not (see standard error), 2 wrong usage.\n"},
         {"", "audit", "who changed what, when and why", "-c registry.toml --project six",
          setup(registry::add_audit_options, registry::run_audit), repeatable},
