@@ -381,7 +381,9 @@ std::vector<registry::Command> commands() {
          "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage.\n"},
         {"", "contains", "which wheels contain a component, as their SBOMs state",
          "zlib 1.2.11 -c registry.toml", setup(registry::add_contains_options, registry::run_contains),
-         "An SBOM is the statement of whoever made the wheel (PEP 770); a wheel without one is not found.\n"
+         "An SBOM is the statement of whoever made the wheel (PEP 770); a wheel without one is not found. Of "
+         "a\n"
+         "wheel with very many components the first are kept: `not known` unless one of these is meant.\n"
          "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage.\n"},
         {"attest", "init", "make the root key, the key that signs statements, and the first root document",
          "keys --root-key /media/usb/root.key",

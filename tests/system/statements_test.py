@@ -52,7 +52,7 @@ class StatementsTest(unittest.TestCase):
                 "source": {"kind": "sdist", "origin": origin, "sha256": "b" * 64},
                 "build": {"tools": {"c++": 'c++ "12" ,"statements":['}}}
         status, problem = RawUpload(self.farm, token or self.token, wheel, index, wheelyard_provenance=json.dumps(said)).send()
-        self.assertEqual(status, 200 if sbom == SBOM else 422, problem)
+        self.assertEqual(status, 422 if sbom == b"{" else 200, problem)
         if status == 422:
             self.assertEqual(problem["code"], "upload.quarantined")
             done = self.farm.run("wheelyard-registry", "release", index, wheel.name, "--reason", "looked at it", "--config", self.farm.config)
@@ -145,6 +145,17 @@ class StatementsTest(unittest.TestCase):
                              [(wheel.name, "pkg:generic/zlib@1.2.11")], found.stderr)
             other = self.farm.run("wheelyard-registry", "contains", "zlib", "1.2.12", "--config", self.farm.config)
             self.assertIn("no wheel", other.stdout)
+            self.assertNotIn("not known", other.stdout)
+        with self.subTest("a wheel with more components than are kept"):
+            crates = [{"name": f"crate-{i:04}", "version": "1.0"} for i in range(400)] + [{"name": "zlib", "version": "1.2.11"}]
+            many = self.upload("1.2", sbom=json.dumps({"bomFormat": "CycloneDX", "components": crates}).encode())
+            found = json.loads(self.farm.run("wheelyard-registry", "contains", "zlib", "--json", "--config", self.farm.config).stdout)
+            self.assertEqual([one["filename"] for one in found["found"]], [wheel.name])
+            self.assertEqual([one["filename"] for one in found["not_known"]], [many.name])
+            text = self.farm.run("wheelyard-registry", "contains", "zlib", "--config", self.farm.config).stdout
+            self.assertIn(f"not known of {INDEX}: {many.name}", text)
+            text = self.farm.run("wheelyard-registry", "contains", "crate-0000", "--config", self.farm.config).stdout
+            self.assertNotIn("not known", text)
         with self.subTest("another wheel's statements"):
             other = self.upload("1.1")
             shutil.copy(beside, other.with_name(other.name + ".prov"))
