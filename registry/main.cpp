@@ -380,7 +380,9 @@ std::vector<registry::Command> commands() {
          "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage.\n"},
         {"", "contains", "which wheels contain a component, as their SBOMs state",
          "zlib 1.2.11 -c registry.toml", setup(registry::add_contains_options, registry::run_contains),
-         "An SBOM is the statement of whoever made the wheel (PEP 770); a wheel without one is not found.\n"
+         "An SBOM is the statement of whoever made the wheel (PEP 770); a wheel without one is not found. Of "
+         "a\n"
+         "wheel with very many components the first are kept: `not known` unless one of these is meant.\n"
          "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage.\n"},
         {"attest", "init", "make the root key, the key that signs statements, and the first root document",
          "keys --root-key /media/usb/root.key",
@@ -393,8 +395,10 @@ std::vector<registry::Command> commands() {
          setup(registry::add_attest_revoke_options, registry::run_attest_revoke)},
         {"attest", "verify",
          "verify what a registry signed about a wheel: who said what, and what was proved",
-         "torch-2.4.0-cp312-cp312-linux_aarch64.whl --root root.json --index https://wheels.example.org/main",
+         "torch-2.4.0-cp312-cp312-linux_aarch64.whl --root root.json --index https://wheels.example.org/main "
+         "--uploaded-to main",
          setup(registry::add_attest_verify_options, registry::run_attest_verify),
+         "A warning (a wheel from quarantine, no --uploaded-to, an expired root) leaves the status 0.\n"
          "Exit status: 0 everything is right, 1 something is not (see standard error), 2 wrong usage.\n"},
         {"", "audit", "who changed what, when and why", "-c registry.toml --project six",
          setup(registry::add_audit_options, registry::run_audit), repeatable},

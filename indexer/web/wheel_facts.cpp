@@ -109,13 +109,16 @@ constexpr std::array<TextFact, 10> abi_facts{{
 }};
 
 // "openssl 4.0.3"
-std::vector<std::string> components_of(const Json& facts) {
+void add_components(Facts& shown, const Json& facts) {
     std::vector<std::string> components;
     for (const Json& one : facts.items("sbom")) {
         const std::string version = one.string_or("version", {});
         components.push_back(one.string_or("name", {}) + (version.empty() ? "" : " " + version));
     }
-    return components;
+    if (components.empty()) return;
+    add_fact(shown, "Contains, as its SBOM states", components);
+    shown.back().more +=
+        static_cast<std::size_t>(std::max<std::int64_t>(facts.int_or("sbom_left_out", 0), 0));
 }
 
 Facts proven_facts(const ShownWheel& wheel) {
@@ -136,7 +139,7 @@ Facts proven_facts(const ShownWheel& wheel) {
     add_fact(shown, "Requires torch", facts.texts("torch_requires"));
     add_libraries(shown, facts);
     add_fact(shown, "Not judged", facts.texts("not_judged"));
-    add_fact(shown, "Contains, as its SBOM states", components_of(facts));
+    add_components(shown, facts);
     add_bytes(shown, "Size", static_cast<std::int64_t>(wheel.row->size_bytes));
     add_bytes(shown, "Unpacked", facts.int_or("unpacked_bytes", 0));
     add_bytes(shown, "of that, ELF files", facts.int_or("elf_bytes", 0));

@@ -139,10 +139,12 @@ base::Result<SigningKey> SigningKey::read(const std::filesystem::path& file) {
     WHEELYARD_ASSIGN(const base::Fd fd, base::open_read(file));
     struct stat status = {};
     if (::fstat(fd.get(), &status) != 0) return base::fail_errno("fstat", file.string(), errno);
-    if ((status.st_mode & S_IROTH) != 0)
-        return base::fail("attest.key_readable", "Every user of this machine can read a private key",
-                          file.string(),
-                          "chmod 600 it; if others may have read it, make and announce a new key");
+    constexpr mode_t of_strangers = S_IRWXO | S_IWGRP;
+    if ((status.st_mode & of_strangers) != 0)
+        return base::fail(
+            "attest.key_readable", "Others than its owner can read or replace a private key", file.string(),
+            "chmod 600 it, or 640 for a group that may read it; if others may have read it, make and "
+            "announce a new key");
     WHEELYARD_ASSIGN(std::string text, base::read_file(fd, file, max_key_bytes));
     const Secret secret(std::move(text));
     const Memory memory = reader_of(secret.text);

@@ -38,8 +38,8 @@ class PublicKey {
 class SigningKey {
   public:
     [[nodiscard]] static SigningKey generate();
-    // A PEM file without a password. Errors: "attest.key" for anything else, "attest.key_readable" for a file that every
-    // user of the machine can read.
+    // A PEM file without a password. Errors: "attest.key" for anything else, "attest.key_readable" for a file that others
+    // than its owner can write, or others than its owner and its group can read.
     [[nodiscard]] static base::Result<SigningKey> read(const std::filesystem::path& file);
     // A new file with mode 0600, durable. Error "attest.exists": keys are never overwritten.
     [[nodiscard]] base::Status write(const std::filesystem::path& file) const;

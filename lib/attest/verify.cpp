@@ -1,10 +1,12 @@
-// Verification from the outside to the inside: form, key, signature, subject, document, time.
+// Verification from the outside to the inside: form, key, signature, subject, time, one upload, index, outcome.
 #include "lib/attest/verify.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "lib/attest/wheel_statements.hpp"
 #include "lib/base/digest/digest.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::attest {
 namespace {
@@ -83,6 +85,15 @@ base::Status check_time(const Statement& statement, const std::string& key_id, c
                       ask_operator);
 }
 
+// A statement has one rendered form, so its bytes are those that were signed.
+base::Status check_one_upload(const Statement& summary, const Statement& provenance) {
+    if (text_in(summary.predicate, {"provenance", "sha256"}) ==
+        base::sha256_hex(render_statement(provenance)))
+        return {};
+    return fail_wheel("attest.mixed", "The two statements are of different uploads", summary.filename,
+                      "fetch the file that ends in .prov again, from the registry itself");
+}
+
 base::Status check_document(const Statement& summary, std::string_view document) {
     const std::string signed_sha256 = text_in(summary.predicate, {"document", "sha256"});
     const std::string sha256 = base::sha256_hex(document);
@@ -90,6 +101,27 @@ base::Status check_document(const Statement& summary, std::string_view document)
     return fail_wheel("attest.document", "The agent's document is not the one that the registry summarised",
                       "sha256 " + sha256 + ", signed " + signed_sha256,
                       "fetch the file that ends in .prov again; if it stays so, do not believe it");
+}
+
+// A registry's indexes may have other people who upload, with the same key for all of them.
+base::Status check_index(const Statement& summary, const Trust& trust, std::vector<std::string>& warnings) {
+    const std::string index = text_in(summary.predicate, {"index"});
+    if (trust.indexes.empty()) {
+        warnings.push_back("anybody who may upload to any index of this registry may have uploaded it, to " +
+                           index + ": --uploaded-to says which indexes are right");
+        return {};
+    }
+    if (std::find(trust.indexes.begin(), trust.indexes.end(), index) != trust.indexes.end()) return {};
+    return fail_wheel("attest.index", "The wheel was uploaded to another index", index,
+                      "you named " + base::join(trust.indexes, ", ") +
+                          "; a promoted wheel keeps the index that it was uploaded to");
+}
+
+void warn_of_outcome(const Statement& summary, std::vector<std::string>& warnings) {
+    const std::string outcome = text_in(summary.predicate, {"outcome"});
+    if (outcome != "accepted")
+        warnings.push_back("the registry has not accepted it, it was " + outcome +
+                           ": whether it was released since is on the index's page");
 }
 
 }  // namespace
@@ -120,7 +152,10 @@ base::Result<VerifiedWheel> verify_wheel(std::string_view filename, std::string_
     if (!provenance || !summary)
         return fail_wheel("attest.incomplete", "One of the two statements is missing",
                           provenance ? summary_predicate : provenance_predicate, ask_operator);
+    WHEELYARD_TRY(check_one_upload(*summary, *provenance));
     WHEELYARD_TRY(check_document(*summary, parts.document));
+    WHEELYARD_TRY(check_index(*summary, trust, wheel.warnings));
+    warn_of_outcome(*summary, wheel.warnings);
     WHEELYARD_ASSIGN(wheel.time, time_of(*summary));
     if (trust.root && trust.root->expires <= trust.now)
         wheel.warnings.push_back("the root document expired " + base::render_rfc3339(trust.root->expires) +

@@ -14,11 +14,14 @@
 
 namespace wheelyard::attest {
 
-// Whose statements are believed: a key alone, which nobody can revoke, or the keys of a root.
+// Whose statements are believed: a key alone, which nobody can revoke, or the keys of a root. One key signs for all indexes
+// of a registry.
 struct Trust {
     std::optional<PublicKey> key;
     std::optional<Root> root;
     base::UnixMicros now = 0;
+    std::vector<std::string> indexes =
+        {};  // where the wheel may have been uploaded; empty: anywhere, with a warning
 };
 
 struct VerifiedWheel {
@@ -30,9 +33,10 @@ struct VerifiedWheel {
 };
 
 // `filename` and `sha256` are of the wheel at hand, `text` is its provenance with the statements. Everything has to be
-// right: both statements, their signatures, that they are about this wheel, and the agent's document, whose SHA-256 the
-// summary has. Errors: "attest.none" (no statements), "attest.other_wheel", "attest.unknown_key", "attest.signature",
-// "attest.revoked", "attest.document", "attest.incomplete", and those of the parsers.
+// right: both statements, their signatures, that they are about this wheel and of one upload to one of the indexes, and the
+// agent's document. A wheel that was not accepted has a warning: it may have been released since.
+// Errors: "attest.none" (no statements), "attest.other_wheel", "attest.unknown_key", "attest.signature", "attest.revoked",
+// "attest.document", "attest.mixed", "attest.index", "attest.incomplete", and those of the parsers.
 [[nodiscard]] base::Result<VerifiedWheel> verify_wheel(std::string_view filename, std::string_view sha256,
                                                        std::string_view text, const Trust& trust);
 

@@ -110,6 +110,7 @@ Json registry_version() {
 }
 
 Json facts_of(const Proved& proved) {
+    if (proved.facts.is_null()) return Json::object({{"cut", true}});
     Json facts = Json::object();
     const auto take = [&](std::string_view name) {
         const Json* value = proved.facts.find(name);
@@ -131,8 +132,8 @@ Json facts_of(const Proved& proved) {
     return facts;
 }
 
-std::string envelope_of(const Statement& statement, const SigningKey& key) {
-    return render_envelope(sign(render_statement(statement), std::string(statement_type), key));
+std::string envelope_of(std::string payload, const SigningKey& key) {
+    return render_envelope(sign(std::move(payload), std::string(statement_type), key));
 }
 
 tl::unexpected<base::Error> fail_provenance(std::string sentence) {
@@ -177,7 +178,7 @@ Statement provenance_statement(const wire::WheelProvenance& said, const Received
 }
 
 Statement summary_statement(const wire::WheelProvenance& said, std::string_view document,
-                            const Proved& proved, const Received& received) {
+                            std::string_view provenance, const Proved& proved, const Received& received) {
     const Json predicate = Json::object(
         {{"registry", Json::object({{"id", received.registry}, {"version", registry_version()}})},
          {"time", base::render_rfc3339(received.time)},
@@ -185,6 +186,7 @@ Statement summary_statement(const wire::WheelProvenance& said, std::string_view 
          {"project", proved.project},
          {"version", proved.version},
          {"document", Json::object({{"sha256", base::sha256_hex(document)}})},
+         {"provenance", Json::object({{"sha256", base::sha256_hex(provenance)}})},
          {"level", level_name(received.level)},
          {"outcome", proved.outcome},
          {"facts", facts_of(proved)}});
@@ -193,14 +195,21 @@ Statement summary_statement(const wire::WheelProvenance& said, std::string_view 
 
 base::Result<std::string> sign_wheel(std::string_view document, const wire::WheelProvenance& said,
                                      const Proved& proved, const Received& received, const SigningKey& key) {
-    std::string text =
-        join_statements({std::string(document),
-                         {envelope_of(provenance_statement(said, received), key),
-                          envelope_of(summary_statement(said, document, proved, received), key)}});
+    const std::string provenance = render_statement(provenance_statement(said, received));
+    SignedProvenance parts{std::string(document), {envelope_of(provenance, key), {}}};
+    const auto text_with = [&](const Proved& summarised) {
+        parts.statements.back() = envelope_of(
+            render_statement(summary_statement(said, document, provenance, summarised, received)), key);
+        return join_statements(parts);
+    };
+    std::string text = text_with(proved);
+    if (text.size() > max_signed_bytes)
+        text = text_with({proved.project, proved.version, proved.outcome, Json()});
     if (text.size() <= max_signed_bytes) return text;
-    return base::fail("attest.too_large", "A provenance is too large with its statements",
-                      std::to_string(text.size()) + " bytes",
-                      "send at most " + std::to_string(max_signed_bytes) + " bytes");
+    return base::fail_malformed(
+        "attest.too_large", "The provenance is too large to be signed",
+        std::to_string(text.size()) + " bytes with its statements",
+        "shorten its lists: with its statements it may have " + std::to_string(max_signed_bytes) + " bytes");
 }
 
 std::string join_statements(const SignedProvenance& parts) {

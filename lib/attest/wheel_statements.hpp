@@ -1,7 +1,8 @@
 // What the registry signs about a wheel that an agent built: two statements, which are never mixed.
 //
 //   provenance  SLSA provenance v1: what the agent said about its build. The registry signs which token said it, and when
-//   summary     urn:wheelyard:wheel-summary:1: what the registry proved from the bytes, and what its policy decided
+//   summary     urn:wheelyard:wheel-summary:1: what the registry proved from the bytes, and what its policy decided;
+//               it names the provenance statement by its hash, so that no summary of another upload fits
 //
 // Both are the last member of the wheel's provenance, behind the agent's own document, so that one file has all:
 //
@@ -30,7 +31,9 @@ enum class Level { one = 1, two = 2 };
 struct Received {
     std::string registry;  // URI of the registry that signs
     std::string index;
-    std::string token_id;  // who said what the provenance says; never the name, which is a person's at times
+    // Who said what the provenance says: any token that may upload the project. Never its name, which is a person's at
+    // times.
+    std::string token_id;
     base::UnixMicros time = 0;
     Level level = Level::one;
 };
@@ -40,15 +43,16 @@ struct Proved {
     std::string project;
     std::string version;
     std::string outcome;  // "accepted" or "quarantined"
-    io::Json facts;       // as the catalog stores them, with `findings`
+    io::Json facts;       // as the catalog stores them, with `findings`; null: too many for a statement
 };
 
 [[nodiscard]] Statement provenance_statement(const wire::WheelProvenance& said, const Received& received);
-// `document`: the agent's, as it is stored; the summary has its SHA-256.
+// The summary has the SHA-256 of both: `document`, the agent's as it is stored, and `provenance`, the rendered statement.
 [[nodiscard]] Statement summary_statement(const wire::WheelProvenance& said, std::string_view document,
-                                          const Proved& proved, const Received& received);
+                                          std::string_view provenance, const Proved& proved,
+                                          const Received& received);
 
-// `document` with both statements. Error "attest.too_large".
+// `document` with both statements; facts that have no room are left out. Error "attest.too_large": the document is.
 [[nodiscard]] base::Result<std::string> sign_wheel(std::string_view document,
                                                    const wire::WheelProvenance& said, const Proved& proved,
                                                    const Received& received, const SigningKey& key);

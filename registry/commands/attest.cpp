@@ -45,7 +45,7 @@ base::Result<attest::SigningKey> make_key(const fs::path& file) {
 }
 
 base::Result<attest::Trust> read_trust(const AttestVerifyArguments& arguments, const base::Clock& clock) {
-    attest::Trust trust{{}, {}, clock.now()};
+    attest::Trust trust{{}, {}, clock.now(), arguments.uploaded_to};
     if (!arguments.key.empty()) {
         WHEELYARD_ASSIGN(const std::string pem, base::read_file(arguments.key, attest::max_key_bytes));
         WHEELYARD_ASSIGN(trust.key, attest::PublicKey::from_pem(pem));
@@ -117,7 +117,8 @@ void print_verified(const attest::VerifiedWheel& wheel) {
     print_part("level", text_of(proved, {"level"}));
     if (const Json* facts = proved.find("facts"); facts != nullptr) print_part("proved", facts->render());
     print_part("said by",
-               "token " + text_of(said, {"buildDefinition", "internalParameters", "asserted_by", "token"}));
+               "token " + text_of(said, {"buildDefinition", "internalParameters", "asserted_by", "token"}) +
+                   ": of an agent, or of anybody else who may upload the project");
     print_part("builder", text_of(said, {"runDetails", "builder", "id"}));
     if (const Json* definition = said.find("buildDefinition"); definition != nullptr) {
         for (const Json& one : definition->items("resolvedDependencies"))
@@ -265,6 +266,12 @@ void add_attest_verify_options(CLI::App& command, AttestVerifyArguments& argumen
     command.add_option(
         "--index", arguments.index,
         "URL of the index, from which the provenance is fetched if it is not beside the wheel");
+    command
+        .add_option(
+            "--uploaded-to", arguments.uploaded_to,
+            "name of an index where it may have been uploaded; repeatable. A promoted wheel keeps the "
+            "name of its first index")
+        ->allow_extra_args(false);
     command.add_flag("--offline", arguments.offline, "send no request");
     command.add_flag("--json", arguments.json, "one JSON document, with both statements");
 }

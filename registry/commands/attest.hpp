@@ -53,8 +53,9 @@ struct AttestVerifyArguments {
     std::filesystem::path wheel;
     std::filesystem::path key;
     std::filesystem::path root;
-    std::filesystem::path provenance;  // empty: WHEEL.prov, or of the index
-    std::string index;                 // URL
+    std::filesystem::path provenance;      // empty: WHEEL.prov, or of the index
+    std::string index;                     // URL
+    std::vector<std::string> uploaded_to;  // names of indexes; empty: any
     bool offline = false;
     bool json = false;
 };

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 #include <vector>
 
 #include "lib/base/text/printable.hpp"
@@ -20,28 +21,42 @@ namespace {
 
 constexpr std::size_t rows_at_once = 500;
 
+struct Search {
+    io::Json found = io::Json::array();
+    io::Json not_known =
+        io::Json::array();  // wheels with more components than are kept, and none that is meant
+};
+
+io::Json wheel_of(const catalog::FileRow& row) {
+    return io::Json::object({{"index", row.index},
+                             {"filename", row.filename},
+                             {"sha256", row.sha256},
+                             {"quarantined", row.state == catalog::FileState::quarantined}});
+}
+
 // The components of a wheel that are meant, with the wheel.
-void add_found(const catalog::FileRow& row, const ContainsArguments& arguments, io::Json& found) {
+void search_in(const catalog::FileRow& row, const ContainsArguments& arguments, Search& search) {
     if (row.facts_json.find("\"sbom\"") == std::string::npos) return;
     const auto facts = io::parse_json(row.facts_json);
     if (!facts) return;
+    bool is_found = false;
     for (const io::Json& one : facts->items("sbom")) {
         const std::string version = one.string_or("version", {});
         if (!base::matches_glob(base::ascii_lower(arguments.name),
                                 base::ascii_lower(one.string_or("name", {}))) ||
             (!arguments.version.empty() && !is_component_version(version, arguments.version)))
             continue;
-        found.push(io::Json::object({{"index", row.index},
-                                     {"filename", row.filename},
-                                     {"sha256", row.sha256},
-                                     {"quarantined", row.state == catalog::FileState::quarantined},
-                                     {"component", one}}));
+        io::Json wheel = wheel_of(row);
+        wheel.set("component", one);
+        search.found.push(std::move(wheel));
+        is_found = true;
     }
+    if (!is_found && facts->int_or("sbom_left_out", 0) > 0) search.not_known.push(wheel_of(row));
 }
 
-void print_found(const io::Json& found) {
+void print_found(const Search& search) {
     std::vector<base::TableRow> rows{{"index", "wheel", "component", "version", "purl"}};
-    for (const io::Json& one : found.items()) {
+    for (const io::Json& one : search.found.items()) {
         const io::Json& component = *one.find("component");
         rows.push_back({one.string_or("index", {}), one.string_or("filename", {}),
                         base::printable(component.string_or("name", {})),
@@ -52,6 +67,9 @@ void print_found(const io::Json& found) {
         std::printf("no wheel: none whose SBOM names it\n");
     else
         std::printf("%s", base::render_table(rows).c_str());
+    for (const io::Json& one : search.not_known.items())
+        std::printf("not known of %s: %s has more components than are kept; its own SBOM lists them\n",
+                    one.string_or("index", {}).c_str(), one.string_or("filename", {}).c_str());
 }
 
 }  // namespace
@@ -86,24 +104,26 @@ base::Status run_contains(const ContainsArguments& arguments) {
         return base::fail("index.unknown", "There is no index with this name", arguments.index,
                           "configured: " + base::join(config.index_names(), ", "));
     WHEELYARD_ASSIGN(const auto catalog, database::Store(config.database()).reader());
-    io::Json found = io::Json::array();
+    Search search;
     for (const std::string& index : config.index_names()) {
         if (!arguments.index.empty() && index != arguments.index) continue;
         std::string after;
         while (true) {
             WHEELYARD_ASSIGN(const auto rows, catalog->files_after(index, after, rows_at_once));
             for (const catalog::FileRow& row : rows)
-                add_found(row, arguments, found);
+                search_in(row, arguments, search);
             if (rows.size() < rows_at_once) break;
             after = rows.back().filename;
         }
     }
     if (arguments.json)
-        std::printf(
-            "%s\n",
-            io::Json::object({{"format", "wheelyard.contains/1"}, {"found", found}}).render().c_str());
+        std::printf("%s\n", io::Json::object({{"format", "wheelyard.contains/1"},
+                                              {"found", std::move(search.found)},
+                                              {"not_known", std::move(search.not_known)}})
+                                .render()
+                                .c_str());
     else
-        print_found(found);
+        print_found(search);
     return {};
 }
 

@@ -109,8 +109,9 @@ class FormUpload final : public http::UploadRequest, private MultipartHandler {
     wire::Answered<void> repair(const catalog::FileRow& row);
     wire::Answered<inspect::Inspection> inspect_content();
     wire::Answered<catalog::FileRow> store(const inspect::Inspection& inspection);
-    base::Result<std::string> agent_token();
-    base::Status add_statements(const wire::WheelProvenance& said, const inspect::Inspection& inspection);
+    base::Result<std::string> stating_token();
+    wire::Answered<void> add_statements(const wire::WheelProvenance& said,
+                                        const inspect::Inspection& inspection);
     wire::Answered<void> use_grant();
     wire::Answered<http::UploadDone> commit(const catalog::FileRow& row);
     void request_builds(const catalog::FileRow& row) const;
@@ -338,53 +339,59 @@ wire::Answered<inspect::Inspection> FormUpload::inspect_content() {
     return *std::move(inspection);
 }
 
-// The ID of the agent's token. A grant is of one task; the token that claimed it stays.
-base::Result<std::string> FormUpload::agent_token() {
+// The ID of the token that says what the provenance says. A grant is of one task; the token that claimed it stays.
+base::Result<std::string> FormUpload::stating_token() {
     if (!token_.is_grant || parts_.tasks == nullptr) return token_.id;
     WHEELYARD_ASSIGN(const auto grant, parts_.tasks->find_grant(token_.id));
     return grant ? grant->owner : token_.id;
 }
 
 // What the agent said becomes what the registry signs that it said, with what the registry proved itself.
-base::Status FormUpload::add_statements(const wire::WheelProvenance& said,
-                                        const inspect::Inspection& inspection) {
+wire::Answered<void> FormUpload::add_statements(const wire::WheelProvenance& said,
+                                                const inspect::Inspection& inspection) {
     if (parts_.signing_key == nullptr) return {};
     const RegistryConfig& config = parts_.config;
     const attest::SigningKey& key = *parts_.signing_key;
     std::string signer = config.attest.name.empty() ? config.server.public_url : config.attest.name;
     if (signer.empty()) signer = "urn:wheelyard:registry:" + key.public_key().id();
-    WHEELYARD_ASSIGN(std::string token_id, agent_token());
+    auto token_id = stating_token();
+    if (!token_id) return fail(token_id.error());
     const attest::Level level =
-        config.attest.is_service_account(token_id) ? attest::Level::two : attest::Level::one;
-    WHEELYARD_ASSIGN(provenance_, attest::sign_wheel(provenance_, said,
-                                                     {.project = inspection.filename.project,
-                                                      .version = inspection.filename.version.text(),
-                                                      .outcome = std::string(inspection.outcome()),
-                                                      .facts = wire::stored_facts_to_json(inspection)},
-                                                     {.registry = std::move(signer),
-                                                      .index = index_.name,
-                                                      .token_id = std::move(token_id),
-                                                      .time = parts_.clock.now(),
-                                                      .level = level},
-                                                     key));
+        config.attest.is_service_account(*token_id) ? attest::Level::two : attest::Level::one;
+    auto text = attest::sign_wheel(provenance_, said,
+                                   {.project = inspection.filename.project,
+                                    .version = inspection.filename.version.text(),
+                                    .outcome = std::string(inspection.outcome()),
+                                    .facts = wire::stored_facts_to_json(inspection)},
+                                   {.registry = std::move(signer),
+                                    .index = index_.name,
+                                    .token_id = *std::move(token_id),
+                                    .time = parts_.clock.now(),
+                                    .level = level},
+                                   key);
+    if (!text) {
+        const base::Error& error = text.error();
+        return refuse("upload.provenance", error.sentence, error.sentence + ".", error.value, error.advice);
+    }
+    provenance_ = *std::move(text);
     return {};
 }
 
 // All blobs are durable before the row that refers to them is committed.
 wire::Answered<catalog::FileRow> FormUpload::store(const inspect::Inspection& inspection) {
-    const auto metadata = parts_.blobs.store_bytes(inspection.metadata_bytes);
-    if (!metadata) return fail(metadata.error());
     std::string provenance_sha256;
     std::string built_cpu;
     if (!provenance_.empty()) {
         const auto said = wire::parse_wheel_provenance(provenance_);
         if (!said) return fail(said.error());
         if (!said->is_cut) built_cpu = wire::cpu_of_options(said->build.environment);
-        if (const auto added = add_statements(*said, inspection); !added) return fail(added.error());
+        if (auto added = add_statements(*said, inspection); !added) return refuse(std::move(added.error()));
         auto provenance = parts_.blobs.store_bytes(provenance_);
         if (!provenance) return fail(provenance.error());
         provenance_sha256 = *std::move(provenance);
     }
+    const auto metadata = parts_.blobs.store_bytes(inspection.metadata_bytes);
+    if (!metadata) return fail(metadata.error());
     const auto stored = parts_.blobs.store(*std::move(staged_));
     staged_.reset();
     if (!stored) return fail(stored.error());

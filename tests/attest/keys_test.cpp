@@ -29,17 +29,22 @@ TEST_CASE("a key comes back from its file, which only its owner can read, and is
     CHECK(SigningKey::read(file)->public_key().id() == key.public_key().id());
 }
 
-TEST_CASE("a private key that everybody can read is refused, and no error shows a byte of one") {
+TEST_CASE("a private key that strangers can read or replace is refused, and no error shows a byte of one") {
     const auto folder = base::TempDir::make("keys").value();
     const auto file = folder.path() / "a.key";
     REQUIRE(SigningKey::generate().write(file));
     const std::string text = base::read_file(file, 4096).value();
-    REQUIRE(::chmod(file.c_str(), 0640) == 0);
-    CHECK(SigningKey::read(file));
-    REQUIRE(::chmod(file.c_str(), 0604) == 0);
-    const auto refused = SigningKey::read(file);
-    REQUIRE_FALSE(refused);
-    CHECK(refused.error().code == "attest.key_readable");
+    for (const mode_t mode : {0400U, 0600U, 0640U}) {
+        REQUIRE(::chmod(file.c_str(), mode) == 0);
+        CHECK(SigningKey::read(file));
+    }
+    for (const mode_t mode : {0604U, 0602U, 0601U, 0620U, 0660U, 0666U}) {
+        CAPTURE(mode);
+        REQUIRE(::chmod(file.c_str(), mode) == 0);
+        const auto refused = SigningKey::read(file);
+        REQUIRE_FALSE(refused);
+        CHECK(refused.error().code == "attest.key_readable");
+    }
     REQUIRE(base::replace_file(file, text.substr(0, text.size() / 2), 0600));
     const auto cut = SigningKey::read(file);
     REQUIRE_FALSE(cut);

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "lib/base/text/text.hpp"
 #include "tests/attest/samples.hpp"
 
 namespace wheelyard::attest {
@@ -22,7 +23,7 @@ std::string verified(const std::string& text, const Trust& trust,
 }
 
 Trust trust_in(const SigningKey& key) {
-    return {key.public_key(), {}, sample_time};
+    return {key.public_key(), {}, sample_time, {"main"}};
 }
 
 // `text` with its first envelope signed again by `key` over a payload that `change` has changed.
@@ -49,7 +50,7 @@ TEST_CASE("a wheel is verified with the key alone, and with the root that names 
     CHECK(by_key->warnings.empty());
     CHECK(by_key->provenance.predicate_type == provenance_predicate);
     CHECK(by_key->summary.predicate_type == summary_predicate);
-    Trust trust{{}, sample_root(root_key, key), sample_time};
+    Trust trust{{}, sample_root(root_key, key), sample_time, {"main"}};
     CHECK(verified(text, trust) == "ok");
     trust.now = trust.root->expires;
     const auto late = verify_wheel(sample_said().wheel.filename, sample_said().wheel.sha256, text, trust);
@@ -94,6 +95,56 @@ TEST_CASE("each part of a statement that is wrong has its own error") {
     envelope.signatures.front().key_id = key.public_key().id();
     typed.statements[0] = render_envelope(envelope);
     CHECK(verified(join_statements(typed), trust) == "attest.signature");
+}
+
+TEST_CASE("the statements of two uploads of the same bytes do not fit each other") {
+    const SigningKey key = SigningKey::generate();
+    const Trust trust = trust_in(key);
+    const SignedProvenance good = split_statements(sample_signed(key)).value();
+    // Whoever may upload to some index of the registry gets signed what she invents about the public wheel, or what its
+    // agent said, in the same microsecond.
+    wire::WheelProvenance forged = sample_said();
+    forged.source.origin = "https://example.org/other.tar.gz";
+    Received received = sample_received();
+    received.index = "sandbox";
+    received.token_id = "wy_000000000000";
+    const SignedProvenance invented = split_statements(sample_signed(key, forged, received)).value();
+    const SignedProvenance repeated = split_statements(sample_signed(key, sample_said(), received)).value();
+    for (const SignedProvenance* other : {&invented, &repeated}) {
+        for (const std::string& document : {good.document, other->document}) {
+            CHECK(verified(join_statements({document, {other->statements[0], good.statements[1]}}), trust) ==
+                  "attest.mixed");
+            CHECK(verified(join_statements({document, {good.statements[0], other->statements[1]}}), trust) ==
+                  "attest.mixed");
+        }
+        CHECK(verified(join_statements(*other), trust) == "attest.index");
+    }
+    CHECK(verified(join_statements(good), trust) == "ok");
+}
+
+TEST_CASE("a wheel of another index is refused, and one that was not accepted has a warning") {
+    const SigningKey key = SigningKey::generate();
+    Trust trust = trust_in(key);
+    const auto warnings = [&](const std::string& text) {
+        const auto wheel =
+            verify_wheel(sample_said().wheel.filename, sample_said().wheel.sha256, text, trust);
+        return wheel ? base::join(wheel->warnings, "|") : wheel.error().code;
+    };
+    const std::string text = sample_signed(key);
+    CHECK(warnings(text) == "");
+    trust.indexes = {"staging", "main"};
+    CHECK(warnings(text) == "");
+    trust.indexes = {"staging", "mai", "main2"};
+    CHECK(warnings(text) == "attest.index");
+    trust.indexes = {};
+    CHECK(warnings(text).find("to main: --uploaded-to says") != std::string::npos);
+    trust.indexes = {"main"};
+    Proved proved = sample_proved();
+    proved.outcome = "quarantined";
+    const std::string held = sign_wheel(wire::render_wheel_provenance(sample_said()), sample_said(), proved,
+                                        sample_received(), key)
+                                 .value();
+    CHECK(warnings(held).find("has not accepted it, it was quarantined") != std::string::npos);
 }
 
 TEST_CASE("after a rotation both keys count, and a revoked key counts up to its time") {

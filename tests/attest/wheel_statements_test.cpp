@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "lib/attest/limits.hpp"
 #include "tests/attest/samples.hpp"
 #include "tests/support/golden.hpp"
 
@@ -14,8 +15,8 @@ namespace wheelyard::attest {
 TEST_CASE("the two statements about a wheel say who said what, and what was proved") {
     const wire::WheelProvenance said = sample_said();
     const std::string provenance = render_statement(provenance_statement(said, sample_received()));
-    const std::string summary = render_statement(
-        summary_statement(said, wire::render_wheel_provenance(said), sample_proved(), sample_received()));
+    const std::string summary = render_statement(summary_statement(
+        said, wire::render_wheel_provenance(said), provenance, sample_proved(), sample_received()));
     CHECK(test_support::golden_difference("attest/provenance.json", provenance + "\n") == "");
     CHECK(test_support::golden_difference("attest/summary.json", summary + "\n") == "");
     CHECK(parse_statement(provenance)->predicate_type == provenance_predicate);
@@ -54,7 +55,7 @@ TEST_CASE("the level is what the configuration says, and a wheel in quarantine i
     Received received = sample_received();
     Proved proved = sample_proved();
     const auto says = [&](std::string_view words) {
-        return render_statement(summary_statement(said, "{}\n", proved, received)).find(words) !=
+        return render_statement(summary_statement(said, "{}\n", "", proved, received)).find(words) !=
                std::string::npos;
     };
     CHECK(says(R"("level":"SLSA_BUILD_LEVEL_1","outcome":"accepted")"));
@@ -101,6 +102,30 @@ TEST_CASE("the largest document of an agent has room for its statements") {
     CHECK(document.size() > wire::max_provenance_bytes * 9 / 10);
     REQUIRE_FALSE(wire::parse_wheel_provenance(document)->is_cut);
     CHECK(split_statements(sample_signed(SigningKey::generate(), said))->statements.size() == 2);
+}
+
+TEST_CASE("facts that have no room are left out, and a document that has none is not signed") {
+    const SigningKey key = SigningKey::generate();
+    wire::WheelProvenance said = sample_said();
+    Proved proved = sample_proved();
+    io::Json tags = io::Json::array();
+    for (std::size_t i = 0; i < max_signed_bytes / 32; ++i)
+        tags.push("cp311-cp311-linux_x86_64_number_" + std::to_string(i));
+    proved.facts.set("tags", std::move(tags));
+    const auto sign = [&] {
+        return sign_wheel(wire::render_wheel_provenance(said), said, proved, sample_received(), key);
+    };
+    const auto text = sign();
+    REQUIRE(text);
+    const auto wheel = verify_wheel(said.wheel.filename, said.wheel.sha256, *text,
+                                    {key.public_key(), {}, sample_time, {"main"}});
+    REQUIRE(wheel);
+    CHECK(wheel->summary.predicate.find("facts")->render() == R"({"cut":true})");
+    // Each of these bytes is three in a URI, and four thirds of that in an envelope.
+    said.source.origin = std::string(60'000, '<');
+    const auto refused = sign();
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == "attest.too_large");
 }
 
 }  // namespace wheelyard::attest

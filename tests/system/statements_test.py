@@ -29,12 +29,13 @@ def documented_script() -> str:
 
 class StatementsTest(unittest.TestCase):
     def setUp(self):
-        self.farm = Farm(settings='\n[attest]\nkey = "keys/provenance.key"')
+        self.farm = Farm((INDEX, "sandbox"), settings='\n[attest]\nkey = "keys/provenance.key"',
+                         index_settings={"sandbox": '[index.policy]\n"sbom.unreadable" = "quarantine"'})
         self.addCleanup(self.farm.__exit__)
         self.keys = self.farm.folder / "keys"
         self.root = self.keys / "root.json"
         self.attest("init", self.keys, "--root-key", self.keys / "root.key", "--root-key", self.keys / "spare.key")
-        self.token = self.farm.create_token(name="alice")
+        self.token = self.farm.create_token(INDEX, name="alice")
         self.farm.start()
 
     def attest(self, *arguments, status: int = 0) -> str:
@@ -42,37 +43,78 @@ class StatementsTest(unittest.TestCase):
         self.assertEqual(done.returncode, status, f"attest {arguments}: {done.stdout}{done.stderr}")
         return done.stdout + done.stderr
 
-    def upload(self, version: str) -> Path:
+    def upload(self, version: str, index: str = INDEX, token: str = "", sbom: bytes = SBOM, origin: str = "https://example.org/demo.tar.gz") -> Path:
         """The wheel with its provenance beside it, as a reader fetched both."""
-        folder = self.farm.folder / version
-        wheel = Wheel("demo", version, extra_members={f"demo-{version}.dist-info/sboms/demo.spdx.json": SBOM} if version == "1.0" else {}).write(folder)
+        wheel = Wheel("demo", version, extra_members={f"demo-{version}.dist-info/sboms/demo.spdx.json": sbom}).write(self.farm.folder / index / version)
         digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
         said = {"format": "wheelyard.provenance/1", "site": "bede", "program": "wheelyard-builder 0.1.0",
                 "wheel": {"filename": wheel.name, "sha256": digest}, "attempt": "w1kq7x9aab3cde", "package": "demo",
-                "source": {"kind": "sdist", "origin": "https://example.org/demo.tar.gz", "sha256": "b" * 64},
+                "source": {"kind": "sdist", "origin": origin, "sha256": "b" * 64},
                 "build": {"tools": {"c++": 'c++ "12" ,"statements":['}}}
-        status, problem = RawUpload(self.farm, self.token, wheel, wheelyard_provenance=json.dumps(said)).send()
-        self.assertEqual(status, 200, problem)
-        url = f"{self.farm.url}/{INDEX}/files/{digest[:2]}/{digest}/{wheel.name}.prov"
+        status, problem = RawUpload(self.farm, token or self.token, wheel, index, wheelyard_provenance=json.dumps(said)).send()
+        self.assertEqual(status, 422 if sbom == b"{" else 200, problem)
+        if status == 422:
+            self.assertEqual(problem["code"], "upload.quarantined")
+            done = self.farm.run("wheelyard-registry", "release", index, wheel.name, "--reason", "looked at it", "--config", self.farm.config)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        url = f"{self.farm.url}/{index}/files/{digest[:2]}/{digest}/{wheel.name}.prov"
         with urllib.request.urlopen(url) as answer:
             wheel.with_name(wheel.name + ".prov").write_bytes(answer.read())
         return wheel
 
     def verify(self, wheel: Path, *more, status: int = 0) -> str:
-        return self.attest("verify", wheel, *(more or ("--root", self.root)), "--offline", status=status)
+        return self.attest("verify", wheel, *(more or ("--root", self.root, "--uploaded-to", INDEX)), "--offline", status=status)
 
-    def openssl(self, wheel: Path, key: Path) -> int:
+    def run_script(self, wheel: Path, key: Path, *indexes: str) -> subprocess.CompletedProcess:
         script = self.farm.folder / "verify.sh"
         script.write_text(documented_script())
-        done = subprocess.run(["sh", script, wheel, key], capture_output=True, text=True,
+        return subprocess.run(["sh", script, wheel, key, *indexes], capture_output=True, text=True,
                               env=self.farm.environment | {"PATH": os.environ["PATH"]})
-        return done.returncode
+
+    def openssl(self, wheel: Path, key: Path) -> int:
+        return self.run_script(wheel, key, INDEX).returncode
+
+    def test_a_wheel_of_another_index_is_told_from_ours_and_its_statements_do_not_fit_ours(self):
+        public = self.keys / "provenance.pub"
+        mallory = self.farm.create_token("sandbox", name="mallory")
+        ours = self.upload("3.0")
+        theirs = self.upload("3.0", "sandbox", mallory, origin="https://example.org/invented.tar.gz")
+        self.assertEqual(ours.read_bytes(), theirs.read_bytes())
+        self.assertEqual(self.openssl(ours, public), 0)
+        self.assertNotIn("warning", self.verify(ours))
+        with self.subTest("another index"):
+            self.assertIn("The wheel was uploaded to another index", self.verify(theirs, status=1))
+            self.assertIn("was uploaded to another index: sandbox", self.run_script(theirs, public, INDEX).stderr)
+            self.assertNotEqual(self.run_script(theirs, public).returncode, 0)
+            both = self.verify(theirs, "--root", self.root, "--uploaded-to", INDEX, "--uploaded-to", "sandbox")
+            self.assertIn("invented", both)
+            self.assertNotIn("warning", both)
+            self.assertEqual(self.run_script(theirs, public, INDEX, "sandbox").returncode, 0)
+            self.assertRegex(self.verify(theirs, "--root", self.root), "warning .*to sandbox: --uploaded-to")
+        with self.subTest("statements of two uploads"):
+            texts = {wheel: wheel.with_name(wheel.name + ".prov").read_text() for wheel in (ours, theirs)}
+            envelopes = {wheel: re.findall(r'\{"payload":[^]]*\]\}', text) for wheel, text in texts.items()}
+            mixed = self.farm.folder / "mixed" / ours.name
+            mixed.parent.mkdir()
+            shutil.copy(ours, mixed)
+            for document, said, proved in ((ours, theirs, ours), (theirs, theirs, ours), (ours, ours, theirs)):
+                text = texts[document].replace(envelopes[document][0], envelopes[said][0])
+                text = text.replace(envelopes[document][1], envelopes[proved][1])
+                mixed.with_name(mixed.name + ".prov").write_text(text)
+                self.assertIn("The two statements are of different uploads", self.verify(mixed, status=1))
+                self.assertNotEqual(self.run_script(mixed, public, INDEX, "sandbox").returncode, 0)
+        with self.subTest("a wheel that was in quarantine"):
+            held = self.upload("3.1", "sandbox", mallory, sbom=b"{")
+            self.assertRegex(self.verify(held, "--root", self.root, "--uploaded-to", "sandbox"), "warning .* it was quarantined")
+            done = self.run_script(held, public, "sandbox")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("at the upload it was quarantined", done.stderr)
 
     def test_both_ways_say_the_same_of_good_and_of_changed_bytes(self):
         wheel = self.upload("1.0")
         public = self.keys / "provenance.pub"
         text = self.verify(wheel)
-        for words in ("SLSA_BUILD_LEVEL_1", "urn:wheelyard:site:bede", "b" * 64):
+        for words in ("SLSA_BUILD_LEVEL_1", "urn:wheelyard:site:bede", "b" * 64, "or of anybody else who may upload"):
             self.assertIn(words, text)
         self.verify(wheel, "--key", public)
         self.assertEqual(self.openssl(wheel, public), 0)
@@ -82,7 +124,7 @@ class StatementsTest(unittest.TestCase):
         self.assertEqual(document["proved"]["outcome"], "accepted")
         # The same over the network, with the address that pip has.
         beside.rename(beside.with_suffix(".aside"))
-        self.attest("verify", wheel, "--root", self.root, "--index", self.farm.simple_url())
+        self.attest("verify", "--uploaded-to", INDEX, wheel, "--root", self.root, "--index", self.farm.simple_url())
         self.assertIn("The wheel's provenance is not beside it", self.verify(wheel, status=1))
         beside.with_suffix(".aside").rename(beside)
         # One bit of the wheel, of the agent's document, of a statement and of a signature; the other half of the rule.
@@ -103,6 +145,17 @@ class StatementsTest(unittest.TestCase):
                              [(wheel.name, "pkg:generic/zlib@1.2.11")], found.stderr)
             other = self.farm.run("wheelyard-registry", "contains", "zlib", "1.2.12", "--config", self.farm.config)
             self.assertIn("no wheel", other.stdout)
+            self.assertNotIn("not known", other.stdout)
+        with self.subTest("a wheel with more components than are kept"):
+            crates = [{"name": f"crate-{i:04}", "version": "1.0"} for i in range(400)] + [{"name": "zlib", "version": "1.2.11"}]
+            many = self.upload("1.2", sbom=json.dumps({"bomFormat": "CycloneDX", "components": crates}).encode())
+            found = json.loads(self.farm.run("wheelyard-registry", "contains", "zlib", "--json", "--config", self.farm.config).stdout)
+            self.assertEqual([one["filename"] for one in found["found"]], [wheel.name])
+            self.assertEqual([one["filename"] for one in found["not_known"]], [many.name])
+            text = self.farm.run("wheelyard-registry", "contains", "zlib", "--config", self.farm.config).stdout
+            self.assertIn(f"not known of {INDEX}: {many.name}", text)
+            text = self.farm.run("wheelyard-registry", "contains", "crate-0000", "--config", self.farm.config).stdout
+            self.assertNotIn("not known", text)
         with self.subTest("another wheel's statements"):
             other = self.upload("1.1")
             shutil.copy(beside, other.with_name(other.name + ".prov"))
@@ -140,11 +193,11 @@ class StatementsTest(unittest.TestCase):
         self.assertIn("The key was revoked before the statement was signed", self.verify(first, status=1))
         self.verify(second)
 
-    def test_a_key_that_others_can_read_does_not_sign(self):
-        (self.keys / "provenance.key").chmod(0o644)
+    def test_a_key_that_others_can_replace_does_not_sign(self):
+        (self.keys / "provenance.key").chmod(0o660)
         done = self.farm.run("wheelyard-registry", "serve", "--check", "--config", self.farm.config)
         self.assertEqual(done.returncode, 1)
-        self.assertIn("Every user of this machine can read a private key", done.stderr)
+        self.assertIn("Others than its owner can read or replace a private key", done.stderr)
 
 
 if __name__ == "__main__":

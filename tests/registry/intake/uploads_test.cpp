@@ -169,6 +169,21 @@ TEST_CASE("with a key, what the agent said and what was proved is signed in the 
     CHECK(attest::split_statements(of_sly)->document == provenance_of(sly));
     CHECK(attest::split_statements(of_sly)->statements.size() == 2);
     CHECK(upload(six("1.19.0"), "").provenance_sha256.empty());
+    // What cannot be signed is refused with the reason.
+    const WheelWriter large = six("1.20.0");
+    wire::WheelProvenance made = wire::parse_wheel_provenance(provenance_of(large)).value();
+    made.source.origin = std::string(60'000, '<');
+    Form form = Form::of(large);
+    form.fields.emplace_back("wheelyard_provenance", wire::render_wheel_provenance(made));
+    const auto request = uploads.begin(registry.head());
+    REQUIRE(request);
+    REQUIRE((*request)->feed(form.body()));
+    const auto refused = (*request)->finish();
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().status == 400);
+    CHECK(refused.error().code == "upload.provenance");
+    CHECK(refused.error().detail.find("too large to be signed") != std::string::npos);
+    CHECK_FALSE(registry.cli.file("main", large.filename()).value().has_value());
 }
 
 TEST_CASE(
