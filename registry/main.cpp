@@ -181,9 +181,9 @@ base::Result<bool> show_status(const std::filesystem::path& tree, const std::str
 void add_serve_options(CLI::App& command, registry::ServeArguments& arguments) {
     registry::add_config_option(command, arguments.config);
     command.add_flag("--check", arguments.check,
-                     "check the configuration, the certificate and the store, and do not serve");
+                     "Check the configuration, the certificate and the store, and do not serve");
     command.add_option("--ready-file", arguments.ready_file,
-                       "file that receives the server's URL once it is ready");
+                       "File that receives the server's URL once it is ready");
 }
 
 base::Status serve(const registry::ServeArguments& arguments, const registry::OpenPublisher& open_publisher,
@@ -193,25 +193,25 @@ base::Status serve(const registry::ServeArguments& arguments, const registry::Op
 
 void add_init_options(CLI::App& command, std::filesystem::path& directory) {
     directory = ".";
-    command.add_option("directory", directory, "target folder (default: .)");
+    command.add_option("directory", directory, "Target folder (default: .)");
 }
 
 void add_check_options(CLI::App& command, registry::CheckArguments& arguments) {
-    command.add_option("paths", arguments.paths, "files, or folders whose *.whl and *.tar.gz are checked");
-    command.add_flag("--json", arguments.json, "one JSON document on standard output");
+    command.add_option("paths", arguments.paths, "Files, or folders whose *.whl and *.tar.gz are checked");
+    command.add_flag("--json", arguments.json, "One JSON document on standard output");
     command.add_flag("--facts", arguments.facts,
-                     "also print each file's facts; with --json also those of each ELF file");
-    command.add_flag("-q,--quiet", arguments.quiet, "report only files that are not accepted");
-    command.add_option("--threads", arguments.threads, "number of threads (default: one per core)");
+                     "Also print each file's facts; with --json also those of each ELF file");
+    command.add_flag("-q,--quiet", arguments.quiet, "Report only files that are not accepted");
+    command.add_option("--threads", arguments.threads, "Number of threads (default: one per core)");
     command.add_option("--policy", arguments.policy,
-                       "use this preset (linux, manylinux-strict, mirror) or policy file");
+                       "Use this preset (linux, manylinux-strict, mirror) or policy file");
     command.add_option(
         "--with", arguments.with,
-        "also judge whether each wheel's libraries can be loaded with this torch: its wheel, or "
+        "Also judge whether each wheel's libraries can be loaded with this torch: its wheel, or "
         "the folder `torch` of an environment");
     command.add_option("--explain", arguments.explain,
-                       "explain the rule CODE, or `all`, instead of checking");
-    command.add_flag("--markdown", arguments.markdown, "with --explain all: print docs/reference/rules.md");
+                       "Explain the rule CODE, or `all`, instead of checking");
+    command.add_flag("--markdown", arguments.markdown, "With --explain all: print docs/reference/rules.md");
 }
 
 base::Status list_tokens(const registry::TokenArguments& arguments, const base::Clock& clock) {
@@ -251,15 +251,15 @@ registry::Command change(lifecycle::Verb verb, std::string_view summary, std::st
 }
 
 constexpr registry::CommandGroup groups[] = {
-    {"token", "create, list and revoke tokens; effective at once on a running server",
+    {"token", "Create, list and revoke tokens; effective at once on a running server",
      "create -c registry.toml --name me --index main"},
-    {"index", "list, create, change and archive indexes; effective at once on a running server",
+    {"index", "List, create, change and archive indexes; effective at once on a running server",
      "create gpu title='Wheels with CUDA' -c registry.toml"},
-    {"attest", "keys, and signed statements about wheels that agents built",
+    {"attest", "Keys, and signed statements about wheels that agents built",
      "verify torch-2.4.0-cp312-cp312-linux_aarch64.whl --root root.json"},
-    {"notify", "who is told what needs a person", ""},
-    {"store", "where the wheels are kept", "migrate -c registry.toml --to registry-s3.toml"},
-    {"task", "wheels that agents are asked to build", ""},
+    {"notify", "Who is told what needs a person", ""},
+    {"store", "Where the wheels are kept", "migrate -c registry.toml --to registry-s3.toml"},
+    {"task", "Wheels that agents are asked to build", ""},
 };
 
 // Group, name, summary, example, options and what runs, and the end of the help; in the order of --help.
@@ -267,79 +267,79 @@ std::vector<registry::Command> commands() {
     using lifecycle::Verb;
     using registry::setup;
     return {
-        {"", "serve", "serve pages, files and uploads until SIGTERM or SIGINT",
+        {"", "serve", "Serve pages, files and uploads until SIGTERM or SIGINT",
          "--config registry.toml --ready-file /run/wheelyard/ready", setup(add_serve_options, serve)},
-        {"", "init", "write a commented configuration, registry.toml", "farm",
+        {"", "init", "Write a commented configuration, registry.toml", "farm",
          setup(add_init_options, registry::run_init)},
-        {"token", "create", "create a token and print it once",
+        {"token", "create", "Create a token and print it once",
          "-c registry.toml --name bede-agent --index bede-gh200 --expires 90d",
          setup(registry::add_token_create_options, registry::run_token_create)},
-        {"token", "list", "list tokens, never their secrets", "-c registry.toml",
+        {"token", "list", "List tokens, never their secrets", "-c registry.toml",
          setup(registry::add_token_list_options, list_tokens)},
-        {"token", "revoke", "refuse a token from the next request on", "-c registry.toml wy_5f0c9a31d2be",
+        {"token", "revoke", "Refuse a token from the next request on", "-c registry.toml wy_5f0c9a31d2be",
          setup(registry::add_token_revoke_options, revoke_token)},
-        {"notify", "test", "run the command of [notify] on a test notice, and show what it prints",
+        {"notify", "test", "Run the command of [notify] on a test notice, and show what it prints",
          "-c registry.toml", setup(registry::add_notify_options, registry::run_notify)},
-        {"", "check", "check wheels and source distributions offline with the rules of an upload",
+        {"", "check", "Check wheels and source distributions offline with the rules of an upload",
          "--facts dist/*.whl\n  wheelyard-registry check --policy manylinux-strict dist\n"
          "  wheelyard-registry check --with torch-2.6.0-cp311-cp311-linux_x86_64.whl torchvision-*.whl",
          setup(add_check_options, registry::run_check),
          "Exit status: 0 every file is accepted and fits, 1 some are refused, quarantined or not known to "
          "fit, 2 "
          "something cannot be read, or wrong usage.\n"},
-        {"", "dump", "print events, files, tokens and indexes as JSON lines", "-c registry.toml",
+        {"", "dump", "Print events, files, tokens and indexes as JSON lines", "-c registry.toml",
          setup(registry::add_config_option, registry::run_dump)},
-        {"", "apply", "show what the file changes in the indexes, and apply it to the running server",
+        {"", "apply", "Show what the file changes in the indexes, and apply it to the running server",
          "--check -c registry.toml", setup(registry::add_apply_options, registry::run_apply),
          "Run it on the server's machine, as its user or as root. Without a running server, the next start "
          "shows the change. What `index create`, `set` and `archive` changed since is part of the "
          "difference.\n"
          "Exit status: 0 success, 1 the file is refused or was not applied (see standard error), 2 wrong "
          "usage.\n"},
-        {"index", "list", "list the indexes that are in force", "-c registry.toml",
+        {"index", "list", "List the indexes that are in force", "-c registry.toml",
          setup(registry::add_index_list_options, registry::run_index_list), of_indexes},
-        {"index", "show", "print indexes as [[index]] tables for registry.toml", "main -c registry.toml",
+        {"index", "show", "Print indexes as [[index]] tables for registry.toml", "main -c registry.toml",
          setup(registry::add_index_show_options, registry::run_index_show), of_indexes},
-        {"index", "create", "create an index",
+        {"index", "create", "Create an index",
          "archer2 title='Wheels for ARCHER2' quota_mib=512000 -c registry.toml",
          setup(registry::add_index_create_options, registry::run_index_create), of_indexes},
-        {"index", "set", "change keys of an index",
+        {"index", "set", "Change keys of an index",
          "archer2 sdists=true 'owns=[\"torch\"]' policy.preset=mirror -c registry.toml",
          setup(registry::add_index_set_options, registry::run_index_set), of_indexes},
         {"index", "archive",
-         "keep an index and its files, and take no new ones; `index set NAME archived=false` ends that",
+         "Keep an index and its files, and take no new ones; `index set NAME archived=false` ends that",
          "archer2 -c registry.toml", setup(registry::add_index_archive_options, registry::run_index_archive),
          of_indexes},
-        change(Verb::yank, "hide a file from installers, except for exact pins (PEP 592)",
+        change(Verb::yank, "Hide a file from installers, except for exact pins (PEP 592)",
                "main six-1.16.0-py2.py3-none-any.whl --reason 'broken on ppc64le' -c registry.toml"),
-        change(Verb::unyank, "undo a yank", "main six-1.16.0-py2.py3-none-any.whl -c registry.toml"),
-        change(Verb::remove, "delete a file; its name is never used again",
+        change(Verb::unyank, "Undo a yank", "main six-1.16.0-py2.py3-none-any.whl -c registry.toml"),
+        change(Verb::remove, "Delete a file; its name is never used again",
                "main six-1.16.0-py2.py3-none-any.whl --reason 'built from the wrong tag' -c registry.toml"),
-        change(Verb::quarantine, "stop showing and serving a file, but keep it",
+        change(Verb::quarantine, "Stop showing and serving a file, but keep it",
                "main six-1.16.0-py2.py3-none-any.whl --reason 'under suspicion' -c registry.toml"),
-        change(Verb::release, "show and serve a quarantined file again, if its bytes are intact",
+        change(Verb::release, "Show and serve a quarantined file again, if its bytes are intact",
                "main six-1.16.0-py2.py3-none-any.whl --reason 'looked through it' -c registry.toml"),
-        change(Verb::pin, "protect a file from deletion, also by retention rules",
+        change(Verb::pin, "Protect a file from deletion, also by retention rules",
                "main torch-2.4.0-cp312-cp312-linux_aarch64.whl -c registry.toml"),
-        change(Verb::unpin, "end the protection of a pinned file",
+        change(Verb::unpin, "End the protection of a pinned file",
                "main torch-2.4.0-cp312-cp312-linux_aarch64.whl -c registry.toml"),
         change(Verb::promote,
-               "show files in another index, too, for example from staging; all of them at once, and no "
+               "Show files in another index, too, for example from staging; all of them at once, and no "
                "bytes are copied",
                "staging torch-2.4.0-cp312-cp312-linux_aarch64.whl "
                "torchvision-0.19.0-cp312-cp312-linux_aarch64.whl --to main -c registry.toml"),
         change(Verb::set_status,
-               "set a project's status (PEP 792): active, deprecated, archived (no uploads), quarantined (no "
+               "Set a project's status (PEP 792): active, deprecated, archived (no uploads), quarantined (no "
                "uploads and no files listed)",
                "main six archived --reason 'see seven' -c registry.toml"),
         change(Verb::retain,
-               "delete all but the newest versions of each series (2.4.0 and 2.4.1 are of series 2.4), never "
+               "Delete all but the newest versions of each series (2.4.0 and 2.4.1 are of series 2.4), never "
                "pinned files",
                "nightly --keep 3 --dry-run -c registry.toml"),
-        change(Verb::collect, "remove stored bytes that no file refers to any more",
+        change(Verb::collect, "Remove stored bytes that no file refers to any more",
                "--grace 7d --dry-run -c registry.toml"),
         {"", "import",
-         "import wheels from another index or a folder, with the rules of an upload; of a folder source "
+         "Import wheels from another index or a folder, with the rules of an upload; of a folder source "
          "distributions, too, where the index takes them",
          "bede-gh200 torch-2.6.0-cp312-cp312-manylinux_2_28_aarch64.whl -c registry.toml",
          setup(registry::add_import_options, registry::run_import),
@@ -348,94 +348,94 @@ std::vector<registry::Command> commands() {
          "Exit status: 0 all are there, 1 some failed (each is named; the others are there), 2 wrong "
          "usage.\n"},
         {"", "prefetch",
-         "fetch what requirements need from the upstreams, and keep it, for nodes without a way out",
+         "Fetch what requirements need from the upstreams, and keep it, for nodes without a way out",
          "base -r requirements.txt --python 3.12 --platform manylinux_2_28_aarch64 -c registry.toml",
          setup(registry::add_prefetch_options, registry::run_prefetch),
          "uv resolves the requirements, for each Python and platform, against the index of the running "
          "server. A pylock.toml needs no uv. With --wants the sites' reports name the Pythons, and without "
          "--platform the platforms of their nodes.\n"
          "Exit status: 0 the server has all files, 1 failure (see standard error), 2 wrong usage.\n"},
-        {"", "explain", "explain which index or upstream supplies a project, and why",
+        {"", "explain", "Explain which index or upstream supplies a project, and why",
          "main requests -c registry.toml", setup(registry::add_explain_options, registry::run_explain),
          "Asks no upstream: it shows what the server knows.\n"
          "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage.\n"},
-        {"", "release-project", "let other upstreams supply a project that this one supplied",
+        {"", "release-project", "Let other upstreams supply a project that this one supplied",
          "base.public requests --reason 'the project moved' -c registry.toml",
          setup(registry::add_release_project_options, registry::run_release_project),
          "Whoever supplied a project keeps it, also if it has it no more. After this the upstreams are asked "
          "in "
          "order again. Works beside a running server.\n"
          "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage.\n"},
-        {"", "files", "list the files of an index: size, state, uploader, why in quarantine",
+        {"", "files", "List the files of an index: size, state, uploader, why in quarantine",
          "main --quarantined -c registry.toml", setup(registry::add_files_options, registry::run_files),
          of_files},
-        {"", "storage", "show what an index keeps: size, quota, largest projects", "main -c registry.toml",
+        {"", "storage", "Show what an index keeps: size, quota, largest projects", "main -c registry.toml",
          setup(registry::add_storage_options, registry::run_storage), of_files},
-        {"", "provenance", "what made a wheel: source, script, tools, site and attempt",
+        {"", "provenance", "What made a wheel: source, script, tools, site and attempt",
          "main torch-2.4.0-cp312-cp312-linux_aarch64.whl -c registry.toml",
          setup(registry::add_provenance_options, registry::run_provenance),
          "It is the statement of the agent that uploaded the wheel; the registry has not verified it, but "
          "signs\n"
          "which token said it (`attest verify`).\n"
          "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage.\n"},
-        {"", "contains", "which wheels contain a component, as their SBOMs state",
+        {"", "contains", "Which wheels contain a component, as their SBOMs state",
          "zlib 1.2.11 -c registry.toml", setup(registry::add_contains_options, registry::run_contains),
          "An SBOM is the statement of whoever made the wheel (PEP 770); a wheel without one is not found. Of "
          "a\n"
          "wheel with very many components the first are kept: `not known` unless one of these is meant.\n"
          "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage.\n"},
-        {"attest", "init", "make the root key, the key that signs statements, and the first root document",
+        {"attest", "init", "Make the root key, the key that signs statements, and the first root document",
          "keys --root-key /media/usb/root.key",
          setup(registry::add_attest_init_options, registry::run_attest_init)},
-        {"attest", "rotate", "write the next root document: a new key for statements, a later expiry",
+        {"attest", "rotate", "Write the next root document: a new key for statements, a later expiry",
          "keys/root.json --root-key /media/usb/root.key --new-key keys/provenance-2.key",
          setup(registry::add_attest_rotate_options, registry::run_attest_rotate)},
-        {"attest", "revoke", "write the next root document: a key counts no more, from a time on",
+        {"attest", "revoke", "Write the next root document: a key counts no more, from a time on",
          "keys/root.json --root-key /media/usb/root.key --key-id 9f86d081… --from always",
          setup(registry::add_attest_revoke_options, registry::run_attest_revoke)},
         {"attest", "verify",
-         "verify what a registry signed about a wheel: who said what, and what was proved",
+         "Verify what a registry signed about a wheel: who said what, and what was proved",
          "torch-2.4.0-cp312-cp312-linux_aarch64.whl --root root.json --index https://wheels.example.org/main "
          "--uploaded-to main",
          setup(registry::add_attest_verify_options, registry::run_attest_verify),
          "A warning (a wheel from quarantine, no --uploaded-to, an expired root) leaves the status 0.\n"
          "Exit status: 0 everything is right, 1 something is not (see standard error), 2 wrong usage.\n"},
-        {"", "audit", "who changed what, when and why", "-c registry.toml --project six",
+        {"", "audit", "Who changed what, when and why", "-c registry.toml --project six",
          setup(registry::add_audit_options, registry::run_audit), repeatable},
         {"", "verify",
-         "read every stored blob from the disk, compare store and catalog, isolate damaged blobs; a stopped "
+         "Read every stored blob from the disk, compare store and catalog, isolate damaged blobs; a stopped "
          "run continues where it was",
          "-c registry.toml --rate-mib 50", setup(registry::add_verify_options, registry::run_verify),
          of_maintenance},
         {"", "backup",
-         "save catalog and blobs, also while a server runs; in an earlier backup's folder only new blobs are "
+         "Save catalog and blobs, also while a server runs; in an earlier backup's folder only new blobs are "
          "copied. The configuration file and the task queue are not included",
          "-c registry.toml /backup/wheelyard", setup(registry::add_backup_options, registry::run_backup),
          of_maintenance},
-        {"", "restore", "make a data folder of a backup", "/backup/wheelyard /srv/wheelyard/data",
+        {"", "restore", "Make a data folder of a backup", "/backup/wheelyard /srv/wheelyard/data",
          setup(registry::add_restore_options, registry::run_restore), of_maintenance},
         {"store", "migrate",
-         "copy all wheels to another store, such as a bucket, also while a server runs; run it again after "
+         "Copy all wheels to another store, such as a bucket, also while a server runs; run it again after "
          "the server has stopped, then change the configuration",
          "-c registry.toml --to registry-s3.toml",
          setup(registry::add_migrate_options, registry::run_migrate), of_maintenance},
-        {"task", "add", "request wheels; returns the existing task if there is one",
+        {"task", "add", "Request wheels; returns the existing task if there is one",
          "bede-gh200 torch 2.4.0 --python 3.11 --python 3.12 -c registry.toml",
          setup(registry::add_task_add_options, registry::run_task_add), of_tasks},
-        {"task", "list", "list tasks in the order of their requests",
+        {"task", "list", "List tasks in the order of their requests",
          "bede-gh200 --state queued -c registry.toml",
          setup(registry::add_task_list_options, registry::run_task_list), of_tasks},
-        {"task", "show", "show a task", "t5f0c9a31d2be --json -c registry.toml",
+        {"task", "show", "Show a task", "t5f0c9a31d2be --json -c registry.toml",
          setup(registry::add_task_show_options, registry::run_task_show), of_tasks},
-        {"task", "log", "print the log of the latest attempt", "t5f0c9a31d2be -c registry.toml",
+        {"task", "log", "Print the log of the latest attempt", "t5f0c9a31d2be -c registry.toml",
          setup(registry::add_task_log_options, registry::run_task_log), of_tasks},
-        {"task", "approve", "let a site build an uploaded source distribution",
+        {"task", "approve", "Let a site build an uploaded source distribution",
          "t5f0c9a31d2be -c registry.toml",
          setup(registry::add_task_approve_options, registry::run_task_approve), of_tasks},
-        {"task", "reject", "reject a task that awaits an approval",
+        {"task", "reject", "Reject a task that awaits an approval",
          "t5f0c9a31d2be --reason 'not ours' -c registry.toml",
          setup(registry::add_task_end_options, registry::run_task_reject), of_tasks},
-        {"task", "cancel", "cancel a task; its agent notices at its next tick",
+        {"task", "cancel", "Cancel a task; its agent notices at its next tick",
          "t5f0c9a31d2be --reason 'wrong version' -c registry.toml",
          setup(registry::add_task_end_options, registry::run_task_cancel), of_tasks},
     };

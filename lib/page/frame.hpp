@@ -1,4 +1,4 @@
-// The frame of a page for people: head, navigation, footer. Pages have no inline script or style and load nothing from
+// The frame of a page of the web UI: head, navigation, footer. Pages have no inline script or style and load nothing from
 // other hosts, so the policy below fits them all; it is also in their head, for servers that send no such field.
 #pragma once
 
@@ -13,7 +13,7 @@ namespace wheelyard::page {
 
 class Values;
 
-// Content-Security-Policy of every page for people. frame-ancestors works only as a header field.
+// Content-Security-Policy of every page of the web UI. frame-ancestors works only as a header field.
 inline constexpr std::string_view content_policy =
     "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; base-uri "
     "'none'; "

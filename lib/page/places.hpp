@@ -1,4 +1,4 @@
-// The folders with pages for people below an index. The publisher writes and removes them, the server knows their
+// The folders of the web UI below an index. The publisher writes and removes them, the server knows their
 // addresses by this table, and a test compares it with what else has to name them (nginx, the test of private indexes).
 #pragma once
 
@@ -38,7 +38,7 @@ inline constexpr std::string_view shard_end = ".json";
     return name.starts_with(shard_begin) && name.ends_with(shard_end) && name.find('=') != name.npos;
 }
 
-// nullptr: there is no page for people.
+// nullptr: the web UI has no such page.
 [[nodiscard]] constexpr const Place* find_place(std::string_view folder) {
     const auto* found =
         std::find_if(places.begin(), places.end(), [&](const Place& one) { return one.folder == folder; });

@@ -75,7 +75,7 @@ inline constexpr RefusalRow rows[] = {
     {any, 505, "request.version", "neither HTTP/1.0 nor HTTP/1.1"},
 
     {page, 404, "file.not_found", "the index has no such project or file"},
-    {page, 404, "index.no_pages", "the index has no pages for people (`pages = false`)"},
+    {page, 404, "index.no_pages", "the index has no web UI (`pages = false`)"},
     {page, 406, "page.format", "pages have no such `?format=`"},
     {page, 406, "page.not_acceptable", "pages are HTML or `application/vnd.pypi.simple.v1+json`"},
     {page, 416, "file.range", "the range begins after the end of the file"},

@@ -66,8 +66,8 @@ base::Status read_list(const io::Json& json, std::string_view name, std::vector<
                            std::all_of(items->begin(), items->end(),
                                        [](const io::Json& item) { return item.as_string() != nullptr; });
     if (!all_texts)
-        return wire::fail("token.body", "A scope must be a list of texts that is not empty",
-                          std::string(name), "leave it out for its default");
+        return wire::fail("token.body", "A scope must be a non-empty array of strings", std::string(name),
+                          "leave it out for its default");
     for (const io::Json& item : *items)
         into.push_back(*item.as_string());
     return {};

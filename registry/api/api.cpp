@@ -394,7 +394,7 @@ wire::Answered<http::ApiReply> Api::list_index_files(const http::ApiRequest& req
     const FileQuery query{*index, catalog::parse_file_state(state),
                           query_value(request.query, "after").value_or("")};
     if (!state.empty() && !query.state)
-        return refuse("files.state", "There is no such state of a file", state,
+        return refuse("files.state", "Unknown file state", state,
                       "use state=quarantined or state=active, or leave it out");
     return read_index(request, [&](const catalog::Catalog& catalog) { return list_files(catalog, query); });
 }

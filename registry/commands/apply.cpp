@@ -11,8 +11,8 @@ namespace wheelyard::registry {
 
 void add_apply_options(CLI::App& command, ApplyArguments& arguments) {
     add_config_option(command, arguments.config);
-    command.add_flag("--check,--dry-run", arguments.check, "only show the changes");
-    command.add_flag("--json", arguments.json, "one JSON document on standard output");
+    command.add_flag("--check,--dry-run", arguments.check, "Only show the changes");
+    command.add_flag("--json", arguments.json, "One JSON document on standard output");
 }
 
 base::Status run_apply(const ApplyArguments& arguments, const base::Clock& clock) {

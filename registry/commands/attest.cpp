@@ -161,9 +161,9 @@ base::Status write_next(const AttestRootArguments& arguments, const Roots& roots
 }
 
 void add_root_options(CLI::App& command, AttestRootArguments& arguments) {
-    command.add_option("root", arguments.root, "the root document, which is replaced")->required();
-    command.add_option("--root-key", arguments.root_key, "a root key that it names")->required();
-    command.add_option("--lifetime", arguments.lifetime, "of the new root document: 104w, 365d")
+    command.add_option("root", arguments.root, "The root document, which is replaced")->required();
+    command.add_option("--root-key", arguments.root_key, "A root key that it names")->required();
+    command.add_option("--lifetime", arguments.lifetime, "Of the new root document: 104w, 365d")
         ->capture_default_str();
 }
 
@@ -179,12 +179,12 @@ base::Result<base::UnixMicros> parse_from(const std::string& text) {
 }  // namespace
 
 void add_attest_init_options(CLI::App& command, AttestInitArguments& arguments) {
-    command.add_option("folder", arguments.folder, "where the files are written; created if it is missing")
+    command.add_option("folder", arguments.folder, "Where the files are written; created if it is missing")
         ->required();
     command.add_option("--root-key", arguments.root_keys,
-                       "write the root key to this new file, on a medium that stays offline; repeatable for "
+                       "Write the root key to this new file, on a medium that stays offline; repeatable for "
                        "a spare one (default: root.key in the folder)");
-    command.add_option("--lifetime", arguments.lifetime, "of the root document: 104w, 365d")
+    command.add_option("--lifetime", arguments.lifetime, "Of the root document: 104w, 365d")
         ->capture_default_str();
 }
 
@@ -221,7 +221,7 @@ base::Status run_attest_init(const AttestInitArguments& arguments, const base::C
 
 void add_attest_rotate_options(CLI::App& command, AttestRotateArguments& arguments) {
     add_root_options(command, arguments.root);
-    command.add_option("--new-key", arguments.new_key, "make a new key for statements, in this new file");
+    command.add_option("--new-key", arguments.new_key, "Make a new key for statements, in this new file");
 }
 
 base::Status run_attest_rotate(const AttestRotateArguments& arguments, const base::Clock& clock) {
@@ -239,7 +239,7 @@ void add_attest_revoke_options(CLI::App& command, AttestRevokeArguments& argumen
     command.add_option("--key-id", arguments.key_id, "ID of the key that counts no more")->required();
     command
         .add_option("--from", arguments.from,
-                    "what says that it was signed at this time or later is refused: 2026-11-26T12:00:00Z; "
+                    "What says that it was signed at this time or later is refused: 2026-11-26T12:00:00Z; "
                     "`always` for a stolen key, since a thief writes any time")
         ->required();
 }
@@ -258,11 +258,11 @@ base::Status run_attest_revoke(const AttestRevokeArguments& arguments, const bas
 }
 
 void add_attest_verify_options(CLI::App& command, AttestVerifyArguments& arguments) {
-    command.add_option("wheel", arguments.wheel, "the wheel, under its published name")->required();
-    command.add_option("--root", arguments.root, "the registry's root document, which you trust");
+    command.add_option("wheel", arguments.wheel, "The wheel, under its published name")->required();
+    command.add_option("--root", arguments.root, "The registry's root document, which you trust");
     command.add_option("--key", arguments.key,
-                       "the registry's public key (PEM) instead: no revocation is known");
-    command.add_option("--provenance", arguments.provenance, "its provenance (default: WHEEL.prov)");
+                       "The registry's public key (PEM) instead: no revocation is known");
+    command.add_option("--provenance", arguments.provenance, "Its provenance (default: WHEEL.prov)");
     command.add_option(
         "--index", arguments.index,
         "URL of the index, from which the provenance is fetched if it is not beside the wheel");
@@ -272,8 +272,8 @@ void add_attest_verify_options(CLI::App& command, AttestVerifyArguments& argumen
             "name of an index where it may have been uploaded; repeatable. A promoted wheel keeps the "
             "name of its first index")
         ->allow_extra_args(false);
-    command.add_flag("--offline", arguments.offline, "send no request");
-    command.add_flag("--json", arguments.json, "one JSON document, with both statements");
+    command.add_flag("--offline", arguments.offline, "Send no request");
+    command.add_flag("--json", arguments.json, "One JSON document, with both statements");
 }
 
 base::Status run_attest_verify(const AttestVerifyArguments& arguments, const base::Clock& clock) {

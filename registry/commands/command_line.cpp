@@ -20,7 +20,7 @@ void add_target(CLI::App& command, std::filesystem::path& config, std::string& u
     auto* here = command.add_option("-c,--config", config, config_help)->check(CLI::ExistingFile);
     auto* there =
         command.add_option("--url", url, "URL of a remote registry (instead of --config)")->excludes(here);
-    command.add_option("--token-file", token_file, "with --url: file that contains the token")->needs(there);
+    command.add_option("--token-file", token_file, "With --url: file that contains the token")->needs(there);
     command.callback([&command, there, &config, &token_file] {
         if (there->empty() && config.empty()) config = find_config_file(base::current_environment());
         if (there->empty() && config.empty())

@@ -89,13 +89,13 @@ bool is_component_version(std::string_view version, std::string_view wanted) {
 }
 
 void add_contains_options(CLI::App& command, ContainsArguments& arguments) {
-    command.add_option("name", arguments.name, "the component, in any case; * and ? stand for others")
+    command.add_option("name", arguments.name, "The component, in any case; * and ? stand for others")
         ->required();
     command.add_option("version", arguments.version,
-                       "its version; a distribution's epoch and revision do not count (default: every one)");
-    command.add_option("--index", arguments.index, "of this index alone (default: of all)");
-    command.add_option("-c,--config", arguments.config, "path of registry.toml")->required();
-    command.add_flag("--json", arguments.json, "one JSON document on standard output");
+                       "Its version; a distribution's epoch and revision do not count (default: every one)");
+    command.add_option("--index", arguments.index, "Of this index alone (default: of all)");
+    command.add_option("-c,--config", arguments.config, "Path of registry.toml")->required();
+    command.add_flag("--json", arguments.json, "One JSON document on standard output");
 }
 
 base::Status run_contains(const ContainsArguments& arguments) {

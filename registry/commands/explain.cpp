@@ -39,9 +39,9 @@ base::Result<io::Json> explain_there(const ExplainArguments& arguments) {
 }  // namespace
 
 void add_explain_options(CLI::App& command, ExplainArguments& arguments) {
-    command.add_option("index", arguments.index, "the index that a client uses")->required();
-    command.add_option("project", arguments.project, "the project")->required();
-    command.add_flag("--json", arguments.json, "one JSON document on standard output");
+    command.add_option("index", arguments.index, "The index that a client uses")->required();
+    command.add_option("project", arguments.project, "The project")->required();
+    command.add_flag("--json", arguments.json, "One JSON document on standard output");
     add_target(command, arguments.config, arguments.url, arguments.token_file);
 }
 

@@ -139,7 +139,7 @@ std::string render_storage(const io::Json& storage, base::UnixMicros now, std::s
 }
 
 void add_options(CLI::App& command, FilesArguments& arguments, const std::string& json) {
-    command.add_option("index", arguments.index, "the index")->required();
+    command.add_option("index", arguments.index, "The index")->required();
     command.add_flag("--json", arguments.json, json);
     add_target(command, arguments.config, arguments.url, arguments.token_file);
 }
@@ -148,7 +148,7 @@ void add_options(CLI::App& command, FilesArguments& arguments, const std::string
 
 void add_files_options(CLI::App& command, FilesArguments& arguments) {
     add_options(command, arguments, "one JSON document a line, of up to 1,000 files each");
-    command.add_flag("--quarantined", arguments.is_quarantined, "only files in quarantine");
+    command.add_flag("--quarantined", arguments.is_quarantined, "Only files in quarantine");
 }
 
 void add_storage_options(CLI::App& command, FilesArguments& arguments) {

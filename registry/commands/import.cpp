@@ -239,22 +239,22 @@ base::Result<io::Json> as_json(const Imported& imported) {
 }  // namespace
 
 void add_import_options(CLI::App& command, ImportArguments& arguments) {
-    command.add_option("index", arguments.index, "the target index")->required();
+    command.add_option("index", arguments.index, "The target index")->required();
     command
         .add_option("wheels", arguments.wheels,
-                    "paths of files, or of folders whose *.whl, and *.tar.gz where the index takes them, "
+                    "Paths of files, or of folders whose *.whl, and *.tar.gz where the index takes them, "
                     "are imported; or "
                     "file names of the other "
                     "index, where FILE.whl#sha256=… gives the expected hash")
         ->required();
     command.add_option("--from", arguments.from,
-                       "the other index's simple pages (https://…, or file:///… where they lie in a "
+                       "The other index's simple pages (https://…, or file:///… where they lie in a "
                        "folder), or a folder of wheels "
                        "(default: the index that pip is configured with)");
     add_config_option(command, arguments.config);
-    command.add_flag("--facts", arguments.facts, "also print each wheel's facts");
-    command.add_flag("-q,--quiet", arguments.quiet, "no progress on standard error");
-    command.add_flag("--json", arguments.json, "one JSON document on standard output, facts included");
+    command.add_flag("--facts", arguments.facts, "Also print each wheel's facts");
+    command.add_flag("-q,--quiet", arguments.quiet, "No progress on standard error");
+    command.add_flag("--json", arguments.json, "One JSON document on standard output, facts included");
 }
 
 // `serve` may run with another configuration, and removes a private index from the tree for everyone only when it starts.

@@ -132,18 +132,18 @@ base::Status change(const IndexArguments& arguments, IndexEdit::Kind kind, Json 
 
 void add_index_list_options(CLI::App& command, IndexArguments& arguments) {
     add_target(command, arguments.config, arguments.url, arguments.token_file);
-    command.add_flag("--json", arguments.json, "one JSON document on standard output");
+    command.add_flag("--json", arguments.json, "One JSON document on standard output");
 }
 
 void add_index_show_options(CLI::App& command, IndexArguments& arguments) {
     add_index_list_options(command, arguments);
-    command.add_option("index", arguments.index, "the index (default: all)");
+    command.add_option("index", arguments.index, "The index (default: all)");
 }
 
 void add_index_archive_options(CLI::App& command, IndexArguments& arguments) {
     add_index_list_options(command, arguments);
-    command.add_option("index", arguments.index, "the index")->required();
-    command.add_flag("--dry-run", arguments.dry_run, "only show the changes");
+    command.add_option("index", arguments.index, "The index")->required();
+    command.add_flag("--dry-run", arguments.dry_run, "Only show the changes");
 }
 
 void add_index_create_options(CLI::App& command, IndexArguments& arguments) {
@@ -151,16 +151,16 @@ void add_index_create_options(CLI::App& command, IndexArguments& arguments) {
     command.add_option(
         "keys", arguments.keys,
         "KEY=VALUE, the keys of [[index]] in registry.toml; the value as in TOML, or plain text");
-    command.add_option("--from", arguments.from, "a TOML file with such keys, for tables: policy, upstream")
+    command.add_option("--from", arguments.from, "A TOML file with such keys, for tables: policy, upstream")
         ->check(CLI::ExistingFile);
 }
 
 void add_index_set_options(CLI::App& command, IndexArguments& arguments) {
     add_index_create_options(command, arguments);
-    command.add_option("--unset", arguments.unset, "a key that gets its default; repeatable")
+    command.add_option("--unset", arguments.unset, "A key that gets its default; repeatable")
         ->allow_extra_args(false);
     command.add_option("--revision", arguments.revision,
-                       "change it only if this is still its revision, as `index show --json` has it");
+                       "Change it only if this is still its revision, as `index show --json` has it");
 }
 
 base::Status run_index_list(const IndexArguments& arguments) {

@@ -134,56 +134,56 @@ void add_lifecycle_options(CLI::App& command, lifecycle::Verb verb, LifecycleArg
     const lifecycle::VerbRow& row = lifecycle::row_of(verb);
     Action& action = arguments.action;
     action.verb = verb;
-    if (row.subject != Subject::registry) command.add_option("index", action.index, "the index")->required();
+    if (row.subject != Subject::registry) command.add_option("index", action.index, "The index")->required();
     if (row.subject == Subject::file)
-        command.add_option("filename", action.filename, "the file's name, as on the project's page")
+        command.add_option("filename", action.filename, "The file's name, as on the project's page")
             ->required();
     if (verb == Verb::promote)
         command.add_option("with", action.with,
-                           "more files of the set; users who see the first file see these, too");
+                           "More files of the set; users who see the first file see these, too");
     if (row.subject == Subject::project)
-        command.add_option("project", action.project, "the project's name")->required();
+        command.add_option("project", action.project, "The project's name")->required();
     if (verb == Verb::set_status)
         command.add_option("status", arguments.status, "active, deprecated, archived or quarantined")
             ->required()
             ->check(CLI::IsMember({"active", "deprecated", "archived", "quarantined"}));
-    if (verb == Verb::promote) command.add_option("--to", action.to_index, "the target index")->required();
+    if (verb == Verb::promote) command.add_option("--to", action.to_index, "The target index")->required();
     if (verb == Verb::promote)
         command.add_flag("--from-upstream", action.from_upstream,
-                         "also a file that came from an upstream, to an index that owns its name");
+                         "Also a file that came from an upstream, to an index that owns its name");
     if (verb == Verb::retain) {
-        command.add_option("--keep", action.keep, "number of versions to keep of each series")->required();
-        command.add_option("--project", action.project, "only this project (default: all)");
+        command.add_option("--keep", action.keep, "Number of versions to keep of each series")->required();
+        command.add_option("--project", action.project, "Only this project (default: all)");
     }
     if (verb == Verb::collect)
         command.add_option("--grace", arguments.grace,
-                           "only blobs unused for at least this long (default: 7d)");
+                           "Only blobs unused for at least this long (default: 7d)");
     if (verb == Verb::retain || verb == Verb::collect)
         command.add_flag("--dry-run", action.dry_run,
-                         "print what would be removed without changing anything");
+                         "Print what would be removed without changing anything");
     auto* reason =
-        command.add_option("--reason", action.reason, "the reason in one line; recorded in the log");
+        command.add_option("--reason", action.reason, "The reason in one line; recorded in the log");
     if (row.needs_reason) reason->required();
-    command.add_flag("--json", arguments.json, "one JSON document on standard output");
+    command.add_flag("--json", arguments.json, "One JSON document on standard output");
     add_target(command, arguments.config, arguments.url, arguments.token_file);
 }
 
 void add_audit_options(CLI::App& command, AuditArguments& arguments) {
     add_config_option(command, arguments.config);
-    command.add_option("--who", arguments.filter.who, "only changes by those with this part in their name");
+    command.add_option("--who", arguments.filter.who, "Only changes by those with this part in their name");
     command.add_option("--action", arguments.filter.kind,
-                       "only changes with this part in their kind, such as yank");
+                       "Only changes with this part in their kind, such as yank");
     command.add_option("--what", arguments.filter.what,
-                       "only changes of projects or files with this part in their name");
-    command.add_option("--index", arguments.filter.index, "only this index");
-    command.add_option("--project", arguments.filter.project, "only this project");
-    command.add_option("--filename", arguments.filter.filename, "only this file");
-    command.add_option("--from", arguments.from, "only from this day or time on (UTC): 2026-11-20");
-    command.add_option("--until", arguments.until, "only until this day, which is in it, or time");
-    command.add_option("--after", arguments.after, "only after this serial");
+                       "Only changes of projects or files with this part in their name");
+    command.add_option("--index", arguments.filter.index, "Only this index");
+    command.add_option("--project", arguments.filter.project, "Only this project");
+    command.add_option("--filename", arguments.filter.filename, "Only this file");
+    command.add_option("--from", arguments.from, "Only from this day or time on (UTC): 2026-11-20");
+    command.add_option("--until", arguments.until, "Only until this day, which is in it, or time");
+    command.add_option("--after", arguments.after, "Only after this serial");
     command.add_flag("--json", arguments.json, "JSON lines");
     command.add_flag("--raw", arguments.raw,
-                     "print control characters also on a terminal (default: only to a file or a pipe)");
+                     "Print control characters also on a terminal (default: only to a file or a pipe)");
 }
 
 base::Status run_lifecycle(const LifecycleArguments& arguments, const OpenPublisher& open_publisher,

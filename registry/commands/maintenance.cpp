@@ -25,7 +25,7 @@ using io::Json;
 
 constexpr std::int64_t progress_interval_us = 2'000'000;
 void add_quiet(CLI::App& command, MaintenanceArguments& arguments) {
-    command.add_flag("-q,--quiet", arguments.quiet, "no progress on standard error");
+    command.add_flag("-q,--quiet", arguments.quiet, "No progress on standard error");
 }
 
 Json report_json(const lifecycle::VerifyReport& report) {
@@ -95,41 +95,41 @@ void print_left_out(const std::vector<std::string>& left_out) {
 
 void add_verify_options(CLI::App& command, MaintenanceArguments& arguments) {
     add_config_option(command, arguments.config);
-    command.add_option("--rate-mib", arguments.rate_mib, "maximum read rate in MiB/s (default: unlimited)")
+    command.add_option("--rate-mib", arguments.rate_mib, "Maximum read rate in MiB/s (default: unlimited)")
         ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}));
     command.add_flag("--restart", arguments.restart,
-                     "start from the beginning instead of continuing an earlier run");
+                     "Start from the beginning instead of continuing an earlier run");
     add_quiet(command, arguments);
-    command.add_flag("--json", arguments.json, "one JSON document on standard output");
+    command.add_flag("--json", arguments.json, "One JSON document on standard output");
 }
 
 void add_backup_options(CLI::App& command, MaintenanceArguments& arguments) {
     add_config_option(command, arguments.config);
-    command.add_option("folder", arguments.folder, "target folder")->required();
+    command.add_option("folder", arguments.folder, "Target folder")->required();
     command.add_flag(
         "--link", arguments.link,
-        "hard links instead of copies: needs no space, but does not protect against a disk failure");
+        "Hard links instead of copies: needs no space, but does not protect against a disk failure");
     add_quiet(command, arguments);
-    command.add_flag("--json", arguments.json, "one JSON document on standard output");
+    command.add_flag("--json", arguments.json, "One JSON document on standard output");
 }
 
 void add_restore_options(CLI::App& command, MaintenanceArguments& arguments) {
-    command.add_option("folder", arguments.folder, "the backup")->required()->check(CLI::ExistingDirectory);
+    command.add_option("folder", arguments.folder, "The backup")->required()->check(CLI::ExistingDirectory);
     command
         .add_option("store", arguments.store.folder,
-                    "the data folder to create: [store] directory of a configuration")
+                    "The data folder to create: [store] directory of a configuration")
         ->required();
     command
         .add_option("--database", arguments.store.url,
-                    "restore the catalog into this empty PostgreSQL database: [stores] database of the "
+                    "Restore the catalog into this empty PostgreSQL database: [stores] database of the "
                     "configuration")
         ->check(CLI::Validator([](std::string& url) { return database::fault_of_url(url); }, ""));
     command
         .add_option("--database-password-file", arguments.store.password_file,
-                    "a file whose first line is the database's password")
+                    "A file whose first line is the database's password")
         ->check(CLI::ExistingFile);
     add_quiet(command, arguments);
-    command.add_flag("--json", arguments.json, "one JSON document on standard output");
+    command.add_flag("--json", arguments.json, "One JSON document on standard output");
 }
 
 namespace {

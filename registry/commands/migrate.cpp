@@ -52,11 +52,11 @@ void add_migrate_options(CLI::App& command, MigrateArguments& arguments) {
     command
         .add_option(
             "--to", arguments.to,
-            "a configuration whose [stores] names the other store; without `blobs` it is the data folder")
+            "A configuration whose [stores] names the other store; without `blobs` it is the data folder")
         ->required()
         ->check(CLI::ExistingFile);
-    command.add_flag("-q,--quiet", arguments.quiet, "no progress on standard error");
-    command.add_flag("--json", arguments.json, "one JSON document on standard output");
+    command.add_flag("-q,--quiet", arguments.quiet, "No progress on standard error");
+    command.add_flag("--json", arguments.json, "One JSON document on standard output");
 }
 
 base::Status run_migrate(const MigrateArguments& arguments, const base::Clock& clock) {

@@ -286,24 +286,24 @@ std::string render_done(const Kept& kept, const std::vector<base::Error>& failur
 }  // namespace
 
 void add_prefetch_options(CLI::App& command, PrefetchArguments& arguments) {
-    command.add_option("index", arguments.index, "the index that the nodes install from")->required();
+    command.add_option("index", arguments.index, "The index that the nodes install from")->required();
     command.add_option("-r,--requirement", arguments.requirements,
                        "requirements.txt, pyproject.toml, or pylock.toml; repeatable");
-    command.add_option("--python", arguments.pythons, "a Python of the nodes: 3.12; repeatable");
+    command.add_option("--python", arguments.pythons, "A Python of the nodes: 3.12; repeatable");
     command.add_option(
         "--platform", arguments.platforms,
-        "a platform of the nodes: manylinux_2_28_aarch64 is glibc 2.28 on aarch64; repeatable");
+        "A platform of the nodes: manylinux_2_28_aarch64 is glibc 2.28 on aarch64; repeatable");
     command.add_flag("--wants", arguments.wants,
-                     "what the sites of the index want, as their agents report it, and what that needs");
+                     "What the sites of the index want, as their agents report it, and what that needs");
     command.add_option("--name", arguments.name,
-                       "name of the record of what is kept; the next run with it replaces the record "
+                       "Name of the record of what is kept; the next run with it replaces the record "
                        "(default: default)");
     command.add_option("--url", arguments.url,
                        "URL of the running server (default: the first address of the configuration)");
     command.add_flag("--forget", arguments.forget,
-                     "remove the record of this name instead: its files are "
+                     "Remove the record of this name instead: its files are "
                      "kept no longer than others");
-    command.add_flag("--json", arguments.json, "one JSON document on standard output");
+    command.add_flag("--json", arguments.json, "One JSON document on standard output");
     add_config_option(command, arguments.config);
 }
 

@@ -63,10 +63,10 @@ void print_provenance(const wire::WheelProvenance& provenance) {
 }  // namespace
 
 void add_provenance_options(CLI::App& command, ProvenanceArguments& arguments) {
-    command.add_option("index", arguments.index, "the index")->required();
-    command.add_option("filename", arguments.filename, "the file's name, as on the project's page")
+    command.add_option("index", arguments.index, "The index")->required();
+    command.add_option("filename", arguments.filename, "The file's name, as on the project's page")
         ->required();
-    command.add_flag("--json", arguments.json, "the document as it is stored");
+    command.add_flag("--json", arguments.json, "The document as it is stored");
     add_target(command, arguments.config, arguments.url, arguments.token_file);
 }
 

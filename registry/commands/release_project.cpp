@@ -35,11 +35,11 @@ std::vector<std::string> caches_of(const RegistryConfig& config) {
 }  // namespace
 
 void add_release_project_options(CLI::App& command, ReleaseProjectArguments& arguments) {
-    command.add_option("upstream", arguments.upstream, "the upstream, as INDEX.NAME")->required();
-    command.add_option("project", arguments.project, "the project")->required();
-    command.add_option("--reason", arguments.reason, "the reason in one line; `explain` shows it")
+    command.add_option("upstream", arguments.upstream, "The upstream, as INDEX.NAME")->required();
+    command.add_option("project", arguments.project, "The project")->required();
+    command.add_option("--reason", arguments.reason, "The reason in one line; `explain` shows it")
         ->required();
-    command.add_flag("--json", arguments.json, "one JSON document on standard output");
+    command.add_flag("--json", arguments.json, "One JSON document on standard output");
     add_config_option(command, arguments.config);
 }
 

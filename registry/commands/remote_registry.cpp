@@ -24,7 +24,7 @@ base::Result<std::string> body_of(io::HttpAnswer answer) {
     if (answer.status == 200) return std::move(answer.body);
     const auto problem = wire::parse_problem(answer.body);
     if (!problem || problem->code.empty())
-        return base::fail("lifecycle.refused", "The server refused it without saying why",
+        return base::fail("lifecycle.refused", "The server refused it without a reason",
                           std::to_string(answer.status) + " " + answer.reason,
                           "check that the URL is a registry's");
     return base::fail(problem->code, problem->detail, problem->value, problem->advice);

@@ -246,7 +246,7 @@ base::Status print_log(TaskDesk& desk, const TaskArguments& arguments) {
 // Of `show`, `log` and the changes.
 void add_task_options(CLI::App& command, TaskArguments& arguments) {
     add_target(command, arguments.config, arguments.url, arguments.token_file);
-    command.add_option("id", arguments.id, "its id, as `task list` shows it")->required();
+    command.add_option("id", arguments.id, "Its id, as `task list` shows it")->required();
 }
 
 base::Status print_changed(const base::Result<Task>& task, const TaskArguments& arguments) {
@@ -260,28 +260,28 @@ base::Status print_changed(const base::Result<Task>& task, const TaskArguments& 
 void add_task_add_options(CLI::App& command, TaskArguments& arguments) {
     wire::TaskWish& wish = arguments.wish;
     add_target(command, arguments.config, arguments.url, arguments.token_file);
-    command.add_option("index", wish.index, "the index whose site should build it")->required();
-    command.add_option("package", wish.package, "the project (agents need a recipe for it)")->required();
-    command.add_option("version", wish.version, "one exact version")->required();
+    command.add_option("index", wish.index, "The index whose site should build it")->required();
+    command.add_option("package", wish.package, "The project (agents need a recipe for it)")->required();
+    command.add_option("version", wish.version, "One exact version")->required();
     command.add_option("--python", arguments.pythons, "Python version, such as 3.11; repeatable")
         ->required()
         ->allow_extra_args(false);
     command
         .add_option("--accelerator", arguments.accelerators,
-                    "an accelerator of the site (default: none); repeatable")
+                    "An accelerator of the site (default: none); repeatable")
         ->allow_extra_args(false);
     command
-        .add_option("--also", arguments.more_indexes, "another index whose site should build it; repeatable")
+        .add_option("--also", arguments.more_indexes, "Another index whose site should build it; repeatable")
         ->allow_extra_args(false);
     command.add_option("--source", arguments.source_index,
-                       "build the source distribution of this version that was uploaded to this index; the "
+                       "Build the source distribution of this version that was uploaded to this index; the "
                        "task awaits an approval");
     command.add_flag("--json", arguments.json, "JSON lines, one document for each task");
 }
 
 void add_task_list_options(CLI::App& command, TaskArguments& arguments) {
     add_target(command, arguments.config, arguments.url, arguments.token_file);
-    command.add_option("index", arguments.wish.index, "only of this index");
+    command.add_option("index", arguments.wish.index, "Only of this index");
     command
         .add_option("--state", arguments.state, "awaits_approval, queued, claimed, done, failed or cancelled")
         ->check(CLI::IsMember({"awaits_approval", "queued", "claimed", "done", "failed", "cancelled"}));
@@ -290,24 +290,24 @@ void add_task_list_options(CLI::App& command, TaskArguments& arguments) {
 
 void add_task_show_options(CLI::App& command, TaskArguments& arguments) {
     add_task_options(command, arguments);
-    command.add_flag("--json", arguments.json, "one JSON document, with its outcome");
+    command.add_flag("--json", arguments.json, "One JSON document, with its outcome");
 }
 
 void add_task_log_options(CLI::App& command, TaskArguments& arguments) {
     add_task_options(command, arguments);
     command.add_flag("--raw", arguments.raw,
-                     "print control characters also on a terminal (default: only to a file or a pipe)");
+                     "Print control characters also on a terminal (default: only to a file or a pipe)");
 }
 
 void add_task_approve_options(CLI::App& command, TaskArguments& arguments) {
     add_task_options(command, arguments);
-    command.add_flag("--json", arguments.json, "one JSON document on standard output");
+    command.add_flag("--json", arguments.json, "One JSON document on standard output");
 }
 
 void add_task_end_options(CLI::App& command, TaskArguments& arguments) {
     add_task_options(command, arguments);
-    command.add_option("--reason", arguments.reason, "the reason in one line");
-    command.add_flag("--json", arguments.json, "one JSON document on standard output");
+    command.add_option("--reason", arguments.reason, "The reason in one line");
+    command.add_flag("--json", arguments.json, "One JSON document on standard output");
 }
 
 namespace {

@@ -63,30 +63,30 @@ std::string describe_expiry(const catalog::TokenRow& row) {
 
 void add_token_create_options(CLI::App& command, TokenCreateArguments& arguments) {
     add_config_option(command, arguments.config);
-    command.add_option("--name", arguments.name, "name of its user or program")->required();
-    command.add_option("--index", arguments.indexes, "an index that it may use; repeatable, '*' for all")
+    command.add_option("--name", arguments.name, "Name of its user or program")->required();
+    command.add_option("--index", arguments.indexes, "An index that it may use; repeatable, '*' for all")
         ->required();
-    command.add_option("--project", arguments.projects, "a project that it may use (default: all)");
+    command.add_option("--project", arguments.projects, "A project that it may use (default: all)");
     command.add_option(
         "--action", arguments.actions,
-        "a permitted action, repeatable: " + base::join(token_actions(), ", ") + " (default: upload)");
-    command.add_option("--expires", arguments.expires, "its lifetime: 12h, 90d, 8w (default: forever)");
+        "A permitted action, repeatable: " + base::join(token_actions(), ", ") + " (default: upload)");
+    command.add_option("--expires", arguments.expires, "Its lifetime: 12h, 90d, 8w (default: forever)");
     CLI::Option* as_json =
-        command.add_flag("--json", arguments.json, "one JSON document, the token's text in `token`");
+        command.add_flag("--json", arguments.json, "One JSON document, the token's text in `token`");
     command
         .add_option("--to", arguments.to,
-                    "write the token to this new file (mode 0600) instead of printing it")
+                    "Write the token to this new file (mode 0600) instead of printing it")
         ->excludes(as_json);
 }
 
 void add_token_list_options(CLI::App& command, TokenArguments& arguments) {
     add_config_option(command, arguments.config);
-    command.add_flag("--json", arguments.json, "a JSON array");
+    command.add_flag("--json", arguments.json, "A JSON array");
 }
 
 void add_token_revoke_options(CLI::App& command, TokenArguments& arguments) {
     add_config_option(command, arguments.config);
-    command.add_option("id", arguments.id, "its id, as `token list` shows it")->required();
+    command.add_option("id", arguments.id, "Its id, as `token list` shows it")->required();
 }
 
 base::Status run_token_create(const TokenCreateArguments& arguments, const base::Clock& clock) {

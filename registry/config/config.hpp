@@ -69,7 +69,7 @@ struct RegistryConfig {
     // Free space at which uploads end; `reserve` in the store has the same size (blobs/disk_room.hpp).
     std::uint64_t min_free_bytes = static_cast<std::uint64_t>(default_min_free_mib) * base::mib;
     std::int64_t scrub_mib_per_s = default_scrub_mib_per_s;  // 0: `serve` does not scrub
-    bool pages = true;                                       // the published tree has pages for people
+    bool pages = true;                                       // the published tree has the web UI
     PagesConfig look;                                        // [pages]
     StoresConfig stores = {};                                // [stores]
     NodeConfig node = {};                                    // [node]

@@ -35,7 +35,7 @@ listen = "127.0.0.1:8080"
 [store]
 # Catalog, wheels and published pages; relative to this file. Must be on one file system.
 directory = "data"
-# pages = true              # pages for people in the published tree: search, projects, builds
+# pages = true              # the web UI in the published tree: search, projects, builds
 # min_free_mib = 64         # uploads end while this much is free on the disk; as much is kept for administrators
 # scrub_mib_per_s = 8       # stored wheels are read and compared with their hashes all the time; 0: never
 
@@ -56,7 +56,7 @@ directory = "data"
 # address = "http://node-a.example.org:8080"    # where other nodes send uploads; "": this is the only server
 # lease_s = 6               # how long uploads wait for a node that died
 
-# How the pages for people look.
+# How the web UI looks.
 [pages]
 # name = "Wheels of Bede"   # in the header of every page
 # text = ""                 # what this farm is, on the front page
@@ -111,7 +111,7 @@ title = "Wheels for everybody"
 # read = "public"           # "token": only tokens with the action `read` may read this index
 # read_logs = "index"        # who reads logs of builds: all readers of it; "token": only tokens with `read`
 # ask = "token"             # "anyone" asks for wheels without a token; an operator approves each request
-# pages = true              # this index has pages for people
+# pages = true              # this index has a web UI
 # sdists = false            # true: takes source distributions, too, and offers those of its upstreams
 # archived = false          # it keeps its files, takes no new ones, and is not on the front page
 # max_file_mib = 8192

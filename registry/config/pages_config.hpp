@@ -1,4 +1,4 @@
-// `[pages]`: what a farm says of itself on its pages for people, and how they look.
+// `[pages]`: what a farm says of itself in its web UI, and how that looks.
 #pragma once
 
 #include <string>
