@@ -269,7 +269,7 @@ void add_attest_verify_options(CLI::App& command, AttestVerifyArguments& argumen
     command
         .add_option(
             "--uploaded-to", arguments.uploaded_to,
-            "name of an index where it may have been uploaded; repeatable. A promoted wheel keeps the "
+            "Name of an index where it may have been uploaded; repeatable. A promoted wheel keeps the "
             "name of its first index")
         ->allow_extra_args(false);
     command.add_flag("--offline", arguments.offline, "Send no request");
