@@ -222,6 +222,10 @@ base::Status revoke_token(const registry::TokenArguments& arguments, const base:
     return registry::run_token_revoke(arguments.config, arguments.id, clock);
 }
 
+base::Status forget_person(const registry::TokenArguments& arguments, const base::Clock&) {
+    return registry::run_token_forget(arguments.config, arguments.id);
+}
+
 // Of the commands that may be repeated.
 constexpr std::string_view repeatable =
     "Exit status: 0 success, also if nothing had to change; 1 failure (see standard error); 2 wrong usage.\n";
@@ -278,6 +282,9 @@ std::vector<registry::Command> commands() {
          setup(registry::add_token_list_options, list_tokens)},
         {"token", "revoke", "Refuse a token from the next request on", "-c registry.toml wy_5f0c9a31d2be",
          setup(registry::add_token_revoke_options, revoke_token)},
+        {"token", "forget", "end all log-ins of a person and remove the person's name",
+         "-c registry.toml login:campus:3f2a9c81d04e77b0",
+         setup(registry::add_token_forget_options, forget_person)},
         {"notify", "test", "Run the command of [notify] on a test notice, and show what it prints",
          "-c registry.toml", setup(registry::add_notify_options, registry::run_notify)},
         {"", "check", "Check wheels and source distributions offline with the rules of an upload",

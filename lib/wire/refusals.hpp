@@ -209,7 +209,7 @@ inline constexpr RefusalRow rows[] = {
     {token, 403, "token.scope", "an index, project, action or lifetime beyond the caller's; `*` needs `*`"},
     {token, 404, "token.unknown", "no such token, or one beyond the caller's scope"},
     {token, 409, "token.name_taken", "a token beyond the caller's scope has this name: names are identities in the audit log"},
-    {token, 429, "token.too_many", "1,000 tokens are active"},
+    {token, 429, "token.too_many", "1,000 tokens are active, or 2,000 log-ins of people"},
 
     {token, 400, "login.body", "not the format of a log-in, or a member that is no text or too long"},
     {token, 400, "login.state", "the log-in is unknown, was finished, or took longer than ten minutes"},

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "lib/base/limits.hpp"
 
@@ -15,7 +16,11 @@ inline constexpr std::size_t max_authorization_bytes = 4 * base::kib;
 inline constexpr std::size_t max_token_name = 120;
 // Tokens that are neither revoked nor expired, as created over HTTP: each request compares with all of them.
 inline constexpr std::size_t max_active_tokens = 1'000;
-// Of them, of one person who logs in on several machines.
+inline constexpr std::size_t max_active_logins = 2'000;  // beside them
+// A log-in that ended stays listed so long, and the last one of a person longer: its name is that in the audit log.
+inline constexpr std::int64_t ended_log_ins_kept_days = 30;
+inline constexpr std::int64_t names_kept_days = 365;
+// Of one person, who logs in on several machines; the oldest one ends when there is another one.
 inline constexpr std::size_t max_logins_of_person = 20;
 inline constexpr std::size_t person_digits = 16;       // of a hash: 64 bits tell the people of a site apart
 inline constexpr std::size_t max_scope_items = 1'000;  // indexes, projects or actions of one token

@@ -1,16 +1,30 @@
 #include "registry/access/person.hpp"
 
+#include <algorithm>
+#include <map>
+
 #include "lib/base/digest/digest.hpp"
 #include "registry/access/limits.hpp"
 
 namespace wheelyard::registry {
 namespace {
 
-std::string_view who(std::string_view name) {
-    return is_person(name) ? name.substr(0, name.find(' ')) : name;
+constexpr base::UnixMicros day = 24LL * 3600 * 1'000'000;
+
+base::UnixMicros end_of(const catalog::TokenRow& token) {
+    return token.revoked ? std::min(token.revoked_at, token.expires) : token.expires;
 }
 
 }  // namespace
+
+std::string_view actor_of(std::string_view name) {
+    return is_person(name) ? name.substr(0, name.find(' ')) : name;
+}
+
+std::string_view shown_name_of(std::string_view name) {
+    const std::size_t space = name.find(' ');
+    return is_person(name) && space != std::string_view::npos ? name.substr(space + 1) : std::string_view();
+}
 
 std::string person_name(std::string_view identity, std::string_view issuer, std::string_view subject,
                         std::string_view shown) {
@@ -22,12 +36,58 @@ std::string person_name(std::string_view identity, std::string_view issuer, std:
     return name;
 }
 
+std::string_view identity_of(std::string_view name) {
+    if (!name.starts_with(person_prefix)) return {};
+    const std::string_view word = name.substr(person_prefix.size(), name.find(' ') - person_prefix.size());
+    const std::size_t colon = word.find(':');
+    if (colon == std::string_view::npos) return {};
+    const std::string_view hash = word.substr(colon + 1);
+    const bool is_hash =
+        hash.size() == person_digits && hash.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+    return is_hash ? word.substr(0, colon) : std::string_view();
+}
+
 bool is_person(std::string_view name) {
-    return name.starts_with(person_prefix);
+    return !identity_of(name).empty();
 }
 
 bool is_same_actor(std::string_view a, std::string_view b) {
-    return who(a) == who(b);
+    return actor_of(a) == actor_of(b);
+}
+
+std::string_view actor_of_token(const catalog::TokenRow& token) {
+    return actor_of(is_person(token.created_by) ? token.created_by : token.name);
+}
+
+base::Result<bool> revoke_with_made(catalog::Catalog& catalog, std::string_view id,
+                                    const catalog::Cause& cause) {
+    WHEELYARD_ASSIGN(const auto tokens, catalog.tokens());
+    const auto revoked =
+        std::find_if(tokens.begin(), tokens.end(), [id](const auto& token) { return token.id == id; });
+    if (revoked == tokens.end()) return false;
+    WHEELYARD_TRY(catalog.revoke_token(id, cause));
+    for (const catalog::TokenRow& token : tokens) {
+        if (is_person(revoked->name) && is_same_actor(token.created_by, revoked->name))
+            WHEELYARD_TRY(catalog.revoke_token(token.id, cause));
+    }
+    return true;
+}
+
+std::vector<std::string> log_ins_to_drop(const std::vector<catalog::TokenRow>& tokens, base::UnixMicros now) {
+    std::map<std::string_view, const catalog::TokenRow*> last;  // of each person
+    for (const catalog::TokenRow& token : tokens) {
+        if (!is_person(token.name)) continue;
+        const catalog::TokenRow*& known = last[actor_of(token.name)];
+        if (known == nullptr || end_of(*known) < end_of(token)) known = &token;
+    }
+    std::vector<std::string> ids;
+    for (const catalog::TokenRow& token : tokens) {
+        if (!is_person(token.name)) continue;
+        const bool is_last = last[actor_of(token.name)] == &token;
+        const base::UnixMicros kept = (is_last ? names_kept_days : ended_log_ins_kept_days) * day;
+        if (end_of(token) + kept <= now) ids.push_back(token.id);
+    }
+    return ids;
 }
 
 }  // namespace wheelyard::registry

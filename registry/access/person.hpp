@@ -1,13 +1,19 @@
-// Names of people who logged in, as tokens, the audit log, requests and files have them:
+// Names of people who logged in. Their tokens are named
 //
 //     login:campus:3f2a9c81d04e77b0 Anna Müller
 //
 // The first word says who it is: the [[identity]] and a hash of the provider's issuer and subject. It stays when the name
-// that people see changes, and nobody else gets it when the person leaves. What decides compares it alone.
+// that people see changes, and nobody else gets it when the person leaves. What decides compares it alone, and the audit
+// log, requests and files have it alone: the name that people see lies in the rows of tokens, which can be removed.
 #pragma once
 
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "lib/base/clock.hpp"
+#include "lib/base/result.hpp"
+#include "registry/catalog/catalog.hpp"
 
 namespace wheelyard::registry {
 
@@ -16,9 +22,26 @@ inline constexpr std::string_view person_prefix = "login:";
 // `identity`: the name of its table; `shown`: for display.
 [[nodiscard]] std::string person_name(std::string_view identity, std::string_view issuer,
                                       std::string_view subject, std::string_view shown);
-// Whether the name is that of a log-in. No other token may have such a name (token_rules.hpp).
+// Whether the name is that of a log-in: login:IDENTITY: and a hash. No other token may have such a name (token_rules.hpp).
 [[nodiscard]] bool is_person(std::string_view name);
+// The [[identity]] of a person's name; empty: it is no person's.
+[[nodiscard]] std::string_view identity_of(std::string_view name);
+// The first word of a person's name; any other name as it is.
+[[nodiscard]] std::string_view actor_of(std::string_view name);
+// The name that people see; empty: it has none, or is no person's.
+[[nodiscard]] std::string_view shown_name_of(std::string_view name);
 // Whether two names are those of one person, or of one token.
 [[nodiscard]] bool is_same_actor(std::string_view a, std::string_view b);
+
+// Who acts with a token: a person, also with a token that the person made, so that nobody is two; otherwise its name.
+[[nodiscard]] std::string_view actor_of_token(const catalog::TokenRow& token);
+// Revokes a token, and with a log-in the tokens that its person made. False: there is no such token.
+[[nodiscard]] base::Result<bool> revoke_with_made(catalog::Catalog& catalog, std::string_view id,
+                                                  const catalog::Cause& cause);
+
+// The log-ins to remove: those that ended `ended_log_ins_kept_days` ago, and the last one of a person, for its name,
+// `names_kept_days` after its end. Pure.
+[[nodiscard]] std::vector<std::string> log_ins_to_drop(const std::vector<catalog::TokenRow>& tokens,
+                                                       base::UnixMicros now);
 
 }  // namespace wheelyard::registry

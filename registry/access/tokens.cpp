@@ -136,6 +136,11 @@ base::Result<TokenVerifier::Snapshot> TokenVerifier::current() {
 }
 
 wire::Answered<void> TokenVerifier::check_row(const catalog::TokenRow& token) const {
+    const std::string_view person = actor_of_token(token);
+    if (is_person(person) && !identities_.contains(identity_of(person)))
+        return wire::refuse("auth.login_ended", "This log-in has ended",
+                            "The registry has no log-in of this name any more.",
+                            std::string(identity_of(person)), "ask the administrator how to log in now");
     if (is_person(token.name) && (token.revoked || token.expires <= clock_.now())) {
         const base::UnixMicros end = token.revoked ? token.revoked_at : token.expires;
         return wire::refuse("auth.login_ended", "This log-in has ended",
@@ -172,7 +177,7 @@ wire::Answered<Identity> TokenVerifier::verify_grant(const TokenText& sent, std:
         return refuse_token("This grant has ended with its task's lease.", "claim the task again");
     Identity identity;
     identity.id = sent.id;
-    identity.name = owner->name;
+    identity.name = actor_of_token(*owner);
     identity.indexes = {(*grant)->index};
     identity.projects = {(*grant)->package};
     identity.actions = {std::string(upload_action)};
@@ -206,9 +211,22 @@ wire::Answered<Identity> TokenVerifier::verify(std::string_view authorization) {
     for (const catalog::TokenRow& token : **snapshot) {
         if (token.id != parsed->id || !base::equals_in_constant_time(token.secret_sha256, hash)) continue;
         if (auto alive = check_row(token); !alive) return tl::unexpected(std::move(alive.error()));
-        return Identity{token};
+        Identity identity{token};
+        identity.name = actor_of_token(token);
+        return identity;
     }
     return verify_grant(*parsed, hash, **snapshot);
+}
+
+std::map<std::string, std::string, std::less<>> TokenVerifier::shown_names() {
+    std::map<std::string, std::string, std::less<>> names;
+    const auto snapshot = current();
+    if (!snapshot) return names;  // an audit log without names is one
+    for (const catalog::TokenRow& token : **snapshot) {
+        if (const std::string_view shown = shown_name_of(token.name); !shown.empty())
+            names.insert_or_assign(std::string(actor_of(token.name)), std::string(shown));
+    }
+    return names;
 }
 
 }  // namespace wheelyard::registry

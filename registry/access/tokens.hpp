@@ -8,11 +8,15 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "lib/base/clock.hpp"
@@ -59,7 +63,8 @@ inline constexpr std::string_view index_action = "index";  // creates and change
 [[nodiscard]] base::Result<std::int64_t> parse_lifetime_ms(std::string_view text);
 
 // The authenticated caller: a token of the catalog, or the grant of a claimed task. A grant has the name of
-// the token that claimed the task, so that its uploads cannot be promoted by that same token.
+// the token that claimed the task, so that its uploads cannot be promoted by that same token; a token that a person made
+// has the person's.
 struct Identity : catalog::TokenRow {
     std::string version = {};  // grants only: the one version that it may upload
     bool is_grant = false;     // valid for one file until the lease ends (tasks/task_store.hpp)
@@ -75,8 +80,14 @@ class TokenVerifier {
     // Also accepts the grants of this task store, which must outlive the verifier. Call before the first
     // verify().
     void recognise_grants(tasks::TaskStore& tasks) { tasks_ = &tasks; }
+    // People of these [[identity]] tables alone may use their log-ins. Call before the first verify().
+    void recognise_people(std::set<std::string, std::less<>> identities) {
+        identities_ = std::move(identities);
+    }
     // Status 401: no credentials; 403: unknown, expired or revoked. Thread-safe.
     [[nodiscard]] wire::Answered<Identity> verify(std::string_view authorization);
+    // The names that people see, of those of people's log-ins that are kept, by the name that the audit log has.
+    [[nodiscard]] std::map<std::string, std::string, std::less<>> shown_names();
 
   private:
     using Snapshot = std::shared_ptr<const std::vector<catalog::TokenRow>>;
@@ -87,6 +98,7 @@ class TokenVerifier {
     [[nodiscard]] wire::Answered<Identity> verify_grant(const TokenText& sent, std::string_view secret_sha256,
                                                         const std::vector<catalog::TokenRow>& tokens);
     tasks::TaskStore* tasks_ = nullptr;
+    std::set<std::string, std::less<>> identities_;
     std::mutex mutex_;  // guards reader_, changes_ and snapshot_; not held while secrets are compared
     const std::unique_ptr<const catalog::Catalog> reader_;
     const base::Clock& clock_;

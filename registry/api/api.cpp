@@ -320,15 +320,20 @@ wire::Answered<http::ApiReply> Api::read_audit(const http::ApiRequest& request) 
         return tl::unexpected(problem_of_change(read.error()));
     }
     io::Json rows = io::Json::array();
-    for (const catalog::Event& event : events)
-        rows.push(io::Json::object({{"serial", event.serial},
-                                    {"time", base::render_rfc3339(event.time)},
-                                    {"kind", catalog::event_kind_text(event.kind)},
-                                    {"index", event.index},
-                                    {"project", event.project},
-                                    {"filename", event.filename},
-                                    {"actor", event.actor},
-                                    {"reason", event.reason}}));
+    const auto names = parts_.tokens.shown_names();
+    for (const catalog::Event& event : events) {
+        io::Json row = io::Json::object({{"serial", event.serial},
+                                         {"time", base::render_rfc3339(event.time)},
+                                         {"kind", catalog::event_kind_text(event.kind)},
+                                         {"index", event.index},
+                                         {"project", event.project},
+                                         {"filename", event.filename},
+                                         {"actor", event.actor},
+                                         {"reason", event.reason}});
+        if (const auto name = names.find(event.actor); name != names.end())
+            row.set("actor_name", name->second);
+        rows.push(std::move(row));
+    }
     return http::ApiReply{
         .status = 200,
         .json = io::Json::object(

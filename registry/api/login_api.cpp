@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "lib/base/digest/digest.hpp"
-#include "lib/base/files/file.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
 #include "lib/io/log.hpp"
@@ -15,6 +14,7 @@
 #include "registry/access/tokens.hpp"
 #include "registry/api/api.hpp"
 #include "registry/api/limits.hpp"
+#include "registry/http/forwarded.hpp"
 #include "registry/identity/limits.hpp"
 #include "registry/intake/refusal.hpp"
 
@@ -106,14 +106,22 @@ wire::Problem busy() {
 // Of the requests to providers that may run at once.
 class Running {
   public:
-    explicit Running(std::atomic<int>& count) : count_(count), is_in_(++count_ <= max_running_logins) {}
-    ~Running() { --count_; }
+    Running(RunningLogins& running, RunningLogins::Kind kind, const http::ApiRequest& request)
+        : running_(running),
+          kind_(kind),
+          network_(http::network_of_client(request.client)),
+          is_in_(running.enter(kind, network_)) {}
+    ~Running() {
+        if (is_in_) running_.leave(kind_, network_);
+    }
     Running(const Running&) = delete;
     Running& operator=(const Running&) = delete;
     [[nodiscard]] bool is_in() const { return is_in_; }
 
   private:
-    std::atomic<int>& count_;
+    RunningLogins& running_;
+    const RunningLogins::Kind kind_;
+    const std::string network_;
     const bool is_in_;
 };
 
@@ -123,9 +131,7 @@ base::Result<identity::Client> client_of(const Logins& logins, const Logins::Kno
                             .redirect = logins.redirect_of(known),
                             .scopes = known.config.scopes};
     if (known.config.client_secret_file.empty()) return client;
-    WHEELYARD_ASSIGN(const std::string secret,
-                     base::read_file(known.config.client_secret_file, max_client_secret_bytes));
-    client.secret = std::string(base::trim(secret));
+    WHEELYARD_ASSIGN(client.secret, read_client_secret(known.config.client_secret_file));
     return client;
 }
 
@@ -163,9 +169,10 @@ LoginApi::Reply LoginApi::list() const {
              {"reading_s", known.config.reading_s},
              {"publishing_s", known.config.publishing_s}}));
     }
-    return http::ApiReply{
-        .json =
-            io::Json::object({{"format", "wheelyard.logins/1"}, {"identities", std::move(rows)}}).render()};
+    return http::ApiReply{.json = io::Json::object({{"format", "wheelyard.logins/1"},
+                                                    {"page", parts_.logins.page()},
+                                                    {"identities", std::move(rows)}})
+                                      .render()};
 }
 
 LoginApi::Reply LoginApi::begin(const http::ApiRequest& request, const Logins::Known& known) {
@@ -185,7 +192,7 @@ LoginApi::Reply LoginApi::begin(const http::ApiRequest& request, const Logins::K
     identity::Waiting waiting{.provider = known.config.name,
                               .purpose = *purpose,
                               .secret_sha256 = base::sha256_hex(*secret),
-                              .client = request.client,
+                              .network = http::network_of_client(request.client),
                               .verifier = begun.verifier,
                               .nonce = begun.nonce,
                               .until = now + identity::waiting_life_s * second};
@@ -201,8 +208,8 @@ LoginApi::Reply LoginApi::begin(const http::ApiRequest& request, const Logins::K
 LoginApi::Reply LoginApi::finish(const http::ApiRequest& request, const Logins::Known& known) {
     const auto json = read_request(request);
     if (!json) return tl::unexpected(json.error());
-    const Running running(parts_.logins.running());
-    if (!running.is_in()) return tl::unexpected(busy());
+    const Running running(parts_.logins.running(), RunningLogins::Kind::page, request);
+    if (!running.is_in()) return tl::unexpected(busy());  // it waits on
     const auto waiting = parts_.logins.waiting().take(json->string_or("state", ""),
                                                       json->string_or("secret", ""), parts_.clock.now());
     if (!waiting) return refuse_waiting(waiting.error());
@@ -234,7 +241,7 @@ LoginApi::Reply LoginApi::begin_device(const http::ApiRequest& request, const Lo
     if (!json) return tl::unexpected(json.error());
     const auto secret = secret_of(*json);
     if (!secret) return refuse_secret();
-    const Running running(parts_.logins.running());
+    const Running running(parts_.logins.running(), RunningLogins::Kind::device, request);
     if (!running.is_in()) return tl::unexpected(busy());
     const auto described = known.provider->now();
     if (described == nullptr)
@@ -245,24 +252,26 @@ LoginApi::Reply LoginApi::begin_device(const http::ApiRequest& request, const Lo
         return wire::refuse("login.no_device", "The provider has no log-in by device code",
                             "The provider of this log-in takes only browsers.", known.config.shown(),
                             "log in with a browser: " + parts_.logins.page());
-    const std::string verifier = identity::random_text();
-    const auto code = identity::begin_device(described->endpoints, *client, verifier, known.post);
-    if (!code && code.error().kind == base::ErrorKind::refused)
-        return refuse_login(request, known, code.error());
-    if (!code) return refuse_provider(request, known, code.error());
     const base::UnixMicros now = parts_.clock.now();
     const std::string key = identity::random_text();
     identity::Waiting waiting{.provider = known.config.name,
                               .purpose = Purpose::read,
                               .secret_sha256 = base::sha256_hex(*secret),
-                              .client = request.client,
-                              .verifier = verifier,
-                              .device = code->device,
-                              .interval_s = code->interval_s,
-                              .asked = now,
-                              .until = now + code->life_s * second};
-    if (const auto added = parts_.logins.waiting().add(key, std::move(waiting), now); !added)
+                              .network = http::network_of_client(request.client),
+                              .verifier = identity::random_text(),
+                              .until = now + identity::waiting_life_s * second};
+    // Before the provider is asked, and also kept where it refuses: who has no place left asks it no more.
+    if (const auto added = parts_.logins.waiting().add(key, waiting, now); !added)
         return refuse_waiting(added.error());
+    const auto code = identity::begin_device(described->endpoints, *client, waiting.verifier, known.post);
+    if (!code && code.error().kind == base::ErrorKind::refused)
+        return refuse_login(request, known, code.error());
+    if (!code) return refuse_provider(request, known, code.error());
+    waiting.device = code->device;
+    waiting.interval_s = code->interval_s;
+    waiting.asked = now;
+    waiting.until = now + code->life_s * second;
+    parts_.logins.waiting().replace(key, std::move(waiting));
     return http::ApiReply{.json =
                               io::Json::object({{"format", "wheelyard.device_login/1"},
                                                 {"state", key},
@@ -277,45 +286,43 @@ LoginApi::Reply LoginApi::begin_device(const http::ApiRequest& request, const Lo
 LoginApi::Reply LoginApi::poll_device(const http::ApiRequest& request, const Logins::Known& known) {
     const auto json = read_request(request);
     if (!json) return tl::unexpected(json.error());
-    const Running running(parts_.logins.running());
-    if (!running.is_in()) return tl::unexpected(busy());
     const std::string key = json->string_or("state", "");
-    auto waiting = parts_.logins.waiting().take(key, json->string_or("secret", ""), parts_.clock.now());
+    const std::string secret = json->string_or("secret", "");
+    const base::UnixMicros now = parts_.clock.now();
+    auto waiting = parts_.logins.waiting().look(key, secret, now);
     if (!waiting) return refuse_waiting(waiting.error());
     const auto described = known.provider->now();
     if (waiting->provider != known.config.name || waiting->device.empty() || described == nullptr)
         return wire::refuse("login.state", "This log-in cannot be continued", "It was begun in another way.",
                             {}, "log in again");
     const auto wait_on = [&]() -> Reply {
-        const std::int64_t pause_s = waiting->interval_s;
-        if (const auto kept = parts_.logins.waiting().add(key, *std::move(waiting), parts_.clock.now());
-            !kept)
-            return refuse_waiting(kept.error());
         return http::ApiReply{.json = io::Json::object({{"format", "wheelyard.device_login/1"},
                                                         {"state", key},
                                                         {"is_pending", true},
-                                                        {"interval_s", pause_s}})
+                                                        {"interval_s", waiting->interval_s}})
                                           .render()};
     };
-    const base::UnixMicros now = parts_.clock.now();
-    if (now - waiting->asked < waiting->interval_s * second)
-        return wait_on();  // the provider would slow us down
-    waiting->asked = now;
     const auto client = client_of(parts_.logins, known);
     if (!client) return refuse_provider(request, known, client.error());
+    const Running running(parts_.logins.running(), RunningLogins::Kind::device, request);
+    // The provider would slow us down if it were asked too often.
+    if (!running.is_in() || !parts_.logins.waiting().ask(key, now)) return wait_on();
     const auto poll =
         identity::poll_device(described->endpoints, *client, waiting->device, waiting->verifier, known.post);
-    if (!poll && poll.error().kind == base::ErrorKind::refused)
-        return refuse_login(request, known, poll.error());
-    if (!poll) {
+    if (!poll && poll.error().kind != base::ErrorKind::refused) {
         io::log_warn("login.provider_failed",
                      {{"identity", known.config.name}, {"error", poll.error().text()}});
         return wait_on();  // one answer that is lost ends no log-in
     }
-    if (poll->id_token.empty()) {
+    if (poll && poll->id_token.empty()) {
+        waiting->asked = now;
         waiting->interval_s = std::min(waiting->interval_s + poll->longer_by_s, identity::max_poll_s);
+        parts_.logins.waiting().replace(key, *waiting);
         return wait_on();
     }
+    if (const auto ended = parts_.logins.waiting().take(key, secret, now); !ended)
+        return refuse_waiting(ended.error());
+    if (!poll) return refuse_login(request, known, poll.error());
     const auto claims = verify(request, known, poll->id_token, std::nullopt);
     if (!claims) return tl::unexpected(claims.error());
     return admit(request, known, *claims, waiting->purpose);
@@ -356,19 +363,24 @@ LoginApi::Reply LoginApi::admit(const http::ApiRequest& request, const Logins::K
         .created_by = claims.issuer + " " + claims.subject};
     const auto added = parts_.writer.run([&](catalog::Catalog& catalog) -> base::Status {
         WHEELYARD_ASSIGN(const auto tokens, catalog.tokens());
-        std::size_t active = 0;
+        std::size_t active = 0;  // of all people
         std::size_t own = 0;
+        const catalog::TokenRow* oldest = nullptr;
         for (const catalog::TokenRow& token : tokens) {
-            if (token_state(token, now) != "active") continue;
+            if (!is_person(token.name) || token_state(token, now) != "active") continue;
             ++active;
-            if (is_same_actor(token.name, row.name)) ++own;
+            if (!is_same_actor(token.name, row.name)) continue;
+            ++own;
+            if (oldest == nullptr || token.created < oldest->created) oldest = &token;
         }
-        if (active >= max_active_tokens || own >= max_logins_of_person)
-            return wire::fail("token.too_many", "Too many tokens are active",
-                              std::to_string(std::max(active, own)),
-                              own >= max_logins_of_person ? "log out where you need none"
-                                                          : "ask the administrator to revoke some",
-                              base::Recovery::person);
+        // Tabs that were closed leave log-ins behind, which nobody can end.
+        if (own >= max_logins_of_person) {
+            WHEELYARD_TRY(catalog.revoke_token(
+                oldest->id, {std::string(actor_of(row.name)), "a newer log-in took its place", now}));
+        } else if (active >= max_active_logins) {
+            return wire::fail("token.too_many", "Too many people are logged in", std::to_string(active),
+                              "ask the administrator to revoke some", base::Recovery::person);
+        }
         return catalog.add_token(row);
     });
     if (!added) {
@@ -377,7 +389,7 @@ LoginApi::Reply LoginApi::admit(const http::ApiRequest& request, const Logins::K
     }
     io::log_info("login.done", {{"request", request.request_id},
                                 {"id", row.id},
-                                {"name", row.name},
+                                {"name", std::string(actor_of(row.name))},
                                 {"indexes", base::join(row.indexes, ",")},
                                 {"actions", base::join(row.actions, ",")}});
     io::Json document = token_json(row, now);

@@ -1,9 +1,15 @@
 #include "registry/api/logins.hpp"
 
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <utility>
 
+#include "lib/base/files/file.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/io/log.hpp"
+#include "registry/api/limits.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -38,6 +44,30 @@ bool merge(AllowRule& into, const AllowRule& more) {
 }
 
 }  // namespace
+
+bool RunningLogins::enter(Kind kind, const std::string& network) {
+    const std::lock_guard lock(mutex_);
+    const auto of_kind = std::count_if(running_.begin(), running_.end(),
+                                       [kind](const auto& running) { return running.first == kind; });
+    const bool has_room = running_.size() < max_running_logins &&
+                          static_cast<std::size_t>(of_kind) < max_running_logins_of_a_kind;
+    return has_room && running_.emplace(kind, network).second;
+}
+
+void RunningLogins::leave(Kind kind, const std::string& network) {
+    const std::lock_guard lock(mutex_);
+    running_.erase({kind, network});
+}
+
+base::Result<std::string> read_client_secret(const std::filesystem::path& file) {
+    struct stat status {};
+    if (::stat(file.c_str(), &status) != 0) return base::fail_errno("stat", file.native(), errno);
+    if ((status.st_mode & (S_IRWXO | S_IWGRP)) != 0)
+        return base::fail("login.secret_mode", "Others than its owner may use the client's secret",
+                          file.native(), "chmod 600, or 640 if the service reads it by its group");
+    WHEELYARD_ASSIGN(const std::string secret, base::read_file(file, max_client_secret_bytes));
+    return std::string(base::trim(secret));
+}
 
 Logins::Logins(const RegistryConfig& config, const base::Clock& clock, const NetworkOf& network)
     : public_url_(config.server.public_url) {

@@ -1,20 +1,41 @@
 // Log-ins of people, as long as the server runs: the providers of the configuration and the log-ins that wait.
 #pragma once
 
-#include <atomic>
+#include <filesystem>
 #include <functional>
 #include <memory>
+#include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "lib/base/clock.hpp"
+#include "lib/base/result.hpp"
 #include "registry/config/config.hpp"
 #include "registry/identity/exchange.hpp"
 #include "registry/identity/provider.hpp"
 #include "registry/identity/waiting.hpp"
 
 namespace wheelyard::registry {
+
+// Requests to providers that run now: they are on threads that others wait for. Thread-safe.
+class RunningLogins {
+  public:
+    enum class Kind { page, device };
+    // False: as many run as may, of this network or of all.
+    [[nodiscard]] bool enter(Kind kind, const std::string& network);
+    void leave(Kind kind, const std::string& network);
+
+  private:
+    std::mutex mutex_;
+    std::set<std::pair<Kind, std::string>> running_;
+};
+
+// The secret of a confidential client. "login.secret_mode": others than its owner may read or change the file, apart from
+// a group that reads it.
+[[nodiscard]] base::Result<std::string> read_client_secret(const std::filesystem::path& file);
 
 // Thread-safe. The clock outlives it.
 class Logins {
@@ -41,14 +62,13 @@ class Logins {
     // Fetches the documents of providers that are due. Called on a thread of its own, every second or so.
     void fetch_due() const;
     [[nodiscard]] identity::WaitingLogins& waiting() { return waiting_; }
-    // Requests to providers that run now hold a slot each: they are on threads that others wait for.
-    [[nodiscard]] std::atomic<int>& running() { return running_; }
+    [[nodiscard]] RunningLogins& running() { return running_; }
 
   private:
     const std::string public_url_;
     std::vector<Known> known_;
     identity::WaitingLogins waiting_;
-    std::atomic<int> running_ = 0;
+    RunningLogins running_;
 };
 
 // The scope that the rules give to a person of these groups, of `known_indexes` only: the first rule that fits, with what

@@ -8,6 +8,7 @@
 #include "lib/base/text/text.hpp"
 #include "lib/io/log.hpp"
 #include "registry/access/limits.hpp"
+#include "registry/access/person.hpp"
 #include "registry/access/token_rules.hpp"
 #include "registry/api/api.hpp"
 #include "registry/api/readers.hpp"
@@ -44,7 +45,7 @@ base::Status check_others(const std::vector<catalog::TokenRow>& tokens, const ca
                           const Identity& caller, base::UnixMicros now) {
     std::size_t active = 0;
     for (const catalog::TokenRow& token : tokens) {
-        if (token_state(token, now) == "active") ++active;
+        if (token_state(token, now) == "active" && !is_person(token.name)) ++active;
         if (token.name == row.name && !is_within(token, caller))
             return wire::fail("token.name_taken", "A token outside your token's scope has this name",
                               row.name, "choose another name");
@@ -146,7 +147,7 @@ TokenApi::Reply TokenApi::revoke(const http::ApiRequest& request, const Identity
         if (!may_revoke)  // the same answer as for an unknown id
             return wire::fail("token.unknown", "Your token's scope has no token with this id",
                               id.substr(0, token_id_length), "GET /api/v1/tokens lists the ids");
-        WHEELYARD_TRY(catalog.revoke_token(id, {caller.name, change.reason, parts_.clock.now()}));
+        WHEELYARD_TRY(revoke_with_made(catalog, id, {caller.name, change.reason, parts_.clock.now()}));
         WHEELYARD_ASSIGN(const auto after, catalog.tokens());
         revoked = find_token(after, id).value_or(*token);
         return {};

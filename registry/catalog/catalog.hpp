@@ -280,6 +280,8 @@ class Catalog {
     [[nodiscard]] base::Status add_token(const TokenRow& row);
     // False: no such token. A revoked token stays revoked by the first cause.
     [[nodiscard]] base::Result<bool> revoke_token(std::string_view id, const Cause& cause);
+    // Removes the rows of these tokens for good; unknown ones are none.
+    [[nodiscard]] base::Status drop_tokens(const std::vector<std::string>& ids);
     // Commits a transaction that changes no content: fails where a real change would.
     [[nodiscard]] virtual base::Status try_write() = 0;
 
@@ -384,6 +386,7 @@ class Catalog {
     [[nodiscard]] virtual base::Status write_index_list(const std::string& list) = 0;
     // "catalog.constraint": the ID is taken.
     [[nodiscard]] virtual base::Status insert_token(const TokenRow& row) = 0;
+    [[nodiscard]] virtual base::Status delete_token(std::string_view id) = 0;
     [[nodiscard]] virtual base::Status mark_revoked(std::string_view id, const Cause& cause) = 0;
 
     struct NameHolder {

@@ -386,4 +386,12 @@ base::Result<bool> Catalog::revoke_token(std::string_view id, const Cause& cause
     return is_known;
 }
 
+base::Status Catalog::drop_tokens(const std::vector<std::string>& ids) {
+    return in_transaction([&]() -> base::Result<bool> {
+        for (const std::string& id : ids)
+            WHEELYARD_TRY(delete_token(id));
+        return !ids.empty();
+    });
+}
+
 }  // namespace wheelyard::catalog

@@ -16,7 +16,9 @@
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/text_table.hpp"
 #include "lib/io/json.hpp"
+#include "registry/access/limits.hpp"
 #include "registry/access/local_actor.hpp"
+#include "registry/access/person.hpp"
 #include "registry/access/token_rules.hpp"
 #include "registry/access/tokens.hpp"
 #include "registry/catalog/catalog.hpp"
@@ -89,6 +91,13 @@ void add_token_revoke_options(CLI::App& command, TokenArguments& arguments) {
     command.add_option("id", arguments.id, "Its id, as `token list` shows it")->required();
 }
 
+void add_token_forget_options(CLI::App& command, TokenArguments& arguments) {
+    add_config_option(command, arguments.config);
+    command
+        .add_option("person", arguments.id, "as the audit log and `token list` name it: login:IDENTITY:HASH")
+        ->required();
+}
+
 base::Status run_token_create(const TokenCreateArguments& arguments, const base::Clock& clock) {
     WHEELYARD_ASSIGN(const RegistryConfig config, read_config_in_force(arguments.config));
     const TokenText token = make_token_text();
@@ -153,13 +162,34 @@ base::Status run_token_revoke(const std::filesystem::path& config_file, const st
     const std::string public_id = whole ? whole->id : id;
     WHEELYARD_ASSIGN(const bool known, blobs::with_reserve(config.room(), [&]() -> base::Result<bool> {
                          WHEELYARD_ASSIGN(const auto catalog, open_for_tokens(config));
-                         return catalog->revoke_token(public_id, {local_actor(), {}, clock.now()});
+                         return revoke_with_made(*catalog, public_id, {local_actor(), {}, clock.now()});
                      }));
     if (!known)
         return base::fail("token.unknown", "There is no token with this id",
                           public_id.substr(0, token_id_length),
                           "wheelyard-registry token list shows the ids");
     std::printf("revoked %s: it is refused from the next request on\n", public_id.c_str());
+    return {};
+}
+
+base::Status run_token_forget(const std::filesystem::path& config_file, const std::string& person) {
+    if (!is_person(person))
+        return base::fail("token.unknown", "This is not the name of a person",
+                          person.substr(0, max_token_name), "it begins with login: as in the audit log");
+    WHEELYARD_ASSIGN(const RegistryConfig config, read_config(config_file));
+    std::vector<std::string> ids;
+    WHEELYARD_TRY(blobs::with_reserve(config.room(), [&]() -> base::Status {
+        WHEELYARD_ASSIGN(const auto catalog, open_for_tokens(config));
+        WHEELYARD_ASSIGN(const std::vector<catalog::TokenRow> rows, catalog->tokens());
+        for (const catalog::TokenRow& row : rows) {
+            if (is_same_actor(actor_of_token(row), person)) ids.push_back(row.id);
+        }
+        return catalog->drop_tokens(ids);
+    }));
+    std::printf(
+        "forgot %zu log-ins and tokens of %s: they are refused from the next request on, and the audit log "
+        "has no name\n",
+        ids.size(), std::string(actor_of(person)).c_str());
     return {};
 }
 

@@ -1,4 +1,4 @@
-// `wheelyard-registry token create|list|revoke`: the tokens of a local data folder, beside a running server or without one.
+// `wheelyard-registry token create|list|revoke|forget`: the tokens of a local data folder, beside a running server or without one.
 #pragma once
 
 #include <filesystem>
@@ -28,11 +28,12 @@ struct TokenCreateArguments {
 struct TokenArguments {
     std::filesystem::path config;
     bool json = false;  // of `list`
-    std::string id;     // of `revoke`
+    std::string id;     // of `revoke`; of `forget` a person's name
 };
 void add_token_create_options(CLI::App& command, TokenCreateArguments& arguments);
 void add_token_list_options(CLI::App& command, TokenArguments& arguments);
 void add_token_revoke_options(CLI::App& command, TokenArguments& arguments);
+void add_token_forget_options(CLI::App& command, TokenArguments& arguments);
 
 // Prints the token's text or writes it to `to`. It cannot be shown again.
 [[nodiscard]] base::Status run_token_create(const TokenCreateArguments& arguments, const base::Clock& clock);
@@ -40,5 +41,7 @@ void add_token_revoke_options(CLI::App& command, TokenArguments& arguments);
                                           const base::Clock& clock);
 [[nodiscard]] base::Status run_token_revoke(const std::filesystem::path& config, const std::string& id,
                                             const base::Clock& clock);
+// Removes all log-ins of a person, and with them the name that people see.
+[[nodiscard]] base::Status run_token_forget(const std::filesystem::path& config, const std::string& person);
 
 }  // namespace wheelyard::registry

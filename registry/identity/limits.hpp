@@ -34,7 +34,7 @@ inline constexpr std::size_t max_rsa_exponent_bytes = 4;
 // Log-ins that wait.
 inline constexpr std::int64_t waiting_life_s = 600;           // to type a password and a second factor
 inline constexpr std::size_t max_waiting = 1'000;             // 1 KiB each
-inline constexpr std::size_t max_waiting_of_client = 50;      // a course room behind one address
+inline constexpr std::size_t max_waiting_of_network = 50;     // a course room behind one address
 inline constexpr std::size_t max_code_bytes = 4 * base::kib;  // of a provider's `code` and `state`
 inline constexpr std::int64_t default_poll_s = 5;             // RFC 8628, 3.2
 inline constexpr std::int64_t slow_down_s = 5;                // RFC 8628, 3.5

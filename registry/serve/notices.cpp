@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "lib/io/log.hpp"
+#include "registry/access/person.hpp"
 #include "registry/blobs/disk_room.hpp"
 #include "registry/catalog/file_row.hpp"
 #include "registry/server/tls.hpp"
@@ -50,7 +51,8 @@ std::vector<notify::Notice> notices_of(const Observed& observed) {
     for (const catalog::TokenRow& token : observed.tokens) {
         const bool ends_soon =
             token.expires > observed.now && token.expires - observed.now < soon && !token.revoked;
-        if (!ends_soon || token.expires - token.created < 2 * soon) continue;  // made to be short
+        const bool is_short = token.expires - token.created < 2 * soon || is_person(token.name);
+        if (!ends_soon || is_short) continue;  // made to be
         notices.push_back({"token.expires", token.id,
                            "the token " + token.name + " (" + token.id + ") ends at " +
                                base::render_rfc3339(token.expires) + ". Create another one in time."});

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -19,6 +20,7 @@
 #include "lib/base/files/file.hpp"
 #include "lib/io/log.hpp"
 #include "registry/access/local_actor.hpp"
+#include "registry/access/person.hpp"
 #include "registry/access/tokens.hpp"
 #include "registry/api/api.hpp"
 #include "registry/api/logins.hpp"
@@ -165,6 +167,11 @@ void warn_of_other_indexes(const RegistryConfig& file, const RegistryConfig& in_
 base::Result<std::optional<attest::SigningKey>> read_signing_key(const RegistryConfig& config) {
     if (config.attest.key.empty()) return std::nullopt;
     return attest::SigningKey::read(config.attest.key);
+std::set<std::string, std::less<>> names_of_identities(const RegistryConfig& config) {
+    std::set<std::string, std::less<>> names;
+    for (const IdentityConfig& identity : config.identities)
+        names.insert(identity.name);
+    return names;
 }
 
 // What serving would fail on, without touching the store.
@@ -173,6 +180,10 @@ base::Status check_configuration(const RegistryConfig& config) {
                                      [](const http::ListenPoint& point) { return point.tls; });
     if (has_tls) WHEELYARD_TRY(http::check_certificate(config.server));
     WHEELYARD_TRY(read_signing_key(config));
+    for (const IdentityConfig& identity : config.identities) {
+        if (!identity.client_secret_file.empty())
+            WHEELYARD_TRY(read_client_secret(identity.client_secret_file));
+    }
     WHEELYARD_ASSIGN(const auto blobs, blobs::read_blob_store(config.blob_place()));
     // Whether the store answers, knows the credentials and has the bucket.
     if (blobs->serves_files()) WHEELYARD_TRY(blobs->list("00"));
@@ -243,7 +254,8 @@ base::Status announce(const http::Server& server, const RegistryConfig& config,
     return {};
 }
 
-constexpr std::int64_t login_pause_ms = 500;      // until a provider that is wanted is asked
+constexpr std::int64_t login_pause_ms = 500;  // until a provider that is wanted is asked
+constexpr std::int64_t ended_logins_pause_ms = 3600LL * 1000;
 constexpr std::int64_t reports_pause_ms = 2'000;  // sites report every few minutes
 constexpr std::int64_t unfinished_pause_ms = 6LL * 3600 * 1000;
 
@@ -265,6 +277,19 @@ void drain(int signal, http::Server& server, Upstreams& upstreams, LastUsed& las
     if (const auto saved = last_used.save(clock.now()); !saved)
         io::log_warn("upstream.last_used_not_saved", {{"error", saved.error().text()}});
     io::log_info("serve.stopped");
+}
+
+void drop_ended_logins(Writer& writer, base::UnixMicros now) {
+    std::vector<std::string> ids;
+    const auto done = writer.run([&](catalog::Catalog& catalog) -> base::Status {
+        WHEELYARD_ASSIGN(const auto tokens, catalog.tokens());
+        ids = log_ins_to_drop(tokens, now);
+        return catalog.drop_tokens(ids);
+    });
+    if (!done)
+        io::log_warn("login.ended_stay", {{"error", done.error().text()}});
+    else if (!ids.empty())
+        io::log_info("login.ended_dropped", {{"logins", std::to_string(ids.size())}});
 }
 
 Logins::Network network_of_provider(const identity::ProviderRules& rules) {
@@ -301,6 +326,7 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
     WHEELYARD_ASSIGN(const auto builds, store.builds({.kept_days = config.tasks.kept_days}, clock));
     WHEELYARD_ASSIGN(const auto tokens, TokenVerifier::open(store, clock));
     tokens->recognise_grants(*tasks);
+    tokens->recognise_people(names_of_identities(config));
     WHEELYARD_ASSIGN(const auto node, ThisNode::open(store, config));
     WHEELYARD_TRY(node->check_neighbours());
     WHEELYARD_ASSIGN(const PublishFunction publish, open_publisher(live, store, *blobs));
@@ -351,6 +377,8 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
                         .decided_by = decided_by(start.list)});
     WHEELYARD_TRY(remove_requests(config.store));
     Logins logins(config, clock, network_of_provider);
+    const BackgroundTask ended_logins(0, ended_logins_pause_ms,
+                                      [&writer](base::Clock& now) { drop_ended_logins(writer, now.now()); });
     const BackgroundTask providers(0, login_pause_ms, [&logins](base::Clock&) { logins.fetch_due(); });
     Api api({.config = live,
              .store = store,

@@ -6,7 +6,7 @@
   if (!list) return;
   const answer = document.getElementById("login-answer"), done = document.getElementById("login-done");
   const server = new URL(document.body.dataset.root, location.href), api = new URL("api/v1/login", server);
-  const token_key = "wheelyard-token", secret_key = "wheelyard-login", id_key = "wheelyard-login-id";
+  const token_key = "wheelyard-token", secret_key = "wheelyard-login", id_key = "wheelyard-login-id", end_key = "wheelyard-login-end";
   const format = "wheelyard.login/1";
   const element = yard.element;
   const say = (text, is_error) => yard.say(answer, text, is_error);
@@ -16,7 +16,13 @@
   }).then(async reply => {
     const told = await reply.json().catch(() => ({}));
     if (reply.ok) return told;
-    throw new Error([told.detail || "The server answers " + reply.status + ".", told.value, told.advice].filter(Boolean).join(" – "));
+    throw Object.assign(new Error([told.detail || "The server answers " + reply.status + ".", told.value, told.advice].filter(Boolean).join(" – ")), {code: told.code});
+  });
+  // Many may come back from the provider at once; the log-in waits.
+  const finish = (name, members, tries = 15) => send(name, "finish", members).catch(error => {
+    if (error.code !== "login.busy" || tries === 0) throw error;
+    say("Others log in now. Trying again …");
+    return new Promise(resolve => setTimeout(resolve, 2000)).then(() => finish(name, members, tries - 1));
   });
   const begin = (name, purpose) => {
     const secret = [...crypto.getRandomValues(new Uint8Array(32))].map(byte => byte.toString(16).padStart(2, "0")).join("");
@@ -24,7 +30,9 @@
     return send(name, "begin", {secret, purpose}).then(begun => location.assign(begun.url));
   };
   const days = seconds => seconds < 86400 ? Math.round(seconds / 60) + " minutes" : Math.round(seconds / 86400) + " days";
-  const show = () => fetch(api, {cache: "no-store", credentials: "omit"}).then(reply => reply.json()).then(({identities}) => {
+  const show = () => fetch(api, {cache: "no-store", credentials: "omit"}).then(reply => reply.json()).then(({page, identities}) => {
+    // The provider sends the browser back to one address alone, and the secret stays in this one's tab.
+    if (identities.length > 0 && new URL(page).origin !== location.origin) return location.replace(page);
     list.replaceChildren(...identities.map(identity => {
       const item = element("li", "", "row");
       for (const [purpose, words] of [["read", "to read and to ask for wheels, for " + days(identity.reading_s)],
@@ -39,22 +47,38 @@
     }));
     if (identities.length === 0) say("Nobody can log in here: the operator has configured no provider. Ask for a token.");
   });
+  // The log-in that this tab has, if its token is still the tab's and has not ended.
+  const own_login = () => {
+    const id = sessionStorage.getItem(id_key), token = sessionStorage.getItem(token_key) ?? "";
+    return id && token.startsWith(id + "_") && Date.parse(sessionStorage.getItem(end_key)) > Date.now() ? {id, token} : null;
+  };
+  const end = (login, reason) => yard.call(new URL("api/v1/tokens/" + login.id + "/revoke", server), login.token,
+    {format: "wheelyard.change/1", reason});
   const show_token = token => {
+    const earlier = own_login();
+    if (earlier) end(earlier, "logged in again").catch(() => {});
     sessionStorage.setItem(token_key, token.token);
     sessionStorage.setItem(id_key, token.id);
+    sessionStorage.setItem(end_key, token.expires);
     document.getElementById("login-scope").textContent = token.shown_name + " may " + token.actions.join(", ") + " in " +
       token.indexes.join(", ") + (token.projects.includes("*") ? "" : ", projects " + token.projects.join(", ")) +
       ", until " + token.expires.slice(0, 16).replace("T", " ") + " UTC. The other pages of this tab use it.";
     done.hidden = false;
     say("");
   };
-  document.getElementById("logout").addEventListener("click", () =>
-    yard.call(new URL("api/v1/tokens/" + sessionStorage.getItem(id_key) + "/revoke", server), sessionStorage.getItem(token_key) ?? "",
-      {format: "wheelyard.change/1", reason: "logged out"}).then(() => {
-      for (const key of [token_key, id_key]) sessionStorage.removeItem(key);
+  document.getElementById("logout").addEventListener("click", () => {
+    const forget = () => {
+      for (const key of [token_key, id_key, end_key]) sessionStorage.removeItem(key);
       done.hidden = true;
+    };
+    const login = own_login();
+    if (!login) return forget();
+    end(login, "logged out").then(() => {
+      forget();
       say("You are logged out.");
-    }).catch(error => say(error.message, true)));
+    }).catch(error => say(error.message, true));
+  });
+  if (own_login()) done.hidden = false;
 
   // Back from the provider: what it says leaves the address before anything else happens.
   const said = new URLSearchParams(location.search), secret = sessionStorage.getItem(secret_key) ?? "";
@@ -66,7 +90,7 @@
   if (said.has("error")) say("The provider refuses: " + said.get("error").slice(0, 60), true);
   else if (said.has("state")) {
     say("Logging in …");
-    send(name, "finish", {code: said.get("code") ?? "", state: said.get("state"), iss: said.get("iss") ?? "", secret})
+    finish(name, {code: said.get("code") ?? "", state: said.get("state"), iss: said.get("iss") ?? "", secret})
       .then(show_token).catch(error => say(error.message, true));
   }
   show().catch(error => say(error.message, true));

@@ -280,7 +280,7 @@
     part("older").value = next ?? "";
     part("older").hidden = next === null;
     return shown.map(event =>
-      row([day(event.time), event.kind.replaceAll("_", " "), event.index, event.filename || event.project, event.actor, event.reason]));
+      row([day(event.time), event.kind.replaceAll("_", " "), event.index, event.filename || event.project, [event.actor, event.actor_name].filter(Boolean).join(" "), event.reason]));
   };
   // A step that Back undoes.
   const filter_changes = values => {

@@ -96,6 +96,7 @@ class SqlCatalog : public Catalog {
     base::Status write_rule(const IndexRule& rule) override;
     base::Status write_index_list(const std::string& list) override;
     base::Status insert_token(const TokenRow& row) override;
+    base::Status delete_token(std::string_view id) override;
     base::Status mark_revoked(std::string_view id, const Cause& cause) override;
     base::Result<std::optional<NameHolder>> name_holder(std::string_view index,
                                                         std::string_view filename) const override;

@@ -136,6 +136,11 @@ base::Status SqlCatalog<Database>::insert_token(const TokenRow& row) {
 }
 
 template <typename Database>
+base::Status SqlCatalog<Database>::delete_token(std::string_view id) {
+    return database_.run_later("DELETE FROM token WHERE id = ?", id);
+}
+
+template <typename Database>
 base::Status SqlCatalog<Database>::mark_revoked(std::string_view id, const Cause& cause) {
     return database_.run_later("UPDATE token SET revoked = 1, revoked_by = ?, revoked_at = ? WHERE id = ?",
                                cause.actor, cause.time, id);

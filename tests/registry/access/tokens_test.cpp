@@ -33,17 +33,19 @@ struct Fixture {
     Catalog& cli = *cli_opened;
     std::unique_ptr<TokenVerifier> verifier = TokenVerifier::open(store, clock).value();
 
-    registry::TokenText add(base::UnixMicros expires = 0) {
+    registry::TokenText add(base::UnixMicros expires = 0, const std::string& name = "agent",
+                            const std::string& created_by = {}) {
         registry::TokenText token = registry::make_token_text();
         REQUIRE(cli.add_token({.id = token.id,
                                .secret_sha256 = registry::hash_token_secret(token.secret),
-                               .name = "agent",
+                               .name = name,
                                .indexes = {"main"},
                                .projects = {"*"},
                                .actions = {"upload"},
                                .created = start,
                                .expires = expires,
-                               .revoked = false}));
+                               .revoked = false,
+                               .created_by = created_by}));
         return token;
     }
 };
@@ -158,6 +160,34 @@ TEST_CASE("a token is good until the moment it expires") {
     const auto refused = fixture.verifier->verify("Bearer " + token.text());
     CHECK(status_of(refused) == 403);
     CHECK(refused.error().detail.find("expired") != std::string::npos);
+}
+
+TEST_CASE("people use their log-ins as long as the configuration has their identity") {
+    Fixture fixture;
+    const std::string anna = "login:campus:03a084df36d91e24";
+    const registry::TokenText log_in = fixture.add(start + day, anna + " Anna");
+    const registry::TokenText made = fixture.add(start + day, "ci", anna);
+    fixture.verifier->recognise_people({"campus"});
+    CHECK(status_of(fixture.verifier->verify("Bearer " + log_in.text())) == 200);
+    CHECK(status_of(fixture.verifier->verify("Bearer " + made.text())) == 200);
+    fixture.verifier->recognise_people({"other"});
+    for (const auto& token : {log_in, made}) {
+        const auto refused = fixture.verifier->verify("Bearer " + token.text());
+        CHECK(status_of(refused) == 401);
+        CHECK(refused.error().code == "auth.login_ended");
+    }
+}
+
+TEST_CASE("a token that somebody named login: by hand, before there were log-ins, is like any other") {
+    Fixture fixture;
+    for (const char* name :
+         {"login:node", "login:node:7", "login: campus:03a084df36d91e24", "login::03a084df36d91e24"}) {
+        CAPTURE(name);
+        const registry::TokenText token = fixture.add(0, name);
+        const auto identity = fixture.verifier->verify("Bearer " + token.text());
+        REQUIRE(identity.has_value());
+        CHECK(identity->name == name);
+    }
 }
 
 TEST_CASE("while threads ask, a token is revoked: every request begun after that is refused") {

@@ -3,8 +3,10 @@
 
 #include <doctest/doctest.h>
 
+#include <filesystem>
 #include <map>
 
+#include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/io/json.hpp"
 #include "registry/access/limits.hpp"
@@ -40,6 +42,7 @@ struct LoginFixture : RegistryFixture {
         {"https://idp.example/keys", token_samples().string_at("keys").value()}};
     identity::Answer answer_of_provider{400, R"({"error":"authorization_pending"})"};
     int posts = 0;
+    std::string client = "192.0.2.1";
     std::unique_ptr<registry::Logins> logins = make_logins();
 
     std::unique_ptr<registry::Logins> make_logins() {
@@ -57,6 +60,9 @@ struct LoginFixture : RegistryFixture {
         campus.name = "other";
         campus.provider.issuer = "https://other.example";
         config.identities.push_back(campus);
+        return make_logins_of_config();
+    }
+    std::unique_ptr<registry::Logins> make_logins_of_config() {
         auto made = std::make_unique<registry::Logins>(config, clock, [this](const identity::ProviderRules&) {
             return registry::Logins::Network{
                 [this](const std::string& url) -> base::Result<std::string> {
@@ -75,13 +81,14 @@ struct LoginFixture : RegistryFixture {
                 }};
         });
         made->fetch_due();
+        tokens->recognise_people({"campus", "other"});
         return made;
     }
     wire::Answered<http::ApiReply> ask(const std::string& operation, const io::Json& members,
                                        const std::string& name = "campus") {
         http::ApiRequest request{.request_id = "r1", .operation = operation};
         request.parameters.emplace("identity", name);
-        request.client = "192.0.2.1";
+        request.client = client;
         io::Json body = io::Json::object({{"format", "wheelyard.login/1"}});
         for (const auto& [member, value] : *members.as_object())
             body.set(member, value);
@@ -108,6 +115,28 @@ struct LoginFixture : RegistryFixture {
     }
     void provider_gives(const std::string& token) {
         answer_of_provider = {200, io::Json::object({{"id_token", token}}).render()};
+    }
+    // A log-in by page that waits with the nonce of the sample tokens.
+    std::string begin_with_nonce(identity::Purpose purpose) {
+        const base::UnixMicros now = clock.now();
+        REQUIRE(logins->waiting().add("state",
+                                      {.provider = "campus",
+                                       .purpose = purpose,
+                                       .secret_sha256 = base::sha256_hex(secret),
+                                       .network = "192.0.2.0/24",
+                                       .verifier = "v",
+                                       .nonce = token_samples().string_at("nonce").value(),
+                                       .until = now + 600'000'000},
+                                      now));
+        return "state";
+    }
+    // A log-in by device code for which the provider has the token that it was given.
+    std::string log_in_by_device() {
+        const std::string state = begin_device();
+        clock.sleep_ms(5'000);
+        const std::string answer = said(poll(state));
+        clock.sleep_ms(-5'000);
+        return answer;
     }
     static std::string good_token() {
         return token_samples().items("good").front().string_at("token").value();
@@ -162,12 +191,35 @@ TEST_CASE(
         CAPTURE(sample.string_or("name", ""));
         const std::string token = sample.string_at("token").value();
         farm.provider_gives(token);
-        CHECK(farm.finish(farm.begin()) == "403 login.refused");
+        const std::string code = sample.string_or("code", "");
+        if (code != "jwt.nonce") CHECK(farm.log_in_by_device() == "403 login.refused");  // it has no nonce
+        CHECK(farm.finish(farm.begin_with_nonce(identity::Purpose::read)) == "403 login.refused");
     }
     std::size_t people = 0;
     for (const catalog::TokenRow& row : farm.cli.tokens().value())
         people += registry::is_person(row.name) ? 1 : 0;
     CHECK(people == 0);
+}
+
+TEST_CASE(
+    "a log-in by page gives a token with all actions of the rule, for minutes, and one for reading has "
+    "fewer") {
+    LoginFixture farm;
+    farm.provider_gives(LoginFixture::good_token());
+    const auto log_in = [&](identity::Purpose purpose) {
+        const auto reply =
+            farm.ask("finishLogin", io::Json::object({{"code", "c"},
+                                                      {"state", farm.begin_with_nonce(purpose)},
+                                                      {"iss", farm_issuer},
+                                                      {"secret", secret}}));
+        REQUIRE_MESSAGE(reply.has_value(), reply.error().detail);
+        return io::parse_json(reply->json).value();
+    };
+    const auto changes = log_in(identity::Purpose::publish);
+    CHECK(changes.texts("actions") == std::vector<std::string>{"read", "task", "upload"});
+    CHECK(changes.string_or("expires", "") == base::render_rfc3339(farm.clock.now() + 900 * 1'000'000LL));
+    CHECK(farm.tokens->verify("Bearer " + changes.string_or("token", "")).has_value());
+    CHECK(log_in(identity::Purpose::read).texts("actions") == std::vector<std::string>{"read", "task"});
 }
 
 TEST_CASE("a device code becomes a token for reading and requests, of the person, with an end") {
@@ -191,7 +243,10 @@ TEST_CASE("a device code becomes a token for reading and requests, of the person
     const std::string header = "Bearer " + json.string_or("token", "");
     const auto identity = farm.tokens->verify(header);
     REQUIRE(identity.has_value());
-    CHECK(identity->name == registry::person_name("campus", farm_issuer, "anna", "anna"));
+    // What the caller changes is noted under a name that tells nobody who it is.
+    CHECK(identity->name == registry::person_name("campus", farm_issuer, "anna", ""));
+    CHECK(farm.tokens->shown_names() ==
+          std::map<std::string, std::string, std::less<>>{{identity->name, "anna"}});
     CHECK(identity->expires == farm.clock.now() + 7 * 24 * 3600 * 1'000'000LL);
     CHECK(LoginFixture::said(farm.poll(state)) == "400 login.state");
     farm.clock.sleep_ms(7LL * 24 * 3600 * 1000);
@@ -239,15 +294,129 @@ TEST_CASE("a person without a group of a rule gets no token") {
     CHECK(LoginFixture::said(farm.poll(state)) == "403 login.no_rights");
 }
 
-TEST_CASE("one person has a bounded number of log-ins, which do not count for others") {
+TEST_CASE("a further log-in of a person ends the oldest one: tabs that were closed leave theirs behind") {
     LoginFixture farm;
-    const std::string anna = registry::person_name("campus", farm_issuer, "anna", "Anna");
-    for (std::size_t i = 0; i < registry::max_logins_of_person; ++i)
-        static_cast<void>(farm.make_token(anna, {"main"}, {"*"}, {"read"}, farm.clock.now() + 1'000'000'000));
-    const std::string state = farm.begin_device();
+    const std::string bert = farm.make_token(registry::person_name("campus", farm_issuer, "bert", "Bert"),
+                                             {"main"}, {"*"}, {"read"}, farm.clock.now() + 1'000'000'000);
+    farm.clock.sleep_ms(1);
+    std::vector<std::string> own;
+    for (std::size_t i = 0; i < registry::max_logins_of_person; ++i) {
+        own.push_back(farm.make_token(registry::person_name("campus", farm_issuer, "anna", "Anna"), {"main"},
+                                      {"*"}, {"read"}, farm.clock.now() + 1'000'000'000));
+        farm.clock.sleep_ms(1);
+    }
     farm.provider_gives(LoginFixture::good_token());
+    CHECK(farm.log_in_by_device() == "200");
+    CHECK(farm.tokens->verify("Bearer " + own[0]).error().code == "auth.login_ended");
+    CHECK(farm.tokens->verify("Bearer " + own[1]).has_value());
+    CHECK(farm.tokens->verify("Bearer " + bert).has_value());
+}
+
+TEST_CASE("log-ins of people are bounded apart from other tokens") {
+    LoginFixture farm;
+    const auto add = [&](const std::string& name, std::size_t count, base::UnixMicros expires) {
+        const auto rows = static_cast<std::int64_t>(count);
+        const auto database =
+            sqlite::Database::open(farm.config.store / "catalog.sqlite", sqlite::Database::Mode::read_write)
+                .value();
+        REQUIRE(
+            database.run("INSERT INTO token (id, secret_sha256, name, indexes_json, projects_json, "
+                         "actions_json, created, expires, revoked) WITH RECURSIVE n (i) AS "
+                         "(SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?) SELECT "
+                         "printf('wy_%012x', i + ?), printf('%064x', i + ?), ?, '[\"main\"]', "
+                         "'[\"six\"]', '[\"read\"]', 0, ?, 0 FROM n",
+                         rows, rows, rows, name, expires));
+    };
+    farm.provider_gives(LoginFixture::good_token());
+    add("filler", registry::max_active_tokens, 0);
+    CHECK(farm.log_in_by_device() == "200");
+    add("login:campus:0000000000000001 Bert", registry::max_active_logins, farm.clock.now() + 1'000'000'000);
+    farm.clock.sleep_ms(1);
+    CHECK(farm.log_in_by_device() == "429 token.too_many");
+}
+
+TEST_CASE(
+    "a network that begins log-ins by device without end soon asks the provider no more, and others still "
+    "do") {
+    LoginFixture farm;
+    std::size_t begun = 0;
+    for (int i = 0; i < 200; ++i) {
+        farm.client = "192.0.2." + std::to_string(i);
+        begun += farm.ask("beginDeviceLogin", io::Json::object({{"secret", secret}})).has_value() ? 1 : 0;
+    }
+    CHECK(begun == identity::max_waiting_of_network);
+    CHECK(farm.posts == static_cast<int>(begun));
+    farm.client = "198.51.100.1";
+    CHECK(farm.begin_device() != "");
+    CHECK(farm.begin() != "");
+}
+
+TEST_CASE("a provider that refuses devices is not asked without end") {
+    LoginFixture farm;
+    int refused = 0;
+    farm.logins =
+        std::make_unique<registry::Logins>(farm.config, farm.clock, [&](const identity::ProviderRules&) {
+            return registry::Logins::Network{
+                [&](const std::string& url) -> base::Result<std::string> { return farm.documents[url]; },
+                [&](const std::string&, const identity::Form&, const std::string&,
+                    const std::string&) -> base::Result<identity::Answer> {
+                    ++refused;
+                    return identity::Answer{400, R"({"error":"unauthorized_client"})"};
+                }};
+        });
+    farm.logins->fetch_due();
+    for (int i = 0; i < 100; ++i)
+        CHECK_FALSE(farm.ask("beginDeviceLogin", io::Json::object({{"secret", secret}})).has_value());
+    CHECK(refused == static_cast<int>(identity::max_waiting_of_network));
+}
+
+TEST_CASE("requests to a provider that hang hinder no log-in of another network and no page, and lose none") {
+    using Kind = registry::RunningLogins::Kind;
+    LoginFixture farm;
+    farm.provider_gives(LoginFixture::good_token());
+    registry::RunningLogins& running = farm.logins->running();
+    const std::string device = farm.begin_device();
+    REQUIRE(running.enter(Kind::device, "192.0.2.0/24"));
+    CHECK_FALSE(running.enter(Kind::device, "192.0.2.0/24"));  // one network holds one
+    CHECK(farm.said(farm.ask("beginDeviceLogin", io::Json::object({{"secret", secret}}))) ==
+          "429 login.busy");
     farm.clock.sleep_ms(5'000);
-    CHECK(LoginFixture::said(farm.poll(state)) == "429 token.too_many");
+    CHECK(farm.poll(device)->json.find("is_pending") != std::string::npos);
+    farm.client = "198.51.100.1";
+    CHECK(LoginFixture::said(farm.poll(device)) == "200");
+    REQUIRE(running.enter(Kind::device, "203.0.113.0/24"));
+    CHECK_FALSE(running.enter(Kind::device, "198.51.100.0/24"));
+    farm.clock.sleep_ms(-5'000);
+    // A page finds its own place. Where that is taken the log-in waits on.
+    const std::string state = farm.begin_with_nonce(identity::Purpose::read);
+    REQUIRE(running.enter(Kind::page, "203.0.113.0/24"));
+    CHECK(farm.finish(state) == "429 login.busy");
+    running.leave(Kind::page, "203.0.113.0/24");
+    CHECK(farm.finish(state) == "200");
+    CHECK(running.enter(Kind::page, "198.51.100.0/24"));
+}
+
+TEST_CASE("the secret of a confidential client is used only from a file that is its owner's") {
+    LoginFixture farm;
+    const auto file = farm.dir.path() / "secret";
+    REQUIRE(base::replace_file(file, "s3cret\n"));
+    const auto code_with = [&](std::filesystem::perms mode) {
+        std::filesystem::permissions(file, mode);
+        const auto read = registry::read_client_secret(file);
+        return read ? *read : read.error().code;
+    };
+    using enum std::filesystem::perms;
+    const auto own = owner_read | owner_write;
+    CHECK(code_with(own) == "s3cret");
+    CHECK(code_with(own | group_read) == "s3cret");
+    for (const auto more : {others_read, others_write, others_exec, group_write})
+        CHECK(code_with(own | more) == "login.secret_mode");
+    farm.config.identities.front().client_secret_file = file;
+    farm.logins = farm.make_logins_of_config();
+    CHECK(LoginFixture::said(farm.ask("beginLogin", io::Json::object({{"secret", secret}}))) ==
+          "503 login.provider");
+    std::filesystem::permissions(file, own);
+    CHECK(LoginFixture::said(farm.ask("beginLogin", io::Json::object({{"secret", secret}}))) == "200");
 }
 
 TEST_CASE("requests of another form are refused before anything waits") {
@@ -264,6 +433,7 @@ TEST_CASE("requests of another form are refused before anything waits") {
           "503 login.provider");
     const auto list = io::parse_json(farm.ask("listLogins", io::Json::object())->json).value();
     REQUIRE(list.items("identities").size() == 2);
+    CHECK(list.string_or("page", "") == "https://wheels.example/api/v1/login/");
     CHECK(list.items("identities").at(0).bool_or("is_ready", false));
     CHECK_FALSE(list.items("identities").at(1).bool_or("is_ready", true));
 }

@@ -182,6 +182,36 @@ TEST_CASE("a list has the tokens of the caller's scope, and no secret") {
     CHECK_FALSE(shows(weaker.substr(registry::token_id_length + 1)));
 }
 
+TEST_CASE("a token that a person made acts as the person, and ends with the log-in") {
+    TokenFixture farm;
+    farm.tokens->recognise_people({"campus"});
+    const std::string anna = "login:campus:03a084df36d91e24";
+    const std::string log_in = farm.make_token(anna + " Anna", {"main"}, {"*"},
+                                               {"token", "upload", "approve"}, farm.clock.now() + day);
+    const std::string of_bert = farm.make_token("login:campus:0000000000000001 Bert", {"main"}, {"*"},
+                                                {"token", "upload"}, farm.clock.now() + day);
+    const auto make = [&](const std::string& caller) {
+        const auto answer =
+            farm.ask("createToken", caller,
+                     farm.body(R"("name":"ci","indexes":["main"],"actions":["token","upload"])"));
+        REQUIRE(answer.has_value());
+        return io::parse_json(answer->json)->string_or("token", "");
+    };
+    const auto name_of = [&](const std::string& token) {
+        return farm.tokens->verify("Bearer " + token)->name;
+    };
+    const std::string made = make(log_in);
+    const std::string made_by_made = make(made);
+    const std::string made_by_bert = make(of_bert);
+    // Who may approve a request or promote a file is decided by this name.
+    CHECK(name_of(made) == anna);
+    CHECK(name_of(made_by_made) == anna);
+    CHECK(farm.revoke(log_in, farm.id_of(log_in)) == "200");
+    CHECK_FALSE(farm.tokens->verify("Bearer " + made).has_value());
+    CHECK_FALSE(farm.tokens->verify("Bearer " + made_by_made).has_value());
+    CHECK(name_of(made_by_bert) == "login:campus:0000000000000001");
+}
+
 TEST_CASE("a token is revoked from the next request on, by its administrators and by itself") {
     TokenFixture farm;
     const std::string admin =

@@ -387,7 +387,11 @@ TEST_CASE(
     CHECK(reader->change_count().value() == before + 3);
     REQUIRE(writer->set_index_rules({{.index = "main", .is_private = true}}, {.actor = "anna"}));
     CHECK(reader->change_count().value() == before + 4);
+    REQUIRE(writer->drop_tokens({}));
     CHECK(writer->change_count().value() == before + 4);
+    REQUIRE(writer->drop_tokens({token.id, "wy_ffffffffffff"}));
+    CHECK(reader->change_count().value() == before + 5);
+    CHECK(reader->tokens()->empty());
 }
 
 TEST_CASE("who waits for a change is woken by it, and otherwise waits no longer than asked") {
@@ -460,4 +464,6 @@ TEST_CASE("tokens keep their scope; a revoked one stays in the list") {
     CHECK(catalog.revoke_token(row.id, {}).value());
     CHECK_FALSE(catalog.revoke_token("wy_ffffffffffff", {}).value());
     CHECK(catalog.tokens().value()[0].revoked);
+    REQUIRE(catalog.drop_tokens({row.id}));
+    CHECK(catalog.tokens()->empty());
 }

@@ -348,6 +348,11 @@ class MemoryCatalog : public Catalog {
         if (now()->tokens.try_emplace(row.id, row).second) return {};
         return base::fail("catalog.constraint", "The ID is taken", row.id);
     }
+    base::Status delete_token(std::string_view id) override {
+        const auto rows = now();
+        if (const auto found = rows->tokens.find(id); found != rows->tokens.end()) rows->tokens.erase(found);
+        return {};
+    }
     base::Status mark_revoked(std::string_view id, const Cause& cause) override {
         TokenRow& row = now()->tokens.find(id)->second;
         row.revoked = true;

@@ -15,10 +15,10 @@ namespace {
 constexpr base::UnixMicros begin = 1'795'700'000'000'000;
 constexpr base::UnixMicros life = identity::waiting_life_s * 1'000'000;
 
-Waiting begun(const std::string& client = "192.0.2.1") {
+Waiting begun(const std::string& network = "192.0.2.0/24") {
     return {.provider = "campus",
             .secret_sha256 = base::sha256_hex("mine"),
-            .client = client,
+            .network = network,
             .verifier = "v",
             .until = begin + life};
 }
@@ -49,13 +49,47 @@ TEST_CASE("after ten minutes a log-in has to begin again") {
 }
 
 TEST_CASE(
-    "log-ins that nobody ends are bounded, for each client and in all, and make room when they are old") {
+    "log-ins that nobody ends are bounded, for each network and in all, and make room when they are old") {
     WaitingLogins logins;
-    for (std::size_t i = 0; i < identity::max_waiting_of_client; ++i)
+    for (std::size_t i = 0; i < identity::max_waiting_of_network; ++i)
         REQUIRE(logins.add("a" + std::to_string(i), begun(), begin).has_value());
     CHECK(logins.add("more", begun(), begin).error().code == "login.busy");
-    for (std::size_t i = identity::max_waiting_of_client; i < identity::max_waiting; ++i)
-        REQUIRE(logins.add("b" + std::to_string(i), begun("client " + std::to_string(i)), begin).has_value());
+    for (std::size_t i = identity::max_waiting_of_network; i < identity::max_waiting; ++i)
+        REQUIRE(
+            logins.add("b" + std::to_string(i), begun("network " + std::to_string(i)), begin).has_value());
     CHECK(logins.add("more", begun("another"), begin).error().kind == base::ErrorKind::exhausted);
     CHECK(logins.add("more", begun(), begin + life).has_value());
+}
+
+TEST_CASE(
+    "a device looks at its log-in and asks as often as its interval permits, also where no place is left") {
+    WaitingLogins logins;
+    Waiting device = begun();
+    device.interval_s = 5;
+    device.asked = begin;
+    REQUIRE(logins.add("d", device, begin).has_value());
+    for (std::size_t i = 1; i < identity::max_waiting; ++i)
+        REQUIRE(
+            logins.add("b" + std::to_string(i), begun("network " + std::to_string(i)), begin).has_value());
+    constexpr base::UnixMicros second = 1'000'000;
+    CHECK_FALSE(logins.ask("d", begin + 5 * second - 1));
+    CHECK(logins.ask("d", begin + 5 * second));
+    CHECK_FALSE(logins.ask("d", begin + 5 * second));  // another request of the same device
+    device.interval_s = 10;
+    device.asked = begin + 5 * second;
+    logins.replace("d", device);
+    CHECK_FALSE(logins.ask("d", begin + 10 * second));
+    CHECK(logins.ask("d", begin + 15 * second));
+    CHECK(logins.look("d", "mine", begin)->interval_s == 10);
+    CHECK(logins.take("d", "mine", begin).has_value());
+    logins.replace("d", device);  // it has ended
+    CHECK(logins.look("d", "mine", begin).error().code == "login.state");
+    CHECK_FALSE(logins.ask("d", begin + life));
+}
+
+TEST_CASE("who looks with another secret ends the log-in") {
+    WaitingLogins logins;
+    REQUIRE(logins.add("s", begun(), begin).has_value());
+    CHECK(logins.look("s", "theirs", begin).error().code == "login.another_browser");
+    CHECK(logins.look("s", "mine", begin).error().code == "login.state");
 }

@@ -33,9 +33,14 @@ catalog::TokenRow token(const std::string& id, base::UnixMicros created, base::U
 TEST_CASE("nothing is told of a server that is well") {
     catalog::TokenRow revoked = token("wy_3", now - 80 * day, now + day);
     revoked.revoked = true;
-    const std::vector<catalog::TokenRow> tokens = {
-        token("lasting", now, 0), token("ends later", now, now + 90 * day), revoked,
-        token("has ended", now - 80 * day, now - day), token("made for a day", now, now + day)};
+    catalog::TokenRow log_in = token("wy_4", now - 80 * day, now + day);  // its person logs in again
+    log_in.name = "login:campus:03a084df36d91e24 Anna";
+    const std::vector<catalog::TokenRow> tokens = {token("lasting", now, 0),
+                                                   token("ends later", now, now + 90 * day),
+                                                   revoked,
+                                                   token("has ended", now - 80 * day, now - day),
+                                                   token("made for a day", now, now + day),
+                                                   log_in};
     CHECK(told({.now = now, .certificate_end = now + 15 * day, .tokens = tokens}) ==
           std::vector<std::string>{});
 }
