@@ -62,8 +62,12 @@ base::Result<TickReport> tick_and_stay(Workplace& place, StatusSender& sender, b
 int run_plan(const Arguments& arguments) {
     const auto place = Workplace::open(arguments.site, {}, "");
     if (!place) return complain(place.error(), exit_usage);
-    const auto plan = (*place)->agent().look();
+    auto plan = (*place)->agent().look();
     if (!plan) return complain(plan.error(), exit_failed);
+    if (arguments.explain) {
+        const auto judged = (*place)->explain_torch_abi(*plan);
+        if (!judged) complain(judged.error(), exit_failed);
+    }
     if (arguments.json) {
         print(render_plan_json(*plan));
         return exit_well;

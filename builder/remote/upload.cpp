@@ -10,10 +10,12 @@
 #include "builder/remote/upload_form.hpp"
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
+#include "lib/base/files/temp_dir.hpp"
 #include "lib/base/limits.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
+#include "lib/simple/catalogue.hpp"
 #include "lib/simple/client.hpp"
 #include "lib/wire/problem.hpp"
 
@@ -186,6 +188,41 @@ base::Status HttpRegistry::download(const simple::FileLink& link, const std::fil
     return base::fail("reproduce.hash_mismatch",
                       "The registry's wheel has the wrong digest: sha256 " + sha256, link.filename,
                       "its operator checks the store");
+}
+
+base::Result<std::map<std::string, io::Json>> HttpRegistry::facts(const std::set<std::string>& projects) {
+    WHEELYARD_ASSIGN(const auto folder, base::TempDir::make("wheel-list"));
+    for (const auto name : {simple::catalogue_name, simple::catalogue_delta_name}) {
+        const std::string url = settings_.simple_url() + std::string(name);
+        WHEELYARD_ASSIGN(const auto answer, fetch(url, folder.path() / name, {}));
+        if (answer.status != 200 && name == simple::catalogue_name)
+            return io::fail_status(answer.status, {"wheel_list.http",
+                                                   "The index's wheel list has status " +
+                                                       std::to_string(answer.status) + " " + answer.reason,
+                                                   url, "the registry writes it after the first wheel"});
+    }
+    WHEELYARD_ASSIGN(const auto list, simple::Catalogue::open(folder.path()));
+    std::map<std::string, io::Json> found;
+    for (const auto& project : projects) {
+        base::Status read;
+        WHEELYARD_TRY(
+            list.visit_one(base::replace_all(project, "-", "_"), [&](const simple::CatalogueView& view) {
+                const auto text = view.part->facts(view.entry);
+                if (!text) {
+                    read = tl::unexpected(text.error());
+                    return;
+                }
+                const auto wheels = base::split_lines(view.lines);
+                const auto lines = base::split_lines(*text);
+                for (std::size_t i = 0; i < std::min(wheels.size(), lines.size()); ++i) {
+                    auto facts = io::parse_json(lines[i]);
+                    if (facts)
+                        found.emplace(simple::parse_catalogue_line(wheels[i]).filename, std::move(*facts));
+                }
+            }));
+        WHEELYARD_TRY(read);
+    }
+    return found;
 }
 
 base::Status HttpRegistry::promote(const std::vector<std::string>& filenames) {

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -13,6 +15,7 @@
 #include "lib/base/clock.hpp"
 #include "lib/base/limits.hpp"
 #include "lib/io/http_client.hpp"
+#include "lib/io/json.hpp"
 #include "lib/simple/client.hpp"
 
 namespace wheelyard::builder {
@@ -55,6 +58,9 @@ class HttpRegistry final : public Registry {
     [[nodiscard]] Access access(const std::vector<std::string>& packages) override {
         return ask_access(http_, settings_, packages);
     }
+    // The facts of the wheels of these projects by the index's wheel list, by file name. Errors: "wheel_list.http", those of the
+    // transfer and of simple::Catalogue.
+    [[nodiscard]] base::Result<std::map<std::string, io::Json>> facts(const std::set<std::string>& projects);
     [[nodiscard]] base::Status promote(const std::vector<std::string>& filenames) override;
     [[nodiscard]] base::Status upload(const WheelToUpload& wheel, const io::HttpProgress& progress) override;
 

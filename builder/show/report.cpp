@@ -53,7 +53,8 @@ std::string render_plan(const Plan& plan, bool explain, std::size_t columns) {
             rows.back().back() +=
                 (cell.reason.empty() ? "" : "; ") + std::string("recipe: ") + cell.recipe +
                 (cell.bounds.empty() ? "" : "; bounds: " + base::join(cell.bounds, ", ")) +
-                (cell.also_for.empty() ? "" : "; also for " + base::join(cell.also_for, ", "));
+                (cell.also_for.empty() ? "" : "; also for " + base::join(cell.also_for, ", ")) +
+                (cell.torch_abi.empty() ? "" : "; " + cell.torch_abi);
     }
     std::string text = plan.cells.empty() ? "" : base::printable(base::render_table(rows, columns));
     std::string notes = counts(plan) + "\n";
@@ -92,6 +93,7 @@ std::string render_plan_json(const Plan& plan) {
                                  {"bounds", Json::array_of(cell.bounds)}});
         if (cell.needs_person) one.set("needs_person", Json(true));
         if (!cell.also_for.empty()) one.set("also_for", Json::array_of(cell.also_for));
+        if (!cell.torch_abi.empty()) one.set("torch_abi", cell.torch_abi);
         cells.push(std::move(one));
     }
     const Json stopped = plan.start_nothing.empty() ? Json() : Json(plan.start_nothing);

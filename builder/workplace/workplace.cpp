@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "builder/agent/claimed_task.hpp"
+#include "builder/plan/torch_abi.hpp"
 #include "builder/script/script.hpp"
 #include "builder/site/script_setup.hpp"
 #include "lib/base/files/file.hpp"
@@ -119,6 +120,21 @@ AttemptView Workplace::view(const Attempt& attempt) const {
     if (attempt.state != State::running) return view;
     view.progress = parse_progress(read_log_tail(folder_of(attempt).log()));
     return view;
+}
+
+base::Status Workplace::explain_torch_abi(Plan& plan) {
+    const auto projects = projects_of_torch(plan);
+    if (!registry_ || projects.empty()) return {};
+    WHEELYARD_ASSIGN(const auto facts, registry_->facts(projects));
+    TorchUses uses;
+    for (const auto& [filename, of_wheel] : facts)
+        uses.emplace(
+            filename,
+            TorchUse{of_wheel.texts("torch_requires"), of_wheel.string_or("torch_stable_abi", {}),
+                     of_wheel.string_or("torch_cxx11_abi", {}), of_wheel.string_or("torch_at_least", {}),
+                     of_wheel.string_or("torch_below", {})});
+    judge_torch_abi(plan, uses);
+    return {};
 }
 
 std::vector<AttemptView> Workplace::views(const std::vector<Attempt>& attempts) const {

@@ -40,6 +40,8 @@ class Workplace {
     [[nodiscard]] std::filesystem::path log_of(const Attempt& attempt) const;
     // The claimed tasks of the registry, as recorded on disk.
     [[nodiscard]] std::vector<ClaimRecord> claims() const;
+    // Whether the companions that the index has suit the torch of the plan: one or two requests, none without such a companion.
+    [[nodiscard]] base::Status explain_torch_abi(Plan& plan);
     // The attempts with the progress from their logs.
     [[nodiscard]] std::vector<AttemptView> views(const std::vector<Attempt>& attempts) const;
 

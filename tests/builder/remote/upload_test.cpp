@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include "lib/simple/catalogue.hpp"
 #include "tests/builder/fake_farm.hpp"
 #include "tests/support/loopback_server.hpp"
 
@@ -112,6 +113,40 @@ TEST_CASE("from our own registry, 404 means absent and 403 is an error") {
     const auto forbidden = registry.page("demo");
     REQUIRE(!forbidden.has_value());
     CHECK(forbidden.error().code == "simple.http");
+}
+
+TEST_CASE("facts come from the wheel list, of which a delta replaces whole projects") {
+    const auto list = [](const char* project, const char* filename, const char* facts, std::int64_t base) {
+        simple::CatalogueWheel wheel;
+        wheel.filename = filename;
+        const auto line = simple::render_catalogue_line(wheel);
+        return simple::render_catalogue({.serial = base == 0 ? 7 : 8, .base_serial = base, .index = "main"},
+                                        {{project, 2, line + line, std::string("\n") + facts + "\n"}});
+    };
+    bool has_delta = false;
+    LoopbackServer server([&](const auto& request) {
+        if (request.target == "/main/simple/catalogue.txt")
+            return LoopbackAnswer{.body = list("flash_attn", "flash_attn-1-py3-none-any.whl",
+                                               R"({"torch_stable_abi":"false"})", 0)};
+        if (request.target != "/main/simple/catalogue-delta.txt" || !has_delta)
+            return LoopbackAnswer{.status = 404};
+        return LoopbackAnswer{
+            .body = list("flash_attn", "flash_attn-2-py3-none-any.whl", R"({"torch_stable_abi":"true"})", 7)};
+    });
+    io::HttpClient http;
+    base::SystemClock clock;
+    HttpRegistry registry(http, clock, {server.url(""), "main", "/nowhere"});
+    const auto facts = registry.facts({"flash-attn", "torch"});
+    REQUIRE_MESSAGE(facts.has_value(), facts.error().text());
+    REQUIRE(facts->size() == 1);
+    CHECK(facts->at("flash_attn-1-py3-none-any.whl").string_or("torch_stable_abi", "") == "false");
+    has_delta = true;
+    CHECK(registry.facts({"flash-attn"})
+              ->at("flash_attn-2-py3-none-any.whl")
+              .string_or("torch_stable_abi", "") == "true");
+    CHECK(registry.facts({"torch"})->empty());
+    HttpRegistry other(http, clock, {server.url(""), "absent", "/nowhere"});
+    CHECK(other.facts({"torch"}).error().code == "wheel_list.http");
 }
 
 TEST_CASE("a private index is read with the agent's token, and no other host gets it") {

@@ -25,6 +25,17 @@ TEST_CASE("a plan is a table with a line of counts") {
           "other    2        3.11    wanted\n"
           "1 have, 1 wanted\n");
     CHECK(render_plan(plan(), true).find("demo.whl; recipe: default recipe\n") != std::string::npos);
+    Plan judged = plan();
+    judged.cells[0].torch_abi = "kept: uses only torch's stable ABI since 2.9";
+    CHECK(render_plan(judged, false) == render_plan(plan(), false));
+    CHECK(render_plan(judged, true)
+              .find("recipe: default recipe; kept: uses only torch's stable ABI since 2.9\n") !=
+          std::string::npos);
+    CHECK(io::parse_json(render_plan_json(judged))
+              ->find("cells")
+              ->as_array()
+              ->at(0)
+              .string_or("torch_abi", "") == "kept: uses only torch's stable ABI since 2.9");
     CHECK(render_plan({}, false) == "no wheels are wanted\n");
     Plan stopped = plan();
     stopped.start_nothing = "the journal is broken";

@@ -1,0 +1,89 @@
+// The verdict on a companion's wheel, by its facts and those of the wanted torch's wheel.
+#include "builder/plan/torch_abi.hpp"
+
+#include <algorithm>
+
+#include "lib/wheel/requirement.hpp"
+#include "lib/wheel/version.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+bool is_companion_of_torch(const Cell& cell) {
+    return cell.purpose == Purpose::build && cell.wheel && cell.against.starts_with("torch==");
+}
+
+const TorchUse* find_use(const TorchUses& uses, const Cell& cell) {
+    const auto found = cell.wheel ? uses.find(cell.wheel->filename) : uses.end();
+    return found == uses.end() ? nullptr : &found->second;
+}
+
+// Empty: nothing speaks against it. `torch_strings`: `cxx11_abi` of that torch, or empty.
+std::string misfit_of(const TorchUse& use, const wheel::Version& torch, const std::string& torch_strings) {
+    const std::string wanted = ", and torch " + torch.text() + " is wanted";
+    for (const auto& text : use.requirements) {
+        const auto requirement = wheel::Requirement::parse(text);
+        if (!requirement || requirement->marker) continue;
+        if (!requirement->specifiers.contains(torch, wheel::Prereleases::allowed))
+            return "requires " + text + wanted;
+    }
+    const auto is_before = [&torch](const std::string& bound) {
+        const auto parsed = wheel::Version::parse(bound);
+        return parsed && torch.without_local() < *parsed;
+    };
+    if (!use.at_least.empty() && is_before(use.at_least))
+        return "uses names that torch has since " + use.at_least + wanted;
+    if (!use.below.empty() && !is_before(use.below))
+        return "uses names that torch has no more since " + use.below + wanted;
+    const bool differ = (use.cxx11_abi == "true" && torch_strings == "false") ||
+                        (use.cxx11_abi == "false" && torch_strings == "true");
+    if (differ)
+        return std::string("is built with _GLIBCXX_USE_CXX11_ABI=") + (use.cxx11_abi == "true" ? "1" : "0") +
+               ", and torch " + torch.text() + " is not";
+    return {};
+}
+
+std::string verdict_of(const TorchUse& use, const std::vector<const Cell*>& torches, const TorchUses& uses) {
+    if (torches.empty()) return {};
+    for (const Cell* cell : torches) {
+        const auto version = wheel::Version::parse(cell->version);
+        const TorchUse* torch = find_use(uses, *cell);
+        if (!version) continue;
+        const auto misfit = misfit_of(use, *version, torch == nullptr ? "" : torch->cxx11_abi);
+        if (!misfit.empty()) return "rebuild: " + misfit;
+    }
+    if (use.stable_abi == "true")
+        return "kept: uses only torch's stable ABI" + (use.at_least.empty() ? "" : " since " + use.at_least);
+    if (use.stable_abi == "false")
+        return "kept: nothing that is known of it speaks against this torch, and it uses more than torch's "
+               "stable ABI";
+    return {};
+}
+
+}  // namespace
+
+std::set<std::string> projects_of_torch(const Plan& plan) {
+    std::set<std::string> projects;
+    for (const auto& cell : plan.cells) {
+        if (is_companion_of_torch(cell)) projects.insert({cell.package, "torch"});
+    }
+    return projects;
+}
+
+void judge_torch_abi(Plan& plan, const TorchUses& uses) {
+    for (auto& cell : plan.cells) {
+        const TorchUse* use = find_use(uses, cell);
+        if (use == nullptr || !is_companion_of_torch(cell)) continue;
+        std::vector<const Cell*> torches;
+        for (const auto& other : plan.cells) {
+            const bool is_against = other.package == "torch" && other.purpose == Purpose::build &&
+                                    other.python == cell.python && cell.against == "torch==" + other.version;
+            const bool is_other =
+                std::find(cell.also_for.begin(), cell.also_for.end(), other.name) != cell.also_for.end();
+            if (is_against || is_other) torches.push_back(&other);
+        }
+        cell.torch_abi = verdict_of(*use, torches, uses);
+    }
+}
+
+}  // namespace wheelyard::builder

@@ -1,0 +1,86 @@
+// Whether a companion's wheel stays, as a table: its facts, and the torch that the site wants.
+#include "builder/plan/torch_abi.hpp"
+
+#include <doctest/doctest.h>
+
+namespace wheelyard::builder {
+namespace {
+
+Cell cell_with(const std::string& package, const std::string& version, const std::string& filename,
+               const std::string& against = "") {
+    Cell cell;
+    cell.package = package;
+    cell.version = version;
+    cell.python = "3.11";
+    cell.name = package + "-" + version + "-cp311";
+    cell.against = against;
+    if (!filename.empty()) cell.wheel.emplace().filename = filename;
+    return cell;
+}
+
+// torch 2.7.0 with the new std::string, and a companion that is built against it.
+Plan plan_with(std::vector<std::string> also_for = {}) {
+    Plan plan;
+    plan.cells = {cell_with("torch", "2.7.0+cu126", "torch.whl"), cell_with("torch", "2.9.0+cu126", ""),
+                  cell_with("vision", "1", "vision.whl", "torch==2.7.0+cu126")};
+    plan.cells[2].also_for = std::move(also_for);
+    return plan;
+}
+
+TEST_CASE("a companion stays unless its requirements, names or strings are those of another torch") {
+    struct Row {
+        TorchUse use;
+        const char* verdict;
+    };
+    const Row rows[] = {
+        {{{}, "true", "", "2.6", ""}, "kept: uses only torch's stable ABI since 2.6"},
+        {{{"torch>=2.6"}, "true", "", "", ""}, "kept: uses only torch's stable ABI"},
+        {{{"torch==2.7.0"}, "false", "true", "2.6", "2.9"},
+         "kept: nothing that is known of it speaks against this torch, and it uses more than torch's stable "
+         "ABI"},
+        {{{"torch (==2.6.0)"}, "false", "true", "", ""},
+         "rebuild: requires torch (==2.6.0), and torch 2.7.0+cu126 is wanted"},
+        {{{"torch==1.4; extra == 'dev'"}, "true", "", "", ""}, "kept: uses only torch's stable ABI"},
+        {{{}, "true", "", "2.9", ""},
+         "rebuild: uses names that torch has since 2.9, and torch 2.7.0+cu126 is wanted"},
+        {{{}, "false", "", "", "2.7"},
+         "rebuild: uses names that torch has no more since 2.7, and torch 2.7.0+cu126 is wanted"},
+        {{{}, "false", "false", "", ""},
+         "rebuild: is built with _GLIBCXX_USE_CXX11_ABI=0, and torch 2.7.0+cu126 is not"},
+        {{{}, "", "", "", ""}, ""},
+    };
+    for (const auto& [use, verdict] : rows) {
+        CAPTURE(verdict);
+        Plan plan = plan_with();
+        judge_torch_abi(plan, {{"vision.whl", use}, {"torch.whl", {{}, "false", "true", "", ""}}});
+        CHECK(plan.cells[2].torch_abi == verdict);
+        CHECK(plan.cells[0].torch_abi.empty());
+    }
+}
+
+TEST_CASE("a companion for two torches is held to both") {
+    Plan plan = plan_with({"torch-2.9.0+cu126-cp311"});
+    judge_torch_abi(plan, {{"vision.whl", {{}, "false", "true", "2.6", "2.9"}}});
+    CHECK(plan.cells[2].torch_abi ==
+          "rebuild: uses names that torch has no more since 2.9, and torch 2.9.0+cu126 is wanted");
+    judge_torch_abi(plan, {{"vision.whl", {{}, "true", "", "2.6", ""}}});
+    CHECK(plan.cells[2].torch_abi == "kept: uses only torch's stable ABI since 2.6");
+}
+
+TEST_CASE(
+    "only the companions of torch that the index has are asked for, and the torch of another Python is "
+    "another") {
+    Plan plan = plan_with();
+    CHECK(projects_of_torch(plan) == std::set<std::string>{"torch", "vision"});
+    plan.cells[0].python = "3.12";
+    judge_torch_abi(plan, {{"vision.whl", {{"torch==2.6.0"}, "false", "", "", ""}}});
+    CHECK(plan.cells[2].torch_abi.empty());
+    plan.cells[2].wheel.reset();
+    CHECK(projects_of_torch(plan).empty());
+    plan = plan_with();
+    plan.cells[2].against = "mpi4py==4.0.0";
+    CHECK(projects_of_torch(plan).empty());
+}
+
+}  // namespace
+}  // namespace wheelyard::builder
