@@ -282,7 +282,7 @@ std::vector<registry::Command> commands() {
          setup(registry::add_token_list_options, list_tokens)},
         {"token", "revoke", "Refuse a token from the next request on", "-c registry.toml wy_5f0c9a31d2be",
          setup(registry::add_token_revoke_options, revoke_token)},
-        {"token", "forget", "end all log-ins of a person and remove the person's name",
+        {"token", "forget", "End all log-ins of a person and remove the person's name",
          "-c registry.toml login:campus:3f2a9c81d04e77b0",
          setup(registry::add_token_forget_options, forget_person)},
         {"notify", "test", "Run the command of [notify] on a test notice, and show what it prints",

@@ -167,6 +167,8 @@ void warn_of_other_indexes(const RegistryConfig& file, const RegistryConfig& in_
 base::Result<std::optional<attest::SigningKey>> read_signing_key(const RegistryConfig& config) {
     if (config.attest.key.empty()) return std::nullopt;
     return attest::SigningKey::read(config.attest.key);
+}
+
 std::set<std::string, std::less<>> names_of_identities(const RegistryConfig& config) {
     std::set<std::string, std::less<>> names;
     for (const IdentityConfig& identity : config.identities)
