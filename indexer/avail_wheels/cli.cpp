@@ -237,7 +237,7 @@ constexpr std::pair<std::string_view, std::string_view> expected_options[] = {
 
 // What is said of an option that is not ours; empty: nothing that is known.
 std::string instead_of(const std::vector<std::string>& words) {
-    const auto formats = table_formats();
+    const auto& formats = table_formats();
     for (const auto& word : words) {
         if (word == "--") break;
         const auto name = word.substr(0, word.find('='));

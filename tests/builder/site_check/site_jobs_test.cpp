@@ -20,8 +20,10 @@ std::vector<std::string> kinds_of(const std::string& name) {
     for (const SiteJob& job : site_jobs(*site, *recipes)) {
         const std::string kind = job.what.substr(0, job.what.find(" of "));
         if (kinds.empty() || kinds.back() != kind) kinds.push_back(kind);  // builds of other sizes
-        for (const auto& [part, key] : job.keys)
+        for (const auto& named : job.keys) {
+            const auto& key = named.second;
             CHECK_MESSAGE((key.place.empty() || key.place.find(".toml:") != std::string::npos), key.key);
+        }
     }
     return kinds;
 }

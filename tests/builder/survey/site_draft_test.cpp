@@ -180,7 +180,6 @@ TEST_CASE("what a person must decide is listed, and the file can be read all the
          "no writable folder was found for the state: choose one that is not purged"},
     };
     for (const auto& [change, expected] : rows) {
-        CAPTURE(expected);
         Survey survey = slurm_machine();
         change(survey);
         const SiteDraft draft = draft_site(survey, {});
@@ -299,7 +298,7 @@ TEST_CASE("a wrong answer is asked again with what is wrong, and the other answe
     const AskPerson person = [&](const std::string& question, const std::string& fallback) {
         asked.push_back(question);
         if (answers.empty()) return fallback;
-        const std::string answer = answers.front();
+        std::string answer = answers.front();
         answers.erase(answers.begin());
         return answer;
     };

@@ -250,7 +250,6 @@ TEST_CASE("an invalid choice exits with status 2 and lists the choices") {
              Case{{"-r", "/nowhere/requirements.txt"}, "/nowhere/requirements.txt"},
              Case{{"-p"}, "--python"},
          }) {
-        CAPTURE(says);
         const auto leave = leave_of(arguments);
         CHECK(leave.status == 2);
         CHECK_MESSAGE(leave.text.find(says) != std::string::npos, leave.text);

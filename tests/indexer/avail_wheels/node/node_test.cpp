@@ -78,7 +78,6 @@ TEST_CASE("a wrong assumption names what was meant") {
           Case{"arch=aarch64", "did you mean machine=?"}, Case{"python=3.11", "--python"},
           Case{"cuda=12.3", "modules=cuda/"}, Case{"mpi=openmpi", "modules=openmpi/"},
           Case{"gpu=hopper", "or a model (a100)"}}) {
-        CAPTURE(assignment);
         Node node;
         const auto error = assume(node, assignment).error().text();
         CHECK_MESSAGE(error.find(says) != std::string::npos, error);
