@@ -18,7 +18,7 @@ namespace wheelyard::registry {
 [[nodiscard]] bool is_system_folder(const std::filesystem::path& folder);
 
 inline constexpr const char* config_help =
-    "the configuration file (default: $WHEELYARD_REGISTRY_CONFIG, ./registry.toml, "
+    "The configuration file (default: $WHEELYARD_REGISTRY_CONFIG, ./registry.toml, "
     "/etc/wheelyard/registry.toml)";
 
 // What a command reports that finds none.

@@ -113,8 +113,8 @@ struct LoginFixture : RegistryFixture {
             "finishLogin",
             io::Json::object({{"code", "c"}, {"state", state}, {"iss", issuer}, {"secret", with}}), name));
     }
-    void provider_gives(const std::string& token) {
-        answer_of_provider = {200, io::Json::object({{"id_token", token}}).render()};
+    void provider_gives(const std::string& id_token) {
+        answer_of_provider = {200, io::Json::object({{"id_token", id_token}}).render()};
     }
     // A log-in by page that waits with the nonce of the sample tokens.
     std::string begin_with_nonce(identity::Purpose purpose) {
@@ -134,7 +134,7 @@ struct LoginFixture : RegistryFixture {
     std::string log_in_by_device() {
         const std::string state = begin_device();
         clock.sleep_ms(5'000);
-        const std::string answer = said(poll(state));
+        std::string answer = said(poll(state));
         clock.sleep_ms(-5'000);
         return answer;
     }
@@ -197,7 +197,7 @@ TEST_CASE(
     }
     std::size_t people = 0;
     for (const catalog::TokenRow& row : farm.cli.tokens().value())
-        people += registry::is_person(row.name) ? 1 : 0;
+        people += static_cast<std::size_t>(registry::is_person(row.name));
     CHECK(people == 0);
 }
 
@@ -342,7 +342,8 @@ TEST_CASE(
     std::size_t begun = 0;
     for (int i = 0; i < 200; ++i) {
         farm.client = "192.0.2." + std::to_string(i);
-        begun += farm.ask("beginDeviceLogin", io::Json::object({{"secret", secret}})).has_value() ? 1 : 0;
+        const auto reply = farm.ask("beginDeviceLogin", io::Json::object({{"secret", secret}}));
+        begun += static_cast<std::size_t>(reply.has_value());
     }
     CHECK(begun == identity::max_waiting_of_network);
     CHECK(farm.posts == static_cast<int>(begun));
