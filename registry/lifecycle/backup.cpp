@@ -15,7 +15,7 @@
 namespace wheelyard::lifecycle {
 namespace {
 
-// backup. Copies of the catalog until none refers to a blob that a mirror has given back since. Only the first one takes
+// Copies of the catalog until none refers to a blob that a mirror has given back since. Only the first one takes
 // long, so the second is usually the last.
 constexpr int max_backup_tries = 10;
 

@@ -5,7 +5,7 @@
 //     TO/catalog.sqlite            renamed into place last: a folder that has it is a complete backup
 //     TO/blobs/sha256/ab/<hash>    copied and hashed on the way, or hard links (--link)
 //     TO/suppliers.tsv             who supplies the projects of upstreams (registry/upstream/saved_suppliers.hpp)
-//     TO/backup.json               {"format":"wheelyard.backup/1","serial":14,"time":…,"blobs":…,"bytes":…}
+//     TO/backup.json               {"format":"wheelyard.backup/1","serial":14,"time":…,"blobs":…}
 //
 // A backup into the folder of an earlier one copies only new blobs. A restore works the same way in the other
 // direction.

@@ -39,7 +39,6 @@ constexpr std::int64_t disk_slice_ms = 20;        // of a walk, between two look
 constexpr std::int64_t look_at_files_ms = 1'000;  // between two looks at open files
 constexpr std::int64_t kill_wait_ms = 30'000;     // for killed processes to end: one may wait for a disk
 constexpr std::uint64_t max_files = 5'000'000;    // of a build: more exhaust file systems by their number
-constexpr std::size_t max_depth = 256;  // of folders in one another; each is a descriptor of the walk
 
 // The free space that a build leaves on its file system: deleted files that no process shows are in it, too.
 constexpr std::uint64_t min_free_bytes = base::gib;

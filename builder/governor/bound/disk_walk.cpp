@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint64_t block_size = 512;  // of st_blocks, stat(2)
 constexpr int looks_between_clocks = 64;
 
-// By its descriptor: chmod(2) of the name would follow a link that takes the folder's place, out of what the build sees.
+// By its descriptor: chmod(2) by name could follow a symbolic link that replaced the folder.
 bool permit(int parent, const char* name) {
     const base::Fd folder(::openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     return folder && ::chmod(("/proc/self/fd/" + std::to_string(folder.get())).c_str(), S_IRWXU) == 0;

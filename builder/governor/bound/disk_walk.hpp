@@ -13,6 +13,8 @@
 
 namespace wheelyard::governor {
 
+inline constexpr std::size_t max_depth = 256;  // of folders in one another; each is a descriptor of the walk
+
 struct DiskUse {
     std::uint64_t bytes = 0;
     std::uint64_t files = 0;   // and folders
@@ -24,7 +26,8 @@ class DiskWalk {
     explicit DiskWalk(std::filesystem::path folder);
     // Goes on for at most `slice_ms`. Returns whether the walk is complete; the next call begins another.
     [[nodiscard]] bool advance(std::int64_t slice_ms);
-    // Of this walk so far, at least: an end need not be awaited to see that it is too much.
+    // A lower bound until the walk ends, which is enough to see that a limit is exceeded. Folders that cannot be opened
+    // are not counted.
     [[nodiscard]] const DiskUse& so_far() const { return use_; }
 
   private:

@@ -13,7 +13,7 @@ enum class LibraryKind { system, accelerator, opencl, intel, mpi, network, blas,
 // The kind of a library that the wheel does not contain. `library` is a file name, "libcudart.so.12". `system`: any
 // manylinux policy or musl allows it.
 [[nodiscard]] LibraryKind library_kind(std::string_view library);
-// The same as `needed` of the facts names it: "system", "mpi"; of an accelerator what its row says, "cuda".
+// The kind as `needed` in the facts spells it: "system", "mpi"; for an accelerator the name of its row, "cuda".
 [[nodiscard]] std::string_view library_kind_text(std::string_view library);
 
 // C libraries, by the names in DT_NEEDED.

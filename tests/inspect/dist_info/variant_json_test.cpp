@@ -19,7 +19,7 @@ constexpr std::string_view example = R"({
   "providers": {"x86_64": {"requires": ["x86-64-variant-provider"]}},
   "variants": {"x86_64_v3_openblas": {"blas_lapack": {"library": ["openblas"]}, "x86_64": {"level": ["v3"]}}}})";
 
-std::string code_of(const std::string& variants, const std::string& label = "a") {
+std::string variant_code(const std::string& variants, const std::string& label = "a") {
     const auto variant = inspect::parse_variant_json(variant_json("cpu", variants), label);
     return variant ? "" : variant.error().code;
 }
@@ -41,10 +41,10 @@ TEST_CASE("the example of PEP 825 is read") {
 }
 
 TEST_CASE("the null variant has no properties, and values may be in any order") {
-    CHECK(code_of(R"("null":{})", "null").empty());
-    CHECK(code_of(R"("null":{"cpu":{}})", "null").empty());
-    CHECK(code_of(R"("null":{"cpu":{"level":["v1"]}})", "null") == "variant.null");
-    CHECK(code_of(R"("a":{"cpu":{"level":["v3","v2","9.0_a"]}})").empty());
+    CHECK(variant_code(R"("null":{})", "null").empty());
+    CHECK(variant_code(R"("null":{"cpu":{}})", "null").empty());
+    CHECK(variant_code(R"("null":{"cpu":{"level":["v1"]}})", "null") == "variant.null");
+    CHECK(variant_code(R"("a":{"cpu":{"level":["v3","v2","9.0_a"]}})").empty());
 }
 
 TEST_CASE("each fault of variant.json has its code") {
@@ -65,7 +65,7 @@ TEST_CASE("each fault of variant.json has its code") {
           Row{R"("a":{"cpu":{"level":[3]}})", "variant.name"},
           Row{R"("a":{"cpu":{"level":["v3","v3"]}})", "variant.repeated"}}) {
         CAPTURE(row.variants);
-        CHECK(code_of(row.variants) == row.code);
+        CHECK(variant_code(row.variants) == row.code);
     }
     const auto code = [](const std::string& text) {
         const auto variant = inspect::parse_variant_json(text, "x86_64_v3_openblas");
@@ -84,6 +84,6 @@ TEST_CASE("the number of properties and the nesting of variant.json have limits"
     std::string values;
     for (int i = 0; i < 10'001; ++i)
         values += (i == 0 ? "\"v" : ",\"v") + std::to_string(i) + "\"";
-    CHECK(code_of(R"("a":{"cpu":{"level":[)" + values + "]}}") == "variant.many");
-    CHECK(code_of(R"("a":)" + std::string(100, '[') + std::string(100, ']')) == "json.too_deep");
+    CHECK(variant_code(R"("a":{"cpu":{"level":[)" + values + "]}}") == "variant.many");
+    CHECK(variant_code(R"("a":)" + std::string(100, '[') + std::string(100, ']')) == "json.too_deep");
 }
