@@ -171,6 +171,28 @@ class BrowserTest(unittest.TestCase):
         wait_until(lambda: "not for my machine" in browser.find("main").text)
         self.assertEqual([text for text in browser.complaints() if "404" not in text], [])  # an index without sites
 
+    def test_for_a_machine_of_another_index_the_page_of_a_project_names_that_index_and_asks_there(self):
+        browser = self.browser
+        browser.open("/")
+        self.choose(node="archer2, standard", python="3.12")
+        browser.open(f"{BEDE}/project/flash-attn/")
+        wait_until(lambda: browser.find("#install-note").text == "archer2, standard is of another index than this page: archer2.")
+        asks = [link.get_attribute("href") for link in browser.driver.find_elements("css selector", "main a[href*='builds/?']")]
+        self.assertGreaterEqual(len(asks), 3)  # below the text that installs, in a cell, below the grid
+        for ask in asks:
+            self.assertTrue(ask.startswith(f"{self.farm.url}/archer2/builds/?package=flash-attn&"), ask)
+        browser.link("archer2").click()
+        wait_until(lambda: browser.path() == "/archer2/project/flash-attn/")
+        browser.open("/archer2/project/h5py/")
+        wait_until(lambda: browser.find("#install-note").text == "The newest version on archer2, standard for each Python: 3.11: 3.12.1.")
+        browser.open("/")
+        self.choose(node="bede, gpu (v100)")
+        browser.open(f"{BEDE}/project/flash-attn/")
+        wait_until(lambda: browser.find("#install-ask").get_attribute("href").endswith("?package=flash-attn&python=3.12&accelerator=v100"))
+        browser.open(f"{BEDE}/builds/?package=torch&version=2.4.0&python=3.13")  # to ask for another Python is not to choose it
+        wait_until(lambda: browser.run("return document.getElementsByName('python')[0]?.value") == "3.13")
+        wait_until(lambda: browser.find("#machine strong").text == "bede, gpu (v100), Python 3.12")
+
     def test_each_text_that_installs_a_project_works_as_it_is_copied(self):
         browser = self.browser
         browser.open(f"{BEDE}/project/dask/")
@@ -534,6 +556,9 @@ class BrowserTest(unittest.TestCase):
         self.assertEqual(list(zip(browser.texts("#agents tbody th"), browser.texts("#agents .state"))), [("archer2", "late"), ("zuse", "late"), ("bede", "reports")])
         wait_until(lambda: any("horovod 0.28.1" in text for text in browser.texts("#failures tbody th")))
         wait_until(lambda: browser.find("#find").is_displayed())
+        browser.find("#find [name=file]").send_keys("torch-2.3.1-cp311", Keys.ENTER)
+        wait_until(lambda: browser.texts("#files tbody td:nth-child(3)") == ["active, yanked"])
+        browser.find("#find [name=file]").clear()
         browser.find("#find [name=file]").send_keys("dask-20", Keys.ENTER)
         wait_until(lambda: wheel in browser.texts("#files tbody th"))
         self.assertEqual(browser.texts("#files tbody td:nth-child(3)"), ["active"])
@@ -591,6 +616,10 @@ class BrowserTest(unittest.TestCase):
         browser = self.browser
         self.addCleanup(browser.run, "sessionStorage.clear()")
         browser.run("sessionStorage.clear()")
+        browser.open(f"{BEDE}/builds/?package=numpy&version=2.1.0&python=3.12")  # where only tokens ask: no dialog of the browser's own
+        wait_until(lambda: browser.find("#request-form button").is_displayed())
+        browser.find("#request-form button").click()
+        wait_until(lambda: browser.find("#request-answer").text == "This index takes requests only with a token.")
         for python in ("3.12", "3.13"):
             browser.open(f"/archer2/builds/?package=numpy&version=2.1.0&python={python}")
             wait_until(lambda: browser.find("#request-form button").is_displayed())

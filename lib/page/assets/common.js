@@ -130,8 +130,8 @@ const yard = (() => {
   // `details` are what the site reports of it, null until that is known.
   const asked = new URLSearchParams(location.search), chooser = document.getElementById("machine");
   const machine = {details: null};
-  // The search has a filter by Python of its own.
-  const key_of = name => name === "python" && document.getElementById("search") ? "my_python" : name;
+  // The search has a filter by Python of its own, and the form that asks has a field.
+  const key_of = name => name === "python" && document.querySelector("#search, #request") ? "my_python" : name;
   for (const name of ["node", "python"]) machine[name] = asked.get(key_of(name)) ?? recall("wheelyard-" + name) ?? "";
   const name_of = (site, node) => site.site + (node.name ? ", " + node.name : "") +
     (node.accelerator && node.accelerator !== node.name ? " (" + node.accelerator + ")" : "");

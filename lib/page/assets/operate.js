@@ -257,7 +257,7 @@
     const found = (await of_indexes(async index => (await call(folder_of(index) + "/files?after=" + encodeURIComponent(before))).files
       .filter(file => file.filename.startsWith(name)).map(file => ({...file, index})))).flat();
     if (found.length > max_shown) note_above("files", "More than " + max_shown + " files begin so: type more of the name.");
-    return found.slice(0, max_shown).map(file => row([file.filename, link_to(file.index + "/project/" + file.project, file.index), file.state, size(file.size_bytes),
+    return found.slice(0, max_shown).map(file => row([file.filename, link_to(file.index + "/project/" + file.project, file.index), file.state + (file.yanked ? ", yanked" : ""), size(file.size_bytes),
       file.uploaded_by + ", " + day(file.uploaded), file.state_reason || file.yanked_reason || "",
       [history_of(file.filename), " ", source_of(file)]]));
   };

@@ -3,8 +3,16 @@
 (() => {
   const root = document.body.dataset.root;
   const {element, state, all} = yard;
+  // The index of the chosen machine, where that is another than this one: null, or its address. There one looks and asks.
+  const index_of_machine = () => {
+    const {node, details} = yard.machine, here = new URL(root, location.href);
+    const is_here = () => [...document.querySelectorAll("#offers li")].some(one => one.dataset.node === node) ||
+      [...document.querySelectorAll("details[id^='wheel-'] tbody th")].some(one => one.textContent === node);
+    if (!node || !details?.index || details.index === decodeURIComponent(here.pathname.split("/").at(-2)) || is_here()) return null;
+    return new URL("../" + encodeURIComponent(details.index) + "/", here);
+  };
   // The texts that install: the address as the reader sees it, the version for the chosen machine.
-  const ways = document.getElementById("ways");
+  const ways = document.getElementById("ways"), asks = [...document.querySelectorAll("main a[href*='builds/?package=']")];
   const write = () => {
     const {node, python} = yard.machine, {project, newest, only, hashes} = ways.dataset;
     const offers = [...document.querySelectorAll("#offers li")].map(part => part.dataset);
@@ -46,9 +54,17 @@
     }
     const note = document.getElementById("install-note");
     note.hidden = wanted && (python || new Set(by_python.map(([, wheel]) => wheel).filter(Boolean)).size < 2);
-    note.textContent = !wanted && offer.why ? offer.why : "The newest version" + on + " for each Python: " +
+    note.textContent = !wanted && offer.why ? offer.why : "The newest version" + (offer.node ? " on " + offer.node : "") + " for each Python: " +
       by_python.map(([name, wheel]) => name + ": " + (wheel ? version(wheel) : "none")).join(" · ") + ".";
-    document.getElementById("install-ask").search = new URLSearchParams({package: project, ...(python && {python})});
+    const {details} = yard.machine, other = index_of_machine();
+    if (other) {
+      const link = element("a", details.index);
+      link.href = new URL("project/" + encodeURIComponent(project) + "/", other);
+      note.replaceChildren(node + " is of another index than this page: ", link, ".");
+      note.hidden = false;
+    }
+    const wish = new URLSearchParams({package: project, ...(python && {python}), ...(details?.accelerator && {accelerator: details.accelerator})});
+    for (const ask of asks) ask.href = (other ?? root) + "builds/?" + wish;
   };
   // Tabs, of which one is a stop of the Tab key; the arrows go on. The open one is in the address and kept.
   const make_tabs = () => {
@@ -109,7 +125,7 @@
     return row && {runs: row.querySelector(".state").textContent, why: row.querySelector(".why")?.textContent ?? ""};
   };
   const narrow = () => {
-    const {node, python, details} = yard.machine;
+    const {node, python, details} = yard.machine, other = index_of_machine();
     for (const old of grid.querySelectorAll(".next")) old.remove();
     for (const part of grid.querySelectorAll("td")) {
       const links = [...part.querySelectorAll("a[href^='#wheel-']")], verdicts = links.map(link => node ? verdict_of(link) : undefined);
@@ -127,7 +143,7 @@
       const is_out = links.length > 0 && verdicts.every(verdict => verdict?.runs === "no");
       if (!node || builds.some(build => !build.hidden) || (links.length > 0 && !is_out)) continue;
       const next = element("span", is_out ? verdicts[0].why + ": " : "nobody asked: ", "next why"), ask = element("a", "ask");
-      ask.href = root + "builds/?" + new URLSearchParams({package: grid.dataset.project, version: part.dataset.version,
+      ask.href = (other ?? root) + "builds/?" + new URLSearchParams({package: grid.dataset.project, version: part.dataset.version,
         ...(/^[0-9.]+t?$/.test(part.dataset.python) && {python: part.dataset.python}), ...(details?.accelerator && {accelerator: details.accelerator})});
       ask.setAttribute("aria-label", "Ask for " + grid.dataset.project + " " + part.dataset.version + ", " + part.dataset.python);
       next.append(ask);

@@ -95,7 +95,7 @@
 
   // Its page follows what becomes of it.
   const ask_without_token = wishes => Promise.all(wishes.map(wish =>
-    fetch(new URL("api/v1/indexes/" + encodeURIComponent(index) + "/requests", server), {method: "POST", headers: {"Content-Type": "application/json"}, body: JSON.stringify(wish)})
+    fetch(new URL("api/v1/indexes/" + encodeURIComponent(index) + "/requests", server), {method: "POST", credentials: "omit", headers: {"Content-Type": "application/json"}, body: JSON.stringify(wish)})
       .then(async reply => {
         const asked = await reply.json().catch(() => ({}));
         if (reply.status === 401) throw new Error("This index takes requests only with a token.");
