@@ -27,9 +27,10 @@ base::Status check_neighbours(NodeBoard& board, bool has_address, const std::fun
         if (waited_ms >= patience_ms)
             return base::fail(
                 "node.no_address",
-                other_kind == seen.end()
-                    ? "This server waited in vain for the right to write: another one holds it, or the "
-                      "database does not answer"
+                seen.empty() ? "This server waited in vain for the right to write: another one holds it, or "
+                               "the database does not answer"
+                : other_kind == seen.end()
+                    ? "Another server runs over this database, and neither of the two has an address"
                     : "Another server runs over this database, and one of the two has no address",
                 other_kind != seen.end() ? other_kind->row.name
                 : seen.empty()           ? std::string()

@@ -196,7 +196,8 @@ TEST_CASE(
         CHECK(farm.finish(farm.begin_with_nonce(identity::Purpose::read)) == "403 login.refused");
     }
     std::size_t people = 0;
-    for (const catalog::TokenRow& row : farm.cli.tokens().value())
+    const auto tokens = farm.cli.tokens().value();
+    for (const catalog::TokenRow& row : tokens)
         people += static_cast<std::size_t>(registry::is_person(row.name));
     CHECK(people == 0);
 }
