@@ -9,6 +9,7 @@
 #   CONTROL/hog        its number of MiB is taken by the next build, once
 #   CONTROL/hog-DEMO   the same by the build in a folder of the name DEMO, after the gate
 set -eu
+shopt -s extglob # for the pattern +(…)
 control=@CONTROL@
 gate_limit=9000 # tenths of a second: ctest's own limit
 wait_at() {
@@ -54,6 +55,6 @@ case "$arguments" in
     cp "$control/prebuilt/${PWD##*/}"-*.whl "$2"
     ;;
 " - ") cat > /dev/null ;;
-*" -c import "[a-z_]*" ") exec @PYTHON@ -c "" ;;
+*" -c import "+([a-z_])" ") exec @PYTHON@ -c "" ;;
 *) exec @PYTHON@ "$@" ;;
 esac
