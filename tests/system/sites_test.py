@@ -52,6 +52,7 @@ case " $* " in
     ${CXX:-c++} --version-of-cxx
     ;;
 *" - "*) cat > /dev/null ;;
+*" -I -c "*) exec @PYTHON@ "$@" ;; # the agent's own questions
 *" -c import "*|*" -c "*"import torch"*) ;;
 *) exec @PYTHON@ "$@" ;;
 esac
