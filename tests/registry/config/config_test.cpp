@@ -456,8 +456,8 @@ TEST_CASE("code, template and document name the same keys") {
     const auto document = matches(read("docs/reference/registry-config.md"), R"(^\| `([a-z_]+)` \|)");
     CHECK(document == code);
     auto in_template = matches(std::string(registry::config_template()), R"(^(?:# )?([a-z_]+) = )");
-    for (const char* table : {"server", "store", "stores", "node", "attest", "pages", "notify", "tasks", "identity",
-                              "index", "build", "policy", "upstream"})
+    for (const char* table : {"server", "store", "stores", "node", "attest", "pages", "notify", "tasks",
+                              "identity", "index", "build", "policy", "upstream"})
         in_template.insert(table);
     CHECK(in_template == code);
 }
