@@ -17,6 +17,7 @@
 #include "lib/base/check.hpp"
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
+#include "lib/base/files/private_files.hpp"
 
 namespace wheelyard::attest {
 namespace {
@@ -139,8 +140,7 @@ base::Result<SigningKey> SigningKey::read(const std::filesystem::path& file) {
     WHEELYARD_ASSIGN(const base::Fd fd, base::open_read(file));
     struct stat status = {};
     if (::fstat(fd.get(), &status) != 0) return base::fail_errno("fstat", file.string(), errno);
-    constexpr mode_t of_strangers = S_IRWXO | S_IWGRP;
-    if ((status.st_mode & of_strangers) != 0)
+    if ((status.st_mode & base::rights_of_strangers) != 0)
         return base::fail(
             "attest.key_readable", "Others than its owner can read or replace a private key", file.string(),
             "chmod 600 it, or 640 for a group that may read it; if others may have read it, make and "

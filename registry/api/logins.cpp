@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "lib/base/files/file.hpp"
+#include "lib/base/files/private_files.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/log.hpp"
 #include "registry/api/limits.hpp"
@@ -62,7 +63,7 @@ void RunningLogins::leave(Kind kind, const std::string& network) {
 base::Result<std::string> read_client_secret(const std::filesystem::path& file) {
     struct stat status {};
     if (::stat(file.c_str(), &status) != 0) return base::fail_errno("stat", file.native(), errno);
-    if ((status.st_mode & (S_IRWXO | S_IWGRP)) != 0)
+    if ((status.st_mode & base::rights_of_strangers) != 0)
         return base::fail("login.secret_mode", "Others than its owner may use the client's secret",
                           file.native(), "chmod 600, or 640 if the service reads it by its group");
     WHEELYARD_ASSIGN(const std::string secret, base::read_file(file, max_client_secret_bytes));

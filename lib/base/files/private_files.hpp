@@ -4,6 +4,7 @@
 // the locks that this process holds on it (POSIX fcntl locks).
 #pragma once
 
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include <filesystem>
@@ -13,6 +14,8 @@
 namespace wheelyard::base {
 
 inline constexpr mode_t private_file_mode = 0600;
+// Of a file with a secret, which a service may read by its group: whoever has one of these can read or replace it.
+inline constexpr mode_t rights_of_strangers = S_IRWXO | S_IWGRP;
 
 // make_directories(), then mode 0700. Folders above `path` keep their modes.
 [[nodiscard]] Status make_private_directories(const std::filesystem::path& path);
