@@ -142,6 +142,7 @@ class BoundedRun {
         end_everything();
         while (pass_output_on(0)) {
         }
+        if (status_ && over_.empty() && bounds_.disk_bytes > 0) look_at_what_it_left();
         if (!over_.empty()) {
             std::fprintf(stderr, "\n%s %s\n", over_limit_line, over_.c_str());
             return over_limit_exit_code;
@@ -210,7 +211,20 @@ class BoundedRun {
 
     void look_at_disk(std::int64_t now) {
         if (now >= next_walk_ && walk_.advance(disk_slice_ms)) next_walk_ = now + disk_pause_ms;
-        const DiskUse& use = walk_.so_far();
+        judge(walk_.so_far());
+    }
+
+    // A short command may write more than its limit between two walks.
+    void look_at_what_it_left() {
+        DiskWalk walk(bounds_.folder);
+        deleted_ = {};
+        for (bool whole = false; !whole && over_.empty() && stop_signal == 0;) {
+            whole = walk.advance(disk_slice_ms);
+            judge(walk.so_far());
+        }
+    }
+
+    void judge(const DiskUse& use) {
         if (use.bytes + deleted_.disk_bytes > bounds_.disk_bytes)
             exceed("disk", base::render_bytes(bounds_.disk_bytes));
         if (use.files > max_files) exceed("files", std::to_string(max_files));

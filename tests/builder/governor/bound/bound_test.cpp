@@ -95,6 +95,8 @@ TEST_CASE("each limit ends everything, and is named") {
         {"time", seconds, "sleep 600", "more time"},
         {"disk", with_disk(folder, base::mib),
          in + "for i in 1 2 3; do head -c 500000 /dev/zero > f$i; done; sleep 600", "more disk"},
+        {"disk of a command that ends before the next walk", with_disk(folder, base::mib),
+         in + "for i in 1 2 3; do head -c 500000 /dev/zero > f$i; done", "more disk"},
         {"disk in a folder without permissions", with_disk(folder, base::mib),
          in + "mkdir d; for i in 1 2 3; do head -c 500000 /dev/zero > d/f$i; done; chmod 0 d; sleep 600",
          "more disk"},
