@@ -64,6 +64,7 @@ base::Result<JournalContent> Journal::read() const {
 }
 
 void Journal::sweep() const {
+    sweep_temporary_files(directory_);
     sweep_temporary_files(directory_ / "attempts");
     sweep_temporary_files(directory_ / "outcomes");
 }

@@ -71,7 +71,8 @@ base::Status LogSender::send(const std::vector<Attempt>& attempts, const std::ve
     auto sent = send_all(attempts, secrets);
     if (sent && !is_absent_) known_.since = std::max(known_.since, now);
     const std::string after = render_sent_logs(known_);
-    if (after != before) WHEELYARD_TRY(base::replace_file(file, after));
+    // If it cannot be written, because the next tick sweeps meanwhile, for example, that one sends the same pieces again.
+    if (after != before) static_cast<void>(base::replace_file(file, after));
     return sent;
 }
 

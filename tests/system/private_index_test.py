@@ -520,7 +520,7 @@ class ChangingReadersTest(FarmCase):
         self.restart(**{HIDDEN: 'read = "token"'})
         name = Wheel(PROJECT).filename
         self.assert_failed(self.farm.run("wheelyard-registry", "promote", HIDDEN, name, "--to", OPEN, "--reason", "x", "-c", self.farm.config),
-                           "everyone may read the other one")
+                           "the target index is public")
         for rules, phrase in (({OPEN: f'inherits = ["{HIDDEN}"]'}, "its files would be public"), ({OPEN: f'staging = "{HIDDEN}"'}, "same `read`"),
                               ({OPEN: f'[[index.upstream]]\nname = "own"\nurl = "{self.farm.simple_url(HIDDEN)}"\nprivate_hosts = ["127.0.0.1"]'},
                                "its files would be public")):

@@ -85,9 +85,12 @@ TEST_CASE("a journal that does not exist yet is empty, and reading creates nothi
 TEST_CASE("a temporary file of an interrupted write is ignored, and sweep removes it") {
     const Opened opened;
     testing::write(opened.file(".w1.json.tmp.x"), "{");
+    const auto beside = opened.file("x").parent_path().parent_path() / ".sent_logs.json.tmp.x";
+    testing::write(beside, "{");
     CHECK(opened.journal.read()->problems.empty());
     opened.journal.sweep();
     CHECK(!fs::exists(opened.file(".w1.json.tmp.x")));
+    CHECK(!fs::exists(beside));
 }
 
 }  // namespace
