@@ -99,13 +99,13 @@ void read_wheels(io::TomlTable& table, LockedPackage& package) {
 LockedPackage package_of(io::TomlTable& table, const std::string& groups) {
     LockedPackage package;
     const std::string name = table.string("name");
-    if (!name.empty() && !wheel::is_valid_name(name))
+    if (table.has("name") && !wheel::is_valid_name(name))
         table.report("name", "this is no name of a package: " + name);
-    if (const std::string text = table.string_or("version", ""); !text.empty()) {
-        if (auto version = wheel::Version::parse(text))
+    if (const auto text = table.string_if("version")) {
+        if (auto version = wheel::Version::parse(*text))
             package.version = *std::move(version);
         else
-            table.report("version", "this is no version: " + text);
+            table.report("version", "this is no version: " + *text);
     }
     package.source = source_of(table);
     read_wheels(table, package);
@@ -116,8 +116,8 @@ LockedPackage package_of(io::TomlTable& table, const std::string& groups) {
         if (auto exact = wheel::SpecifierSet::parse("==" + package.version->text()))
             package.wanted.specifiers = *std::move(exact);
     }
-    if (const std::string text = table.string_or("marker", ""); !text.empty())
-        package.wanted.marker = marker_of(table, "marker", text);
+    if (const auto text = table.string_if("marker"))
+        package.wanted.marker = marker_of(table, "marker", *text);
     package.wanted.dependency_groups = groups;
     return package;
 }
@@ -139,6 +139,8 @@ base::Result<Lock> parse_lock(std::string_view text, const std::filesystem::path
     io::TomlTable root = document.root();
     std::vector<std::string> others = leave_other_keys(root, lock_keys);
     const std::string version = root.string("lock-version");
+    if (version.empty() && root.has("lock-version"))
+        root.report("lock-version", "this is no version of a lock");
     if (const auto parts = version_parts(version); !version.empty() && (parts.empty() || parts[0] != "1"))
         return base::fail("lock.version",
                           root.place("lock-version") + ": Only locks of version 1 are known here", version,

@@ -153,6 +153,9 @@ TEST_CASE("every fault of a lock is reported with its line") {
         {"packages = 3\n", "pylock.toml:3:"},
         {"[[packages]]\nversion = \"1\"\n", "pylock.toml:3:"},
         {"[[packages]]\nname = \"-\"\n", "pylock.toml:4:"},
+        {"[[packages]]\nname = \"\"\n", "pylock.toml:4:"},
+        {"[[packages]]\nname = \"a\"\nversion = \"\"\n", "pylock.toml:5:"},
+        {"[[packages]]\nname = \"a\"\nmarker = \"\"\n", "pylock.toml:5:"},
         {"[[packages]]\nname = \"a\"\nversion = \"x y\"\n", "pylock.toml:5:"},
         {"[[packages]]\nname = \"a\"\nversion = 1\n", "pylock.toml:5:"},
         {"[[packages]]\nname = \"a\"\nmarker = \"=\"\n", "pylock.toml:5:"},
@@ -167,6 +170,8 @@ TEST_CASE("every fault of a lock is reported with its line") {
         CHECK(error_of(head + row.text).text().find(row.place) != std::string::npos);
     }
     CHECK(error_of("packages = []\n").text().find("`lock-version` is missing") != std::string::npos);
+    CHECK(error_of("\nlock-version = \"\"\npackages = []\n").text().find("pylock.toml:2:") !=
+          std::string::npos);
     CHECK(error_of(head + "[[packages]]\nname = \"-\"\n[[packages]]\nname = \"a\"\nmarker = \"=\"\n")
               .text()
               .find("pylock.toml:7:") != std::string::npos);
