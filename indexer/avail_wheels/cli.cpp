@@ -34,6 +34,7 @@ constexpr const char* examples =
     "    avail_wheels 'numpy<1.23' scipy --all-versions\n"
     "    avail_wheels numpy --python 3.11 3.12\n"
     "    avail_wheels -r requirements.txt --not-available\n"
+    "    avail_wheels --lock pylock.toml            what of a lock is here for this node\n"
     "    avail_wheels torch --column name version localversion python arch\n"
     "    avail_wheels torch --here                  what runs on this node\n"
     "    avail_wheels torch --why                   why the others do not\n"
@@ -80,6 +81,11 @@ void add_choosing_options(CLI::App& app, Words& words) {
     list("-n,--name", words.names, "NAME", "The same, as an option");
     list("-r,--requirement", words.requirement_files, "FILE",
          "Look for the requirements of a requirements.txt, pyproject.toml or pylock.toml");
+    app.add_option(
+           "--lock", words.lock_file,
+           "What of a pylock.toml is here for this node, what is missing and why; its markers count with "
+           "no extra and the default groups")
+        ->type_name("FILE");
     app.add_flag("--all", words.all,
                  "Everything: --all-versions --all-pythons --all-archs, and files that are yanked or for "
                  "other systems");
@@ -169,6 +175,9 @@ void add_node_options(CLI::App& app, Words& words) {
     app.add_option("--request", words.requests, "Request a package from the farm, as in 'torch==2.6'")
         ->expected(1, -1)
         ->type_name("REQUIREMENT")
+        ->group(farm_group);
+    app.add_flag("--request-missing", words.request_missing,
+                 "With --lock: request what of it has no wheel for this node")
         ->group(farm_group);
     app.add_option("--completion", words.completion, "Print the completion for bash, zsh or fish")
         ->type_name("SHELL")

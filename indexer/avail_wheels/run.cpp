@@ -16,6 +16,7 @@
 #include "indexer/avail_wheels/node/installed_torch.hpp"
 #include "indexer/avail_wheels/query/filter.hpp"
 #include "indexer/avail_wheels/query/fit.hpp"
+#include "indexer/avail_wheels/query/lock_answer.hpp"
 #include "indexer/avail_wheels/query/needs.hpp"
 #include "indexer/avail_wheels/source/catalogue_cache.hpp"
 #include "indexer/avail_wheels/source/source.hpp"
@@ -461,6 +462,21 @@ std::string nobodys_package(const World& world, const Wanted& wanted) {
            "; unless it is your site's own, check its spelling";
 }
 
+int ask_farm(const Options& options, const World& world, const std::string& requirement,
+             const base::Result<Wanted>& wanted, std::ostream& out, std::ostream& err) {
+    const auto queue = request_queue(options, world.environment);
+    if (queue && !wanted) return print_error(err, wanted.error());
+    const auto pythons = options.query.pythons.empty() && queue
+                             ? known_node(world.probe, *world.clock).pythons
+                             : options.query.pythons;
+    const auto result = queue
+                            ? ask_registry(world.post, *queue, *wanted, pythons, world.environment)
+                            : write_request(options, requirement, world.user, world.probe.host, *world.clock);
+    if (!result) return print_error(err, result.error());
+    out << *result << '\n';
+    return 0;
+}
+
 int request_one(const Options& options, const World& world, const std::string& requirement, std::ostream& out,
                 std::ostream& err) {
     const auto wanted = parse_wanted(requirement);
@@ -476,17 +492,7 @@ int request_one(const Options& options, const World& world, const std::string& r
         if (const auto warning = nobodys_package(world, *wanted); !warning.empty())
             err << "avail_wheels: warning: " << warning << '\n';
     }
-    const auto queue = request_queue(options, world.environment);
-    if (queue && !wanted) return print_error(err, wanted.error());
-    const auto pythons = options.query.pythons.empty() && queue
-                             ? known_node(world.probe, *world.clock).pythons
-                             : options.query.pythons;
-    const auto result = queue
-                            ? ask_registry(world.post, *queue, *wanted, pythons, world.environment)
-                            : write_request(options, requirement, world.user, world.probe.host, *world.clock);
-    if (!result) return print_error(err, result.error());
-    out << *result << '\n';
-    return 0;
+    return ask_farm(options, world, requirement, wanted, out, err);
 }
 
 int answer_farm(const Options& options, const World& world, std::ostream& out, std::ostream& err) {
@@ -517,6 +523,87 @@ int answer_farm(const Options& options, const World& world, std::ostream& out, s
         if (const int status = request_one(options, world, requirement, out, err); status != 0) return status;
     }
     return 0;
+}
+
+const std::vector<std::string> lock_columns{"name", "version", "state", "why"};
+
+// Requests what a build for this node would bring; the farm's answers go to standard error.
+int request_missing(Options options, const World& world, const LockPlace& place,
+                    const std::vector<LockedHere>& packages, std::ostream& err) {
+    options.query.pythons = place.pythons;
+    std::size_t requested = 0;
+    for (const LockedHere& package : packages) {
+        if (!package.may_be_built) continue;
+        // Sources have no local version.
+        const std::string requirement =
+            package.package->wanted.name + "==" + package.package->version->public_text();
+        const int status = ask_farm(options, world, requirement, parse_wanted(requirement), err, err);
+        if (status != 0) return status;
+        ++requested;
+    }
+    if (requested == 0) err << "avail_wheels: nothing to request: no package of the lock lacks a build\n";
+    return 0;
+}
+
+// The wheels of any version of the packages of which none of `judged` is, newest first.
+base::Result<std::vector<Candidate>> other_versions(const Options& options, const World& world,
+                                                    const std::vector<const LockedPackage*>& packages,
+                                                    const Answer& judged) {
+    Options others = options;
+    others.refresh = false;
+    others.query.wanted.clear();
+    for (const LockedPackage* package : packages) {
+        const bool is_there = std::any_of(
+            judged.wheels.begin(), judged.wheels.end(),
+            [&](const Candidate& candidate) { return package->wanted.matches(candidate.release->project); });
+        if (package->version && !is_there)
+            others.query.wanted.push_back({package->wanted.name, package->wanted.pattern, {}, {}});
+    }
+    if (others.query.wanted.empty()) return std::vector<Candidate>();
+    std::string warning;  // was said of the first list
+    WHEELYARD_ASSIGN(auto found, find_wheels(others, world, false, warning));
+    return choose(others.query, std::move(found.listed)).wheels;
+}
+
+// `judged`: the wheels of the versions of `packages`.
+int answer_lock(const Options& options, const World& world, const LockPlace& place,
+                const std::vector<const LockedPackage*>& packages, const Answer& judged, std::ostream& out,
+                std::ostream& err) {
+    const auto others = other_versions(options, world, packages, judged);
+    if (!others) return print_error(err, others.error());
+    const auto compared = compare_lock(packages, place, judged.wheels, *others);
+    const std::size_t left_out = options.lock->packages.size() - packages.size();
+    const auto refusals = refusals_of_lock(*options.lock, packages, place);
+    Answer answer;
+    std::vector<Row> rows;
+    bool has_other_bytes = false;
+    for (const auto& [package, state, wheel, why, may_be_built] : compared) {
+        const bool is_here = state == LockState::here || state == LockState::other_bytes;
+        has_other_bytes = has_other_bytes || state == LockState::other_bytes;
+        if (is_here)
+            answer.wheels.push_back(*wheel);
+        else
+            answer.not_available.push_back(package->wanted.name);
+        if (is_here && options.rows.not_available_only) continue;
+        rows.push_back({package->wanted.name, package->version ? package->version->text() : "",
+                        std::string(lock_state_text(state)), why});
+    }
+    if (options.format == "json") {
+        out << render_document(answer, render_lock(options.lock_file, compared, left_out, refusals));
+    } else {
+        out << with_color(fitting_table(options, lock_columns, std::move(rows), world.out_columns), options,
+                          lock_columns, world.out_is_terminal);
+    }
+    err << "avail_wheels: " << base::printable(summary_of_lock(options.lock_file, compared, left_out))
+        << '\n';
+    for (const auto& refusal : refusals)
+        err << "avail_wheels: warning: installers refuse this lock here: " << base::printable(refusal)
+            << '\n';
+    if (has_other_bytes)
+        err << "avail_wheels: pip and uv take the lock's own bytes, from the addresses in it, and refuse "
+               "others: to "
+               "install the wheels that are here, lock again with this index as the only one\n";
+    return options.request_missing ? request_missing(options, world, place, compared, err) : 0;
 }
 
 NextStep what_is_known(const Options& options, const World& world, const Found& found) {
@@ -588,11 +675,21 @@ int run(const std::vector<std::string>& arguments, const World& world, std::ostr
     const bool needs_node =
         options.here || options.why || options.install_line || shows(options, {"runs", "why", "advice"});
     Node node = needs_node ? node_of(options, world) : Node();
-    const bool is_for_this_python = options.here || options.install_line;
+    const bool is_for_this_python = options.here || options.install_line || options.lock;
     if (is_for_this_python && options.on.empty() && node.pythons.empty()) {
         err << "avail_wheels: " << python_fault(node) << '\n';
         out << render(options, Answer(), 0);
         return 1;
+    }
+    const LockPlace place{node.pythons, node.machine};
+    std::vector<const LockedPackage*> locked;
+    if (options.lock) {
+        if (!options.lock->warning.empty())
+            err << "avail_wheels: warning: " << base::printable(options.lock->warning) << '\n';
+        locked = packages_for(*options.lock, place);
+        for (const LockedPackage* package : locked) {
+            if (package->version) options.query.wanted.push_back(package->wanted);
+        }
     }
     Ownership ownership(options);
     const OwnedWheels owned = [&](const std::string& project) { return ownership.wheels(project); };
@@ -629,6 +726,7 @@ int run(const std::vector<std::string>& arguments, const World& world, std::ostr
     ownership.set_catalogue(found->catalogue ? &*found->catalogue : nullptr);
     Answer answer = choose(options.query, std::move(found->listed));
     if (needs_node) judge_all(answer, node, options.site, owned);
+    if (options.lock) return answer_lock(options, world, place, locked, answer, out, err);
     if (options.install_line) warn_of_unsure(answer, err);
     tell_missing(options, answer, err);
     // Only on a terminal: scripts may parse standard error as the Alliance's original prints it.

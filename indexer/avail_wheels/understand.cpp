@@ -42,7 +42,7 @@ base::Result<std::vector<Wanted>> collect_wanted(const Words& words) {
     std::set<std::string> patterns;
     std::vector<std::string> texts = words.wheels;
     texts.insert(texts.end(), words.names.begin(), words.names.end());
-    if (texts.empty() && words.requirement_files.empty()) texts.emplace_back("*");
+    if (texts.empty() && words.requirement_files.empty() && words.lock_file.empty()) texts.emplace_back("*");
     const bool has_version = !words.version.empty() && !words.all;
     const auto star = words.version.find_first_of("*?");
     const bool is_prefix = words.version.ends_with(".*") && star + 1 == words.version.size() && star > 1;
@@ -103,6 +103,7 @@ base::Status check_exclusions(const Words& words) {
         const char* first;
         const char* second;
     };
+    const bool has_lock = !words.lock_file.empty();
     const Pair pairs[] = {
         {words.all_versions && !words.version.empty(), "--all-versions", "-v/--version"},
         {words.all_pythons && !words.pythons.empty(), "--all-pythons", "-p/--python"},
@@ -113,11 +114,25 @@ base::Status check_exclusions(const Words& words) {
         {words.raw && words.json, "--json", "--raw"},
         {words.web && (words.status || !words.requests.empty()), "--web", "--status and --request"},
         {words.web && words.install_line, "--web", "--install-line"},
+        {has_lock && (!words.wheels.empty() || !words.names.empty() || !words.requirement_files.empty()),
+         "--lock", "NAME and -r/--requirement"},
+        {has_lock && (words.all || words.all_versions || words.all_pythons || words.all_archs), "--lock",
+         "--all, --all-versions, --all-pythons and --all-archs"},
+        {has_lock && (!words.version.empty() || !words.archs.empty()), "--lock",
+         "-v/--version and -a/--arch"},
+        {has_lock && (words.raw || words.condense || words.modules || !words.columns.empty()), "--lock",
+         "--raw, --condense, --modules and --column"},
+        {has_lock && (words.status || words.web || words.install_line || !words.requests.empty()), "--lock",
+         "--status, --web, --install-line and --request"},
     };
     for (const auto& pair : pairs) {
         if (!pair.both) continue;
         return base::fail("usage.exclusive", std::string("argument ") + pair.first +
                                                  ": not allowed with argument " + pair.second);
+    }
+    if (words.request_missing && !has_lock) {
+        return base::fail("usage.needs", "argument --request-missing: needs --lock", {},
+                          "name the lock: avail_wheels --lock pylock.toml --request-missing");
     }
     return {};
 }
@@ -287,6 +302,14 @@ base::Result<Options> understand(const Words& words, const EnvironmentMap& envir
         words.wheels.empty() && words.names.empty() && words.requirement_files.empty();
     options.all_machines = words.all || words.all_archs || !words.archs.empty();
     choose_columns(words, options);
+    if (!words.lock_file.empty()) {
+        WHEELYARD_ASSIGN(options.lock, read_lock(words.lock_file));
+        options.lock_file = words.lock_file;
+        options.request_missing = words.request_missing;
+        options.query.all_versions = true;
+        options.here = false;
+        options.why = true;  // every wheel is judged for the node
+    }
     if (words.all && (!words.archs.empty() || !words.version.empty() || !words.pythons.empty())) {
         options.warning = "Ignoring --arch, --version and --python since --all is set.";
     } else if (words.all && !words.why && (words.here || !words.on.empty() || !words.assumptions.empty())) {

@@ -14,6 +14,7 @@ struct Words {
     std::vector<std::string> wheels;
     std::vector<std::string> names;
     std::vector<std::string> requirement_files;
+    std::string lock_file;
     std::string version;
     std::vector<std::string> pythons;
     std::vector<std::string> archs;
@@ -42,6 +43,7 @@ struct Words {
     bool why = false;
     bool modules = false;
     bool install_line = false;
+    bool request_missing = false;
     bool status = false;
     bool web = false;
     bool refresh = false;

@@ -1,13 +1,14 @@
 """avail_wheels against a running farm and against a folder: the same wheels, the same table."""
 
 import json
+import subprocess
 
 from support.case import FarmCase, main
-from support.clients import twine_upload
-from support.farm import INDEX
+from support.clients import CLIENTS, twine_upload
+from support.farm import COMMAND_TIMEOUT_S, INDEX
 from support.package_index import PackageIndex, write_sdist
 from support.site import Site
-from support.wheels import Wheel
+from support.wheels import Wheel, sha256_of
 
 
 class AvailWheelsTest(FarmCase):
@@ -57,6 +58,45 @@ class AvailWheelsTest(FarmCase):
     def test_a_missing_index_is_reported(self):
         done = self.farm.run("avail_wheels", "--index-url", "http://127.0.0.1:1/nowhere/simple/")
         self.assert_failed(done, "127.0.0.1:1")
+
+    def test_a_lock_of_uv_is_told_from_wheels_with_other_bytes_and_what_is_missing_is_requested(self):
+        lock, requests, site = (self.folder / name for name in ("pylock.toml", "requests", "site.toml"))
+        requests.mkdir()
+        site.write_text(f'config_version = 1\nrequests = "{requests}"\n')
+        client = self.folder / "requirements.in"
+        client.write_text("yard-table==1.10\nyard-other\nnative ; sys_platform == 'win32'\n")
+
+        def uv(*words) -> subprocess.CompletedProcess:
+            return subprocess.run([str(word) for word in (CLIENTS / "uv/bin/uv", "pip", "--no-config", "--no-cache", *words)],
+                                  env=self.farm.environment, capture_output=True, text=True, timeout=COMMAND_TIMEOUT_S)
+
+        python = ("--python", CLIENTS / "pip-new/bin/python")
+        self.assert_ran(uv("compile", "--universal", "--format", "pylock.toml", *python, client,
+                           "--default-index", self.farm.simple_url(), "--output-file", lock))
+
+        def states(*arguments: str) -> dict[str, tuple[str, str]]:
+            done = self.ask("--lock", str(lock), "--site", str(site), "-p", "3.11", "--json", *arguments)
+            self.assert_ran(done)
+            self.said = done.stderr
+            return {one["name"]: (one["state"], one.get("why", "")) for one in json.loads(done.stdout)["lock"]["packages"]}
+
+        self.assertEqual(states(), {"yard-other": ("here", ""), "yard-table": ("here", "")})
+        self.assertIn("1 is not, by markers", self.said)
+        install = ("install", *python, "--target", self.folder / "into", "-r", lock)
+        self.assert_ran(uv(*install))
+
+        table = Wheel("yard-table", "1.10")
+        text, hashed = lock.read_text(), f'sha256 = "{sha256_of(self.wheelhouse / table.filename)}"'
+        self.assertIn(hashed, text)
+        lock.write_text(text.replace(hashed, f'sha256 = "{"0" * 64}"'))
+        self.assert_failed(uv(*install, "--reinstall"), "Hash mismatch")
+        lock.write_text(lock.read_text() + '[[packages]]\nname = "native"\nversion = "0.9"\nsdist = { url = "https://files.example.org/native-0.9.tar.gz", '
+                        f'hashes = {{ sha256 = "{"0" * 64}" }} }}\n')
+        self.assertEqual(states("--request-missing"),
+                         {"yard-other": ("here", ""), "yard-table": ("other_bytes", f"here is {table.filename}"),
+                          "native": ("missing", "the lock has only an sdist; here is 1.0")})
+        request, = requests.iterdir()
+        self.assertIn('package = "native"', request.read_text())
 
     def test_status_is_the_builders_own_and_what_is_asked_for_comes_into_its_plan(self):
         requests = self.folder / "requests"

@@ -129,17 +129,19 @@ bool marker_holds(const wheel::Marker& marker, const Python& python, const std::
     return marker.evaluate(environment);
 }
 
+bool applies(const Wanted& wanted, const std::vector<Python>& pythons, const std::string& machine) {
+    if (pythons.empty() || !wanted.marker) return true;
+    const std::vector<std::string> machines = machine.empty() ? common_machines : std::vector{machine};
+    return std::any_of(pythons.begin(), pythons.end(), [&](const Python& python) {
+        return std::any_of(machines.begin(), machines.end(), [&](const std::string& candidate) {
+            return marker_holds(*wanted.marker, python, candidate, wanted.dependency_groups);
+        });
+    });
+}
+
 std::vector<Wanted> applicable(std::vector<Wanted> wanted, const std::vector<Python>& pythons,
                                const std::string& machine) {
-    if (pythons.empty()) return wanted;
-    const std::vector<std::string> machines = machine.empty() ? common_machines : std::vector{machine};
-    std::erase_if(wanted, [&](const Wanted& one) {
-        return one.marker && std::none_of(pythons.begin(), pythons.end(), [&](const Python& python) {
-                   return std::any_of(machines.begin(), machines.end(), [&](const std::string& candidate) {
-                       return marker_holds(*one.marker, python, candidate, one.dependency_groups);
-                   });
-               });
-    });
+    std::erase_if(wanted, [&](const Wanted& one) { return !applies(one, pythons, machine); });
     return wanted;
 }
 

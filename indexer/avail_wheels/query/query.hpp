@@ -51,6 +51,10 @@ struct Answer {
 [[nodiscard]] std::vector<Wanted> applicable(std::vector<Wanted> wanted, const std::vector<Python>& pythons,
                                              const std::string& machine);
 
+// Whether the marker of a requirement, if it has one, holds for one of these Pythons on `machine`; empty: for any.
+[[nodiscard]] bool applies(const Wanted& wanted, const std::vector<Python>& pythons,
+                           const std::string& machine);
+
 // Whether a marker holds for a Python on `machine`, with no extra. The kernel's version is unknown.
 [[nodiscard]] bool marker_holds(const wheel::Marker& marker, const Python& python, const std::string& machine,
                                 const std::string& dependency_groups = {});

@@ -3,11 +3,11 @@
 #include <utility>
 
 #include "indexer/avail_wheels/query/limits.hpp"
+#include "indexer/avail_wheels/query/lock.hpp"
 #include "indexer/avail_wheels/query/wanted.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/toml.hpp"
-#include "lib/wheel/name.hpp"
 
 namespace wheelyard::avail_wheels {
 
@@ -77,7 +77,7 @@ class RequirementsReader {
         }
         const std::string name = file.filename().native();
         if (name == "pyproject.toml") return read_pyproject(text, file);
-        if (name.starts_with("pylock.") && name.ends_with("toml")) return read_lock(text, file);
+        if (name.starts_with("pylock.") && name.ends_with("toml")) return take_lock(text, file);
         for (const auto& line : logical_lines(text)) {
             if (line.text.empty()) continue;
             if (const auto nested = nested_file(line.text)) {
@@ -104,20 +104,10 @@ class RequirementsReader {
     }
 
     // PEP 751: pylock.toml or pylock.NAME.toml.
-    base::Status read_lock(std::string_view text, const fs::path& file) {
-        WHEELYARD_ASSIGN(auto document, io::TomlDocument::parse(text, file));
-        std::vector<std::string> groups = document.root().strings_or("default-groups", {});
-        for (std::string& group : groups)
-            group = wheel::normalize_name(group);
-        for (auto& package : document.root().tables("packages")) {
-            const std::string name = package.string_or("name", {});
-            const std::string version = package.string_or("version", {});
-            const std::string marker = package.string_or("marker", {});
-            WHEELYARD_TRY(
-                add(name + (version.empty() ? "" : "==" + version) + (marker.empty() ? "" : "; " + marker),
-                    file.native()));
-            wanted_.back().dependency_groups = base::join(groups, " ");
-        }
+    base::Status take_lock(std::string_view text, const fs::path& file) {
+        WHEELYARD_ASSIGN(Lock lock, parse_lock(text, file));
+        for (LockedPackage& package : lock.packages)
+            wanted_.push_back(std::move(package.wanted));
         return {};
     }
 

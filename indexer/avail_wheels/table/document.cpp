@@ -48,14 +48,33 @@ Json render_wheel(const Candidate& candidate) {
 
 }  // namespace
 
-std::string render_document(const Answer& answer) {
+std::string render_document(const Answer& answer, Json lock) {
     Json wheels = Json::array();
     for (const auto& candidate : answer.wheels)
         wheels.push(render_wheel(candidate));
-    return Json::object({{"format", "wheelyard.avail_wheels/1"},
-                         {"wheels", std::move(wheels)},
-                         {"not_available", Json::array_of(answer.not_available)}})
-        .render_pretty();
+    Json document = Json::object({{"format", "wheelyard.avail_wheels/1"},
+                                  {"wheels", std::move(wheels)},
+                                  {"not_available", Json::array_of(answer.not_available)}});
+    if (!lock.is_null()) document.set("lock", std::move(lock));
+    return document.render_pretty();
+}
+
+Json render_lock(const std::string& file, const std::vector<LockedHere>& packages, std::size_t left_out,
+                 const std::vector<std::string>& refusals) {
+    Json rows = Json::array();
+    for (const auto& [package, state, wheel, why, may_be_built] : packages) {
+        Json row =
+            Json::object({{"name", package->wanted.name}, {"state", std::string(lock_state_code(state))}});
+        if (package->version) row.set("version", package->version->text());
+        if (wheel != nullptr) row.set("filename", wheel->link.filename);
+        if (!why.empty()) row.set("why", why);
+        row.set("may_be_built", may_be_built);
+        rows.push(std::move(row));
+    }
+    return Json::object({{"file", file},
+                         {"packages", std::move(rows)},
+                         {"left_out", left_out},
+                         {"refused", Json::array_of(refusals)}});
 }
 
 }  // namespace wheelyard::avail_wheels

@@ -4,11 +4,17 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
+#include "indexer/avail_wheels/query/lock_answer.hpp"
 #include "indexer/avail_wheels/query/query.hpp"
+#include "lib/io/json.hpp"
 
 namespace wheelyard::avail_wheels {
 
-[[nodiscard]] std::string render_document(const Answer& answer);
+// `lock`: what of a lock is here, as a member of this name; null: none was asked about.
+[[nodiscard]] std::string render_document(const Answer& answer, io::Json lock = {});
+[[nodiscard]] io::Json render_lock(const std::string& file, const std::vector<LockedHere>& packages,
+                                   std::size_t left_out, const std::vector<std::string>& refusals);
 
 }  // namespace wheelyard::avail_wheels

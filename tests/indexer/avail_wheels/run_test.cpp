@@ -342,6 +342,11 @@ const std::vector<Agreed>& agreed() {
         {"run_status", farm, {"--site", "FOLDER/site.toml", "--status"}},
         {"run_status_json", farm, {"--status", "six", "--json"}},
         {"run_request", farm, {"--request", "torch==2.6", "six", "-p", "3.12"}},
+        {"run_lock", farm, {"--lock", "FOLDER/pylock.toml", "--on", "gh200"}},
+        {"run_lock_json", farm, {"--lock", "FOLDER/pylock.toml", "--on", "gh200", "--json"}},
+        {"run_lock_missing",
+         farm,
+         {"--lock", "FOLDER/pylock.toml", "--on", "a100", "--not-available-only", "--request-missing"}},
         {"run_web", farm, {"torch", "--web", "--on", "gh200", "--index-url", "https://farm/main/simple/"}},
         {"run_web_json",
          farm,
@@ -355,6 +360,27 @@ const std::vector<Agreed>& agreed() {
         {"run_program_version", house, {"-V"}},
     };
     return cases;
+}
+
+// Of the packages of Farm: one with the index's bytes, one with others, and what an index does not have.
+std::string sample_lock() {
+    const auto wheel = [](const std::string& name, char digit) {
+        return "wheels = [{ name = \"" + name + "\", hashes = { sha256 = \"" + std::string(64, digit) +
+               "\" } }]\n";
+    };
+    return "lock-version = \"1.0\"\ncreated-by = \"tests\"\nrequires-python = \">=3.12\"\n"
+           "[[packages]]\nname = \"mine\"\ndirectory = { path = \".\" }\n"
+           "[[packages]]\nname = \"numpy\"\nversion = \"2.1.0\"\n" +
+           wheel("numpy-2.1.0-cp312-cp312-linux_aarch64.whl", 'c') +
+           "[[packages]]\nname = \"packaging\"\nversion = \"24.1\"\n" +
+           wheel("packaging-24.1-py3-none-any.whl", 'a') +
+           "[[packages]]\nname = \"six\"\nversion = \"1.17.0\"\n"
+           "sdist = { name = \"six-1.17.0.tar.gz\", hashes = { sha256 = \"" +
+           std::string(64, 'd') +
+           "\" } }\n"
+           "[[packages]]\nname = \"torch\"\nversion = \"2.4.0\"\n" +
+           wheel("torch-2.4.0-cp312-cp312-manylinux_2_28_aarch64.whl", 'b') +
+           "[[packages]]\nname = \"colorama\"\nversion = \"0.4.6\"\nmarker = \"sys_platform == 'win32'\"\n";
 }
 
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
@@ -373,6 +399,7 @@ TEST_CASE("every kind of call prints its golden output") {
         const Wheelhouse& where = place == Place::farm ? farm : house;
         const std::string folder = where.folder.path().native();
         REQUIRE(base::replace_file(where.folder.path() / "requirements.txt", "tabulate\npip\npackaging\n"));
+        REQUIRE(base::replace_file(where.folder.path() / "pylock.toml", sample_lock()));
         std::vector<std::string> given;
         for (const auto& argument : arguments)
             given.push_back(replaced(argument, "FOLDER", folder));
@@ -380,12 +407,65 @@ TEST_CASE("every kind of call prints its golden output") {
         CHECK(ran.status == 0);
         // The lines after the first depend on the build: commit, compiler.
         if (golden == std::string("run_program_version")) ran.out.resize(ran.out.find('\n') + 1);
+        if (std::string(golden).starts_with("run_lock")) ran.err.clear();  // the next test has it
         CHECK(ran.err == (std::string(golden) == "run_all"
                               ? "Ignoring --arch, --version and --python since --all is set.\n"
                               : ""));
         CHECK(test_support::golden_difference(std::string("avail_wheels/") + golden + ".txt",
                                               replaced(ran.out, folder, "FOLDER")) == "");
     }
+}
+
+TEST_CASE("of a lock standard error has the counts, what installers refuse, and the requests") {
+    const Farm farm;
+    const std::string folder = farm.folder.path().native();
+    REQUIRE(base::replace_file(farm.folder.path() / "pylock.toml", sample_lock()));
+    const auto lock = folder + "/pylock.toml";
+    CHECK(replaced(farm.run({"--lock", lock, "--on", "gh200"}).err, folder, "FOLDER") ==
+          "avail_wheels: FOLDER/pylock.toml: 5 are for this node (1 here, 1 other bytes, 2 missing, 1 not of "
+          "an "
+          "index), 1 is not, by markers, extras or groups\n"
+          "avail_wheels: pip and uv take the lock's own bytes, from the addresses in it, and refuse others: "
+          "to install "
+          "the wheels that are here, lock again with this index as the only one\n");
+    const auto asked = farm.run({"--lock", lock, "--on", "gh200", "--request-missing"});
+    CHECK(asked.status == 0);
+    CHECK(asked.err.find("Requested numpy (==2.1.0)") != std::string::npos);
+    CHECK(asked.err.find("Requested six (==1.17.0)") != std::string::npos);
+    CHECK(asked.err.find("Requested torch") == std::string::npos);
+    CHECK(asked.err.find("Requested mine") == std::string::npos);
+    CHECK(asked.out == farm.run({"--lock", lock, "--on", "gh200"}).out);
+    std::set<std::string> requests;
+    for (const auto& file : std::filesystem::directory_iterator(farm.folder.path() / "requests"))
+        requests.insert(*base::read_file(file.path(), 10'000));
+    REQUIRE(requests.size() == 2);
+    for (const auto& request : requests)
+        CHECK(request.find("pythons = [\"3.12\"]") != std::string::npos);
+    CHECK(
+        farm.run({"--lock", lock, "--on", "a100"})
+            .err.find("warning: installers refuse this lock here: it is for Python >=3.12, here is 3.11\n") !=
+        std::string::npos);
+    REQUIRE(base::replace_file(lock, "lock-version = \"1.9\"\npackages = []\n"));
+    const auto empty = farm.run({"--lock", lock, "--on", "gh200", "--request-missing"});
+    CHECK(empty.err.find("warning: " + lock + " is a lock of version 1.9") != std::string::npos);
+    CHECK(empty.err.find("nothing to request") != std::string::npos);
+    REQUIRE(base::replace_file(lock, "lock-version = \"2.0\"\npackages = []\n"));
+    CHECK(farm.run({"--lock", lock, "--on", "gh200"}).status == 2);
+}
+
+TEST_CASE("a lock is judged for a Python, and without one nothing is said of it") {
+    const Wheelhouse house;
+    const auto lock = house.folder.path() / "pylock.toml";
+    REQUIRE(base::replace_file(
+        lock,
+        "lock-version = \"1.0\"\npackages = [{ name = \"tabulate\", version = \"0.9\" }, "
+        "{ name = \"numpy\", version = \"1.22.2\", marker = \"python_version < '3.10'\" }]\n"));
+    CHECK(house.run({"--lock", lock.native()}).status == 1);
+    const auto newer = house.run({"--lock", lock.native(), "-p", "3.10"});
+    CHECK(newer.status == 0);
+    CHECK(newer.out.find("numpy") == std::string::npos);
+    CHECK(newer.out.find("missing  the lock has no file of it; here is 0.8.10") != std::string::npos);
+    CHECK(house.run({"--lock", lock.native(), "-p", "3.9"}).out.find("numpy") != std::string::npos);
 }
 
 TEST_CASE("every option of --help has a golden output") {

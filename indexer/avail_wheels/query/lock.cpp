@@ -1,0 +1,183 @@
+// Reads pylock.toml.
+#include "indexer/avail_wheels/query/lock.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "indexer/avail_wheels/query/limits.hpp"
+#include "lib/base/digest/digest.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/text/text.hpp"
+#include "lib/io/toml.hpp"
+#include "lib/wheel/filename.hpp"
+#include "lib/wheel/name.hpp"
+
+namespace wheelyard::avail_wheels {
+
+namespace {
+
+using Keys = std::vector<std::string_view>;
+
+const Keys lock_keys{"lock-version",   "environments", "requires-python", "extras", "dependency-groups",
+                     "default-groups", "created-by",   "packages",        "tool"};
+const Keys package_keys{
+    "name",    "version", "marker", "requires-python", "dependencies",           "vcs", "directory",
+    "archive", "index",   "sdist",  "wheels",          "attestation-identities", "tool"};
+
+// Keys of other tools and of later versions are no mistakes. Returns those outside `known`.
+std::vector<std::string> leave_other_keys(io::TomlTable& table, const Keys& known) {
+    std::vector<std::string> others;
+    for (const std::string& key : table.keys()) {
+        (void)table.json(key);  // counts as read
+        if (std::find(known.begin(), known.end(), key) == known.end()) others.push_back(key);
+    }
+    return others;
+}
+
+std::optional<wheel::Marker> marker_of(io::TomlTable& table, const char* key, const std::string& text) {
+    auto marker = wheel::Marker::parse(text);
+    if (marker) return *std::move(marker);
+    table.report(key, "the marker is invalid: " + text);
+    return std::nullopt;
+}
+
+wheel::SpecifierSet requires_python_of(io::TomlTable& table) {
+    const std::string text = table.string_or("requires-python", "");
+    if (text.empty()) return {};
+    auto specifiers = wheel::SpecifierSet::parse(text);
+    if (specifiers) return *std::move(specifiers);
+    table.report("requires-python", "this is no condition for a Python: " + text);
+    return {};
+}
+
+LockSource source_of(io::TomlTable& table) {
+    struct Row {
+        const char* key;
+        LockSource source;
+    };
+    constexpr Row rows[] = {{"wheels", LockSource::wheels},
+                            {"sdist", LockSource::sdist},
+                            {"archive", LockSource::archive},
+                            {"directory", LockSource::directory},
+                            {"vcs", LockSource::vcs}};
+    std::vector<LockSource> found;
+    for (const Row& row : rows) {
+        if (table.has(row.key)) found.push_back(row.source);
+    }
+    const bool is_of_an_index =
+        found.size() == 2 && found.back() == LockSource::sdist;  // wheels and an sdist
+    if (found.size() > 1 && !is_of_an_index)
+        table.report("name",
+                     "the package has several sources, of which only `wheels` and `sdist` go together");
+    return found.empty() ? LockSource::none : found.front();
+}
+
+void read_wheels(io::TomlTable& table, LockedPackage& package) {
+    for (io::TomlTable& wheel : table.tables("wheels")) {
+        (void)leave_other_keys(wheel, {});
+        std::string sha256;
+        for (const auto& [algorithm, digest] : wheel.string_map("hashes")) {
+            if (base::ascii_lower(algorithm) == "sha256") sha256 = base::ascii_lower(digest);
+        }
+        if (sha256.empty()) {
+            package.has_all_hashes = false;
+        } else if (!base::is_sha256_hex(sha256)) {
+            wheel.report("hashes", "this is no SHA-256: " + sha256);
+        } else {
+            package.sha256s.insert(std::move(sha256));
+        }
+        if (package.version) continue;
+        std::string name = wheel.string_or("name", "");
+        for (const char* key : {"url", "path"}) {
+            const std::string place = wheel.string_or(key, "");
+            if (name.empty()) name = place.substr(place.rfind('/') + 1);  // npos + 1 is 0
+        }
+        if (const auto parsed = wheel::parse_wheel_filename(name)) package.version = parsed->version;
+    }
+}
+
+LockedPackage package_of(io::TomlTable& table, const std::string& groups) {
+    LockedPackage package;
+    const std::string name = table.string("name");
+    if (table.has("name") && !wheel::is_valid_name(name))
+        table.report("name", "this is no name of a package: " + name);
+    if (const auto text = table.string_if("version")) {
+        if (auto version = wheel::Version::parse(*text))
+            package.version = *std::move(version);
+        else
+            table.report("version", "this is no version: " + *text);
+    }
+    package.source = source_of(table);
+    read_wheels(table, package);
+    package.requires_python = requires_python_of(table);
+    package.wanted.name = name;
+    package.wanted.pattern = wheel::normalize_name(name);
+    if (package.version) {
+        if (auto exact = wheel::SpecifierSet::parse("==" + package.version->text()))
+            package.wanted.specifiers = *std::move(exact);
+    }
+    if (const auto text = table.string_if("marker"))
+        package.wanted.marker = marker_of(table, "marker", *text);
+    package.wanted.dependency_groups = groups;
+    return package;
+}
+
+// "1.0" → {"1", "0"}; empty: not of this form.
+std::vector<std::string_view> version_parts(std::string_view text) {
+    auto parts = base::split(text, '.');
+    const bool is_version =
+        parts.size() == 2 && std::all_of(parts.begin(), parts.end(), [](auto part) {
+            return !part.empty() && std::all_of(part.begin(), part.end(), base::is_ascii_digit);
+        });
+    return is_version ? parts : std::vector<std::string_view>();
+}
+
+}  // namespace
+
+base::Result<Lock> parse_lock(std::string_view text, const std::filesystem::path& file) {
+    WHEELYARD_ASSIGN(auto document, io::TomlDocument::parse(text, file));
+    io::TomlTable root = document.root();
+    std::vector<std::string> others = leave_other_keys(root, lock_keys);
+    const std::string version = root.string("lock-version");
+    if (version.empty() && root.has("lock-version"))
+        root.report("lock-version", "this is no version of a lock");
+    if (const auto parts = version_parts(version); !version.empty() && (parts.empty() || parts[0] != "1"))
+        return base::fail("lock.version",
+                          root.place("lock-version") + ": Only locks of version 1 are known here", version,
+                          "make it again with a tool that writes lock-version = \"1.0\"");
+    Lock lock;
+    lock.created_by = root.string_or("created-by", "");
+    lock.requires_python = requires_python_of(root);
+    for (const std::string& environment : root.strings_or("environments", {})) {
+        if (auto marker = marker_of(root, "environments", environment))
+            lock.environments.push_back(*std::move(marker));
+    }
+    std::vector<std::string> groups = root.strings_or("default-groups", {});
+    for (std::string& group : groups)
+        group = wheel::normalize_name(group);
+    if (!root.has("packages")) root.report("", "`packages` is missing");
+    auto packages = root.tables("packages");
+    if (packages.size() > max_requirements)
+        return base::fail("lock.too_many", root.place("packages") + ": Too many packages");
+    for (io::TomlTable& package : packages) {
+        for (std::string& key : leave_other_keys(package, package_keys))
+            others.push_back(std::move(key));
+        lock.packages.push_back(package_of(package, base::join(groups, " ")));
+    }
+    WHEELYARD_TRY(document.finish());
+    if (version != "1.0") {
+        std::sort(others.begin(), others.end());
+        others.erase(std::unique(others.begin(), others.end()), others.end());
+        lock.warning = file.native() + " is a lock of version " + version +
+                       ", newer than 1.0, which is known here" +
+                       (others.empty() ? "" : "; ignored: " + base::join(others, ", "));
+    }
+    return lock;
+}
+
+base::Result<Lock> read_lock(const std::filesystem::path& file) {
+    WHEELYARD_ASSIGN(const auto text, base::read_file(file, max_lock_bytes));
+    return parse_lock(text, file);
+}
+
+}  // namespace wheelyard::avail_wheels

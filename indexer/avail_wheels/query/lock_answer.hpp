@@ -1,0 +1,57 @@
+// What of a lock is here for a node, what is missing, and why. Pure.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "indexer/avail_wheels/query/candidate.hpp"
+#include "indexer/avail_wheels/query/lock.hpp"
+
+namespace wheelyard::avail_wheels {
+
+enum class LockState {
+    here,
+    other_bytes,   // a wheel of this version runs here, but it is no file of the lock: installers refuse it
+    does_not_run,  // there are wheels of this version, and none runs here
+    missing,
+    not_of_an_index  // a repository, a folder or an archive
+};
+[[nodiscard]] std::string_view lock_state_code(LockState state);  // "other_bytes"
+[[nodiscard]] std::string_view lock_state_text(LockState state);  // "other bytes"
+
+struct LockedHere {
+    const LockedPackage* package = nullptr;
+    LockState state = LockState::missing;
+    const Candidate* wheel =
+        nullptr;  // here and other_bytes: the wheel; does_not_run: the one that comes closest
+    std::string why = {};
+    bool may_be_built = false;  // a build for this node would bring it
+};
+
+// What a lock is asked for: a node and its Pythons (empty: unknown, so that every marker counts).
+struct LockPlace {
+    std::vector<Python> pythons;
+    std::string machine;
+};
+
+// The packages whose markers hold, with no extra and the default groups.
+[[nodiscard]] std::vector<const LockedPackage*> packages_for(const Lock& lock, const LockPlace& place);
+
+// One for each of `packages`. `judged`: the wheels of their versions, judged for the node; `others`: wheels of these
+// projects of any version, newest first.
+[[nodiscard]] std::vector<LockedHere> compare_lock(const std::vector<const LockedPackage*>& packages,
+                                                   const LockPlace& place,
+                                                   const std::vector<Candidate>& judged,
+                                                   const std::vector<Candidate>& others);
+
+// Why installers refuse the whole lock here: its Pythons, its environments, two entries of one package.
+[[nodiscard]] std::vector<std::string> refusals_of_lock(const Lock& lock,
+                                                        const std::vector<const LockedPackage*>& packages,
+                                                        const LockPlace& place);
+
+// "4 packages of pylock.toml are for this node: 2 here, 1 missing, …; 2 are not (markers, extras, groups)"
+[[nodiscard]] std::string summary_of_lock(const std::string& file, const std::vector<LockedHere>& packages,
+                                          std::size_t left_out);
+
+}  // namespace wheelyard::avail_wheels

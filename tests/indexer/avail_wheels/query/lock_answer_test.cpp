@@ -1,0 +1,159 @@
+// What of a lock is here: the bytes of the lock, other bytes, wheels that do not run, none.
+#include "indexer/avail_wheels/query/lock_answer.hpp"
+
+#include <doctest/doctest.h>
+
+#include "tests/indexer/avail_wheels/sample_wheels.hpp"
+
+using namespace wheelyard;
+using namespace wheelyard::avail_wheels;
+
+namespace {
+
+const std::string locked_hash(64, 'a');
+const std::string built_hash(64, 'b');
+
+Candidate judged(const std::string& filename, const std::string& sha256, const std::string& runs = "yes",
+                 const std::string& code = {}, const std::string& why = {}) {
+    Candidate candidate = make_candidate(filename);
+    candidate.link.sha256 = sha256;
+    candidate.runs = runs;
+    candidate.why_code = code;
+    candidate.why = why;
+    return candidate;
+}
+
+Lock locked(const std::string& rest, const std::string& before = {}) {
+    auto lock = parse_lock(
+        "lock-version = \"1.0\"\ncreated-by = \"x\"\n" + before + "[[packages]]\nname = \"demo\"\n" + rest,
+        "pylock.toml");
+    REQUIRE_MESSAGE(lock.has_value(), lock.error().text());
+    return *std::move(lock);
+}
+
+const std::string with_hash =
+    "version = \"1.5\"\nwheels = [{ name = \"demo-1.5-py3-none-any.whl\", hashes = { sha256 = \"" +
+    locked_hash + "\" } }]\n";
+
+struct Compared {
+    LockState state;
+    std::string wheel;
+    std::string why;
+    bool may_be_built;
+    bool operator==(const Compared&) const = default;
+};
+
+Compared compare(const Lock& lock, const std::vector<Candidate>& wheels,
+                 const std::vector<Candidate>& others = {}) {
+    const LockPlace place{make_pythons({"3.11"}), "x86_64"};
+    const auto found = compare_lock(packages_for(lock, place), place, wheels, others);
+    REQUIRE(found.size() == 1);
+    return {found[0].state, found[0].wheel == nullptr ? "" : found[0].wheel->link.filename, found[0].why,
+            found[0].may_be_built};
+}
+
+constexpr const char* any = "demo-1.5-py3-none-any.whl";
+constexpr const char* built = "demo-1.5-cp311-cp311-linux_x86_64.whl";
+
+}  // namespace
+
+TEST_CASE("a wheel with the lock's bytes is here, also where one with others runs, too") {
+    CHECK(compare(locked(with_hash), {judged(built, built_hash), judged(any, locked_hash)}) ==
+          Compared{LockState::here, any, "", false});
+    CHECK(compare(locked(with_hash), {judged(built, built_hash),
+                                      judged(any, locked_hash, "unknown", "library", "needs libx.so")}) ==
+          Compared{LockState::here, any, "whether it runs is unknown: needs libx.so", false});
+}
+
+TEST_CASE("a wheel of the version with other bytes is told from the lock's, and whether a farm built it") {
+    Candidate ours = judged(built, built_hash);
+    ours.facts = R"({"built":{"cpu":"baseline"}})";
+    CHECK(compare(locked(with_hash), {ours}) == Compared{LockState::other_bytes, built,
+                                                         "built here: demo-1.5-cp311-cp311-linux_x86_64.whl",
+                                                         false});
+    CHECK(compare(locked(with_hash), {judged(built, built_hash)}).why ==
+          "here is demo-1.5-cp311-cp311-linux_x86_64.whl");
+    // One that does not run has the lock's bytes.
+    CHECK(compare(locked(with_hash), {ours, judged(any, locked_hash, "no", "gpu", "no")}).state ==
+          LockState::other_bytes);
+    CHECK(compare(locked("version = \"1.5\"\nsdist = { url = \"u\", hashes = {} }\n"), {ours}).why ==
+          "the lock has only an sdist; built here: demo-1.5-cp311-cp311-linux_x86_64.whl");
+}
+
+TEST_CASE("where the lock or the source has no hash, a wheel is here and its bytes are not compared") {
+    CHECK(
+        compare(locked(with_hash), {judged(built, "")}) ==
+        Compared{LockState::here, built, "its bytes are not compared: no hash of them is known here", false});
+    CHECK(
+        compare(locked("version = \"1.5\"\nwheels = [{ name = \"demo-1.5-py3-none-any.whl\" }]\n"),
+                {judged(any, built_hash)}) ==
+        Compared{LockState::here, any, "its bytes are not compared: the lock has no SHA-256 of them", false});
+}
+
+TEST_CASE("of wheels that do not run, the one that comes closest says why, and a build helps or does not") {
+    const auto other_machine =
+        judged("demo-1.5-cp311-cp311-linux_aarch64.whl", built_hash, "no", "machine", "m");
+    const auto other_python =
+        judged("demo-1.5-cp312-cp312-linux_x86_64.whl", built_hash, "no", "python", "p");
+    const auto module = judged(built, built_hash, "no", "module", "needs the module x");
+    CHECK(compare(locked(with_hash), {other_machine, other_python}) ==
+          Compared{LockState::does_not_run, other_python.link.filename, "p", true});
+    CHECK(compare(locked(with_hash), {other_machine, module, other_python}) ==
+          Compared{LockState::does_not_run, built, "needs the module x", false});
+}
+
+TEST_CASE("a missing package names the versions that are here") {
+    CHECK(compare(locked(with_hash), {}) == Compared{LockState::missing, "", "no wheel of it is here", true});
+    const auto others = make_candidates({"demo-1.9-py3-none-any.whl", "demo-1.8-py3-none-any.whl",
+                                         "demo-1.8-cp39-cp39-linux_x86_64.whl", "demo-1.7-py3-none-any.whl",
+                                         "demo-1.6-py3-none-any.whl", "other-1.5-py3-none-any.whl"});
+    CHECK(compare(locked(with_hash), {}, others).why == "here are 1.9, 1.8, 1.7 and 1 more");
+    CHECK(compare(locked(with_hash), {judged("demo-1.9-py3-none-any.whl", locked_hash)}, {others[0]}).why ==
+          "here is 1.9");
+    CHECK(compare(locked("version = \"1.5\"\nsdist = { url = \"u\", hashes = {} }\n"), {}) ==
+          Compared{LockState::missing, "", "the lock has only an sdist", true});
+}
+
+TEST_CASE("repositories, folders and archives are of no index") {
+    const std::pair<const char*, const char*> rows[] = {
+        {"vcs", "the lock has a revision of a repository"},
+        {"directory", "the lock has a folder"},
+        {"archive", "the lock has the address of an archive"}};
+    for (const auto& [key, why] : rows)
+        CHECK(compare(locked(std::string(key) + " = {}\n"), {judged(any, built_hash)}) ==
+              Compared{LockState::not_of_an_index, "", why, false});
+}
+
+TEST_CASE("a package for other Pythons does not run, and a build does not help") {
+    CHECK(compare(locked(with_hash + "requires-python = \">=3.12\"\n"), {judged(any, locked_hash)}) ==
+          Compared{LockState::does_not_run, "", "the lock says Python >=3.12, here is 3.11", false});
+}
+
+TEST_CASE("what installers refuse of a whole lock is said") {
+    const LockPlace place{make_pythons({"3.11"}), "x86_64"};
+    const auto refusals = [&](const Lock& lock) {
+        return refusals_of_lock(lock, packages_for(lock, place), place);
+    };
+    using Texts = std::vector<std::string>;
+    CHECK(refusals(locked(with_hash, "requires-python = \">=3.9\"\n")).empty());
+    CHECK(refusals(locked(with_hash, "requires-python = \">=3.12\"\n")) ==
+          Texts{"it is for Python >=3.12, here is 3.11"});
+    CHECK(refusals(locked(with_hash,
+                          "environments = [\"sys_platform == 'win32'\", \"sys_platform == 'linux'\"]\n"))
+              .empty());
+    CHECK(refusals(locked(with_hash, "environments = [\"sys_platform == 'win32'\"]\n")).size() == 1);
+    CHECK(refusals(locked(with_hash + "[[packages]]\nname = \"demo\"\nversion = \"1.6\"\n")) ==
+          Texts{"it has several entries of demo"});
+    CHECK(
+        refusals(locked(with_hash + "[[packages]]\nname = \"demo\"\nmarker = \"sys_platform == 'win32'\"\n"))
+            .empty());
+}
+
+TEST_CASE("the summary counts what is here, and what is left out") {
+    const Lock lock = locked(with_hash);
+    const LockPlace place{make_pythons({"3.11"}), "x86_64"};
+    const auto found = compare_lock(packages_for(lock, place), place, {}, {});
+    CHECK(summary_of_lock("pylock.toml", found, 0) == "pylock.toml: 1 is for this node (1 missing)");
+    CHECK(summary_of_lock("pylock.toml", found, 2) ==
+          "pylock.toml: 1 is for this node (1 missing), 2 are not, by markers, extras or groups");
+}

@@ -1,0 +1,178 @@
+// A lock as uv wrote it, the rules of the specification of pylock.toml, and locks that break them.
+#include "indexer/avail_wheels/query/lock.hpp"
+
+#include <doctest/doctest.h>
+
+#include "indexer/avail_wheels/query/lock_answer.hpp"
+#include "tests/indexer/avail_wheels/sample_wheels.hpp"
+
+using namespace wheelyard;
+using namespace wheelyard::avail_wheels;
+
+namespace {
+
+// data/pylock.toml: `uv export --format pylock.toml` of uv 0.13.9, for a project in this folder that requires
+// tomli==2.0.1; python_version < '3.11', colorama==0.4.6; sys_platform == 'win32', six==1.17.0, docopt==0.6.2 (which has
+// no wheel) and mistune==0.8.4.
+Lock lock_of_uv() {
+    auto lock = read_lock(WHEELYARD_TEST_DATA "/indexer/avail_wheels/query/data/pylock.toml");
+    REQUIRE_MESSAGE(lock.has_value(), lock.error().text());
+    return *std::move(lock);
+}
+
+Lock lock_of(const std::string& text) {
+    auto lock = parse_lock(text, "pylock.toml");
+    REQUIRE_MESSAGE(lock.has_value(), lock.error().text());
+    return *std::move(lock);
+}
+
+base::Error error_of(const std::string& text) {
+    const auto lock = parse_lock(text, "pylock.toml");
+    REQUIRE_MESSAGE(!lock.has_value(), text);
+    return lock.error();
+}
+
+std::vector<std::string> names_for(const Lock& lock, const std::string& python,
+                                   const std::string& machine = "x86_64") {
+    std::vector<std::string> names;
+    for (const LockedPackage* package : packages_for(lock, {make_pythons({python}), machine}))
+        names.push_back(package->wanted.name);
+    return names;
+}
+
+using Names = std::vector<std::string>;
+
+const std::string head = "lock-version = \"1.0\"\ncreated-by = \"x\"\n";
+const std::string hash(64, 'a');
+
+}  // namespace
+
+TEST_CASE("a lock of uv has its packages with versions, sources and the hashes of their wheels") {
+    const Lock lock = lock_of_uv();
+    CHECK(lock.created_by == "uv");
+    CHECK(lock.requires_python.text() == ">=3.9");
+    CHECK(lock.warning == "");
+    REQUIRE(lock.packages.size() == 6);
+    const auto& docopt = lock.packages[1];
+    CHECK(docopt.wanted.name + docopt.wanted.specifiers.text() == "docopt==0.6.2");
+    CHECK(docopt.source == LockSource::sdist);
+    CHECK(docopt.sha256s.empty());
+    CHECK(lock.packages[2].source == LockSource::directory);
+    CHECK_FALSE(lock.packages[2].version.has_value());
+    const auto& six = lock.packages[4];
+    CHECK(six.source == LockSource::wheels);
+    CHECK(six.version->text() == "1.17.0");
+    CHECK(six.has_all_hashes);
+    CHECK(six.sha256s ==
+          std::set<std::string>{"4721f391ed90541fddacab5acf947aa0d3dc7d27b2e1e8eda2be8970586c3274"});
+}
+
+TEST_CASE("packages whose markers do not hold for the node and its Python are left out") {
+    const Lock lock = lock_of_uv();
+    CHECK(names_for(lock, "3.11") == Names{"docopt", "lockme", "mistune", "six"});
+    CHECK(names_for(lock, "3.10") == Names{"docopt", "lockme", "mistune", "six", "tomli"});
+    const Lock machines =
+        lock_of(head + "[[packages]]\nname = \"a\"\nmarker = \"platform_machine == 'aarch64'\"\n");
+    CHECK(names_for(machines, "3.11", "aarch64") == Names{"a"});
+    CHECK(names_for(machines, "3.11", "x86_64").empty());
+}
+
+TEST_CASE("of a lock's markers no extra and the default groups hold") {
+    const Lock lock =
+        lock_of(head +
+                "extras = [\"gpu\"]\ndependency-groups = [\"dev\"]\ndefault-groups = [\"My.Default\"]\n"
+                "[[packages]]\nname = \"a\"\nmarker = \"'my-default' in dependency_groups\"\n"
+                "[[packages]]\nname = \"b\"\nmarker = \"'dev' in dependency_groups\"\n"
+                "[[packages]]\nname = \"c\"\nmarker = \"'gpu' in extras\"\n");
+    CHECK(names_for(lock, "3.11") == Names{"a"});
+}
+
+TEST_CASE("each source of a package is known, and wheels may stand beside an sdist only") {
+    struct Row {
+        const char* keys;
+        LockSource source;
+    };
+    const Row rows[] = {{"vcs = { type = \"git\", url = \"u\", commit-id = \"1\" }", LockSource::vcs},
+                        {"directory = { path = \".\" }", LockSource::directory},
+                        {"archive = { url = \"u\", hashes = {} }", LockSource::archive},
+                        {"sdist = { url = \"u\", hashes = {} }", LockSource::sdist},
+                        {"wheels = []\nsdist = { url = \"u\", hashes = {} }", LockSource::wheels},
+                        {"", LockSource::none}};
+    for (const Row& row : rows) {
+        CAPTURE(row.keys);
+        CHECK(lock_of(head + "[[packages]]\nname = \"a\"\n" + row.keys + "\n").packages[0].source ==
+              row.source);
+    }
+    for (const char* keys : {"wheels = []\nvcs = {}", "sdist = {}\ndirectory = {}", "vcs = {}\narchive = {}",
+                             "wheels = []\nsdist = {}\nvcs = {}"}) {
+        CAPTURE(keys);
+        const auto error = error_of(head + "[[packages]]\nname = \"a\"\n" + keys + "\n");
+        CHECK(error.text().find("pylock.toml:4:8") != std::string::npos);
+        CHECK(error.text().find("several sources") != std::string::npos);
+    }
+}
+
+TEST_CASE("a version that only the wheels' names have counts") {
+    for (const char* wheel :
+         {"name = \"a-1.5-py3-none-any.whl\"", "url = \"https://h/x/a-1.5-py3-none-any.whl\"",
+          "path = \"wheels/a-1.5-py3-none-any.whl\""}) {
+        CAPTURE(wheel);
+        const Lock lock = lock_of(head + "[[packages]]\nname = \"a\"\nwheels = [{ " + wheel + " }]\n");
+        CHECK(lock.packages[0].version->text() == "1.5");
+        CHECK(lock.packages[0].wanted.specifiers.text() == "==1.5");
+        CHECK_FALSE(lock.packages[0].has_all_hashes);
+    }
+}
+
+TEST_CASE(
+    "a lock of another major version is an error, and a newer minor version warns of keys that it ignores") {
+    const auto error = error_of("lock-version = \"2.0\"\npackages = []\n");
+    CHECK(error.code == "lock.version");
+    CHECK(error.sentence.starts_with("pylock.toml:1:"));
+    for (const char* version : {"1", "x", "1.x", "0.9", "1.0.0"}) {
+        CAPTURE(version);
+        CHECK(error_of("lock-version = \"" + std::string(version) + "\"\npackages = []\n").code ==
+              "lock.version");
+    }
+    const std::string newer = "lock-version = \"1.3\"\nsize = 3\n[[packages]]\nname = \"a\"\nglow = true\n";
+    CHECK(lock_of(newer).warning ==
+          "pylock.toml is a lock of version 1.3, newer than 1.0, which is known here; "
+          "ignored: glow, size");
+    CHECK(lock_of("lock-version = \"1.3\"\npackages = []\n").warning.find("ignored") == std::string::npos);
+    CHECK(lock_of(head + "size = 3\npackages = []\n[tool.x]\ny = 1\n").warning == "");
+}
+
+TEST_CASE("every fault of a lock is reported with its line") {
+    struct Row {
+        const char* text;  // after the two lines of the head
+        const char* place;
+    };
+    const Row rows[] = {
+        {"requires-python = \"three\"\npackages = []\n", "pylock.toml:3:"},
+        {"environments = [\"=\"]\npackages = []\n", "pylock.toml:3:"},
+        {"packages = 3\n", "pylock.toml:3:"},
+        {"[[packages]]\nversion = \"1\"\n", "pylock.toml:3:"},
+        {"[[packages]]\nname = \"-\"\n", "pylock.toml:4:"},
+        {"[[packages]]\nname = \"\"\n", "pylock.toml:4:"},
+        {"[[packages]]\nname = \"a\"\nversion = \"\"\n", "pylock.toml:5:"},
+        {"[[packages]]\nname = \"a\"\nmarker = \"\"\n", "pylock.toml:5:"},
+        {"[[packages]]\nname = \"a\"\nversion = \"x y\"\n", "pylock.toml:5:"},
+        {"[[packages]]\nname = \"a\"\nversion = 1\n", "pylock.toml:5:"},
+        {"[[packages]]\nname = \"a\"\nmarker = \"=\"\n", "pylock.toml:5:"},
+        {"[[packages]]\nname = \"a\"\nrequires-python = \"=\"\n", "pylock.toml:5:"},
+        {"[[packages]]\nname = \"a\"\n[[packages.wheels]]\nhashes = { sha256 = \"abc\" }\n",
+         "pylock.toml:6:"},
+        {"", "pylock.toml:1:"},  // no packages
+        {"x = [", "pylock.toml:3:"},
+    };
+    for (const Row& row : rows) {
+        CAPTURE(row.text);
+        CHECK(error_of(head + row.text).text().find(row.place) != std::string::npos);
+    }
+    CHECK(error_of("packages = []\n").text().find("`lock-version` is missing") != std::string::npos);
+    CHECK(error_of("\nlock-version = \"\"\npackages = []\n").text().find("pylock.toml:2:") !=
+          std::string::npos);
+    CHECK(error_of(head + "[[packages]]\nname = \"-\"\n[[packages]]\nname = \"a\"\nmarker = \"=\"\n")
+              .text()
+              .find("pylock.toml:7:") != std::string::npos);
+}
