@@ -336,7 +336,7 @@ base::Status run_prefetch(const PrefetchArguments& arguments, base::Clock& clock
         kept.files.insert(file.kept);
         bytes += file.kept.size_bytes;
     }
-    // First the record: the limit of the cache gives none of them back while the others are fetched.
+    // First the record: the limit of the cache evicts none of them while the others are fetched.
     WHEELYARD_TRY(write_kept(config.store, kept));
     std::vector<base::Error> failures;
     std::size_t number = 0;

@@ -162,7 +162,7 @@ class PrefetchTest(FarmCase):
         self.farm.stop()
         record = self.farm.data / "prefetch" / SITE / "nodes.json"
         text = record.read_text()
-        record.write_text(text[:20])  # what it keeps is unknown, so nothing is given back
+        record.write_text(text[:20])  # what it keeps is unknown, so nothing is evicted
         self.limit(1)
         self.farm.start()
         self.assertEqual(len(self.cached()), 3)
