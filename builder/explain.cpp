@@ -83,7 +83,8 @@ void add_failure(std::string& text, const Attempt& attempt, const std::string& r
     add(text, "cause", failure.cause + ", line " + std::to_string(failure.line) + " of the log");
     add(text, "what to do", std::string(rule->remedy));
     add(text, "agent",
-        base::replace_all(automatic_sentence(rule->automatic), "wheelyard-builder retry", retry));
+        base::replace_all(automatic_sentence(*rule), "wheelyard-builder retry --code " + failure.cause,
+                          retry));
 }
 
 }  // namespace

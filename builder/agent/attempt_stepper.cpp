@@ -35,14 +35,15 @@ Failure failure_after_wait(const Attempt& attempt, std::string phase, const base
                            base::UnixMicros now) {
     const std::int64_t waited_ms = (now - attempt.waiting.since) / 1000;
     const bool is_upload = phase == upload_phase;
-    return {std::move(phase),
-            {"wait.too_long",
-             "The attempt waited " + base::render_duration_ms(waited_ms) +
-                 " for an error to pass. The last error: " + error.sentence,
-             error.value,
-             is_upload ? "then run `wheelyard-builder retry`, which uploads the wheel again" : error.advice},
-            "",
-            is_before_job(attempt.state)};
+    return {
+        std::move(phase),
+        {"wait.too_long",
+         "The attempt waited " + base::render_duration_ms(waited_ms) +
+             " for an error to pass. The last error: " + error.sentence,
+         error.value,
+         is_upload ? "once that is fixed, `wheelyard-builder retry` uploads the wheel again" : error.advice},
+        "",
+        is_before_job(attempt.state)};
 }
 
 // Each phase ends with the beginning of the next.

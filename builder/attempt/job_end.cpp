@@ -12,11 +12,12 @@ namespace {
 
 constexpr std::array<EndRow, 16> rows = {{
     {EndCause::unexplained, "job.vanished",
-     "The job ended without an exit record: it was killed, or its node failed",
+     "The job ended without an exit record: it was killed, its node failed, or its record was not written",
      "no action needed: the agent tries again", true, true},
     {EndCause::failed, "job.failed", "The job failed before its script wrote an exit record",
-     "read its log; check that the compute nodes have /bin/bash and can write to the work folder", true,
-     false},
+     "check that the compute nodes have /bin/bash and can write to the work folder; its log: "
+     "wheelyard-builder logs",
+     true, false},
     {EndCause::killed, "job.killed", "The job was killed", "no action needed: the agent tries again", true,
      true},
     {EndCause::time_limit, "job.time_limit", "The job reached its time limit",
@@ -44,8 +45,9 @@ constexpr std::array<EndRow, 16> rows = {{
      "no action needed: the next attempt uses a build tree of its own", true, false,
      FailureLimit::node_failures},
     {EndCause::never_started, "job.never_started", "The submitted job never started",
-     "read its log; check that the compute nodes have /bin/bash and can write to the work folder", true,
-     false},
+     "check that the compute nodes have /bin/bash and can write to the work folder; its log: "
+     "wheelyard-builder logs",
+     true, false},
     {EndCause::dropped, "job.dropped", "The scheduler accepted the job and removed it before it started",
      "compare its request with the limits of the queue and, of a routing queue, of its destinations; a "
      "dependency among "

@@ -20,7 +20,7 @@ std::string render_finding(const Finding& finding, const std::string& log) {
     return std::string(rule.code) + ": " + std::string(rule.cause) + "\n  " + place(log, finding.line) +
            (finding.count > 1 ? " (and " + std::to_string(finding.count - 1) + " more)" : "") + ": " +
            finding.text + "\n  what to do: " + std::string(rule.remedy) +
-           "\n  agent: " + std::string(automatic_sentence(rule.automatic)) + "\n";
+           "\n  agent: " + automatic_sentence(rule) + "\n";
 }
 
 std::string render_first_error(const FirstError& first, const std::string& log) {
@@ -95,8 +95,7 @@ std::string render_examination_json(const Examination& seen, const std::string& 
 std::string render_rule(const DoctorRule& rule) {
     std::string text = std::string(rule.code) + "\n  " + std::string(rule.cause) +
                        "\n  what to do: " + std::string(rule.remedy) +
-                       "\n  agent: " + std::string(automatic_sentence(rule.automatic)) +
-                       "\n  matches lines that contain:\n";
+                       "\n  agent: " + automatic_sentence(rule) + "\n  matches lines that contain:\n";
     for (const auto pattern : rule.patterns) {
         if (!pattern.empty())
             text += "    " + std::string(without_mark(pattern)) +

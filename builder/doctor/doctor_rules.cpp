@@ -16,7 +16,7 @@ struct AutomaticRow {
     std::string_view sentence;
 };
 constexpr std::array<AutomaticRow, 7> automatics = {{
-    {Automatic::no, "no", "does not retry; run `wheelyard-builder retry` after fixing the cause"},
+    {Automatic::no, "no", "does not retry; run `wheelyard-builder retry --code CODE` after fixing the cause"},
     {Automatic::again, "again", "retries automatically"},
     {Automatic::more_memory, "more_memory",
      "resumes in the same tree with more memory, or with fewer parallel jobs if the limit is reached"},
@@ -43,8 +43,8 @@ std::string_view automatic_text(Automatic automatic) {
     return row_of(automatic).text;
 }
 
-std::string_view automatic_sentence(Automatic automatic) {
-    return row_of(automatic).sentence;
+std::string automatic_sentence(const DoctorRule& rule) {
+    return base::replace_all(row_of(rule.automatic).sentence, "CODE", rule.code);
 }
 
 const std::vector<DoctorRule>& doctor_rules() {

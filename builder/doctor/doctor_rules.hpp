@@ -29,9 +29,6 @@ enum class Automatic {
     clean_tree,   // retry once in a new tree
 };
 [[nodiscard]] std::string_view automatic_text(Automatic automatic);  // "more_memory"
-[[nodiscard]] std::string_view automatic_sentence(
-    Automatic automatic);  // for people: "retries automatically"
-
 struct DoctorRule {
     std::string_view code;  // "memory.compiler_killed"
     // Lower case; a line matches if it contains any of them, ignoring case. `*` matches any text. With `?` in front: a
@@ -52,6 +49,8 @@ struct DoctorRule {
 [[nodiscard]] const DoctorRule* find_doctor_rule(std::string_view code);
 // The rule's cause as an error's sentence: without its final full stop.
 [[nodiscard]] std::string cause_of(const DoctorRule& rule);
+// What the agent does, for people: "retries automatically", or the command that retries all cells that failed so.
+[[nodiscard]] std::string automatic_sentence(const DoctorRule& rule);
 
 // Whether a build may survive a line with this pattern: it begins with `?`.
 [[nodiscard]] bool is_survivable(std::string_view pattern);

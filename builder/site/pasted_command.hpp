@@ -11,7 +11,8 @@ namespace wheelyard::builder {
 [[nodiscard]] std::string pasted_command(const std::string& command, const std::string& name,
                                          const Site& site);
 
-// Completes "wheelyard-builder retry" and "wheelyard-builder logs" in `advice`, which must not name a cell yet.
+// Completes "wheelyard-builder retry" and "wheelyard-builder logs" in `advice`, which must not name a cell yet. The agent
+// does so once, when an attempt fails.
 [[nodiscard]] std::string complete_commands(const std::string& advice, const std::string& cell,
                                             const std::string& attempt, const Site& site);
 

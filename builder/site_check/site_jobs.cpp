@@ -242,26 +242,37 @@ DecidingKey key_of(const Site& site, const SiteJob& job, const RefusedPart& refu
     return found == job.keys.end() ? DecidingKey() : found->second;
 }
 
+std::string describe_part(const Site& site, const SiteJob& job, const RefusedPart& refused) {
+    const DecidingKey key = key_of(site, job, refused);
+    std::string text = value_of(job.job, refused);
+    if (!key.key.empty())
+        text += ": " + key.key + ", " + (key.place.empty() ? "not set, its default" : key.place);
+    return text;
+}
+
+// Nothing that is requested can be left out: something is missing, or the account is none of the site's.
+std::string advise_without_part(const Site& site, const SiteJob& job, const std::string& message) {
+    const QueueSettings& queue = job.job.queue;
+    std::vector<std::string> advice;
+    if (!queue.account.empty()) advice.push_back("check " + describe_part(site, job, {JobPart::account}));
+    const bool is_of_account =
+        !queue.account.empty() && (message.find(queue.account) != std::string::npos ||
+                                   base::ascii_lower(message).find("invalid account") != std::string::npos);
+    std::vector<std::string> unset;
+    if (queue.account.empty()) unset.emplace_back("scheduler.account");
+    if (queue.options.empty() && !is_of_account) unset.emplace_back("scheduler.options");
+    if (!unset.empty())
+        advice.push_back(base::join(unset, " and ") + (unset.size() == 1 ? " is" : " are") +
+                         " not set, and a job script of the site's guide shows what it demands");
+    return "no single part of the request is the reason: " + base::join(advice, "; ") +
+           "; otherwise ask the site's staff why it says `" + message + "`";
+}
+
 std::string advise(const Site& site, const SiteJob& job, const TrialAnswer& answer) {
+    if (answer.parts.empty()) return advise_without_part(site, job, answer.message);
     std::vector<std::string> all;
-    for (const auto& refused : answer.parts) {
-        const DecidingKey key = key_of(site, job, refused);
-        std::string text = value_of(job.job, refused);
-        if (!key.key.empty())
-            text += ": " + key.key + ", " + (key.place.empty() ? "not set, its default" : key.place);
-        all.push_back(std::move(text));
-    }
-    if (all.empty()) {
-        // Nothing that is requested can be left out; what is missing, a request does not have.
-        std::vector<std::string> unset;
-        if (job.job.queue.account.empty()) unset.emplace_back("scheduler.account");
-        if (job.job.queue.options.empty()) unset.emplace_back("scheduler.options");
-        const std::string ask = "ask the site's staff with these words";
-        if (unset.empty()) return "no single part of the request is the reason; " + ask;
-        return "no part of the request is the reason, so something is missing: " +
-               base::join(unset, " and ") + (unset.size() == 1 ? " is" : " are") +
-               " not set, and a job script of the site's guide shows what it demands; otherwise " + ask;
-    }
+    for (const auto& refused : answer.parts)
+        all.push_back(describe_part(site, job, refused));
     return "correct what is refused: " + base::join(all, "; ");
 }
 

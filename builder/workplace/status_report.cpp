@@ -5,7 +5,6 @@
 #include <set>
 
 #include "builder/remote/secrets.hpp"
-#include "builder/site/pasted_command.hpp"
 #include "builder/site/script_setup.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
@@ -143,7 +142,7 @@ status::AttemptReport attempt_of(const AttemptView& view, const AttemptLog& log,
             .log_tail = log.last_lines};
 }
 
-status::FailureReport failure_of(const Attempt& attempt, const AttemptLog& log, const Site& site) {
+status::FailureReport failure_of(const Attempt& attempt, const AttemptLog& log) {
     const Failure& failure = *attempt.failure;
     std::string cause = failure.error.sentence;
     if (!failure.first_error.empty()) cause += " [" + failure.first_error + "]";
@@ -157,7 +156,7 @@ status::FailureReport failure_of(const Attempt& attempt, const AttemptLog& log, 
             .phase = failure.phase,
             .rule = failure.cause,
             .cause = std::move(cause),
-            .remedy = complete_commands(failure.error.advice, attempt.asked.cell, attempt.id, site),
+            .remedy = failure.error.advice,
             .log_tail = log.last_lines};
 }
 
@@ -244,7 +243,7 @@ status::SiteReport make_status_report(const ReportInput& input,
         if (!is_over(attempt.state))
             report.attempts.push_back(attempt_of(view, log, input.now));
         else if (is_reported_failure(attempt))
-            report.failures.push_back(failure_of(attempt, log, input.site));
+            report.failures.push_back(failure_of(attempt, log));
         else if (attempt.state == State::done)
             report.finished.push_back(finished_of(attempt));
     }

@@ -26,6 +26,7 @@ void WheelSection::show(page::Values& to) const {
     to("metadata_link", metadata_link)("provenance_link", provenance_link)("is_yanked", is_yanked);
     to("yanked_reason", yanked_reason)("warnings", warnings)("facts", facts)("is_checked", is_checked);
     to("findings", findings)("fits", fits)("made_by", made_by)("is_signed", is_signed);
+    to("uploaded_to", uploaded_to)("is_promoted", is_promoted);
 }
 
 void VersionSection::show(page::Values& to) const {

@@ -66,7 +66,9 @@ struct WheelSection {
     std::vector<WheelFinding> findings = {};
     std::vector<WheelFit> fits = {};
     std::vector<WheelFact> made_by = {};
-    bool is_signed = false;  // the registry has signed statements about it
+    bool is_signed = false;        // the registry has signed statements about it
+    std::string uploaded_to = {};  // the index that these name
+    bool is_promoted = false;      // it is another one than the page's
     void show(page::Values& to) const;
 };
 

@@ -12,6 +12,7 @@
 #include "indexer/web/shown_project.hpp"
 #include "indexer/web/state_cell.hpp"
 #include "lib/accelerator/accelerator_kind.hpp"
+#include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/inspect/verdict/verdict.hpp"
 #include "lib/page/template.hpp"
@@ -209,12 +210,23 @@ WheelFit shown_fit(const ReportedNode& node, const avail_wheels::Fit& fit) {
     return shown;
 }
 
+// The index that the registry names in the last statement that it signed (lib/attest/wheel_statements.hpp); empty: none.
+std::string signed_index(const Json& document) {
+    const auto& statements = document.items("statements");
+    if (statements.empty()) return {};
+    const auto payload = base::decode_base64(statements.back().string_or("payload", {}));
+    const auto statement = payload ? io::parse_json(*payload) : base::Result<Json>(Json());
+    const Json* predicate = statement ? statement->find("predicate") : nullptr;
+    return predicate == nullptr ? std::string() : predicate->string_or("index", {});
+}
+
 // What its agent states of the build. A document that cannot be read shows nothing: the link beside it leads to its text.
 void add_stated(WheelSection& section, std::string_view text) {
     Facts& shown = section.made_by;
     const auto document = text.empty() ? base::Result<Json>(Json::object()) : io::parse_json(text);
     if (!document || document->as_object() == nullptr || document->as_object()->empty()) return;
     section.is_signed = !document->items("statements").empty();
+    section.uploaded_to = signed_index(*document);
     const Json nothing = Json::object();
     const auto part = [&](std::string_view name) -> const Json& {
         const Json* found = document->find(name);
@@ -224,7 +236,9 @@ void add_stated(WheelSection& section, std::string_view text) {
     const Json& build = part("build");
     add_fact(shown, "Site", document->string_or("site", {}));
     add_fact(shown, "Agent", document->string_or("program", {}));
-    add_fact(shown, "Began", short_time(document->string_or("began", {})));
+    // A document without the time is stored with that of the epoch.
+    const auto began = base::parse_rfc3339(document->string_or("began", {}));
+    if (began && *began > 0) add_fact(shown, "Began", short_time(document->string_or("began", {})));
     add_fact(shown, "Source", source.string_or("origin", source.string_or("filename", {})));
     add_fact(shown, "Kind of source", source.string_or("kind", {}));
     add_fact(shown, "SHA-256 of the source", source.string_or("sha256", {}));
@@ -389,7 +403,7 @@ avail_wheels::Runs runs_on(const ShownWheel& wheel, const ReportedNode& node,
     return avail_wheels::judge(candidate, one, {}).runs;
 }
 
-Html render_wheel(const ShownWheel& wheel, const std::vector<ReportedNode>& nodes,
+Html render_wheel(const ShownWheel& wheel, std::string_view index, const std::vector<ReportedNode>& nodes,
                   std::string_view provenance, bool is_open) {
     const catalog::FileRow& row = *wheel.row;
     WheelSection shown{.anchor = anchor_of(row), .is_open = is_open};
@@ -410,6 +424,7 @@ Html render_wheel(const ShownWheel& wheel, const std::vector<ReportedNode>& node
     for (std::size_t at = 0; at < nodes.size() && at < wheel.fits.size(); ++at)
         shown.fits.push_back(shown_fit(nodes[at], wheel.fits[at]));
     add_stated(shown, provenance);
+    shown.is_promoted = !shown.uploaded_to.empty() && shown.uploaded_to != index;
     return page::render("wheel.html", shown);
 }
 

@@ -39,8 +39,9 @@ struct ShownWheel {
 [[nodiscard]] std::vector<std::string> uses_of(const io::Json& facts);
 [[nodiscard]] std::vector<std::string> gpus_of(const io::Json& facts);
 
-// `provenance`: the document of its agent (docs/reference/provenance.md); empty: none.
-[[nodiscard]] page::Html render_wheel(const ShownWheel& wheel, const std::vector<ReportedNode>& nodes,
-                                      std::string_view provenance, bool is_open);
+// `index`: of the page. `provenance`: the document of its agent (docs/reference/provenance.md); empty: none.
+[[nodiscard]] page::Html render_wheel(const ShownWheel& wheel, std::string_view index,
+                                      const std::vector<ReportedNode>& nodes, std::string_view provenance,
+                                      bool is_open);
 
 }  // namespace wheelyard::indexer

@@ -62,7 +62,10 @@ Status Transfer::open_file() {
 // Each status line starts a new header section: of an interim answer, a redirect or the final answer.
 Status Transfer::take_header(std::string_view line) {
     header_bytes += line.size();
-    if (header_bytes > max_header_bytes) return fail("http.too_large", "The answer's headers are too large");
+    if (header_bytes > max_header_bytes)
+        return fail(
+            "http.too_large", "The answer's headers are too large", {},
+            "check the URL and the proxy: they may have " + std::to_string(max_header_bytes) + " bytes");
     line = base::trim(line);
     if (line.starts_with("HTTP/")) {
         answer.headers.clear();

@@ -38,6 +38,13 @@ tl::unexpected<base::Error> fail_status(const io::HttpAnswer& answer, const std:
                           shown(url), "check the URL and the credentials, or try again later"});
 }
 
+// What cannot be read is often no index at all, such as a page for people.
+base::Error of_page(base::Error error, const std::string& url) {
+    error.value += (error.value.empty() ? "" : ", ") + shown(url);
+    if (error.advice.empty()) error.advice = "check that the URL is an index's, which often ends in /simple/";
+    return error;
+}
+
 }  // namespace
 
 base::Result<std::optional<ProjectPage>> fetch_project(const GetPage& get, const std::string& index_url,
@@ -50,15 +57,18 @@ base::Result<std::optional<ProjectPage>> fetch_project(const GetPage& get, const
     if (answer.status != status_ok) return fail_status(answer, url);
     // Relative links resolve against the URL after redirects.
     WHEELYARD_ASSIGN(const auto page_url, base::parse_url(answer.final_url.empty() ? url : answer.final_url));
-    WHEELYARD_ASSIGN(auto page, parse_project_page(answer.body, answer.header("content-type"), page_url));
-    return std::optional(std::move(page));
+    return parse_project_page(answer.body, answer.header("content-type"), page_url)
+        .map([](ProjectPage&& page) { return std::optional(std::move(page)); })
+        .map_error([&](base::Error&& error) { return of_page(std::move(error), page_url.text()); });
 }
 
 base::Result<std::vector<std::string>> fetch_root(const GetPage& get, const std::string& index_url) {
     const auto url = with_slash(index_url);
     WHEELYARD_ASSIGN(const auto answer, get_page(get, url));
     if (answer.status != status_ok) return fail_status(answer, url);
-    return parse_root_page(answer.body, answer.header("content-type"));
+    return parse_root_page(answer.body, answer.header("content-type")).map_error([&](base::Error&& error) {
+        return of_page(std::move(error), url);
+    });
 }
 
 }  // namespace wheelyard::simple

@@ -256,7 +256,7 @@ class Catalog {
     [[nodiscard]] base::Result<Changed> delete_file(const FileName& name, const Cause& cause);
     // As delete_file(), for a fetched copy: the name may be used again, with the same bytes. Refuses a pinned file and a
     // quarantined one.
-    [[nodiscard]] base::Result<Changed> give_back(const FileName& name, const Cause& cause);
+    [[nodiscard]] base::Result<Changed> evict(const FileName& name, const Cause& cause);
     [[nodiscard]] base::Result<Changed> set_project_status(const ProjectRow& wanted, const Cause& cause);
     // Only the event: who supplies a project is kept with the pages of upstreams.
     [[nodiscard]] base::Status note_release(const std::string& index, const std::string& project,
@@ -350,8 +350,8 @@ class Catalog {
                                                                           std::string_view name) const = 0;
     // nullopt: no row, so nothing refers to it.
     [[nodiscard]] virtual base::Result<std::optional<BlobRow>> blob(std::string_view sha256) const = 0;
-    // Wheels of files that were given back, to which no row refers and whose blobs are still there.
-    [[nodiscard]] virtual base::Result<std::vector<std::string>> given_back_blobs() const = 0;
+    // Wheels of files that were evicted, to which no row refers and whose blobs are still there.
+    [[nodiscard]] virtual base::Result<std::vector<std::string>> evicted_blobs() const = 0;
     // The blobs after `sha256` in hash order, at most this many.
     [[nodiscard]] virtual base::Result<std::vector<BlobRow>> blobs_after(std::string_view sha256,
                                                                          std::size_t limit) const = 0;

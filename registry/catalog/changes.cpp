@@ -246,7 +246,7 @@ base::Result<Changed> Catalog::delete_file(const FileName& name, const Cause& ca
     });
 }
 
-base::Result<Changed> Catalog::give_back(const FileName& name, const Cause& cause) {
+base::Result<Changed> Catalog::evict(const FileName& name, const Cause& cause) {
     return change_file(name, [&](FileRow& row) -> base::Result<Changed> {
         if (row.pinned) return refused(ChangeOutcome::pinned, row.project);
         if (row.state == FileState::quarantined) return refused(ChangeOutcome::quarantined, row.project);

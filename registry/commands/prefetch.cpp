@@ -264,15 +264,6 @@ base::Status add_wants(Prefetch& prefetch, const PrefetchArguments& arguments, K
     return {};
 }
 
-base::Status forget(const PrefetchArguments& arguments, const RegistryConfig& config) {
-    WHEELYARD_ASSIGN(const bool had_it, forget_kept(config.store, arguments.index, arguments.name));
-    if (!had_it)
-        return base::fail("prefetch.no_record", "Nothing is kept under this name", arguments.name,
-                          "they are the files in " + (config.store / "prefetch" / arguments.index).native());
-    std::printf("no longer kept: %s\n", arguments.name.c_str());
-    return {};
-}
-
 std::string render_done(const Kept& kept, const std::vector<base::Error>& failures) {
     io::Json document = render_kept(kept);
     io::Json::Array failed;
@@ -281,6 +272,21 @@ std::string render_done(const Kept& kept, const std::vector<base::Error>& failur
             io::Json::object({{"filename", error.value}, {"code", error.code}, {"why", error.text()}}));
     document.set("failed", std::move(failed));
     return document.render_pretty();
+}
+
+// As JSON: the record as it is now, with no files.
+base::Status forget(const PrefetchArguments& arguments, const RegistryConfig& config, base::Clock& clock) {
+    WHEELYARD_ASSIGN(const bool had_it, forget_kept(config.store, arguments.index, arguments.name));
+    if (!had_it)
+        return base::fail("prefetch.no_record", "Nothing is kept under this name", arguments.name,
+                          "they are the files in " + (config.store / "prefetch" / arguments.index).native());
+    if (arguments.json)
+        std::printf(
+            "%s",
+            render_done({.index = arguments.index, .name = arguments.name, .made = clock.now()}, {}).c_str());
+    else
+        std::printf("no longer kept: %s\n", arguments.name.c_str());
+    return {};
 }
 
 }  // namespace
@@ -310,7 +316,7 @@ void add_prefetch_options(CLI::App& command, PrefetchArguments& arguments) {
 base::Status run_prefetch(const PrefetchArguments& arguments, base::Clock& clock) {
     WHEELYARD_ASSIGN(const RegistryConfig config, read_config_as_owner(arguments.config));
     WHEELYARD_TRY(check_arguments(arguments, config));
-    if (arguments.forget) return forget(arguments, config);
+    if (arguments.forget) return forget(arguments, config, clock);
     WHEELYARD_ASSIGN(const std::string url, server_url(arguments, config));
     Prefetch prefetch(arguments, url);
     Kept kept{.index = arguments.index, .name = arguments.name, .made = clock.now()};
@@ -330,7 +336,7 @@ base::Status run_prefetch(const PrefetchArguments& arguments, base::Clock& clock
         kept.files.insert(file.kept);
         bytes += file.kept.size_bytes;
     }
-    // First the record: the limit of the cache gives none of them back while the others are fetched.
+    // First the record: the limit of the cache evicts none of them while the others are fetched.
     WHEELYARD_TRY(write_kept(config.store, kept));
     std::vector<base::Error> failures;
     std::size_t number = 0;

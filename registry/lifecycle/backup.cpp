@@ -15,7 +15,7 @@
 namespace wheelyard::lifecycle {
 namespace {
 
-// Copies of the catalog until none refers to a blob that a mirror has given back since. Only the first one takes
+// Copies of the catalog until none refers to a blob that a mirror has evicted since. Only the first one takes
 // long, so the second is usually the last.
 constexpr int max_backup_tries = 10;
 
@@ -107,7 +107,7 @@ base::Status write_manifest(const fs::path& to, const BackupReport& report, cons
 }
 
 // Whether the live catalog no longer has a file with one of these blobs.
-base::Result<bool> refers_to_given_back(const catalog::Catalog& live, const std::vector<std::string>& blobs) {
+base::Result<bool> refers_to_evicted(const catalog::Catalog& live, const std::vector<std::string>& blobs) {
     for (const std::string& sha256 : blobs) {
         WHEELYARD_ASSIGN(const auto files, live.files_of_blob(sha256));
         if (files.empty()) return true;
@@ -133,7 +133,7 @@ base::Result<BackupReport> back_up(const database::Place& store, const blobs::Bl
     for (int tries = 1;; ++tries) {
         WHEELYARD_ASSIGN(const auto copy, backup.make_copy_of(live_store));
         WHEELYARD_ASSIGN(report, BlobCopy(blobs, saved, transfer, progress, report).run(*copy));
-        WHEELYARD_ASSIGN(const bool is_outdated, refers_to_given_back(*live, report.damaged));
+        WHEELYARD_ASSIGN(const bool is_outdated, refers_to_evicted(*live, report.damaged));
         if (!is_outdated || tries == max_backup_tries) break;
     }
     if (!report.damaged.empty()) {

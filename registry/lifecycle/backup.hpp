@@ -1,5 +1,5 @@
 // Backups while serving: a consistent copy of the catalog first, then every blob that the copy refers to.
-// Blobs of files that are deleted in the meantime stay for gc's grace. Only those that a mirror at its limit gives back
+// Blobs of files that are deleted in the meantime stay for gc's grace. Only those that a mirror at its limit evicts
 // are removed at once: where the copy refers to one, it is made again, and the blobs that were copied stay.
 //
 //     TO/catalog.sqlite            renamed into place last: a folder that has it is a complete backup

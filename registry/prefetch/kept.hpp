@@ -1,5 +1,5 @@
 // What was prefetched and is kept: one record for each index and name, replaced by the next run. The limit of a cache
-// gives none of these files back.
+// evicts none of these files.
 //
 //     DIR/prefetch/<index>/<name>.json
 //     {"format":"wheelyard.prefetch/1","index":"base","name":"gh200","made":1795000000000000,

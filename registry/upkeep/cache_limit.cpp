@@ -13,7 +13,7 @@
 namespace wheelyard::registry {
 namespace {
 
-constexpr std::string_view reason = "given back: the cache is larger than max_cache_mib";
+constexpr std::string_view reason = "evicted: the cache is larger than max_cache_mib";
 
 std::string actor_of(const UpstreamConfig& upstream) {
     return "upstream:" + upstream.name;
@@ -101,20 +101,20 @@ base::Status CacheLimit::shrink(const catalog::Catalog& reader, const UpstreamCo
     for (const CachedCopy& copy : order_of_return(std::move(copies), now)) {
         if (bytes <= upstream.max_cache_bytes || task_.is_stopping()) break;
         if (!is_listed(pages, upstream, copy)) continue;
-        WHEELYARD_ASSIGN(const bool is_given_back, give_back(upstream, copy, now));
-        if (is_given_back) bytes -= copy.size_bytes;
+        WHEELYARD_ASSIGN(const bool is_evicted, evict(upstream, copy, now));
+        if (is_evicted) bytes -= copy.size_bytes;
     }
     WHEELYARD_ASSIGN(const catalog::Serial serial, reader.last_serial());
     return parts_.pages.wait_until_visible(serial, parts_.config->server.page_wait_ms,
                                            {upstream.cache_index, {}, {}});
 }
 
-base::Result<bool> CacheLimit::give_back(const UpstreamConfig& upstream, const CachedCopy& copy,
-                                         base::UnixMicros now) {
+base::Result<bool> CacheLimit::evict(const UpstreamConfig& upstream, const CachedCopy& copy,
+                                     base::UnixMicros now) {
     catalog::Changed changed;
     WHEELYARD_TRY(parts_.writer.run([&](catalog::Catalog& catalog) -> base::Status {
-        WHEELYARD_ASSIGN(changed, catalog.give_back({upstream.cache_index, copy.filename},
-                                                    {actor_of(upstream), std::string(reason), now}));
+        WHEELYARD_ASSIGN(changed, catalog.evict({upstream.cache_index, copy.filename},
+                                                {actor_of(upstream), std::string(reason), now}));
         return {};
     }));
     if (changed.outcome != catalog::ChangeOutcome::changed) return false;  // pinned in the meantime
@@ -130,7 +130,7 @@ base::Result<bool> CacheLimit::give_back(const UpstreamConfig& upstream, const C
 
 // An upload that stores the same bytes meanwhile makes them younger than `before`, and they stay.
 base::Status CacheLimit::remove_blobs(const catalog::Catalog& reader, base::UnixMicros now) {
-    WHEELYARD_ASSIGN(std::vector<std::string> hashes, reader.given_back_blobs());
+    WHEELYARD_ASSIGN(std::vector<std::string> hashes, reader.evicted_blobs());
     if (hashes.empty()) return {};
     WHEELYARD_TRY(parts_.writer.run([&](catalog::Catalog& catalog) -> base::Status {
         WHEELYARD_ASSIGN(hashes, catalog.forget_blobs(hashes, {"upstream:cache", std::string(reason), now}));
@@ -145,7 +145,7 @@ base::Status CacheLimit::remove_blobs(const catalog::Catalog& reader, base::Unix
 std::vector<http::Gauge> CacheLimit::gauges() const {
     if (!has_cache_limit(*parts_.config)) return {};
     std::vector<http::Gauge> gauges{
-        {"upstream_given_back_files", "Fetched files given back", static_cast<double>(files_)},
+        {"upstream_given_back_files", "Fetched files evicted", static_cast<double>(files_)},
         {"upstream_given_back_bytes", "Their size", static_cast<double>(bytes_)}};
     std::vector<http::Gauge> limits;
     const std::lock_guard lock(mutex_);

@@ -1,9 +1,9 @@
-// Keeps the caches of upstreams within `max_cache_mib`: gives the least recently used files back, then removes their
+// Keeps the caches of upstreams within `max_cache_mib`: evicts the least recently used files, then removes their
 // bytes.
 //
 //     row ─► tombstone that may return, event ─► pages without the file ─► blob removed
 //
-// Each step is found again in the catalog after a crash. A file that was given back is offered by its upstream's page
+// Each step is found again in the catalog after a crash. A file that was evicted is offered by its upstream's page
 // as before, and the next request fetches it, with the same hash.
 #pragma once
 
@@ -56,12 +56,12 @@ class CacheLimit {
     [[nodiscard]] base::Status look_at_caches(const catalog::Catalog& reader, base::UnixMicros now);
     [[nodiscard]] base::Status shrink(const catalog::Catalog& reader, const UpstreamConfig& upstream,
                                       std::uint64_t bytes, base::UnixMicros now);
-    [[nodiscard]] base::Result<bool> give_back(const UpstreamConfig& upstream, const CachedCopy& copy,
-                                               base::UnixMicros now);
+    [[nodiscard]] base::Result<bool> evict(const UpstreamConfig& upstream, const CachedCopy& copy,
+                                           base::UnixMicros now);
     [[nodiscard]] base::Status remove_blobs(const catalog::Catalog& reader, base::UnixMicros now);
 
     const CacheLimitParts parts_;
-    std::atomic<std::uint64_t> files_ = 0;  // given back since the start
+    std::atomic<std::uint64_t> files_ = 0;  // evicted since the start
     std::atomic<std::uint64_t> bytes_ = 0;
     mutable std::mutex mutex_;                     // guards cached_
     std::map<std::string, std::uint64_t> cached_;  // bytes in each cache with a limit

@@ -1,4 +1,4 @@
-// Which fetched files are given back when an upstream's cache is larger than `max_cache_mib`. Pure.
+// Which fetched files are evicted when an upstream's cache is larger than `max_cache_mib`. Pure.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct CachedCopy {
     bool is_kept = false;  // pinned, quarantined or prefetched
 };
 
-// The copies in the order in which they are given back, the least recently used first. Those that are kept, and those
+// The copies in the order in which they are evicted, the least recently used first. Those that are kept, and those
 // that were fetched within `min_cached_s`, are not among them.
 [[nodiscard]] std::vector<CachedCopy> order_of_return(std::vector<CachedCopy> copies, base::UnixMicros now);
 

@@ -37,6 +37,7 @@ CellStory story() {
     second.number = 2;
     second.job.remedy = "2 jobs at once: memory.nvcc_crashed ended attempt w1";
     story.attempts = {first, second};
+    story.retry = "wheelyard-builder retry demo-1.0-cp311 --site site.toml";
     return story;
 }
 
@@ -47,7 +48,8 @@ TEST_CASE("a history has the reason, resources requested and used, the failure, 
           "requested   4000 MiB, 60 minutes", "phases      venv 3", "used        1 min 10 s", "of memory",
           "failed in   build: ", "first error x.c:1: fatal error: a.h",
           "cause       compiler.missing_header, line 12", "what to do  Load the library",
-          "agent       does not retry", "Attempt 2, w2: failed", "changed     2 jobs at once"}) {
+          "agent       does not retry; run `wheelyard-builder retry demo-1.0-cp311 --site site.toml` after",
+          "Attempt 2, w2: failed", "changed     2 jobs at once"}) {
         CAPTURE(part);
         CAPTURE(text);
         CHECK(text.find(part) != std::string::npos);

@@ -129,7 +129,10 @@ TEST_CASE("too many header bytes stop the transfer") {
         raw += "X-" + std::to_string(i) + ": " + std::string(4000, 'h') + "\r\n";
     const LoopbackServer server(always({.raw = raw + "\r\n"}));
     auto client = client_without_proxy();
-    CHECK_FALSE(client.get(server.url()));
+    const auto read = client.get(server.url());
+    REQUIRE_FALSE(read.has_value());
+    CHECK(read.error().value == server.url());
+    CHECK(read.error().advice.find("proxy") != std::string::npos);
 }
 
 TEST_CASE("each transport failure has its own code") {

@@ -85,6 +85,23 @@ TEST_CASE("other statuses are errors that show no password") {
     CHECK_FALSE(fetch_root(http, server.url("/nothing/")).has_value());
 }
 
+TEST_CASE("what is no page of an index is named with its URL, and where an index may be") {
+    const LoopbackServer server([](const LoopbackRequest& /*request*/) {
+        return LoopbackAnswer{.status = 200,
+                              .body = "{}",
+                              .headers = {{"Content-Type", "application/vnd.pypi.simple.v1+json"}}};
+    });
+    io::HttpClient http;
+    const auto page = fetch_project(http, server.url("/"), "foo");
+    const auto root = fetch_root(http, server.url("/"));
+    REQUIRE(!page.has_value());
+    REQUIRE(!root.has_value());
+    CHECK(page.error().value == server.url("/foo/"));
+    CHECK(root.error().value == server.url("/"));
+    for (const base::Error& error : {page.error(), root.error()})
+        CHECK(error.advice.find("/simple/") != std::string::npos);
+}
+
 TEST_CASE("the root page returns the project names") {
     const LoopbackServer server(answer);
     io::HttpClient http;

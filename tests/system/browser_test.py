@@ -167,9 +167,23 @@ class BrowserTest(unittest.TestCase):
         wait_until(lambda: "for my machine" in browser.find("#results").text)
         browser.open("/")  # with another Python nothing of the newest runs, except what is for any
         wait_until(lambda: browser.texts("li.chosen") and GH in browser.texts("li.chosen")[0])
+        # What nobody knows is no "yes": bede does not report its nodes' machine type.
+        self.assertIn("not known for my machine", browser.texts(".mine"))
+        self.assertEqual(browser.run("return [...document.querySelectorAll('.mine')].filter(it => it.textContent.startsWith('not known') && it.matches('.have')).length"), 0)
         self.choose(python="3.13")
         wait_until(lambda: "not for my machine" in browser.find("main").text)
         self.assertEqual([text for text in browser.complaints() if "404" not in text], [])  # an index without sites
+
+    def test_a_wheel_of_which_nobody_knows_whether_it_runs_is_not_as_green_as_one_that_does(self):
+        browser = self.browser
+        self.addCleanup(browser.run, "localStorage.clear()")
+        colour = lambda: browser.run("return getComputedStyle(document.querySelector('#grid a[href^=\"#wheel-\"]')).backgroundColor")
+        browser.open(f"{BEDE}/project/torch/?node={GH}")
+        wait_until(lambda: browser.find("#machine strong").text == GH)
+        green = colour()
+        browser.open(f"{BEDE}/project/h5py/?node={GH}")
+        wait_until(lambda: browser.texts("#grid a.unknown"))
+        self.assertNotEqual(colour(), green)
 
     def test_for_a_machine_of_another_index_the_page_of_a_project_names_that_index_and_asks_there(self):
         browser = self.browser
@@ -280,6 +294,10 @@ class BrowserTest(unittest.TestCase):
         self.assertTrue(any("torch 2.6.0" in text for text in browser.texts("#running li")))
         browser.open(f"{BEDE}/builds/?node=bede,%20gpu%20(v100)#build-w1kq7x9aab3cde")  # an address of another machine's build
         wait_until(lambda: browser.texts(".chosen h3") == ["torch 2.6.0 build"])
+        # An agent whose time has come is not "as expected", before it counts as late.
+        self.assertEqual(browser.texts("#agents .state"), ["as expected"])
+        browser.run("const later = Date.now() + 5 * 60000; Date.now = () => later; dispatchEvent(new Event('machine'))")
+        self.assertEqual(browser.texts("#agents .state"), ["due"])
 
     def test_the_text_with_modules_and_a_job_works_as_it_is_copied(self):
         browser = self.browser
@@ -360,8 +378,11 @@ class BrowserTest(unittest.TestCase):
         wait_until(lambda: browser.texts("#needed li") == ["flash-attn", "torchvision"])
         self.assertEqual(browser.find("#needs a").get_attribute("href"), f"{self.farm.url}{BEDE}/project/?q=filelock")
         self.assertFalse(browser.find("#needed p").text)
+        self.assertEqual(browser.find("#install-lacks").text, "Required, and not in this index: filelock, typing-extensions>=4.8, sympy, networkx, jinja2. "
+                                                              "pip stops there, unless the index has an upstream.")
         browser.open(f"{BEDE}/project/dask/")
         self.assertFalse(browser.find("#needed").is_displayed())
+        self.assertFalse(browser.find("#install-lacks").is_displayed())
         # The version counts: cupy requires numpy>=2.2 where 2.1.3 is the newest, flash-attn torch<2.5 where 2.5.1 is.
         browser.run("localStorage.clear()")
         for project, python, word in (("cupy", "", "no such version here"), ("flash-attn", "", "here"), ("flash-attn", "3.11", "for my machine"), ("flash-attn", "3.13", "not for my machine")):
@@ -657,6 +678,12 @@ class BrowserTest(unittest.TestCase):
         browser.open(PAGES["log"] + "#L2")
         wait_until(lambda: browser.texts("pre.lines .line") == ["130%", "2second"])
         self.assertEqual(browser.texts("pre.lines .chosen"), ["2second"])
+        # The button below what to do copies the command alone.
+        browser.driver.execute_cdp_cmd("Browser.grantPermissions", {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]})
+        browser.find("#build .note button").click()
+        wait_until(lambda: browser.find("#build .note button").text == "Copied")
+        self.assertEqual(browser.driver.execute_async_script("navigator.clipboard.readText().then(arguments[0])"),
+                         "wheelyard-builder retry horovod-0.28.1-cp312-gh200 --site site.toml")
 
     def test_an_operator_sees_the_indexes_and_archives_one(self):
         token = self.farm.create_token("*", name="archivist", actions=("index",))

@@ -1,4 +1,4 @@
-"""The cache of an upstream has a maximum size: the least recently used copies are given back, come again with the next request, and
+"""The cache of an upstream has a maximum size: the least recently used copies are evicted, come again with the next request, and
 what a person keeps stays. A kill at any step leaves nothing half done."""
 
 import hashlib
@@ -121,7 +121,7 @@ class CacheLimitTest(FarmCase):
         self.assertIn("larger than max_cache_mib", events)
         self.farm.check_tree()
 
-    def test_other_bytes_do_not_come_in_the_place_of_a_copy_that_was_given_back(self):
+    def test_other_bytes_do_not_come_in_the_place_of_a_copy_that_was_evicted(self):
         _, unused, _ = self.fill()
         self.restart_with_limit(1, 0)
         self.wait_for(lambda: not self.blob(unused).exists(), "the blob of the copy that was not used")

@@ -270,6 +270,13 @@ class BrowserTest(BrowserCase):
         find(By.XPATH, "//button[text()='Release']").click()
         self.wait_for(lambda: rows("quarantine") == ["None."])
         self.assertIn(name, self.get(f"/{INDEX}/simple/yard-other/")[1])
+        self.wait_for(lambda: find(By.XPATH, "//*[@id='operate-answer']/following-sibling::div[1]//table[@id='quarantine']"))
+        self.assertEqual(find(By.ID, "operate-answer").text, f"Release {name}: done.")
+        # The reason was of that change; without another the next one is asked for its own.
+        self.assertEqual(find(By.NAME, "reason").get_attribute("value"), "")
+        find(By.XPATH, "//button[@aria-label='Revoke the token leaver']").click()
+        self.wait_for(lambda: "reason" in find(By.XPATH, "//form[@id='operate']/following-sibling::p[@id='operate-answer']").text)
+        find(By.NAME, "reason").send_keys("has left")
         find(By.XPATH, "//button[@aria-label='Revoke the token leaver']").click()
         self.wait_for(lambda: any("leaver" in row and "revoked" in row for row in rows("tokens")))
         audit = self.farm.run("wheelyard-registry", "audit", "-c", self.farm.config).stdout

@@ -162,12 +162,15 @@ class PrefetchTest(FarmCase):
         self.farm.stop()
         record = self.farm.data / "prefetch" / SITE / "nodes.json"
         text = record.read_text()
-        record.write_text(text[:20])  # what it keeps is unknown, so nothing is given back
+        record.write_text(text[:20])  # what it keeps is unknown, so nothing is evicted
         self.limit(1)
         self.farm.start()
         self.assertEqual(len(self.cached()), 3)
         record.write_text(text)
-        self.assert_ran(self.farm.run("wheelyard-registry", "prefetch", SITE, "--name", "nodes", "--forget", "-c", self.farm.config))
+        forgotten = self.farm.run("wheelyard-registry", "prefetch", SITE, "--name", "nodes", "--forget", "--json", "-c", self.farm.config)
+        self.assert_ran(forgotten)
+        document = json.loads(forgotten.stdout)
+        self.assertEqual((document["format"], document["name"], document["files"]), ("wheelyard.prefetch/1", "nodes", []))
         self.assert_failed(self.farm.run("wheelyard-registry", "prefetch", SITE, "--name", "nodes", "--forget", "-c", self.farm.config),
                            "Nothing is kept under this name")
         self.assertFalse(record.exists())

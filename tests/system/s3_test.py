@@ -185,7 +185,7 @@ class S3Test(FarmCase):
         connection.close()
         return location
 
-    def test_the_least_used_copy_of_an_upstream_is_given_back_when_there_are_too_many(self):
+    def test_the_least_used_copy_of_an_upstream_is_evicted_when_there_are_too_many(self):
         with Upstream() as upstream:
             names = []
             for seed, name in enumerate(("yard-up-a", "yard-up-b", "yard-up-c")):

@@ -160,7 +160,8 @@
       if (build.cause) parts.push(element("h2", "Why it failed"), element("pre", build.cause));
       if (build.remedy) {
         const remedy = element("p", "What to do: " + build.remedy + " ", "note");
-        remedy.append(copy_button(build.remedy));
+        const command = /wheelyard-builder [a-z]+ [^\s`;,]+( --site [^\s`;,]+)?/.exec(build.remedy);
+        if (command) remedy.append(copy_button(command[0]));
         parts.push(remedy);
       }
       const project = element("a", "All of " + build.package);

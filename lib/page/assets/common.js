@@ -193,8 +193,8 @@ const yard = (() => {
   // The mark of a card in a list of projects.
   const mark_card = (card, suited) => {
     card.querySelector(".mine")?.remove();
-    if (suited === undefined) return;
-    const mark = element("span", suited ? "for my machine" : "not for my machine", "mine state " + (suited ? "have" : "excluded"));
+    if (suited === undefined && !machine.details) return;
+    const mark = element("span", suited === undefined ? "not known for my machine" : suited ? "for my machine" : "not for my machine", "mine state " + (suited ? "have" : "excluded"));
     card.querySelector("h3").append(mark);
   };
   const mark_cards = () => {

@@ -141,10 +141,10 @@
       }
       return row(title, dotted("span", place(cell), cell.purpose, cell.asked && ["asked ", yard.time(cell.asked)]), states);
     }), "Nothing waits.");
-    const agents = data.sites.map(site => ({...site, late: is_late(site)}));
-    fill("agents", agents.map(site => [site.site, site.time, site.late]), agents.map(site => {
+    const agents = data.sites.map(site => ({...site, late: is_late(site), due: Date.parse(site.next_tick) < Date.now()}));
+    fill("agents", agents.map(site => [site.site, site.time, site.late, site.due]), agents.map(site => {
       const life = element("span", "last report ");
-      life.append(yard.time(site.time), " ", site.late ? element("span", "late", "state failed") : element("span", "as expected", "state have"));
+      life.append(yard.time(site.time), " ", element("span", site.late ? "late" : site.due ? "due" : "as expected", "state " + (site.late ? "failed" : site.due ? "wanted" : "have")));
       const held = (site.held_queues ?? []).map(queue => {
         const note = element("span", (queue.queue ? "Queue " + queue.queue : "The default queue") + " takes no jobs", "note");
         note.append(...(queue.since ? [", first refused ", yard.time(queue.since)] : []), ": " + queue.reason);

@@ -16,10 +16,12 @@
   const change = path => {
     const reason = field("reason").value.trim();
     if (!reason) {
+      form.after(answer);
       field("reason").focus();
       return Promise.reject(new Error("Write the reason first: it goes to the audit log."));
     }
-    return call(path, {format: "wheelyard.change/1", reason});
+    // The next change has a reason of its own.
+    return call(path, {format: "wheelyard.change/1", reason}).then(() => { field("reason").value = ""; });
   };
   const button = (label, title, act, kind) => {
     const made = element("button", label, kind);
@@ -27,6 +29,7 @@
     made.setAttribute("aria-label", title);
     made.addEventListener("click", () => {
       made.disabled = true;
+      made.closest(".scroll").previousElementSibling.before(answer);  // the answer is where the reader looks
       act().then(() => { say(title + ": done."); return show(); })
         .catch(error => say(error.message, true)).finally(() => { made.disabled = false; });
     });
@@ -312,6 +315,7 @@
   form.addEventListener("submit", event => {
     event.preventDefault();
     sessionStorage.setItem(token_key, field("token").value.trim());
+    form.after(answer);
     say("");
     // What another token showed is gone before this one is asked.
     document.getElementById("lists").hidden = true;

@@ -13,12 +13,14 @@
   };
   // The texts that install: the address as the reader sees it, the version for the chosen machine.
   const ways = document.getElementById("ways"), asks = [...document.querySelectorAll("main a[href*='builds/?package=']")];
+  // "3.12:torch==2.6.0", "2.6.0:HASH,HASH"
+  const pair_of = part => [part.slice(0, part.indexOf(":")), part.slice(part.indexOf(":") + 1)];
   const write = () => {
     const {node, python} = yard.machine, {project, newest, only, hashes} = ways.dataset;
     const offers = [...document.querySelectorAll("#offers li")].map(part => part.dataset);
     const offer = offers.find(one => one.node === node) ?? offers[0] ?? {node: "", offer: newest, why: ""};
     const [usual, ...others] = offer.offer.split(" ");
-    const by_python = others.map(part => [part.slice(0, part.indexOf(":")), part.slice(part.indexOf(":") + 1)]);
+    const by_python = others.map(pair_of);
     const known = new Map(by_python);
     const wanted = python && known.has(python) ? known.get(python) : python && others.length ? "" : usual;
     const on = (python ? " for Python " + python : "") + (offer.node ? " on " + offer.node : "");
@@ -27,13 +29,13 @@
     const trusted = address.protocol !== "http:" || /^(localhost|127(\.\d+){3}|\[::1\])$/.test(address.hostname);
     const version = requirement => requirement.slice(project.length + 2);
     const pinned = wanted === project ? newest : wanted;
-    const of_version = new Map(hashes.split(" ").map(part => [part.slice(0, part.lastIndexOf(":")), part.slice(part.lastIndexOf(":") + 1)])).get(version(pinned));
+    const of_version = new Map(hashes.split(" ").map(pair_of)).get(version(pinned));
     // The script of a job: for the node type, else for the first that has one, with its newest Python that has a wheel.
     const of_job = () => {
       const there = offer.node ? offer : offers.find(one => one.job && one.offer);
       if (offer.node && !offer.offer) return {text: "# no wheel of " + project + on};
       if (!there?.job) return {text: "# no batch system is known for " + offer.node};
-      const setups = JSON.parse(there.setups), found = there.offer.split(" ").slice(1).map(part => [part.slice(0, part.indexOf(":")), part.slice(part.indexOf(":") + 1)])
+      const setups = JSON.parse(there.setups), found = there.offer.split(" ").slice(1).map(pair_of)
         .filter(([name, wheel]) => wheel && Object.hasOwn(setups, name) && (!python || python === name)).pop();
       if (!found) return {text: "# no wheel of " + project + " for a Python of " + there.node};
       const {program, lines} = setups[found[0]];
@@ -132,6 +134,7 @@
       const runs = verdicts.some(verdict => verdict?.runs === "yes");
       links.forEach((link, at) => {
         link.classList.toggle("excluded", verdicts[at]?.runs === "no");
+        link.classList.toggle("unknown", verdicts[at]?.runs === "not known");
         link.hidden = runs && verdicts[at]?.runs !== "yes";
       });
       const builds = [...part.querySelectorAll(".build")];
@@ -197,7 +200,14 @@
     link.parentElement.querySelector(".mine")?.remove();
     link.parentElement.append(" ", element("span", word, "mine state " + (/^(here|for)/.test(word) ? "have" : "excluded")));
     if (row) link.href = "../" + encodeURIComponent(name) + "/";
-  })).catch(() => {});
+    // With a marker it may not be needed.
+    return /^no.* here$/.test(word) && !link.parentElement.textContent.includes(";") && name + (link.dataset.wanted ?? "");
+  })).then(all => {
+    const lacks = document.getElementById("install-lacks"), names = all.filter(Boolean);
+    if (!lacks) return;
+    lacks.hidden = !names.length;
+    lacks.textContent = "Required, and not in this index: " + names.join(", ") + ". pip stops there, unless the index has an upstream.";
+  }).catch(() => {});
   const show_needed = async () => {
     const items = [];
     await files.walk("needed=", project + " ", max_needed, (key, value) => {

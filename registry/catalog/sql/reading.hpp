@@ -431,7 +431,7 @@ base::Result<std::vector<TokenRow>> SqlCatalog<Database>::tokens() const {
 }
 
 template <typename Database>
-base::Result<std::vector<std::string>> SqlCatalog<Database>::given_back_blobs() const {
+base::Result<std::vector<std::string>> SqlCatalog<Database>::evicted_blobs() const {
     WHEELYARD_ASSIGN(
         auto query, database_.prepare("SELECT DISTINCT blob.sha256 FROM tombstone JOIN blob ON blob.sha256 = "
                                       "tombstone.sha256 WHERE may_return = 1 AND unreferenced_since > 0"));

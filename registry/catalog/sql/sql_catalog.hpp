@@ -76,7 +76,7 @@ class SqlCatalog : public Catalog {
     base::Result<std::optional<ProjectRow>> project(std::string_view index,
                                                     std::string_view name) const override;
     base::Result<std::optional<BlobRow>> blob(std::string_view sha256) const override;
-    base::Result<std::vector<std::string>> given_back_blobs() const override;
+    base::Result<std::vector<std::string>> evicted_blobs() const override;
     base::Result<std::vector<BlobRow>> blobs_after(std::string_view sha256, std::size_t limit) const override;
     base::Result<std::vector<FileRow>> files_of_blob(std::string_view sha256) const override;
     base::Result<std::vector<TokenRow>> tokens() const override;

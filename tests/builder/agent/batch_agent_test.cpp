@@ -6,11 +6,13 @@
 #include <utility>
 
 #include "builder/agent/agent.hpp"
+#include "builder/attempt/job_end.hpp"
 #include "builder/attempt/limits.hpp"
 #include "builder/attempt/slots.hpp"
 #include "builder/explain.hpp"
 #include "builder/plan/request.hpp"
 #include "builder/show/report.hpp"
+#include "builder/site/pasted_command.hpp"
 #include "builder/steps/steps.hpp"
 #include "tests/builder/fake_farm.hpp"
 
@@ -353,6 +355,25 @@ TEST_CASE("the advice of a failure is a command to paste, with the cell and the 
     CHECK(farm.only().failure->error.advice.starts_with(
         "fix [scheduler] in site.toml, then run: wheelyard-builder retry demo-1.0-cp311 --site "
         "'/etc/wheel yard/site.toml'"));
+}
+
+TEST_CASE("every command in the table of job ends is completed when an attempt fails") {
+    Site site;
+    site.file = "/etc/site.toml";
+    for (const EndRow& end : end_rows()) {
+        CAPTURE(end.advice);
+        const std::string advice = complete_commands(std::string(end.advice), "demo-1.0-cp311", "w1", site);
+        for (std::size_t at = advice.find("wheelyard-builder "); at != std::string::npos;
+             at = advice.find("wheelyard-builder ", at + 1)) {
+            const std::string command = advice.substr(at);
+            CHECK((command.starts_with(pasted_command("retry", "demo-1.0-cp311", site)) ||
+                   command.starts_with(pasted_command("logs", "w1", site))));
+        }
+        CHECK((advice.find("its log") == std::string::npos ||
+               advice.find(pasted_command("logs", "w1", site)) != std::string::npos));
+    }
+    // It also ends one whose scheduler reports exit status 0.
+    CHECK(end_row(EndCause::unexplained).sentence.find("record was not written") != std::string::npos);
 }
 
 TEST_CASE("after a lost answer the job is searched by name before another submission") {

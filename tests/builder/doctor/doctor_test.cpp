@@ -295,7 +295,8 @@ TEST_CASE("the report has the rule, the position and the remedy, in text and JSO
     const std::string text = render_examination(seen, "build.log");
     for (const char* part :
          {"python.headers_missing: ", "build.log:2: py.c:1:10: fatal error", "what to do: Install",
-          "agent: does not retry", "in py.c:1", "  > py.c:1:10", "3 lines"}) {
+          "agent: does not retry; run `wheelyard-builder retry --code python.headers_missing` after",
+          "in py.c:1", "  > py.c:1:10", "3 lines"}) {
         CAPTURE(part);
         CHECK(text.find(part) != std::string::npos);
     }

@@ -68,8 +68,9 @@ TEST_CASE("a line names the key that decides a refused part, and where it was se
 }
 
 TEST_CASE(
-    "a request from which nothing can be left out lacks something: the keys that are not set are named") {
+    "a request from which nothing can be left out lacks something, or its account is wrong: both are named") {
     Site site;
+    site.places = {{"scheduler.account", "site.toml:8:1"}};
     site.scheduler = find_scheduler_kind("slurm");
     site.max_walltime_minutes = 60;
     site.wants = {{"demo", {"1.0"}, {}}};
@@ -83,12 +84,22 @@ TEST_CASE(
     site.queue = {"workq", "", 0, {}};
     CHECK(advice_of().find("scheduler.account and scheduler.options are not set") != std::string::npos);
     site.queue = {"workq", "project", 0, {}};
-    CHECK(advice_of().find("scheduler.options is not set") != std::string::npos);
+    CHECK(advice_of() ==
+          "no single part of the request is the reason: check account project: scheduler.account, "
+          "site.toml:8:1; scheduler.options is not set, and a job script of the site's guide shows what it "
+          "demands; otherwise ask the site's staff why it says `Unspecified error`");
+    says = "project is not an active account";
+    CHECK(advice_of().find("check account project: scheduler.account, site.toml:8:1; otherwise ask") !=
+          std::string::npos);
+    CHECK(advice_of().find("options") == std::string::npos);
+    says = "Unspecified error";
     site.queue = {"workq", "project", 0, {"--qos=standard"}};
     CHECK(advice_of() ==
-          "no single part of the request is the reason; ask the site's staff with these words");
+          "no single part of the request is the reason: check account project: scheduler.account, "
+          "site.toml:8:1; otherwise ask the site's staff why it says `Unspecified error`");
     says = "Invalid account or account/partition combination specified";
     site.queue = {"workq", "", 0, {}};
+    site.places.clear();
     CHECK(advice_of() == "correct what is refused: no account: scheduler.account, not set, its default");
 }
 

@@ -190,7 +190,8 @@ TEST_CASE("a failure has the end of its log and commands to paste, without secre
     made.plan.cells[0].reason =
         "it failed; `" + pasted_command("retry", "demo-1.0-cp311", made.site) + "` builds it again";
     Attempt attempt = failed("w1", 3'000'000);
-    attempt.failure->error.advice = "Free space; then: wheelyard-builder retry";
+    attempt.failure->error.advice =  // as the agent writes it
+        "Free space; then: " + pasted_command("retry", "demo-1.0-cp311", made.site);
     made.views = {{attempt, {}}};
     made.logs["w1"].last_lines = {"fetching https://me:hunter2@host/x", "error: wy_secret"};
     const auto report = made.report();

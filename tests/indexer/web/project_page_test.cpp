@@ -4,12 +4,14 @@
 
 #include <tuple>
 
+#include "indexer/tree/paths.hpp"
 #include "indexer/web/feed.hpp"
 #include "indexer/web/index_pages.hpp"
 #include "indexer/web/limits.hpp"
 #include "indexer/web/shown_index.hpp"
 #include "indexer/web/shown_project.hpp"
 #include "indexer/web/state_cell.hpp"
+#include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/page/search_form.hpp"
 #include "lib/page/template.hpp"
@@ -256,9 +258,28 @@ TEST_CASE("a wheel shows what made it, as its agent states, and a damaged docume
         CHECK(!has(page(damaged), "What made it"));
     // One command for who wants to verify what the registry signed.
     const std::string command =
-        "<code>wheelyard-registry attest verify " + row.filename + " --root root.json</code>";
+        "<code>wheelyard-registry attest verify " + row.filename + " --root root.json";
     CHECK(!has(html, command));
-    CHECK(has(page(R"({"site":"bede","statements":[{"payload":""},{"payload":""}]})"), command));
+    CHECK(has(page(R"({"site":"bede","statements":[{"payload":""},{"payload":""}]})"), command + "</code>"));
+    // It names the index that the registry's statement names, so that it needs no warning.
+    const auto uploaded_to = [&](const std::string& index) {
+        return page(R"({"site":"bede","statements":[{"payload":""},{"payload":")" +
+                    base::encode_base64(R"({"predicate":{"index":")" + index + R"("}})") + R"("}]})");
+    };
+    CHECK(has(uploaded_to("main"), command + " --uploaded-to main</code>. Get <code>root.json</code> from"));
+    CHECK(!has(uploaded_to("main"), "promoted"));
+    CHECK(has(uploaded_to("staging"), command + " --uploaded-to staging</code>"));
+    CHECK(has(uploaded_to("staging"), "The wheel was uploaded to staging and promoted from there."));
+    // An agent that does not know the time sends none.
+    CHECK(!has(page(R"({"site":"bede","began":"1970-01-01T00:00:00.000000Z"})"), "Began"));
+    const auto links_in = [&row](const std::string& shown) {
+        const std::size_t at = shown.find("<p><a href=\"" + file_link(row) + "\">Download</a>");
+        REQUIRE(at != std::string::npos);
+        return shown.substr(at, shown.find("</p>", at) - at);
+    };
+    CHECK(links_in(html).ends_with(">Provenance</a>"));
+    row.provenance_sha256.clear();
+    CHECK(links_in(page("")).ends_with(" · without provenance"));
 }
 
 TEST_CASE("a wheel shows what it contains, as its SBOM states") {

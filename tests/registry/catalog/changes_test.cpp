@@ -124,39 +124,39 @@ TEST_CASE("a deleted file leaves its name and its row in the log, and the name i
     CHECK(filled.catalog.last_serial().value() == 3);
 }
 
-TEST_CASE("a copy that was given back returns with its own bytes only, as often as it is given back") {
+TEST_CASE("a copy that was evicted returns with its own bytes only, as often as it is evicted") {
     Filled filled;
     const std::string a(64, 'a');
     for (int time = 0; time < 2; ++time) {
-        CHECK(filled.catalog.give_back({"main", six}, cause)->outcome == ChangeOutcome::changed);
+        CHECK(filled.catalog.evict({"main", six}, cause)->outcome == ChangeOutcome::changed);
         filled.check_recorded(EventKind::file_deleted, "main", six);
         CHECK_FALSE(filled.catalog.file("main", six).value().has_value());
-        CHECK(filled.catalog.given_back_blobs().value() == std::vector<std::string>{a});
-        CHECK(filled.catalog.give_back({"main", six}, cause)->outcome == ChangeOutcome::no_such_file);
+        CHECK(filled.catalog.evicted_blobs().value() == std::vector<std::string>{a});
+        CHECK(filled.catalog.evict({"main", six}, cause)->outcome == ChangeOutcome::no_such_file);
         CHECK(filled.catalog.delete_file({"main", six}, cause)->outcome == ChangeOutcome::no_such_file);
         const auto other = filled.catalog.add_file(row_of("main", "six", "1.0", 'f')).value();
         CHECK(other.outcome == AddOutcome::name_taken);
         CHECK(other.sha256_there == a);
         CHECK(filled.catalog.add_file(row_of("main", "six", "1.0", 'a'))->outcome == AddOutcome::added);
-        CHECK(filled.catalog.given_back_blobs()->empty());
+        CHECK(filled.catalog.evicted_blobs()->empty());
     }
     REQUIRE(filled.catalog.delete_file({"main", six}, cause));  // by a person: for good
     CHECK(filled.catalog.add_file(row_of("main", "six", "1.0", 'a'))->outcome ==
           AddOutcome::name_was_deleted);
-    CHECK(filled.catalog.given_back_blobs()->empty());
+    CHECK(filled.catalog.evicted_blobs()->empty());
 }
 
-TEST_CASE("what a person keeps is not given back, and neither are the bytes of another file") {
+TEST_CASE("what a person keeps is not evicted, and neither are the bytes of another file") {
     Filled filled;
     REQUIRE(filled.catalog.set_pinned({"main", six}, true, cause));
-    CHECK(filled.catalog.give_back({"main", six}, cause)->outcome == ChangeOutcome::pinned);
+    CHECK(filled.catalog.evict({"main", six}, cause)->outcome == ChangeOutcome::pinned);
     REQUIRE(filled.catalog.set_pinned({"main", six}, false, cause));
     REQUIRE(filled.catalog.set_file_state({"main", six}, FileState::quarantined, cause));
-    CHECK(filled.catalog.give_back({"main", six}, cause)->outcome == ChangeOutcome::quarantined);
+    CHECK(filled.catalog.evict({"main", six}, cause)->outcome == ChangeOutcome::quarantined);
     REQUIRE(filled.catalog.set_file_state({"main", six}, FileState::active, cause));
     REQUIRE(catalog::promote_file(filled.catalog, {"main", six}, "other", cause));
-    CHECK(filled.catalog.give_back({"main", six}, cause)->outcome == ChangeOutcome::changed);
-    CHECK(filled.catalog.given_back_blobs()->empty());
+    CHECK(filled.catalog.evict({"main", six}, cause)->outcome == ChangeOutcome::changed);
+    CHECK(filled.catalog.evicted_blobs()->empty());
 }
 
 TEST_CASE("a blob is unreferenced from the moment its last file goes until another one comes") {

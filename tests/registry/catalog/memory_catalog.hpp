@@ -242,7 +242,7 @@ class MemoryCatalog : public Catalog {
             found.push_back(blob_row(*at));
         return found;
     }
-    base::Result<std::vector<std::string>> given_back_blobs() const override {
+    base::Result<std::vector<std::string>> evicted_blobs() const override {
         std::vector<std::string> hashes;
         const auto rows = now();
         for (const auto& [name, buried] : rows->tombstones) {

@@ -111,20 +111,19 @@ TEST_CASE("a damaged or missing blob is named, and the earlier backup stays whol
     CHECK(restore(fixture.to, {fixture.restored})->serial == 1);
 }
 
-TEST_CASE("files that a mirror gives back meanwhile are not damage: the catalog is copied again") {
+TEST_CASE("files that a mirror evicts meanwhile are not damage: the catalog is copied again") {
     Saved fixture;
     const auto kept = fixture.add("main", "six", "1.0");
-    const auto given_back = fixture.add("main.up", "torch", "2.4.0");
+    const auto evicted = fixture.add("main.up", "torch", "2.4.0");
     bool is_first = true;
-    const auto report =
-        back_up({fixture.dir.path()}, fixture.blobs, fixture.to, BlobTransfer::copy, fixture.clock,
-                [&](const BackupReport&) {
-                    if (!std::exchange(is_first, false)) return;
-                    const catalog::Cause cause{"up", "limit", noon};
-                    REQUIRE(fixture.catalog.give_back({"main.up", given_back.filename}, cause));
-                    for (const auto& sha256 : {given_back.sha256, given_back.metadata_sha256})
-                        REQUIRE(base::remove_file(fixture.blobs.path_of(sha256)));
-                });
+    const auto report = back_up({fixture.dir.path()}, fixture.blobs, fixture.to, BlobTransfer::copy,
+                                fixture.clock, [&](const BackupReport&) {
+                                    if (!std::exchange(is_first, false)) return;
+                                    const catalog::Cause cause{"up", "limit", noon};
+                                    REQUIRE(fixture.catalog.evict({"main.up", evicted.filename}, cause));
+                                    for (const auto& sha256 : {evicted.sha256, evicted.metadata_sha256})
+                                        REQUIRE(base::remove_file(fixture.blobs.path_of(sha256)));
+                                });
     CHECK(report.value().damaged.empty());
     CHECK(report->blobs == 2);
     CHECK(report->copied_blobs == 2);

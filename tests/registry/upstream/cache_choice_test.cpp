@@ -1,4 +1,4 @@
-// The order in which fetched files are given back.
+// The order in which fetched files are evicted.
 #include "registry/upstream/cache_choice.hpp"
 
 #include <doctest/doctest.h>
@@ -32,7 +32,7 @@ TEST_CASE("the least recently used day comes first, then the oldest fetch, then 
           std::vector<std::string>{"unused", "fetched-first", "a", "b", "used-today"});
 }
 
-TEST_CASE("what is kept and what was fetched within the hour is never given back") {
+TEST_CASE("what is kept and what was fetched within the hour is never evicted") {
     const std::vector<CachedCopy> copies{
         {.filename = "kept", .fetched = noon - 9 * day, .last_used = 1, .is_kept = true},
         {.filename = "just-fetched", .fetched = noon - hour + 1, .last_used = 1},
