@@ -14,6 +14,7 @@
 #include "registry/access/publisher.hpp"
 #include "registry/http/limits.hpp"
 #include "registry/http/reply.hpp"
+#include "registry/identity/limits.hpp"
 #include "tests/registry/upload_fixture.hpp"
 
 using namespace wheelyard;
