@@ -200,7 +200,7 @@ inline constexpr RefusalRow rows[] = {
     {change, 507, "lifecycle.disk_full", "the disk is full"},
 
     {token, 400, "token.body", "not the format of the request; an empty list is refused, since a missing one means all"},
-    {token, 400, "token.name", "missing, over 120 characters, or one that the audit log uses: `local:`, `upstream:`, `public:`, `login:`, `verify`"},
+    {token, 400, "token.name", "missing, over 120 characters, or one that the audit log uses: `local:`, `upstream:`, `public:`, `login:`, `publisher:`, `verify`"},
     {token, 400, "token.no_index", "no index"},
     {token, 400, "token.unknown_index", "no such index"},
     {token, 400, "token.unknown_action", "no such action"},
@@ -221,6 +221,16 @@ inline constexpr RefusalRow rows[] = {
     {token, 404, "login.no_device", "the provider has no log-in by device code"},
     {token, 429, "login.busy", "too many log-ins have begun and not ended, or are being finished"},
     {token, 503, "login.provider", "the provider does not answer as it should; the server's log has the reason"},
+
+    {token, 404, "publisher.none", "the configuration has no `[[publisher]]`"},
+    {token, 422, "publisher.body", "not `{\"token\":…}`"},
+    {token, 422, "publisher.token", "the identity token does not say what it must, is not signed by its issuer, is for another audience, or has expired; the sentence names the check"},
+    {token, 422, "publisher.issuer", "no `[[publisher]]` has this issuer"},
+    {token, 422, "publisher.claims", "no `[[publisher]]` fits; the sentence names each claim that does not match the nearest one, and the server's log what it should be"},
+    {token, 422, "publisher.pull_request", "a job of a pull request or merge request, which the `[[publisher]]` does not permit"},
+    {token, 422, "publisher.used", "the identity token was exchanged before: each works once"},
+    {token, 429, "publisher.too_many", "1,000 tokens of jobs are active"},
+    {token, 503, "publisher.provider", "the issuer's keys have not been fetched yet; the server's log has the reason"},
 
     {index, 400, "index.body", "the body has another form or an unknown member"},
     {index, 400, "index.keys", "the keys are not a table"},

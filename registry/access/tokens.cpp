@@ -10,6 +10,7 @@
 #include "lib/io/log.hpp"
 #include "registry/access/limits.hpp"
 #include "registry/access/person.hpp"
+#include "registry/access/publisher.hpp"
 #include "registry/lifecycle/action.hpp"
 
 namespace wheelyard::registry {
@@ -152,7 +153,8 @@ wire::Answered<void> TokenVerifier::check_row(const catalog::TokenRow& token) co
         return refuse_token("This token has been revoked.", "ask an administrator for a new one");
     if (token.expires != 0 && token.expires <= clock_.now())
         return refuse_token("This token expired on " + base::render_rfc3339(token.expires) + ".",
-                            "ask an administrator for a new one");
+                            is_publisher(token.name) ? "exchange a new identity token of the job"
+                                                     : "ask an administrator for a new one");
     return {};
 }
 

@@ -15,6 +15,7 @@
 #include "registry/api/limits.hpp"
 #include "registry/api/login_api.hpp"
 #include "registry/api/provenance.hpp"
+#include "registry/api/publish_api.hpp"
 #include "registry/api/query.hpp"
 #include "registry/api/readers.hpp"
 #include "registry/api/request_api.hpp"
@@ -118,7 +119,7 @@ wire::Problem problem_of_change(const base::Error& error) {
 
 wire::Answered<http::Admission> Api::admit(const http::ApiRequest& head) {
     // Programs send what ~/.netrc has, and who logs in again has a token that ended.
-    if (LoginApi::handles(head.operation)) return http::Admission{};
+    if (LoginApi::handles(head.operation) || PublishApi::handles(head.operation)) return http::Admission{};
     if (head.authorization.empty() && is_open_to_strangers(head.operation)) return http::Admission{};
     const auto token = parts_.tokens.verify(head.authorization);
     if (!token) return tl::unexpected(token.error());
@@ -156,6 +157,9 @@ wire::Answered<http::ApiReply> Api::answer_now(const http::ApiRequest& request) 
         return TokenApi({parts_.config, parts_.tokens, parts_.writer, parts_.clock}).answer(request);
     if (parts_.logins != nullptr && LoginApi::handles(request.operation))
         return LoginApi({parts_.config, *parts_.logins, parts_.writer, parts_.clock}).answer(request);
+    if (parts_.logins != nullptr && PublishApi::handles(request.operation))
+        return PublishApi({parts_.config, parts_.tokens, *parts_.logins, parts_.writer, parts_.clock})
+            .answer(request);
     if (parts_.sites != nullptr && SiteApi::handles(request.operation))
         return SiteApi({parts_.config, parts_.tokens, *parts_.sites, parts_.clock}).answer(request);
     if (parts_.tasks != nullptr && RequestApi::handles(request.operation))

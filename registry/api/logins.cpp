@@ -78,12 +78,27 @@ Logins::Logins(const RegistryConfig& config, const base::Clock& clock, const Net
             {identity, std::make_unique<identity::Provider>(identity.provider, std::move(parts.fetch), clock),
              std::move(parts.post)});
     }
+    for (const PublisherConfig& publisher : config.publishers) {
+        if (find_issuer(publisher.provider.issuer) == nullptr)
+            of_publishers_.push_back(std::make_unique<identity::Provider>(
+                publisher.provider, network(publisher.provider).fetch, clock));
+    }
 }
 
 const Logins::Known* Logins::find(std::string_view name) const {
     const auto found = std::find_if(known_.begin(), known_.end(),
                                     [name](const Known& one) { return one.config.name == name; });
     return found == known_.end() ? nullptr : &*found;
+}
+
+identity::Provider* Logins::find_issuer(std::string_view issuer) const {
+    for (const Known& known : known_) {
+        if (known.provider->rules().issuer == issuer) return known.provider.get();
+    }
+    for (const auto& provider : of_publishers_) {
+        if (provider->rules().issuer == issuer) return provider.get();
+    }
+    return nullptr;
 }
 
 std::string Logins::page() const {
@@ -95,12 +110,16 @@ std::string Logins::redirect_of(const Known& known) const {
 }
 
 void Logins::fetch_due() const {
-    for (const Known& known : known_) {
-        if (!known.provider->is_due()) continue;
-        if (const auto fetched = known.provider->fetch(); !fetched)
+    const auto fetch = [](identity::Provider& provider, const std::string& name) {
+        if (!provider.is_due()) return;
+        if (const auto fetched = provider.fetch(); !fetched)
             io::log_warn("login.provider_not_fetched",
-                         {{"identity", known.config.name}, {"error", fetched.error().text()}});
-    }
+                         {{"identity", name}, {"error", fetched.error().text()}});
+    };
+    for (const Known& known : known_)
+        fetch(*known.provider, known.config.name);
+    for (const auto& provider : of_publishers_)
+        fetch(*provider, provider->rules().issuer);
 }
 
 AllowRule scope_of(const std::vector<AllowRule>& rules, const std::vector<std::string>& groups,

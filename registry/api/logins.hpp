@@ -1,4 +1,5 @@
-// Log-ins of people, as long as the server runs: the providers of the configuration and the log-ins that wait.
+// Log-ins of people, as long as the server runs: the providers of the configuration, also those of publishers, and the
+// log-ins that wait.
 #pragma once
 
 #include <filesystem>
@@ -55,6 +56,8 @@ class Logins {
     [[nodiscard]] const std::vector<Known>& all() const { return known_; }
     // nullptr: there is no such [[identity]].
     [[nodiscard]] const Known* find(std::string_view name) const;
+    // Of an [[identity]] or a [[publisher]]; nullptr: the configuration has no such issuer.
+    [[nodiscard]] identity::Provider* find_issuer(std::string_view issuer) const;
     // Where the provider sends browsers back to: one address for each.
     [[nodiscard]] std::string redirect_of(const Known& known) const;
     // The page of log-ins.
@@ -67,6 +70,7 @@ class Logins {
   private:
     const std::string public_url_;
     std::vector<Known> known_;
+    std::vector<std::unique_ptr<identity::Provider>> of_publishers_;  // by which nobody logs in
     identity::WaitingLogins waiting_;
     RunningLogins running_;
 };

@@ -9,6 +9,7 @@
 #include "lib/io/log.hpp"
 #include "registry/access/limits.hpp"
 #include "registry/access/person.hpp"
+#include "registry/access/publisher.hpp"
 #include "registry/access/token_rules.hpp"
 #include "registry/api/api.hpp"
 #include "registry/api/readers.hpp"
@@ -45,7 +46,8 @@ base::Status check_others(const std::vector<catalog::TokenRow>& tokens, const ca
                           const Identity& caller, base::UnixMicros now) {
     std::size_t active = 0;
     for (const catalog::TokenRow& token : tokens) {
-        if (token_state(token, now) == "active" && !is_person(token.name)) ++active;
+        const bool is_counted_apart = is_person(token.name) || is_publisher(token.name);
+        if (token_state(token, now) == "active" && !is_counted_apart) ++active;
         if (token.name == row.name && !is_within(token, caller))
             return wire::fail("token.name_taken", "A token outside your token's scope has this name",
                               row.name, "choose another name");

@@ -133,6 +133,7 @@ base::Result<RegistryConfig> read_document(io::TomlDocument document, const std:
     read_tasks(root.table_or_empty("tasks"), config.tasks);
     config.notify_command = root.table_or_empty("notify").string_or("command", "");
     config.identities = read_identities(root, config.server.public_url);
+    config.publishers = read_publishers(root, config.server.public_url, config.identities);
     read_index_tables(root, config);
     WHEELYARD_TRY(document.finish());
     return config;

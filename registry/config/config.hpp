@@ -20,6 +20,7 @@
 #include "registry/config/limits.hpp"
 #include "registry/config/node_config.hpp"
 #include "registry/config/pages_config.hpp"
+#include "registry/config/publisher_config.hpp"
 #include "registry/config/stores_config.hpp"
 #include "registry/config/upstream_config.hpp"
 #include "registry/database/place.hpp"
@@ -75,8 +76,9 @@ struct RegistryConfig {
     NodeConfig node = {};                                    // [node]
     AttestConfig attest = {};                                // [attest]
     tasks::TaskRules tasks;
-    std::vector<IdentityConfig> identities = {};  // [[identity]]
-    std::string notify_command = {};              // for /bin/sh; empty: nobody is told
+    std::vector<IdentityConfig> identities = {};   // [[identity]]
+    std::vector<PublisherConfig> publishers = {};  // [[publisher]]
+    std::string notify_command = {};               // for /bin/sh; empty: nobody is told
     std::vector<IndexConfig> indexes;
     io::Json index_tables;                   // `indexes` as they were written: an array of [[index]] tables
     io::Json settings = io::Json::object();  // every other table as it was written

@@ -98,6 +98,19 @@ directory = "data"
 # projects = ["*"]
 # actions = ["read", "task"]
 
+# Jobs of continuous integration upload with an identity token of their provider. See docs/how-to/publish-from-ci.md.
+# [[publisher]]
+# name = "tool"
+# issuer = "https://token.actions.githubusercontent.com"
+# audience = "wheels.example.org"   # without it the host of public_url
+# index = "main"
+# projects = ["tool"]
+# claims = { repository = "octo-org/tool", ref = "refs/tags/*" }   # exact texts; only a ref may end in *
+# pull_requests = false           # true: also jobs of pull requests and merge requests
+# hosts = []                      # as those of [[identity]]
+# allow_private = false
+# allow_http = false
+
 # Signed statements about wheels that agents built: `wheelyard-registry attest init` makes the keys.
 [attest]
 # key = "provenance.key"    # PEM; without it nothing is signed

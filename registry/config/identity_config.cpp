@@ -13,25 +13,6 @@ namespace {
 
 constexpr std::int64_t day_s = 24 * 3600;
 
-void read_issuer(io::TomlTable& table, identity::ProviderRules& provider) {
-    provider.issuer = table.string("issuer");
-    if (provider.issuer.empty()) return;  // reported
-    if (const auto good = identity::check_address(provider, provider.issuer); !good)
-        table.report("issuer",
-                     "must be the URL that the provider calls itself, over https: " + good.error().text());
-}
-
-std::vector<std::string> read_projects(io::TomlTable& table) {
-    std::vector<std::string> projects;
-    for (const std::string& text : table.strings_or("projects", {"*"})) {
-        if (text != "*" && !wheel::is_valid_name(text))
-            table.report("projects", "`" + text + "` cannot be the name of a project");
-        projects.push_back(text == "*" ? text : wheel::normalize_name(text));
-    }
-    if (projects.empty()) table.report("projects", "is empty; without the key it means all projects");
-    return projects;
-}
-
 AllowRule read_rule(io::TomlTable& table) {
     AllowRule rule;
     rule.group = table.string_or("group", "");
@@ -64,10 +45,7 @@ IdentityConfig read_identity(io::TomlTable& table) {
     if (identity.name.size() > max_identity_name)
         table.report("name", "has at most " + std::to_string(max_identity_name) + " characters");
     identity.title = table.string_or("title", "");
-    identity.provider.allow_http = table.boolean_or("allow_http", false);
-    identity.provider.allow_private = table.boolean_or("allow_private", identity.provider.allow_http);
-    identity.provider.hosts = read_hosts(table, "hosts");
-    read_issuer(table, identity.provider);
+    identity.provider = read_provider(table);
     identity.provider.client_id = table.string("client_id");
     identity.client_secret_file = table.path_if("client_secret_file").value_or("");
     const std::vector<std::string> scopes = table.strings_or("scopes", {"openid", "profile"});
@@ -95,6 +73,30 @@ const std::vector<std::string>& allowed_actions() {
                                                   "approve",    "token", "index",   "yank",   "delete",
                                                   "quarantine", "pin",   "promote", "status", "gc"};
     return actions;
+}
+
+identity::ProviderRules read_provider(io::TomlTable& table) {
+    identity::ProviderRules provider;
+    provider.allow_http = table.boolean_or("allow_http", false);
+    provider.allow_private = table.boolean_or("allow_private", provider.allow_http);
+    provider.hosts = read_hosts(table, "hosts");
+    provider.issuer = table.string("issuer");
+    if (provider.issuer.empty()) return provider;  // reported
+    if (const auto good = identity::check_address(provider, provider.issuer); !good)
+        table.report("issuer",
+                     "must be the URL that the provider calls itself, over https: " + good.error().text());
+    return provider;
+}
+
+std::vector<std::string> read_projects(io::TomlTable& table) {
+    std::vector<std::string> projects;
+    for (const std::string& text : table.strings_or("projects", {"*"})) {
+        if (text != "*" && !wheel::is_valid_name(text))
+            table.report("projects", "`" + text + "` cannot be the name of a project");
+        projects.push_back(text == "*" ? text : wheel::normalize_name(text));
+    }
+    if (projects.empty()) table.report("projects", "is empty; \"*\" means all projects");
+    return projects;
 }
 
 std::vector<IdentityConfig> read_identities(io::TomlTable& root, const std::string& public_url) {

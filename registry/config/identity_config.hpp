@@ -48,6 +48,11 @@ struct IdentityConfig {
 // The actions that a rule may name: those of tokens (access/tokens.hpp).
 [[nodiscard]] const std::vector<std::string>& allowed_actions();
 
+// `issuer`, `hosts` and `allow_…` of a table.
+[[nodiscard]] identity::ProviderRules read_provider(io::TomlTable& table);
+// `projects`: "*", which is also what a missing key means, or normalised names.
+[[nodiscard]] std::vector<std::string> read_projects(io::TomlTable& table);
+
 // Reads all [[identity]] of the document. `public_url` of the server: providers send browsers back there.
 [[nodiscard]] std::vector<IdentityConfig> read_identities(io::TomlTable& root, const std::string& public_url);
 

@@ -53,6 +53,8 @@ constexpr std::array inputs{
     Input{"finishLogin", "", "wheelyard.login/1", "code state iss? secret"},
     Input{"beginDeviceLogin", "", "wheelyard.login/1", "secret"},
     Input{"pollDeviceLogin", "", "wheelyard.login/1", "state secret"},
+    Input{"mintToken", "", "", "token"},
+    Input{"burnToken", "", "", "token"},
     Input{"reportSite", "", "wheelyard.site/1",
           "site index time program? next_tick? cut:boolean? pythons:array? nodes:array? cells:array? "
           "attempts:array? failures:array? held_queues:array?"},
@@ -116,10 +118,13 @@ Json schema_of(const Member& member) {
 
 Json document_schema(const Input& input) {
     Json schema = Json::object({{"type", "object"}});
-    if (input.format.empty()) return schema;
-    Json properties = Json::object({{"format", Json::object({{"const", input.format}})}});
+    if (input.format.empty() && input.members.empty()) return schema;
+    Json properties = Json::object();
     Json needed = Json::array();
-    needed.push("format");
+    if (!input.format.empty()) {
+        properties.set("format", Json::object({{"const", input.format}}));
+        needed.push("format");
+    }
     for (const Member& member : members_of(input.members)) {
         properties.set(member.name, schema_of(member));
         if (member.is_needed) needed.push(member.name);

@@ -170,6 +170,23 @@ void show_in_browser(const page::Farm& farm, std::string_view root, Reply& reply
     show_page(reply, render_problem_page(farm, root, *problem));
 }
 
+void tell_publisher(Reply& reply) {
+    auto* body = std::get_if<std::string>(&reply.body);
+    if (reply.status < 400 || body == nullptr ||
+        reply.fields.find(wire::problem_content_type) == std::string::npos)
+        return;
+    const auto problem = wire::parse_problem(*body);
+    auto document = io::parse_json(*body);
+    if (!problem || !document) return;
+    std::string said = problem->detail;
+    if (!problem->value.empty()) said.append(" (").append(problem->value).append(")");
+    if (!problem->advice.empty()) said.append(" ").append(problem->advice);
+    document->set("message", problem->title);
+    document->set("errors", io::Json(io::Json::Array{io::Json::object(
+                                {{"code", problem->code}, {"description", std::move(said)}})}));
+    *body = document->render();
+}
+
 Reply reply_uploads_go_to(std::string_view method, std::string_view url) {
     Reply reply = reply_problem(
         wire::make_problem("upload.wrong_url", "Uploads go to " + std::string(url),

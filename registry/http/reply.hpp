@@ -72,6 +72,8 @@ void keep_private(Reply& reply);
 void show_page(Reply& reply, std::string page);
 // Replaces the body of a problem by an HTML page. `root`: from there to the front page (front_pages.hpp).
 void show_in_browser(const page::Farm& farm, std::string_view root, Reply& reply);
+// Adds `message` and `errors` to a problem: what clients that publish from continuous integration read.
+void tell_publisher(Reply& reply);
 // {"filename":…,"serial":…,"already_there":…}; for an incomplete resumable upload 204 with its offset; for a
 // quarantined file 422 "upload.quarantined".
 [[nodiscard]] Reply reply_uploaded(const UploadDone& done);

@@ -274,12 +274,12 @@ std::optional<std::map<std::string, std::string, std::less<>>> match_path(std::s
 
 constexpr std::string_view api_root = "/api/v1/";
 
-// /api/v1/…
+// /api/v1/… and /_/oidc/…
 Answered<Route> parse_api(const Path& path, const Split& split) {
     if (split.path == api_root) return Route{RouteKind::operators};
     if (split.path == "/api/v1/openapi.json") return Route{RouteKind::openapi};
     for (const Operation& operation : operations()) {
-        if (!operation.path.starts_with(api_root)) continue;
+        if (!operation.path.starts_with(api_root) && !operation.path.starts_with(publishing_root)) continue;
         auto parameters = match_path(operation.path, path);
         if (!parameters) continue;
         Route route{operation.id.starts_with("showLogin") ? RouteKind::login : RouteKind::api};
@@ -314,7 +314,7 @@ Answered<Route> parse_target(std::string_view target) {
         if (parts[0] == "readyz") return Route{RouteKind::readiness};
         if (parts[0] == "metrics") return Route{RouteKind::metrics};
     }
-    if (parts[0] == "api") return parse_api(*path, *split);
+    if (parts[0] == "api" || parts[0] == "_") return parse_api(*path, *split);
     if (parts[0] == "packages" && parts.size() > 1) {
         Path file = *path;
         file.segments[0] = file.segments[1];

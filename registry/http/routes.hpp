@@ -4,6 +4,7 @@
 //     /healthz  /readyz  /metrics                for monitoring
 //     /api/v1/                                   the page for operators
 //     /api/v1/…                                  the operations with this prefix (operations.cpp)
+//     /_/oidc/…                                  how jobs get a token, where their clients look for it
 //     /<index>/                                  how to use this index
 //     /<index>/simple/                           root page         (PEP 503, PEP 691)
 //     /<index>/simple/<project>/                 project page; non-normalized names redirect
@@ -73,6 +74,9 @@ struct Route {
     std::map<std::string, std::string, std::less<>> parameters = {};  // values of the {name}s
     std::string query = {};                                           // api: query as sent
 };
+
+// Clients that publish from continuous integration ask below it, whatever the index; no index is named so.
+inline constexpr std::string_view publishing_root = "/_/oidc/";
 
 // Malformed targets return 400 ("request.target"), too long ones 414, unknown paths 404
 // ("request.not_found"), an unsupported ?format= 406. Does not check whether an index exists.

@@ -56,7 +56,7 @@ base::Status check_address(const ProviderRules& rules, const std::string& url) {
         (is_usual && rules.hosts.contains(parsed->host)))
         return {};
     return refuse("an address of the provider is on a host that is not configured",
-                  "add it to `hosts` of the [[identity]] if you trust it");
+                  "add it to `hosts` of its table if you trust it");
 }
 
 base::Result<Endpoints> parse_discovery(std::string_view document, const ProviderRules& rules) {
@@ -69,9 +69,10 @@ base::Result<Endpoints> parse_discovery(std::string_view document, const Provide
         return base::fail_malformed("provider.issuer", "the provider describes another issuer",
                                     issuer.substr(0, 200), "`issuer` is compared letter by letter");
     Endpoints found;
+    WHEELYARD_ASSIGN(found.keys, address_at(*json, "jwks_uri", rules));
+    if (!rules.has_logins) return found;
     WHEELYARD_ASSIGN(found.authorization, address_at(*json, "authorization_endpoint", rules));
     WHEELYARD_ASSIGN(found.token, address_at(*json, "token_endpoint", rules));
-    WHEELYARD_ASSIGN(found.keys, address_at(*json, "jwks_uri", rules));
     if (json->find("device_authorization_endpoint") != nullptr) {
         WHEELYARD_ASSIGN(found.device, address_at(*json, "device_authorization_endpoint", rules));
     }
@@ -126,13 +127,14 @@ base::Status Provider::fetch() {
 }
 
 base::Result<Claims> Provider::verify(std::string_view token, const std::optional<std::string>& nonce,
-                                      std::int64_t wait_ms) {
+                                      std::int64_t wait_ms, const std::string& audience) {
     const auto attempt = [&]() -> base::Result<Claims> {
         const auto described = now();
         if (described == nullptr)
             return base::fail_for_now("provider.unknown", "the provider has not described itself yet",
                                       rules_.issuer, "try again in a minute");
-        return verify_token(token, described->keys, {rules_.issuer, rules_.client_id, nonce},
+        return verify_token(token, described->keys,
+                            {rules_.issuer, audience.empty() ? rules_.client_id : audience, nonce},
                             clock_.now() / 1'000'000);
     };
     auto claims = attempt();

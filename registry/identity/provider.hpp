@@ -29,10 +29,11 @@ struct ProviderRules {
     std::set<std::string> hosts;  // "host" or "host:port" of its addresses, besides the issuer's own
     bool allow_http = false;      // plain http, for tests
     bool allow_private = false;   // addresses inside the site
+    bool has_logins = true;       // people log in by it; else its keys alone are needed
     bool operator==(const ProviderRules&) const = default;
 };
 
-// Its addresses. Those of log-in by page are always there.
+// Its addresses. Those of log-in by page are there wherever people log in.
 struct Endpoints {
     std::string authorization;
     std::string token;
@@ -72,9 +73,10 @@ class Provider {
     // Fetches both documents, on the caller's thread. After an error the earlier ones stay in use.
     base::Status fetch();
     // Verifies with the keys at hand. Of a key that is not known, they are wanted again, and this waits for them until
-    // `wait_ms` have passed. Errors: those of verify_token(), "provider.unknown" where nothing was fetched yet.
+    // `wait_ms` have passed. `audience`: for whom the token must be; empty: for our client. Errors: those of
+    // verify_token(), "provider.unknown" where nothing was fetched yet.
     [[nodiscard]] base::Result<Claims> verify(std::string_view token, const std::optional<std::string>& nonce,
-                                              std::int64_t wait_ms);
+                                              std::int64_t wait_ms, const std::string& audience = {});
 
   private:
     [[nodiscard]] base::Result<Described> fetch_documents() const;

@@ -17,6 +17,7 @@
 #include "lib/wire/facts_json.hpp"
 #include "lib/wire/task.hpp"
 #include "lib/wire/wheel_provenance.hpp"
+#include "registry/access/publisher.hpp"
 #include "registry/intake/library_lookup.hpp"
 #include "registry/intake/multipart.hpp"
 #include "registry/intake/quota.hpp"
@@ -347,6 +348,7 @@ base::Result<std::string> FormUpload::stating_token() {
 }
 
 // What the agent said becomes what the registry signs that it said, with what the registry proved itself.
+// A job's token is soon forgotten: its statement has the name of the publisher.
 wire::Answered<void> FormUpload::add_statements(const wire::WheelProvenance& said,
                                                 const inspect::Inspection& inspection) {
     if (parts_.signing_key == nullptr) return {};
@@ -358,17 +360,18 @@ wire::Answered<void> FormUpload::add_statements(const wire::WheelProvenance& sai
     if (!token_id) return fail(token_id.error());
     const attest::Level level =
         config.attest.is_service_account(*token_id) ? attest::Level::two : attest::Level::one;
-    auto text = attest::sign_wheel(provenance_, said,
-                                   {.project = inspection.filename.project,
-                                    .version = inspection.filename.version.text(),
-                                    .outcome = std::string(inspection.outcome()),
-                                    .facts = wire::stored_facts_to_json(inspection)},
-                                   {.registry = std::move(signer),
-                                    .index = index_.name,
-                                    .token_id = *std::move(token_id),
-                                    .time = parts_.clock.now(),
-                                    .level = level},
-                                   key);
+    auto text =
+        attest::sign_wheel(provenance_, said,
+                           {.project = inspection.filename.project,
+                            .version = inspection.filename.version.text(),
+                            .outcome = std::string(inspection.outcome()),
+                            .facts = wire::stored_facts_to_json(inspection)},
+                           {.registry = std::move(signer),
+                            .index = index_.name,
+                            .token_id = is_publisher(token_.name) ? token_.name : *std::move(token_id),
+                            .time = parts_.clock.now(),
+                            .level = level},
+                           key);
     if (!text) {
         const base::Error& error = text.error();
         return refuse("upload.provenance", error.sentence, error.sentence + ".", error.value, error.advice);

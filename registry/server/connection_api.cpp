@@ -56,6 +56,7 @@ Connection::Task<bool> Connection::answer_api(const RequestHead& head, const Rou
     }
     if (head.method == "GET" && is_for_browsers(head.accept))
         show_in_browser(shared_.settings.farm, root_from(head), *reply);
+    if (route.api_path.starts_with(publishing_root)) tell_publisher(reply.value());
     bool again = false;
     if (body.ended())
         again = co_await send(head, *reply, false);

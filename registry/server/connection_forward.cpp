@@ -85,6 +85,7 @@ Connection::Task<bool> Connection::answer_by_writer(const RequestHead& head, con
             co_await run_forward(head, body, reply, is_open ? max_forwards_of_strangers : max_forwards);
         if (!there) co_return false;
     }
+    if (route.api_path.starts_with(publishing_root)) tell_publisher(reply);
     open_to_other_origins(reply, route);
     if (is_private(route)) keep_private(reply);
     const bool again = co_await send_and_linger_if(!body.ended(), head, reply);

@@ -44,6 +44,7 @@ TEST_CASE("what a token cannot be") {
              std::pair(TokenWish{.name = "", .indexes = {"bede"}}, "token.name"),
              std::pair(TokenWish{.name = "two\nlines", .indexes = {"bede"}}, "token.name"),
              std::pair(TokenWish{.name = "a\x7F", .indexes = {"bede"}}, "token.name"),
+             std::pair(TokenWish{.name = "Publisher: solver", .indexes = {"bede"}}, "token.name"),
              std::pair(TokenWish{.name = "local:root", .indexes = {"bede"}}, "token.name"),
              std::pair(TokenWish{.name = "Upstream:pypi", .indexes = {"bede"}}, "token.name"),
              std::pair(TokenWish{.name = " VERIFY ", .indexes = {"bede"}}, "token.name"),

@@ -421,8 +421,8 @@ TEST_CASE("a node has a name, an address for the others and a lease, or what a s
 TEST_CASE("the file that init writes works as it is, and with every key uncommented") {
     const std::string text(registry::config_template());
     CHECK(error_of(text).empty());
-    const std::string uncommented =
-        std::regex_replace(text, std::regex("(^|\n)# ([a-z_\".]+ = |\\[\\[?(?:index|identity))"), "$1$2");
+    const std::string uncommented = std::regex_replace(
+        text, std::regex("(^|\n)# ([a-z_\".]+ = |\\[\\[?(?:index|identity|publisher))"), "$1$2");
     CHECK(uncommented != text);
     // The logo file does not exist.
     CHECK(error_of(base::replace_all(uncommented, "logo = \"logo.svg\"", "")).empty());
@@ -450,14 +450,15 @@ TEST_CASE("code, template and document name the same keys") {
             read("registry/config/index_rules.cpp") + read("registry/config/policy_config.cpp") +
             read("registry/config/attest_config.cpp") + read("registry/config/node_config.cpp") +
             read("registry/config/pages_config.cpp") + read("registry/config/stores_config.cpp") +
-            read("registry/config/upstream_config.cpp") + read("registry/config/identity_config.cpp"),
+            read("registry/config/upstream_config.cpp") + read("registry/config/identity_config.cpp") +
+            read("registry/config/publisher_config.cpp"),
         R"((?:read_globs|read_hosts|read_text|read_colour|string|string_or|strings_or|integer|integer_or|boolean_or|path_if|tables|table_or_empty|string_map|seconds_as_ms)\(\s*(?:table, )?"([a-z_]+)\")");
     CHECK(code.size() > 10);
     const auto document = matches(read("docs/reference/registry-config.md"), R"(^\| `([a-z_]+)` \|)");
     CHECK(document == code);
     auto in_template = matches(std::string(registry::config_template()), R"(^(?:# )?([a-z_]+) = )");
     for (const char* table : {"server", "store", "stores", "node", "attest", "pages", "notify", "tasks",
-                              "identity", "index", "build", "policy", "upstream"})
+                              "identity", "publisher", "index", "build", "policy", "upstream"})
         in_template.insert(table);
     CHECK(in_template == code);
 }

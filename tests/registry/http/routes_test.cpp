@@ -33,6 +33,8 @@ TEST_CASE("every address of the layout has its route") {
         {"/api/v1/login", RouteKind::api},
         {"/api/v1/login/campus/begin", RouteKind::api},
         {"/api/v1/openapi.json", RouteKind::openapi},
+        {"/_/oidc/audience", RouteKind::api},
+        {"/_/oidc/mint-token", RouteKind::api},
         {"/site/", RouteKind::index_front, "site"},
         {"/site/project/", RouteKind::web_page, "site", "", "project/index.html"},
         {"/site/project/index.html", RouteKind::web_page, "site", "", "project/index.html"},

@@ -158,6 +158,23 @@ TEST_CASE("with a key, what the agent said and what was proved is signed in the 
                                {key.public_key(), {}, registry.clock.now()})
               ->summary.predicate.render()
               .find("SLSA_BUILD_LEVEL_2") != std::string::npos);
+    // A job's token is forgotten, its publisher is not. No table of the file makes it a service account.
+    const std::string usual =
+        std::exchange(registry.token, registry.make_token("publisher:six", {"main"}, {"six"}, {"upload"},
+                                                          registry.clock.now() + 1'000'000));
+    registry.config.attest.service_accounts = {"publisher:six"};
+    const WheelWriter of_job = six("1.17.1");
+    const auto of_publisher = attest::verify_wheel(
+        of_job.filename(), base::sha256_hex(of_job.bytes()),
+        base::read_file(registry.store.path_of(upload(of_job, provenance_of(of_job)).provenance_sha256),
+                        1 << 20)
+            .value(),
+        {key.public_key(), {}, registry.clock.now()});
+    REQUIRE(of_publisher);
+    CHECK(of_publisher->provenance.predicate.render().find(R"("asserted_by":{"token":"publisher:six")") !=
+          std::string::npos);
+    CHECK(of_publisher->summary.predicate.render().find("SLSA_BUILD_LEVEL_1") != std::string::npos);
+    registry.token = usual;
     // An agent's statements of its own are not kept; a wheel that no agent built gets none.
     const WheelWriter sly = six("1.18.0");
     std::string forged = provenance_of(sly);

@@ -1,0 +1,255 @@
+#include "registry/api/publish_api.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "lib/base/digest/digest.hpp"
+#include "lib/base/text/text.hpp"
+#include "lib/io/json.hpp"
+#include "lib/io/log.hpp"
+#include "lib/io/strict_json.hpp"
+#include "registry/access/limits.hpp"
+#include "registry/access/publisher.hpp"
+#include "registry/access/token_rules.hpp"
+#include "registry/api/api.hpp"
+#include "registry/http/limits.hpp"
+#include "registry/identity/limits.hpp"
+
+namespace wheelyard::registry {
+namespace {
+
+constexpr std::string_view audience_operation = "readAudience";
+constexpr std::string_view mint_operation = "mintToken";
+constexpr std::string_view burn_operation = "burnToken";
+constexpr std::size_t max_body_depth = 4;
+constexpr base::UnixMicros micros = 1'000'000;  // of a second
+
+// The member `token` of the body.
+std::optional<std::string> token_in(const http::ApiRequest& request) {
+    const auto json = io::parse_strict_json(
+        request.body, {.bytes = http::max_identity_body_bytes, .depth = max_body_depth});
+    if (!json || json->as_object() == nullptr) return std::nullopt;
+    const io::Json* token = json->find("token");
+    if (token == nullptr || token->as_string() == nullptr) return std::nullopt;
+    return *token->as_string();
+}
+
+bool fits(std::string_view wanted, std::string_view value) {
+    if (!wanted.ends_with('*')) return value == wanted;
+    wanted.remove_suffix(1);
+    return value.starts_with(wanted);
+}
+
+// The claim by which GitHub (event_name) or GitLab (pipeline_source) says that others wrote what the job runs.
+std::optional<UnmetClaim> pull_request_in(const io::Json& claims) {
+    const std::string event = claims.string_or("event_name", "");
+    if (event.starts_with("pull_request")) return UnmetClaim{"event_name", event};
+    const std::string source = claims.string_or("pipeline_source", "");
+    if (source == "merge_request_event" || source == "external_pull_request_event")
+        return UnmetClaim{"pipeline_source", source};
+    return std::nullopt;
+}
+
+bool is_pull_request(const UnmetClaim& claim) {
+    return claim.wanted.empty();
+}
+
+std::string quoted(const std::string& text) {
+    return "`" + text.substr(0, identity::max_quoted_bytes) + "`";
+}
+
+// What the token says, and nothing of what the configuration wants: many may have a token of this issuer.
+std::string said_of(const std::vector<UnmetClaim>& unmet) {
+    std::vector<std::string> sentences;
+    for (const UnmetClaim& claim : unmet)
+        sentences.push_back(quoted(claim.name) +
+                            (claim.value.empty() ? " is missing" : " is " + quoted(claim.value)));
+    return base::join(sentences, ", ");
+}
+
+std::string wanted_by(const std::vector<UnmetClaim>& unmet) {
+    std::vector<std::string> wanted;
+    for (const UnmetClaim& claim : unmet)
+        wanted.push_back(claim.name + (is_pull_request(claim) ? " of no pull request" : "=" + claim.wanted));
+    return base::join(wanted, ", ");
+}
+
+// Where the row of an identity token is: a second one of it has no place, also after a restart and on another node. Without
+// a `jti` the signed bytes are what is used once.
+std::string id_of(const identity::Claims& claims, std::string_view identity_token) {
+    const std::string once = claims.id.empty()
+                                 ? "token " + std::string(identity_token.substr(0, identity_token.rfind('.')))
+                                 : "jti " + claims.issuer + " " + claims.id;
+    TokenText text = make_token_text();
+    const std::size_t prefix = text.id.size() - 2 * token_id_bytes;
+    return text.id.substr(0, prefix) + base::sha256_hex(once).substr(0, 2 * token_id_bytes);
+}
+
+tl::unexpected<wire::Problem> refuse_token(const http::ApiRequest& request, const base::Error& error) {
+    io::log_warn("publisher.refused", {{"request", request.request_id}, {"error", error.text()}});
+    if (error.may_pass())
+        return wire::refuse("publisher.provider", "The issuer of identity tokens cannot be used now",
+                            "The issuer's keys have not been fetched yet; the registry's log has the reason.",
+                            {}, "Try again in a minute.");
+    return wire::refuse(
+        "publisher.token", "This identity token is refused", error.sentence + ".", error.value,
+        error.kind == base::ErrorKind::missing ? "Try again in a minute: the issuer's keys are being fetched."
+                                               : error.advice);
+}
+
+// The publisher that the token fits; of those that it does not fit the one with the most claims that do says why.
+wire::Answered<const PublisherConfig*> find_publisher(const http::ApiRequest& request,
+                                                      const std::vector<PublisherConfig>& publishers,
+                                                      const identity::Claims& claims) {
+    const PublisherConfig* nearest = nullptr;
+    std::vector<UnmetClaim> unmet;
+    std::size_t most_met = 0;
+    for (const PublisherConfig& publisher : publishers) {
+        if (publisher.provider.issuer != claims.issuer) continue;
+        auto of_this = unmet_claims(publisher, claims.all);
+        if (of_this.empty()) return &publisher;
+        // One more to meet is that the job is of no pull request.
+        const std::size_t met = publisher.claims.size() + 1 - of_this.size();
+        if (nearest != nullptr && met <= most_met) continue;
+        nearest = &publisher;
+        most_met = met;
+        unmet = std::move(of_this);
+    }
+    io::log_warn("publisher.refused", {{"request", request.request_id},
+                                       {"publisher", nearest == nullptr ? "" : nearest->name},
+                                       {"subject", claims.subject},
+                                       {"claims", said_of(unmet)},
+                                       {"wanted", wanted_by(unmet)}});
+    if (unmet.size() == 1 && is_pull_request(unmet.front()))
+        return wire::refuse("publisher.pull_request", "Jobs of pull requests may not publish here",
+                            "The job is that of a pull request or merge request: " + said_of(unmet) + ".", {},
+                            "Publish from a tag or a protected branch.");
+    return wire::refuse("publisher.claims", "No publisher fits this identity token",
+                        "Claims that no [[publisher]] of this registry wants so: " + said_of(unmet) + ".", {},
+                        "The registry's log says what was wanted; ask its administrator.");
+}
+
+}  // namespace
+
+std::vector<UnmetClaim> unmet_claims(const PublisherConfig& publisher, const io::Json& claims) {
+    std::vector<UnmetClaim> unmet;
+    for (const auto& [name, wanted] : publisher.claims) {
+        const std::string value = claims.string_or(name, "");
+        if (value.empty() || !fits(wanted, value)) unmet.push_back({name, value, wanted});
+    }
+    auto pull_request = pull_request_in(claims);
+    if (!publisher.pull_requests && pull_request) unmet.push_back(*std::move(pull_request));
+    return unmet;
+}
+
+bool PublishApi::handles(std::string_view operation) {
+    return operation == audience_operation || operation == mint_operation || operation == burn_operation;
+}
+
+PublishApi::Reply PublishApi::answer(const http::ApiRequest& request) {
+    const auto& publishers = parts_.config.publishers;
+    if (publishers.empty())
+        return wire::refuse("publisher.none", "This registry takes no identity tokens of jobs",
+                            "The configuration has no [[publisher]].", {},
+                            "Ask the administrator for a token.");
+    if (request.operation == mint_operation) return mint(request);
+    if (request.operation == burn_operation) return burn(request);
+    return http::ApiReply{
+        .json = io::Json::object({{"audience", publishers.front().provider.client_id}}).render()};
+}
+
+PublishApi::Reply PublishApi::mint(const http::ApiRequest& request) {
+    const auto token = token_in(request);
+    if (!token)
+        return wire::refuse("publisher.body", "The request has another form",
+                            "The body is not a JSON object with the text `token`.");
+    const auto issuer = identity::claimed_issuer(*token);
+    if (!issuer) return refuse_token(request, issuer.error());
+    const auto& publishers = parts_.config.publishers;
+    const auto of_issuer =
+        std::find_if(publishers.begin(), publishers.end(),
+                     [&](const PublisherConfig& one) { return one.provider.issuer == *issuer; });
+    identity::Provider* const provider = parts_.logins.find_issuer(*issuer);
+    if (of_issuer == publishers.end() || provider == nullptr)
+        return wire::refuse("publisher.issuer", "This registry does not know the issuer",
+                            "No [[publisher]] has the issuer of the identity token.",
+                            issuer->substr(0, identity::max_quoted_bytes),
+                            "The claim `iss` is compared letter by letter.");
+    // All tables of an issuer have one audience. No thread waits for keys.
+    const auto claims = provider->verify(*token, std::nullopt, 0, of_issuer->provider.client_id);
+    if (!claims) return refuse_token(request, claims.error());
+    const auto publisher = find_publisher(request, publishers, *claims);
+    if (!publisher) return tl::unexpected(publisher.error());
+    return admit(request, **publisher, *claims, *token);
+}
+
+PublishApi::Reply PublishApi::admit(const http::ApiRequest& request, const PublisherConfig& publisher,
+                                    const identity::Claims& claims, std::string_view identity_token) {
+    TokenText text = make_token_text();
+    text.id = id_of(claims, identity_token);
+    const base::UnixMicros now = parts_.clock.now();
+    const catalog::TokenRow row{.id = text.id,
+                                .secret_sha256 = hash_token_secret(text.secret),
+                                .name = publisher_name(publisher.name),
+                                .indexes = {publisher.index},
+                                .projects = publisher.projects,
+                                .actions = {std::string(upload_action)},
+                                .created = now,
+                                .expires = now + publisher_token_life_s * micros,
+                                .revoked = false,
+                                .created_by = claims.issuer + " " + claims.subject};
+    bool was_used = false;
+    bool is_full = false;
+    const auto added = parts_.writer.run([&](catalog::Catalog& catalog) -> base::Status {
+        WHEELYARD_ASSIGN(const auto tokens, catalog.tokens());
+        was_used = std::any_of(tokens.begin(), tokens.end(),
+                               [&](const catalog::TokenRow& other) { return other.id == row.id; });
+        const auto active = std::count_if(tokens.begin(), tokens.end(), [&](const catalog::TokenRow& other) {
+            return is_publisher(other.name) && token_state(other, now) == "active";
+        });
+        is_full = static_cast<std::size_t>(active) >= max_active_publisher_tokens;
+        if (was_used || is_full) return {};
+        return catalog.add_token(row);
+    });
+    if (!added) {
+        io::log_warn("publisher.not_kept",
+                     {{"request", request.request_id}, {"error", added.error().text()}});
+        return tl::unexpected(problem_of_change(added.error()));
+    }
+    if (was_used)
+        return wire::refuse("publisher.used", "This identity token was used before",
+                            "Each identity token is exchanged once (`jti`).", claims.id,
+                            "Let the job ask for a new one.");
+    if (is_full)
+        return wire::refuse("publisher.too_many", "Too many jobs publish at once",
+                            "The registry has reached its limit of tokens for jobs.", {},
+                            "Try again in 15 minutes.");
+    io::log_info("publisher.minted", {{"request", request.request_id},
+                                      {"id", row.id},
+                                      {"name", row.name},
+                                      {"issuer", claims.issuer},
+                                      {"subject", claims.subject}});
+    return http::ApiReply{
+        .json =
+            io::Json::object({{"success", true}, {"token", text.text()}, {"expires", row.expires / micros}})
+                .render()};
+}
+
+PublishApi::Reply PublishApi::burn(const http::ApiRequest& request) {
+    const auto sent = token_in(request);
+    // Whoever has its text may end it.
+    const auto token = parts_.tokens.verify("Bearer " + sent.value_or(""));
+    if (token && is_publisher(token->name)) {
+        const auto burnt = parts_.writer.run([&](catalog::Catalog& catalog) -> base::Status {
+            WHEELYARD_TRY(catalog.revoke_token(token->id, {token->name, "published", parts_.clock.now()}));
+            return {};
+        });
+        if (!burnt)
+            io::log_warn("publisher.not_burnt",
+                         {{"request", request.request_id}, {"error", burnt.error().text()}});
+    }
+    return http::ApiReply{.status = 202, .json = "{}"};
+}
+
+}  // namespace wheelyard::registry

@@ -1,0 +1,36 @@
+// [[publisher]]: jobs of continuous integration that may upload with an identity token of their provider.
+//
+//     [[publisher]]
+//     name = "solver"
+//     issuer = "https://token.actions.githubusercontent.com"
+//     index = "main"
+//     projects = ["solver"]
+//     claims = { repository_id = "740512", ref = "refs/tags/*", environment = "release" }
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lib/io/toml.hpp"
+#include "registry/config/identity_config.hpp"
+#include "registry/identity/provider.hpp"
+
+namespace wheelyard::registry {
+
+struct PublisherConfig {
+    std::string name;                  // in the names of its tokens: "solver"
+    identity::ProviderRules provider;  // its `client_id` is the audience that tokens must have
+    std::string index;
+    std::vector<std::string> projects;  // "*" or normalised names
+    std::vector<std::pair<std::string, std::string>>
+        claims;  // exact texts, or the beginning of a ref and `*`
+    bool pull_requests = false;
+};
+
+// Reads all [[publisher]] of the document. `public_url` of the server: its host is the usual audience. Tables of one
+// issuer, and an [[identity]] of it, share what is fetched of it, so they must say the same of it.
+[[nodiscard]] std::vector<PublisherConfig> read_publishers(io::TomlTable& root, const std::string& public_url,
+                                                           const std::vector<IdentityConfig>& identities);
+
+}  // namespace wheelyard::registry
