@@ -12,6 +12,7 @@ import random
 import shutil
 import subprocess
 import tempfile
+import time
 import unittest
 from collections import Counter
 from pathlib import Path
@@ -85,6 +86,12 @@ class FetchKillsTest(unittest.TestCase):
         self.assertIsNotNone(answer)
         self.assertEqual((answer[0], hashlib.sha256(answer[1]).hexdigest()), (200, self.right))
 
+    def wait_until_published(self) -> None:
+        """The file is answered before its page and the list of projects are written; what stays away, check_tree() names."""
+        root, deadline = self.farm.tree / INDEX / "simple" / "index.html", time.monotonic() + COMMAND_TIMEOUT_S
+        while not (root.exists() and self.wheel.name in root.read_text()) and time.monotonic() < deadline:
+            time.sleep(0.05)
+
     def steps(self) -> list[Call]:
         """The calls of a fetch that nothing breaks. Without FULL the first one of each row of the same calls in the same folder: a
         large file is one row of writes."""
@@ -122,6 +129,7 @@ class FetchKillsTest(unittest.TestCase):
                     self.offered.body = b"other"
                 self.assert_right(self.fetch()[1])
                 self.offered.body, self.offered.sha256 = body, self.right
+                self.wait_until_published()
                 self.farm.check_tree()
         print(f"({', '.join(f'{count} {what}' for what, count in outcomes.items())})", end=" ", flush=True)
         self.assertGreater(outcomes["killed"], outcomes["not met"])
