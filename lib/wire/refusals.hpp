@@ -227,9 +227,10 @@ inline constexpr RefusalRow rows[] = {
     {token, 422, "publisher.token", "the identity token does not say what it must, is not signed by its issuer, is for another audience, or has expired; the sentence names the check"},
     {token, 422, "publisher.issuer", "no `[[publisher]]` has this issuer"},
     {token, 422, "publisher.claims", "no `[[publisher]]` fits; the sentence names each claim that does not match the nearest one, and the server's log what it should be"},
-    {token, 422, "publisher.pull_request", "a job of a pull request or merge request, which the `[[publisher]]` does not permit"},
+    {token, 422, "publisher.pull_request", "a job of a pull request or merge request, which the `[[publisher]]` does not permit, or one that may follow it"},
+    {token, 422, "publisher.index", "the `[[publisher]]` that fits names an index that the registry does not have"},
     {token, 422, "publisher.used", "the identity token was exchanged before: each works once"},
-    {token, 429, "publisher.too_many", "1,000 tokens of jobs are active"},
+    {token, 429, "publisher.too_many", "1,000 tokens of this `[[publisher]]` are active, or ended within the last day"},
     {token, 503, "publisher.provider", "the issuer's keys have not been fetched yet; the server's log has the reason"},
 
     {index, 400, "index.body", "the body has another form or an unknown member"},
@@ -268,7 +269,7 @@ inline constexpr RefusalRow rows[] = {
     {task, 503, "task.outcome_unknown", "the registry's database did not say whether it kept the change; the same request again is no error"},
     {task, 507, "task.disk_full", "the disk is full"},
 
-    {report, 403, "site.scope", "the token may not upload to this index, or is the grant of a task"},
+    {report, 403, "site.scope", "the token may not upload to this index, or is the grant of a task or the token of a job"},
     {report, 404, "site.unknown", "no site of this name reports to the index"},
     {report, 400, "site.package", "a `package` in the report is not a normalised name"},
     {report, 409, "site.other", "the report names another site or index than its address"},

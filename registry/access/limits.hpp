@@ -19,8 +19,11 @@ inline constexpr std::size_t max_active_tokens = 1'000;
 inline constexpr std::size_t max_active_logins = 2'000;  // beside them
 // A job's token lasts for an upload of many wheels; as long as one for changes that a person gets.
 inline constexpr std::int64_t publisher_token_life_s = 15 * 60;
-inline constexpr std::size_t max_active_publisher_tokens = 1'000;  // beside the others
-// A log-in, or a job's token, that ended stays listed so long, and the last one of a person longer: its name is that in the audit log.
+// Of one publisher, those that ended included: they are kept so that no identity token, which lives for a day, is exchanged
+// twice. Beside the others.
+inline constexpr std::size_t max_publisher_tokens = 1'000;
+inline constexpr std::int64_t ended_publisher_tokens_kept_days = 1;
+// A log-in that ended stays listed so long, and the last one of a person longer: its name is that in the audit log.
 inline constexpr std::int64_t ended_log_ins_kept_days = 30;
 inline constexpr std::int64_t names_kept_days = 365;
 // Of one person, who logs in on several machines; the oldest one ends when there is another one.

@@ -85,7 +85,8 @@ std::vector<std::string> log_ins_to_drop(const std::vector<catalog::TokenRow>& t
     for (const catalog::TokenRow& token : tokens) {
         // One without an end is an operator's, of an earlier version.
         const bool is_of_job = is_publisher(token.name) && token.expires != 0;
-        if (is_of_job && end_of(token) + ended_log_ins_kept_days * day <= now) ids.push_back(token.id);
+        if (is_of_job && token.expires + ended_publisher_tokens_kept_days * day <= now)
+            ids.push_back(token.id);
         if (!is_person(token.name)) continue;
         const bool is_last = last[actor_of(token.name)] == &token;
         const base::UnixMicros kept = (is_last ? names_kept_days : ended_log_ins_kept_days) * day;

@@ -39,8 +39,9 @@ inline constexpr std::string_view person_prefix = "login:";
 [[nodiscard]] base::Result<bool> revoke_with_made(catalog::Catalog& catalog, std::string_view id,
                                                   const catalog::Cause& cause);
 
-// The log-ins, and tokens of jobs, to remove: those that ended `ended_log_ins_kept_days` ago, and the last one of a person, for its name,
-// `names_kept_days` after its end. Pure.
+// The log-ins to remove: those that ended `ended_log_ins_kept_days` ago, and the last one of a person, for its name,
+// `names_kept_days` after its end; and the tokens of jobs that have expired, burnt or not, for
+// `ended_publisher_tokens_kept_days`. Pure.
 [[nodiscard]] std::vector<std::string> log_ins_to_drop(const std::vector<catalog::TokenRow>& tokens,
                                                        base::UnixMicros now);
 

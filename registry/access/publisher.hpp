@@ -15,5 +15,9 @@ inline constexpr std::string_view publisher_prefix = "publisher:";
 [[nodiscard]] inline bool is_publisher(std::string_view name) {
     return name.starts_with(publisher_prefix);
 }
+// The name of the table of such a name.
+[[nodiscard]] inline std::string_view publisher_of(std::string_view name) {
+    return name.substr(publisher_prefix.size());
+}
 
 }  // namespace wheelyard::registry

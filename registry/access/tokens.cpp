@@ -100,6 +100,10 @@ bool allows(const catalog::TokenRow& token, std::string_view index, std::string_
            (project.empty() ? !token.projects.empty() : covers(token.projects, project));
 }
 
+bool may_report(const Identity& caller, std::string_view index) {
+    return !caller.is_grant && !is_publisher(caller.name) && allows(caller, index, {}, upload_action);
+}
+
 base::Result<std::int64_t> parse_lifetime_ms(std::string_view text) {
     constexpr std::int64_t minute_ms = 60'000;
     constexpr std::array<std::pair<char, std::int64_t>, 4> units{{{'m', minute_ms},
@@ -149,6 +153,10 @@ wire::Answered<void> TokenVerifier::check_row(const catalog::TokenRow& token) co
                             "log in again: `avail_wheels login` or `wheelyard-builder login`, or at "
                             "/api/v1/login/ of this registry");
     }
+    // One without an end is an operator's, of an earlier version.
+    if (is_publisher(token.name) && token.expires != 0 && !publishers_.contains(publisher_of(token.name)))
+        return refuse_token("The registry has no [[publisher]] of this token's name any more.",
+                            "ask the administrator which jobs may publish");
     if (token.revoked)
         return refuse_token("This token has been revoked.", "ask an administrator for a new one");
     if (token.expires != 0 && token.expires <= clock_.now())

@@ -70,6 +70,10 @@ struct Identity : catalog::TokenRow {
     bool is_grant = false;     // valid for one file until the lease ends (tasks/task_store.hpp)
 };
 
+// Whether the caller may report a site's builds and send their logs: an agent's token, which may upload to it.
+// A task's grant and a job's token only upload.
+[[nodiscard]] bool may_report(const Identity& caller, std::string_view index);
+
 // Checks credentials against the tokens in the catalog. Every call asks the catalog whether anything has changed since
 // the last one (change_count(), microseconds), so that a token revoked by another process is refused on the next
 // request.
@@ -83,6 +87,10 @@ class TokenVerifier {
     // People of these [[identity]] tables alone may use their log-ins. Call before the first verify().
     void recognise_people(std::set<std::string, std::less<>> identities) {
         identities_ = std::move(identities);
+    }
+    // Jobs' tokens of these [[publisher]] tables alone are accepted. Call before the first verify().
+    void recognise_publishers(std::set<std::string, std::less<>> publishers) {
+        publishers_ = std::move(publishers);
     }
     // Status 401: no credentials; 403: unknown, expired or revoked. Thread-safe.
     [[nodiscard]] wire::Answered<Identity> verify(std::string_view authorization);
@@ -99,6 +107,7 @@ class TokenVerifier {
                                                         const std::vector<catalog::TokenRow>& tokens);
     tasks::TaskStore* tasks_ = nullptr;
     std::set<std::string, std::less<>> identities_;
+    std::set<std::string, std::less<>> publishers_;
     std::mutex mutex_;  // guards reader_, changes_ and snapshot_; not held while secrets are compared
     const std::unique_ptr<const catalog::Catalog> reader_;
     const base::Clock& clock_;

@@ -116,7 +116,7 @@ BuildApi::Reply BuildApi::append_log(const http::ApiRequest& request) {
     const std::string index = parameter(request, "index");
     if (parts_.config.find_index(index) == nullptr || !may_know(parts_.config, *token, index))
         return refuse("index.unknown", "There is no index with this name", index, "GET / lists the indexes");
-    if (token->is_grant || !allows(*token, index, {}, upload_action))
+    if (!may_report(*token, index))
         return refuse("site.scope", "This token does not permit reporting to this index", token->id,
                       "use a token of an agent that may upload to the index");
     const auto offset = offset_of(request);

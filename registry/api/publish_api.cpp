@@ -24,6 +24,9 @@ constexpr std::string_view mint_operation = "mintToken";
 constexpr std::string_view burn_operation = "burnToken";
 constexpr std::size_t max_body_depth = 4;
 constexpr base::UnixMicros micros = 1'000'000;  // of a second
+// A row is there for longer than its identity token can be accepted, whose `iat` may be ahead of our clock.
+static_assert(publisher_token_life_s + ended_publisher_tokens_kept_days * 24 * 3600 >
+              identity::max_token_life_s + 2 * identity::clock_skew_s);
 
 // The member `token` of the body.
 std::optional<std::string> token_in(const http::ApiRequest& request) {
@@ -41,13 +44,12 @@ bool fits(std::string_view wanted, std::string_view value) {
     return value.starts_with(wanted);
 }
 
-// The claim by which GitHub (event_name) or GitLab (pipeline_source) says that others wrote what the job runs.
+// The claim by which GitHub or GitLab says that others may have written, or started, what the job runs.
 std::optional<UnmetClaim> pull_request_in(const io::Json& claims) {
-    const std::string event = claims.string_or("event_name", "");
-    if (event.starts_with("pull_request")) return UnmetClaim{"event_name", event};
-    const std::string source = claims.string_or("pipeline_source", "");
-    if (source == "merge_request_event" || source == "external_pull_request_event")
-        return UnmetClaim{"pipeline_source", source};
+    for (const PullRequestClaim& row : pull_request_claims) {
+        const std::string value = claims.string_or(row.claim, "");
+        if (fits(row.value, value)) return UnmetClaim{std::string(row.claim), value};
+    }
     return std::nullopt;
 }
 
@@ -122,9 +124,10 @@ wire::Answered<const PublisherConfig*> find_publisher(const http::ApiRequest& re
                                        {"claims", said_of(unmet)},
                                        {"wanted", wanted_by(unmet)}});
     if (unmet.size() == 1 && is_pull_request(unmet.front()))
-        return wire::refuse("publisher.pull_request", "Jobs of pull requests may not publish here",
-                            "The job is that of a pull request or merge request: " + said_of(unmet) + ".", {},
-                            "Publish from a tag or a protected branch.");
+        return wire::refuse(
+            "publisher.pull_request", "Jobs of pull requests may not publish here",
+            "The job is that of a pull request or merge request, or may follow one: " + said_of(unmet) + ".",
+            {}, "Publish from a tag or a protected branch.");
     return wire::refuse("publisher.claims", "No publisher fits this identity token",
                         "Claims that no [[publisher]] of this registry wants so: " + said_of(unmet) + ".", {},
                         "The registry's log says what was wanted; ask its administrator.");
@@ -139,7 +142,11 @@ std::vector<UnmetClaim> unmet_claims(const PublisherConfig& publisher, const io:
         if (value.empty() || !fits(wanted, value)) unmet.push_back({name, value, wanted});
     }
     auto pull_request = pull_request_in(claims);
-    if (!publisher.pull_requests && pull_request) unmet.push_back(*std::move(pull_request));
+    const bool is_told =
+        pull_request && std::any_of(unmet.begin(), unmet.end(), [&](const UnmetClaim& other) {
+            return other.name == pull_request->name;
+        });
+    if (!publisher.pull_requests && pull_request && !is_told) unmet.push_back(*std::move(pull_request));
     return unmet;
 }
 
@@ -181,6 +188,10 @@ PublishApi::Reply PublishApi::mint(const http::ApiRequest& request) {
     if (!claims) return refuse_token(request, claims.error());
     const auto publisher = find_publisher(request, publishers, *claims);
     if (!publisher) return tl::unexpected(publisher.error());
+    if (parts_.config.find_index((*publisher)->index) == nullptr)
+        return wire::refuse("publisher.index", "The index of this publisher does not exist",
+                            "The [[publisher]] that fits names an index that the registry does not have.",
+                            (*publisher)->index, "Ask the administrator to correct or create it.");
     return admit(request, **publisher, *claims, *token);
 }
 
@@ -205,10 +216,10 @@ PublishApi::Reply PublishApi::admit(const http::ApiRequest& request, const Publi
         WHEELYARD_ASSIGN(const auto tokens, catalog.tokens());
         was_used = std::any_of(tokens.begin(), tokens.end(),
                                [&](const catalog::TokenRow& other) { return other.id == row.id; });
-        const auto active = std::count_if(tokens.begin(), tokens.end(), [&](const catalog::TokenRow& other) {
-            return is_publisher(other.name) && token_state(other, now) == "active";
+        const auto kept = std::count_if(tokens.begin(), tokens.end(), [&](const catalog::TokenRow& other) {
+            return other.name == row.name;
         });
-        is_full = static_cast<std::size_t>(active) >= max_active_publisher_tokens;
+        is_full = static_cast<std::size_t>(kept) >= max_publisher_tokens;
         if (was_used || is_full) return {};
         return catalog.add_token(row);
     });
@@ -222,9 +233,11 @@ PublishApi::Reply PublishApi::admit(const http::ApiRequest& request, const Publi
                             "Each identity token is exchanged once (`jti`).", claims.id,
                             "Let the job ask for a new one.");
     if (is_full)
-        return wire::refuse("publisher.too_many", "Too many jobs publish at once",
-                            "The registry has reached its limit of tokens for jobs.", {},
-                            "Try again in 15 minutes.");
+        return wire::refuse("publisher.too_many", "This publisher has had too many tokens within a day",
+                            "The registry keeps " + std::to_string(max_publisher_tokens) +
+                                " of a [[publisher]], each for a day after its end.",
+                            publisher.name,
+                            "Upload several files with one token, or wait: places come free after a day.");
     io::log_info("publisher.minted", {{"request", request.request_id},
                                       {"id", row.id},
                                       {"name", row.name},

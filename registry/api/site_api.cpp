@@ -64,7 +64,7 @@ wire::Answered<http::ApiReply> SiteApi::answer(const http::ApiRequest& request) 
 
 wire::Answered<http::ApiReply> SiteApi::report(const http::ApiRequest& request, const Identity& token) {
     const std::string index = parameter(request, "index");
-    if (token.is_grant || !allows(token, index, {}, upload_action))
+    if (!may_report(token, index))
         return refuse("site.scope", "This token does not permit reporting to this index", token.id,
                       "use a token of an agent that may upload to the index");
     auto read = status::parse_site_report(request.body);

@@ -169,10 +169,11 @@ base::Result<std::optional<attest::SigningKey>> read_signing_key(const RegistryC
     return attest::SigningKey::read(config.attest.key);
 }
 
-std::set<std::string, std::less<>> names_of_identities(const RegistryConfig& config) {
+template <typename Table>
+std::set<std::string, std::less<>> names_of(const std::vector<Table>& tables) {
     std::set<std::string, std::less<>> names;
-    for (const IdentityConfig& identity : config.identities)
-        names.insert(identity.name);
+    for (const Table& table : tables)
+        names.insert(table.name);
     return names;
 }
 
@@ -328,7 +329,8 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
     WHEELYARD_ASSIGN(const auto builds, store.builds({.kept_days = config.tasks.kept_days}, clock));
     WHEELYARD_ASSIGN(const auto tokens, TokenVerifier::open(store, clock));
     tokens->recognise_grants(*tasks);
-    tokens->recognise_people(names_of_identities(config));
+    tokens->recognise_people(names_of(config.identities));
+    tokens->recognise_publishers(names_of(config.publishers));
     WHEELYARD_ASSIGN(const auto node, ThisNode::open(store, config));
     WHEELYARD_TRY(node->check_neighbours());
     WHEELYARD_ASSIGN(const PublishFunction publish, open_publisher(live, store, *blobs));

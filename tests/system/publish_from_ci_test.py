@@ -26,7 +26,7 @@ from support.postgres import free_port
 from support.wheels import Wheel
 
 MAIN, OTHER = "main", "other"
-AUDIENCE = "wheelyard-farm"
+AUDIENCE = "wheels.example.org"  # as in docs/how-to/publish-from-ci.md
 REQUEST_TOKEN = "of-the-runner"
 
 
@@ -97,7 +97,7 @@ class PublishFromCiTest(unittest.TestCase):
         cls.auditor = cls.farm.create_token("*", name="auditor", actions=("audit",))
         cls.farm.start()
         deadline = time.monotonic() + COMMAND_TIMEOUT_S
-        while cls.mint("e30.e30.e30")[0] == 503 or cls.mint(cls.issuer.token())[0] == 503:
+        while cls.mint(cls.issuer.token())[0] == 503:
             assert time.monotonic() < deadline, "the registry has not fetched the issuer's keys"
             time.sleep(0.1)
 
@@ -153,24 +153,40 @@ class PublishFromCiTest(unittest.TestCase):
 
     def test_uv_publishes_from_a_job_of_gitlab(self):
         token = self.issuer.token(event_name="", pipeline_source="push")
-        done = self.uv_publish(Wheel("solver", "2.0").write(self.folder), CI="true", GITLAB_CI="true", WHEELYARD_FARM_ID_TOKEN=token)
+        done = self.uv_publish(Wheel("solver", "2.0").write(self.folder), CI="true", GITLAB_CI="true", WHEELS_EXAMPLE_ORG_ID_TOKEN=token)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertIn("solver-2.0-py3-none-any.whl", self.farm.files("solver", MAIN))
         self.refused(self.mint(token), 422, "publisher.used")
 
+    def run_block(self, version: str, identity: str) -> tuple[subprocess.CompletedProcess, str]:
+        """The block of docs/how-to/publish-from-ci.md, with this server's address; also with what arguments curl was run, which others may see."""
+        block = re.search(r"```sh\n(.*?)```", (ROOT / "docs/how-to/publish-from-ci.md").read_text(), re.DOTALL)[1]
+        block = block.replace("https://wheels.example.org", f"https://127.0.0.1:{self.tls_port}")
+        job = Path(tempfile.mkdtemp(dir=self.folder))
+        Wheel("solver", version).write(job / "dist")
+        (job / "bin").mkdir()
+        curl = job / "bin/curl"
+        curl.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > "{job}/arguments"\nexec "{shutil.which("curl")}" "$@"\n')
+        curl.chmod(0o755)
+        authority = f"{self.folder}/authority.pem"
+        environment = self.farm.environment | {"IDENTITY": identity, "CURL_CA_BUNDLE": authority, "REQUESTS_CA_BUNDLE": authority}
+        environment["PATH"] = f"{job}/bin:{CLIENTS}/twine/bin:{environment['PATH']}"
+        done = subprocess.run(["sh", "-c", block], env=environment, cwd=job, capture_output=True, text=True, timeout=COMMAND_TIMEOUT_S)
+        return done, (job / "arguments").read_text()
+
     def test_twine_uploads_with_the_token_that_curl_got(self):
         self.assertEqual(self.ask("GET", "/_/oidc/audience"), (200, {"audience": AUDIENCE}))
-        # The block of docs/how-to/publish-from-ci.md, with this server's address.
-        block = re.search(r"```sh\n(.*?)```", (ROOT / "docs/how-to/publish-from-ci.md").read_text(), re.DOTALL)[1]
-        block = "set -eu\n" + block.replace("https://wheels.example.org", f"https://127.0.0.1:{self.tls_port}")
-        job = Path(tempfile.mkdtemp(dir=self.folder))
-        Wheel("solver", "3.0").write(job / "dist")
-        authority = f"{self.folder}/authority.pem"
-        environment = self.farm.environment | {"IDENTITY": self.issuer.token(), "CURL_CA_BUNDLE": authority, "REQUESTS_CA_BUNDLE": authority}
-        environment["PATH"] = f"{CLIENTS}/twine/bin:{environment['PATH']}"
-        done = subprocess.run(["sh", "-c", block], env=environment, cwd=job, capture_output=True, text=True, timeout=COMMAND_TIMEOUT_S)
+        token = self.issuer.token()
+        done, arguments = self.run_block("3.0", token)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("mint-token", arguments)
+        self.assertNotIn(token, arguments)
         self.assertIn("solver-3.0-py3-none-any.whl", self.farm.files("solver", MAIN))
+        # A refusal is shown, and ends the job before it uploads.
+        done, _ = self.run_block("3.1", token)
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertIn("publisher.used", done.stdout)
+        self.assertNotIn("twine", (done.stdout + done.stderr).lower())
 
     def test_a_token_of_a_job_uploads_its_project_to_its_index_until_it_is_burnt(self):
         status, minted = self.mint(self.issuer.token())
@@ -201,7 +217,7 @@ class PublishFromCiTest(unittest.TestCase):
         self.assertIn("ref=refs/tags/*", self.farm.log.read_text())
 
     def test_a_refusal_has_the_form_that_clients_read_whatever_refuses(self):
-        self.refused(self.mint(self.issuer.token("wheels.example")), 422, "publisher.token", "wheels.example")
+        self.refused(self.mint(self.issuer.token("other.example")), 422, "publisher.token", "other.example")
         self.refused(self.mint(self.issuer.token(iss="https://evil.example")), 422, "publisher.issuer", "https://evil.example")
         now = int(time.time())
         self.refused(self.mint(self.issuer.token(iat=now - 600, exp=now - 300)), 422, "publisher.token", "expired")
@@ -214,7 +230,7 @@ PUBLISHER = '''
 [[publisher]]
 name = "solver"
 issuer = "{issuer}"
-audience = "wheelyard-farm"
+audience = "wheels.example.org"
 index = "main"
 projects = ["solver"]
 claims = {{ repository = "octo-org/solver", ref = "refs/tags/*" }}

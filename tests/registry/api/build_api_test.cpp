@@ -79,6 +79,11 @@ TEST_CASE("who may report builds sends their logs, and nobody else") {
     CHECK(farm.answer("appendBuildLog", "", "w1", "offset=0", "x") == "401 auth.missing");
     CHECK(farm.answer("appendBuildLog", farm.make_token("other", {"main"}, {"*"}, {"build"}), "w1",
                       "offset=0", "x") == "403 site.scope");
+    farm.tokens->recognise_publishers({"torch"});  // a job's token only uploads
+    CHECK(farm.answer(
+              "appendBuildLog",
+              farm.make_token("publisher:torch", {"main"}, {"*"}, {"upload"}, farm.clock.now() + a_minute),
+              "w1", "offset=0", "x") == "403 site.scope");
     CHECK(farm.answer("appendBuildLog", farm.agent, "w1", "offset=0", "x", "nowhere") == "404 index.unknown");
     CHECK(farm.answer("readBuildLog", "") == "one\n");
     CHECK(farm.answer("readBuildLog", "", "w1", "offset=2") == "e\n");

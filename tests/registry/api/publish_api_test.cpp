@@ -7,6 +7,7 @@
 #include <map>
 
 #include "lib/attest/keys.hpp"
+#include "lib/base/files/file.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/io/json.hpp"
 #include "registry/access/limits.hpp"
@@ -74,6 +75,7 @@ struct CiFixture : RegistryFixture {
                 {{"repository", "octo-org/solver"}, {"ref", "refs/tags/*"}, {"environment", "release"}}),
             publisher("nightly", "dev", {"*"}, {{"repository", "octo-org/nightly"}})};
         config.publishers.back().pull_requests = true;
+        tokens->recognise_publishers({"solver", "nightly"});
         auto made = std::make_unique<registry::Logins>(config, clock, [this](const identity::ProviderRules&) {
             return registry::Logins::Network{
                 [this](const std::string& url) -> base::Result<std::string> {
@@ -202,12 +204,64 @@ TEST_CASE("a job of a pull request publishes only where its publisher says so") 
         CHECK(CiFixture::said_with(farm.mint({{"event_name", io::Json()}, {"pipeline_source", source}}),
                                    "`pipeline_source` is `" + source + "`") == "422 publisher.pull_request");
     CHECK(CiFixture::said(farm.mint({{"event_name", io::Json()}, {"pipeline_source", "push"}})) == "200");
+    CHECK(CiFixture::said(farm.mint({{"event_name", io::Json()}})) == "200");
+    const std::vector<std::pair<std::string, std::string>> others{
+        {"event_name", "workflow_run"},
+        {"event_name", "issue_comment"},
+        {"pipeline_source", "parent_pipeline"},
+        {"ref", "refs/pull/7/merge"},
+        {"ref", "refs/merge-requests/7/head"},
+        {"ref_path", "refs/pull/7/head"},
+        {"ref_path", "refs/merge-requests/7/merge"}};
+    auto& solver = farm.config.publishers.front();
+    std::erase_if(solver.claims, [](const auto& claim) { return claim.first == "ref"; });
+    for (const auto& [claim, value] : others)
+        CHECK(CiFixture::said_with(farm.mint({{claim, value}}), "`" + claim + "` is `" + value + "`") ==
+              "422 publisher.pull_request");
+    for (const auto& [claim, value] : others)
+        CHECK(CiFixture::said(farm.mint({{"repository", "octo-org/nightly"}, {claim, value}})) == "200");
+    CHECK(CiFixture::said(farm.mint({{"ref_path", "refs/heads/refs/pull/7"}})) == "200");
     const auto token = farm.tokens->verify(
         "Bearer " +
         farm.token_of(farm.mint({{"event_name", "pull_request"}, {"repository", "octo-org/nightly"}})));
     REQUIRE(token.has_value());
     CHECK(token->name == "publisher:nightly");
     CHECK(token->indexes == std::vector<std::string>{"dev"});
+}
+
+TEST_CASE("the how-to lists the jobs that are refused as those of pull requests") {
+    const std::string page =
+        base::read_file(std::string(WHEELYARD_TEST_DATA) + "/../docs/how-to/publish-from-ci.md", 1u << 20)
+            .value();
+    for (const registry::PullRequestClaim& row : registry::pull_request_claims) {
+        const std::string line = "| `" + std::string(row.claim) + "` | `" + std::string(row.value) + "` |";
+        CHECK_MESSAGE(page.find(line) != std::string::npos, line);
+    }
+}
+
+TEST_CASE("a claim that is not as wanted and of a pull request is told once") {
+    CiFixture farm;
+    const auto reply = farm.mint({{"ref", "refs/pull/7/merge"}});
+    CHECK(CiFixture::said(reply) == "422 publisher.claims");
+    const std::string detail = reply ? std::string() : reply.error().detail;
+    CHECK(detail.find("`ref`") != std::string::npos);
+    CHECK(detail.find("`ref`") == detail.rfind("`ref`"));
+}
+
+TEST_CASE("a publisher that is no more ends its tokens, and one of a missing index makes none") {
+    CiFixture farm;
+    const std::string minted = farm.token_of(farm.mint());
+    CHECK(farm.tokens->verify("Bearer " + minted).has_value());
+    farm.tokens->recognise_publishers({"nightly"});
+    const auto ended = farm.tokens->verify("Bearer " + minted);
+    REQUIRE_FALSE(ended.has_value());
+    CHECK(ended.error().code == "auth.token_refused");
+    CHECK(ended.error().detail.find("[[publisher]]") != std::string::npos);
+    // An operator's token that an earlier version let be named so has no end, and no table.
+    CHECK(farm.tokens->verify("Bearer " + farm.make_token("publisher:gone", {"main"}, {"*"}, {"upload"})));
+    farm.config.publishers.front().index = "mian";
+    CHECK(CiFixture::said(farm.mint()) == "422 publisher.index");
+    CHECK(CiFixture::said(farm.mint({{"repository", "octo-org/nightly"}})) == "200");
 }
 
 TEST_CASE("an identity token is for this registry, of now, of a known issuer and signed by it") {
@@ -231,7 +285,7 @@ TEST_CASE("an identity token is for this registry, of now, of a known issuer and
         CHECK(CiFixture::said(farm.ask("mintToken", body)) == "422 publisher.body");
 }
 
-TEST_CASE("an identity token works once, also for another registry process, and with another signature") {
+TEST_CASE("an identity token works once, whatever the process remembers, and with another signature") {
     CiFixture farm;
     const auto once = farm.claims();
     const std::string token = farm.ci.sign(once);
@@ -239,7 +293,9 @@ TEST_CASE("an identity token works once, also for another registry process, and 
     CHECK(CiFixture::said(farm.exchange(token)) == "422 publisher.used");
     // Another signature of the same claims is another text, and the same token.
     CHECK(CiFixture::said(farm.exchange(farm.ci.sign(once))) == "422 publisher.used");
-    farm.logins = farm.make_logins();  // what is remembered is in the catalog
+    // Nothing is remembered but in the catalog: not with the cached keys, nor where tokens are verified.
+    farm.logins = farm.make_logins();
+    farm.tokens = registry::TokenVerifier::open(farm.databases, farm.clock).value();
     CHECK(CiFixture::said(farm.exchange(token)) == "422 publisher.used");
     const auto without_id = farm.claims({{"jti", io::Json()}});
     CHECK(CiFixture::said(farm.exchange(farm.ci.sign(without_id))) == "200");
@@ -255,15 +311,34 @@ TEST_CASE("a used identity token is remembered for longer than it lives") {
     const auto row = std::find_if(rows.begin(), rows.end(),
                                   [](const auto& one) { return one.name == "publisher:solver"; });
     REQUIRE(row != rows.end());
-    const base::UnixMicros end = row->expires;
-    const base::UnixMicros kept = registry::ended_log_ins_kept_days * 24LL * 3600 * 1'000'000;
-    CHECK(kept > identity::max_token_life_s * 1'000'000);
-    CHECK(registry::log_ins_to_drop(rows, end + kept - 1).empty());
-    CHECK(registry::log_ins_to_drop(rows, end + kept) == std::vector<std::string>{row->id});
+    const base::UnixMicros dropped = row->expires + 24LL * 3600 * 1'000'000;
+    CHECK(registry::log_ins_to_drop(rows, dropped - 1).empty());
+    CHECK(registry::log_ins_to_drop(rows, dropped) == std::vector<std::string>{row->id});
     // An operator's token that an earlier version let be named so, without an end, stays.
     auto never = *row;
     never.expires = 0;
-    CHECK(registry::log_ins_to_drop({never}, end + kept).empty());
+    CHECK(registry::log_ins_to_drop({never}, dropped).empty());
+}
+
+TEST_CASE("an identity token that may live for a day is refused again until it has expired, burnt or not") {
+    CiFixture farm;
+    const std::int64_t now = farm.clock.now() / 1'000'000;
+    // As long-lived as any that is accepted: of a clock that is a minute ahead.
+    const std::string token = farm.ci.sign(farm.claims({{"iat", now + 60}, {"exp", now + 60 + 24 * 3600}}));
+    const std::string minted = farm.token_of(farm.exchange(token));
+    CHECK(farm.ask("burnToken", io::Json::object({{"token", minted}}).render())->status == 202);
+    const auto drop = [&] {
+        REQUIRE(farm.cli.drop_tokens(registry::log_ins_to_drop(farm.cli.tokens().value(), farm.clock.now())));
+    };
+    farm.clock.sleep_ms((24 * 3600 + 2 * 60) * 1000 - 1);
+    drop();
+    CHECK(CiFixture::said(farm.exchange(token)) == "422 publisher.used");
+    farm.clock.sleep_ms(1);
+    CHECK(CiFixture::said_with(farm.exchange(token), "expired") == "422 publisher.token");
+    farm.clock.sleep_ms(15 * 60 * 1000);
+    drop();
+    for (const auto& row : farm.cli.tokens().value())
+        CHECK_FALSE(registry::is_publisher(row.name));
 }
 
 TEST_CASE("after the upload its token is burnt, and nobody else's is") {
@@ -280,11 +355,13 @@ TEST_CASE("after the upload its token is burnt, and nobody else's is") {
     CHECK_FALSE(farm.tokens->verify("Bearer " + minted).has_value());
 }
 
-TEST_CASE("tokens of jobs are bounded") {
+TEST_CASE(
+    "the kept tokens of a publisher are bounded, ended ones too, and no other publisher waits for them") {
     CiFixture farm;
-    for (std::size_t i = 0; i < registry::max_active_publisher_tokens; ++i)
-        farm.make_token("publisher:nightly", {"dev"}, {"*"}, {"upload"}, farm.clock.now() + 1'000'000);
+    for (std::size_t i = 0; i < registry::max_publisher_tokens; ++i)
+        farm.make_token("publisher:solver", {"main"}, {"solver"}, {"upload"}, farm.clock.now() + 1'000'000);
     CHECK(CiFixture::said(farm.mint()) == "429 publisher.too_many");
+    CHECK(CiFixture::said(farm.mint({{"repository", "octo-org/nightly"}})) == "200");
     // They take no place of those that people make, as tokens of people's log-ins do not.
     http::ApiRequest request{.request_id = "r1", .operation = "createToken"};
     request.authorization = "Bearer " + farm.make_token("admin", {"*"}, {"*"}, {"*"});
@@ -292,6 +369,9 @@ TEST_CASE("tokens of jobs are bounded") {
     registry::TokenApi api({farm.config, *farm.tokens, farm.writer, farm.clock});
     CHECK(CiFixture::said(api.answer(request)) == "200");
     farm.clock.sleep_ms(1'000);
+    CHECK(CiFixture::said(farm.mint()) == "429 publisher.too_many");
+    farm.clock.sleep_ms(24 * 3600 * 1000);
+    REQUIRE(farm.cli.drop_tokens(registry::log_ins_to_drop(farm.cli.tokens().value(), farm.clock.now())));
     CHECK(CiFixture::said(farm.mint()) == "200");
 }
 

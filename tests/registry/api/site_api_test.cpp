@@ -94,6 +94,12 @@ TEST_CASE("a report needs a token that may upload to its index, and the address 
     const std::string body = status::render_site_report(farm.report());
     CHECK(farm.send(body, farm.add_actor({"build"}, {"main"})) == "403 site.scope");
     CHECK(farm.send(body, farm.add_actor({"upload"}, {"elsewhere"})) == "403 site.scope");
+    farm.tokens->recognise_publishers({"torch"});  // a job's token only uploads
+    for (const std::string project : {"*", "torch"}) {
+        const auto end = farm.clock.now() + minute;
+        CHECK(farm.send(body, farm.make_token("publisher:torch", {"main"}, {project}, {"upload"}, end)) ==
+              "403 site.scope");
+    }
     CHECK(farm.send(body, "wy_nobody").starts_with("403 "));
     CHECK(farm.send(body, farm.agent, "other") == "409 site.other");
     CHECK(farm.send(base::replace_all(body, "\"main\"", "\"elsewhere\""), farm.agent) == "409 site.other");

@@ -158,6 +158,7 @@ TEST_CASE("with a key, what the agent said and what was proved is signed in the 
                                {key.public_key(), {}, registry.clock.now()})
               ->summary.predicate.render()
               .find("SLSA_BUILD_LEVEL_2") != std::string::npos);
+    registry.tokens->recognise_publishers({"six"});
     // A job's token is forgotten, its publisher is not. No table of the file makes it a service account.
     const std::string usual =
         std::exchange(registry.token, registry.make_token("publisher:six", {"main"}, {"six"}, {"upload"},
