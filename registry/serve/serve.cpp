@@ -383,7 +383,9 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
     Logins logins(config, clock, network_of_provider);
     const BackgroundTask ended_logins(0, ended_logins_pause_ms,
                                       [&writer](base::Clock& now) { drop_ended_logins(writer, now.now()); });
-    const BackgroundTask providers(0, login_pause_ms, [&logins](base::Clock&) { logins.fetch_due(); });
+    std::optional<BackgroundTask> providers;
+    if (!config.identities.empty() || !config.publishers.empty())
+        providers.emplace(0, login_pause_ms, [&logins](base::Clock&) { logins.fetch_due(); });
     Api api({.config = live,
              .store = store,
              .blobs = *blobs,
