@@ -1,6 +1,6 @@
 # Embeds files in the modules that render them, each as a generated source. Of lib/page/assets/ and lib/page/templates/ it has
-# bytes, hash and, of assets, media type; indentation and the scripts' comments stay behind. Texts of the builder's
-# templates/ folders are as they are.
+# bytes, hash and, of assets, media type; indentation, comments, and the style sheet's optional spaces stay behind. Texts
+# of the builder's templates/ folders are as they are.
 
 function(wheelyard_embedded_file path bytes_name hash_name)
     set_property(DIRECTORY ${CMAKE_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${path})
@@ -9,6 +9,10 @@ function(wheelyard_embedded_file path bytes_name hash_name)
     if(path MATCHES "\\.js$")  # readers of a page load no comments
         string(REGEX REPLACE "(^|\n)//[^\n]*" "\\1" bytes "${bytes}")
         string(REGEX REPLACE "\n\n+" "\n" bytes "${bytes}")
+    elseif(path MATCHES "\\.css$")  # no string of the style sheet has a space after one of these
+        string(REGEX REPLACE "/\\*[^*]*\\*/\n?" "" bytes "${bytes}")
+        string(REGEX REPLACE "([{;:,]) " "\\1" bytes "${bytes}")
+        string(REPLACE " {" "{" bytes "${bytes}")
     endif()
     string(SHA256 hash "${bytes}")
     string(SUBSTRING ${hash} 0 12 hash)

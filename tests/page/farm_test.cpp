@@ -53,10 +53,10 @@ TEST_CASE("the grounds that colours are compared with are those of the style she
     const std::string light = style.substr(0, style.find("@media"));
     const std::string dark = style.substr(style.find("@media"));
     for (const char* ground :
-         {"--ground: #f6f7f9", "--soft: #eef1f5", "--accent-soft: #e3eefb", "--paper: #ffffff"})
+         {"--ground:#f6f7f9", "--soft:#eef1f5", "--accent-soft:#e3eefb", "--paper:#ffffff"})
         CHECK_MESSAGE(has(light, ground), ground);
     for (const char* ground :
-         {"--ground: #11141a", "--soft: #222936", "--accent-soft: #1c2f4a", "--paper: #191e27"})
+         {"--ground:#11141a", "--soft:#222936", "--accent-soft:#1c2f4a", "--paper:#191e27"})
         CHECK_MESSAGE(has(dark, ground), ground);
 }
 
