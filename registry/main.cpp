@@ -45,6 +45,7 @@
 #include "registry/commands/prefetch.hpp"
 #include "registry/commands/provenance.hpp"
 #include "registry/commands/release_project.hpp"
+#include "registry/commands/sbom.hpp"
 #include "registry/commands/task.hpp"
 #include "registry/commands/token.hpp"
 #include "registry/database/store.hpp"
@@ -386,6 +387,14 @@ std::vector<registry::Command> commands() {
          "signs\n"
          "which token said it (`attest verify`).\n"
          "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage.\n"},
+        {"", "sbom", "Print a software bill of materials of a stored wheel (CycloneDX 1.6)",
+         "main torch-2.4.0-cp312-cp312-linux_aarch64.whl -c registry.toml",
+         setup(registry::add_sbom_options, registry::run_sbom),
+         "It has what the wheel's own SBOMs state, the libraries inside that its bytes prove, and, of a "
+         "wheel of an\n"
+         "agent, the source and the wheels that it was built with. Static libraries are only in what an SBOM "
+         "states.\n"
+         "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage.\n"},
         {"", "contains", "Which wheels contain a component, as their SBOMs state",
          "zlib 1.2.11 -c registry.toml", setup(registry::add_contains_options, registry::run_contains),
          "An SBOM is the statement of whoever made the wheel (PEP 770); a wheel without one is not found. Of "
@@ -472,7 +481,8 @@ int run(int argc, char** argv) {
         {"Commands to withdraw and protect files",
          {"yank", "unyank", "delete", "quarantine", "release", "pin", "unpin"}},
         {"Commands that say why",
-         {"explain", "provenance", "contains", "audit-osv", "attest", "audit", "dump", "release-project"}},
+         {"explain", "provenance", "sbom", "contains", "audit-osv", "attest", "audit", "dump",
+          "release-project"}},
         {"Commands to look after the store", {"verify", "gc", "backup", "restore", "store"}},
     };
     const auto added = registry::add_commands(app, groups, commands(), headings);
