@@ -102,11 +102,12 @@ wheelyard_layer(api          registry/api                 base io wheel status w
 wheelyard_group(registry: the running server and the commands of wheelyard-registry)
 wheelyard_layer(imports      registry/imports             base io wheel simple verdict intake)
 wheelyard_layer(prefetch     registry/prefetch            base io wheel simple status)
+wheelyard_layer(advisories   registry/advisories          base io wheel)
 wheelyard_layer(upkeep       registry/upkeep              base io blobs catalog database lifecycle tasks http config commit intake upstream prefetch)
 wheelyard_layer(store        registry/store               base io blobs catalog nodes database lifecycle config commit upstream)
 wheelyard_layer(indexes      registry/indexes             base io wire catalog database server config access commit api store upstream)
 wheelyard_layer(serve        registry/serve               base io attest status notify blobs catalog database nodes tasks http server config access commit intake upstream api imports upkeep store indexes identity)
-wheelyard_layer(commands     registry/commands            base io notify wheel simple inspect wire attest blobs catalog database lifecycle tasks config access intake upstream api imports prefetch store indexes)
+wheelyard_layer(commands     registry/commands            base io notify wheel simple inspect wire attest blobs catalog database lifecycle tasks config access intake upstream api imports prefetch advisories store indexes)
 wheelyard_layer(registry     registry                     serve commands)
 
 wheelyard_group(avail_wheels: which wheel runs on which node)

@@ -28,6 +28,7 @@
 #include "lib/io/log.hpp"
 #include "registry/commands/apply.hpp"
 #include "registry/commands/attest.hpp"
+#include "registry/commands/audit_osv.hpp"
 #include "registry/commands/command.hpp"
 #include "registry/commands/command_line.hpp"
 #include "registry/commands/contains.hpp"
@@ -44,6 +45,7 @@
 #include "registry/commands/prefetch.hpp"
 #include "registry/commands/provenance.hpp"
 #include "registry/commands/release_project.hpp"
+#include "registry/commands/sbom.hpp"
 #include "registry/commands/task.hpp"
 #include "registry/commands/token.hpp"
 #include "registry/database/store.hpp"
@@ -385,12 +387,28 @@ std::vector<registry::Command> commands() {
          "signs\n"
          "which token said it (`attest verify`).\n"
          "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage.\n"},
+        {"", "sbom", "Print a software bill of materials of a stored wheel (CycloneDX 1.6)",
+         "main torch-2.4.0-cp312-cp312-linux_aarch64.whl -c registry.toml",
+         setup(registry::add_sbom_options, registry::run_sbom),
+         "It has what the wheel's own SBOMs state, the libraries inside that its bytes prove, and, of a "
+         "wheel of an\n"
+         "agent, the source and the wheels that it was built with. Static libraries are only in what an SBOM "
+         "states.\n"
+         "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage.\n"},
         {"", "contains", "Which wheels contain a component, as their SBOMs state",
          "zlib 1.2.11 -c registry.toml", setup(registry::add_contains_options, registry::run_contains),
          "An SBOM is the statement of whoever made the wheel (PEP 770); a wheel without one is not found. Of "
          "a\n"
          "wheel with very many components the first are kept: `not known` unless one of these is meant.\n"
          "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage.\n"},
+        {"", "audit-osv", "Which published files a known vulnerability hits, through which component",
+         "osv -c registry.toml", setup(registry::add_audit_osv_options, registry::run_audit_osv),
+         "The records are an operator's: an unpacked export of OSV, such as that of PyPI. Compared are the "
+         "files\n"
+         "themselves and what their SBOMs state (see `contains`), for PyPI, crates.io, npm, Go, AlmaLinux "
+         "and Rocky\n"
+         "Linux; what else an SBOM states is counted as not judged.\n"
+         "Exit status: 0 no file is hit, 1 failure (see standard error), 2 wrong usage, 3 a file is hit.\n"},
         {"attest", "init", "Make the root key, the key that signs statements, and the first root document",
          "keys --root-key /media/usb/root.key",
          setup(registry::add_attest_init_options, registry::run_attest_init)},
@@ -463,7 +481,8 @@ int run(int argc, char** argv) {
         {"Commands to withdraw and protect files",
          {"yank", "unyank", "delete", "quarantine", "release", "pin", "unpin"}},
         {"Commands that say why",
-         {"explain", "provenance", "contains", "attest", "audit", "dump", "release-project"}},
+         {"explain", "provenance", "sbom", "contains", "audit-osv", "attest", "audit", "dump",
+          "release-project"}},
         {"Commands to look after the store", {"verify", "gc", "backup", "restore", "store"}},
     };
     const auto added = registry::add_commands(app, groups, commands(), headings);

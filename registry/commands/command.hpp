@@ -61,7 +61,7 @@ struct AddedCommand {
 // The command that was parsed, which must be one of them.
 [[nodiscard]] base::Result<int> run_parsed(std::span<const AddedCommand> commands, const Services& services);
 
-// `run` takes the arguments, and then the clock or both services; it gives a Status or an exit status.
+// `run` takes the arguments, and then the clock or both services; it gives a Status, an exit status, or a Result of one.
 template <typename Arguments, typename RunFunction>
 base::Result<int> run_with(const RunFunction& run, const Arguments& arguments, const Services& services) {
     const auto ended = [&] {
@@ -72,7 +72,7 @@ base::Result<int> run_with(const RunFunction& run, const Arguments& arguments, c
         else
             return run(arguments, services.open_publisher, services.clock);
     }();
-    if constexpr (std::is_same_v<decltype(ended), const int>)
+    if constexpr (std::is_convertible_v<decltype(ended), base::Result<int>>)
         return ended;
     else if (!ended)
         return base::fail(ended.error());

@@ -11,28 +11,18 @@
 #include "lib/base/text/text_table.hpp"
 #include "lib/io/json.hpp"
 #include "registry/catalog/catalog.hpp"
-#include "registry/commands/command_line.hpp"
+#include "registry/commands/each_file.hpp"
 #include "registry/config/config.hpp"
-#include "registry/database/store.hpp"
 #include "registry/store/index_list.hpp"
 
 namespace wheelyard::registry {
 namespace {
-
-constexpr std::size_t rows_at_once = 500;
 
 struct Search {
     io::Json found = io::Json::array();
     io::Json not_known =
         io::Json::array();  // wheels with more components than are kept, and none that is meant
 };
-
-io::Json wheel_of(const catalog::FileRow& row) {
-    return io::Json::object({{"index", row.index},
-                             {"filename", row.filename},
-                             {"sha256", row.sha256},
-                             {"quarantined", row.state == catalog::FileState::quarantined}});
-}
 
 // The components of a wheel that are meant, with the wheel.
 void search_in(const catalog::FileRow& row, const ContainsArguments& arguments, Search& search) {
@@ -46,12 +36,12 @@ void search_in(const catalog::FileRow& row, const ContainsArguments& arguments, 
                                 base::ascii_lower(one.string_or("name", {}))) ||
             (!arguments.version.empty() && !is_component_version(version, arguments.version)))
             continue;
-        io::Json wheel = wheel_of(row);
+        io::Json wheel = found_file_json(row);
         wheel.set("component", one);
         search.found.push(std::move(wheel));
         is_found = true;
     }
-    if (!is_found && facts->int_or("sbom_left_out", 0) > 0) search.not_known.push(wheel_of(row));
+    if (!is_found && facts->int_or("sbom_left_out", 0) > 0) search.not_known.push(found_file_json(row));
 }
 
 void print_found(const Search& search) {
@@ -100,22 +90,9 @@ void add_contains_options(CLI::App& command, ContainsArguments& arguments) {
 
 base::Status run_contains(const ContainsArguments& arguments) {
     WHEELYARD_ASSIGN(const RegistryConfig config, read_config_in_force(arguments.config));
-    if (!arguments.index.empty() && config.find_index(arguments.index) == nullptr)
-        return base::fail("index.unknown", "There is no index with this name", arguments.index,
-                          "configured: " + base::join(config.index_names(), ", "));
-    WHEELYARD_ASSIGN(const auto catalog, database::Store(config.database()).reader());
     Search search;
-    for (const std::string& index : config.index_names()) {
-        if (!arguments.index.empty() && index != arguments.index) continue;
-        std::string after;
-        while (true) {
-            WHEELYARD_ASSIGN(const auto rows, catalog->files_after(index, after, rows_at_once));
-            for (const catalog::FileRow& row : rows)
-                search_in(row, arguments, search);
-            if (rows.size() < rows_at_once) break;
-            after = rows.back().filename;
-        }
-    }
+    WHEELYARD_TRY(for_each_file(config, arguments.index,
+                                [&](const catalog::FileRow& row) { search_in(row, arguments, search); }));
     if (arguments.json)
         std::printf("%s\n", io::Json::object({{"format", "wheelyard.contains/1"},
                                               {"found", std::move(search.found)},

@@ -50,7 +50,7 @@ class StatementsTest(unittest.TestCase):
         said = {"format": "wheelyard.provenance/1", "site": "bede", "program": "wheelyard-builder 0.1.0",
                 "wheel": {"filename": wheel.name, "sha256": digest}, "attempt": "w1kq7x9aab3cde", "package": "demo",
                 "source": {"kind": "sdist", "origin": origin, "sha256": "b" * 64},
-                "build": {"tools": {"c++": 'c++ "12" ,"statements":['}}}
+                "build": {"requirements": {"setuptools-80.9.0-py3-none-any.whl": f"sha256:{'c' * 64}"}, "tools": {"c++": 'c++ "12" ,"statements":['}}}
         status, problem = RawUpload(self.farm, token or self.token, wheel, index, wheelyard_provenance=json.dumps(said)).send()
         self.assertEqual(status, 422 if sbom == b"{" else 200, problem)
         if status == 422:
@@ -146,6 +146,22 @@ class StatementsTest(unittest.TestCase):
             other = self.farm.run("wheelyard-registry", "contains", "zlib", "1.2.12", "--config", self.farm.config)
             self.assertIn("no wheel", other.stdout)
             self.assertNotIn("not known", other.stdout)
+        with self.subTest("its own bill of materials"):
+            done = self.farm.run("wheelyard-registry", "sbom", INDEX, wheel.name, "--config", self.farm.config)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            bom = json.loads(done.stdout)
+            self.assertEqual((bom["bomFormat"], bom["specVersion"], bom["metadata"]["component"]["purl"]),
+                             ("CycloneDX", "1.6", f"pkg:pypi/demo@1.0?file_name={wheel.name}"))
+            self.assertEqual(bom["metadata"]["component"]["hashes"][0]["content"], hashlib.sha256(wheel.read_bytes()).hexdigest())
+            zlib, source, setuptools = bom["components"]
+            self.assertEqual((zlib["name"], zlib["purl"]), ("zlib", "pkg:generic/zlib@1.2.11"))
+            self.assertEqual((source["hashes"][0]["content"], source["externalReferences"][0]["url"]), ("b" * 64, "https://example.org/demo.tar.gz"))
+            self.assertEqual((setuptools["purl"], setuptools["scope"]), ("pkg:pypi/setuptools@80.9.0", "excluded"))
+            self.assertEqual(bom["dependencies"], [{"ref": "wheel", "dependsOn": [zlib["bom-ref"]]}])
+            again = self.farm.run("wheelyard-registry", "sbom", INDEX, wheel.name, "--config", self.farm.config)
+            self.assertEqual(again.stdout, done.stdout)
+            if out := os.environ.get("WHEELYARD_KEEP_SBOM"):  # for the validator of the format
+                Path(out).write_text(done.stdout)
         with self.subTest("a wheel with more components than are kept"):
             crates = [{"name": f"crate-{i:04}", "version": "1.0"} for i in range(400)] + [{"name": "zlib", "version": "1.2.11"}]
             many = self.upload("1.2", sbom=json.dumps({"bomFormat": "CycloneDX", "components": crates}).encode())

@@ -1,0 +1,139 @@
+#include "registry/api/derived_sbom.hpp"
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "lib/base/clock.hpp"
+#include "lib/base/digest/digest.hpp"
+#include "lib/base/text/encoding.hpp"
+#include "lib/wheel/filename.hpp"
+
+namespace wheelyard::registry {
+namespace {
+
+using io::Json;
+
+constexpr std::string_view sha256_prefix = "sha256:";
+
+// A UUID of version 8 (RFC 9562, section 5.8) made of a digest, so that the same document has the same name.
+std::string uuid_of(std::string_view text) {
+    std::string hex = base::sha256_hex(text).substr(0, 32);
+    hex[12] = '8';
+    hex[16] = 'a';
+    for (const std::size_t at : {20U, 16U, 12U, 8U})
+        hex.insert(at, "-");
+    return hex;
+}
+
+std::string pypi_purl(std::string_view project, std::string_view version) {
+    return "pkg:pypi/" + base::encode_percent(project) + "@" + base::encode_percent(version);
+}
+
+Json hashes_of(std::string_view sha256) {
+    return Json(Json::Array{Json::object({{"alg", "SHA-256"}, {"content", std::string(sha256)}})});
+}
+
+Json component(const char* type, std::string name, const char* basis) {
+    return Json::object(
+        {{"type", type},
+         {"name", std::move(name)},
+         {"properties", Json(Json::Array{Json::object({{"name", "wheelyard:basis"}, {"value", basis}})})}});
+}
+
+void set_text(Json& json, const char* member, const std::string& text) {
+    if (!text.empty()) json.set(member, text);
+}
+
+// The components, each with a `bom-ref` of its own, and what depends on what.
+class Components {
+  public:
+    void add(Json one) {
+        std::string reference = "component-" + std::to_string(list_.items().size() + 1);
+        one.set("bom-ref", reference);
+        if (one.string_or("scope", {}) != "excluded") inside_.push(std::move(reference));
+        list_.push(std::move(one));
+    }
+    [[nodiscard]] const Json& list() const { return list_; }
+    [[nodiscard]] const Json& inside() const { return inside_; }
+
+  private:
+    Json list_ = Json::array();
+    Json inside_ = Json::array();
+};
+
+void add_facts(const Json& facts, Components& components) {
+    for (const Json& one : facts.items("sbom")) {
+        Json stated = component("library", one.string_or("name", {}), "stated");
+        set_text(stated, "version", one.string_or("version", {}));
+        set_text(stated, "purl", one.string_or("purl", {}));
+        components.add(std::move(stated));
+    }
+    std::set<std::string> libraries;
+    for (const Json& one : facts.items("provides"))
+        if (const std::string* const name = one.as_string()) libraries.insert(*name);
+    if (const Json* const needed = facts.find("needed"))
+        for (const Json& one : needed->items("inside"))
+            if (const std::string* const name = one.as_string()) libraries.insert(*name);
+    for (const std::string& name : libraries)
+        components.add(component("library", name, "proved"));
+}
+
+void add_provenance(const wire::WheelProvenance& provenance, Components& components) {
+    const wire::SourceFile& source = provenance.source;
+    if (!source.origin.empty()) {
+        Json said = component("file", source.filename.empty() ? source.origin : source.filename, "said");
+        said.set("scope", "excluded");
+        if (!source.sha256.empty()) said.set("hashes", hashes_of(source.sha256));
+        said.set(
+            "externalReferences",
+            Json(Json::Array{Json::object(
+                {{"type", source.kind == "git" ? "vcs" : "source-distribution"}, {"url", source.origin}})}));
+        components.add(std::move(said));
+    }
+    for (const auto& [filename, hash] : provenance.build.requirements) {
+        const auto wheel = wheel::parse_wheel_filename(filename);
+        Json said = component("library", wheel ? wheel->project : filename, "said");
+        if (wheel) {
+            said.set("version", wheel->version_text);
+            said.set("purl", pypi_purl(wheel->project, wheel->version_text));
+        }
+        said.set("scope", "excluded");
+        if (hash.starts_with(sha256_prefix))
+            said.set("hashes", hashes_of(std::string_view(hash).substr(sha256_prefix.size())));
+        components.add(std::move(said));
+    }
+}
+
+}  // namespace
+
+Json derive_sbom(const catalog::FileRow& row, const std::optional<wire::WheelProvenance>& provenance) {
+    Components components;
+    if (const auto facts = io::parse_json(row.facts_json)) add_facts(*facts, components);
+    if (provenance) add_provenance(*provenance, components);
+    const Json wheel = Json::object(
+        {{"type", "library"},
+         {"bom-ref", "wheel"},
+         {"name", row.project},
+         {"version", row.version},
+         {"purl", pypi_purl(row.project, row.version) + "?file_name=" + base::encode_percent(row.filename)},
+         {"hashes", hashes_of(row.sha256)}});
+    const Json tool = Json::object(
+        {{"type", "application"}, {"name", "wheelyard-registry"}, {"version", WHEELYARD_VERSION}});
+    const Json metadata = Json::object(
+        {{"timestamp",
+          base::render_rfc3339(provenance && provenance->began > 0 ? provenance->began : row.upload_time)},
+         {"tools", Json::object({{"components", Json(Json::Array{tool})}})},
+         {"component", wheel}});
+    const Json dependency = Json::object({{"ref", "wheel"}, {"dependsOn", components.inside()}});
+    return Json::object({{"bomFormat", "CycloneDX"},
+                         {"specVersion", "1.6"},
+                         {"serialNumber", "urn:uuid:" + uuid_of(row.sha256 + row.provenance_sha256)},
+                         {"version", 1},
+                         {"metadata", metadata},
+                         {"components", components.list()},
+                         {"dependencies", Json(Json::Array{dependency})}});
+}
+
+}  // namespace wheelyard::registry

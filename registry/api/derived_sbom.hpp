@@ -1,0 +1,19 @@
+// A software bill of materials of a stored wheel, in CycloneDX 1.6: what its own SBOMs state, the libraries inside that its
+// bytes prove, and, where its agent said it, the source and the wheels that it was built with.
+#pragma once
+
+#include <optional>
+
+#include "lib/io/json.hpp"
+#include "lib/wire/wheel_provenance.hpp"
+#include "registry/catalog/catalog.hpp"
+
+namespace wheelyard::registry {
+
+// One row and one provenance always give the same document. Each component has the property `wheelyard:basis`: "stated" (by
+// the wheel's SBOM), "proved" (from its bytes) or "said" (by its agent). What it was built with has the scope `excluded`: it
+// is not in the wheel.
+[[nodiscard]] io::Json derive_sbom(const catalog::FileRow& row,
+                                   const std::optional<wire::WheelProvenance>& provenance);
+
+}  // namespace wheelyard::registry

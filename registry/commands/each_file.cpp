@@ -1,0 +1,41 @@
+#include "registry/commands/each_file.hpp"
+
+#include "lib/base/text/text.hpp"
+#include "registry/database/store.hpp"
+#include "registry/store/index_list.hpp"
+
+namespace wheelyard::registry {
+namespace {
+
+constexpr std::size_t rows_at_once = 500;
+
+}  // namespace
+
+base::Status for_each_file(const RegistryConfig& config, const std::string& index,
+                           const std::function<void(const catalog::FileRow&)>& use) {
+    if (!index.empty() && config.find_index(index) == nullptr)
+        return base::fail("index.unknown", "There is no index with this name", index,
+                          "configured: " + base::join(config.index_names(), ", "));
+    WHEELYARD_ASSIGN(const auto catalog, database::Store(config.database()).reader());
+    for (const std::string& name : config.index_names()) {
+        if (!index.empty() && name != index) continue;
+        std::string after;
+        while (true) {
+            WHEELYARD_ASSIGN(const auto rows, catalog->files_after(name, after, rows_at_once));
+            for (const catalog::FileRow& row : rows)
+                use(row);
+            if (rows.size() < rows_at_once) break;
+            after = rows.back().filename;
+        }
+    }
+    return {};
+}
+
+io::Json found_file_json(const catalog::FileRow& row) {
+    return io::Json::object({{"index", row.index},
+                             {"filename", row.filename},
+                             {"sha256", row.sha256},
+                             {"quarantined", row.state == catalog::FileState::quarantined}});
+}
+
+}  // namespace wheelyard::registry
