@@ -4,7 +4,7 @@
 #include <cstdio>
 
 #include "builder/show/report.hpp"
-#include "lib/base/text/printable.hpp"
+#include "lib/base/process/terminal.hpp"
 
 namespace wheelyard::builder {
 
@@ -12,8 +12,12 @@ void print(const std::string& text) {
     std::fputs(text.c_str(), stdout);
 }
 
+void tell(const std::string& text) {
+    base::print_message(stdout, text);
+}
+
 int complain(const base::Error& error, int status) {
-    std::fputs(("wheelyard-builder: " + base::printable(error.text()) + "\n").c_str(), stderr);
+    base::print_message(stderr, "wheelyard-builder: " + error.text() + "\n");
     return status;
 }
 

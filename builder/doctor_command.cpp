@@ -29,12 +29,12 @@ int explain(const Arguments& arguments) {
         if (arguments.markdown) print(render_doctor_rules_markdown());
         if (arguments.json || arguments.markdown) return exit_well;
         for (const auto& rule : doctor_rules())
-            print(render_rule(rule) + "\n");
+            tell(render_rule(rule) + "\n");
         return exit_well;
     }
     const DoctorRule* rule = find_doctor_rule(arguments.explain_code);
     if (rule != nullptr) {
-        print(render_rule(*rule));
+        tell(render_rule(*rule));
         return exit_well;
     }
     std::vector<std::string> codes;
@@ -57,7 +57,7 @@ int run_doctor(const Arguments& arguments) {
     const auto seen = piped ? examine_standard_input() : examine_log(arguments.name);
     if (!seen) return complain(seen.error(), exit_usage);
     const std::string log = piped ? "(standard input)" : arguments.name;
-    print(arguments.json ? render_examination_json(*seen, log) : render_examination(*seen, log));
+    arguments.json ? print(render_examination_json(*seen, log)) : tell(render_examination(*seen, log));
     return seen->findings.empty() && !seen->first_error ? exit_well : exit_failed;
 }
 

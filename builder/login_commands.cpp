@@ -6,7 +6,7 @@
 #include "builder/site/site.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/base/process/process.hpp"
-#include "lib/base/text/printable.hpp"
+#include "lib/base/process/terminal.hpp"
 #include "lib/io/http_client.hpp"
 #include "lib/simple/login.hpp"
 
@@ -30,14 +30,14 @@ int log_in_or_out(const Arguments& arguments, bool is_login) {
         .get = simple::page_getter(http),
         .post = [&http](const std::string& url, const std::string& body,
                         const io::HttpHeaders& headers) { return http.post(url, body, headers); },
-        .show = [](const std::string& text) { std::fputs(base::printable(text).c_str(), stderr); },
+        .show = [](const std::string& text) { base::print_message(stderr, text); },
         .clock = clock,
         .home = home->second,
         .program = "wheelyard-builder"};
     const auto done = is_login ? simple::log_in(world, site->registry->url, arguments.identity)
                                : simple::log_out(world, site->registry->url);
     if (!done) return complain(done.error(), exit_failed);
-    print(base::printable(*done) + "\n");
+    tell(*done + "\n");
     return exit_well;
 }
 

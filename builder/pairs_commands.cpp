@@ -10,7 +10,7 @@
 #include "builder/sources/places.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/process/process.hpp"
-#include "lib/base/text/printable.hpp"
+#include "lib/base/process/terminal.hpp"
 #include "lib/simple/pip_config.hpp"
 
 namespace wheelyard::builder {
@@ -39,9 +39,7 @@ base::Result<PairComparison> compare_with_index(const Arguments& arguments,
             return needs_metadata(table, name, version);
         });
         if (!project) return tl::unexpected(project.error());
-        std::fputs(
-            base::printable(name + ": " + std::to_string(project->releases.size()) + " releases\n").c_str(),
-            stderr);
+        base::print_message(stderr, name + ": " + std::to_string(project->releases.size()) + " releases\n");
         projects.emplace(name, std::move(*project));
     }
     return compare_pairs(table, projects);
@@ -55,7 +53,7 @@ int run_pairs(const Arguments& arguments, bool updates) {
     if (!table) return complain(table.error(), exit_usage);
     const auto comparison = compare_with_index(arguments, *table);
     if (!comparison) return complain(comparison.error(), exit_failed);
-    print(arguments.json ? render_comparison_json(*comparison, file) : render_comparison(*comparison));
+    arguments.json ? print(render_comparison_json(*comparison, file)) : tell(render_comparison(*comparison));
     std::vector<VersionPair> proposed;
     for (const auto& line : comparison->lines) {
         if (line.finding == PairFinding::proposed) proposed.push_back(line.row);

@@ -21,7 +21,6 @@
 #include "lib/base/limits.hpp"
 #include "lib/base/process/terminal.hpp"
 #include "lib/base/process/terminal_columns.hpp"
-#include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
@@ -136,10 +135,8 @@ int run_status(const Arguments& arguments) {
                          : render_status(views, (*place)->clock().now(), held.list(),
                                          base::terminal_columns(STDOUT_FILENO)));
     if (const auto error = last_report_error((*place)->site().state_directory))
-        std::fputs(base::printable("The registry has no status of this site since " +
-                                   base::render_rfc3339(error->since) + ": " + error->text + "\n")
-                       .c_str(),
-                   stderr);
+        base::print_message(stderr, "The registry has no status of this site since " +
+                                        base::render_rfc3339(error->since) + ": " + error->text + "\n");
     for (const auto& problem : journal->problems)
         complain(problem, exit_failed);
     return journal->problems.empty() ? exit_well : exit_failed;
@@ -181,7 +178,7 @@ int run_explain(const Arguments& arguments) {
     }
     std::sort(story.attempts.begin(), story.attempts.end(),
               [](const Attempt& a, const Attempt& b) { return a.number < b.number; });
-    print(arguments.json ? render_story_json(story) : render_story(story));
+    arguments.json ? print(render_story_json(story)) : tell(render_story(story));
     return exit_well;
 }
 
@@ -199,8 +196,7 @@ int run_logs(const Arguments& arguments) {
             exit_failed);
     }
     if (attempt->job.governed)
-        std::fputs(("governed: " + base::printable(wire::describe(*attempt->job.governed)) + "\n").c_str(),
-                   stderr);
+        base::print_message(stderr, "governed: " + wire::describe(*attempt->job.governed) + "\n");
     const auto log = (*place)->log_of(*attempt);
     std::fputs((log.string() + ":\n").c_str(), stderr);
     base::TerminalWriter writer(stdout, arguments.raw);

@@ -43,7 +43,7 @@ int run_request(const Arguments& arguments, const Request& request) {
     if (!place) return complain(place.error(), exit_usage);
     const auto done = ask_agent(**place, request);
     if (!done) return complain(done.error(), exit_failed);
-    print(*done + "\n");
+    tell(*done + "\n");
     return exit_well;
 }
 
@@ -60,7 +60,7 @@ int print_comparison(const Workplace& place, const Attempt& attempt, bool as_jso
     const auto file = as_json ? folder.differences_json() : folder.differences();
     const auto text = base::read_untrusted_file(file, max_differences_bytes);
     if (!text) return complain(text.error(), exit_failed);
-    print(*text);
+    tell(*text);
     return attempt.reproduced.identical.value_or(false) ? exit_well : exit_failed;
 }
 

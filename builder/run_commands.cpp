@@ -9,8 +9,8 @@
 #include "builder/tick_until.hpp"
 #include "builder/workplace/notices.hpp"
 #include "builder/workplace/status_sender.hpp"
+#include "lib/base/process/terminal.hpp"
 #include "lib/base/process/terminal_columns.hpp"
-#include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
@@ -25,10 +25,9 @@ bool has_all(const Plan& plan) {
 // Ticks like cron: prints the errors of a failed tick, and tries again at the next one. Only a signal ends
 // it.
 int tick_for_ever(const Arguments& arguments) {
-    std::fputs(("Running a tick every " + base::render_duration_ms(arguments.interval_s * ms_per_s) +
-                ". It is safe to stop at any time: jobs continue.\n")
-                   .c_str(),
-               stderr);
+    base::print_message(stderr, "Running a tick every " +
+                                    base::render_duration_ms(arguments.interval_s * ms_per_s) +
+                                    ". It is safe to stop at any time: jobs continue.\n");
     base::SystemClock clock;
     while (true) {
         static_cast<void>(run_tick(arguments));
@@ -74,14 +73,14 @@ int run_plan(const Arguments& arguments) {
     }
     print(render_plan(*plan, arguments.explain, base::terminal_columns(STDOUT_FILENO)));
     if (arguments.explain)
-        print("\nSources are downloaded according to pip's configuration:\n" +
-              render_pip_config((*place)->pip()));
+        tell("\nSources are downloaded according to pip's configuration:\n" +
+             render_pip_config((*place)->pip()));
     const auto& registry = (*place)->site().registry;
     if (arguments.explain && registry && registry->claim_tasks != "no") {
         const auto& reason = (*place)->agent().no_uploaded_sources();
-        print("\nTasks with uploaded sources are " +
-              (reason ? "not claimed: " + reason->text() : std::string("claimed, and built in a namespace")) +
-              "\n");
+        tell("\nTasks with uploaded sources are " +
+             (reason ? "not claimed: " + reason->text() : std::string("claimed, and built in a namespace")) +
+             "\n");
     }
     return exit_well;
 }
@@ -110,8 +109,8 @@ int run_notify(const Arguments& arguments) {
     const base::SystemClock clock;
     const auto done = notify::try_command(notify_settings(*site), clock);
     if (!done) return complain(done.error(), exit_failed);
-    print(base::printable(done->out + done->err) + (done->timed_out ? "The command took too long.\n" : "") +
-          "The command ended with status " + std::to_string(done->exit_code) + ".\n");
+    tell(done->out + done->err + (done->timed_out ? "The command took too long.\n" : "") +
+         "The command ended with status " + std::to_string(done->exit_code) + ".\n");
     return done->exit_code == 0 ? exit_well : exit_failed;
 }
 
@@ -125,7 +124,7 @@ int run_tick(const Arguments& arguments) {
     const auto place = Workplace::open(arguments.site, note, arguments.failpoint);
     if (!place) return complain(place.error(), exit_usage);
     StatusSender sender(
-        **place, [](const std::string& text) { std::fputs(base::printable(text + "\n").c_str(), stderr); },
+        **place, [](const std::string& text) { base::print_message(stderr, text + "\n"); },
         arguments.interval_s);
     const auto report = tick_and_stay(**place, sender, arguments.stay);
     if (!report && report.error().kind == base::ErrorKind::busy) {
@@ -138,7 +137,7 @@ int run_tick(const Arguments& arguments) {
     if (arguments.json) print(render_plan_json(report->plan));
     // Not to cron, which would send it as a mail every few minutes.
     else if (is_idle && ::isatty(STDOUT_FILENO) != 0)
-        print(render_idle_tick(report->plan));
+        tell(render_idle_tick(report->plan));
     return report->journal_problems.empty() ? exit_well : exit_failed;
 }
 

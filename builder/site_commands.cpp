@@ -66,7 +66,7 @@ int run_site_check(const Arguments& arguments) {
         print(arguments.json ? render_site_report_json(*report) : render_site_report(*report));
         return all_good(lines) ? exit_well : exit_failed;
     }
-    print(arguments.json ? render_site_lines_json(site->name, lines) : render_site_lines(lines));
+    arguments.json ? print(render_site_lines_json(site->name, lines)) : tell(render_site_lines(lines));
     return all_good(lines) ? exit_well : exit_failed;
 }
 

@@ -78,7 +78,7 @@ void print_next_steps(const SiteDraft& draft, const fs::path& file) {
     for (const auto& one : draft.fill_in)
         text += "fill in: " + one_line(one) + "\n";
     text += "next: wheelyard-builder site check --site " + base::quote_shell(file.string()) + "\n";
-    print(text);
+    tell(text);
 }
 
 // The folder site-configs/common that belongs to this program: installed beside it, or of its source tree. Empty: none.

@@ -495,7 +495,7 @@ int run(int argc, char** argv) {
     const auto ended = registry::run_parsed(
         added, {.open_publisher = in_process_publisher(clock, app.got_subcommand("serve")), .clock = clock});
     if (ended) return *ended;
-    base::print_untrusted(stderr, "wheelyard-registry: " + ended.error().text() + "\n");
+    base::print_message(stderr, "wheelyard-registry: " + ended.error().text() + "\n");
     return exit_failed;
 }
 

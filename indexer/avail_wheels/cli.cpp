@@ -347,7 +347,7 @@ Leave usage_error(const std::string& what) {
 }  // namespace
 
 std::variant<Options, Leave> parse_command_line(const std::vector<std::string>& arguments,
-                                                const EnvironmentMap& environment) {
+                                                const EnvironmentMap& environment, std::size_t help_columns) {
     Words words;
     CLI::App app(description, "avail_wheels");
     app.footer(examples);
@@ -365,7 +365,7 @@ std::variant<Options, Leave> parse_command_line(const std::vector<std::string>& 
         std::reverse(words_given.begin(), words_given.end());  // CLI11 expects reverse order
         app.parse(std::move(words_given));
     } catch (const CLI::CallForHelp&) {
-        return Leave{0, base::wrap_help(app.help())};
+        return Leave{0, base::wrap_help(app.help(), help_columns)};
     } catch (const CLI::CallForVersion& version) {
         return Leave{0, std::string(version.what()) + "\n"};
     } catch (const CLI::ExtrasError& error) {
@@ -395,7 +395,8 @@ bool is_login_command(std::string_view word) {
     return word == login_word || word == logout_word;
 }
 
-std::variant<LoginWords, Leave> parse_login(const std::vector<std::string>& arguments) {
+std::variant<LoginWords, Leave> parse_login(const std::vector<std::string>& arguments,
+                                            std::size_t help_columns) {
     LoginWords words;
     words.is_login = arguments.front() == login_word;
     CLI::App app(words.is_login ? login_help : logout_help, "avail_wheels " + arguments.front());
@@ -411,7 +412,7 @@ std::variant<LoginWords, Leave> parse_login(const std::vector<std::string>& argu
     try {
         app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend() - 1));
     } catch (const CLI::CallForHelp&) {
-        return Leave{0, base::wrap_help(app.help())};
+        return Leave{0, base::wrap_help(app.help(), help_columns)};
     } catch (const CLI::ParseError& error) {
         return usage_error(error.what());
     }

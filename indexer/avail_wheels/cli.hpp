@@ -14,6 +14,7 @@
 #include "indexer/avail_wheels/query/lock.hpp"
 #include "indexer/avail_wheels/query/query.hpp"
 #include "indexer/avail_wheels/table/columns.hpp"
+#include "lib/base/text/usage.hpp"
 
 namespace wheelyard::avail_wheels {
 
@@ -56,9 +57,11 @@ struct Leave {
     std::string text;
 };
 
-// `arguments` does not include the program's name. Reads requirements files and the site file; no other I/O.
+// `arguments` does not include the program's name; the help's lines have at most `help_columns`. Reads requirements files
+// and the site file; no other I/O.
 [[nodiscard]] std::variant<Options, Leave> parse_command_line(const std::vector<std::string>& arguments,
-                                                              const EnvironmentMap& environment);
+                                                              const EnvironmentMap& environment,
+                                                              std::size_t help_columns = base::help_columns);
 
 // `avail_wheels login` and `avail_wheels logout`; a wheel of such a name is found with `--name`.
 struct LoginWords {
@@ -69,6 +72,7 @@ struct LoginWords {
 };
 [[nodiscard]] bool is_login_command(std::string_view word);
 // `arguments` begin with the command's word. No I/O.
-[[nodiscard]] std::variant<LoginWords, Leave> parse_login(const std::vector<std::string>& arguments);
+[[nodiscard]] std::variant<LoginWords, Leave> parse_login(const std::vector<std::string>& arguments,
+                                                          std::size_t help_columns = base::help_columns);
 
 }  // namespace wheelyard::avail_wheels

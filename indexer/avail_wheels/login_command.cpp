@@ -28,7 +28,7 @@ std::string registry_of_index(const std::string& site_file, const EnvironmentMap
 
 int run_login(const std::vector<std::string>& arguments, const World& world, std::ostream& out,
               std::ostream& err) {
-    const auto parsed = parse_login(arguments);
+    const auto parsed = parse_login(arguments, world.help_columns);
     if (const auto* leave = std::get_if<Leave>(&parsed)) {
         (leave->status == 0 ? out : err) << leave->text;
         return leave->status;

@@ -9,6 +9,7 @@
 #include <iostream>
 #include <memory>
 #include <sstream>
+#include <streambuf>
 #include <string>
 #include <thread>
 #include <vector>
@@ -25,6 +26,7 @@
 #endif
 #include "lib/base/process/process.hpp"
 #include "lib/base/process/terminal_columns.hpp"
+#include "lib/base/text/text_table.hpp"
 
 namespace {
 
@@ -78,6 +80,25 @@ std::string user_name(const avail_wheels::EnvironmentMap& environment) {
     return "uid" + std::to_string(::getuid());
 }
 
+// Standard error on a terminal: each line is broken between words at its width.
+class WrappedLines : public std::streambuf {
+  protected:
+    int_type overflow(int_type c) override {
+        if (traits_type::eq_int_type(c, traits_type::eof())) return traits_type::not_eof(c);
+        line_ += traits_type::to_char_type(c);
+        if (line_.back() == '\n') sync();
+        return c;
+    }
+    int sync() override {
+        std::cerr << base::wrap_lines(line_, base::terminal_columns(STDERR_FILENO));
+        line_.clear();
+        return 0;
+    }
+
+  private:
+    std::string line_;
+};
+
 int write_out(const std::string& text, int status) {
     errno = 0;
     std::cout << text;
@@ -113,12 +134,15 @@ int main(int argc, char** argv) try {
     world.out_is_terminal = rows > 0 && base::allows_colour(world.environment);
     world.out_columns = rows > 0 ? base::terminal_columns(STDOUT_FILENO) : 0;
 
+    world.help_columns = base::help_columns_of(STDOUT_FILENO, base::help_columns);
     world.err_is_terminal = ::isatty(STDERR_FILENO) != 0;
+    WrappedLines wrapped;
+    std::ostream err(world.err_is_terminal ? &wrapped : std::cerr.rdbuf());
 
     std::ostringstream out;
     bool wants_pager = false;
-    const int status = avail_wheels::run(std::vector<std::string>(argv + 1, argv + argc), world, out,
-                                         std::cerr, wants_pager);
+    const int status =
+        avail_wheels::run(std::vector<std::string>(argv + 1, argv + argc), world, out, err, wants_pager);
     const std::string text = std::move(out).str();
     const auto lines = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
     if (wants_pager && rows > 0 && lines >= rows && avail_wheels::show_in_pager(text, world.environment))

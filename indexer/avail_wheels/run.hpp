@@ -26,6 +26,7 @@ struct World {
     std::string user;
     bool out_is_terminal = false;
     std::size_t out_columns = 0;  // of the terminal; 0: none, so lines have no limit
+    std::size_t help_columns = base::help_columns;
     bool err_is_terminal = false;
 };
 

@@ -38,6 +38,8 @@ inline constexpr std::size_t max_facet_file_bytes = 80;
 inline constexpr std::size_t max_search_words = 16;
 // Projects that one is known to need: so many rows of others an upload may change.
 inline constexpr std::size_t max_search_needs = 64;
+// Versions of a project whose GPU architectures its row of the search states apart, some 30 bytes each.
+inline constexpr std::size_t max_search_gpu_versions = 16;
 // Newest uploads that search.json knows: max_newest, and as many that take the place of removed ones.
 inline constexpr std::size_t max_known_newest = 16;
 // On the front page, of all indexes together.

@@ -69,7 +69,7 @@ RequirementLine requirement_line(const std::string& text) {
     if (!requirement || !text.starts_with(requirement->name))
         return {.project = {}, .name = {}, .rest = text};
     return {requirement->project, requirement->name, text.substr(requirement->name.size()),
-            requirement->specifiers.text()};
+            requirement->specifiers.text(), where_needed(requirement->marker)};
 }
 
 }  // namespace

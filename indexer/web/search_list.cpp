@@ -18,7 +18,7 @@ using io::Json;
 
 namespace {
 
-constexpr std::size_t members = 8;
+constexpr std::size_t members = 8;  // and one more in rows of names
 
 // At most max_summary_bytes, cut between characters of UTF-8.
 std::string shortened(const std::string& text) {
@@ -67,6 +67,8 @@ SearchEntry make_search_entry(const ProjectView& view, const ProjectText& text) 
     std::set<std::string> machines;
     std::set<std::string> gpus;
     std::set<std::string> uses;
+    std::vector<std::pair<std::string, std::set<std::string>>> by_version;  // newest first
+    std::set<std::string> without_gpus;
     std::size_t read = 0;
     for (auto file = view.files.rbegin(); file != view.files.rend(); ++file) {
         const catalog::FileRow& row = *file;
@@ -76,8 +78,13 @@ SearchEntry make_search_entry(const ProjectView& view, const ProjectText& text) 
         const ShownWheel wheel = read_wheel(row, FarmReport{});
         pythons.insert(wheel.pythons.begin(), wheel.pythons.end());
         if (!wheel.platform.empty()) machines.insert(wheel.platform);
-        for (const std::string& gpu : gpus_of(wheel.facts))
-            gpus.insert(gpu);
+        const auto own = gpus_of(wheel.facts);
+        gpus.insert(own.begin(), own.end());
+        if (!wheel.candidate) continue;
+        if (by_version.empty() || by_version.back().first != row.version)
+            by_version.emplace_back(row.version, std::set<std::string>());
+        by_version.back().second.insert(own.begin(), own.end());
+        if (own.empty()) without_gpus.insert(row.version);
         for (const std::string& use : uses_of(wheel.facts))
             uses.insert(use);
     }
@@ -85,6 +92,11 @@ SearchEntry make_search_entry(const ProjectView& view, const ProjectText& text) 
     entry.machines.assign(machines.begin(), machines.end());
     entry.gpus.assign(gpus.begin(), gpus.end());
     entry.uses.assign(uses.begin(), uses.end());
+    for (auto& [version, own] : by_version) {
+        if (without_gpus.contains(version)) own.clear();
+        if (own == gpus || entry.version_gpus.size() == max_search_gpu_versions) continue;
+        entry.version_gpus.emplace(version, std::vector(own.begin(), own.end()));
+    }
     return entry;
 }
 
@@ -118,13 +130,19 @@ Json row_of(const SearchEntry& entry) {
 }
 
 std::optional<SearchEntry> entry_of(const Json::Array& parts) {
-    bool is_entry = parts.size() == members && parts.back().as_int() != nullptr;
+    bool is_entry =
+        (parts.size() == members || parts.size() == members + 1) && parts[members - 1].as_int() != nullptr;
     for (std::size_t at = 0; is_entry && at < 3; ++at)
         is_entry = parts[at].as_string() != nullptr;
     if (!is_entry) return std::nullopt;
-    return SearchEntry{*parts[0].as_string(), *parts[1].as_string(), *parts[2].as_string(),
-                       parts[3].texts(),      parts[4].texts(),      parts[5].texts(),
-                       parts[6].texts(),      *parts[7].as_int()};
+    SearchEntry entry{*parts[0].as_string(), *parts[1].as_string(), *parts[2].as_string(),
+                      parts[3].texts(),      parts[4].texts(),      parts[5].texts(),
+                      parts[6].texts(),      *parts[7].as_int()};
+    if (parts.size() == members) return entry;
+    if (parts.back().as_object() == nullptr) return std::nullopt;
+    for (const auto& [version, gpus] : *parts.back().as_object())
+        entry.version_gpus[version] = gpus.texts();
+    return entry;
 }
 
 tl::unexpected<base::Error> malformed(std::string value) {
@@ -243,6 +261,16 @@ void set_rows(std::map<std::string, ShardChanges>& to, const Facet* facet, const
 
 ShardRow shared_row(const SearchEntry& entry) {
     return std::make_shared<const std::string>(row_of(entry).render());
+}
+
+ShardRow name_row(const SearchEntry& entry) {
+    if (entry.version_gpus.empty()) return shared_row(entry);
+    Json gpus = Json::object();
+    for (const auto& [version, own] : entry.version_gpus)
+        gpus.set(version, Json::array_of(own));
+    Json::Array parts = row_of(entry).items();
+    parts.push_back(std::move(gpus));
+    return std::make_shared<const std::string>(Json(std::move(parts)).render());
 }
 
 ShardRow static_row(SearchEntry entry) {
@@ -415,7 +443,7 @@ base::Result<SearchTop> update_search(ShardFiles& files, const SearchTop& before
                 set_needs(needs, project, old, false);
             if (entry) set_needs(needs, project, *entry, true);
         }
-        names[project] = entry ? shared_row(*entry) : nullptr;
+        names[project] = entry ? name_row(*entry) : nullptr;
     }
     // In this order: the rows of a project say which ones of others are its own.
     for (const std::string_view root : {needed_root, needs_root})

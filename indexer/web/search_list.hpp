@@ -7,7 +7,8 @@
 // A row of "newest" is, in order: name, newest version, summary, keywords, Pythons, machines, GPU architectures, uses, time of
 // the newest upload (seconds). The lists are those of all versions that are not yanked. In shards the name is the key, and
 // rows of words and facets have no version and the time 0: so a new version changes one row, unless it brings a new value.
-// What projects need lies in two more roots: "needs=" has the names of each project, "needed=" each of those with the project.
+// The row of a name has a ninth member, {"2.4.0":["sm_90"]}, where versions differ in their GPU architectures; it is missing in
+// rows of an older program. What projects need lies in two more roots: "needs=" has the names of each project, "needed=" each of those with the project.
 #pragma once
 
 #include <cstdint>
@@ -44,6 +45,9 @@ struct SearchEntry {
     // Names of the newest wheel's Requires-Dist, and those of its extras alone: in rows of their own.
     std::vector<std::string> needs = {};
     std::vector<std::string> extra_needs = {};
+    // GPU architectures of versions that have others than `gpus`; a version with a wheel that has none has none. In rows of
+    // names alone.
+    std::map<std::string, std::vector<std::string>> version_gpus = {};
     bool operator==(const SearchEntry&) const = default;
 };
 // By name, sorted.

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "indexer/web/where_needed.hpp"
 #include "lib/page/html.hpp"
 
 namespace wheelyard::page {
@@ -99,6 +100,7 @@ struct RequirementLine {
     std::string name;
     std::string rest;
     std::string wanted = {};  // of its version: ">=2.6"
+    WhereNeeded where = {};
     void show(page::Values& to) const;
 };
 

@@ -1,11 +1,14 @@
 #include "registry/commands/contains.hpp"
 
+#include <unistd.h>
 #include <CLI/CLI.hpp>
+
 #include <algorithm>
 #include <cstdio>
 #include <utility>
 #include <vector>
 
+#include "lib/base/process/terminal_columns.hpp"
 #include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/text_table.hpp"
@@ -45,7 +48,7 @@ void search_in(const catalog::FileRow& row, const ContainsArguments& arguments, 
 }
 
 void print_found(const Search& search) {
-    std::vector<base::TableRow> rows{{"index", "wheel", "component", "version", "purl"}};
+    std::vector<base::TableRow> rows{{"INDEX", "FILE", "COMPONENT", "VERSION", "PURL"}};
     for (const io::Json& one : search.found.items()) {
         const io::Json& component = *one.find("component");
         rows.push_back({one.string_or("index", {}), one.string_or("filename", {}),
@@ -56,7 +59,7 @@ void print_found(const Search& search) {
     if (rows.size() == 1)
         std::printf("no wheel: none whose SBOM names it\n");
     else
-        std::printf("%s", base::render_table(rows).c_str());
+        std::printf("%s", base::render_table(rows, base::terminal_columns(STDOUT_FILENO)).c_str());
     for (const io::Json& one : search.not_known.items())
         std::printf("not known of %s: %s has more components than are kept; its own SBOM lists them\n",
                     one.string_or("index", {}).c_str(), one.string_or("filename", {}).c_str());

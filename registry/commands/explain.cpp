@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
+#include "lib/base/process/terminal.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
@@ -48,8 +49,10 @@ void add_explain_options(CLI::App& command, ExplainArguments& arguments) {
 base::Status run_explain(const ExplainArguments& arguments, const base::Clock& clock) {
     WHEELYARD_ASSIGN(const io::Json document,
                      arguments.url.empty() ? explain_here(arguments, clock) : explain_there(arguments));
-    const std::string text = arguments.json ? document.render_pretty() : render_explanation(document);
-    std::printf("%s", text.c_str());
+    if (arguments.json)
+        std::printf("%s", document.render_pretty().c_str());
+    else
+        base::print_message(stdout, render_explanation(document));
     return {};
 }
 

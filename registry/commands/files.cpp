@@ -168,7 +168,7 @@ base::Status run_storage(const FilesArguments& arguments) {
 
 base::Status run_files(const FilesArguments& arguments) {
     WHEELYARD_ASSIGN(const Ask ask, arguments.url.empty() ? ask_here(arguments) : ask_there(arguments));
-    std::vector<base::TableRow> rows{{"FILE", "SIZE", "STATE", "UPLOADED", "BY", "WHY"}};
+    std::vector<base::TableRow> rows{{"FILE", "SIZE", "STATE", "UPLOADED", "UPLOADER", "WHY"}};
     std::uint64_t bytes = 0;
     std::string after;
     do {

@@ -305,7 +305,7 @@ base::Status run_import(const ImportArguments& arguments, const OpenPublisher& o
             ++failed;
             // A network that is down or a full disk would refuse the rest, too.
             if (wheels.size() == 1 || imported.error().recovery == base::Recovery::retry) break;
-            base::print_untrusted(stderr, "not imported: " + wheel + ": " + imported.error().text() + "\n");
+            base::print_message(stderr, "not imported: " + wheel + ": " + imported.error().text() + "\n");
             not_imported.push(io::Json::object(
                 {{"wheel", wheel}, {"code", imported.error().code}, {"message", imported.error().text()}}));
             continue;

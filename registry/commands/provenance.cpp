@@ -4,8 +4,8 @@
 #include <cstdio>
 
 #include "lib/attest/wheel_statements.hpp"
+#include "lib/base/process/terminal.hpp"
 #include "lib/base/text/encoding.hpp"
-#include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/wire/wheel_provenance.hpp"
 #include "registry/api/provenance.hpp"
@@ -33,7 +33,10 @@ base::Result<std::string> read_there(const ProvenanceArguments& arguments) {
 
 // The text comes from the build: control characters are not printed.
 void print(const char* name, const std::string& text) {
-    if (!text.empty()) std::printf("%-12s %s\n", name, base::printable(text).c_str());
+    constexpr std::size_t width = 12;
+    std::string line = name;
+    line.resize(std::max(width, line.size()), ' ');
+    if (!text.empty()) base::print_message(stdout, line + " " + text + "\n");
 }
 
 void print_all(const char* name, const wire::NamedTexts& texts) {

@@ -200,17 +200,17 @@ void print_task(const Task& task, const TaskArguments& arguments) {
 base::TableRow task_row(const Task& task) {
     const wire::TaskWish& wish = task.wish;
     const std::string source = wish.source ? wish.source->filename + " of " + wish.source->index : "";
-    return {task.id,     std::string(wire::task_state_text(task.state)),
-            wish.index,  wish.package + " " + wish.version,
-            wish.python, wish.accelerator,
-            source,      task.agent,
-            task.reason};
+    return {task.id,          std::string(wire::task_state_text(task.state)),
+            wish.index,       wish.package,
+            wish.version,     wish.python,
+            wish.accelerator, source,
+            task.agent,       task.reason};
 }
 
 // One request for each piece: a queue can be longer than one answer.
 base::Status print_list(TaskDesk& desk, const TaskArguments& arguments) {
     std::vector<base::TableRow> rows{
-        {"TASK", "STATE", "INDEX", "PACKAGE", "PYTHON", "ACCELERATOR", "SOURCE", "AGENT", "WHY"}};
+        {"TASK", "STATE", "INDEX", "PACKAGE", "VERSION", "PYTHON", "ACCELERATOR", "SOURCE", "AGENT", "WHY"}};
     std::string after;
     while (true) {
         WHEELYARD_ASSIGN(const std::vector<Task> tasks,
@@ -347,8 +347,8 @@ base::Status add_tasks(TaskDesk& desk, const TaskArguments& arguments) {
             continue;
         }
         if (wishes.size() > 1)
-            base::print_untrusted(stderr,
-                                  wish.index + ", Python " + wish.python + ": " + task.error().text() + "\n");
+            base::print_message(stderr,
+                                wish.index + ", Python " + wish.python + ": " + task.error().text() + "\n");
         if (++refused == 1) first = task.error();
     }
     if (!first) return {};

@@ -18,7 +18,7 @@ from support.browser import PHONE, TABLET, Browser, Keys, why_no_axe, why_no_bro
 from support.case import main
 from support.clients import RawUpload
 from support.farm import CLIENTS, Farm
-from support.sample_farm import JOB, SAMPLE_INDEXES, SAMPLE_SETTINGS, SAMPLE_TITLES, fill, report_sites, reports, wait_for_pages
+from support.sample_farm import GPU_OBJECTS, JOB, SAMPLE_INDEXES, SAMPLE_SETTINGS, SAMPLE_TITLES, fill, report_sites, reports, wait_for_pages
 from support.site import PYTHON_VERSION as VENV_VERSION, VENV_PYTHON
 from support.slurm_cluster import SlurmCluster, missing_programs
 from support.wheels import Wheel
@@ -849,6 +849,47 @@ class OwnLookTest(unittest.TestCase):
         self.assertEqual(browser.link("help@example.org").get_attribute("href"), "mailto:help@example.org")
         self.assertNotIn("bulk", browser.find("main").text)
         self.assertEqual([line for line in browser.complaints() if "404" not in line], [])
+
+MARKED = ("yard-base ; python_version < '3.13'", "yard-base ; platform_machine == 'aarch64'", "missing-one ; python_version >= '3.12'", "missing-two ; extra == 'test'",
+          "missing-three ; sys_platform == 'win32'", "yard-kernels<2", "yard-kernels>=2")
+
+
+@unittest.skipIf(why_no_browser(), why_no_browser())
+class RequirementsTest(unittest.TestCase):
+    def test_a_requirement_counts_where_its_marker_holds_and_has_the_gpus_of_the_versions_that_satisfy_it(self):
+        with tempfile.TemporaryDirectory(prefix="wheelyard-needs-") as name, Farm(("main",), Path(name)) as farm:
+            folder = Path(name)
+            farm.start()
+            token = farm.create_token()
+            wheels = [Wheel("yard-base", "1.0"), Wheel("yard-user", "1.0", metadata_lines=[f"Requires-Dist: {text}" for text in MARKED])]
+            for version, gpu_code in (("1.0", "cuda-speed.so"), ("2.0", "hip-plain.so")):
+                wheels.append(Wheel("yard-kernels", version, tags=("cp312-cp312-linux_x86_64",), extra_members={"yard_kernels/_C.so": (GPU_OBJECTS / gpu_code).read_bytes()}))
+            for wheel in wheels:
+                self.assertEqual(RawUpload(farm, token, wheel.write(folder / "wheels"), "main").send()[0], 200)
+            wait_until(lambda: all(f"yard-{one}".encode() in farm.get("/main/project/search.json")[2] for one in ("base", "user", "kernels")))
+            browser = Browser(farm.url)
+            self.addCleanup(browser.quit)
+
+            browser.open("/main/project/yard-user/")
+            here, unneeded, yes, unknown = "here", "not needed on my machine", "for my machine", "not known for my machine"
+            # Of missing-three every reader is told.
+            wait_until(lambda: browser.texts("#needs .mine") == [here, here, "not here", "not here", here, here])
+            self.assertEqual(browser.texts("#needs .quiet"), ["not needed on Linux"])
+            self.assertFalse(browser.find("#install-lacks").is_displayed())
+
+            def expect(marks: list[str], lacks: str, **machine) -> None:
+                browser.run("Object.assign(yard.machine, {node: '', python: '', details: null}, arguments[0]); dispatchEvent(new Event('machine'))", machine)
+                wait_until(lambda: browser.texts("#needs .mine") == marks)
+                wait_until(lambda: browser.find("#install-lacks").text.partition("index: ")[2].partition(".")[0] == lacks)
+
+            on = {"name": "n", "machine": "x86_64", "index": "main", "gpus": ["sm_80"]}
+            expect([yes, yes, "not here", "not here", yes, yes], "missing-one", python="3.12")
+            expect([unneeded, yes, "not here", "not here", "not for my machine", "not for my machine"], "missing-one", python="3.13")
+            expect([yes, yes, unneeded, "not here", "not for my machine", "not for my machine"], "", python="3.11")
+            expect([yes, unneeded, "not here", "not here", yes, unknown], "missing-one", node="n", python="3.12", details=on)
+            expect([yes, unneeded, "not here", "not here", unknown, yes], "missing-one", node="n", python="3.12", details=on | {"gpus": ["gfx90a"]})
+            expect([yes, yes, "not here", "not here", "not for my machine", "not for my machine"], "", node="n", details=on | {"machine": "aarch64"})
+            self.assertEqual([line for line in browser.complaints() if "status.json" not in line], [])  # no site reports here
 
 
 if __name__ == "__main__":

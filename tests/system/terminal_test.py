@@ -19,6 +19,7 @@ from support.wheels import Wheel
 
 WIDTHS = (80, 60)
 LABEL = 14  # the widest head beside a cell
+HELP_LABEL = 30  # an option beside its description
 LONG = "yard-measurements-of-one-long-summer"
 REASON = "it was built against a library that the nodes of the second partition do not have, see the ticket of last week"
 
@@ -84,11 +85,11 @@ class TerminalTest(FarmCase):
         registry, avail = BIN / "wheelyard-registry", BIN / "avail_wheels"
         here = ("--index-url", self.farm.simple_url())
         return {
-            "files": ([registry, "files", INDEX, *config], farm, ("FILE", "SIZE", "STATE", "UPLOADED", "BY", "WHY")),
+            "files": ([registry, "files", INDEX, *config], farm, ("FILE", "SIZE", "STATE", "UPLOADED", "UPLOADER", "WHY")),
             "storage": ([registry, "storage", INDEX, *config], farm, ("PROJECT", "FILES", "SIZE", "UPLOADER")),
             "index list": ([registry, "index", "list", *config], farm, ("INDEX", "READ", "STATE", "SDISTS")),
             "token list": ([registry, "token", "list", *config], farm, ("ID", "STATE", "NAME", "ACTIONS", "INDEXES", "PROJECTS", "EXPIRES")),
-            "task list": ([registry, "task", "list", *config], farm, ("TASK", "STATE", "INDEX", "PACKAGE", "PYTHON")),
+            "task list": ([registry, "task", "list", *config], farm, ("TASK", "STATE", "INDEX", "PACKAGE", "VERSION", "PYTHON")),
             "plan": (self.site.command("plan"), self.site.environment, ("PACKAGE", "VERSION", "PYTHON", "STATE", "WHY")),
             "status": (self.site.command("status"), self.site.environment, ("ATTEMPT", "CELL", "NO", "SINCE", "WHAT")),
             "avail_wheels": ([avail, *here, "--all"], farm, ("name", "version", "python", "arch")),
@@ -96,9 +97,9 @@ class TerminalTest(FarmCase):
             "--why": ([avail, *here, "--why", "yard-six", "--python", "3.11"], farm, ("name", "version", "python")),
         }
 
-    def assert_fits(self, text: str, columns: int):
+    def assert_fits(self, text: str, columns: int, label: int = LABEL):
         for line in re.sub(r"\x1b\[[0-9;]*[mK]", "", text).replace("\r", "\n").split("\n"):
-            if len(max(line.split(), key=len, default="")) + LABEL <= columns:
+            if len(max(line.split(), key=len, default="")) + label <= columns:
                 self.assertLessEqual(len(line), columns, text)
 
     def test_every_table_fits_the_terminal_cuts_no_word_and_has_heads(self):
@@ -117,6 +118,30 @@ class TerminalTest(FarmCase):
                     self.assert_fits(shown, columns)
                     self.assertEqual(words_of(piped.stdout) - words_of(shown) - may_miss, set(), shown)
                     self.assertEqual(set(heads) - words_of(shown), set(), shown)
+
+    def test_hints_and_helps_break_between_words_and_never_within_a_command(self):
+        here = ("--index-url", self.farm.simple_url())
+        registry, builder, avail = BIN / "wheelyard-registry", BIN / "wheelyard-builder", BIN / "avail_wheels"
+        unknown = "requirements-of-the-second-partition-and-its-login-nodes.txt"
+        # Command → the command that it tells its reader to run.
+        hints = {
+            (avail, *here, unknown): f"avail_wheels -r {unknown}",
+            (avail, *here[:1], here[1].replace(INDEX, "no-such-index")): self.farm.simple_url(),
+            (registry, "no-such-command"): "`wheelyard-registry --help`",
+            (registry, "task", "show", "t000000000000", "-c", self.farm.config): "`wheelyard-registry task list`",
+            tuple(self.site.command("retry", "no-such-cell-of-this-site")): "`status`",
+            tuple(self.site.command("explain", f"{LONG}-1.0-cp311")): f"`{LONG.replace('-', '_')}-1.0.tar.gz`",
+            (avail, "--help"): "avail_wheels torch --here",
+            (builder, "--help"): "`wheelyard-builder COMMAND --help`",
+            (registry, "token", "create", "--help"): "wheelyard-registry token create",
+        }
+        for command, told in hints.items():
+            environment = self.site.environment if command[0] == builder else self.farm.environment
+            for columns in WIDTHS:
+                with self.subTest(" ".join(map(str, command)), columns=columns):
+                    shown = on_terminal([*command], environment, columns)
+                    self.assert_fits(shown.replace(told, ""), columns, HELP_LABEL if "--help" in command else LABEL)
+                    self.assertIn(told, shown)
 
     def test_only_a_terminal_has_colour_and_only_where_it_is_wanted(self):
         command = [BIN / "avail_wheels", "--index-url", self.farm.simple_url(), "yard-six"]

@@ -2,7 +2,9 @@
 
 #include <unistd.h>
 
+#include "lib/base/process/terminal_columns.hpp"
 #include "lib/base/text/printable.hpp"
+#include "lib/base/text/text_table.hpp"
 
 namespace wheelyard::base {
 namespace {
@@ -47,6 +49,12 @@ void print_untrusted(std::FILE* out, std::string_view text, bool raw) {
     TerminalWriter writer(out, raw);
     writer.write(text);
     writer.finish();
+}
+
+void print_message(std::FILE* out, std::string_view text) {
+    const std::size_t columns = terminal_columns(::fileno(out));
+    const std::string shown = printable(text);
+    std::fputs((columns == 0 ? shown : wrap_lines(shown, columns)).c_str(), out);
 }
 
 }  // namespace wheelyard::base

@@ -25,5 +25,7 @@ class TerminalWriter {
 
 // The whole text at once.
 void print_untrusted(std::FILE* out, std::string_view text, bool raw = false);
+// What a program says to a person: printable, and on a terminal broken between words at its width (wrap_lines).
+void print_message(std::FILE* out, std::string_view text);
 
 }  // namespace wheelyard::base

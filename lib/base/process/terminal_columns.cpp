@@ -3,6 +3,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 namespace wheelyard::base {
 
 std::size_t terminal_columns(int descriptor) {
@@ -10,6 +12,11 @@ std::size_t terminal_columns(int descriptor) {
     winsize size{};
     if (::ioctl(descriptor, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return usual_columns;
     return size.ws_col;
+}
+
+std::size_t help_columns_of(int descriptor, std::size_t most) {
+    const std::size_t known = terminal_columns(descriptor);
+    return known == 0 ? most : std::min(known, most);
 }
 
 bool allows_colour(const std::map<std::string, std::string>& environment) {

@@ -26,24 +26,58 @@ std::string render_table(const std::vector<TableRow>& rows) {
 
 namespace {
 
+// How a command without backquotes begins; it goes on to the end of its clause.
+constexpr std::string_view commands[] = {"avail_wheels ", "module load ", "wheelyard-builder ",
+                                         "wheelyard-registry "};
+
+// The end of a command that begins `text` and is to be pasted as one line; 0: none does.
+std::size_t end_of_command(std::string_view text) {
+    if (text.empty() || text.front() == ' ') return 0;
+    // Backquotes may follow a bracket: "(`status` lists them)".
+    const auto opened = text.substr(0, text.find(' ')).find('`');
+    const auto closed = opened == std::string_view::npos ? opened : text.find('`', opened + 1);
+    if (closed != std::string_view::npos) return std::min(text.find(' ', closed), text.size());
+    const bool is_command = std::any_of(std::begin(commands), std::end(commands),
+                                        [text](std::string_view one) { return text.starts_with(one); });
+    if (!is_command) return 0;
+    for (std::size_t end = text.find(' '); end != std::string_view::npos; end = text.find(' ', end + 1)) {
+        if (std::string_view(";,.:)").find(text[end - 1]) != std::string_view::npos) return end;
+    }
+    return text.size();
+}
+
+// The words of a text; a command is one.
+std::vector<std::string_view> words_of(std::string_view text) {
+    std::vector<std::string_view> words;
+    while (true) {
+        const std::size_t command = end_of_command(text);
+        const std::size_t end = command > 0 ? command : std::min(text.find(' '), text.size());
+        words.push_back(text.substr(0, end));
+        if (end == text.size()) return words;
+        text.remove_prefix(end + 1);
+    }
+}
+
 // Words joined into lines of at most `width`, or of one longer word.
 std::vector<std::string> lines_of(std::string_view text, std::size_t width, const TextWidth& width_of) {
     std::vector<std::string> lines(1);
-    for (const std::string_view word : split(text, ' ')) {
+    for (const std::string_view word : words_of(text)) {
         std::string& line = lines.back();
         if (line.empty())
             line = word;
         else if (width_of(line) + 1 + width_of(word) <= width)
             line.append(" ").append(word);
-        else
+        else {
+            line.erase(line.find_last_not_of(' ') + 1);
             lines.emplace_back(word);
+        }
     }
     return lines;
 }
 
 std::size_t longest_word(std::string_view text, const TextWidth& width_of) {
     std::size_t longest = 0;
-    for (const std::string_view word : split(text, ' '))
+    for (const std::string_view word : words_of(text))
         longest = std::max(longest, width_of(word));
     return longest;
 }
@@ -108,7 +142,6 @@ std::string stack_rows(const std::vector<TableRow>& rows, std::size_t columns, c
         indent = std::max(indent, width(head) + gap);
     std::string text;
     for (std::size_t at = 1; at < rows.size(); ++at) {
-        if (at > 1) text += "\n";
         for (std::size_t i = 0; i < std::min(rows[at].size(), heads.size()); ++i) {
             const std::string cell = replace_all(rows[at][i], "\n", " ");
             if (cell.empty()) continue;
@@ -118,6 +151,7 @@ std::string stack_rows(const std::vector<TableRow>& rows, std::size_t columns, c
                 before.assign(indent, ' ');
             }
         }
+        text += "\n";
     }
     return text;
 }
@@ -126,14 +160,21 @@ std::string wrap_lines(std::string_view text, std::size_t columns) {
     constexpr std::size_t indent = 2;
     std::string wrapped;
     for (const std::string_view line : split_lines(text)) {
+        if (columns == 0 || line.size() <= columns) {
+            wrapped.append(line).append("\n");
+            continue;
+        }
         const auto begin = std::min(line.find_first_not_of(' '), line.size());
-        std::string before(line.substr(0, begin));
-        const bool is_long = columns > 0 && line.size() > columns;
-        const std::size_t room = columns - std::min(columns, begin + indent);
-        for (const std::string& part : is_long ? lines_of(line.substr(begin), room, bytes_of)
-                                               : std::vector{std::string(line.substr(begin))}) {
+        const auto gap = line.find("  ", begin);
+        const auto value = std::min(line.find_first_not_of(' ', gap), line.size());
+        const bool has_name = gap != std::string_view::npos && value <= columns / 2;
+        const std::size_t from = has_name ? value : begin;
+        const std::size_t next = has_name ? value : begin + indent;
+        std::string before(line.substr(0, from));
+        for (const std::string& part :
+             lines_of(line.substr(from), columns - std::min(columns, next), bytes_of)) {
             wrapped.append(before).append(part).append("\n");
-            before.assign(begin + indent, ' ');
+            before.assign(next, ' ');
         }
     }
     return wrapped;

@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::size_t max_name_columns = 34;  // before a description on the same line
 constexpr std::size_t example_indent = 4;     // of what continues an example, beside its own
+constexpr std::size_t text_indent = 20;       // from here on a line is a description alone
 
 std::size_t columns_of(std::string_view text) {
     return static_cast<std::size_t>(std::count_if(
@@ -20,12 +21,20 @@ std::size_t columns_of(std::string_view text) {
 // which `is_example` is set; 0: it is a paragraph.
 std::size_t text_column(std::string_view line, bool& is_example) {
     const std::size_t first = std::min(line.find_first_not_of(' '), line.size());
-    if (first == 0 || first >= 20) return first;  // a paragraph; the description below a long name
+    if (first == 0 || first >= text_indent) return first;  // a paragraph; the description below a long name
     if (line.substr(first).starts_with("- ")) return first + 2;
     const std::size_t gap = line.find("  ", first);
     const bool has_description = gap != std::string_view::npos && gap < max_name_columns;
     is_example = !has_description;
     return has_description ? std::min(line.find_first_not_of(' ', gap), line.size()) : first + example_indent;
+}
+
+// An example and what it shows, "avail_wheels torch --here    what runs here", as two lines.
+std::string on_two_lines(std::string_view line) {
+    const std::size_t gap = line.find("  ", std::min(line.find_first_not_of(' '), line.size()));
+    if (gap == std::string_view::npos) return std::string(line);
+    const std::size_t shows = std::min(line.find_first_not_of(' ', gap), line.size());
+    return std::string(line.substr(0, gap)) + "\n" + std::string(text_indent, ' ').append(line.substr(shows));
 }
 
 // The last space at which `line` may break within its first `columns`; npos: none. A quoted word is never broken.
@@ -52,6 +61,12 @@ std::string wrap_help(std::string_view help, std::size_t columns) {
         std::string line(whole);
         bool is_example = false;
         const std::size_t indent = text_column(line, is_example);
+        if (columns_of(line) > columns && (is_example || indent > columns * 2 / 3)) {
+            if (const std::string lines = on_two_lines(line); lines != line) {
+                text += wrap_help(lines, columns) + "\n";
+                continue;
+            }
+        }
         const std::size_t room = columns - (is_example ? 2 : 0);
         std::size_t from = is_example ? line.find_first_not_of(' ') : indent;
         while (columns_of(line) > columns) {

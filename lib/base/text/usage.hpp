@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "lib/base/process/terminal.hpp"
+#include "lib/base/process/terminal_columns.hpp"
 #include "lib/base/text/likely_command.hpp"
 
 namespace wheelyard::base {
@@ -13,7 +15,7 @@ namespace wheelyard::base {
 inline constexpr std::size_t help_columns = 100;
 
 // Breaks the lines that are longer: a description continues in its column, a paragraph at the left, and an example
-// behind a backslash, so that it can still be pasted.
+// behind a backslash, so that it can still be pasted; what an example shows goes below it.
 [[nodiscard]] std::string wrap_help(std::string_view help, std::size_t columns = help_columns);
 
 // Prints the help or the version that was asked for, or what is wrong and which command explains it. Returns the exit
@@ -21,7 +23,7 @@ inline constexpr std::size_t help_columns = 100;
 template <typename App, typename Error>
 [[nodiscard]] int end_parse(const App& app, const Error& error, int argc, const char* const* argv) {
     if (error.get_name() == "CallForHelp") {
-        std::fputs(wrap_help(app.help()).c_str(), stdout);
+        std::fputs(wrap_help(app.help(), help_columns_of(::fileno(stdout), help_columns)).c_str(), stdout);
         return 0;
     }
     if (error.get_exit_code() == 0) return app.exit(error);
@@ -34,7 +36,7 @@ template <typename App, typename Error>
     const std::string text = app.get_name() + ": " +
                              (likely.empty() ? error.what() + std::string("\n") : likely) + "Run `" +
                              command + " --help` for what it takes.\n";
-    std::fputs(text.c_str(), stderr);
+    print_message(stderr, text);
     return 2;
 }
 

@@ -164,7 +164,7 @@
         if (command) remedy.append(copy_button(command[0]));
         parts.push(remedy);
       }
-      const project = element("a", "All of " + build.package);
+      const project = element("a", (is_request && build.state === "done" ? "Install " : "All of ") + build.package);
       project.href = document.body.dataset.root + "project/" + encodeURIComponent(build.package) + "/";
       parts.push(dotted("p", [project], build.rule && "rule " + build.rule));
       head.replaceChildren(...parts.filter(Boolean));

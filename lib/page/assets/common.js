@@ -190,11 +190,12 @@ const yard = (() => {
     if (machines.length && !machines.includes("any") && !machines.includes(details.machine)) return details.machine ? false : undefined;
     return gpus.length === 0 || gpus.some(gpu => details.gpus.includes(gpu)) ? true : undefined;
   };
+  const suit_word = suited => suited === undefined && !machine.details ? "here" : (suited === undefined ? "not known " : suited ? "" : "not ") + "for my machine";
   // The mark of a card in a list of projects.
   const mark_card = (card, suited) => {
     card.querySelector(".mine")?.remove();
     if (suited === undefined && !machine.details) return;
-    const mark = element("span", suited === undefined ? "not known for my machine" : suited ? "for my machine" : "not for my machine", "mine state " + (suited ? "have" : "excluded"));
+    const mark = element("span", suit_word(suited), "mine state " + (suited ? "have" : "excluded"));
     card.querySelector("h3").append(mark);
   };
   const mark_cards = () => {
@@ -215,5 +216,5 @@ const yard = (() => {
   // Only a server has the page for operators.
   const operators = document.getElementById("operators");
   if (operators) fetch(operators.href, {method: "HEAD"}).then(reply => { operators.hidden = !reply.ok; }).catch(() => {});
-  return {element, time, say, call, get, fold, when_seen, load, recall, remember, address, machine, takes, suits, mark_card, bar, anchor, state, all, reveal, follow};
+  return {element, time, say, call, get, fold, when_seen, load, recall, remember, address, machine, takes, suits, suit_word, mark_card, bar, anchor, state, all, reveal, follow};
 })();

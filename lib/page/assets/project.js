@@ -180,31 +180,23 @@
 
   // What the project needs, with whether the index has it for the machine, and what needs it: from the files of the search.
   const needed = document.getElementById("needed"), project = needed.dataset.project, max_needed = 50, max_needs = 60;
-  const files = yard.open_search("../"), needs = [...document.querySelectorAll("#needs a")].slice(0, max_needs);
-  // What of a project satisfies a requirement: the search knows its newest version alone, its Simple page every file.
-  const word_for = async (row, name, wanted) => {
-    const {node, python} = yard.machine, suited = yard.suits(row[3], row[4], row[5]);
-    if (wanted) {
-      await yard.load(document.getElementById("needs").dataset.script);
-      if (node || python || !yard.versions.satisfies(row[0], wanted)) {
-        const fitting = yard.versions.fitting(await yard.get("../../simple/" + encodeURIComponent(name) + "/index.json"), wanted);
-        if (!fitting.length) return "no such version here";
-        if (suited && !fitting.some(yard.versions.runs)) return "not for my machine";
-      }
-    }
-    return suited === undefined ? "here" : suited ? "for my machine" : "not for my machine";
-  };
-  const mark_needs = () => Promise.all(needs.map(async link => {
-    const name = link.dataset.need, row = await files.find("name=", name);
-    const word = row ? await word_for(row, name, link.dataset.wanted) : "not here";
+  const files = yard.open_search("../"), needs = [...document.querySelectorAll("#needs [data-need]")].slice(0, max_needs);
+  // What judges versions and markers, for a page that has them.
+  const versions = () => yard.load(document.getElementById("needs").dataset.script).then(() => yard.versions);
+  let turns = 0;  // another machine may be chosen before all is known for this one
+  const mark_needs = (event, turn = ++turns) => Promise.all(needs.map(async link => {
+    const {need, wanted, pythons, machines, open} = link.dataset, row = await files.find("name=", need);
+    const needed = (pythons ?? machines ?? open) === undefined || (await versions()).needed(link.dataset);
+    const word = needed === false ? "not needed on my machine" : !row ? "not here" :
+      wanted ? await (await versions()).word(row, need, wanted) : yard.suit_word(yard.suits(row[3], row[4], row[5]));
+    if (turn !== turns) return false;
     link.parentElement.querySelector(".mine")?.remove();
-    link.parentElement.append(" ", element("span", word, "mine state " + (/^(here|for)/.test(word) ? "have" : "excluded")));
-    if (row) link.href = "../" + encodeURIComponent(name) + "/";
-    // With a marker it may not be needed.
-    return /^no.* here$/.test(word) && !link.parentElement.textContent.includes(";") && name + (link.dataset.wanted ?? "");
+    link.parentElement.append(" ", element("span", word, "mine " + (needed === false ? "quiet" : "state " + (/^(here|for)/.test(word) ? "have" : "excluded"))));
+    if (row) link.href = "../" + encodeURIComponent(need) + "/";
+    return /^no.* here$/.test(word) && needed && need + (wanted ?? "");
   })).then(all => {
     const lacks = document.getElementById("install-lacks"), names = all.filter(Boolean);
-    if (!lacks) return;
+    if (!lacks || turn !== turns) return;
     lacks.hidden = !names.length;
     lacks.textContent = "Required, and not in this index: " + names.join(", ") + ". pip stops there, unless the index has an upstream.";
   }).catch(() => {});

@@ -64,5 +64,25 @@ yard.versions = (() => {
     if (python && !(yard.takes(list, python) && satisfies(python.replace(/t$/, "") + ".99", file["requires-python"] ?? ""))) return false;
     return !details?.machine || platforms.split(".").some(platform => platform === "any" || platform.endsWith("_" + details.machine));
   };
-  return {satisfies, fitting, runs};
+  // Whether the machine needs what has a marker (indexer/web/where_needed.hpp); undefined: that depends on what is not known of it.
+  const needed = ({pythons, machines, open}) => {
+    const {python, details} = yard.machine, [first, last] = (pythons ?? "").split("-"), minor = parseInt(python.slice(2));
+    const parts = [!pythons || (python && minor >= first && minor <= (last || minor)),
+                   !machines || (details?.machine && machines.split(" ").includes(details.machine))];
+    return parts.includes(false) ? false : (open === undefined && parts.every(Boolean)) || undefined;
+  };
+  // What of a project satisfies a requirement: the search knows its newest version alone, its Simple page every file.
+  const word = async (row, name, wanted) => {
+    const {node, python} = yard.machine;
+    let suited = yard.suits(row[3], row[4], row[5]);
+    if (node || python || !satisfies(row[0], wanted)) {
+      const files = fitting(await yard.get("../../simple/" + encodeURIComponent(name) + "/index.json"), wanted);
+      if (!files.length) return "no such version here";
+      // Versions may have other GPU architectures than their project.
+      const found = files.filter(runs).map(file => yard.suits([], [], row[8]?.[version_of(file.filename)] ?? row[5]));
+      if (node || python) suited = suited !== false && found.length > 0 && (found.includes(true) || undefined);
+    }
+    return yard.suit_word(suited);
+  };
+  return {satisfies, needed, word};
 })();

@@ -4,9 +4,11 @@
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -19,8 +21,8 @@ namespace {
 constexpr const char* hostile = "\x1b]0;title\a \u009b31m \u202e größe\n";
 constexpr const char* shown = "?]0;title? ?31m ? größe\n";
 
-// What a terminal receives of these pieces.
-std::string on_terminal(const std::vector<std::string>& pieces, bool raw) {
+// What a terminal of 20 columns receives of what `write` writes.
+std::string from_terminal(const std::function<void(std::FILE*)>& write) {
     const Fd master(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));
     REQUIRE(master);
     REQUIRE(::grantpt(master.get()) == 0);
@@ -31,15 +33,24 @@ std::string on_terminal(const std::vector<std::string>& pieces, bool raw) {
     REQUIRE(::tcgetattr(::fileno(slave), &settings) == 0);
     ::cfmakeraw(&settings);
     REQUIRE(::tcsetattr(::fileno(slave), TCSANOW, &settings) == 0);
-    TerminalWriter writer(slave, raw);
-    for (const auto& piece : pieces)
-        writer.write(piece);
-    writer.finish();
+    const winsize size{24, 20, 0, 0};
+    REQUIRE(::ioctl(::fileno(slave), TIOCSWINSZ, &size) == 0);
+    REQUIRE(::setvbuf(slave, nullptr, _IOFBF, BUFSIZ) == 0);  // one write(2), so one read(2) gets it
+    write(slave);
     std::fflush(slave);
     char text[4096];
     const auto got = ::read(master.get(), text, sizeof text);
     std::fclose(slave);
     return got > 0 ? std::string(text, static_cast<std::size_t>(got)) : "";
+}
+
+std::string on_terminal(const std::vector<std::string>& pieces, bool raw) {
+    return from_terminal([&](std::FILE* slave) {
+        TerminalWriter writer(slave, raw);
+        for (const auto& piece : pieces)
+            writer.write(piece);
+        writer.finish();
+    });
 }
 
 }  // namespace
@@ -67,4 +78,17 @@ TEST_CASE("a file gets the text as it is") {
     const auto got = std::fread(text, 1, sizeof text, file);
     std::fclose(file);
     CHECK(std::string(text, got) == hostile);
+}
+
+TEST_CASE("a message fits a terminal, and is one line elsewhere") {
+    const auto print = [](std::FILE* out) { print_message(out, "error: run `tool --all --now`\x1b\n"); };
+    CHECK(from_terminal(print) == "error: run\n  `tool --all --now`?\n");
+    std::FILE* file = std::tmpfile();
+    REQUIRE(file != nullptr);
+    print(file);
+    std::rewind(file);
+    char text[4096];
+    const auto got = std::fread(text, 1, sizeof text, file);
+    std::fclose(file);
+    CHECK(std::string(text, got) == "error: run `tool --all --now`?\n");
 }

@@ -43,9 +43,9 @@ TEST_CASE("a table whose words need more columns than there are is stacked, each
     const std::vector<wheelyard::base::TableRow> rows{{"FILE", "STATE", "BY"},
                                                       {"torch-2.7.0-cp312.whl", "active, pinned", "ci"},
                                                       {"six.whl", "active", ""}};
-    CHECK(
-        render_table(rows, 26) ==
-        "FILE   torch-2.7.0-cp312.whl\nSTATE  active, pinned\nBY     ci\n\nFILE   six.whl\nSTATE  active\n");
+    CHECK(render_table(rows, 26) ==
+          "FILE   torch-2.7.0-cp312.whl\nSTATE  active, pinned\nBY     ci\n\nFILE   six.whl\nSTATE  "
+          "active\n\n");
     CHECK(render_table(rows, 20).find("STATE  active,\n       pinned\n") != std::string::npos);
     CHECK(render_table(rows, 41) == render_table(rows));
 }
@@ -56,4 +56,24 @@ TEST_CASE("long lines of a text are broken between words") {
     CHECK(wrap_lines("one two three\n", 0) == "one two three\n");
     CHECK(wrap_lines("a-very-long-word b\n", 5) == "a-very-long-word\n  b\n");
     CHECK(wrap_lines("", 5).empty());
+}
+
+TEST_CASE("a line of a name and its value goes on below the value") {
+    CHECK(wrap_lines("  why   it waits for a job\n", 20) == "  why   it waits for\n        a job\n");
+    CHECK(wrap_lines("a text  and another one\n", 12) == "a text\n  and\n  another\n  one\n");
+}
+
+TEST_CASE("a command that a reader may paste stays on one line") {
+    const std::pair<const char*, const char*> rows[] = {
+        {"ask (`tool list --all`) first", "ask\n  (`tool list --all`)\n  first\n"},
+        {"one `two three four", "one `two\n  three\n  four\n"},
+        {"ask: avail_wheels --request 'a==1'; or wait",
+         "ask:\n  avail_wheels --request 'a==1';\n  or wait\n"},
+        {"module load gcc/12 openmpi/4", "module load gcc/12 openmpi/4\n"},
+        {"then wheelyard-builder retry --all", "then\n  wheelyard-builder retry --all\n"},
+    };
+    for (const auto& [text, wrapped] : rows)
+        CHECK(wrap_lines(text, 10) == wrapped);
+    CHECK(wrap_cells({{"a", "module load b c"}}, 9, 2, [](std::string_view text) { return text.size(); }) ==
+          std::vector<wheelyard::base::TableRow>{{"a", "module load b c"}});
 }

@@ -23,6 +23,8 @@ TEST_CASE("each kind of line is broken in its own way; short lines stay") {
          "  wheelyard-builder plan \\\n      --site site.toml \\\n      --explain"},
         {"  tool 'one two three four five six seven eight'",
          "  tool \\\n      'one two three four five six seven eight'"},
+        {"  tool --name FILE --recursive --deep     shows one",
+         "  tool --name FILE \\\n      --recursive --deep\n                    shows one"},
         {"  - one two three four five six seven", "  - one two three four five\n    six seven"},
         {"unbreakable-unbreakable-unbreakable-unbreakable",
          "unbreakable-unbreakable-unbreakable-unbreakable"},

@@ -643,7 +643,7 @@ TEST_CASE("on a narrow terminal each column of a wheel has a line, and no word i
           "name          numpy\nversion       1.22.2\nlocalversion  computecanada\npython        cp310\n"
           "abi           cp310\nplatform      linux_x86_64\narch          generic\n\n"
           "name          numpy\nversion       1.22.2\nlocalversion  computecanada\npython        cp39\n"
-          "abi           cp39\nplatform      linux_x86_64\narch          generic\n");
+          "abi           cp39\nplatform      linux_x86_64\narch          generic\n\n");
     const std::string listed = house.run({"*", "--all-pythons"}).out;  // it fits
     house.out_columns = 0;
     CHECK(house.run({"*", "--all-pythons"}).out == listed);

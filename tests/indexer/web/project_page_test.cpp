@@ -562,6 +562,25 @@ TEST_CASE("the search finds what any version has, not only the newest, and nothi
     CHECK(entry.machines == std::vector<std::string>{"aarch64", "x86_64"});
 }
 
+TEST_CASE("the search knows the GPU architectures of a version where they are not those of the project") {
+    const auto row = [](const std::string& version, char digit, const char* facts) {
+        auto made = sample_row(version, "sample-" + version + "-cp312-cp312-linux_aarch64.whl", digit);
+        made.facts_json = facts;
+        return made;
+    };
+    auto no_gpu = row("3.0", 'd', "{}");
+    no_gpu.filename = "sample-3.0-cp311-cp311-linux_aarch64.whl";
+    const SearchEntry entry =
+        make_search_entry(make_project_view("sample", {row("1.0", 'a', R"({"cuda_sm":["sm_70"]})"),
+                                                       row("2.0", 'b', R"({"cuda_sm":["sm_70","sm_90"]})"),
+                                                       row("3.0", 'c', R"({"cuda_sm":["sm_90"]})"), no_gpu}),
+                          with_summary("A sample"));
+    CHECK(entry.gpus == std::vector<std::string>{"sm_70", "sm_90"});
+    // 3.0 has a wheel that needs none.
+    CHECK(entry.version_gpus ==
+          std::map<std::string, std::vector<std::string>>{{"1.0", {"sm_70"}}, {"3.0", {}}});
+}
+
 TEST_CASE("what users ask for waits on the page of builds, with the reason why nobody takes it") {
     const FarmReport report = read_farm_report(
         R"({"format":"wheelyard.index-status/1","index":"main","sites":[],"requests":[
@@ -582,15 +601,26 @@ TEST_CASE("what users ask for waits on the page of builds, with the reason why n
 
 TEST_CASE("a requirement leads to the search for its project") {
     ProjectText text;
-    text.requirements = {"Typing_Extensions>=4.8", "numpy[x] ; python_version < \"3.12\"",
+    text.requirements = {"Typing_Extensions>=4.8",
+                         "numpy[x] ; python_version < \"3.12\"",
+                         "nccl ; platform_machine == 'x86_64'",
+                         "colorama ; sys_platform == 'win32'",
+                         "pytest ; extra == 'test'",
                          "<b> no requirement"};
     const std::string html = page_of(proven_view(), text);
     CHECK(has(html,
               "<a data-need=\"typing-extensions\" data-wanted=\"&gt;=4.8\" "
               "href=\"../?q=typing-extensions\">Typing_Extensions</a>&gt;=4.8</li>"));
+    CHECK(has(
+        html,
+        "<a data-need=\"numpy\" data-pythons=\"-11\" href=\"../?q=numpy\">numpy</a>[x] ; python_version &lt; "
+        "&quot;3.12&quot;</li>"));
+    // What the script judges for the chosen machine, and what it need not judge.
+    CHECK(has(html, "<a data-need=\"nccl\" data-machines=\"x86_64\" href"));
     CHECK(has(html,
-              "<a data-need=\"numpy\" href=\"../?q=numpy\">numpy</a>[x] ; python_version &lt; "
-              "&quot;3.12&quot;</li>"));
+              "<a href=\"../?q=colorama\">colorama</a> ; sys_platform == &#39;win32&#39; "
+              "<span class=\"quiet\">not needed on Linux</span></li>"));
+    CHECK(has(html, "<a data-need=\"pytest\" data-open href"));
     CHECK(has(html, "<li class=\"mono\">&lt;b&gt; no requirement</li>"));
 }
 

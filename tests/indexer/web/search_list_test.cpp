@@ -169,6 +169,27 @@ TEST_CASE("a small search is a file of names, one of words and one of each value
     }
 }
 
+TEST_CASE(
+    "the row of a name has the GPU architectures of versions that differ, and other rows do not change with "
+    "them") {
+    MapFiles made;
+    SearchEntry entry = entry_of("2.0", 7);
+    const auto top = update_search(made, {}, {{"torch", entry}}, true);
+    REQUIRE(top.has_value());
+    entry.version_gpus = {{"1.0", {"sm_70", "sm_80"}}, {"0.9", {}}};
+    auto changed = made;
+    REQUIRE(update_search(changed, *top, {{"torch", entry}}, false).has_value());
+    CHECK(changed.files.at("search.name=.json")
+              .find("[\"CUDA\"],7,{\"0.9\":[],\"1.0\":[\"sm_70\",\"sm_80\"]}]") != std::string::npos);
+    auto others = changed.files;
+    others["search.name=.json"] = made.files.at("search.name=.json");
+    CHECK(others == made.files);
+    // The next run reads it again.
+    others = changed.files;
+    REQUIRE(update_search(changed, *top, {{"torch", entry}}, false).has_value());
+    CHECK(changed.files == others);
+}
+
 TEST_CASE("no file of a large search has more rows than the limit, and every row is in it") {
     MapFiles made;
     const SearchChanges all = many(2'000, entry_of("1.0", 0));
