@@ -536,7 +536,7 @@ int request_missing(Options options, const World& world, const LockPlace& place,
         if (!package.may_be_built) continue;
         // Sources have no local version.
         const std::string requirement =
-            package.package->wanted.name + "==" + package.package->version->public_text();
+            package.package->name + "==" + package.package->version->public_text();
         const int status = ask_farm(options, world, requirement, parse_wanted(requirement), err, err);
         if (status != 0) return status;
         ++requested;
@@ -555,9 +555,9 @@ base::Result<std::vector<Candidate>> other_versions(const Options& options, cons
     for (const LockedPackage* package : packages) {
         const bool is_there = std::any_of(
             judged.wheels.begin(), judged.wheels.end(),
-            [&](const Candidate& candidate) { return package->wanted.matches(candidate.release->project); });
+            [&](const Candidate& candidate) { return package->project == candidate.release->project; });
         if (package->version && !is_there)
-            others.query.wanted.push_back({package->wanted.name, package->wanted.pattern, {}, {}});
+            others.query.wanted.push_back({package->name, package->project, {}, {}});
     }
     if (others.query.wanted.empty()) return std::vector<Candidate>();
     std::string warning;  // was said of the first list
@@ -583,9 +583,9 @@ int answer_lock(const Options& options, const World& world, const LockPlace& pla
         if (is_here)
             answer.wheels.push_back(*wheel);
         else
-            answer.not_available.push_back(package->wanted.name);
+            answer.not_available.push_back(package->name);
         if (is_here && options.rows.not_available_only) continue;
-        rows.push_back({package->wanted.name, package->version ? package->version->text() : "",
+        rows.push_back({package->name, package->version ? package->version->text() : "",
                         std::string(lock_state_text(state)), why});
     }
     if (options.format == "json") {
@@ -688,7 +688,7 @@ int run(const std::vector<std::string>& arguments, const World& world, std::ostr
             err << "avail_wheels: warning: " << base::printable(options.lock->warning) << '\n';
         locked = packages_for(*options.lock, place);
         for (const LockedPackage* package : locked) {
-            if (package->version) options.query.wanted.push_back(package->wanted);
+            if (package->version) options.query.wanted.push_back(wanted_of(*package, *options.lock));
         }
     }
     Ownership ownership(options);

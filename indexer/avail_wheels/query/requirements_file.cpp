@@ -77,7 +77,7 @@ class RequirementsReader {
         }
         const std::string name = file.filename().native();
         if (name == "pyproject.toml") return read_pyproject(text, file);
-        if (name.starts_with("pylock.") && name.ends_with("toml")) return take_lock(text, file);
+        if (simple::is_lock(file)) return take_lock(text, file);
         for (const auto& line : logical_lines(text)) {
             if (line.text.empty()) continue;
             if (const auto nested = nested_file(line.text)) {
@@ -103,11 +103,10 @@ class RequirementsReader {
         return {};  // no finish(): other keys belong to other tools
     }
 
-    // PEP 751: pylock.toml or pylock.NAME.toml.
     base::Status take_lock(std::string_view text, const fs::path& file) {
-        WHEELYARD_ASSIGN(Lock lock, parse_lock(text, file));
-        for (LockedPackage& package : lock.packages)
-            wanted_.push_back(std::move(package.wanted));
+        WHEELYARD_ASSIGN(const Lock lock, simple::parse_lock(text, file));
+        for (const LockedPackage& package : lock.packages)
+            wanted_.push_back(wanted_of(package, lock));
         return {};
     }
 
