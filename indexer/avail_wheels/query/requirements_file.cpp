@@ -2,10 +2,10 @@
 #include <string>
 #include <utility>
 
-#include "indexer/avail_wheels/query/limits.hpp"
-#include "indexer/avail_wheels/query/lock.hpp"
+#include "indexer/avail_wheels/query/lock_answer.hpp"
 #include "indexer/avail_wheels/query/wanted.hpp"
 #include "lib/base/files/file.hpp"
+#include "lib/base/limits.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/toml.hpp"
 
@@ -14,6 +14,10 @@ namespace wheelyard::avail_wheels {
 namespace fs = std::filesystem;
 
 namespace {
+
+constexpr std::uint64_t max_requirements_bytes = 4 * base::mib;
+constexpr std::size_t max_requirements = 20'000;
+constexpr int max_requirements_depth = 16;  // files that include files with -r
 
 struct LogicalLine {
     std::string text;
