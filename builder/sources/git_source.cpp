@@ -15,6 +15,7 @@
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/untrusted_file.hpp"
 #include "lib/base/process/process.hpp"
+#include "lib/base/text/base_name.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/url.hpp"
@@ -39,7 +40,7 @@ constexpr std::int64_t git_check_timeout_ms = 5 * 60'000;
 namespace fs = std::filesystem;
 
 std::string repository_name(const std::string& url) {
-    std::string name = url.substr(url.find_last_of('/') + 1);
+    std::string name(base::base_name(url));
     if (name.ends_with(".git")) name.resize(name.size() - 4);
     const bool plain =
         !name.empty() && !name.starts_with('.') && std::all_of(name.begin(), name.end(), [](char c) {

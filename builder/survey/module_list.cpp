@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "lib/base/text/base_name.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/wheel/version.hpp"
 
@@ -44,7 +45,7 @@ std::vector<std::string_view> patterns_of(ModuleRole role) {
 }
 
 std::string last_part(const AvailableModule& module) {
-    return base::ascii_lower(module.name.substr(module.name.rfind('/') + 1));
+    return base::ascii_lower(base::base_name(module.name));
 }
 
 std::string name_for(std::string_view pattern, const AvailableModule& module) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "lib/base/text/base_name.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
 
@@ -189,7 +190,7 @@ Result<Url> resolve_url(const Url& base, std::string_view reference) {
 }
 
 Result<std::string> last_segment(const Url& url) {
-    WHEELYARD_ASSIGN(auto name, decode_percent(url.path.substr(url.path.rfind('/') + 1)));
+    WHEELYARD_ASSIGN(auto name, decode_percent(base_name(url.path)));
     if (name.empty() || name == "." || name == ".." ||
         name.find_first_of(std::string_view("/\0", 2)) != name.npos) {
         return fail("url.no_file_name", "The last part of this URL is not a file name",
