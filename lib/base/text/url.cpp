@@ -144,6 +144,16 @@ std::string Url::text() const {
     return out;
 }
 
+std::string Url::host_and_port() const {
+    return host + ":" + (!port.empty() ? port : scheme == "https" ? "443" : "80");
+}
+
+bool names_host(const std::set<std::string>& hosts, const Url& url) {
+    const std::string full = url.host_and_port();
+    const bool has_default_port = full == Url{url.scheme, {}, url.host, {}, {}, {}, {}}.host_and_port();
+    return hosts.contains(full) || (has_default_port && hosts.contains(url.host));
+}
+
 std::string Url::text_without_secrets() const {
     Url shown = *this;
     if (!userinfo.empty()) shown.userinfo = "****";
