@@ -155,7 +155,7 @@ bool is_for_browsers(std::string_view accept) {
 void show_page(Reply& reply, std::string page) {
     reply.replace("Content-Type", "text/html; charset=utf-8");
     reply.add("X-Content-Type-Options", "nosniff");
-    reply.add("Content-Security-Policy", page_security_policy());
+    reply.add("Content-Security-Policy", web_ui_policy());
     reply.add("Vary", "Accept");
     reply.body = std::move(page);
 }
@@ -232,11 +232,11 @@ Reply reply_text(int status, std::string text) {
 
 Reply reply_html(std::string html) {
     Reply reply = reply_with(200, "text/html; charset=utf-8", std::move(html));
-    reply.add("Content-Security-Policy", page_security_policy());
+    reply.add("Content-Security-Policy", web_ui_policy());
     return reply;
 }
 
-std::string page_security_policy() {
+std::string web_ui_policy() {
     return std::string(page::content_policy) + "; frame-ancestors 'none'";
 }
 

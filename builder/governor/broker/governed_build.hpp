@@ -55,7 +55,7 @@ class GovernedBuild {
     struct Client {
         enum class State { silent, waiting, running } state = State::silent;
         base::Fd socket;
-        Facts facts;
+        CompileFacts facts;
         bool known = false;
         pid_t pid = 0, session = 0;
         std::int64_t start_ms = 0;
