@@ -68,7 +68,7 @@ class TableText {
         return found;
     }
 
-    // Of [sources], which is the last table of the file.
+    // The key of the row's URL in [sources], which is the last table of the file.
     std::string key_of(const VersionPair& row) {
         const std::string quoted = "\"" + row.source + "\"";
         for (const auto& line : lines_) {

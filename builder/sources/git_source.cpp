@@ -32,7 +32,7 @@ extern const std::string_view describe_tree;
 namespace {
 
 constexpr std::int64_t git_ask_timeout_ms = 20'000;    // checking whether a clone is current
-constexpr std::int64_t git_look_timeout_ms = 120'000;  // listing tags
+constexpr std::int64_t git_list_timeout_ms = 120'000;  // listing tags
 
 // Checking every file of a clone on a slow file system; less than lock_stale_after_ms.
 constexpr std::int64_t git_check_timeout_ms = 5 * 60'000;
@@ -105,7 +105,7 @@ base::Result<std::vector<wheel::Version>> GitSource::versions(const Recipe& reci
     base::Command command;
     command.argv = {"git", "ls-remote", "--tags", "--refs", "--", recipe.url};
     command.environment = environment_;
-    command.timeout_ms = git_look_timeout_ms;
+    command.timeout_ms = git_list_timeout_ms;
     WHEELYARD_ASSIGN(const auto answer, base::run_command(command));
     if (answer.exit_code != 0) {
         return base::fail_as(base::ErrorKind::unavailable, base::Recovery::retry,

@@ -12,7 +12,7 @@ namespace {
 
 struct RoleRow {
     ModuleRole role;
-    // Of the last part of the name, or of the whole one if it has a slash; in lower case.
+    // Matches the last part of the name, or the whole one if the pattern has a slash; in lower case.
     std::string_view pattern;
 };
 

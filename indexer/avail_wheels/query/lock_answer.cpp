@@ -208,7 +208,7 @@ std::vector<std::string> refusals_of_lock(const Lock& lock, const std::vector<co
             environments.push_back(marker.text());
         refusals.push_back("it is for other environments: " + base::join(environments, ", "));
     }
-    // Of several Pythons each may have its own.
+    // With several Pythons, each may have its own.
     if (place.pythons.size() == 1) {
         std::map<std::string, int> entries;
         for (const LockedPackage* package : packages) {

@@ -7,10 +7,10 @@
 
 namespace wheelyard::base {
 
-// For a terminal that does not say it.
-inline constexpr std::size_t usual_columns = 80;
+// The width of a terminal that does not report its own.
+inline constexpr std::size_t default_columns = 80;
 
-// Of the terminal behind the descriptor; 0: it is none, so that lines have no limit.
+// The width of the terminal behind the descriptor; 0: it is none, so lines have no limit.
 [[nodiscard]] std::size_t terminal_columns(int descriptor);
 // https://no-color.org: not where NO_COLOR is set and not empty, nor on a terminal without colours (TERM=dumb).
 [[nodiscard]] bool allows_colour(const std::map<std::string, std::string>& environment);

@@ -187,9 +187,9 @@
     if (wanted) {
       await yard.load(document.getElementById("needs").dataset.script);
       if (node || python || !yard.versions.satisfies(row[0], wanted)) {
-        const fitting = yard.versions.fitting(await yard.get("../../simple/" + encodeURIComponent(name) + "/index.json"), wanted);
-        if (!fitting.length) return "no such version here";
-        if (suited && !fitting.some(yard.versions.runs)) return "not for my machine";
+        const matching = yard.versions.matching(await yard.get("../../simple/" + encodeURIComponent(name) + "/index.json"), wanted);
+        if (!matching.length) return "no such version here";
+        if (suited && !matching.some(yard.versions.runs)) return "not for my machine";
       }
     }
     return suited === undefined ? "here" : suited ? "for my machine" : "not for my machine";
