@@ -11,7 +11,7 @@ namespace wheelyard::builder {
 namespace {
 
 // A wrapped line cannot be redrawn. The last column stays free: some terminals wrap when it is written.
-std::string fitting(const std::string& text, std::size_t columns) {
+std::string cut_to(const std::string& text, std::size_t columns) {
     if (text.size() < columns) return text;
     constexpr std::string_view more = " …";
     constexpr std::size_t more_columns = 2;
@@ -24,7 +24,7 @@ std::string fitting(const std::string& text, std::size_t columns) {
 // Asked each time: the window may have another size now.
 std::size_t Screen::columns() const {
     const std::size_t known = base::terminal_columns(::fileno(out_));
-    return known == 0 ? base::usual_columns : known;
+    return known == 0 ? base::default_columns : known;
 }
 
 void Screen::clear() {
@@ -47,7 +47,7 @@ void Screen::show(const std::vector<AttemptView>& active) {
                     view.attempt.asked.version + ": " + render_activity(view);
         }
         clear();
-        std::fputs(fitting(base::printable(base::replace_all(text, "\n", " ")), columns()).c_str(), out_);
+        std::fputs(cut_to(base::printable(base::replace_all(text, "\n", " ")), columns()).c_str(), out_);
         std::fflush(out_);
         drawn_ = !active.empty();
         return;

@@ -59,7 +59,7 @@ base::Status check_request(const SiteRequest& request, const Survey& survey) {
         "put the batch system's programs (sbatch, qsub) on PATH, or leave these options out");
 }
 
-// Of an answer: the reader's sentence, without the place in a file that does not exist yet.
+// What is wrong with an answer: the reader's sentence, without the place in a file that does not exist yet.
 std::string what_is_wrong(const Survey& survey, const SiteRequest& request, const fs::path& file) {
     const auto& queues = survey.batch.queues;
     const bool is_known = std::any_of(queues.begin(), queues.end(),

@@ -228,7 +228,7 @@ base::Status forget_person(const registry::TokenArguments& arguments, const base
     return registry::run_token_forget(arguments.config, arguments.id);
 }
 
-// Of the commands that may be repeated.
+// The status of commands that may be repeated.
 constexpr std::string_view repeatable =
     "Exit status: 0 success, also if nothing had to change; 1 failure (see standard error); 2 wrong usage.\n";
 constexpr std::string_view of_tasks =
@@ -357,12 +357,12 @@ std::vector<registry::Command> commands() {
          "Exit status: 0 all are there, 1 some failed (each is named; the others are there), 2 wrong "
          "usage.\n"},
         {"", "prefetch",
-         "Fetch what requirements need from the upstreams, and keep it, for nodes without a way out",
+         "Fetch what requirements need from the upstreams and keep it, for nodes without internet access",
          "base -r requirements.txt --python 3.12 --platform manylinux_2_28_aarch64 -c registry.toml",
          setup(registry::add_prefetch_options, registry::run_prefetch),
          "uv resolves the requirements, for each Python and platform, against the index of the running "
-         "server. A pylock.toml needs no uv. With --wants the sites' reports name the Pythons, and without "
-         "--platform the platforms of their nodes.\n"
+         "server. A pylock.toml needs no uv. With --wants the sites' reports name the Pythons and, without "
+         "--platform, the platforms of their nodes.\n"
          "Exit status: 0 the server has all files, 1 failure (see standard error), 2 wrong usage.\n"},
         {"", "explain", "Explain which index or upstream supplies a project, and why",
          "main requests -c registry.toml", setup(registry::add_explain_options, registry::run_explain),
@@ -371,8 +371,8 @@ std::vector<registry::Command> commands() {
         {"", "release-project", "Let other upstreams supply a project that this one supplied",
          "base.public requests --reason 'the project moved' -c registry.toml",
          setup(registry::add_release_project_options, registry::run_release_project),
-         "Whoever supplied a project keeps it, also if it has it no more. After this the upstreams are asked "
-         "in "
+         "The upstream that supplied a project keeps it, even after it has removed it. After this the "
+         "upstreams are asked in "
          "order again. Works beside a running server.\n"
          "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage.\n"},
         {"", "files", "List the files of an index: size, state, uploader, why in quarantine",
@@ -397,9 +397,10 @@ std::vector<registry::Command> commands() {
          "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage.\n"},
         {"", "contains", "Which wheels contain a component, as their SBOMs state",
          "zlib 1.2.11 -c registry.toml", setup(registry::add_contains_options, registry::run_contains),
-         "An SBOM is the statement of whoever made the wheel (PEP 770); a wheel without one is not found. Of "
+         "An SBOM is a statement of the wheel's author (PEP 770); a wheel without one is not found. If "
          "a\n"
-         "wheel with very many components the first are kept: `not known` unless one of these is meant.\n"
+         "wheel has very many components, only the first are kept: `not known` unless one of these is "
+         "meant.\n"
          "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage.\n"},
         {"", "audit-osv", "Which published files a known vulnerability hits, through which component",
          "osv -c registry.toml", setup(registry::add_audit_osv_options, registry::run_audit_osv),

@@ -127,8 +127,8 @@ class Machine {
     std::uint64_t age_ = 0;
 };
 
-Facts facts_of(const ProfileRow& row) {
-    Facts facts;
+CompileFacts facts_of(const ProfileRow& row) {
+    CompileFacts facts;
     facts.source = row.source;
     facts.language = "c++";
     facts.compiler = "simulated";
@@ -141,7 +141,7 @@ Predictor recalled(const std::vector<ProfileRow>& rows, const SimulationPlan& pl
     Random random(plan.seed + 77);
     for (const auto& row : rows) {
         if (random.unit() >= plan.history_fraction) continue;
-        const Facts facts = facts_of(row);
+        const CompileFacts facts = facts_of(row);
         Record record;
         record.source = facts.source;
         record.language = facts.language;

@@ -48,7 +48,7 @@ base::Status Agent::start_wanted(JournalContent& journal, TickReport& report) {
     return {};
 }
 
-// Of a queue that the site file no longer names, for example: nothing would probe it any more.
+// Forgets, for example, a queue that the site file no longer names: nothing would probe it any more.
 base::Status Agent::forget_unused_queues(const std::vector<Attempt>& attempts, const Plan& plan) {
     const auto held = parts_.held_queues.list();
     for (const HeldQueue& one : held) {

@@ -83,7 +83,7 @@ struct Asked {
     std::string against;    // "torch==2.4.0+cu123": the package in the same index to build against, or empty
     bool for_task = false;  // for a task of the registry: the upload needs the task's lease
     std::vector<std::string> with = {};  // of a promotion: the other wheels of its set, in the same request
-    // Of a task: nothing of this file runs with the agent's rights (builder/script/separate_script.hpp).
+    // The source of a task: nothing of this file runs with the agent's rights (builder/script/separate_script.hpp).
     std::optional<wire::UploadedSource> uploaded = {};
 };
 

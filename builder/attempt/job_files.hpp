@@ -44,7 +44,7 @@ struct AttemptFolder {
     bool separate = false;  // its job runs in a namespace
     // The folder that its job sees as `root`.
     [[nodiscard]] std::filesystem::path inner() const { return separate ? root / "separate" : root; }
-    // Of `separate`: what its wheels are fetched into; the code of the source never writes there.
+    // Where the wheels of a `separate` build are fetched; the code of the source never writes there.
     [[nodiscard]] std::filesystem::path fetch() const { return root / "fetch"; }
     [[nodiscard]] std::filesystem::path inner_script() const { return inner() / "script.sh"; }
     [[nodiscard]] std::filesystem::path build() const { return build_root.empty() ? inner() : build_root; }
@@ -76,7 +76,7 @@ struct AttemptFolder {
         return (separate ? fetch() : root) / "pip.conf";
     }  // mode 0600
     [[nodiscard]] std::filesystem::path wheel() const { return root / "wheel"; }
-    // Of a reproduction: the recorded wheel, and what the comparison found (differences_report.hpp).
+    // A reproduction's recorded wheel, and what the comparison found (differences_report.hpp).
     [[nodiscard]] std::filesystem::path recorded() const { return root / "recorded"; }
     [[nodiscard]] std::filesystem::path differences() const { return root / "differences.txt"; }
     [[nodiscard]] std::filesystem::path differences_json() const { return root / "differences.json"; }
@@ -103,7 +103,7 @@ inline constexpr std::string_view wheelhouse_step = "wheelhouse";  // on the log
 inline constexpr std::string_view fence_phase = "fence";
 inline constexpr int fence_exit_code = 75;  // EX_TEMPFAIL
 
-// Of a build that exceeded a limit: exit status and last words of `wheelyard-governor bound` (builder/governor/bound/).
+// A build that exceeded a limit: phase, exit status and last line of `wheelyard-governor bound` (builder/governor/bound/).
 inline constexpr std::string_view limits_phase = "limits";
 inline constexpr int over_limit_exit_code = 122;
 inline constexpr std::string_view over_limit_mark = "wheelyard-governor: the build was ended: ";

@@ -11,7 +11,7 @@
 namespace wheelyard::builder {
 namespace {
 
-// Of one such pair: differing lines or strings that are compared with each other.
+// Differing lines or strings of one such pair that are compared with each other.
 constexpr std::size_t max_differing_texts = 4096;
 constexpr std::size_t min_string_bytes = 4;  // of a printable text in binary bytes, as in strings(1)
 

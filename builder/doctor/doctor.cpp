@@ -381,7 +381,7 @@ base::Result<Examination> examine_log(const std::filesystem::path& log) {
     Doctor doctor;
     std::string piece(base::mib, '\0');
     const std::uint64_t size = reader.size();
-    // Of a very large log only the end is read: that is where failures are.
+    // Only the end of a very large log is read: that is where failures are.
     for (std::uint64_t at = size - std::min(size, log_scan_bytes); at < size;) {
         const auto length = static_cast<std::size_t>(std::min<std::uint64_t>(piece.size(), size - at));
         WHEELYARD_TRY(reader.read_at(at, piece.data(), length));

@@ -44,7 +44,7 @@ struct DoctorRule {
     bool is_consequence = false;  // of another error, or of a warning before it: explains neither away
 };
 
-// Of several rules that match one line, the first in this order wins: specific rules precede general ones.
+// The first rule in this order that matches a line wins: specific rules precede general ones.
 [[nodiscard]] const std::vector<DoctorRule>& doctor_rules();
 [[nodiscard]] const DoctorRule* find_doctor_rule(std::string_view code);
 // The rule's cause as an error's sentence: without its final full stop.

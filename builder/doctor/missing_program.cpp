@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "lib/base/text/base_name.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
@@ -31,10 +32,9 @@ constexpr auto quoted = std::to_array<Notation>({
 
 constexpr std::string_view no_such_file = ": no such file or directory";
 
-std::string base_name(std::string_view path) {
-    path = base::trim(path);
-    path = path.substr(0, path.find(' '));                 // "rustc -vv"
-    return std::string(path.substr(path.rfind('/') + 1));  // npos + 1 is 0
+std::string program_of(std::string_view command) {
+    command = base::trim(command);
+    return std::string(base::base_name(command.substr(0, command.find(' '))));  // "rustc -vv"
 }
 
 bool is_digits(std::string_view text) {
@@ -56,7 +56,7 @@ std::string in_quotes(std::string_view lower) {
         if (end == std::string_view::npos) continue;
         const std::string_view name = rest.substr(0, end);
         if (one.after == "'" && !may_be_program(name)) continue;
-        return base_name(name);
+        return program_of(name);
     }
     return {};
 }
@@ -65,7 +65,7 @@ std::string in_quotes(std::string_view lower) {
 std::string after_a_shell(std::string_view lower) {
     constexpr std::string_view zsh = "command not found: ";
     if (const auto at = lower.find(zsh); at != std::string_view::npos)
-        return base_name(lower.substr(at + zsh.size()));
+        return program_of(lower.substr(at + zsh.size()));
     std::string_view before;
     bool only_shells = false;
     for (const std::string_view end :
@@ -95,11 +95,11 @@ std::string after_a_shell(std::string_view lower) {
         who = part;
         break;
     }
-    const std::string_view shell = who.substr(who.rfind('/') + 1);
+    const std::string_view shell = base::base_name(who);
     const bool is_shell = shell.ends_with("sh") || shell.starts_with("make") || shell.starts_with("gmake") ||
                           shell == "env" || shell.ends_with("configure") || shell.starts_with("execvp");
     const bool said_by_any = lower.ends_with("command not found");
-    return is_shell || (!only_shells && (numbered || said_by_any)) ? base_name(name) : std::string();
+    return is_shell || (!only_shells && (numbered || said_by_any)) ? program_of(name) : std::string();
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "builder/governor/launch/compiler_cache.hpp"
 #include "builder/governor/launch/launcher.hpp"
 #include "builder/governor/run.hpp"
+#include "lib/base/text/base_name.hpp"
 #include "lib/base/version.hpp"
 
 namespace {
@@ -53,7 +54,7 @@ int main(int argc, char** argv) {
     std::signal(SIGCHLD, SIG_DFL);
     const std::string called = argc > 0 ? argv[0] : "wheelyard-governor";
     try {
-        return run(called.substr(called.rfind('/') + 1), {argv + (argc > 0 ? 1 : 0), argv + argc});
+        return run(std::string(wheelyard::base::base_name(called)), {argv + (argc > 0 ? 1 : 0), argv + argc});
     } catch (const std::exception& error) {
         std::fprintf(stderr, "wheelyard-governor: internal error or broken environment: %s\n", error.what());
         return 1;

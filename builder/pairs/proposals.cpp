@@ -147,8 +147,8 @@ class Comparer {
         }
     }
 
-    // Of several releases that require the same, the newest is the one that users want; of those that require a version or
-    // a newer one, only the newest of all.
+    // Users want the newest of several releases that require the same version. Of the releases that require a version or
+    // a newer one, only the newest counts.
     void compare_companion(const PairSubject& subject) {
         std::map<Version, const Release*> newest;  // by the version that it requires exactly
         const Release* loose = nullptr;
@@ -260,7 +260,7 @@ class Comparer {
             const auto& last = release->newest_python->release();
             const std::string next =
                 last[0].text() + "." + std::to_string(base::parse_decimal(last[1].text()).value_or(0) + 1);
-            // Of Requires-Python only the lower bound: an upper one is that of the wheels.
+            // Only the lower bound of Requires-Python: the wheels decide the upper one.
             const std::string lower = ">=" + oldest_python(release->requires_python).value_or("3");
             add(PairFinding::proposed,
                 proposal(subject.package, "==" + series_of(release->version) + ".*", subject.with,

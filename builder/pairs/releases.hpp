@@ -18,11 +18,11 @@ namespace wheelyard::builder {
 struct Release {
     wheel::Version version;
     bool has_wheel = false;
-    // Of its wheels: the newest CPython that one is for ("3.15"); nullopt: they are for no particular one.
+    // The newest CPython that one of its wheels is for ("3.15"); nullopt: they are for no particular one.
     std::optional<wheel::Version> newest_python = std::nullopt;
     bool one_for_all = false;  // one wheel serves every Python: pure, or of the stable ABI
     bool is_pure = false;
-    // Of the metadata, where it was asked for.
+    // From the metadata, if it was requested.
     std::string requires_python = {};
     std::vector<wheel::Requirement> requirements = {};  // that its wheel has on Linux, without extras
 };

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "lib/base/text/base_name.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
@@ -67,7 +68,7 @@ class TableText {
         return found;
     }
 
-    // Of [sources], which is the last table of the file.
+    // The key of the row's URL in [sources], which is the last table of the file.
     std::string key_of(const VersionPair& row) {
         const std::string quoted = "\"" + row.source + "\"";
         for (const auto& line : lines_) {
@@ -78,7 +79,7 @@ class TableText {
                 return std::string(base::trim(base::replace_all(line.substr(0, equals), "\"", "")));
         }
         const std::string name = row.source.substr(0, row.source.find_last_not_of('/') + 1);
-        const std::string key = name.substr(name.rfind('/') + 1) + "-releases";
+        const std::string key = std::string(base::base_name(name)) + "-releases";
         std::string free = key;
         for (int number = 2; has_key(free); ++number)
             free = key + "-" + std::to_string(number);

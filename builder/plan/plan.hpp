@@ -52,7 +52,7 @@ struct Cell {
     bool needs_person = false;
     // Held until a person or a registry acts: no tick of this agent can change that.
     bool awaits_others = false;
-    // Of a companion that the index has: whether it can stay with the wanted torch (torch_abi.hpp); empty: not asked.
+    // Whether a companion that the index has can stay with the wanted torch (torch_abi.hpp); empty: not asked.
     std::string torch_abi = {};
 };
 

@@ -8,6 +8,7 @@
 #include "builder/attempt/limits.hpp"
 #include "builder/doctor/doctor_rules.hpp"
 #include "builder/site/pasted_command.hpp"
+#include "lib/base/text/base_name.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
@@ -36,7 +37,7 @@ std::size_t bound_of(const Attempt& attempt) {
 std::string without_folders(std::string_view line) {
     std::string text;
     for (const auto word : base::split(line, ' '))
-        text.append(word.substr(word.rfind('/') + 1)).append(" ");
+        text.append(base::base_name(word)).append(" ");
     return text;
 }
 

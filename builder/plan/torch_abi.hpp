@@ -14,7 +14,7 @@
 
 namespace wheelyard::builder {
 
-// Of the facts of a wheel (docs/reference/facts.md); empty: unknown, or torch is not used.
+// What a wheel's facts state of torch (docs/reference/facts.md); empty: unknown, or torch is not used.
 struct TorchUse {
     std::vector<std::string> requirements;  // "torch==2.6.0"
     std::string stable_abi, cxx11_abi, at_least, below;

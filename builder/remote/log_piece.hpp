@@ -12,7 +12,7 @@
 
 namespace wheelyard::builder {
 
-// Of a secret in a log: pieces of the log are searched with as much before and after them.
+// The longest secret in a log: pieces of the log are searched with as much before and after them.
 inline constexpr std::size_t max_secret_bytes = 4 * base::kib;
 
 // The next piece from `from`: empty where there is none yet. Of a log that is still written (not `is_over`) only complete

@@ -7,6 +7,7 @@
 #include "builder/remote/refusal.hpp"
 #include "lib/base/files/untrusted_file.hpp"
 #include "lib/base/limits.hpp"
+#include "lib/base/text/base_name.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
 #include "lib/wire/problem.hpp"
@@ -101,7 +102,7 @@ class Sending {
         all.emplace_back("Upload-Length", std::to_string(form_.size()));
         WHEELYARD_ASSIGN(auto answer, http_.post(target_.url, "", all));
         const std::string location = answer.header("location");
-        id_ = location.substr(location.rfind('/') + 1);
+        id_ = base::base_name(location);
         if (answer.status != 201 || !is_id(id_)) return Answer(std::move(answer));
         WHEELYARD_TRY(base::replace_file(
             target_.note,

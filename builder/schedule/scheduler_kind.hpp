@@ -69,7 +69,7 @@ struct BatchSystem {
     std::span<const EndReport> end_reports;
     std::span<const MachineQuestion> questions;  // for the report of `site check`
 
-    // Of a user's job, in bash.
+    // How a user's job reads its place, in bash.
     std::string_view job_id_variable;     // "SLURM_JOB_ID"
     std::string_view node_list_variable;  // "SLURM_JOB_NODELIST"
     std::string_view print_first_node;    // a command that reads it

@@ -60,7 +60,7 @@ void read_environments(io::TomlTable& table, UserSettings& users) {
 }
 
 // On the nodes with the users' accelerator, one rank per GPU; otherwise one.
-int usual_ranks(const Site& site, const UserSettings& users) {
+int default_ranks(const Site& site, const UserSettings& users) {
     const NodeType* node = node_of_users(site, users);
     return node == nullptr ? 1 : std::max(1, node->gpus);
 }
@@ -74,8 +74,8 @@ void read_job(io::TomlTable& table, const Site& site, UserSettings& users) {
             table.report("options", "expected one option such as `--gpus=2`, found `" + option + "`");
     }
     users.nodes = static_cast<int>(table.integer_or("nodes", 1, 1, max_test_nodes));
-    users.ranks_per_node =
-        static_cast<int>(table.integer_or("ranks_per_node", usual_ranks(site, users), 1, max_ranks_per_node));
+    users.ranks_per_node = static_cast<int>(
+        table.integer_or("ranks_per_node", default_ranks(site, users), 1, max_ranks_per_node));
     users.minutes = table.integer_or("minutes", users.minutes, 1, max_walltime_minutes_limit);
     users.master_port = static_cast<int>(table.integer_or("master_port", 0, 0, highest_port));
     users.master_address = table.string_or("master_address", "");

@@ -38,7 +38,7 @@ struct VersionPair {
     std::string allowed;
     wheel::SpecifierSet allowed_set;
     PairUse use = PairUse::build;
-    // Of a companion: its wheel works with the version that it is built against and every newer one that is allowed.
+    // A companion's wheel works with the version that it is built against and every newer one that is allowed.
     bool stable_abi = false;
     std::string why;
     std::string source;  // a URL

@@ -97,7 +97,7 @@ class Jobs {
         return job;
     }
 
-    // Of a package with an account of its own.
+    // Charges the job of a package with an account of its own to that account.
     void charge(const std::string& package, SiteJob& job) const {
         const std::string before = job.job.queue.account;
         job.job.queue = site_.charged(job.job.queue, package);

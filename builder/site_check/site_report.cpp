@@ -22,7 +22,7 @@
 namespace wheelyard::builder {
 namespace {
 
-constexpr std::int64_t site_look_timeout_ms = 60'000;       // one command of `site check --report`
+constexpr std::int64_t site_command_timeout_ms = 60'000;    // one command of `site check --report`
 constexpr std::size_t max_report_answer_bytes = 16 * 1024;  // of one command of `site check --report`
 
 // {c}, {launcher} and {folders} are replaced by those of the site.
@@ -82,7 +82,7 @@ std::vector<ReportedAnswer> ask_machine(const Site& site, const EnvironmentMap& 
                         (setup.empty() ? "" : "{ " + setup + "} > /dev/null 2>&1\n") +
                             "set -o pipefail\nexec 2>&1 < /dev/null\n" + asked};
         command.environment = environment;
-        command.timeout_ms = site_look_timeout_ms;
+        command.timeout_ms = site_command_timeout_ms;
         const auto finished = base::run_command(command);
         ReportedAnswer answer{std::string(question.what), asked, finished && finished->exit_code == 0, ""};
         answer.answer = !finished             ? finished.error().sentence

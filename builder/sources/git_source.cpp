@@ -15,6 +15,7 @@
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/untrusted_file.hpp"
 #include "lib/base/process/process.hpp"
+#include "lib/base/text/base_name.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/url.hpp"
@@ -31,7 +32,7 @@ extern const std::string_view describe_tree;
 namespace {
 
 constexpr std::int64_t git_ask_timeout_ms = 20'000;    // checking whether a clone is current
-constexpr std::int64_t git_look_timeout_ms = 120'000;  // listing tags
+constexpr std::int64_t git_list_timeout_ms = 120'000;  // listing tags
 
 // Checking every file of a clone on a slow file system; less than lock_stale_after_ms.
 constexpr std::int64_t git_check_timeout_ms = 5 * 60'000;
@@ -39,7 +40,7 @@ constexpr std::int64_t git_check_timeout_ms = 5 * 60'000;
 namespace fs = std::filesystem;
 
 std::string repository_name(const std::string& url) {
-    std::string name = url.substr(url.find_last_of('/') + 1);
+    std::string name(base::base_name(url));
     if (name.ends_with(".git")) name.resize(name.size() - 4);
     const bool plain =
         !name.empty() && !name.starts_with('.') && std::all_of(name.begin(), name.end(), [](char c) {
@@ -104,7 +105,7 @@ base::Result<std::vector<wheel::Version>> GitSource::versions(const Recipe& reci
     base::Command command;
     command.argv = {"git", "ls-remote", "--tags", "--refs", "--", recipe.url};
     command.environment = environment_;
-    command.timeout_ms = git_look_timeout_ms;
+    command.timeout_ms = git_list_timeout_ms;
     WHEELYARD_ASSIGN(const auto answer, base::run_command(command));
     if (answer.exit_code != 0) {
         return base::fail_as(base::ErrorKind::unavailable, base::Recovery::retry,

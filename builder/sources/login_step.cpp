@@ -32,7 +32,7 @@ namespace {
 // A step on the login node is dead if it has not touched its marker for this long. It does so every 10 s.
 constexpr std::int64_t login_step_silent_ms = 120'000;
 
-constexpr std::int64_t login_step_look_ms = 100;
+constexpr std::int64_t login_step_check_pause_ms = 100;
 constexpr std::uint64_t max_step_script_bytes = 4 * base::mib;
 
 namespace fs = std::filesystem;
@@ -133,18 +133,18 @@ base::Result<std::string> read_end(const StepFiles& files) {
 base::Status advance_login_step(const LoginStep& step, base::Clock& clock) {
     const StepFiles files(step.folder, step.name);
     std::error_code error;
-    int looks = 1;
+    int checks = 1;
     if (step.follows_script && fs::exists(files.end(), error) && has_changed(step, files))
         WHEELYARD_TRY(base::remove_tree(files.end()));
     if (!fs::exists(files.end(), error)) {
         WHEELYARD_ASSIGN(const bool alive, is_alive(files));
         if (!alive && !fs::exists(files.end(), error)) {
             WHEELYARD_TRY(start(step, files));
-            looks = step.looks;
+            checks = step.checks;
         }
     }
-    for (int look = 1; look < looks && !fs::exists(files.end(), error); ++look)
-        clock.sleep_ms(login_step_look_ms);
+    for (int check = 1; check < checks && !fs::exists(files.end(), error); ++check)
+        clock.sleep_ms(login_step_check_pause_ms);
     if (!fs::exists(files.end(), error))
         return base::fail_as(base::ErrorKind::in_progress, base::Recovery::retry,
                              {"source.fetching", "On the login node: " + step.what, files.log().string()});

@@ -25,7 +25,7 @@ namespace wheelyard::builder {
 
 inline constexpr int login_step_touch_s = 10;
 // By the tick that starts the step: a clone of a small repository ends within this time.
-inline constexpr int login_step_looks = 20;
+inline constexpr int login_step_checks = 20;
 
 inline constexpr std::uint64_t max_login_starts = 3;  // of one step that never writes its end
 
@@ -37,8 +37,8 @@ struct LoginStep {
     std::string what;  // for a person: "cloning https://…"
     std::int64_t max_s = default_login_minutes * 60;
     int touch_s = login_step_touch_s;  // interval at which it touches its marker and checks for cancellation
-    // How often the call that starts the step looks for its end before it returns; 1: it does not wait.
-    int looks = login_step_looks;
+    // How often the call that starts the step checks for its end before it returns; 1: it does not wait.
+    int checks = login_step_checks;
     // Runs again if it ended with another script: the recipe was changed meanwhile.
     bool follows_script = false;
 };

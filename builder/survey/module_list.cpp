@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "lib/base/text/base_name.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/wheel/version.hpp"
 
@@ -11,7 +12,7 @@ namespace {
 
 struct RoleRow {
     ModuleRole role;
-    // Of the last part of the name, or of the whole one if it has a slash; in lower case.
+    // Matches the last part of the name, or the whole one if the pattern has a slash; in lower case.
     std::string_view pattern;
 };
 
@@ -44,7 +45,7 @@ std::vector<std::string_view> patterns_of(ModuleRole role) {
 }
 
 std::string last_part(const AvailableModule& module) {
-    return base::ascii_lower(module.name.substr(module.name.rfind('/') + 1));
+    return base::ascii_lower(base::base_name(module.name));
 }
 
 std::string name_for(std::string_view pattern, const AvailableModule& module) {

@@ -101,7 +101,7 @@ base::Result<std::string> LogSender::next_piece(const Attempt& attempt, SentLog&
     const fs::path file = is_login ? folder.login_log() : folder.log();
     const std::int64_t from = is_login ? log.sent : log.sent - log.login_bytes;
     if (size_of(file) <= from) return std::string();
-    // Of the login log only what was there when the job's began.
+    // The login log is sent only as far as it was written when the job's log began.
     const auto room =
         is_login && has_job ? static_cast<std::uint64_t>(log.login_bytes - from) : log_piece_bytes;
     return read_log_piece(file, static_cast<std::uint64_t>(from),

@@ -12,7 +12,7 @@
 namespace wheelyard::builder {
 namespace {
 
-// Of the first Python that answered; nothing of it is known if none did.
+// Describes the host of the first Python that answered; leaves it unknown if none did.
 void describe_host(status::SiteReport& report, const Pythons& pythons) {
     const auto answered = std::find_if(pythons.begin(), pythons.end(),
                                        [](const auto& python) { return python.second.has_value(); });

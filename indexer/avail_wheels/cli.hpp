@@ -11,10 +11,10 @@
 
 #include "indexer/avail_wheels/node/node_probe.hpp"
 #include "indexer/avail_wheels/node/site.hpp"
-#include "indexer/avail_wheels/query/lock.hpp"
 #include "indexer/avail_wheels/query/query.hpp"
 #include "indexer/avail_wheels/table/columns.hpp"
 #include "lib/base/text/usage.hpp"
+#include "lib/simple/lock.hpp"
 
 namespace wheelyard::avail_wheels {
 
@@ -43,9 +43,9 @@ struct Options {
     bool status = false;
     bool web = false;
     std::vector<std::string> requests;
-    std::optional<Lock> lock;      // what is asked about instead of the names of `query`
-    std::string lock_file;         // as given
-    bool request_missing = false;  // asks the farm for what of the lock is not here
+    std::optional<simple::Lock> lock;  // what is asked about instead of the names of `query`
+    std::string lock_file;             // as given
+    bool request_missing = false;      // asks the farm for what of the lock is not here
     std::optional<std::string> complete_name;
     Color color = Color::automatic;
     bool pager = true;

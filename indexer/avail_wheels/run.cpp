@@ -265,7 +265,7 @@ std::string render_install_line(const Options& options, const Answer& answer) {
 }
 
 // On a terminal, the two formats without lines fit its width: cells break between words.
-std::string fitting_table(const Options& options, const std::vector<std::string>& headers,
+std::string wrapped_table(const Options& options, const std::vector<std::string>& headers,
                           std::vector<Row> rows, std::size_t columns) {
     const bool can_wrap = options.format == "simple" || options.format == "plain";
     if (columns > 0 && can_wrap) {
@@ -296,7 +296,7 @@ std::string render(const Options& options, const Answer& answer, std::size_t col
     if (options.install_line) return render_install_line(options, answer);
     if (options.raw) return render_raw(options, answer);
     if (options.format == "json") return render_document(answer);
-    return fitting_table(options, options.rows.columns, make_rows(answer, options.rows), columns);
+    return wrapped_table(options, options.rows.columns, make_rows(answer, options.rows), columns);
 }
 
 // The wheels of projects that the source owns: of a folder all, because an install line takes nothing else; of an index
@@ -357,7 +357,7 @@ void judge_all(Answer& answer, const Node& node, const Site& site, const OwnedWh
     }
 }
 
-// Of all wheels, each once.
+// The libraries of all wheels, each once.
 std::vector<std::string> libraries_of(const std::vector<Candidate>& listed) {
     std::set<std::string> names;
     for (const auto& candidate : listed) {
@@ -513,7 +513,7 @@ int answer_farm(const Options& options, const World& world, std::ostream& out, s
                        .render_pretty();
             return 0;
         }
-        out << with_color(fitting_table(options, status_columns, status->rows, world.out_columns), options,
+        out << with_color(wrapped_table(options, status_columns, status->rows, world.out_columns), options,
                           status_columns, world.out_is_terminal);
         for (const std::string& notice : status->notices)
             err << "avail_wheels: warning: " << notice << '\n';
@@ -536,7 +536,7 @@ int request_missing(Options options, const World& world, const LockPlace& place,
         if (!package.may_be_built) continue;
         // Sources have no local version.
         const std::string requirement =
-            package.package->wanted.name + "==" + package.package->version->public_text();
+            package.package->name + "==" + package.package->version->public_text();
         const int status = ask_farm(options, world, requirement, parse_wanted(requirement), err, err);
         if (status != 0) return status;
         ++requested;
@@ -555,9 +555,9 @@ base::Result<std::vector<Candidate>> other_versions(const Options& options, cons
     for (const LockedPackage* package : packages) {
         const bool is_there = std::any_of(
             judged.wheels.begin(), judged.wheels.end(),
-            [&](const Candidate& candidate) { return package->wanted.matches(candidate.release->project); });
+            [&](const Candidate& candidate) { return package->project == candidate.release->project; });
         if (package->version && !is_there)
-            others.query.wanted.push_back({package->wanted.name, package->wanted.pattern, {}, {}});
+            others.query.wanted.push_back({package->name, package->project, {}, {}});
     }
     if (others.query.wanted.empty()) return std::vector<Candidate>();
     std::string warning;  // was said of the first list
@@ -583,15 +583,15 @@ int answer_lock(const Options& options, const World& world, const LockPlace& pla
         if (is_here)
             answer.wheels.push_back(*wheel);
         else
-            answer.not_available.push_back(package->wanted.name);
+            answer.not_available.push_back(package->name);
         if (is_here && options.rows.not_available_only) continue;
-        rows.push_back({package->wanted.name, package->version ? package->version->text() : "",
+        rows.push_back({package->name, package->version ? package->version->text() : "",
                         std::string(lock_state_text(state)), why});
     }
     if (options.format == "json") {
         out << render_document(answer, render_lock(options.lock_file, compared, left_out, refusals));
     } else {
-        out << with_color(fitting_table(options, lock_columns, std::move(rows), world.out_columns), options,
+        out << with_color(wrapped_table(options, lock_columns, std::move(rows), world.out_columns), options,
                           lock_columns, world.out_is_terminal);
     }
     err << "avail_wheels: " << base::printable(summary_of_lock(options.lock_file, compared, left_out))
@@ -624,7 +624,7 @@ NextStep what_is_known(const Options& options, const World& world, const Found& 
     return known;
 }
 
-// Of several names: which have no wheel, where the output does not say it.
+// Names the packages without a wheel, if several were asked for and the output does not show it.
 void tell_missing(const Options& options, const Answer& answer, std::ostream& err) {
     std::set<std::string> asked;
     for (const auto& wanted : options.query.wanted)
@@ -688,7 +688,7 @@ int run(const std::vector<std::string>& arguments, const World& world, std::ostr
             err << "avail_wheels: warning: " << base::printable(options.lock->warning) << '\n';
         locked = packages_for(*options.lock, place);
         for (const LockedPackage* package : locked) {
-            if (package->version) options.query.wanted.push_back(package->wanted);
+            if (package->version) options.query.wanted.push_back(wanted_of(*package, *options.lock));
         }
     }
     Ownership ownership(options);

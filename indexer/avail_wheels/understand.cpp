@@ -303,7 +303,7 @@ base::Result<Options> understand(const Words& words, const EnvironmentMap& envir
     options.all_machines = words.all || words.all_archs || !words.archs.empty();
     choose_columns(words, options);
     if (!words.lock_file.empty()) {
-        WHEELYARD_ASSIGN(options.lock, read_lock(words.lock_file));
+        WHEELYARD_ASSIGN(options.lock, simple::read_lock(words.lock_file));
         options.lock_file = words.lock_file;
         options.request_missing = words.request_missing;
         options.query.all_versions = true;

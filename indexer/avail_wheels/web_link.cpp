@@ -84,7 +84,7 @@ base::Result<WebLink> make_web_link(const Options& options, const Node& node,
     const auto add = [&query](const std::string& name, const std::string& value) {
         if (!value.empty()) query.push_back(name + "=" + base::encode_percent(value));
     };
-    // Of a page with a search, "python" is its filter.
+    // On a page with a search, "python" is its filter.
     const char* python = is_project ? "python" : "my_python";
     if (is_project) {
         link.url = place + "/project/" + base::encode_percent(wanted.front().pattern) + "/";

@@ -79,11 +79,11 @@ std::string facts_line(const catalog::FileRow& row) {
         auto outside = outside_of(*needed);
         part.set("needed", std::move(outside));
     }
-    // Of a wheel with libraries an empty list says something, too: nothing else brings what it needs.
+    // A wheel with libraries states an empty list, too: nothing else brings what it needs.
     if (const auto* requires_dist = facts->find("requires_dist");
         requires_dist != nullptr && (!is_empty(*requires_dist) || part.find("needed") != nullptr))
         part.set("requires_dist", *requires_dist);
-    // Of a followed tree's wheel the facts come from a line like this one.
+    // The facts of a followed tree's wheel come from a line like this one.
     if (const auto* built = facts->find("built"); built != nullptr) {
         part.set("built", *built);
     } else if (!row.provenance_sha256.empty()) {
@@ -91,7 +91,7 @@ std::string facts_line(const catalog::FileRow& row) {
         if (const auto cpu = facts->string_or("built_cpu", {}); !cpu.empty()) by_farm.set("cpu", cpu);
         part.set("built", std::move(by_farm));
     }
-    // Of a wheel for every platform an empty line is enough.
+    // A wheel for every platform may have an empty line.
     const bool says_nothing = part.as_object()->empty() && row.filename.ends_with("-any.whl");
     return says_nothing ? "\n" : part.render() + "\n";
 }
@@ -122,8 +122,8 @@ std::vector<simple::CatalogueProject> list_of(Projects&& projects, bool with_rem
 
 simple::CatalogueProject catalogue_project(const ProjectView& view) {
     simple::CatalogueProject project{wheel::escape_name(view.project), 0, {}, {}};
-    constexpr std::size_t usual_line_bytes = 200;
-    project.lines.reserve(view.files.size() * usual_line_bytes);
+    constexpr std::size_t typical_line_bytes = 200;
+    project.lines.reserve(view.files.size() * typical_line_bytes);
     std::vector<const catalog::FileRow*> wheels;
     wheels.reserve(view.files.size());
     for (const auto& row : view.files) {

@@ -28,6 +28,7 @@
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/stand_in.hpp"
+#include "lib/base/text/base_name.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/url.hpp"
@@ -122,7 +123,7 @@ class TreeCheck {
         const std::string files = index + "/files/";
         for (auto file = hashes_.lower_bound(files); file != hashes_.end() && file->first.starts_with(files);
              ++file) {
-            const std::string name = file->first.substr(file->first.rfind('/') + 1);
+            const std::string name(base::base_name(file->first));
             const bool is_beside = name.ends_with(metadata_suffix) || name.ends_with(provenance_suffix);
             if (!is_beside && !shown.contains(name)) note("flat_lacks", index + "/find-links/", name);
         }

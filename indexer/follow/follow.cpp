@@ -27,6 +27,7 @@
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/limits.hpp"
+#include "lib/base/text/base_name.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/url.hpp"
 #include "lib/simple/catalogue.hpp"
@@ -394,7 +395,7 @@ base::Result<FollowOptions> normalize_options(FollowOptions options) {
     options.from = url.text();
     if (options.index.empty()) {
         const std::string path = url.path.substr(0, url.path.size() - 1);
-        options.index = path.substr(path.rfind('/') + 1);
+        options.index = base::base_name(path);
     }
     const bool is_name = !options.index.empty() && options.index.front() != '.' &&
                          options.index.find('/') == std::string::npos;

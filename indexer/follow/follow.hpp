@@ -22,10 +22,10 @@
 
 namespace wheelyard::indexer {
 
-// Of METADATA, and of the provenance, beside a wheel.
+// The size of METADATA, and of the provenance, beside a wheel.
 inline constexpr std::uint64_t max_followed_metadata_bytes = 16 * base::mib;
-// Of an event log in one round; each of its files counts as at least events_per_segment. An index of a million
-// wheels has some two million. Of a longer log the newest count, and every project is checked.
+// Events that one round reads from a log; each of its files counts as at least events_per_segment. An index of a million
+// wheels has some two million. If a log is longer, only the newest events are read, and every project is checked.
 inline constexpr std::size_t max_followed_events = 4'000'000;
 
 struct FollowOptions {

@@ -96,8 +96,8 @@ void append_file_row(std::string& html, const catalog::FileRow& row) {
 }  // namespace
 
 void append_project_html(std::string& html, const ProjectView& view) {
-    constexpr std::size_t usual_file_bytes = 600;
-    html.reserve(html.size() + (view.files.size() + 1) * usual_file_bytes);
+    constexpr std::size_t typical_file_bytes = 600;
+    html.reserve(html.size() + (view.files.size() + 1) * typical_file_bytes);
     append_page_start(html, "Links for ", view.project, status_meta(view));
     for (const auto& row : view.files)
         append_file_row(html, row);

@@ -88,8 +88,8 @@ void append_list(std::string& json, std::string_view name, const Items& items, A
 }  // namespace
 
 void append_project_json(std::string& json, const ProjectView& view) {
-    constexpr std::size_t usual_file_bytes = 600;
-    json.reserve(json.size() + (view.files.size() + 1) * usual_file_bytes);
+    constexpr std::size_t typical_file_bytes = 600;
+    json.reserve(json.size() + (view.files.size() + 1) * typical_file_bytes);
     const bool has_sizes = std::all_of(view.files.begin(), view.files.end(),
                                        [](const catalog::FileRow& row) { return row.size_bytes > 0; });
     json += has_sizes ? meta : meta_without_sizes;

@@ -19,7 +19,7 @@ inline constexpr std::size_t min_large_page_bytes = base::mib;
 // Events per file of a published event log. Every new event rewrites the last file.
 inline constexpr std::size_t events_per_segment = 500;
 inline constexpr std::uint64_t max_event_segment_bytes = 4 * base::mib;
-// Of a log that may be another party's; the next serials still fit 64 bits.
+// The log may be another party's; the next serials still fit 64 bits.
 inline constexpr std::int64_t max_event_serial = std::int64_t{1} << 62;
 
 // From this many event log files in one run, they are synced with the whole file system: to be synced singly,

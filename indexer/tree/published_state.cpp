@@ -63,7 +63,7 @@ constexpr auto pages_record = io::record<PagesState>({
 
 constexpr auto readers = base::words<bool>({{true, "token"}, {false, ""}});
 
-// Of the event that `time` is of.
+// The kind of the event at `time`.
 struct Kind : io::Plain<std::string> {
     static Json to(const PublishedState& state) { return state.time == 0 ? Json() : Json(state.kind); }
     static bool from(const Json& json, PublishedState& into) {

@@ -145,7 +145,7 @@ class InstallBox {
         }
         return offer;
     }
-    // Of the Pythons that wheels name: "3.11: 2.7.0 · 3.12: 2.6.0". Empty: the Python decides nothing.
+    // The newest version for each Python that wheels name: "3.11: 2.7.0 · 3.12: 2.6.0". Empty: the Python decides nothing.
     [[nodiscard]] std::string newest_by_python(const Offer& offer) const {
         std::set<std::string> versions;
         std::string text;

@@ -27,7 +27,7 @@ inline constexpr std::size_t max_listed_files = 2'000;
 // Projects that the search page lists without its script; the root page of the index lists all.
 inline constexpr std::size_t max_listed_projects = 500;
 inline constexpr std::size_t max_feed_entries = 20;
-// Of a file of the search, some 130 bytes each: 100 results take one file and less than 100 rows of others, within 60 KB.
+// Rows of a file of the search, some 130 bytes each: 100 results take one file and less than 100 rows of others, within 60 KB.
 inline constexpr std::size_t max_shard_rows = 300;
 // Characters of a key that are in the name of a file, three bytes each at most; behind them a leaf has more rows.
 inline constexpr std::size_t max_shard_depth = 50;
@@ -46,14 +46,14 @@ inline constexpr std::size_t max_known_newest = 16;
 inline constexpr std::size_t max_newest = 8;
 // Builds that run, on the front page.
 inline constexpr std::size_t max_running = 12;
-// Of memory that a site reports; more is shown as this. Arithmetic with pixels and bytes stays within 64 bits.
+// The memory that a site reports; more is shown as this. Arithmetic with pixels and bytes stays within 64 bits.
 inline constexpr std::int64_t max_shown_mib = std::int64_t{1} << 40;
 // Lines on the page of a site, the last that became available; each some 300 bytes and 15 elements.
 inline constexpr std::size_t max_site_wheels = 500;
 inline constexpr std::size_t max_site_wheels_of_project = 20;
 // Builds of one kind on the page of a site; the page of builds has the others.
 inline constexpr std::size_t max_site_builds = 20;
-// Of a summary in the search file and in lists.
+// The length of a summary in the search file and in lists.
 inline constexpr std::size_t max_summary_bytes = 200;
 // Values of one list of a wheel's section, such as GPU architectures.
 inline constexpr std::size_t max_listed_values = 60;

@@ -53,7 +53,7 @@ struct SearchEntry {
 // By name, sorted.
 using SearchList = std::map<std::string, SearchEntry>;
 
-// Of the project's wheels, at most the newest max_read_wheels.
+// Reads at most the newest max_read_wheels wheels of the project.
 [[nodiscard]] SearchEntry make_search_entry(const ProjectView& view, const ProjectText& text);
 
 // search.json

@@ -218,7 +218,7 @@ struct ProjectCard {
 [[nodiscard]] ProjectCard project_card(const std::string& folder, const std::string& name,
                                        const SearchEntry& entry);
 
-// Of a template without values.
+// The view of a template without values.
 struct NoView {
     void show(page::Values& to) const;
 };

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <iterator>
 
+#include "lib/base/text/base_name.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
 
@@ -40,7 +41,7 @@ void probe(const HostAccess& host, FoundGpus& found) {
     constexpr std::string_view intel = "0x8086";
     bool has_any = false;
     for (const std::string& entry : host.list("/sys/class/drm")) {
-        const std::string_view name = std::string_view(entry).substr(entry.rfind('/') + 1);
+        const std::string_view name = base::base_name(entry);
         if (!name.starts_with("card") || name.find('-') != std::string_view::npos)
             continue;  // card0-DP-1: a connector
         const std::string vendor = host.read(entry + "/device/vendor");

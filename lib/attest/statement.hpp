@@ -14,7 +14,7 @@ namespace wheelyard::attest {
 
 inline constexpr std::string_view statement_type = "application/vnd.in-toto+json";  // in its envelope
 inline constexpr std::string_view provenance_predicate = "https://slsa.dev/provenance/v1";
-// Of our own: a SLSA verification summary has no place for facts, and its parser refuses other members.
+// A predicate of our own: a SLSA verification summary has no place for facts, and its parser refuses other members.
 inline constexpr std::string_view summary_predicate = "urn:wheelyard:wheel-summary:1";
 
 struct Statement {

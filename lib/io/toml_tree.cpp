@@ -36,7 +36,7 @@ const TomlNode* TomlNode::find(std::string_view name) const {
 
 namespace {
 
-// Of one dotted key or header; ours have at most four. toml++ limits only the nesting of values, and its destructor
+// The parts of one dotted key or header; ours have at most four. toml++ limits only the nesting of values, and its destructor
 // recurses: a key of 50,000 parts ends the process.
 constexpr std::size_t max_key_parts = 16;
 

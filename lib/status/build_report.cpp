@@ -60,7 +60,7 @@ BuildReport of_attempt(const AttemptReport& attempt) {
             .phase_seconds = attempt.phase_seconds};
 }
 
-// Of one that is over, on top of what was known while it ran.
+// The report of a build that is over: adds to what was known while it ran.
 template <typename Ended>
 BuildReport of_ended(const Ended& ended, const KnownBuilds& known, std::string_view state) {
     const auto before = known.find(ended.attempt);

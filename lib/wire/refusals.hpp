@@ -293,7 +293,7 @@ void this_code_has_several_statuses();
 class Refusal {
   public:
     consteval Refusal(const char* code) : Refusal(row_of(code)) {}  // NOLINT(google-explicit-constructor)
-    // Of a code with several statuses.
+    // The row of a code that has several statuses.
     consteval Refusal(int status, std::string_view code) : Refusal(row_of(status, code)) {}
     // A code that is data: of a rule for files (docs/reference/rules.md), or of an error that was made with its row.
     [[nodiscard]] static constexpr Refusal coded(int status, std::string_view code) {

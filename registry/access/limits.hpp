@@ -19,14 +19,14 @@ inline constexpr std::size_t max_active_tokens = 1'000;
 inline constexpr std::size_t max_active_logins = 2'000;  // beside them
 // A job's token lasts for an upload of many wheels; as long as one for changes that a person gets.
 inline constexpr std::int64_t publisher_token_life_s = 15 * 60;
-// Of one publisher, those that ended included: they are kept so that no identity token, which lives for a day, is exchanged
+// Tokens of one publisher, with those that ended: they are kept so that no identity token, which lives for a day, is exchanged
 // twice. Beside the others.
 inline constexpr std::size_t max_publisher_tokens = 1'000;
 inline constexpr std::int64_t ended_publisher_tokens_kept_days = 1;
 // A log-in that ended stays listed so long, and the last one of a person longer: its name is that in the audit log.
 inline constexpr std::int64_t ended_log_ins_kept_days = 30;
 inline constexpr std::int64_t names_kept_days = 365;
-// Of one person, who logs in on several machines; the oldest one ends when there is another one.
+// One person logs in on several machines; one more log-in ends the oldest.
 inline constexpr std::size_t max_logins_of_person = 20;
 inline constexpr std::size_t person_digits = 16;       // of a hash: 64 bits tell the people of a site apart
 inline constexpr std::size_t max_scope_items = 1'000;  // indexes, projects or actions of one token

@@ -305,9 +305,9 @@ wire::Answered<http::ApiReply> Api::read_audit(const http::ApiRequest& request) 
             WHEELYARD_ASSIGN(const catalog::Serial last, reader->last_serial());
             range.before = std::min(range.before, last + 1);
             if (range.is_newest)
-                range.after = std::max(range.after, range.before - 1 - max_events_looked_at);
+                range.after = std::max(range.after, range.before - 1 - max_events_read);
             else
-                range.before = std::min(range.before, range.after + 1 + max_events_looked_at);
+                range.before = std::min(range.before, range.after + 1 + max_events_read);
             WHEELYARD_ASSIGN(events, reader->find_events(asked->filter, range));
             const bool is_full = events.size() == range.limit;
             if (range.is_newest) {
@@ -345,7 +345,7 @@ wire::Answered<http::ApiReply> Api::read_audit(const http::ApiRequest& request) 
                     .render()};
 }
 
-// Of quarantined files, too, which no page lists: thus the scope of the token counts.
+// Quarantined files, which no page lists, have provenance, too: thus the scope of the token counts.
 wire::Answered<http::ApiReply> Api::provenance(const http::ApiRequest& request) {
     const auto token = parts_.tokens.verify(request.authorization);
     if (!token) return tl::unexpected(token.error());

@@ -59,7 +59,7 @@ bool is_of_cell(const BuildReport& a, const BuildReport& b) {
            a.python == b.python && a.accelerator == b.accelerator;
 }
 
-// Of the same package, at best on the same site: the newest that ended well.
+// How long the newest successful builds of the package took: those of the same site and accelerator, or else all others.
 std::vector<std::int64_t> durations(const BuildReport& of, const std::vector<KeptBuild>& builds) {
     std::vector<std::int64_t> here;
     std::vector<std::int64_t> elsewhere;

@@ -13,14 +13,14 @@ inline constexpr std::size_t max_builds_of_request = 20;  // the newest
 
 // Events in one reply of the audit log, and those that a filter looks at for it.
 inline constexpr std::size_t max_events_returned = 1'000;
-inline constexpr std::int64_t max_events_looked_at = 100'000;
+inline constexpr std::int64_t max_events_read = 100'000;
 inline constexpr std::size_t max_filter_bytes = 200;  // of one part of the filter
 
 // Log-ins of people.
 // Requests to providers: each may hold one of the pool's threads for seconds. Of one network one of each kind.
 inline constexpr std::size_t max_running_logins = 3;
 inline constexpr std::size_t max_running_logins_of_a_kind = 2;  // so that devices leave pages one
-inline constexpr std::size_t min_login_secret = 32;             // characters of whoever begins a log-in
+inline constexpr std::size_t min_login_secret = 32;             // characters that the client chooses
 inline constexpr std::size_t max_login_secret = 128;
 inline constexpr std::size_t max_client_secret_bytes = 4 * 1024;
 

@@ -103,7 +103,7 @@ wire::Problem busy() {
                               "try again in a few seconds");
 }
 
-// Of the requests to providers that may run at once.
+// One of the requests to providers that may run at once.
 class Running {
   public:
     Running(RunningLogins& running, RunningLogins::Kind kind, const http::ApiRequest& request)

@@ -124,7 +124,7 @@ void Logins::fetch_due() const {
 
 AllowRule scope_of(const std::vector<AllowRule>& rules, const std::vector<std::string>& groups,
                    identity::Purpose purpose, const std::vector<std::string>& known_indexes) {
-    std::vector<AllowRule> fitting;
+    std::vector<AllowRule> allowed;
     for (const AllowRule& rule : rules) {
         if (!rule.group.empty() && !has(groups, rule.group)) continue;
         AllowRule part = rule;
@@ -132,14 +132,14 @@ AllowRule scope_of(const std::vector<AllowRule>& rules, const std::vector<std::s
                       [&](const std::string& index) { return index != "*" && !has(known_indexes, index); });
         if (purpose == identity::Purpose::read)
             std::erase_if(part.actions, [](const std::string& action) { return !is_reading_action(action); });
-        if (!part.indexes.empty() && !part.actions.empty()) fitting.push_back(std::move(part));
+        if (!part.indexes.empty() && !part.actions.empty()) allowed.push_back(std::move(part));
     }
-    if (fitting.empty()) return {};
-    AllowRule scope = fitting.front();
-    fitting.erase(fitting.begin());
+    if (allowed.empty()) return {};
+    AllowRule scope = allowed.front();
+    allowed.erase(allowed.begin());
     // A merged scope may fit to one that it did not fit to before.
     const auto merged = [&](const AllowRule& more) { return merge(scope, more); };
-    while (std::erase_if(fitting, merged) > 0) {
+    while (std::erase_if(allowed, merged) > 0) {
     }
     scope.group.clear();
     return scope;

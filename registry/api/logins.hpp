@@ -56,7 +56,7 @@ class Logins {
     [[nodiscard]] const std::vector<Known>& all() const { return known_; }
     // nullptr: there is no such [[identity]].
     [[nodiscard]] const Known* find(std::string_view name) const;
-    // Of an [[identity]] or a [[publisher]]; nullptr: the configuration has no such issuer.
+    // The provider of an [[identity]] or a [[publisher]]; nullptr: the configuration has no such issuer.
     [[nodiscard]] identity::Provider* find_issuer(std::string_view issuer) const;
     // Where the provider sends browsers back to: one address for each.
     [[nodiscard]] std::string redirect_of(const Known& known) const;

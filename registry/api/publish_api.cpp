@@ -251,7 +251,7 @@ PublishApi::Reply PublishApi::admit(const http::ApiRequest& request, const Publi
 
 PublishApi::Reply PublishApi::burn(const http::ApiRequest& request) {
     const auto sent = token_in(request);
-    // Whoever has its text may end it.
+    // Anyone who has its text may end it.
     const auto token = parts_.tokens.verify("Bearer " + sent.value_or(""));
     if (token && is_publisher(token->name)) {
         const auto burnt = parts_.writer.run([&](catalog::Catalog& catalog) -> base::Status {

@@ -1,7 +1,7 @@
 // The last report of each site (docs/reference/site-status.md), in memory and as STORE/sites/<index>/<site>.json. The
 // next tick brings a new one, so a lost report is no loss: a file that cannot be written or read is only logged.
 //
-// Of several nodes one is told, and puts the report on the board; follow() takes it from there to the others.
+// One of several nodes receives the report and puts it on the board; follow() takes it from there to the others.
 #pragma once
 
 #include <filesystem>

@@ -353,7 +353,7 @@ TaskApi::Reply TaskApi::show(const http::ApiRequest& request, const Identity& to
 TaskApi::Reply TaskApi::cancel(const http::ApiRequest& request, const Identity& token) {
     auto task = task_for(request, token, task_action);
     if (!task) return tl::unexpected(std::move(task.error()));
-    // People cancel what they asked for; whoever approves tasks may cancel those of others.
+    // People cancel what they asked for; those who approve tasks may cancel those of others.
     const bool is_own = !is_person(token.name) || is_same_actor(task->asked_by, token.name);
     if (!is_own && !allows(token, task->wish.index, task->wish.package, approve_action))
         return refuse("auth.scope_refused", "Somebody else asked for this wheel", task->id,

@@ -69,7 +69,7 @@ class BlobStore {
     // False: an upload has stored its bytes since `blob` was listed, and so repaired it; it stays.
     [[nodiscard]] virtual base::Result<bool> isolate_damaged(const StoredBlob& blob) const = 0;
 
-    // Of a store that serves files itself, the published tree holds only their sizes: a client gets the URL, or the
+    // The published tree holds only the sizes of the files of a store that serves them: a client gets the URL, or the
     // server passes the bytes on.
     [[nodiscard]] virtual bool serves_files() const { return false; }
     // A URL from which anybody who has it gets the blob under `filename`, for a limited time. The same for some minutes,
@@ -82,7 +82,7 @@ class BlobStore {
     // Removes what uploads that never ended have left in the store; how many. Those of the last day stay.
     [[nodiscard]] virtual base::Result<std::size_t> drop_unfinished() const { return std::size_t{0}; }
 
-    // Of these operations:
+    // Made of these operations:
     [[nodiscard]] base::Result<std::string> store_bytes(std::string_view bytes) const;
     // A blob of more than `limit_bytes` is an error.
     [[nodiscard]] base::Result<std::string> read_bytes(std::string_view sha256,

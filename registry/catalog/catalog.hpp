@@ -112,7 +112,7 @@ struct EventFilter {
 };
 // A day ("2026-11-20", in UTC) or a time of RFC 3339 each, empty for none; the day `until` is whole. Error "audit.time".
 [[nodiscard]] base::Status read_times(const std::string& from, const std::string& until, EventFilter& filter);
-// Of the events with a serial between these two, neither included: the first ones, or the last ones.
+// The first or the last events with a serial between these two, neither included.
 struct EventRange {
     Serial after = 0;
     Serial before = newest_of_all;
@@ -188,7 +188,7 @@ struct ProjectUsage {
     base::UnixMicros newest = 0;  // upload
 };
 
-// Of the files that an index has: those that came on one day.
+// The files of an index that were added on one day.
 struct DayUsage {
     std::int64_t day = 0;  // since 1970, in UTC
     std::uint64_t files = 0;
@@ -372,7 +372,7 @@ class Catalog {
         const Event& event) = 0;  // its serial is not read
     // Blobs, project and row; takes the tombstone of the name away. `added`: its event.
     [[nodiscard]] virtual base::Status insert_file(const FileRow& row, Serial added) = 0;
-    // Of a file that is there: whether and why it is yanked, its state, its pin.
+    // Updates an existing file: whether and why it is yanked, its state, its pin.
     [[nodiscard]] virtual base::Status update_file(const FileRow& row) = 0;
     // The row becomes a tombstone; blobs to which no row refers any more are unreferenced since `time`.
     [[nodiscard]] virtual base::Status remove_file(const FileRow& row, bool may_return,
@@ -404,7 +404,7 @@ class Catalog {
     // Names in the index of deleted files that begin like this, in any case, and may not return.
     [[nodiscard]] virtual base::Result<std::vector<std::string>> deleted_names(
         std::string_view index, std::string_view begin) const = 0;
-    // Of all versions whose text begins like this.
+    // The files of all versions whose text begins like this.
     [[nodiscard]] virtual base::Result<std::vector<std::string>> filenames_of_version(
         std::string_view index, std::string_view project, std::string_view begin) const = 0;
     [[nodiscard]] virtual base::Result<bool> has_project(std::string_view index,

@@ -21,7 +21,7 @@ struct StateWord {
     }
     static std::string type() { return "text"; }
 };
-struct Facts {
+struct FactsText {
     static Json to(const std::string& text) { return io::parse_json(text).value_or(Json::object()); }
     static bool from(const Json& json, std::string& into) {
         into = json.render();
@@ -57,7 +57,7 @@ constexpr auto row_record = io::record<R>({
     field<StateWord, &R::state>("state", "absent: `active`", Need::valid),
     field<&R::state_reason>("state_reason", "the reason of the state"),
     field<&R::pinned>("pinned", "kept by retention"),
-    field<Facts, &R::facts_json>("facts", "what the wheel's bytes prove"),
+    field<FactsText, &R::facts_json>("facts", "what the wheel's bytes prove"),
     field<&R::provenance_sha256>("provenance_sha256", "digest of its provenance", Need::optional,
                                  Written::if_given),
     io::field_of<R, ProvenanceSize>("provenance_size_bytes", "size of its provenance", Need::optional,

@@ -86,7 +86,7 @@ void add_contains_options(CLI::App& command, ContainsArguments& arguments) {
         ->required();
     command.add_option("version", arguments.version,
                        "Its version; a distribution's epoch and revision do not count (default: every one)");
-    command.add_option("--index", arguments.index, "Of this index alone (default: of all)");
+    command.add_option("--index", arguments.index, "Only wheels of this index (default: of all)");
     command.add_option("-c,--config", arguments.config, "Path of registry.toml")->required();
     command.add_flag("--json", arguments.json, "One JSON document on standard output");
 }

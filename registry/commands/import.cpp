@@ -159,7 +159,7 @@ class Importer {
     const base::Clock& clock_;
 };
 
-// Of a folder: its wheels, and its sdists where the index takes them, in order of their names. Without a source, a file of this folder is a path.
+// Replaces a folder by its wheels, and its sdists where the index takes them, in order of their names. Without a source, a file of this folder is a path.
 base::Result<std::vector<std::string>> with_folders_expanded(const std::vector<std::string>& words,
                                                              bool has_source, AcceptedFiles accepted) {
     std::vector<std::string> wheels;

@@ -16,11 +16,11 @@
 #include "lib/base/text/text.hpp"
 #include "lib/io/http_client.hpp"
 #include "lib/simple/client.hpp"
+#include "lib/simple/lock.hpp"
 #include "registry/commands/command_line.hpp"
 #include "registry/config/config.hpp"
 #include "registry/prefetch/kept.hpp"
 #include "registry/prefetch/limits.hpp"
-#include "registry/prefetch/pylock.hpp"
 #include "registry/prefetch/site_wants.hpp"
 #include "registry/prefetch/target.hpp"
 #include "registry/store/index_list.hpp"
@@ -77,7 +77,7 @@ base::Result<std::string> resolve(const std::vector<fs::path>& requirements, con
         command.argv.push_back(file.native());
     command.input = input;
     command.timeout_ms = resolve_timeout_ms;
-    command.output_limit_bytes = max_pylock_bytes;
+    command.output_limit_bytes = simple::max_lock_bytes;
     if (!base::find_program("uv"))
         return base::fail("prefetch.no_uv", "`uv` resolves requirements, and it is not on PATH", {},
                           "install uv, or give a pylock.toml, which needs no resolving");
@@ -99,11 +99,11 @@ class Prefetch {
     base::Status add(const Target& target) {
         std::vector<fs::path> requirements;
         for (const fs::path& file : arguments_.requirements) {
-            if (!is_pylock(file)) {
+            if (!simple::is_lock(file)) {
                 requirements.push_back(file);
                 continue;
             }
-            WHEELYARD_ASSIGN(const std::string text, base::read_file(file, max_pylock_bytes));
+            WHEELYARD_ASSIGN(const std::string text, base::read_file(file, simple::max_lock_bytes));
             WHEELYARD_TRY(add_lock(text, file, target));
         }
         if (requirements.empty()) return {};
@@ -161,18 +161,17 @@ class Prefetch {
     }
 
     base::Status add_lock(std::string_view text, const fs::path& file, const Target& target) {
-        WHEELYARD_ASSIGN(const auto packages, parse_pylock(text, file));
-        for (const LockedPackage& package : packages) {
-            if (!package.marker || package.marker->evaluate(target.markers))
-                WHEELYARD_TRY(add_package(package, target));
-        }
+        WHEELYARD_ASSIGN(const simple::Lock lock, simple::parse_lock(text, file));
+        WHEELYARD_ASSIGN(const auto packages, packages_for(lock, file, target));
+        for (const simple::LockedPackage* package : packages)
+            WHEELYARD_TRY(add_package(*package, target));
         return {};
     }
 
-    base::Status add_package(const LockedPackage& package, const Target& target) {
+    base::Status add_package(const simple::LockedPackage& package, const Target& target) {
         WHEELYARD_ASSIGN(const simple::ProjectPage* page, page_of(package.project));
-        const std::string subject = package.project + " " + package.version.text();
-        const simple::FileLink* link = choose_wheel(*page, package.version, target);
+        const std::string subject = package.project + " " + package.version->text();
+        const simple::FileLink* link = choose_wheel(*page, *package.version, target);
         if (link == nullptr)
             return base::fail("prefetch.no_wheel", "The index offers no wheel for " + target.text(), subject,
                               "`wheelyard-registry explain` shows what it withholds");

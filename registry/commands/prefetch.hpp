@@ -1,5 +1,5 @@
 // `wheelyard-registry prefetch`: fetches what requirements need for other kinds of nodes, so that these can install it
-// without a way out.
+// without internet access.
 #pragma once
 
 #include <filesystem>

@@ -243,7 +243,7 @@ base::Status print_log(TaskDesk& desk, const TaskArguments& arguments) {
     }
 }
 
-// Of `show`, `log` and the changes.
+// The options of `show`, `log` and the changes.
 void add_task_options(CLI::App& command, TaskArguments& arguments) {
     add_target(command, arguments.config, arguments.url, arguments.token_file);
     command.add_option("id", arguments.id, "Its id, as `task list` shows it")->required();

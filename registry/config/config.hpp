@@ -67,7 +67,7 @@ struct IndexConfig {
 struct RegistryConfig {
     http::ServerSettings server;  // [server]; listen[0] is the key `listen`
     std::filesystem::path store;  // absolute, or relative to the working directory if the file's path was
-    // Free space at which uploads end; `reserve` in the store has the same size (blobs/disk_room.hpp).
+    // Free space below which uploads are refused; `reserve` in the store has the same size (blobs/disk_room.hpp).
     std::uint64_t min_free_bytes = static_cast<std::uint64_t>(default_min_free_mib) * base::mib;
     std::int64_t scrub_mib_per_s = default_scrub_mib_per_s;  // 0: `serve` does not scrub
     bool pages = true;                                       // the published tree has the web UI

@@ -38,8 +38,7 @@ bool leads_back(const std::vector<IndexConfig>& indexes, std::vector<std::string
 
 // "host:port/path".
 std::string place_of(const base::Url& url) {
-    const std::string usual = url.scheme == "https" ? "443" : "80";
-    return url.host + ":" + (url.port.empty() ? usual : url.port) + url.path;
+    return url.host_and_port() + url.path;
 }
 
 // What is staged for an index has the names that the index owns: they come to the staging index from no upstream and

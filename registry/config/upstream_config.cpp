@@ -24,11 +24,6 @@ std::vector<std::string> read_globs(io::TomlTable& table, std::string_view key) 
     return globs;
 }
 
-std::string port_of(const base::Url& url) {
-    if (!url.port.empty()) return url.port;
-    return url.scheme == "https" ? "443" : "80";
-}
-
 // Over plain HTTP anybody on the way could change pages and hashes.
 void read_url(io::TomlTable& table, UpstreamConfig& upstream) {
     upstream.url = table.string("url");
@@ -101,15 +96,8 @@ std::vector<UpstreamConfig> read_upstreams(io::TomlTable& index, const std::stri
     return upstreams;
 }
 
-bool names_place(const std::set<std::string>& hosts, const base::Url& url) {
-    const std::string port = port_of(url);
-    const bool is_usual = port == (url.scheme == "https" ? "443" : "80");
-    return hosts.contains(url.host + ":" + port) || (is_usual && hosts.contains(url.host));
-}
-
 bool may_be_private(const UpstreamConfig& upstream, const base::Url& url) {
-    return upstream.private_hosts.contains(url.host) ||
-           upstream.private_hosts.contains(url.host + ":" + port_of(url));
+    return upstream.private_hosts.contains(url.host) || upstream.private_hosts.contains(url.host_and_port());
 }
 
 bool matches_any(const std::vector<std::string>& patterns, const std::string& project) {

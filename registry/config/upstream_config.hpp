@@ -48,8 +48,6 @@ struct UpstreamConfig {
 // Reads all [[index.upstream]] of an index.
 [[nodiscard]] std::vector<UpstreamConfig> read_upstreams(io::TomlTable& index, const std::string& index_name);
 
-// Whether `hosts` permits the URL's host with its port. Pure.
-[[nodiscard]] bool names_place(const std::set<std::string>& hosts, const base::Url& url);
 // Whether the URL's host may have a private address. Pure.
 [[nodiscard]] bool may_be_private(const UpstreamConfig& upstream, const base::Url& url);
 

@@ -25,7 +25,7 @@ namespace wheelyard::database {
 class Store {
   public:
     explicit Store(Place place) : place_(std::move(place)) {}
-    // Of files in the folder.
+    // A store of files in the folder.
     explicit Store(std::filesystem::path folder) : place_{std::move(folder)} {}
 
     // An error if there is no catalog.

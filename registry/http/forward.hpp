@@ -29,7 +29,7 @@ class ForwardService {
     virtual ~ForwardService() = default;
     enum class Writer { here, elsewhere, unknown };
     [[nodiscard]] virtual Writer writer() const = 0;  // fast; any thread
-    // Of this run of this node, random; the other nodes read it from the database. Any thread.
+    // The random id of this run of this node; the other nodes read it from the database. Any thread.
     [[nodiscard]] virtual const std::string& id() const = 0;
     // 503: the writer is not known. Runs on a pool thread, as feed() and finish() do: all may wait for the network.
     // `client`: as client_of() names it.

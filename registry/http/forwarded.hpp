@@ -20,7 +20,7 @@ namespace wheelyard::http {
 [[nodiscard]] std::string client_of(const RequestHead& head, std::string_view peer,
                                     const std::vector<std::string>& trusted);
 
-// Of such an address the network that one customer usually has: of IPv4 24 bits, of IPv6 48 (RFC 6177).
+// The network of such an address that one customer usually has: 24 bits of IPv4, 48 of IPv6 (RFC 6177).
 [[nodiscard]] std::string network_of_client(std::string_view client);
 
 }  // namespace wheelyard::http

@@ -65,7 +65,7 @@ Reply reply_rendered_page(const std::shared_ptr<const RenderedPage>& page, const
     }
     reply.add("Content-Type", content_type_of(*form));
     reply.add("X-Content-Type-Options", "nosniff");
-    if (*form != PageForm::json) reply.add("Content-Security-Policy", content_security_policy);
+    if (*form != PageForm::json) reply.add("Content-Security-Policy", simple_page_policy);
     if (smaller) reply.add("Content-Encoding", content_coding(coding));
     reply.body = smaller ? std::move(smaller) : SharedText(page, &text_of(*page, *form));
     return reply;

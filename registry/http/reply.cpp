@@ -53,7 +53,7 @@ constexpr std::array phrases{
     Phrase{505, "HTTP Version Not Supported"},
 };
 
-std::string_view usual_phrase(int status) {
+std::string_view default_phrase(int status) {
     const auto found =
         std::find_if(phrases.begin(), phrases.end(), [&](const Phrase& p) { return p.status == status; });
     return found == phrases.end() ? "Unknown" : found->text;
@@ -98,7 +98,7 @@ std::string render_reply_head(const Reply& reply, const ReplyFrame& frame) {
     std::string head;
     head.reserve(reply.fields.size() + 256);
     head.append("HTTP/1.1 ").append(std::to_string(reply.status)).append(" ");
-    head.append(reply.reason.empty() ? usual_phrase(reply.status) : std::string_view(reply.reason));
+    head.append(reply.reason.empty() ? default_phrase(reply.status) : std::string_view(reply.reason));
     head.append("\r\nDate: ").append(frame.date);
     if (!frame.request_id.empty()) head.append("\r\nX-Request-Id: ").append(frame.request_id);
     if (!has_no_body(reply.status))
@@ -155,7 +155,7 @@ bool is_for_browsers(std::string_view accept) {
 void show_page(Reply& reply, std::string page) {
     reply.replace("Content-Type", "text/html; charset=utf-8");
     reply.add("X-Content-Type-Options", "nosniff");
-    reply.add("Content-Security-Policy", page_security_policy());
+    reply.add("Content-Security-Policy", web_ui_policy());
     reply.add("Vary", "Accept");
     reply.body = std::move(page);
 }
@@ -232,11 +232,11 @@ Reply reply_text(int status, std::string text) {
 
 Reply reply_html(std::string html) {
     Reply reply = reply_with(200, "text/html; charset=utf-8", std::move(html));
-    reply.add("Content-Security-Policy", page_security_policy());
+    reply.add("Content-Security-Policy", web_ui_policy());
     return reply;
 }
 
-std::string page_security_policy() {
+std::string web_ui_policy() {
     return std::string(page::content_policy) + "; frame-ancestors 'none'";
 }
 

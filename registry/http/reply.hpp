@@ -79,10 +79,10 @@ void tell_publisher(Reply& reply);
 [[nodiscard]] Reply reply_uploaded(const UploadDone& done);
 
 // The policy of Simple pages: no scripts, no frames, no resources at all.
-inline constexpr std::string_view content_security_policy =
+inline constexpr std::string_view simple_page_policy =
     "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 // The policy of the web UI: the style sheet and the scripts of this server, none from other hosts, none inline.
-[[nodiscard]] std::string page_security_policy();
+[[nodiscard]] std::string web_ui_policy();
 // A file whose name contains its hash: may be cached permanently.
 [[nodiscard]] Reply reply_asset(std::string_view content_type, std::string bytes);
 

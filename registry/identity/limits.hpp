@@ -8,7 +8,7 @@
 
 namespace wheelyard::identity {
 
-// Of a token. Real ones have 0.5 to 4 KiB; groups make them longer.
+// The size of a token. Real ones have 0.5 to 4 KiB; groups make them longer.
 inline constexpr std::size_t max_token_bytes = 16 * base::kib;
 inline constexpr std::size_t max_token_depth = 8;  // of its JSON
 inline constexpr std::int64_t clock_skew_s = 60;
@@ -19,7 +19,7 @@ inline constexpr std::size_t max_shown_name_bytes = 60;      // of the name that
 inline constexpr std::size_t max_quoted_bytes = 100;         // of what a token says, in an error
 inline constexpr std::size_t max_groups = 1'000;             // that are looked at
 
-// Of a provider's documents. Keycloak's discovery document has 6.5 kB, its key set 3 kB.
+// The size of each document of a provider. Keycloak's discovery document has 6.5 kB, its key set 3 kB.
 inline constexpr std::size_t max_document_bytes = 64 * base::kib;
 inline constexpr std::size_t max_keys = 32;
 inline constexpr std::int64_t fetch_pause_s = 60;  // between two fetches of one provider, whatever tokens say

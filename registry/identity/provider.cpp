@@ -11,14 +11,6 @@ namespace {
 
 constexpr std::size_t max_document_depth = 8;
 
-std::string usual_port(const base::Url& url) {
-    return url.scheme == "https" ? "443" : "80";
-}
-
-std::string port_of(const base::Url& url) {
-    return url.port.empty() ? usual_port(url) : url.port;
-}
-
 // As text, and as a URL that is one.
 base::Result<std::string> address_at(const io::Json& json, std::string_view name,
                                      const ProviderRules& rules) {
@@ -48,14 +40,10 @@ base::Status check_address(const ProviderRules& rules, const std::string& url) {
     if (parsed->scheme == "http" && !rules.allow_http)
         return refuse("an address of the provider is not https", "allow_http = true permits it, for tests");
     const auto issuer = base::parse_url(rules.issuer);
-    const std::string port = port_of(*parsed);
-    const bool is_own = issuer && parsed->scheme == issuer->scheme && parsed->host == issuer->host &&
-                        port == port_of(*issuer);
-    const bool is_usual = port == usual_port(*parsed);
-    if (is_own || rules.hosts.contains(parsed->host + ":" + port) ||
-        (is_usual && rules.hosts.contains(parsed->host)))
-        return {};
-    return refuse("an address of the provider is on a host that is not configured",
+    const bool is_own =
+        issuer && parsed->scheme == issuer->scheme && parsed->host_and_port() == issuer->host_and_port();
+    if (is_own || base::names_host(rules.hosts, *parsed)) return {};
+    return refuse("An address of the provider is on a host that is not configured",
                   "add it to `hosts` of its table if you trust it");
 }
 

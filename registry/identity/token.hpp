@@ -27,7 +27,7 @@ struct Expected {
     std::optional<std::string> nonce = {};  // none: we sent none (device code)
 };
 
-// Of a token that was verified.
+// The claims of a token that was verified.
 struct Claims {
     std::string issuer;
     std::string

@@ -26,11 +26,6 @@ namespace fs = std::filesystem;
 constexpr std::uint64_t progress_from_bytes = 256u
                                               << 20;  // smaller wheels finish too fast for a progress line
 
-// Names and evidence come from wheels of any origin.
-void print(std::FILE* to, const std::string& text) {
-    base::print_untrusted(to, text);
-}
-
 // The files that the arguments mean: as given, and the sorted *.whl and *.tar.gz of each folder.
 base::Result<std::vector<fs::path>> find_wheels(const std::vector<fs::path>& paths) {
     std::vector<fs::path> wheels;
@@ -72,7 +67,8 @@ class ProgressLine {
         last_ = now;
         printed_ = true;
         std::fputs(clear_line, stderr);
-        print(stderr, name_ + ": " + base::render_bytes(done) + " of " + base::render_bytes(total));
+        base::print_untrusted(stderr,
+                              name_ + ": " + base::render_bytes(done) + " of " + base::render_bytes(total));
     }
 
   private:
@@ -143,20 +139,22 @@ std::string render_report(const fs::path& path, const inspect::Inspection& inspe
 
 int explain(const CheckArguments& arguments) {
     if (arguments.explain == "all") {
-        print(stdout, arguments.markdown ? inspect::render_rules_markdown() : inspect::render_rules_text());
+        base::print_untrusted(
+            stdout, arguments.markdown ? inspect::render_rules_markdown() : inspect::render_rules_text());
         return 0;
     }
     const inspect::Rule* rule = inspect::find_rule(arguments.explain);
     if (rule != nullptr) {
-        print(stdout, inspect::render_rule_text(*rule));
+        base::print_untrusted(stdout, inspect::render_rule_text(*rule));
         return 0;
     }
     std::vector<std::string> codes;
     for (const auto& known : inspect::rules())
         codes.emplace_back(known.code);
     const auto near = base::nearest(arguments.explain, codes);
-    print(stderr, "There is no rule `" + arguments.explain + "`" +
-                      (near ? "; did you mean `" + *near + "`?" : ".") + " `--explain all` lists them.\n");
+    base::print_untrusted(stderr, "There is no rule `" + arguments.explain + "`" +
+                                      (near ? "; did you mean `" + *near + "`?" : ".") +
+                                      " `--explain all` lists them.\n");
     return 2;
 }
 
@@ -168,15 +166,16 @@ int run_check(const CheckArguments& arguments) {
     if (!arguments.policy.empty()) {
         auto loaded = load_policy(arguments.policy);
         if (!loaded) {
-            print(stderr, loaded.error().text() + "\n");
+            base::print_untrusted(stderr, loaded.error().text() + "\n");
             return 2;
         }
         policy = std::move(*loaded);
     }
     const auto wheels = find_wheels(arguments.paths);
     if (!wheels || wheels->empty()) {
-        print(stderr,
-              (wheels ? std::string("Name at least one wheel or folder.") : wheels.error().text()) + "\n");
+        base::print_untrusted(
+            stderr,
+            (wheels ? std::string("Name at least one wheel or folder.") : wheels.error().text()) + "\n");
         return 2;
     }
     const unsigned threads =
@@ -185,7 +184,7 @@ int run_check(const CheckArguments& arguments) {
     if (!arguments.with.empty()) {
         auto read = read_torch(arguments.with, threads);
         if (!read) {
-            print(stderr, arguments.with.string() + ": " + read.error().text() + "\n");
+            base::print_untrusted(stderr, arguments.with.string() + ": " + read.error().text() + "\n");
             return 2;
         }
         torch = std::move(*read);
@@ -196,7 +195,7 @@ int run_check(const CheckArguments& arguments) {
     for (const auto& path : *wheels) {
         const auto inspection = check_one(path, threads, policy, torch.has_value());
         if (!inspection) {
-            print(stderr, path.string() + ": " + inspection.error().text() + "\n");
+            base::print_untrusted(stderr, path.string() + ": " + inspection.error().text() + "\n");
             unread = true;
             continue;
         }
@@ -210,12 +209,13 @@ int run_check(const CheckArguments& arguments) {
             if (fit) document.set("with", fit_to_json(arguments.with, *fit));
             documents.push(std::move(document));
         } else if (!arguments.quiet || !accepted) {
-            print(stdout, render_report(path, *inspection, fit, arguments));
+            base::print_untrusted(stdout, render_report(path, *inspection, fit, arguments));
         }
     }
     if (arguments.json) {
-        print(stdout,
-              io::Json::object({{"format", "wheelyard.check/1"}, {"wheels", documents}}).render_pretty());
+        base::print_untrusted(
+            stdout,
+            io::Json::object({{"format", "wheelyard.check/1"}, {"wheels", documents}}).render_pretty());
     }
     return unread ? 2 : refused ? 1 : 0;
 }

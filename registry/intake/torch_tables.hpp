@@ -33,7 +33,7 @@ class TorchTables {
     TorchTables(const blobs::BlobStore& blobs, const std::filesystem::path& store);
     [[nodiscard]] base::Result<inspect::TorchExports> of(const wheel::WheelFilename& filename,
                                                          const std::string& sha256) const;
-    // Of a wheel that was inspected with InspectOptions::torch_names; others than torch are left out. Removes the tables of
+    // Keeps the table of a torch that was inspected with InspectOptions::torch_names; ignores other wheels. Removes the tables of
     // wheels that the store no longer has.
     [[nodiscard]] base::Status keep(const std::string& sha256, const inspect::Inspection& inspection) const;
 
@@ -43,8 +43,8 @@ class TorchTables {
     std::filesystem::path folder_;
 };
 
-// Of the torches that are offered, those that the requirements allow and a Python of the wheel can load; where some have the local
-// version of the wheel (`+cu126`), only those. Of more than max_torches_judged nothing is said. An empty function if the policy does
+// The offered torches that the requirements allow and a Python of the wheel can load; where some have the local
+// version of the wheel (`+cu126`), only those. More than max_torches_judged are not judged. An empty function if the policy does
 // not ask for `torch.cannot_load`.
 inline constexpr std::size_t max_torches_judged = 64;
 [[nodiscard]] inspect::TorchesFor torch_lookup(const inspect::Policy& policy, OfferedFiles offered,

@@ -29,7 +29,7 @@ inline constexpr std::size_t max_reason_bytes = 500;  // one line on a page and 
 // gc. The minimum grace is many times as long as an upload takes from storing its bytes to committing their
 // row: a younger blob may belong to an upload in progress.
 inline constexpr std::int64_t min_grace_ms = 3'600'000;
-inline constexpr std::int64_t usual_grace_ms = 7 * 24 * min_grace_ms;
+inline constexpr std::int64_t default_grace_ms = 7 * 24 * min_grace_ms;
 
 // 100 years. In microseconds it still fits 64 bits, also when it is subtracted from a time.
 inline constexpr std::int64_t max_grace_ms = 36'500 * 24 * min_grace_ms;
@@ -74,9 +74,9 @@ struct Action {
     bool from_upstream = false;  // promote: also an upstream's file, to an index that owns the name
     catalog::ProjectStatus status = catalog::ProjectStatus::active;
     std::string reason = {};
-    std::int64_t keep = 0;                   // retain: versions a series
-    std::int64_t grace_ms = usual_grace_ms;  // collect
-    bool dry_run = false;                    // retain, collect
+    std::int64_t keep = 0;                     // retain: versions a series
+    std::int64_t grace_ms = default_grace_ms;  // collect
+    bool dry_run = false;                      // retain, collect
 };
 
 // The result. Repeating a change is not an error; `changed` is then false.

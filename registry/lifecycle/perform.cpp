@@ -59,7 +59,7 @@ base::Result<Done> done_of(const Action& action, const Changed& changed) {
     return done;
 }
 
-// Whoever took the file from an upstream, and through however many indexes it came.
+// Whether the file came from an upstream, through however many indexes.
 bool is_of_upstream(const catalog::FileRow& row) {
     return row.uploaded_by.starts_with("upstream:");
 }

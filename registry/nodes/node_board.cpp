@@ -22,7 +22,7 @@ base::Status check_neighbours(NodeBoard& board, bool has_address, const std::fun
         const auto other_kind = std::find_if(seen.begin(), seen.end(), [has_address](const SeenNode& node) {
             return node.row.address.empty() == has_address;
         });
-        // Of its own kind, it may be the row of this server before it was killed.
+        // A row of its own kind may be that of this server before it was killed.
         if (other_kind == seen.end() && (has_address || has_role())) return {};
         if (waited_ms >= patience_ms)
             return base::fail(

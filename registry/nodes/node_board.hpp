@@ -29,7 +29,7 @@ struct NodeRow {
     std::string address;  // where other nodes send writes: "http://node-a.example:8080"; empty: nowhere
     Serial visible = 0;   // its pages show every event up to this one
     bool is_writer = false;
-    // Of the database, as the node last saw it. In another one `visible` means nothing, and 0 is written instead.
+    // The timeline of the database, as the node last saw it. In another one `visible` means nothing, and 0 is written instead.
     std::string timeline = {};
 };
 struct WriterPlace {

@@ -15,7 +15,7 @@ tl::unexpected<base::Error> fail_too_new(std::string_view part, std::int64_t ver
                       "this program knows versions up to " + std::to_string(newest) + ": upgrade it");
 }
 
-// Of a version that this program does not know.
+// Checks a version that this program does not know.
 base::Status check_newer(const Database& database, std::string_view part, std::int64_t version,
                          std::int64_t newest) {
     WHEELYARD_ASSIGN(

@@ -7,8 +7,6 @@
 
 namespace wheelyard::registry {
 
-inline constexpr std::uint64_t max_pylock_bytes =
-    64 * base::mib;  // a package has a line for each of its wheels
 inline constexpr std::uint64_t max_kept_bytes = 64 * base::mib;  // some 300,000 files
 inline constexpr std::int64_t resolve_timeout_ms =
     30 * 60'000;                                           // its pages may all be fetched from upstreams

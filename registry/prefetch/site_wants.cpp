@@ -23,7 +23,7 @@ std::string platform_of(const std::string& machine, const std::string& glibc) {
     return is_known ? platform : std::string();
 }
 
-// Of the site's nodes with the accelerator of the cell; of all of them if it has none. A site without node types has
+// The platforms of the site's nodes with the accelerator of the cell, or of all if it has none. A site without node types has
 // the platform of its agent's host.
 std::set<std::string> platforms_of(const status::SiteReport& site, const std::string& accelerator) {
     std::set<std::string> platforms;

@@ -13,7 +13,7 @@ struct SiteWant {
     std::string package;  // normalised
     std::string version;  // without a local label: "2.4.0"
     std::string python;   // "3.12"
-    // Of the nodes that want it, sorted: "manylinux_2_34_aarch64". Empty: no report names a platform.
+    // The platforms of the nodes that want it, sorted: "manylinux_2_34_aarch64". Empty: no report names a platform.
     std::vector<std::string> platforms = {};
     auto operator<=>(const SiteWant&) const = default;
     [[nodiscard]] std::string requirement() const { return package + "==" + version; }

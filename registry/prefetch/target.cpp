@@ -47,6 +47,23 @@ base::Result<Target> make_target(const std::string& python, const std::string& p
     return target;
 }
 
+base::Result<std::vector<const simple::LockedPackage*>> packages_for(const simple::Lock& lock,
+                                                                     const std::filesystem::path& file,
+                                                                     const Target& target) {
+    auto environment = target.markers;
+    environment["dependency_groups"] = lock.default_groups;
+    std::vector<const simple::LockedPackage*> packages;
+    for (const simple::LockedPackage& package : lock.packages) {
+        if (!package.version || !package.has_all_hashes)
+            return base::fail("prefetch.lock",
+                              file.native() + ": The package has no version, or a wheel without an SHA-256",
+                              package.name,
+                              "a lock for `prefetch` has packages of indexes only, with hashes");
+        if (!package.marker || package.marker->evaluate(environment)) packages.push_back(&package);
+    }
+    return packages;
+}
+
 const simple::FileLink* choose_wheel(const simple::ProjectPage& page, const wheel::Version& version,
                                      const Target& target) {
     const simple::FileLink* best = nullptr;

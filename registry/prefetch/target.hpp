@@ -1,11 +1,13 @@
 // A kind of node that wheels are fetched for: a Python and a platform, "3.12" and "manylinux_2_28_aarch64". Pure.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "lib/base/result.hpp"
+#include "lib/simple/lock.hpp"
 #include "lib/simple/page.hpp"
 #include "lib/wheel/marker.hpp"
 #include "lib/wheel/tags.hpp"
@@ -25,6 +27,11 @@ struct Target {
 
 // Errors "prefetch.python", "prefetch.platform".
 [[nodiscard]] base::Result<Target> make_target(const std::string& python, const std::string& platform);
+
+// The packages of the lock for such a node, with the lock's default groups; `file` is for messages. Error "prefetch.lock":
+// any package has no version (a folder, a repository), or a wheel without an SHA-256.
+[[nodiscard]] base::Result<std::vector<const simple::LockedPackage*>> packages_for(
+    const simple::Lock& lock, const std::filesystem::path& file, const Target& target);
 
 // The wheel that pip prefers there of those of this version; nullptr: none runs there. Yanked wheels count: the
 // version is exact.

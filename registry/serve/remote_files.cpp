@@ -22,7 +22,7 @@ wire::Problem busy() {
                               "try again shortly");
 }
 
-// Of a file system without O_TMPFILE, one that loses its name at once.
+// A file without a name. On a file system without O_TMPFILE, its name is removed at once.
 base::Result<base::Fd> unnamed_file(const std::filesystem::path& folder) {
     base::Fd file(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
     if (file) return file;

@@ -15,7 +15,7 @@ namespace {
 constexpr std::int64_t writer_connect_ms = 3'000;
 constexpr std::uint64_t max_forwarded_answer_bytes = 64u << 20;
 
-// Of the connection to the other node, or given by this one again (RFC 9110, 7.6.1).
+// Headers of the connection to the other node (RFC 9110, 7.6.1), and those that this node sets itself.
 bool is_of_the_hop(std::string_view name) {
     constexpr std::array<std::string_view, 9> hop{"connection",  "keep-alive", "transfer-encoding", "te",
                                                   "trailer",     "upgrade",    "content-length",    "date",

@@ -307,7 +307,7 @@ Reply PublishedTree::page(const Route& route, const RequestHead& head) {
                                 route.project.empty() ? route.index : route.project);
         reply->add("Vary", "Accept");
     } else if (reply->status == 200 && *form != PageForm::json) {
-        reply->add("Content-Security-Policy", content_security_policy);
+        reply->add("Content-Security-Policy", simple_page_policy);
     }
     return *std::move(reply);
 }
@@ -393,14 +393,14 @@ Reply PublishedTree::web_page(const Route& route, const RequestHead& head) {
         if (is_for_browsers(head.accept))
             show_page(reply, render_missing_project_page(farm_, root_from(head), route.index, route.project));
     }
-    if (is_html && reply.status < 400) reply.add("Content-Security-Policy", page_security_policy());
+    if (is_html && reply.status < 400) reply.add("Content-Security-Policy", web_ui_policy());
     return reply;
 }
 
 std::optional<Reply> PublishedTree::front(const RequestHead& head) {
     Reply reply = reply_text_file("index.html", "text/html; charset=utf-8", head);
     if (reply.status >= 400) return std::nullopt;
-    reply.add("Content-Security-Policy", page_security_policy());
+    reply.add("Content-Security-Policy", web_ui_policy());
     return reply;
 }
 

@@ -63,7 +63,7 @@ class PublishedTree {
     // For a page that is too large to cache, also opens its file into `large`.
     [[nodiscard]] Page* find_page(const std::string& path, base::Fd& large);
     void forget(const std::string& path);
-    // Of the index's last event, from its log; 0: it has none.
+    // The serial of the index's last event, from its log; 0: it has none.
     [[nodiscard]] std::int64_t serial_of(const std::string& index);
     struct KnownSerial {
         std::uint64_t inode = 0;

@@ -27,7 +27,7 @@ struct IndexList {
 };
 [[nodiscard]] std::string render_index_list(const IndexList& list);
 [[nodiscard]] base::Result<IndexList> parse_index_list(std::string_view text);
-// Of the store; nullopt: nothing has been served from it yet.
+// The list in the store; nullopt: nothing has been served from it yet.
 [[nodiscard]] base::Result<std::optional<IndexList>> read_index_list(const database::Store& store);
 
 // The indexes that a start of the server would have: those of the list if commands decided it, else the file's.

@@ -27,7 +27,7 @@ inline constexpr std::int64_t max_open_of_a_stranger = 5;
 inline constexpr std::int64_t max_open_of_strangers = 100;
 inline constexpr std::int64_t approval_days = 30;  // after that it is refused
 
-// Of builds, whose sites report them.
+// Limits of the builds that sites report.
 inline constexpr std::int64_t max_builds = 20'000;                  // older ones that are over make room
 inline constexpr std::int64_t max_build_log_bytes = 8 * base::gib;  // of all builds: likewise, their logs
 inline constexpr std::size_t max_builds_returned = 200;             // a page of them

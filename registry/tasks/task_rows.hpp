@@ -81,7 +81,7 @@ class TaskRows {
     [[nodiscard]] virtual base::Result<bool> was_asked(const wire::TaskWish& wish) const = 0;
     // Tasks that have not ended: of one who asked, or of all (empty).
     [[nodiscard]] virtual base::Result<std::int64_t> count_open(std::string_view asked_by) const = 0;
-    // Of all who asked without a token.
+    // The open tasks of all who asked without a token.
     [[nodiscard]] virtual base::Result<std::int64_t> count_open_of_strangers() const = 0;
     [[nodiscard]] virtual base::Status insert(const wire::Task& task) = 0;
     // State, reason, approval, number of claims, time of change.
@@ -101,7 +101,7 @@ class TaskRows {
 
     [[nodiscard]] virtual base::Status append_log(std::string_view claim, std::int64_t start,
                                                   std::string_view bytes) = 0;
-    // Of the task's claim with this number: from `offset`, at most `limit` bytes.
+    // The log of the task's claim with this number: from `offset`, at most `limit` bytes.
     [[nodiscard]] virtual base::Result<std::string> read_log(std::string_view task, std::int64_t number,
                                                              std::int64_t offset,
                                                              std::size_t limit) const = 0;

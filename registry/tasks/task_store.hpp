@@ -85,7 +85,7 @@ class TaskStore {
     [[nodiscard]] base::Result<std::vector<wire::Task>> list(const TaskFilter& filter,
                                                              std::string_view after = {},
                                                              std::size_t limit = max_tasks_returned);
-    // Of a queued task in the queue of its index, from 1.
+    // The place of a queued task in the queue of its index, from 1.
     [[nodiscard]] base::Result<std::int64_t> place(const wire::Task& task);
     // Ends the lease and its grant. Idempotent.
     [[nodiscard]] base::Result<wire::Task> cancel(std::string_view id, const std::string& by,
@@ -111,7 +111,7 @@ class TaskStore {
     // Idempotent for the same outcome.
     [[nodiscard]] base::Result<wire::Task> end(std::string_view id, const wire::TaskEnd& end);
 
-    // Of the latest attempt, or of one by its number from 1: at most log_piece_bytes from `offset`.
+    // The log of the latest attempt, or of one by its number from 1: at most log_piece_bytes from `offset`.
     [[nodiscard]] base::Result<std::string> read_log(std::string_view id, std::int64_t attempt,
                                                      std::int64_t offset);
     // The index for the wheel of a claim that holds its lease; nullopt if the task has its outcome. Other errors

@@ -54,7 +54,7 @@ std::optional<OfferedName> parse_offered_name(std::string_view filename) {
 
 bool may_request(const UpstreamConfig& upstream, const std::string& url) {
     const auto parsed = base::parse_url(url);
-    if (!parsed || !names_place(upstream.hosts, *parsed)) return false;
+    if (!parsed || !base::names_host(upstream.hosts, *parsed)) return false;
     return parsed->scheme == "https" || (parsed->scheme == "http" && may_be_private(upstream, *parsed));
 }
 

@@ -40,7 +40,7 @@ std::uint64_t size_of(const CachedPage& page) {
     return bytes;
 }
 
-// Of an entry, with its key.
+// The size of an entry with its key.
 constexpr std::uint64_t entry_bytes = 256;
 
 std::string key_of(const std::string& cache_index, const std::string& project) {

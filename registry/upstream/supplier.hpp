@@ -1,4 +1,4 @@
-// Which upstream supplies a project, and whether the next one may be asked: whoever supplied it keeps it until an
+// Which upstream supplies a project, and whether the next one may be asked: the one that supplied it keeps it until an
 // operator releases it. Pure.
 #pragma once
 

@@ -75,7 +75,7 @@ base::Result<std::optional<catalog::FileRow>> Upstreams::fetched_row(const Candi
     return reader_->file(candidate.upstream->cache_index, filename);
 }
 
-// Of another registry's request also its way: that it would go in a circle says nothing of the requests of clients.
+// Another registry's request adds its way: that it would go in a circle says nothing of the requests of clients.
 std::string Upstreams::page_work_of(const UpstreamConfig& upstream, const Ask& ask) {
     const std::string& via = ask.request.via;
     return "page " + upstream.cache_index + "/" + ask.project + " of " + upstream.url +

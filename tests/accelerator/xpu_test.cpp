@@ -33,7 +33,7 @@ FoundGpus probe(const std::map<std::string, std::string>& files, const std::stri
     return found;
 }
 
-// Of the user guide, with the name and id of another GPU.
+// The sample of the user guide, with the name and id of another GPU.
 constexpr const char* discovered = R"({
     "device_list": [
         {

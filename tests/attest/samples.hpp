@@ -48,7 +48,7 @@ inline Received sample_received() {
     return {"https://wheels.example.org", "main", "wy_5f0c9a31d2be", sample_time, Level::one};
 }
 
-// Of `said`, as the registry stores it.
+// The signed form of `said`, as the registry stores it.
 inline std::string sample_signed(const SigningKey& key, const wire::WheelProvenance& said = sample_said(),
                                  const Received& received = sample_received()) {
     return sign_wheel(wire::render_wheel_provenance(said), said, sample_proved(), received, key).value();

@@ -7,11 +7,11 @@ namespace wheelyard::builder::testing {
 
 template <class Call>
 auto patiently(base::Clock& clock, Call call) {
-    constexpr int max_looks = 600;
+    constexpr int max_checks = 600;
     constexpr std::int64_t pause_ms = 100;
     auto result = call();
-    for (int look = 0; look < max_looks && !result && result.error().kind == base::ErrorKind::in_progress;
-         ++look) {
+    for (int check = 0; check < max_checks && !result && result.error().kind == base::ErrorKind::in_progress;
+         ++check) {
         clock.sleep_ms(pause_ms);
         result = call();
     }

@@ -68,7 +68,7 @@ TEST_CASE(
     const std::string text = drawn(true, [&](Screen& screen) { screen.show(many); });
     const std::string line = text.substr(0, text.find('\r'));
     CHECK(line.ends_with(" …"));
-    CHECK(line.size() <= base::usual_columns + 2);  // "…" has three bytes and one column
+    CHECK(line.size() <= base::default_columns + 2);  // "…" has three bytes and one column
     CHECK(base::is_utf8(line));
 }
 

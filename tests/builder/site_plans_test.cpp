@@ -227,8 +227,8 @@ Plan plan_with_companions(const std::string& name) {
     for (const auto& one : companions) {
         std::string version = one.version;
         if (version.empty()) {
-            const auto fitting = companion_of(known.recipes.of(one.package), *wheel::Version::parse(torch));
-            version = fitting ? fitting->text() : "0.0.35";
+            const auto companion = companion_of(known.recipes.of(one.package), *wheel::Version::parse(torch));
+            version = companion ? companion->text() : "0.0.35";
         }
         known.site.wants.push_back(want_of(known.site, one.package, version));
     }

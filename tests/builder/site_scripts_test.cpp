@@ -269,7 +269,7 @@ TEST_CASE("the scripts and jobs of the known sites match the golden files, and b
     check_golden(texts);
 }
 
-// Of each site's `today.toml`; `golden` is the whole script of the document's stack.
+// The scripts of each site's `today.toml`; `golden` is the whole script of the document's stack.
 const Script scripts_of_today[] = {
     {"bede-gh200", "bede-gh200", "torch", "2.7.1+cu123.gh200", "gh200"},
     {"bede-gh200", "bede-gh200-torchvision", "torchvision", "0.22.1+cu123.gh200", "gh200",

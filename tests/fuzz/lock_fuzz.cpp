@@ -11,12 +11,12 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace wheelyard;
     const std::string_view text(reinterpret_cast<const char*>(data), size);
-    const auto lock = avail_wheels::parse_lock(text, "pylock.toml");
+    const auto lock = simple::parse_lock(text, "pylock.toml");
     if (!lock) return 0;
-    for (const avail_wheels::LockedPackage& package : lock->packages) {
-        WHEELYARD_CHECK(!package.wanted.pattern.empty());
-        WHEELYARD_CHECK(wheel::normalize_name(package.wanted.pattern) == package.wanted.pattern);
-        WHEELYARD_CHECK(package.wanted.specifiers.specifiers().size() == (package.version ? 1U : 0U));
+    for (const simple::LockedPackage& package : lock->packages) {
+        WHEELYARD_CHECK(!package.project.empty());
+        WHEELYARD_CHECK(wheel::normalize_name(package.project) == package.project);
+        WHEELYARD_CHECK(package.exact.specifiers().size() == (package.version ? 1U : 0U));
         for (const auto& sha256 : package.sha256s)
             WHEELYARD_CHECK(base::is_sha256_hex(sha256));
     }

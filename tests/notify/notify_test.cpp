@@ -91,7 +91,7 @@ TEST_CASE("at most 20 notices are sent in an hour, and what still holds is told 
     std::int64_t suppressed = 0;
     for (const auto& notice : got)
         suppressed += *notice.find("suppressed")->as_int();
-    CHECK(suppressed == 5);  // not five at each of two looks
+    CHECK(suppressed == 5);  // not five at each of two ticks
 }
 
 TEST_CASE("a refused token is told however many other notices were sent") {

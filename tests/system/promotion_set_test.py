@@ -26,13 +26,13 @@ class Watcher(threading.Thread):
         super().__init__()
         self.farm = farm
         self.ended = threading.Event()
-        self.looks = 0
+        self.samples = 0
         self.halves: list[list[bool]] = []
 
     def run(self):
         while not self.ended.wait(0.01):
             listed = [bool(self.farm.files(name, USERS)) for name in ALL]
-            self.looks += 1
+            self.samples += 1
             if listed[0] and not all(listed):
                 self.halves.append(listed)
 
@@ -123,7 +123,7 @@ class PromotionSetTest(FarmCase):
         self.assertEqual(serials, list(range(serials[0], serials[0] + 3)), events)
         self.assertIn("yard_base", events[-1][1])  # the pages change in this order
         watcher.end()
-        self.assertGreater(watcher.looks, 20)
+        self.assertGreater(watcher.samples, 20)
         self.assertEqual(watcher.halves, [])
         users = self.folder / "users"
         self.assert_ran(pip_install(self.farm, "pip-debian", users, *ALL, index=USERS))

@@ -35,7 +35,7 @@ def look(what):
 def search():
     found = []
     for base, folders, files in os.walk("/"):
-        folders[:] = [name for name in folders if os.path.join(base, name) not in ("/proc", "/sys", "/usr", "/etc", "/dev")]
+        folders[:] = [name for name in folders if os.path.join(base, name) not in ("/proc", "/sys", "/usr", "/etc", "/dev", "{clients}")]
         for path in (pathlib.Path(base, file) for file in files):
             text = look(lambda: path.read_bytes() if path.is_file() and path.stat().st_size < 1 << 20 else b"")
             if isinstance(text, bytes) and SECRET.search(text):
@@ -159,7 +159,7 @@ class UploadedSourcesTest(FarmCase):
         return report
 
     def spy(self, site: Site) -> Sdist:
-        text = SPY.format(site=site.folder, home=site.environment["HOME"], url=self.farm.url, index=INDEX, token=self.build_token[::-1]) + OWN.format(name="yard_spy", version="1.0")
+        text = SPY.format(clients=CLIENTS, site=site.folder, home=site.environment["HOME"], url=self.farm.url, index=INDEX, token=self.build_token[::-1]) + OWN.format(name="yard_spy", version="1.0")
         return Sdist("yard_spy", **{"own.py": text.encode()})
 
     def seen_by_spy(self) -> dict:

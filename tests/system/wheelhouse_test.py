@@ -57,8 +57,8 @@ class WheelhouseTest(FarmCase):
         Sdist("yard_part", "3.1", **{"own.py": own.encode(), "yard_part.py": b"import yard_deep\nvalue = yard_deep.value\n"}).write(self.sources.folder)
         Wheel("yard-deep", value=77).write(self.sources.folder)
 
-    def build_without_network(self, name: str, source: str, gathered: str = "yard_tool yard_part yard_deep"):
-        """From plan to published wheel, with the job alone in a place that has no network."""
+    def build_without_network(self, name: str, source: str, gathered: str = "yard_tool yard_part yard_deep", command: tuple[str, ...] = ("run",)):
+        """From plan to published wheel, with the job alone in a place that has no network. `command` makes the wheelhouse."""
         module = name.replace("-", "_")
         recipe = f"""[source]
 {source}
@@ -72,7 +72,7 @@ python -c 'import {module}; assert {module}.value == 77'
 '''
 """
         site = self.offline_site(name, recipe)
-        stopped = site.builder("run", failpoint="journal.prepared")
+        stopped = site.builder(*command, failpoint="journal.prepared")
         [attempt] = (site.folder / "work" / "attempts").iterdir()
         report = stopped.stdout + stopped.stderr + "".join(path.read_text() for path in attempt.glob("*.log"))
         self.assertTrue((attempt / "script.sh").exists(), report)
@@ -88,9 +88,9 @@ python -c 'import {module}; assert {module}.value == 77'
         self.assertEqual([one["id"] for one in site.attempts()], [attempt.name])  # no second one
         self.assertEqual(list(self.farm.files(name)), [f"{module}-1.0-py3-none-any.whl"])
 
-    def test_an_sdist_of_an_index_is_built_without_network(self):
+    def test_an_sdist_of_an_index_is_built_without_network_and_one_tick_that_stays_makes_its_wheelhouse(self):
         digest = pack(write_project(self.folder / "p", "yard-sdist"), self.sources.folder / "yard_sdist-1.0.tar.gz")
-        self.build_without_network("yard-sdist", f'kind = "sdist"\nsha256 = {{ "1.0" = "{digest}" }}\n')
+        self.build_without_network("yard-sdist", f'kind = "sdist"\nsha256 = {{ "1.0" = "{digest}" }}\n', command=("tick", "--stay"))
 
     def test_a_tarball_is_built_without_network(self):
         digest = pack(write_project(self.folder / "p", "yard-tarball"), self.sources.folder / "somewhere-1.0.tar.gz")
@@ -104,11 +104,7 @@ python -c 'import {module}; assert {module}.value == 77'
                            env=self.farm.environment, check=True)
         self.build_without_network("yard-git", f'kind = "git"\nurl = "{project.as_uri()}"\n')
 
-    def test_a_folder_is_built_without_network(self):
-        project = write_project(self.folder / "p", "yard-folder")
-        self.build_without_network("yard-folder", f'kind = "path"\npath = "{project}"\n')
-
-    def test_what_hashes_let_pass_only_as_an_sdist_is_installed_without_network(self):
+    def test_a_folder_is_built_without_network_also_with_what_hashes_let_pass_only_as_an_sdist(self):
         project = write_project(self.folder / "p", "yard-hashed")
         (project / "pyproject.toml").write_text('[build-system]\nrequires = ["setuptools"]\nbuild-backend = "setuptools.build_meta"\n')
         tool = self.sources.folder / "yard_tool-2.0.tar.gz"
@@ -131,14 +127,6 @@ python -c 'import {module}; assert {module}.value == 77'
         attempt, = site.attempts()  # one: a person must look
         self.assertEqual((attempt["failure"]["phase"], attempt["failure"]["cause"]), ("prepare", "source.hash"))
         self.assert_ran(site.builder("logs", task), "THESE PACKAGES DO NOT MATCH THE HASHES")  # what the login node said
-
-    def test_a_tick_that_stays_has_its_wheelhouse_when_it_ends(self):
-        project = write_project(self.folder / "p", "yard-staying")
-        site = self.offline_site("yard-staying", f'[source]\nkind = "path"\npath = "{project}"\n')
-        self.assert_ran(site.builder("tick", "--stay"))
-        attempt, = site.attempts()
-        self.assertIn(attempt["state"], ("submitting", "running", "built", "uploading", "done"))
-        self.assert_ran(site.builder("run"))
 
     def offline_site(self, name: str, recipe: str) -> Site:
         return Site(self.farm, self.sources, self.token, {name: "1.0"}, recipes={name: recipe}, scheduler=OFFLINE, name=f"site-{name}")

@@ -31,7 +31,7 @@ void Dispatch::predict(Compile& compile) const {
     compile.need.alone = compile.must_be_alone;
 }
 
-void Dispatch::arrive(TryId id, const Facts& facts) {
+void Dispatch::arrive(TryId id, const CompileFacts& facts) {
     auto& compile = compiles_[id];
     compile.facts = facts;
     predict(compile);

@@ -35,7 +35,7 @@ class Dispatch {
     void set_limit(double bytes) { set_limit(bytes, bytes); }
     void set_cores(unsigned cores) { admission_.set_cores(cores); }
     // Adds a compile to those that wait.
-    void arrive(TryId id, const Facts& facts);
+    void arrive(TryId id, const CompileFacts& facts);
     // The compiles that start now, in order.
     [[nodiscard]] std::vector<TryId> start(double now_s);
     void observe(TryId id, double bytes) { admission_.observe(id, bytes); }
@@ -58,7 +58,7 @@ class Dispatch {
 
   private:
     struct Compile {
-        Facts facts;
+        CompileFacts facts;
         Need need;
         bool known = false;
         bool must_be_alone = false;

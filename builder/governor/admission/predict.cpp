@@ -47,7 +47,7 @@ std::array<std::string, 3> groups_of(std::string_view source, std::string_view c
 
 }  // namespace
 
-std::uint64_t key_of(const Facts& facts) {
+std::uint64_t key_of(const CompileFacts& facts) {
     std::uint64_t hash = base::hash_text(facts.source);
     const auto threads = std::to_string(facts.threads);
     for (const std::string_view part : {std::string_view(facts.arguments), std::string_view(facts.compiler),
@@ -90,7 +90,7 @@ void Predictor::recall(std::uint64_t key, const Record& record) {
     if (record.peak_bytes > 0) add_to_groups(record);
 }
 
-void Predictor::learn(const Facts& facts, double peak_bytes, double seconds) {
+void Predictor::learn(const CompileFacts& facts, double peak_bytes, double seconds) {
     auto& record = records_[key_of(facts)];
     record.source = facts.source;
     record.compiler = facts.compiler;
@@ -103,7 +103,7 @@ void Predictor::learn(const Facts& facts, double peak_bytes, double seconds) {
     add_to_groups(seen);
 }
 
-void Predictor::learn_at_least(const Facts& facts, double bytes) {
+void Predictor::learn_at_least(const CompileFacts& facts, double bytes) {
     auto& record = records_[key_of(facts)];
     record.source = facts.source;
     record.compiler = facts.compiler;
@@ -112,17 +112,17 @@ void Predictor::learn_at_least(const Facts& facts, double bytes) {
     merge_at_least(record, bytes);
 }
 
-bool Predictor::knows(const Facts& facts) const {
+bool Predictor::knows(const CompileFacts& facts) const {
     const auto* record = record_of(facts);
     return record != nullptr && record->peak_bytes > 0;
 }
 
-const Record* Predictor::record_of(const Facts& facts) const {
+const Record* Predictor::record_of(const CompileFacts& facts) const {
     const auto found = records_.find(key_of(facts));
     return found == records_.end() ? nullptr : &found->second;
 }
 
-Need Predictor::predict(const Facts& facts) const {
+Need Predictor::predict(const CompileFacts& facts) const {
     Need need;
     need.cpus = std::max(1u, facts.threads);
     const auto* record = record_of(facts);

@@ -21,7 +21,7 @@ namespace wheelyard::governor {
 inline constexpr double min_retry_growth = 1.5;  // a compile killed at N bytes is retried with room for 1.5 N
 
 // Identifies a compile across builds.
-struct Facts {
+struct CompileFacts {
     std::string source;         // relative to the root of the build if below it
     std::string arguments;      // hash of the arguments that affect memory or time
     std::string compiler;       // name and version
@@ -30,7 +30,7 @@ struct Facts {
     unsigned threads = 1;       // NVCC_THREADS
 };
 
-[[nodiscard]] std::uint64_t key_of(const Facts& facts);
+[[nodiscard]] std::uint64_t key_of(const CompileFacts& facts);
 
 struct Record {
     double peak_bytes = 0;  // 0: no successful run yet
@@ -50,13 +50,13 @@ class Predictor {
   public:
     // Loads a record of the history.
     void recall(std::uint64_t key, const Record& record);
-    void learn(const Facts& facts, double peak_bytes, double seconds);
+    void learn(const CompileFacts& facts, double peak_bytes, double seconds);
     // The compile was killed at `bytes`, so it needs more than that.
-    void learn_at_least(const Facts& facts, double bytes);
-    [[nodiscard]] Need predict(const Facts& facts) const;
+    void learn_at_least(const CompileFacts& facts, double bytes);
+    [[nodiscard]] Need predict(const CompileFacts& facts) const;
     // Whether a successful run of exactly this compile was measured.
-    [[nodiscard]] bool knows(const Facts& facts) const;
-    [[nodiscard]] const Record* record_of(const Facts& facts) const;
+    [[nodiscard]] bool knows(const CompileFacts& facts) const;
+    [[nodiscard]] const Record* record_of(const CompileFacts& facts) const;
     [[nodiscard]] std::size_t size() const { return records_.size(); }
 
   private:

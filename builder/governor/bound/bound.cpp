@@ -1,4 +1,4 @@
-// The loop that looks, passes output on and ends the command.
+// The loop that takes samples, passes output on and ends the command.
 #include "builder/governor/bound/bound.hpp"
 
 #include <fcntl.h>
@@ -31,14 +31,14 @@
 namespace wheelyard::governor {
 namespace {
 
-constexpr std::int64_t sample_ms = 100;           // between two looks at the processes
-constexpr std::int64_t max_sample_ms = 1'000;     // where a look takes long
-constexpr std::int64_t looks_share = 10;          // a look takes at most this part of the time
-constexpr std::int64_t disk_pause_ms = 1'000;     // between two walks through the folder
-constexpr std::int64_t disk_slice_ms = 20;        // of a walk, between two looks at the processes
-constexpr std::int64_t look_at_files_ms = 1'000;  // between two looks at open files
-constexpr std::int64_t kill_wait_ms = 30'000;     // for killed processes to end: one may wait for a disk
-constexpr std::uint64_t max_files = 5'000'000;    // of a build: more exhaust file systems by their number
+constexpr std::int64_t sample_ms = 100;          // between two samples of the processes
+constexpr std::int64_t max_sample_ms = 1'000;    // where a sample takes long
+constexpr std::int64_t sampling_share = 10;      // a sample takes at most this part of the time
+constexpr std::int64_t disk_pause_ms = 1'000;    // between two walks through the folder
+constexpr std::int64_t disk_slice_ms = 20;       // of a walk, between two samples of the processes
+constexpr std::int64_t files_sample_ms = 1'000;  // between two samples of open files
+constexpr std::int64_t kill_wait_ms = 30'000;    // for killed processes to end: one may wait for a disk
+constexpr std::uint64_t max_files = 5'000'000;   // of a build: more exhaust file systems by their number
 
 // The free space that a build leaves on its file system: deleted files that no process shows are in it, too.
 constexpr std::uint64_t min_free_bytes = base::gib;
@@ -137,7 +137,7 @@ class BoundedRun {
             if (began < next_sample_) continue;
             sample();
             const std::int64_t took = now_ms() - began;
-            next_sample_ = began + std::clamp(took * looks_share, sample_ms, max_sample_ms);
+            next_sample_ = began + std::clamp(took * sampling_share, sample_ms, max_sample_ms);
         }
         end_everything();
         while (pass_output_on(0)) {
@@ -193,7 +193,7 @@ class BoundedRun {
             if (bounds_.memory_bytes > 0 && deleted_.memory_bytes > bounds_.memory_bytes)
                 exceed("memory", base::render_bytes(bounds_.memory_bytes));
             end_left_behind(processes, now);
-            next_files_ = now + look_at_files_ms;
+            next_files_ = now + files_sample_ms;
         }
         if (bounds_.disk_bytes > 0) look_at_disk(now);
         if (bounds_.seconds > 0 && now - began_ > bounds_.seconds * 1000)

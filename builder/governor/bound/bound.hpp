@@ -15,7 +15,7 @@
 
 namespace wheelyard::governor {
 
-inline constexpr std::uint64_t max_descriptors = 4'096;  // of a process: a look at open files reads each
+inline constexpr std::uint64_t max_descriptors = 4'096;  // of a process: a sample of open files reads each
 
 struct Bounds {                   // 0: no limit
     std::uint64_t processes = 0;  // and threads

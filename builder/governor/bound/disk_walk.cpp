@@ -15,7 +15,7 @@ namespace wheelyard::governor {
 namespace {
 
 constexpr std::uint64_t block_size = 512;  // of st_blocks, stat(2)
-constexpr int looks_between_clocks = 64;
+constexpr int entries_between_clocks = 64;
 
 // By its descriptor: chmod(2) by name could follow a symbolic link that replaced the folder.
 bool permit(int parent, const char* name) {
@@ -60,8 +60,8 @@ bool DiskWalk::advance(std::int64_t slice_ms) {
         linked_.clear();
         enter(AT_FDCWD, folder_.c_str());
     }
-    for (int looks = 1; !open_.empty(); ++looks) {
-        if (looks % looks_between_clocks == 0 && steady_clock::now() >= until) return false;
+    for (int entries = 1; !open_.empty(); ++entries) {
+        if (entries % entries_between_clocks == 0 && steady_clock::now() >= until) return false;
         const auto* entry = ::readdir(open_.back().get());
         if (entry == nullptr) {
             open_.pop_back();

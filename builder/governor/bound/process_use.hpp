@@ -42,13 +42,13 @@ struct HeldPipe {
 [[nodiscard]] std::vector<HeldPipe> held_pipes(const std::vector<ProcessSeen>& processes, pid_t root,
                                                pid_t command);
 
-// Of the machine ("MemAvailable", proc(5)); UINT64_MAX: unknown.
+// "MemAvailable" of the machine (proc(5)); UINT64_MAX: unknown.
 [[nodiscard]] std::uint64_t available_memory();
 
 // The threads of this process's user on the whole machine.
 [[nodiscard]] std::uint64_t threads_of_user();
 
-// Of /proc/PID/comm; empty: it is gone.
+// The name in /proc/PID/comm; empty: the process is gone.
 [[nodiscard]] std::string name_of(pid_t pid);
 
 }  // namespace wheelyard::governor

@@ -43,7 +43,7 @@ class Broker {
             const std::int64_t now = monotonic_ms();
             build_.sample_memory_when_due();
             build_.reread_limits_when_due();
-            build_.look_for_others_when_due();
+            build_.sample_others_when_due();
             build_.start_what_fits();
             if (plan_.progress_s > 0 && now >= next_progress) {
                 build_.print_progress();
@@ -70,7 +70,7 @@ class Broker {
     // When there is something to do without a message.
     [[nodiscard]] std::int64_t next_due() const {
         return std::min(build_.is_busy() ? build_.next_sample() : monotonic_ms() + reread_limits_ms,
-                        build_.next_look());
+                        build_.next_others());
     }
 
     // Handles messages, and waits for them at most until then. False at the end of the build.

@@ -64,7 +64,7 @@ void BuildRecord::add_memory(double bytes) {
     }
 }
 
-void BuildRecord::remember(const Facts& facts, double peak_bytes, double seconds, double min_bytes) {
+void BuildRecord::remember(const CompileFacts& facts, double peak_bytes, double seconds, double min_bytes) {
     if (plan_.history.empty()) return;
     Observation observation;
     observation.key = key_of(facts);

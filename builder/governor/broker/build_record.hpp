@@ -40,7 +40,7 @@ class BuildRecord {
     // Adds a try that ends now; `start_ms` is on the clock of monotonic_ms().
     void add_try(TryEntry entry, std::int64_t start_ms);
     void add_memory(double bytes);
-    void remember(const Facts& facts, double peak_bytes, double seconds, double min_bytes);
+    void remember(const CompileFacts& facts, double peak_bytes, double seconds, double min_bytes);
     void flush_history(LockPatience patience);
     // Writes history, summary and the requested files; returns the exit status.
     [[nodiscard]] int finish();

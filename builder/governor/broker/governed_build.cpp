@@ -31,9 +31,9 @@ std::string size(double bytes) {
     return base::render_bytes(static_cast<std::uint64_t>(bytes));
 }
 
-// Between looks for other processes, and at most this part of the broker's time.
-constexpr std::int64_t min_look_ms = 100;
-constexpr std::int64_t look_divisor = 20;
+// Pause between samples of other processes, which take at most this part of the broker's time.
+constexpr std::int64_t min_others_pause_ms = 100;
+constexpr std::int64_t others_divisor = 20;
 
 // A group that a process joined has a larger peak than this.
 constexpr double min_group_peak_bytes = 64.0 * kib;
@@ -111,9 +111,9 @@ void GovernedBuild::kill_running() {
         on_disconnect(id);
 }
 
-void GovernedBuild::look_for_others_when_due() {
+void GovernedBuild::sample_others_when_due() {
     const auto now = monotonic_ms();
-    if (now < next_look_ms_) return;
+    if (now < next_others_ms_) return;
     std::set<pid_t> governed{::getpid()};
     for (const auto& [id, client] : clients_) {
         if (client.pid > 1) governed.insert(client.pid);
@@ -121,7 +121,7 @@ void GovernedBuild::look_for_others_when_due() {
     auto& largest = record_.report.largest_other;
     if (const auto found = largest_process(::getppid(), governed); found.bytes > largest.bytes)
         largest = found;
-    next_look_ms_ = now + std::max(min_look_ms, look_divisor * (monotonic_ms() - now));
+    next_others_ms_ = now + std::max(min_others_pause_ms, others_divisor * (monotonic_ms() - now));
 }
 
 void GovernedBuild::on_ask(TryId id, Client& client, const std::vector<std::string>& message) {

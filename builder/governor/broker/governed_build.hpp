@@ -39,8 +39,8 @@ class GovernedBuild {
     void print_progress() const;
     void flush_history() { record_.flush_history(LockPatience::none); }
     // Looks for the largest process of the build that is not part of a governed compile.
-    void look_for_others_when_due();
-    [[nodiscard]] std::int64_t next_look() const { return next_look_ms_; }
+    void sample_others_when_due();
+    [[nodiscard]] std::int64_t next_others() const { return next_others_ms_; }
     // The build is cancelled: no compile starts from now on, and all launchers and their compiles end.
     void stop();
     [[nodiscard]] bool is_stopped() const { return is_stopped_; }
@@ -55,7 +55,7 @@ class GovernedBuild {
     struct Client {
         enum class State { silent, waiting, running } state = State::silent;
         base::Fd socket;
-        Facts facts;
+        CompileFacts facts;
         bool known = false;
         pid_t pid = 0, session = 0;
         std::int64_t start_ms = 0;
@@ -97,7 +97,7 @@ class GovernedBuild {
     std::uint64_t age_ = 0;
     std::int64_t sampled_ms_ = 0;
     std::int64_t next_sample_ms_ = 0;
-    std::int64_t next_look_ms_ = 0;
+    std::int64_t next_others_ms_ = 0;
     bool is_stopped_ = false;
     std::string give_up_reason_;  // shown to the user if a compile does not fit
 };

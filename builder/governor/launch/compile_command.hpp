@@ -22,7 +22,7 @@ struct CompileCommand {
     bool cached = false;          // runs through ccache or sccache
     std::size_t compiler_at = 0;  // index of the compiler in argv, after caches and distributors
     std::string distributor;      // runs the compile on another machine; empty: it runs here
-    Facts facts;                  // `compiler` stays empty; the broker fills it in
+    CompileFacts facts;           // `compiler` stays empty; the broker fills it in
 };
 
 // `argv` begins with the compiler or with a cache or distributor in front of it. `root`, the folder where

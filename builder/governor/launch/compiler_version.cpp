@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "lib/base/process/process.hpp"
+#include "lib/base/text/base_name.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::governor {
@@ -22,7 +23,7 @@ const std::string& CompilerVersions::of(const std::string& compiler) {
     command.argv = {compiler, "--version"};
     command.timeout_ms = version_timeout_ms;
     const auto finished = base::run_command(command);
-    std::string version = compiler.substr(compiler.rfind('/') + 1);
+    std::string version(base::base_name(compiler));
     if (finished && finished->exit_code == 0) {
         const auto lines = base::split_lines(finished->out);
         if (!lines.empty()) {

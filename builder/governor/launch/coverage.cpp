@@ -168,8 +168,8 @@ std::string Coverage::text() const {
 }
 
 unsigned jobs_that_fit(double limit_bytes, double peak_bytes, unsigned wanted) {
-    const double fitting = limit_bytes / std::max(peak_bytes, 1.0);
-    return static_cast<unsigned>(std::clamp(fitting, 1.0, static_cast<double>(std::max(wanted, 1u))));
+    const double jobs = limit_bytes / std::max(peak_bytes, 1.0);
+    return static_cast<unsigned>(std::clamp(jobs, 1.0, static_cast<double>(std::max(wanted, 1u))));
 }
 
 }  // namespace wheelyard::governor

@@ -18,7 +18,7 @@
 
 namespace wheelyard::governor {
 
-// Of one stream of a compile, in the launcher's memory, which no limit counts; the rest goes to a file.
+// Bytes of one stream of a compile that stay in the launcher's memory, which no limit counts; the rest goes to a file.
 inline constexpr std::size_t max_spool_bytes = 2 * mib;
 
 // The end of a failed compile's output that is searched for signs of memory exhaustion.

@@ -28,7 +28,7 @@ inline constexpr double stall_fraction = 0.1;
 inline constexpr std::int64_t stall_window_ms = 200;
 inline constexpr std::int64_t qstat_timeout_ms = 10'000;  // a PBS server may be down
 inline constexpr std::uint64_t max_proc_file_bytes = mib;
-inline constexpr std::size_t max_looked_processes = 512;  // for the largest outside of compiles
-inline constexpr std::size_t max_tree_processes = 512;    // per compile
+inline constexpr std::size_t max_read_processes = 512;  // for the largest outside of compiles
+inline constexpr std::size_t max_tree_processes = 512;  // per compile
 
 }  // namespace wheelyard::governor

@@ -98,7 +98,7 @@ ProcessPeak largest_process(pid_t root, const std::set<pid_t>& without) {
     ProcessPeak largest;
     std::vector<pid_t> tree;
     add_children_of_threads(root, tree);
-    for (std::size_t i = 0; i < tree.size() && i < max_looked_processes; ++i) {
+    for (std::size_t i = 0; i < tree.size() && i < max_read_processes; ++i) {
         if (without.contains(tree[i])) continue;
         if (auto peak = peak_of(tree[i]); peak.bytes > largest.bytes) largest = std::move(peak);
         add_children_of_threads(tree[i], tree);

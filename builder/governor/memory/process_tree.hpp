@@ -19,7 +19,7 @@ struct ProcessPeak {
     std::string name;
     double bytes = 0;
 };
-// Of the descendants of `root`, without the trees of `without`. Looks at max_looked_processes at most.
+// The largest descendant of `root` outside the trees of `without`. Reads max_read_processes at most.
 [[nodiscard]] ProcessPeak largest_process(pid_t root, const std::set<pid_t>& without);
 
 // This user's processes in the process group `group` of session `session`; finds what a dead launcher left.

@@ -65,7 +65,7 @@ std::vector<NodeSurvey> nodes_of_queue(std::string_view printed, std::string_vie
     return all;
 }
 
-std::int64_t count_fitting(const std::vector<NodeSurvey>& nodes, const Chunk& chunk) {
+std::int64_t count_suitable(const std::vector<NodeSurvey>& nodes, const Chunk& chunk) {
     std::int64_t count = 0;
     for (const NodeSurvey& node : nodes) {
         const bool has_memory = node.memory_mib == 0 || chunk.memory_mib <= node.memory_mib;
@@ -83,8 +83,8 @@ std::vector<RefusedPart> too_large(const std::vector<NodeSurvey>& nodes, const C
         Chunk only, without = chunk;
         only.*size = chunk.*size;
         without.*size = 0;
-        if (count_fitting(nodes, only) == 0) alone.push_back({part});
-        if (count_fitting(nodes, without) > 0) together.push_back({part});
+        if (count_suitable(nodes, only) == 0) alone.push_back({part});
+        if (count_suitable(nodes, without) > 0) together.push_back({part});
     }
     return alone.empty() ? together : alone;
 }
@@ -95,10 +95,10 @@ TrialAnswer compare_with_nodes(std::string_view printed, std::string_view nodes,
     const std::vector<NodeSurvey> there = nodes_of_queue(printed, nodes, job.queue.queue);
     if (there.empty()) return {TrialEnd::unknown, "pbsnodes names no node of queue " + job.queue.queue};
     const Chunk chunk = chunk_of(job);
-    const std::int64_t fitting = count_fitting(there, chunk);
-    const std::string count = std::to_string(fitting) + (fitting == 1 ? " node has " : " nodes have ");
-    if (fitting >= job.nodes) return {TrialEnd::accepted, count + text_of(chunk)};
-    if (fitting > 0)
+    const std::int64_t suitable = count_suitable(there, chunk);
+    const std::string count = std::to_string(suitable) + (suitable == 1 ? " node has " : " nodes have ");
+    if (suitable >= job.nodes) return {TrialEnd::accepted, count + text_of(chunk)};
+    if (suitable > 0)
         return {TrialEnd::refused,
                 "only " + count + text_of(chunk) + ", of " + std::to_string(job.nodes) + " that it asks for",
                 {{JobPart::nodes}}};

@@ -31,13 +31,13 @@ const StateWords& words_of(LockState state) {
                          [&](const StateWords& words) { return words.state == state; });
 }
 
-std::string_view why_not_of_an_index(LockSource source) {
+std::string_view why_not_of_an_index(simple::LockSource source) {
     switch (source) {
-        case LockSource::vcs:
+        case simple::LockSource::vcs:
             return "the lock has a revision of a repository";
-        case LockSource::directory:
+        case simple::LockSource::directory:
             return "the lock has a folder";
-        case LockSource::archive:
+        case simple::LockSource::archive:
             return "the lock has the address of an archive";
         default:
             return {};
@@ -45,8 +45,9 @@ std::string_view why_not_of_an_index(LockSource source) {
 }
 
 bool fits_bytes(const LockedPackage& package, const Candidate& wheel) {
-    return package.source == LockSource::wheels && (package.sha256s.contains(wheel.link.sha256) ||
-                                                    !package.has_all_hashes || wheel.link.sha256.empty());
+    return package.source == simple::LockSource::wheels &&
+           (package.sha256s.contains(wheel.link.sha256) || !package.has_all_hashes ||
+            wheel.link.sha256.empty());
 }
 
 // The wheel that counts: one that runs, with the lock's bytes; of those that do not run, the one that comes closest.
@@ -58,9 +59,8 @@ const Candidate* best_of(const LockedPackage& package, const std::vector<Candida
     };
     const Candidate* best = nullptr;
     for (const Candidate& wheel : judged) {
-        const bool is_of_it =
-            package.wanted.matches(wheel.release->project) &&
-            package.wanted.specifiers.contains(wheel.release->version, wheel::Prereleases::allowed);
+        const bool is_of_it = package.project == wheel.release->project &&
+                              package.exact.contains(wheel.release->version, wheel::Prereleases::allowed);
         if (is_of_it && (best == nullptr || rank(wheel) > rank(*best))) best = &wheel;
     }
     return best;
@@ -71,7 +71,7 @@ std::string versions_here(const LockedPackage& package, const std::vector<Candid
     std::vector<std::string> versions;
     for (const Candidate& wheel : others) {
         const std::string text = wheel.release->version.text();
-        if (package.wanted.matches(wheel.release->project) &&
+        if (package.project == wheel.release->project &&
             std::find(versions.begin(), versions.end(), text) == versions.end())
             versions.push_back(text);
     }
@@ -119,9 +119,9 @@ LockedHere compare_package(const LockedPackage& package, const LockPlace& place,
         found.why = "the lock says " + python_sentence(package.requires_python, place.pythons);
         return found;
     }
-    const std::string no_wheel = package.source == LockSource::sdist  ? "the lock has only an sdist"
-                                 : package.source == LockSource::none ? "the lock has no file of it"
-                                                                      : "";
+    const std::string no_wheel = package.source == simple::LockSource::sdist  ? "the lock has only an sdist"
+                                 : package.source == simple::LockSource::none ? "the lock has no file of it"
+                                                                              : "";
     found.wheel = package.version ? best_of(package, judged) : nullptr;
     if (found.wheel == nullptr) {
         std::vector<std::string> reasons{no_wheel, versions_here(package, others)};
@@ -165,10 +165,18 @@ std::string_view lock_state_text(LockState state) {
     return words_of(state).text;
 }
 
+Wanted wanted_of(const LockedPackage& package, const Lock& lock) {
+    return {.name = package.name,
+            .pattern = package.project,
+            .specifiers = package.exact,
+            .marker = package.marker,
+            .dependency_groups = lock.default_groups};
+}
+
 std::vector<const LockedPackage*> packages_for(const Lock& lock, const LockPlace& place) {
     std::vector<const LockedPackage*> packages;
     for (const LockedPackage& package : lock.packages) {
-        if (applies(package.wanted, place.pythons, place.machine)) packages.push_back(&package);
+        if (applies(wanted_of(package, lock), place.pythons, place.machine)) packages.push_back(&package);
     }
     return packages;
 }
@@ -200,12 +208,12 @@ std::vector<std::string> refusals_of_lock(const Lock& lock, const std::vector<co
             environments.push_back(marker.text());
         refusals.push_back("it is for other environments: " + base::join(environments, ", "));
     }
-    // Of several Pythons each may have its own.
+    // With several Pythons, each may have its own.
     if (place.pythons.size() == 1) {
         std::map<std::string, int> entries;
         for (const LockedPackage* package : packages) {
-            if (++entries[package->wanted.pattern] == 2)
-                refusals.push_back("it has several entries of " + package->wanted.name);
+            if (++entries[package->project] == 2)
+                refusals.push_back("it has several entries of " + package->name);
         }
     }
     return refusals;

@@ -6,9 +6,13 @@
 #include <vector>
 
 #include "indexer/avail_wheels/query/candidate.hpp"
-#include "indexer/avail_wheels/query/lock.hpp"
+#include "indexer/avail_wheels/query/query.hpp"
+#include "lib/simple/lock.hpp"
 
 namespace wheelyard::avail_wheels {
+
+using simple::Lock;
+using simple::LockedPackage;
 
 enum class LockState {
     here,
@@ -34,6 +38,9 @@ struct LockPlace {
     std::vector<Python> pythons;
     std::string machine;
 };
+
+// "torch==2.6.0", with its marker and the lock's default groups.
+[[nodiscard]] Wanted wanted_of(const LockedPackage& package, const Lock& lock);
 
 // The packages whose markers hold, with no extra and the default groups.
 [[nodiscard]] std::vector<const LockedPackage*> packages_for(const Lock& lock, const LockPlace& place);

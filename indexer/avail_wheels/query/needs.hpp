@@ -44,7 +44,7 @@ struct Needs {
     std::optional<Dotted>
         manylinux_glibc;  // that the manylinux tag asks for which its bytes fit; absent: none does
     std::optional<std::vector<std::string>> requires_dist;  // absent: unknown
-    // Of torch, by the names that the wheel imports from it: {"2.4", "2.9"}; empty: unknown, or torch is not used.
+    // The torches that it can be loaded with, by the names that the wheel imports: {"2.4", "2.9"}; empty: unknown, or torch is not used.
     std::string torch_at_least, torch_below, torch_cxx11_abi;
     std::vector<std::string> torch_libraries;  // "libtorch_cuda.so"
     bool has_code = false;                     // files for the processor

@@ -2,10 +2,10 @@
 #include <string>
 #include <utility>
 
-#include "indexer/avail_wheels/query/limits.hpp"
-#include "indexer/avail_wheels/query/lock.hpp"
+#include "indexer/avail_wheels/query/lock_answer.hpp"
 #include "indexer/avail_wheels/query/wanted.hpp"
 #include "lib/base/files/file.hpp"
+#include "lib/base/limits.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/toml.hpp"
 
@@ -14,6 +14,10 @@ namespace wheelyard::avail_wheels {
 namespace fs = std::filesystem;
 
 namespace {
+
+constexpr std::uint64_t max_requirements_bytes = 4 * base::mib;
+constexpr std::size_t max_requirements = 20'000;
+constexpr int max_requirements_depth = 16;  // files that include files with -r
 
 struct LogicalLine {
     std::string text;
@@ -77,7 +81,7 @@ class RequirementsReader {
         }
         const std::string name = file.filename().native();
         if (name == "pyproject.toml") return read_pyproject(text, file);
-        if (name.starts_with("pylock.") && name.ends_with("toml")) return take_lock(text, file);
+        if (simple::is_lock(file)) return take_lock(text, file);
         for (const auto& line : logical_lines(text)) {
             if (line.text.empty()) continue;
             if (const auto nested = nested_file(line.text)) {
@@ -103,11 +107,10 @@ class RequirementsReader {
         return {};  // no finish(): other keys belong to other tools
     }
 
-    // PEP 751: pylock.toml or pylock.NAME.toml.
     base::Status take_lock(std::string_view text, const fs::path& file) {
-        WHEELYARD_ASSIGN(Lock lock, parse_lock(text, file));
-        for (LockedPackage& package : lock.packages)
-            wanted_.push_back(std::move(package.wanted));
+        WHEELYARD_ASSIGN(const Lock lock, simple::parse_lock(text, file));
+        for (const LockedPackage& package : lock.packages)
+            wanted_.push_back(wanted_of(package, lock));
         return {};
     }
 

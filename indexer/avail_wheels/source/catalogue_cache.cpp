@@ -150,7 +150,7 @@ base::Result<CatalogueAnswer> fetch_catalogue(const simple::GetPage& get, const 
     const fs::path folder = kept_folder(cache, simple_url);
     State state = read_state(folder / "state.json");
     bool is_kept = true;
-    // Of a file that does not parse no ETag is sent: the index would confirm the damage.
+    // No ETag is sent for a file that does not parse: the index would confirm the damage.
     if (!is_kept_whole(folder)) {
         state.base_etag.clear();
         state.delta_etag.clear();

@@ -6,8 +6,8 @@
 #include <system_error>
 #include <utility>
 
-#include "indexer/avail_wheels/source/limits.hpp"
 #include "lib/base/files/file.hpp"
+#include "lib/base/limits.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/url.hpp"
 #include "lib/io/json.hpp"
@@ -19,6 +19,9 @@ using io::Json;
 
 namespace {
 
+constexpr std::uint64_t max_wheels_read_bytes = base::gib;  // of a folder in one call: four seconds
+constexpr std::size_t max_wheels_kept = 20'000;             // in the cache of a folder; 1 KiB each
+constexpr std::uint64_t max_wheel_cache_bytes = 64 * base::mib;
 constexpr const char* format = "wheelyard.wheels-read/1";
 constexpr std::int64_t ns_per_s = 1'000'000'000;
 

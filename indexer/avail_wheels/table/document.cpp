@@ -63,8 +63,7 @@ Json render_lock(const std::string& file, const std::vector<LockedHere>& package
                  const std::vector<std::string>& refusals) {
     Json rows = Json::array();
     for (const auto& [package, state, wheel, why, may_be_built] : packages) {
-        Json row =
-            Json::object({{"name", package->wanted.name}, {"state", std::string(lock_state_code(state))}});
+        Json row = Json::object({{"name", package->name}, {"state", std::string(lock_state_code(state))}});
         if (package->version) row.set("version", package->version->text());
         if (wheel != nullptr) row.set("filename", wheel->link.filename);
         if (!why.empty()) row.set("why", why);

@@ -14,7 +14,7 @@
 namespace wheelyard::base {
 
 inline constexpr mode_t private_file_mode = 0600;
-// Of a file with a secret, which a service may read by its group: whoever has one of these can read or replace it.
+// The rights that no file with a secret grants: with one of them, others can read or replace it. A service may read it by its group.
 inline constexpr mode_t rights_of_strangers = S_IRWXO | S_IWGRP;
 
 // make_directories(), then mode 0700. Folders above `path` keep their modes.

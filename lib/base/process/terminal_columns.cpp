@@ -10,7 +10,7 @@ namespace wheelyard::base {
 std::size_t terminal_columns(int descriptor) {
     if (::isatty(descriptor) == 0) return 0;
     winsize size{};
-    if (::ioctl(descriptor, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return usual_columns;
+    if (::ioctl(descriptor, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return default_columns;
     return size.ws_col;
 }
 

@@ -7,10 +7,10 @@
 
 namespace wheelyard::base {
 
-// For a terminal that does not say it.
-inline constexpr std::size_t usual_columns = 80;
+// The width of a terminal that does not report its own.
+inline constexpr std::size_t default_columns = 80;
 
-// Of the terminal behind the descriptor; 0: it is none, so that lines have no limit.
+// The width of the terminal behind the descriptor; 0: it is none, so lines have no limit.
 [[nodiscard]] std::size_t terminal_columns(int descriptor);
 // At which a help text that goes to the descriptor is broken: the terminal's width, up to `most`; `most` where it is none.
 [[nodiscard]] std::size_t help_columns_of(int descriptor, std::size_t most);

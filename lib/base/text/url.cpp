@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "lib/base/text/base_name.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
 
@@ -143,6 +144,16 @@ std::string Url::text() const {
     return out;
 }
 
+std::string Url::host_and_port() const {
+    return host + ":" + (!port.empty() ? port : scheme == "https" ? "443" : "80");
+}
+
+bool names_host(const std::set<std::string>& hosts, const Url& url) {
+    const std::string full = url.host_and_port();
+    const bool has_default_port = full == Url{url.scheme, {}, url.host, {}, {}, {}, {}}.host_and_port();
+    return hosts.contains(full) || (has_default_port && hosts.contains(url.host));
+}
+
 std::string Url::text_without_secrets() const {
     Url shown = *this;
     if (!userinfo.empty()) shown.userinfo = "****";
@@ -189,7 +200,7 @@ Result<Url> resolve_url(const Url& base, std::string_view reference) {
 }
 
 Result<std::string> last_segment(const Url& url) {
-    WHEELYARD_ASSIGN(auto name, decode_percent(url.path.substr(url.path.rfind('/') + 1)));
+    WHEELYARD_ASSIGN(auto name, decode_percent(base_name(url.path)));
     if (name.empty() || name == "." || name == ".." ||
         name.find_first_of(std::string_view("/\0", 2)) != name.npos) {
         return fail("url.no_file_name", "The last part of this URL is not a file name",

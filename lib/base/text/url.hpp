@@ -1,6 +1,7 @@
 // Absolute http, https and file URLs (RFC 3986): parse, resolve, render.
 #pragma once
 
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -18,12 +19,15 @@ struct Url {
     std::string fragment;  // without '#'
 
     [[nodiscard]] std::string text() const;
+    [[nodiscard]] std::string host_and_port() const;  // "example.org:443": also where the URL has no port
     [[nodiscard]] std::string text_without_secrets() const;  // userinfo becomes "****"
 };
 
 [[nodiscard]] Result<Url> parse_url(std::string_view text);
 // Resolves `reference`, found in a page at `base` (RFC 3986 §5.2).
 [[nodiscard]] Result<Url> resolve_url(const Url& base, std::string_view reference);
+// Whether `hosts` has the URL's host: as "host:port", or as "host" if its port is the scheme's default.
+[[nodiscard]] bool names_host(const std::set<std::string>& hosts, const Url& url);
 // The last path segment, percent-decoded, as a file name.
 [[nodiscard]] Result<std::string> last_segment(const Url& url);
 // Whether `host`, in the form of Url::host, always means this machine, so that plain HTTP to it is safe:

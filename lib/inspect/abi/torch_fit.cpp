@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "lib/accelerator/accelerator_kind.hpp"
+#include "lib/base/text/base_name.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/words.hpp"
 #include "lib/inspect/truth/gather_facts.hpp"
@@ -29,7 +30,7 @@ void gather(const wheel::WheelFilename& filename, const std::vector<ElfMember>& 
         side.machines.insert(member.elf.machine);
         side.is_complete = side.is_complete && member.elf.has_all_symbols && !member.torch.is_cut;
         for (const std::string& library : member.elf.needed) {
-            if (!provided.has(library)) side.needed.emplace(base_name(library));
+            if (!provided.has(library)) side.needed.emplace(base::base_name(library));
         }
     }
 }
@@ -180,7 +181,7 @@ base::Result<TorchExports> torch_exports(const wheel::WheelFilename& filename,
     StringNames strings;
     for (const ElfMember& member : elves) {
         if (member.elf.is_device) continue;
-        torch.libraries.emplace(base_name(member.name));
+        torch.libraries.emplace(base::base_name(member.name));
         if (!member.elf.soname.empty()) torch.libraries.insert(member.elf.soname);
         strings.cxx11 += member.elf.symbols.api_strings.cxx11;
         strings.old += member.elf.symbols.api_strings.old;
@@ -210,9 +211,9 @@ CompanionUses companion_uses(const wheel::WheelFilename& filename, const std::ve
             if (!defines(own, name)) file.names.push_back(name);
         }
         for (const std::string& library : member.elf.needed) {
-            if (is_torch_library(base_name(library)) &&
-                companion.needed.count(std::string(base_name(library))) != 0)
-                file.torch_libraries.emplace_back(base_name(library));
+            if (is_torch_library(base::base_name(library)) &&
+                companion.needed.count(std::string(base::base_name(library))) != 0)
+                file.torch_libraries.emplace_back(base::base_name(library));
         }
         strings.cxx11 += member.elf.symbols.torch.strings.cxx11;
         strings.old += member.elf.symbols.torch.strings.old;

@@ -83,44 +83,6 @@ bool is_spdx_license(const std::string& lower) {
     return known.count(name) != 0;
 }
 
-// Whether names, operators and parentheses alternate correctly, and the list has the names.
-class LicenseExpression {
-  public:
-    explicit LicenseExpression(std::vector<std::string_view> pieces) : pieces_(std::move(pieces)) {}
-    bool is_valid() {
-        enum class Last { nothing, license, exception, closing, joining, with };
-        Last last = Last::nothing;
-        int open = 0;
-        for (const std::string_view piece : pieces_) {
-            const std::string lower = base::ascii_lower(piece);
-            const bool complete = last == Last::license || last == Last::exception || last == Last::closing;
-            if (piece == "(") {
-                if (complete || last == Last::with) return false;
-                ++open;
-                last = Last::nothing;
-            } else if (piece == ")") {
-                if (!complete || open-- == 0) return false;
-                last = Last::closing;
-            } else if (lower == "and" || lower == "or") {
-                if (!complete) return false;
-                last = Last::joining;
-            } else if (lower == "with") {
-                if (last != Last::license) return false;
-                last = Last::with;
-            } else {
-                const bool exception = last == Last::with;
-                if (complete || !(exception ? is_spdx_exception(lower) : is_spdx_license(lower)))
-                    return false;
-                last = exception ? Last::exception : Last::license;
-            }
-        }
-        return open == 0 && (last == Last::license || last == Last::exception || last == Last::closing);
-    }
-
-  private:
-    std::vector<std::string_view> pieces_;
-};
-
 void check_newer_fields(const wheel::Metadata& metadata, std::string_view path, Findings& findings) {
     for (const std::string& field : metadata.newer_fields) {
         // setuptools and wheel wrote this field for years before metadata 2.4 defined it.
@@ -193,7 +155,33 @@ void check_imports(const wheel::Metadata& metadata, std::string_view path, Findi
 }  // namespace
 
 bool is_license_expression(std::string_view text) {
-    return LicenseExpression(pieces_of(text)).is_valid();
+    // Names, operators and parentheses alternate correctly, and the list has the names.
+    enum class Last { nothing, license, exception, closing, joining, with };
+    Last last = Last::nothing;
+    int open = 0;
+    for (const std::string_view piece : pieces_of(text)) {
+        const std::string lower = base::ascii_lower(piece);
+        const bool complete = last == Last::license || last == Last::exception || last == Last::closing;
+        if (piece == "(") {
+            if (complete || last == Last::with) return false;
+            ++open;
+            last = Last::nothing;
+        } else if (piece == ")") {
+            if (!complete || open-- == 0) return false;
+            last = Last::closing;
+        } else if (lower == "and" || lower == "or") {
+            if (!complete) return false;
+            last = Last::joining;
+        } else if (lower == "with") {
+            if (last != Last::license) return false;
+            last = Last::with;
+        } else {
+            const bool exception = last == Last::with;
+            if (complete || !(exception ? is_spdx_exception(lower) : is_spdx_license(lower))) return false;
+            last = exception ? Last::exception : Last::license;
+        }
+    }
+    return open == 0 && (last == Last::license || last == Last::exception || last == Last::closing);
 }
 
 bool is_content_type(std::string_view text) {

@@ -1,5 +1,5 @@
 // Software bills of materials in `.dist-info/sboms/` (PEP 770): what a wheel says that it contains. CycloneDX 1.x and SPDX 2.x,
-// both in JSON. They are the words of whoever made the wheel, and never a reason to refuse it.
+// both in JSON. They are statements of the wheel's author, and never a reason to refuse it.
 //
 //     {"bomFormat":"CycloneDX","specVersion":"1.5","components":[{"name":"openssl","version":"4.0.3",
 //      "purl":"pkg:generic/openssl@4.0.3","hashes":[{"alg":"SHA-256","content":"…"}]}]}
@@ -25,7 +25,7 @@ inline constexpr std::size_t max_sbom_document = 4UL << 20;  // bytes; pydantic-
 
 // Without the wheel itself. Errors: "sbom.unreadable", "sbom.unknown" (neither CycloneDX nor SPDX 2).
 [[nodiscard]] base::Result<std::vector<Component>> parse_sbom(std::string_view text);
-// Of `folder` (`six-1.16.0.dist-info`). What cannot be read is a finding.
+// The components that the SBOMs of `folder` (`six-1.16.0.dist-info`) name. What cannot be read is a finding.
 [[nodiscard]] base::Result<Components> read_sboms(const base::Reader& bytes, const Frame& frame,
                                                   std::string_view folder, Findings& findings);
 

@@ -156,7 +156,7 @@ class ElfParser {
     }
 
     base::Status read_dynamic() {
-        // Of several, the dynamic linker takes the last, and reads it where it is loaded.
+        // The dynamic linker takes the last of several, and reads it where it is loaded.
         const auto dynamic = std::find_if(segments_.rbegin(), segments_.rend(), [](const Segment& segment) {
             return segment.type == segment_dynamic && segment.file_bytes != 0;
         });

@@ -138,7 +138,7 @@ base::Status for_each_symbol(const base::Reader& bytes, const SymbolTable& table
         return malformed("The file has more symbols than any real library.", table.count);
     Window window(bytes);
     WHEELYARD_ASSIGN(const auto places, read_places(window, table));
-    std::uint64_t looked_at = 0;
+    std::uint64_t read_bytes = 0;
     for (const Place& place : places) {
         std::uint64_t length =
             std::min<std::uint64_t>(max_symbol_name_bytes, table.strings_bytes - place.name);
@@ -148,8 +148,8 @@ base::Status for_each_symbol(const base::Reader& bytes, const SymbolTable& table
         WHEELYARD_ASSIGN(const std::string_view text, window.at(table.strings_offset + place.name, length));
         const std::string_view name = text.substr(0, text.find('\0'));
         // Linkers merge names with a common suffix; a hostile file could overlap all of them.
-        looked_at += name.size();
-        if (looked_at > max_symbol_overlap * table.strings_bytes)
+        read_bytes += name.size();
+        if (read_bytes > max_symbol_overlap * table.strings_bytes)
             return malformed("The symbols' names overlap more than any linker makes them.",
                              table.strings_bytes);
         take({name, place.imported, place.weak});

@@ -14,7 +14,7 @@ namespace wheelyard::inspect {
 // Whether libtorch, libc10 or libtorch_python define such names: is_torch_api(), the C functions torch_*, and the
 // conversions of tensors between Python and C++ that libtorch_python exports.
 [[nodiscard]] bool is_torch_name(std::string_view symbol);
-// Of these, the C functions aoti_torch_* and torch_*: the stable ABI, which later releases keep (torch/csrc/stable/README.md).
+// Whether it is one of the C functions aoti_torch_* and torch_*: the stable ABI, which later releases keep (torch/csrc/stable/README.md).
 [[nodiscard]] bool is_stable_torch_name(std::string_view symbol);
 
 // The first eight bytes of the name's SHA-256: torch 2.15 defines 41,300 names, so that a wrong match is a matter of 1 in 10^14.

@@ -4,14 +4,16 @@
 #include <cstring>
 #include <optional>
 
+#include "lib/base/limits.hpp"
 #include "lib/base/text/byte_cursor.hpp"
 #include "lib/inspect/elf/section_walk.hpp"
-#include "lib/inspect/gpu/limits.hpp"
 #include "lib/inspect/zip/zstd_stream.hpp"
 
 namespace wheelyard::inspect {
 namespace {
 
+constexpr std::uint64_t max_bundle_table_bytes =
+    base::mib;  // of one compressed bundle; real tables have about 1 KiB
 constexpr std::uint16_t method_zlib = 0, method_zstd = 1;  // llvm::compression::Format
 constexpr std::size_t packed_piece_bytes = 4096;
 constexpr std::size_t unpacked_piece_bytes = 4096;

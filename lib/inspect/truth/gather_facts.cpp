@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "lib/base/text/base_name.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/inspect/elf/elf_identity.hpp"
 #include "lib/inspect/elf/private_symbols.hpp"
@@ -178,14 +179,14 @@ void gather_notes(const std::vector<ElfMember>& elves, Facts& facts) {
 
 ProvidedLibraries::ProvidedLibraries(const std::vector<ElfMember>& elves) {
     for (const ElfMember& member : elves) {
-        names_.emplace(base_name(member.name));
+        names_.emplace(base::base_name(member.name));
         if (!member.elf.soname.empty()) names_.insert(member.elf.soname);
     }
 }
 
 bool ProvidedLibraries::has(std::string_view library) const {
     if (is_path_outside(library)) return false;
-    const std::string_view name = base_name(library);
+    const std::string_view name = base::base_name(library);
     return names_.count(name) != 0 && !is_part_of_glibc(name);
 }
 

@@ -124,10 +124,6 @@ bool is_path_outside(std::string_view library) {
     return library.find('/') != std::string_view::npos && !after_origin(library);
 }
 
-std::string_view base_name(std::string_view path) {
-    return path.substr(path.rfind('/') + 1);
-}
-
 std::optional<std::string_view> after_origin(std::string_view path) {
     for (const std::string_view origin : {"$ORIGIN", "${ORIGIN}"}) {
         if (!path.starts_with(origin)) continue;

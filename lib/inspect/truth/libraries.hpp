@@ -23,8 +23,6 @@ enum class LibraryKind { system, accelerator, opencl, intel, mpi, network, blas,
 // is_glibc, or another library that glibc installs: libm.so.6, libpthread.so.0, …
 [[nodiscard]] bool is_part_of_glibc(std::string_view library);
 
-[[nodiscard]] std::string_view base_name(std::string_view path);  // the part after the last slash
-
 // The part of a search path after $ORIGIN: "/../lib"; nullopt if it does not begin with $ORIGIN. Like the
 // dynamic linker, this does not match "$ORIGINAL".
 [[nodiscard]] std::optional<std::string_view> after_origin(std::string_view path);

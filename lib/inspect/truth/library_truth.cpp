@@ -4,6 +4,7 @@
 #include <iterator>
 #include <set>
 
+#include "lib/base/text/base_name.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/inspect/elf/private_symbols.hpp"
 #include "lib/inspect/truth/c_library.hpp"
@@ -54,7 +55,7 @@ void check_libc_kind(const ElfMember& member, const Promise& promise, const Prov
     constexpr std::string_view glibc_expected = "glibc, for a manylinux tag",
                                musl_expected = "musl, for a musllinux tag";
     std::vector<std::string> names = member.elf.needed;
-    if (!member.elf.interpreter.empty()) names.emplace_back(base_name(member.elf.interpreter));
+    if (!member.elf.interpreter.empty()) names.emplace_back(base::base_name(member.elf.interpreter));
     for (const std::string& library : names) {
         if (promise.manylinux && !promise.musllinux && is_musl(library)) mismatch(glibc_expected, library);
         if (promise.musllinux && !promise.manylinux && is_glibc(library)) mismatch(musl_expected, library);

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "lib/base/text/base_name.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/inspect/elf/elf_identity.hpp"
 #include "lib/inspect/truth/libraries.hpp"
@@ -24,7 +25,7 @@ bool is_program(const ElfMember& member) {
 
 // "libsix.so", "libsix.so.1.2".
 bool has_library_name(const ElfMember& member) {
-    const std::string_view file = base_name(member.name);
+    const std::string_view file = base::base_name(member.name);
     return file.ends_with(".so") || file.find(".so.") != std::string_view::npos;
 }
 
@@ -42,7 +43,7 @@ class Sorter {
             if (!is_image(member) || !is_promised(member)) continue;
             has_code_ = has_code_ || !is_fortran_runtime(member);
             for (const std::string& library : member.elf.needed)
-                needed_.emplace(base_name(library));
+                needed_.emplace(base::base_name(library));
         }
     }
 
@@ -71,7 +72,8 @@ class Sorter {
     [[nodiscard]] bool seems_loaded(const ElfMember& member) const {
         const ElfFacts& elf = member.elf;
         const bool is_module = elf.symbols.python.count != 0 || module_suffix(member.name).has_value();
-        const bool is_needed = needed_.count(base_name(member.name)) != 0 || needed_.count(elf.soname) != 0;
+        const bool is_needed =
+            needed_.count(base::base_name(member.name)) != 0 || needed_.count(elf.soname) != 0;
         // A flaw may hide what the file imports.
         return is_module || is_needed || (is_program(member) && member.may_run) || !elf.flaw.empty();
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lib/base/text/base_name.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/inspect/truth/libraries.hpp"
 
@@ -48,7 +49,7 @@ bool ModuleSuffix::names_glibc() const {
 }
 
 std::optional<ModuleSuffix> module_suffix(std::string_view path) {
-    std::string_view file = base_name(path);
+    std::string_view file = base::base_name(path);
     if (!file.ends_with(".so")) return std::nullopt;
     file.remove_suffix(3);
     const auto dot = file.rfind('.');

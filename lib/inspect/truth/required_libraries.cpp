@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "lib/base/text/base_name.hpp"
 #include "lib/inspect/truth/libraries.hpp"
 #include "lib/inspect/truth/module_suffix.hpp"
 #include "lib/wheel/requirement.hpp"
@@ -78,7 +79,7 @@ RequiredLibraries::RequiredLibraries(const std::vector<std::string>& requires_di
 
 std::string RequiredLibraries::project_of(std::string_view path) const {
     if (is_path_outside(path) || projects_.empty()) return {};
-    const std::string_view library = base_name(path);
+    const std::string_view library = base::base_name(path);
     auto known = known_.find(library);
     while (libraries_of_ && known == known_.end() && asked_ < projects_.size()) {
         const std::string& project = projects_[asked_++];
@@ -97,7 +98,7 @@ std::string RequiredLibraries::project_of(std::string_view path) const {
 std::vector<std::string> libraries_for_others(const std::vector<ElfMember>& elves) {
     std::set<std::string> names;
     for (const ElfMember& member : elves) {
-        const std::string_view file = base_name(member.name);
+        const std::string_view file = base::base_name(member.name);
         const bool is_library = member.elf.kind == ElfKind::shared && !member.elf.is_device &&
                                 file.starts_with("lib") && file.find(".so") != std::string_view::npos;
         if (!is_library || module_suffix(member.name).has_value()) continue;

@@ -21,7 +21,7 @@ inline constexpr std::uint64_t max_short_blocks = 4096;
 inline constexpr std::uint64_t min_block_bytes = 32;  // compressed
 
 // Working memory per thread (contents.hpp has the total). ELF members up to kept_member_bytes stay in memory.
-// Of a larger one, up to max_snapshots snapshots of up to 119 KiB each allow unpacking parts again, at most
+// For a larger one, up to max_snapshots snapshots of up to 119 KiB each allow unpacking parts again, at most
 // max_passes times its size in total, and landmarks.hpp keeps the headers of its device code. More than
 // max_threads threads would only wait for the largest member; this bounds memory to 200 MiB.
 inline constexpr std::size_t piece_bytes = 256 * base::kib;  // bytes read or unpacked per step

@@ -27,10 +27,6 @@ constexpr std::uint16_t extra_zip64 = 0x0001;
 constexpr std::uint16_t extra_unicode_path = 0x7075;  // a second name that some readers prefer
 constexpr std::uint16_t extra_unicode_comment = 0x6375;
 
-std::string quoted(std::uint64_t value) {
-    return std::to_string(value);
-}
-
 // Parses the extra field strictly to its end; `zip64` gets the data of the only ZIP64 field.
 bool parse_extra(std::string_view extra, std::optional<std::string_view>& zip64) {
     base::ByteCursor cursor(extra);
@@ -78,9 +74,9 @@ class CentralReader {
             given_up_ = true;
             return std::nullopt;
         }
-        if (disk != 0) findings_.add("zip.several_disks", member.name, "disk 0", quoted(disk));
+        if (disk != 0) findings_.add("zip.several_disks", member.name, "disk 0", std::to_string(disk));
         if (comment_bytes != 0)
-            findings_.add("zip.comment", member.name, "nothing", quoted(comment_bytes) + " bytes");
+            findings_.add("zip.comment", member.name, "nothing", std::to_string(comment_bytes) + " bytes");
         check_method(member, method);
         constexpr std::uint32_t executable = 0111u << 16;
         member.may_run = (attributes & executable) != 0;
@@ -96,7 +92,8 @@ class CentralReader {
     void check_method(Member& member, std::uint16_t method) {
         member.method = static_cast<Method>(method);
         if (member.method != Method::stored && member.method != Method::deflate) {
-            findings_.add_final("zip.method", member.name, "0 (stored) or 8 (deflate)", quoted(method));
+            findings_.add_final("zip.method", member.name, "0 (stored) or 8 (deflate)",
+                                std::to_string(method));
             member.readable = false;
         }
         if ((member.flags & flag_encrypted) != 0) {
@@ -105,11 +102,12 @@ class CentralReader {
         }
         if ((member.flags & flag_descriptor) != 0) findings_.add("zip.data_descriptor", member.name);
         const unsigned known = flag_encrypted | flag_descriptor | flag_utf8 | flag_deflate_level;
-        if ((member.flags & ~known) != 0) findings_.add("zip.flags", member.name, {}, quoted(member.flags));
+        if ((member.flags & ~known) != 0)
+            findings_.add("zip.flags", member.name, {}, std::to_string(member.flags));
         if (member.method == Method::stored && member.packed_bytes != member.unpacked_bytes) {
             findings_.add("zip.size_mismatch", member.name,
-                          quoted(member.packed_bytes) + " bytes, for a stored member",
-                          quoted(member.unpacked_bytes));
+                          std::to_string(member.packed_bytes) + " bytes, for a stored member",
+                          std::to_string(member.unpacked_bytes));
         }
     }
 
@@ -122,7 +120,7 @@ class CentralReader {
             findings_.add("zip.symlink", member.name);
         } else if (type != 0 && type != regular && type != folder) {
             findings_.add("zip.special_file", member.name, "a regular file",
-                          "host " + quoted(made_by >> 8) + ", type " + quoted(type >> 12));
+                          "host " + std::to_string(made_by >> 8) + ", type " + std::to_string(type >> 12));
         } else if ((type == folder) != member.is_directory() && type != 0) {
             findings_.add("zip.special_file", member.name,
                           member.is_directory() ? "a folder" : "a regular file", "mode and name differ");
@@ -130,7 +128,7 @@ class CentralReader {
         if (member.is_directory() && (member.unpacked_bytes != 0 || member.packed_bytes > 2)) {
             // An empty DEFLATE stream has two bytes.
             findings_.add("zip.directory_data", member.name, "no data",
-                          quoted(member.unpacked_bytes) + " bytes");
+                          std::to_string(member.unpacked_bytes) + " bytes");
         }
     }
 
@@ -192,19 +190,21 @@ class LocalReader {
         if (name_bytes != member.name.size() || name != member.name)  // pip and uv refuse the wheel
             findings_.add_final("zip.local_differs", member.name, text_of_central("name", member.name),
                                 text_of_local(name));
-        if (flags != member.flags) differs(member, "flags", quoted(member.flags), quoted(flags));
+        if (flags != member.flags)
+            differs(member, "flags", std::to_string(member.flags), std::to_string(flags));
         if (method != static_cast<std::uint16_t>(member.method)) {
-            differs(member, "method", quoted(static_cast<std::uint16_t>(member.method)), quoted(method));
+            differs(member, "method", std::to_string(static_cast<std::uint16_t>(member.method)),
+                    std::to_string(method));
         }
         if (time_and_date != member.time_and_date)
-            differs(member, "time", quoted(member.time_and_date), quoted(time_and_date));
+            differs(member, "time", std::to_string(member.time_and_date), std::to_string(time_and_date));
         if ((member.flags & flag_descriptor) != 0)
             return {};  // the values follow the data; the wheel is rejected anyway
-        if (crc != member.crc32) differs(member, "CRC-32", quoted(member.crc32), quoted(crc));
+        if (crc != member.crc32) differs(member, "CRC-32", std::to_string(member.crc32), std::to_string(crc));
         if (packed != member.packed_bytes)
-            differs(member, "packed size", quoted(member.packed_bytes), quoted(packed));
+            differs(member, "packed size", std::to_string(member.packed_bytes), std::to_string(packed));
         if (unpacked != member.unpacked_bytes)
-            differs(member, "size", quoted(member.unpacked_bytes), quoted(unpacked));
+            differs(member, "size", std::to_string(member.unpacked_bytes), std::to_string(unpacked));
         return {};
     }
 
@@ -213,7 +213,8 @@ class LocalReader {
 
   private:
     base::Status unreadable(Member& member, std::string_view expected) {
-        findings_.add_final("zip.truncated", member.name, expected, "offset " + quoted(member.header_offset));
+        findings_.add_final("zip.truncated", member.name, expected,
+                            "offset " + std::to_string(member.header_offset));
         member.readable = false;
         return {};
     }
@@ -239,7 +240,8 @@ class LocalReader {
         extra_bytes_ += extra_bytes;
         if (extra_bytes_ > max_directory_bytes) {
             findings_.add_final("zip.extra_invalid", member.name,
-                                quoted(max_directory_bytes) + " bytes at most in all local headers", "more");
+                                std::to_string(max_directory_bytes) + " bytes at most in all local headers",
+                                "more");
             given_up_ = true;
             return {};
         }
@@ -288,21 +290,21 @@ void check_contiguous(const std::vector<Member>& members, const ZipEnd& end, Fin
     std::uint64_t at = end.prefix_bytes;
     bool after_descriptor = false;
     for (const Member* member : in_file) {
-        const std::string found = "offset " + quoted(member->header_offset);
+        const std::string found = "offset " + std::to_string(member->header_offset);
         if (after_descriptor && member->header_offset > at && member->header_offset - at <= max_descriptor) {
             // zip.data_descriptor reports this.
         } else if (member->header_offset > at) {
             findings.add(at == end.prefix_bytes ? "zip.prefix" : "zip.gap", member->name,
-                         "offset " + quoted(at), found);
+                         "offset " + std::to_string(at), found);
         } else if (member->header_offset < at) {
-            findings.add_final("zip.overlap", member->name, "offset " + quoted(at), found);
+            findings.add_final("zip.overlap", member->name, "offset " + std::to_string(at), found);
         }
         at = std::max(at, member->data_offset + member->packed_bytes);
         after_descriptor = (member->flags & flag_descriptor) != 0;
     }
     if (at < end.directory_offset && !(after_descriptor && end.directory_offset - at <= max_descriptor)) {
-        findings.add("zip.gap", {}, "the central directory at " + quoted(at),
-                     "offset " + quoted(end.directory_offset));
+        findings.add("zip.gap", {}, "the central directory at " + std::to_string(at),
+                     "offset " + std::to_string(end.directory_offset));
     }
 }
 
@@ -312,21 +314,23 @@ bool check_sizes(Frame& frame, std::uint64_t file_bytes, const SizeLimits& sizes
     for (const Member& member : frame.members) {
         if (member.unpacked_bytes > sizes.ratio_from_bytes &&
             member.unpacked_bytes / sizes.ratio > member.packed_bytes) {
-            findings.add_final(
-                "zip.bomb", member.name, "at most " + quoted(sizes.ratio) + " times the packed size",
-                quoted(member.packed_bytes) + " bytes that unpack to " + quoted(member.unpacked_bytes));
+            findings.add_final("zip.bomb", member.name,
+                               "at most " + std::to_string(sizes.ratio) + " times the packed size",
+                               std::to_string(member.packed_bytes) + " bytes that unpack to " +
+                                   std::to_string(member.unpacked_bytes));
             sane = false;
         }
         if (member.unpacked_bytes > sizes.unpacked_bytes - frame.unpacked_bytes) {
             findings.add_final("zip.bomb", member.name,
-                               "at most " + quoted(sizes.unpacked_bytes) + " bytes in total", "more");
+                               "at most " + std::to_string(sizes.unpacked_bytes) + " bytes in total", "more");
             return false;
         }
         frame.unpacked_bytes += member.unpacked_bytes;
     }
     if (frame.unpacked_bytes > sizes.ratio_from_bytes && frame.unpacked_bytes / sizes.ratio > file_bytes) {
-        findings.add_final("zip.bomb", {}, "at most " + quoted(sizes.ratio) + " times the wheel's size",
-                           quoted(file_bytes) + " bytes that unpack to " + quoted(frame.unpacked_bytes));
+        findings.add_final(
+            "zip.bomb", {}, "at most " + std::to_string(sizes.ratio) + " times the wheel's size",
+            std::to_string(file_bytes) + " bytes that unpack to " + std::to_string(frame.unpacked_bytes));
         sane = false;
     }
     return sane;
@@ -339,8 +343,8 @@ base::Result<std::optional<Frame>> read_frame(const base::Reader& bytes, Finding
     WHEELYARD_ASSIGN(const auto end, read_zip_end(bytes, findings));
     if (!end) return std::nullopt;
     if (end->members > max_members || end->directory_bytes > max_directory_bytes) {
-        findings.add_final("zip.too_many_members", {}, "at most " + quoted(max_members),
-                           quoted(end->members));
+        findings.add_final("zip.too_many_members", {}, "at most " + std::to_string(max_members),
+                           std::to_string(end->members));
         return std::nullopt;
     }
     std::string directory(end->directory_bytes, '\0');
@@ -348,13 +352,13 @@ base::Result<std::optional<Frame>> read_frame(const base::Reader& bytes, Finding
 
     Frame frame;
     CentralReader central(directory, findings);
-    const std::string expected = quoted(end->members) + " entries, as in the end record";
+    const std::string expected = std::to_string(end->members) + " entries, as in the end record";
     while (central.left() > 0) {
         auto member = central.next();
         if (central.given_up()) return std::nullopt;
         if (!member || frame.members.size() == max_members) {
             findings.add_final("zip.directory_invalid", {}, expected,
-                               "something else after " + quoted(frame.members.size()) + " entries");
+                               "something else after " + std::to_string(frame.members.size()) + " entries");
             return std::nullopt;
         }
         member->header_offset += end->prefix_bytes;
@@ -362,7 +366,7 @@ base::Result<std::optional<Frame>> read_frame(const base::Reader& bytes, Finding
     }
     // Installers read the whole directory and ignore the count.
     if (frame.members.size() != end->members)
-        findings.add("zip.directory_invalid", {}, expected, quoted(frame.members.size()));
+        findings.add("zip.directory_invalid", {}, expected, std::to_string(frame.members.size()));
     LocalReader local(bytes, end->directory_offset, findings);
     for (Member& member : frame.members) {
         WHEELYARD_TRY(local.read(member));

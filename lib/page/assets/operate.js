@@ -180,7 +180,7 @@
     token.projects.join(" "), token.actions.join(" "), token.state,
     token.state === "revoked" ? "" : button("Revoke", "Revoke the token " + token.name, () => change("api/v1/tokens/" + token.id + "/revoke"), "danger")]));
   };
-  // Of a registry of one server there are none.
+  // A registry of one server has none.
   const nodes = async () => {
     const {nodes: seen} = await call("api/v1/nodes");
     note_above("nodes", seen.length ? "" : "This registry is one server.");
@@ -218,7 +218,7 @@
       return row([page, build.site, build.index, yard.time(build.ended), build.cause ?? "", build.remedy ?? ""]);
     });
   };
-  // Of the week, the newest first.
+  // Failures of the last seven days, the newest first.
   const upstreams = async () => {
     note_above("upstreams", "");
     const since = Date.now() - 7 * 86400e3;

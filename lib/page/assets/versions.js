@@ -22,7 +22,7 @@ yard.versions = (() => {
   const phase_of = version => version.pre ?? [version.post === null && version.dev !== null ? -1 : 3, 0n];
   const public_order = (a, b) => first_order(order(a.epoch, b.epoch), release_order(a.release, b.release), order(phase_of(a)[0], phase_of(b)[0]),
     order(phase_of(a)[1], phase_of(b)[1]), order(a.post ?? -1n, b.post ?? -1n), order(a.dev ?? Infinity, b.dev ?? Infinity));
-  // Of a local part a number comes after a word.
+  // In a local version, a number comes after a word.
   const part_order = (a, b) => a === undefined || b === undefined ? order(a !== undefined, b !== undefined) :
     typeof a === typeof b ? order(a, b) : typeof a === "string" ? -1 : 1;
   const local_order = (a, b) => first_order(0, ...Array.from({length: Math.max(a.length, b.length)}, (_, place) => part_order(a[place], b[place])));
@@ -53,9 +53,9 @@ yard.versions = (() => {
       return !parsed || (version !== null && rules[rule](version, parsed, is_prefix));
     });
   };
-  // The files of a Simple page that satisfy it. A yanked one is taken only by who names its version.
+  // The files of a Simple page that satisfy it. A yanked one counts only if its version is named.
   const version_of = name => name.endsWith(".whl") ? name.split("-")[1] : name.replace(/\.(zip|tar\.[a-z0-9]+|tgz)$/, "").split("-").pop();
-  const fitting = (page, wanted) => page.files.filter(file => (!file.yanked || /^\s*===?[^,*]*$/.test(wanted)) && satisfies(version_of(file.filename), wanted));
+  const matching = (page, wanted) => page.files.filter(file => (!file.yanked || /^\s*===?[^,*]*$/.test(wanted)) && satisfies(version_of(file.filename), wanted));
   // Whether a file is a wheel for the reader's machine, as far as its tags say.
   const runs = file => {
     const {python, details} = yard.machine, [pythons, abi, platforms] = file.filename.replace(/\.whl$/, "").split("-").slice(-3);
@@ -76,7 +76,7 @@ yard.versions = (() => {
     const {node, python} = yard.machine;
     let suited = yard.suits(row[3], row[4], row[5]);
     if (node || python || !satisfies(row[0], wanted)) {
-      const files = fitting(await yard.get("../../simple/" + encodeURIComponent(name) + "/index.json"), wanted);
+      const files = matching(await yard.get("../../simple/" + encodeURIComponent(name) + "/index.json"), wanted);
       if (!files.length) return "no such version here";
       // Versions may have other GPU architectures than their project.
       const found = files.filter(runs).map(file => yard.suits([], [], row[8]?.[version_of(file.filename)] ?? row[5]));

@@ -501,7 +501,7 @@ base::Result<std::int64_t> SqlCatalog<Database>::change_count() const {
     return database_.integer("SELECT count FROM change_count");
 }
 
-// Of the names in their order, those of the first letter are looked at.
+// Reads only the names with this first letter, in either case: the index is ordered by name.
 template <typename Database>
 base::Result<std::vector<std::string>> SqlCatalog<Database>::deleted_names(std::string_view index,
                                                                            std::string_view begin) const {

@@ -24,7 +24,7 @@ using base::Result;
 using base::Status;
 using wire::Task;
 
-// Of the states of tasks that have not ended: the index open_task has the same list (schema.cpp).
+// The states of tasks that have not ended: the index open_task has the same list (schema.cpp).
 inline constexpr std::string_view is_open = "state IN ('awaits_approval', 'queued', 'claimed')";
 // "Asked for twice is one task."
 inline constexpr std::string_view is_of_wish =

@@ -10,7 +10,7 @@ TEST_CASE("a terminal has its columns, the usual ones if it does not say, and an
     int ours = -1;
     int terminal = -1;
     REQUIRE(::openpty(&ours, &terminal, nullptr, nullptr, nullptr) == 0);
-    CHECK(base::terminal_columns(terminal) == base::usual_columns);
+    CHECK(base::terminal_columns(terminal) == base::default_columns);
     winsize size{};
     size.ws_col = 132;
     REQUIRE(::ioctl(terminal, TIOCSWINSZ, &size) == 0);

@@ -87,6 +87,17 @@ TEST_CASE("credentials stay on their own host") {
     CHECK(resolve_url(base, "//files.example/six.whl").value().userinfo.empty());
 }
 
+TEST_CASE("a host without a port stands for the default port of the URL's scheme") {
+    const std::set<std::string> hosts{"a.example", "b.example:8443"};
+    for (const char* named : {"https://a.example/x", "https://a.example:443/x", "http://a.example/x",
+                              "http://a.example:80/x", "https://b.example:8443/x"})
+        CHECK_MESSAGE(base::names_host(hosts, base::parse_url(named).value()), named);
+    for (const char* other : {"https://a.example:8443/x", "https://a.example:80/x", "http://a.example:443/x",
+                              "https://b.example/x", "https://c.example/x"})
+        CHECK_FALSE_MESSAGE(base::names_host(hosts, base::parse_url(other).value()), other);
+    CHECK(base::parse_url("http://a.example/x")->host_and_port() == "a.example:80");
+}
+
 TEST_CASE("the last segment is a file name or an error") {
     const auto name = [](const char* text) { return last_segment(parse_url(text).value()); };
     CHECK(name("http://h/a/torch-2.4.0%2Bcu121-py3-none-any.whl#sha256=x") ==

@@ -203,7 +203,7 @@ TEST_CASE("a requirement counts where its marker holds for the wheel's Python an
     // A wheel for every Python: the oldest that it allows.
     CHECK(proposed("torchvision-0.40.0-py3-none-any.whl", "Requires-Python: >=3.13,<4\n" + pythons) ==
           "torch==9.1.0");
-    // Of several bounds the highest, whatever their order and operators (PEP 440).
+    // The highest of several bounds counts, whatever their order and operators (PEP 440).
     for (const char* requires_python :
          {">=3.13,>=3.8", ">=3.8,>=3.13", "~=3.13", "!=3.12.*,<4,>3.11.999", "==3.13.*"}) {
         CAPTURE(requires_python);

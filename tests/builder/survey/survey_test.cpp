@@ -51,7 +51,7 @@ TEST_CASE("a module counts as loaded only where the shell says so") {
 
 TEST_CASE("the best module of each role that there is gets tried, and counts if it loads") {
     const auto folder = base::TempDir::make("survey").value();
-    // Of several files that define `module`, the one with most modules counts.
+    // The file with most modules counts, of several that define `module`.
     REQUIRE(base::make_directories(folder.path() / "init"));
     REQUIRE(base::replace_file(folder.path() / "init/bash",
                                "module() {\n"

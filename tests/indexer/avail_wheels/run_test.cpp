@@ -362,7 +362,7 @@ const std::vector<Agreed>& agreed() {
     return cases;
 }
 
-// Of the packages of Farm: one with the index's bytes, one with others, and what an index does not have.
+// The lock names packages of Farm: one with the index's bytes, one with others, and what an index does not have.
 std::string sample_lock() {
     const auto wheel = [](const std::string& name, char digit) {
         return "wheels = [{ name = \"" + name + "\", hashes = { sha256 = \"" + std::string(64, digit) +
@@ -622,13 +622,13 @@ TEST_CASE("on a terminal --status and --why fit its width, and cut no words") {
         farm.out_columns = 0;
         const std::string unlimited = farm.run(arguments).out;
         farm.out_columns = columns;
-        const std::string fitting = farm.run(arguments).out;
+        const std::string wrapped = farm.run(arguments).out;
         std::size_t widest = 0;
         for (const auto line : base::split_lines(unlimited))
             widest = std::max(widest, line.size());
         CHECK(widest > columns);
-        CHECK(words_of(fitting) == words_of(unlimited));
-        for (const auto line : base::split_lines(fitting))
+        CHECK(words_of(wrapped) == words_of(unlimited));
+        for (const auto line : base::split_lines(wrapped))
             CHECK_MESSAGE(line.size() <= columns, line);
     }
 }

@@ -176,7 +176,7 @@ void add_set(StoreFixture& store) {
     store.add("staging", "vision", "0.19.0", set_vision);
 }
 
-// Of the first file, also the pages of indexes that inherit it: it is nowhere without the others.
+// Checks the pages of the indexes that inherit the first file, too: it is nowhere without the others.
 void check_whole_set(const StoreFixture& store) {
     const auto shows = [&](const std::string& index, const std::string& project, const std::string& filename,
                            const std::string& page) {

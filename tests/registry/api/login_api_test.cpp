@@ -13,6 +13,7 @@
 #include "registry/access/person.hpp"
 #include "registry/identity/limits.hpp"
 #include "registry/sqlite/sqlite.hpp"
+#include "tests/registry/identity/provider_documents.hpp"
 #include "tests/registry/upload_fixture.hpp"
 
 using namespace wheelyard;
@@ -33,7 +34,7 @@ io::Json token_samples() {
 }
 
 struct LoginFixture : RegistryFixture {
-    std::map<std::string, std::string> documents{
+    test_support::ProviderDocuments documents{
         {identity::discovery_url(farm_issuer),
          R"({"issuer":")" + farm_issuer +
              R"(","authorization_endpoint":"https://idp.example/auth","token_endpoint":"https://idp.example/token",)"
@@ -65,11 +66,7 @@ struct LoginFixture : RegistryFixture {
     std::unique_ptr<registry::Logins> make_logins_of_config() {
         auto made = std::make_unique<registry::Logins>(config, clock, [this](const identity::ProviderRules&) {
             return registry::Logins::Network{
-                [this](const std::string& url) -> base::Result<std::string> {
-                    if (const auto found = documents.find(url); found != documents.end())
-                        return found->second;
-                    return base::fail_for_now("http.connect", "no connection", url);
-                },
+                test_support::fetch_from(documents),
                 [this](const std::string& url, const identity::Form&, const std::string&,
                        const std::string&) -> base::Result<identity::Answer> {
                     ++posts;

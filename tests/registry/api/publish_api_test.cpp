@@ -17,6 +17,7 @@
 #include "registry/http/limits.hpp"
 #include "registry/http/reply.hpp"
 #include "registry/identity/limits.hpp"
+#include "tests/registry/identity/provider_documents.hpp"
 #include "tests/registry/upload_fixture.hpp"
 
 using namespace wheelyard;
@@ -58,7 +59,7 @@ struct Issuer {
 
 struct CiFixture : RegistryFixture {
     Issuer ci;
-    std::map<std::string, std::string> documents{
+    test_support::ProviderDocuments documents{
         // As GitHub and GitLab describe themselves to whom nobody logs in: without the addresses of log-ins.
         {identity::discovery_url(ci_issuer),
          R"({"issuer":")" + ci_issuer + R"(","jwks_uri":"https://ci.example/keys"})"},
@@ -77,13 +78,7 @@ struct CiFixture : RegistryFixture {
         config.publishers.back().pull_requests = true;
         tokens->recognise_publishers({"solver", "nightly"});
         auto made = std::make_unique<registry::Logins>(config, clock, [this](const identity::ProviderRules&) {
-            return registry::Logins::Network{
-                [this](const std::string& url) -> base::Result<std::string> {
-                    if (const auto found = documents.find(url); found != documents.end())
-                        return found->second;
-                    return base::fail_for_now("http.connect", "no connection", url);
-                },
-                {}};
+            return registry::Logins::Network{test_support::fetch_from(documents), {}};
         });
         made->fetch_due();
         return made;

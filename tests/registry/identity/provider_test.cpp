@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "lib/base/files/file.hpp"
+#include "tests/registry/identity/provider_documents.hpp"
 
 using namespace wheelyard;
 using identity::Provider;
@@ -37,16 +38,14 @@ io::Json sample_tokens() {
 
 // A provider whose documents a test changes, at the time of the sample tokens.
 struct World {
-    std::map<std::string, std::string> documents{{identity::discovery_url(issuer), description()},
-                                                 {"https://idp.example/keys", R"({"keys":[]})"}};
+    wheelyard::test_support::ProviderDocuments documents{{identity::discovery_url(issuer), description()},
+                                                         {"https://idp.example/keys", R"({"keys":[]})"}};
     std::vector<std::string> fetched;
     base::ManualClock clock{1'795'700'000'000'000};
     Provider provider{rules(),
                       [this](const std::string& url) -> base::Result<std::string> {
                           fetched.push_back(url);
-                          const auto found = documents.find(url);
-                          if (found != documents.end()) return found->second;
-                          return base::fail_for_now("http.connect", "no connection", url);
+                          return wheelyard::test_support::fetch_from(documents)(url);
                       },
                       clock};
     void advance_s(std::int64_t seconds) { clock.sleep_ms(seconds * 1000); }

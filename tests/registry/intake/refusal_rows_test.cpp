@@ -51,7 +51,7 @@ TEST_CASE("every code of an upload, a token, a change or a task that the registr
     const auto codes = collect("registry", std::regex("\"((?:upload|auth|lifecycle|task)\\.[a-z_]+)\""));
     CHECK(codes.size() > 60);
     for (const std::string& code : codes) {
-        // Of commands, and a column.
+        // Codes of commands, and a column.
         if (code == "lifecycle.answer" || code == "lifecycle.no_such_index" || code == "task.outcome_json")
             continue;
         CAPTURE(code);

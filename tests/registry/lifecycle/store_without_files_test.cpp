@@ -99,7 +99,7 @@ TEST_CASE("without files: of blobs that the store does not give a scrub says not
     CHECK(fixture.catalog.file("main", row.filename).value()->state == catalog::FileState::active);
     blobs.is_away = false;
     CHECK(scrub()->blobs == 2);
-    // Of one that is not listed: whether it is missing.
+    // Whether a blob that is not listed is missing.
     for (const std::string& sha256 : {row.sha256, row.metadata_sha256})
         REQUIRE(
             blobs.remove_if_stored_before(sha256, fixture.clock.now() + 1'000'000'000'000'000).has_value());

@@ -70,3 +70,33 @@ TEST_CASE("a want has a wheel whatever its local label is, if one runs there") {
     CHECK_FALSE(has({"torch-2.4.0-cp312-cp312-linux_x86_64.whl", "torch-2.4.1-cp312-cp312-linux_aarch64.whl",
                      "torch-2.4.0-cp311-cp311-linux_aarch64.whl", "torch-2.4.0.tar.gz"}));
 }
+
+TEST_CASE("a lock's packages are chosen by their markers and the lock's default groups") {
+    const auto target = make_target("3.12", "manylinux_2_28_aarch64").value();
+    const auto lock = simple::parse_lock(
+        "lock-version = \"1.0\"\ncreated-by = \"uv\"\ndefault-groups = [\"gpu\"]\n"
+        "[[packages]]\nname = \"a\"\nversion = \"1\"\nmarker = \"platform_machine == 'aarch64'\"\n"
+        "[[packages]]\nname = \"b\"\nversion = \"1\"\nmarker = \"platform_machine == 'x86_64'\"\n"
+        "[[packages]]\nname = \"c\"\nversion = \"1\"\nmarker = \"'gpu' in dependency_groups\"\n"
+        "[[packages]]\nname = \"d\"\nversion = \"1\"\nmarker = \"'docs' in dependency_groups\"\n",
+        "pylock.toml");
+    REQUIRE_MESSAGE(lock.has_value(), lock.error().text());
+    std::vector<std::string> names;
+    for (const simple::LockedPackage* package : registry::packages_for(*lock, "pylock.toml", target).value())
+        names.push_back(package->name);
+    CHECK(names == std::vector<std::string>{"a", "c"});
+}
+
+TEST_CASE("a lock with a package without a version, or a wheel without a SHA-256, is not prefetched") {
+    const auto target = make_target("3.12", "manylinux_2_28_aarch64").value();
+    for (const char* package :
+         {"directory = { path = \".\" }\n", "", "version = \"1\"\nwheels = [{ url = \"u\" }]\n"}) {
+        CAPTURE(package);
+        const auto lock = simple::parse_lock(
+            std::string("lock-version = \"1.0\"\ncreated-by = \"x\"\n[[packages]]\nname = \"six\"\n") +
+                package,
+            "pylock.toml");
+        REQUIRE_MESSAGE(lock.has_value(), lock.error().text());
+        CHECK(registry::packages_for(*lock, "pylock.toml", target).error().code == "prefetch.lock");
+    }
+}

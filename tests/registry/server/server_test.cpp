@@ -293,7 +293,7 @@ TEST_CASE("replaced indexes are served from the next request on, also on a conne
 TEST_CASE("an index that does not exist asks of the readers what a private one does, and no more") {
     struct Counting final : ReaderService {
         std::optional<wire::Problem> refuse_at_sight(const std::string& authorization) override {
-            ++looks;
+            ++sightings;
             if (!authorization.empty()) return std::nullopt;
             return wire::Problem{401, "auth.missing", "Authentication required", "None was sent.", {}, {}};
         }
@@ -302,7 +302,7 @@ TEST_CASE("an index that does not exist asks of the readers what a private one d
             return Reader{request.index != "closed", "wy_1"};
         }
         std::vector<std::string> readable(const std::string&) override { return {}; }
-        std::atomic<int> looks = 0;
+        std::atomic<int> sightings = 0;
         std::atomic<int> checks = 0;
     } readers;
     CountingUploads uploads;
@@ -318,11 +318,11 @@ TEST_CASE("an index that does not exist asks of the readers what a private one d
         CAPTURE(rest);
         for (const std::string index : {"/closed", "/absent"}) {
             CAPTURE(index);
-            readers.looks = readers.checks = 0;
+            readers.sightings = readers.checks = 0;
             CHECK(client.ask(get(index + rest)).status == 401);
-            CHECK((readers.looks == 1 && readers.checks == 0));
+            CHECK((readers.sightings == 1 && readers.checks == 0));
             CHECK(client.ask(get(index + rest, "Authorization: good\r\n")).status == 404);
-            CHECK((readers.looks == 2 && readers.checks == 1));
+            CHECK((readers.sightings == 2 && readers.checks == 1));
         }
     }
     CHECK(client.ask(get("/favicon.ico")).status == 404);

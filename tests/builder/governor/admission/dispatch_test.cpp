@@ -7,8 +7,8 @@ using namespace wheelyard::governor;
 
 namespace {
 
-Facts facts(std::string source) {
-    Facts made;
+CompileFacts facts(std::string source) {
+    CompileFacts made;
     made.source = std::move(source);
     made.language = "asm";
     return made;

@@ -9,8 +9,8 @@ using namespace wheelyard::governor;
 
 namespace {
 
-Facts facts(std::string source, std::string language = "c++") {
-    Facts made;
+CompileFacts facts(std::string source, std::string language = "c++") {
+    CompileFacts made;
     made.source = std::move(source);
     made.language = std::move(language);
     made.compiler = "g++ 12";
@@ -23,11 +23,11 @@ constexpr double mebibyte = static_cast<double>(mib);
 }  // namespace
 
 TEST_CASE("every fact of a compile is part of its key") {
-    const Facts base = facts("a.cpp");
+    const CompileFacts base = facts("a.cpp");
     const auto key = key_of(base);
     CHECK(key == key_of(facts("a.cpp")));
     for (int field = 0; field < 5; ++field) {
-        Facts other = base;
+        CompileFacts other = base;
         if (field == 0) other.source = "b.cpp";
         if (field == 1) other.arguments = "2";
         if (field == 2) other.compiler = "g++ 13";
@@ -35,7 +35,7 @@ TEST_CASE("every fact of a compile is part of its key") {
         if (field == 4) other.threads = 4;
         CHECK(key_of(other) != key);
     }
-    Facts moved = base;  // the key separates adjacent fields
+    CompileFacts moved = base;  // the key separates adjacent fields
     moved.source = "a.cpp1";
     moved.arguments = "";
     CHECK(key_of(moved) != key);
@@ -89,7 +89,7 @@ TEST_CASE("the same source with other arguments weighs most") {
         predictor.learn(facts("f/" + std::to_string(i) + ".cpp"), 300 * mebibyte, 1);
     for (int i = 0; i < 3; ++i)
         predictor.learn(facts("f/giant.cpp"), 3000 * mebibyte, 50);
-    Facts other = facts("f/giant.cpp");
+    CompileFacts other = facts("f/giant.cpp");
     other.arguments = "2";
     CHECK(predictor.predict(other).high_bytes() > 2500 * mebibyte);
 }

@@ -11,7 +11,7 @@ using namespace wheelyard::avail_wheels;
 
 namespace {
 
-// Of torch 2.15.0.
+// The version.py of torch 2.15.0.
 constexpr const char* version_text =
     "from typing import Optional\n\n__all__ = ['__version__', 'debug', 'cuda', 'git_version', 'hip']\n"
     "__version__ = '2.15.0+cu132'\ndebug = False\ncuda: Optional[str] = '13.2'\n"

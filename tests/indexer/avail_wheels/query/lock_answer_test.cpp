@@ -23,12 +23,30 @@ Candidate judged(const std::string& filename, const std::string& sha256, const s
     return candidate;
 }
 
-Lock locked(const std::string& rest, const std::string& before = {}) {
-    auto lock = parse_lock(
-        "lock-version = \"1.0\"\ncreated-by = \"x\"\n" + before + "[[packages]]\nname = \"demo\"\n" + rest,
-        "pylock.toml");
+Lock uv_lock() {
+    auto lock = simple::read_lock(WHEELYARD_TEST_DATA "/simple/data/pylock.toml");
     REQUIRE_MESSAGE(lock.has_value(), lock.error().text());
     return *std::move(lock);
+}
+
+Lock lock_with(const std::string& rest) {
+    auto lock = simple::parse_lock("lock-version = \"1.0\"\ncreated-by = \"x\"\n" + rest, "pylock.toml");
+    REQUIRE_MESSAGE(lock.has_value(), lock.error().text());
+    return *std::move(lock);
+}
+
+std::vector<std::string> marked_names(const Lock& lock, const std::string& python,
+                                      const std::string& machine = "x86_64") {
+    std::vector<std::string> names;
+    for (const LockedPackage* package : packages_for(lock, {make_pythons({python}), machine}))
+        names.push_back(package->name);
+    return names;
+}
+
+using Names = std::vector<std::string>;
+
+Lock locked(const std::string& rest, const std::string& before = {}) {
+    return lock_with(before + "[[packages]]\nname = \"demo\"\n" + rest);
 }
 
 const std::string with_hash =
@@ -156,4 +174,23 @@ TEST_CASE("the summary counts what is here, and what is left out") {
     CHECK(summary_of_lock("pylock.toml", found, 0) == "pylock.toml: 1 is for this node (1 missing)");
     CHECK(summary_of_lock("pylock.toml", found, 2) ==
           "pylock.toml: 1 is for this node (1 missing), 2 are not, by markers, extras or groups");
+}
+
+TEST_CASE("packages whose markers do not hold for the node and its Python are left out") {
+    const Lock lock = uv_lock();
+    CHECK(marked_names(lock, "3.11") == Names{"docopt", "lockme", "mistune", "six"});
+    CHECK(marked_names(lock, "3.10") == Names{"docopt", "lockme", "mistune", "six", "tomli"});
+    const Lock machines =
+        lock_with("[[packages]]\nname = \"a\"\nmarker = \"platform_machine == 'aarch64'\"\n");
+    CHECK(marked_names(machines, "3.11", "aarch64") == Names{"a"});
+    CHECK(marked_names(machines, "3.11", "x86_64").empty());
+}
+
+TEST_CASE("of a lock's markers no extra and the default groups hold") {
+    const Lock lock = lock_with(
+        "extras = [\"gpu\"]\ndependency-groups = [\"dev\"]\ndefault-groups = [\"My.Default\"]\n"
+        "[[packages]]\nname = \"a\"\nmarker = \"'my-default' in dependency_groups\"\n"
+        "[[packages]]\nname = \"b\"\nmarker = \"'dev' in dependency_groups\"\n"
+        "[[packages]]\nname = \"c\"\nmarker = \"'gpu' in extras\"\n");
+    CHECK(marked_names(lock, "3.11") == Names{"a"});
 }

@@ -95,7 +95,7 @@ TEST_CASE("a pylock.toml names its packages with their versions") {
     }
 }
 
-TEST_CASE("the markers of a pylock.toml may ask for groups, and those that it names as usual hold") {
+TEST_CASE("the markers of a pylock.toml may ask for groups, and its default groups hold") {
     const Files files;
     const auto wanted = read_requirements(files.write(
         "pylock.toml",

@@ -1,18 +1,18 @@
 // Reads pylock.toml.
-#include "indexer/avail_wheels/query/lock.hpp"
+#include "lib/simple/lock.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include "indexer/avail_wheels/query/limits.hpp"
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
+#include "lib/base/text/base_name.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/toml.hpp"
 #include "lib/wheel/filename.hpp"
 #include "lib/wheel/name.hpp"
 
-namespace wheelyard::avail_wheels {
+namespace wheelyard::simple {
 
 namespace {
 
@@ -90,17 +90,18 @@ void read_wheels(io::TomlTable& table, LockedPackage& package) {
         std::string name = wheel.string_or("name", "");
         for (const char* key : {"url", "path"}) {
             const std::string place = wheel.string_or(key, "");
-            if (name.empty()) name = place.substr(place.rfind('/') + 1);  // npos + 1 is 0
+            if (name.empty()) name = base::base_name(place);
         }
         if (const auto parsed = wheel::parse_wheel_filename(name)) package.version = parsed->version;
     }
 }
 
-LockedPackage package_of(io::TomlTable& table, const std::string& groups) {
+LockedPackage package_of(io::TomlTable& table) {
     LockedPackage package;
-    const std::string name = table.string("name");
-    if (table.has("name") && !wheel::is_valid_name(name))
-        table.report("name", "this is no name of a package: " + name);
+    package.name = table.string("name");
+    if (table.has("name") && !wheel::is_valid_name(package.name))
+        table.report("name", "this is no name of a package: " + package.name);
+    package.project = wheel::normalize_name(package.name);
     if (const auto text = table.string_if("version")) {
         if (auto version = wheel::Version::parse(*text))
             package.version = *std::move(version);
@@ -110,15 +111,11 @@ LockedPackage package_of(io::TomlTable& table, const std::string& groups) {
     package.source = source_of(table);
     read_wheels(table, package);
     package.requires_python = requires_python_of(table);
-    package.wanted.name = name;
-    package.wanted.pattern = wheel::normalize_name(name);
     if (package.version) {
         if (auto exact = wheel::SpecifierSet::parse("==" + package.version->text()))
-            package.wanted.specifiers = *std::move(exact);
+            package.exact = *std::move(exact);
     }
-    if (const auto text = table.string_if("marker"))
-        package.wanted.marker = marker_of(table, "marker", *text);
-    package.wanted.dependency_groups = groups;
+    if (const auto text = table.string_if("marker")) package.marker = marker_of(table, "marker", *text);
     return package;
 }
 
@@ -133,6 +130,11 @@ std::vector<std::string_view> version_parts(std::string_view text) {
 }
 
 }  // namespace
+
+bool is_lock(const std::filesystem::path& file) {
+    const std::string name = file.filename().native();
+    return name.starts_with("pylock.") && name.ends_with("toml");
+}
 
 base::Result<Lock> parse_lock(std::string_view text, const std::filesystem::path& file) {
     WHEELYARD_ASSIGN(auto document, io::TomlDocument::parse(text, file));
@@ -155,14 +157,17 @@ base::Result<Lock> parse_lock(std::string_view text, const std::filesystem::path
     std::vector<std::string> groups = root.strings_or("default-groups", {});
     for (std::string& group : groups)
         group = wheel::normalize_name(group);
+    lock.default_groups = base::join(groups, " ");
     if (!root.has("packages")) root.report("", "`packages` is missing");
     auto packages = root.tables("packages");
-    if (packages.size() > max_requirements)
-        return base::fail("lock.too_many", root.place("packages") + ": Too many packages");
+    if (packages.size() > max_locked_packages)
+        return base::fail("lock.too_many", root.place("packages") + ": Too many packages",
+                          std::to_string(packages.size()),
+                          "a lock has at most " + std::to_string(max_locked_packages));
     for (io::TomlTable& package : packages) {
         for (std::string& key : leave_other_keys(package, package_keys))
             others.push_back(std::move(key));
-        lock.packages.push_back(package_of(package, base::join(groups, " ")));
+        lock.packages.push_back(package_of(package));
     }
     WHEELYARD_TRY(document.finish());
     if (version != "1.0") {
@@ -180,4 +185,4 @@ base::Result<Lock> read_lock(const std::filesystem::path& file) {
     return parse_lock(text, file);
 }
 
-}  // namespace wheelyard::avail_wheels
+}  // namespace wheelyard::simple

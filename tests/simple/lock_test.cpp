@@ -1,13 +1,10 @@
 // A lock as uv wrote it, the rules of the specification of pylock.toml, and locks that break them.
-#include "indexer/avail_wheels/query/lock.hpp"
+#include "lib/simple/lock.hpp"
 
 #include <doctest/doctest.h>
 
-#include "indexer/avail_wheels/query/lock_answer.hpp"
-#include "tests/indexer/avail_wheels/sample_wheels.hpp"
-
 using namespace wheelyard;
-using namespace wheelyard::avail_wheels;
+using namespace wheelyard::simple;
 
 namespace {
 
@@ -15,7 +12,7 @@ namespace {
 // tomli==2.0.1; python_version < '3.11', colorama==0.4.6; sys_platform == 'win32', six==1.17.0, docopt==0.6.2 (which has
 // no wheel) and mistune==0.8.4.
 Lock lock_of_uv() {
-    auto lock = read_lock(WHEELYARD_TEST_DATA "/indexer/avail_wheels/query/data/pylock.toml");
+    auto lock = read_lock(WHEELYARD_TEST_DATA "/simple/data/pylock.toml");
     REQUIRE_MESSAGE(lock.has_value(), lock.error().text());
     return *std::move(lock);
 }
@@ -32,16 +29,6 @@ base::Error error_of(const std::string& text) {
     return lock.error();
 }
 
-std::vector<std::string> names_for(const Lock& lock, const std::string& python,
-                                   const std::string& machine = "x86_64") {
-    std::vector<std::string> names;
-    for (const LockedPackage* package : packages_for(lock, {make_pythons({python}), machine}))
-        names.push_back(package->wanted.name);
-    return names;
-}
-
-using Names = std::vector<std::string>;
-
 const std::string head = "lock-version = \"1.0\"\ncreated-by = \"x\"\n";
 const std::string hash(64, 'a');
 
@@ -54,7 +41,7 @@ TEST_CASE("a lock of uv has its packages with versions, sources and the hashes o
     CHECK(lock.warning == "");
     REQUIRE(lock.packages.size() == 6);
     const auto& docopt = lock.packages[1];
-    CHECK(docopt.wanted.name + docopt.wanted.specifiers.text() == "docopt==0.6.2");
+    CHECK(docopt.name + docopt.exact.text() == "docopt==0.6.2");
     CHECK(docopt.source == LockSource::sdist);
     CHECK(docopt.sha256s.empty());
     CHECK(lock.packages[2].source == LockSource::directory);
@@ -65,26 +52,6 @@ TEST_CASE("a lock of uv has its packages with versions, sources and the hashes o
     CHECK(six.has_all_hashes);
     CHECK(six.sha256s ==
           std::set<std::string>{"4721f391ed90541fddacab5acf947aa0d3dc7d27b2e1e8eda2be8970586c3274"});
-}
-
-TEST_CASE("packages whose markers do not hold for the node and its Python are left out") {
-    const Lock lock = lock_of_uv();
-    CHECK(names_for(lock, "3.11") == Names{"docopt", "lockme", "mistune", "six"});
-    CHECK(names_for(lock, "3.10") == Names{"docopt", "lockme", "mistune", "six", "tomli"});
-    const Lock machines =
-        lock_of(head + "[[packages]]\nname = \"a\"\nmarker = \"platform_machine == 'aarch64'\"\n");
-    CHECK(names_for(machines, "3.11", "aarch64") == Names{"a"});
-    CHECK(names_for(machines, "3.11", "x86_64").empty());
-}
-
-TEST_CASE("of a lock's markers no extra and the default groups hold") {
-    const Lock lock =
-        lock_of(head +
-                "extras = [\"gpu\"]\ndependency-groups = [\"dev\"]\ndefault-groups = [\"My.Default\"]\n"
-                "[[packages]]\nname = \"a\"\nmarker = \"'my-default' in dependency_groups\"\n"
-                "[[packages]]\nname = \"b\"\nmarker = \"'dev' in dependency_groups\"\n"
-                "[[packages]]\nname = \"c\"\nmarker = \"'gpu' in extras\"\n");
-    CHECK(names_for(lock, "3.11") == Names{"a"});
 }
 
 TEST_CASE("each source of a package is known, and wheels may stand beside an sdist only") {
@@ -119,7 +86,7 @@ TEST_CASE("a version that only the wheels' names have counts") {
         CAPTURE(wheel);
         const Lock lock = lock_of(head + "[[packages]]\nname = \"a\"\nwheels = [{ " + wheel + " }]\n");
         CHECK(lock.packages[0].version->text() == "1.5");
-        CHECK(lock.packages[0].wanted.specifiers.text() == "==1.5");
+        CHECK(lock.packages[0].exact.text() == "==1.5");
         CHECK_FALSE(lock.packages[0].has_all_hashes);
     }
 }
@@ -140,6 +107,22 @@ TEST_CASE(
           "ignored: glow, size");
     CHECK(lock_of("lock-version = \"1.3\"\npackages = []\n").warning.find("ignored") == std::string::npos);
     CHECK(lock_of(head + "size = 3\npackages = []\n[tool.x]\ny = 1\n").warning == "");
+}
+
+TEST_CASE("a lock is known by its name") {
+    CHECK(is_lock("site/pylock.toml"));
+    CHECK(is_lock("pylock.gpu.toml"));
+    CHECK_FALSE(is_lock("pyproject.toml"));
+    CHECK_FALSE(is_lock("requirements.txt"));
+}
+
+TEST_CASE("names are normalised, and markers are evaluated for a machine") {
+    const Lock lock = lock_of(head +
+                              "[[packages]]\nname = \"Yard_Torch\"\nversion = \"2.6.0\"\n"
+                              "marker = \"platform_machine == 'aarch64'\"\n");
+    CHECK(lock.packages[0].name == "Yard_Torch");
+    CHECK(lock.packages[0].project == "yard-torch");
+    CHECK(lock.packages[0].marker->evaluate({{"platform_machine", "aarch64"}}));
 }
 
 TEST_CASE("every fault of a lock is reported with its line") {
