@@ -51,6 +51,7 @@ struct Arguments {
 [[nodiscard]] int run_retest(const Arguments& arguments);
 [[nodiscard]] int run_reproduce(const Arguments& arguments);
 [[nodiscard]] int run_cancel(const Arguments& arguments);
+[[nodiscard]] int run_enrol(const Arguments& arguments);
 [[nodiscard]] int run_login(const Arguments& arguments);
 [[nodiscard]] int run_logout(const Arguments& arguments);
 [[nodiscard]] int run_cron_line(const Arguments& arguments);

@@ -254,6 +254,13 @@ constexpr CommandRow commands[] = {
      "  wheelyard-builder notify test --site site.toml\n\n"
      "Exit status: that of a success only if the command ended with 0.\n",
      wheelyard::builder::run_notify, false, nullptr, nullptr},
+    {"", "enrol", "Enrol as the agent of this site at its registry, with a one-use code",
+     "  wheelyard-builder enrol --site site.toml\n"
+     "  wheelyard-builder enrol --site site.toml < code\n\n"
+     "The registry's operator makes the code: wheelyard-registry agent enrol SITE --index INDEX. It is read "
+     "from standard input. The token comes into the `token_file` of the site file; ticks renew it.\n"
+     "Exit status: 0 the agent is enrolled, 1 the registry refused, 2 usage or configuration.\n",
+     wheelyard::builder::run_enrol, false, nullptr, nullptr},
     {"", "login", "Get a token for the site's registry by your account, to read private indexes",
      "  wheelyard-builder login --site site.toml\n"
      "  wheelyard-builder login --site site.toml --identity campus\n\n"
@@ -344,7 +351,7 @@ int main(int argc, char** argv) {
     }
     const std::vector<Heading> headings = {
         {"Commands to set up a site",
-         {"site", "login", "logout", "cron-line", "scrontab-line", "notify", "pairs"}},
+         {"site", "enrol", "login", "logout", "cron-line", "scrontab-line", "notify", "pairs"}},
         {"Commands to build", {"plan", "run", "tick"}},
         {"Commands to look at what is built", {"status", "explain", "logs", "doctor"}},
         {"Commands to change what is built", {"retry", "retest", "reproduce", "cancel"}},

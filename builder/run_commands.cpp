@@ -42,6 +42,7 @@ base::Result<TickReport> tick_and_stay(Workplace& place, StatusSender& sender, b
     bool is_at_work = false;
     const base::UnixMicros began = place.clock().now();
     while (true) {
+        if (const auto refused = place.renew_token()) complain(*refused, exit_failed);
         auto report = place.agent().tick();
         if (report) {
             sender.after_tick(report->plan, report->moved);

@@ -88,6 +88,7 @@ base::Result<Plan> tick_until(Workplace& place, Screen& screen,
     std::map<std::string, Cell>
         over;  // also of tasks, which leave the plan when the registry knows their end
     while (true) {
+        if (const auto refused = place.renew_token()) screen.line(base::printable(refused->text()));
         auto report = place.agent().tick();
         if (!report && report.error().kind != base::ErrorKind::busy) return tl::unexpected(report.error());
         std::vector<Attempt> active;

@@ -58,7 +58,7 @@ wheelyard_layer(agent        builder/agent                base simple wire attem
 wheelyard_layer(show         builder/show                 base io simple attempt plan)
 wheelyard_layer(site_check   builder/site_check           base io accelerator wheel simple attempt schedule site remote script plan sources users show survey)
 wheelyard_layer(workplace    builder/workplace            base io notify simple status attempt schedule site remote script plan agent show)
-wheelyard_layer(builder      builder                      base io wheel notify simple wire attempt doctor site survey schedule script plan sources pairs users agent show site_check workplace)
+wheelyard_layer(builder      builder                      base io wheel notify simple wire attempt doctor site survey schedule script plan remote sources pairs users agent show site_check workplace)
 
 wheelyard_group(governor: when a compile may start; it and the builder include nothing of each other)
 wheelyard_layer(memory       builder/governor/memory      base)
@@ -107,7 +107,7 @@ wheelyard_layer(upkeep       registry/upkeep              base io blobs catalog 
 wheelyard_layer(store        registry/store               base io blobs catalog nodes database lifecycle config commit upstream)
 wheelyard_layer(indexes      registry/indexes             base io wire catalog database server config access commit api store upstream)
 wheelyard_layer(serve        registry/serve               base io attest status notify blobs catalog database nodes tasks http server config access commit intake upstream api imports upkeep store indexes identity)
-wheelyard_layer(commands     registry/commands            base io notify wheel simple inspect wire attest blobs catalog database lifecycle tasks config access intake upstream api imports prefetch advisories store indexes)
+wheelyard_layer(commands     registry/commands            base io notify wheel simple status inspect wire attest blobs catalog database lifecycle tasks config access intake upstream api imports prefetch advisories store indexes)
 wheelyard_layer(registry     registry                     serve commands)
 
 wheelyard_group(avail_wheels: which wheel runs on which node)

@@ -259,6 +259,8 @@ registry::Command change(lifecycle::Verb verb, std::string_view summary, std::st
 constexpr registry::CommandGroup groups[] = {
     {"token", "Create, list and revoke tokens; effective at once on a running server",
      "create -c registry.toml --name me --index main"},
+    {"agent", "Enrol agents of sites, which renew their tokens themselves, and revoke them",
+     "enrol bede-gh200 -c registry.toml --index bede-gh200"},
     {"index", "List, create, change and archive indexes; effective at once on a running server",
      "create gpu title='Wheels with CUDA' -c registry.toml"},
     {"attest", "Keys, and signed statements about wheels that agents built",
@@ -287,6 +289,15 @@ std::vector<registry::Command> commands() {
         {"token", "forget", "End all log-ins of a person and remove the person's name",
          "-c registry.toml login:campus:3f2a9c81d04e77b0",
          setup(registry::add_token_forget_options, forget_person)},
+        {"agent", "enrol", "Make a one-use code, by which the agent of a site gets tokens and renews them",
+         "bede-gh200 -c registry.toml --index bede-gh200 --action upload --action build",
+         setup(registry::add_agent_enrol_options, registry::run_agent_enrol),
+         "The code ends after an hour. What the agent gets lasts 12 hours, and it renews that itself.\n"
+         "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage.\n"},
+        {"agent", "revoke",
+         "End the enrolment of a site's agent and all its tokens, from the next request on",
+         "bede-gh200 -c registry.toml",
+         setup(registry::add_agent_revoke_options, registry::run_agent_revoke)},
         {"notify", "test", "Run the command of [notify] on a test notice, and show what it prints",
          "-c registry.toml", setup(registry::add_notify_options, registry::run_notify)},
         {"", "check", "Check wheels and source distributions offline with the rules of an upload",
@@ -476,7 +487,7 @@ int run(int argc, char** argv) {
         "\nExample:\n  wheelyard-registry init farm && wheelyard-registry serve --config "
         "farm/registry.toml\n");
     const registry::Heading headings[] = {
-        {"Commands of the server", {"serve", "init", "token", "notify"}},
+        {"Commands of the server", {"serve", "init", "token", "agent", "notify"}},
         {"Commands for indexes", {"index", "apply", "files", "storage", "status", "retain"}},
         {"Commands to add wheels", {"check", "import", "prefetch", "promote", "task"}},
         {"Commands to withdraw and protect files",

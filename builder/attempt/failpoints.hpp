@@ -30,6 +30,8 @@ inline constexpr std::string_view task_lost_failpoint = "task.forgotten";
 inline constexpr std::string_view promotion_failpoint = "promote.sent";
 // After the removal of a build tree to free space is recorded, before the removal.
 inline constexpr std::string_view tree_failpoint = "tree.recorded";
+// After the registry has answered to an agent's renewal or code, before the agent has written anything.
+inline constexpr std::string_view renewal_failpoint = "renewal.answered";
 
 class Failpoints {
   public:
@@ -48,7 +50,7 @@ class Failpoints {
             return std::find(names.begin(), names.end(), name) != names.end();
         };
         return has(agent_failpoints) || has(task_failpoints) || name == task_lost_failpoint ||
-               name == promotion_failpoint || name == tree_failpoint;
+               name == promotion_failpoint || name == tree_failpoint || name == renewal_failpoint;
     }
     std::string name_;
 };

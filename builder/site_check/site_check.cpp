@@ -280,7 +280,8 @@ class Checker {
             add("token file", false, name + ": readable by others", "chmod 600 " + base::quote_shell(name));
         } else if (!there) {
             add("token file", false, name + ": missing",
-                "ask the registry's operator for a token: `wheelyard-registry token create`");
+                "ask the registry's operator for a code (`wheelyard-registry agent enrol`), then "
+                "`wheelyard-builder enrol`; or for a token (`wheelyard-registry token create`)");
         } else {
             add("token file", text.has_value(), text ? name : text.error().sentence + ": " + name,
                 text ? "" : text.error().advice);

@@ -9,6 +9,7 @@
 
 #include "builder/agent/claimed_task.hpp"
 #include "builder/plan/torch_abi.hpp"
+#include "builder/remote/enrolment.hpp"
 #include "builder/script/script.hpp"
 #include "builder/site/script_setup.hpp"
 #include "lib/base/files/file.hpp"
@@ -18,6 +19,7 @@
 namespace wheelyard::builder {
 namespace {
 
+constexpr std::int64_t renewal_pause_s = 60;             // between two looks of a `run`
 constexpr std::int64_t task_answer_timeout_ms = 60'000;  // one request to the task service
 
 namespace fs = std::filesystem;
@@ -46,6 +48,7 @@ base::Result<fs::path> find_governor(const GovernorSettings& settings) {
 base::Result<std::unique_ptr<Workplace>> Workplace::open(const fs::path& site_file, Note note,
                                                          const std::string& failpoint) {
     std::unique_ptr<Workplace> place(new Workplace);
+    place->failpoints_ = Failpoints(failpoint);
     WHEELYARD_ASSIGN(place->site_, read_site(site_file));
     const Site& site = place->site_;
     WHEELYARD_ASSIGN(place->recipes_, read_recipes(site));
@@ -135,6 +138,18 @@ base::Status Workplace::explain_torch_abi(Plan& plan) {
                      of_wheel.string_or("torch_below", {})});
     judge_torch_abi(plan, uses);
     return {};
+}
+
+std::optional<base::Error> Workplace::renew_token() {
+    const base::UnixMicros now = clock_.now();
+    if (!site_.registry || now < next_renewal_) return std::nullopt;
+    next_renewal_ = now + renewal_pause_s * 1'000'000;
+    io::HttpClient http({.answer_timeout_ms = task_answer_timeout_ms});
+    const auto renewed = builder::renew_token({http, clock_, *site_.registry, site_.name, failpoints_});
+    // The registry may be away for as long as the token lasts; then its other answers say so.
+    if (renewed || renewed.error().may_pass() || renewed.error().text() == told_) return std::nullopt;
+    told_ = renewed.error().text();
+    return renewed.error();
 }
 
 std::vector<AttemptView> Workplace::views(const std::vector<Attempt>& attempts) const {

@@ -42,6 +42,8 @@ class Workplace {
     [[nodiscard]] std::vector<ClaimRecord> claims() const;
     // Whether the companions that the index has suit the torch of the plan: one or two requests, none without such a companion.
     [[nodiscard]] base::Status explain_torch_abi(Plan& plan);
+    // Renews the token of an agent that enrolled, if it is time. Returns what to tell a person: why it cannot; the same only once.
+    [[nodiscard]] std::optional<base::Error> renew_token();
     // The attempts with the progress from their logs.
     [[nodiscard]] std::vector<AttemptView> views(const std::vector<Attempt>& attempts) const;
 
@@ -61,6 +63,9 @@ class Workplace {
     std::optional<HttpRegistry> registry_;
     std::optional<io::HttpClient> task_http_;
     std::optional<HttpTaskService> tasks_;
+    Failpoints failpoints_;
+    base::UnixMicros next_renewal_ = 0;  // not before
+    std::string told_;                   // of the last renewal
     std::optional<Agent> agent_;
 };
 

@@ -15,6 +15,7 @@ constexpr std::array rows{
     EventRow{"submission.refused", "builder", "a queue has taken no jobs for 15 minutes or 3 tries, or the batch system refuses one job for good, or never starts it", day},
     EventRow{"upload.paused", "builder", "the registry refuses the agent's token; wheels wait until a person replaces it", day, true},
     EventRow{"agent.late", "registry", "a site has not reported when it should have", day},
+    EventRow{"agent.reused", "registry", "the renewal of an agent that enrolled was used twice, so somebody has a copy; the agent is revoked", month},
     EventRow{"upstream.alarm", "registry", "an upstream sends other bytes under a known file name; the log has the names", 1},
     EventRow{"database.history_lost", "registry", "the database lost events that a node had shown, as after a failover to an asynchronous standby; the node made its pages again", 1},
     EventRow{"file.quarantined", "registry", "a file waits in quarantine until a person decides", month},

@@ -200,7 +200,7 @@ inline constexpr RefusalRow rows[] = {
     {change, 507, "lifecycle.disk_full", "the disk is full"},
 
     {token, 400, "token.body", "not the format of the request; an empty list is refused, since a missing one means all"},
-    {token, 400, "token.name", "missing, over 120 characters, or one that the audit log uses: `local:`, `upstream:`, `public:`, `login:`, `publisher:`, `verify`"},
+    {token, 400, "token.name", "missing, over 120 characters, or one that the audit log uses: `local:`, `upstream:`, `public:`, `login:`, `publisher:`, `agent:`, `verify`"},
     {token, 400, "token.no_index", "no index"},
     {token, 400, "token.unknown_index", "no such index"},
     {token, 400, "token.unknown_action", "no such action"},
@@ -233,6 +233,15 @@ inline constexpr RefusalRow rows[] = {
     {token, 429, "publisher.too_many", "1,000 tokens of this `[[publisher]]` are active, or ended within the last day"},
     {token, 503, "publisher.provider", "the issuer's keys have not been fetched yet; the server's log has the reason"},
 
+    {token, 400, "agent.body", "not the format of the request, or `credential` or `next` is no text of the form of a token"},
+    {token, 403, "agent.unknown", "no such code or renewal: ask an administrator for a code"},
+    {token, 403, "agent.site", "the code or renewal is for another site"},
+    {token, 403, "agent.ended", "it expired, or was revoked: ask an administrator for a code"},
+    {token, 403, "agent.code_used", "somebody has used the code: revoke the agent if it was not you"},
+    {token, 403, "agent.reused", "the renewal was replaced before, so two have it: the agent is revoked"},
+    {token, 409, "agent.next_taken", "`next` is not new: make another one"},
+    {token, 429, "agent.too_many", "500 tokens and renewals of the agent are kept: it renews too often"},
+
     {index, 400, "index.body", "the body has another form or an unknown member"},
     {index, 400, "index.keys", "the keys are not a table"},
     {index, 400, "index.name", "the name of an index never changes"},
@@ -249,6 +258,7 @@ inline constexpr RefusalRow rows[] = {
     {task, 400, "task.wish", "the task names no valid index, project, version, Python, accelerator or source"},
     {task, 400, "task.query", "a parameter of the address is not valid"},
     {task, 403, "task.own_request", "another identity must approve what this one asked for"},
+    {task, 403, "task.other_site", "an agent that enrolled claims as another site's"},
     {task, 404, "task.no_such_task", "no such task"},
     {task, 404, "task.no_such_claim", "no such claim of the task"},
     {task, 404, "task.no_such_source", "the index has no such source distribution"},

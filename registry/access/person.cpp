@@ -4,6 +4,7 @@
 #include <map>
 
 #include "lib/base/digest/digest.hpp"
+#include "registry/access/agents.hpp"
 #include "registry/access/limits.hpp"
 #include "registry/access/publisher.hpp"
 
@@ -66,11 +67,14 @@ base::Result<bool> revoke_with_made(catalog::Catalog& catalog, std::string_view 
     const auto revoked =
         std::find_if(tokens.begin(), tokens.end(), [id](const auto& token) { return token.id == id; });
     if (revoked == tokens.end()) return false;
-    WHEELYARD_TRY(catalog.revoke_token(id, cause));
+    const std::string_view site = site_of_agent(revoked->name);
+    std::vector<std::string> ids;
     for (const catalog::TokenRow& token : tokens) {
-        if (is_person(revoked->name) && is_same_actor(token.created_by, revoked->name))
-            WHEELYARD_TRY(catalog.revoke_token(token.id, cause));
+        const bool is_made = is_person(revoked->name) && is_same_actor(token.created_by, revoked->name);
+        const bool is_of_same_agent = !site.empty() && is_of_agent(token, site);
+        if (!token.revoked && (token.id == id || is_made || is_of_same_agent)) ids.push_back(token.id);
     }
+    WHEELYARD_TRY(catalog.replace_tokens(ids, {}, cause));
     return true;
 }
 
@@ -87,6 +91,12 @@ std::vector<std::string> log_ins_to_drop(const std::vector<catalog::TokenRow>& t
         const bool is_of_job = is_publisher(token.name) && token.expires != 0;
         if (is_of_job && token.expires + ended_publisher_tokens_kept_days * day <= now)
             ids.push_back(token.id);
+        const bool is_token_of_agent = !site_bound_to(token).empty();
+        const std::int64_t agent_days =
+            is_token_of_agent ? ended_publisher_tokens_kept_days : replaced_renewals_kept_days;
+        const bool is_agents_row = is_token_of_agent || agent_row_of(token.name) == AgentRow::code ||
+                                   agent_row_of(token.name) == AgentRow::renewal;
+        if (is_agents_row && end_of(token) + agent_days * day <= now) ids.push_back(token.id);
         if (!is_person(token.name)) continue;
         const bool is_last = last[actor_of(token.name)] == &token;
         const base::UnixMicros kept = (is_last ? names_kept_days : ended_log_ins_kept_days) * day;

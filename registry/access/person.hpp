@@ -35,13 +35,14 @@ inline constexpr std::string_view person_prefix = "login:";
 
 // Who acts with a token: a person, also with a token that the person made, so that nobody is two; otherwise its name.
 [[nodiscard]] std::string_view actor_of_token(const catalog::TokenRow& token);
-// Revokes a token, and with a log-in the tokens that its person made. False: there is no such token.
+// Revokes a token, with a log-in the tokens that its person made, and with a row of an agent all that the agent has. False:
+// there is no such token.
 [[nodiscard]] base::Result<bool> revoke_with_made(catalog::Catalog& catalog, std::string_view id,
                                                   const catalog::Cause& cause);
 
 // The log-ins to remove: those that ended `ended_log_ins_kept_days` ago, and the last one of a person, for its name,
-// `names_kept_days` after its end; and the tokens of jobs that have expired, burnt or not, for
-// `ended_publisher_tokens_kept_days`. Pure.
+// `names_kept_days` after its end; the tokens of jobs that have expired, burnt or not, and those of agents that enrolled, for
+// `ended_publisher_tokens_kept_days`; what agents have replaced, for `replaced_renewals_kept_days`. Pure.
 [[nodiscard]] std::vector<std::string> log_ins_to_drop(const std::vector<catalog::TokenRow>& tokens,
                                                        base::UnixMicros now);
 

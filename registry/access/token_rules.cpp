@@ -6,6 +6,7 @@
 #include "lib/base/text/text.hpp"
 #include "lib/wheel/name.hpp"
 #include "lib/wire/problem.hpp"
+#include "registry/access/agents.hpp"
 #include "registry/access/limits.hpp"
 #include "registry/access/person.hpp"
 #include "registry/access/publisher.hpp"
@@ -27,13 +28,13 @@ base::Status check_words(wire::Refusal row, const std::vector<std::string>& word
 }
 
 // The audit log names commands on the data folder local:USER, copies of upstreams upstream:NAME, people login:…, jobs
-// publisher:…, and verify; who asks without a token is public:ID.
+// publisher:…, agents agent:…, and verify; who asks without a token is public:ID.
 bool is_of_audit_log(const std::string& name) {
     std::string plain = base::ascii_lower(name);
     plain.erase(std::remove(plain.begin(), plain.end(), ' '), plain.end());
     return plain.starts_with("local:") || plain.starts_with("upstream:") || plain.starts_with("public:") ||
-           plain.starts_with(person_prefix) || plain.starts_with(publisher_prefix) || plain == "verify" ||
-           plain.starts_with("verify:");
+           plain.starts_with(person_prefix) || plain.starts_with(publisher_prefix) ||
+           plain.starts_with(agent_prefix) || plain == "verify" || plain.starts_with("verify:");
 }
 
 bool is_token_name(const std::string& name) {
@@ -84,7 +85,7 @@ base::Result<catalog::TokenRow> make_token_row(const TokenWish& wish,
         return wire::fail(
             "token.name",
             "A token's name must be one line of 1 to 120 characters, and none that the audit log uses: "
-            "local:, upstream:, public:, login:, publisher:, verify",
+            "local:, upstream:, public:, login:, publisher:, agent:, verify",
             wish.name, "say who or what uses it");
     if (wish.indexes.empty())
         return wire::fail("token.no_index", "A token needs the indexes it is for", {},

@@ -8,6 +8,7 @@
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/log.hpp"
+#include "registry/access/agents.hpp"
 #include "registry/access/limits.hpp"
 #include "registry/access/person.hpp"
 #include "registry/access/publisher.hpp"
@@ -100,7 +101,9 @@ bool allows(const catalog::TokenRow& token, std::string_view index, std::string_
            (project.empty() ? !token.projects.empty() : covers(token.projects, project));
 }
 
-bool may_report(const Identity& caller, std::string_view index) {
+bool may_report(const Identity& caller, std::string_view index, std::string_view site) {
+    const std::string_view own = site_bound_to(caller);
+    if (!own.empty() && own != site) return false;
     return !caller.is_grant && !is_publisher(caller.name) && allows(caller, index, {}, upload_action);
 }
 
@@ -157,11 +160,15 @@ wire::Answered<void> TokenVerifier::check_row(const catalog::TokenRow& token) co
     if (is_publisher(token.name) && token.expires != 0 && !publishers_.contains(publisher_of(token.name)))
         return refuse_token("The registry has no [[publisher]] of this token's name any more.",
                             "ask the administrator which jobs may publish");
+    const bool is_enrolled = !site_bound_to(token).empty();
     if (token.revoked)
-        return refuse_token("This token has been revoked.", "ask an administrator for a new one");
+        return refuse_token("This token has been revoked.",
+                            is_enrolled ? "ask an administrator for a code, then `wheelyard-builder enrol`"
+                                        : "ask an administrator for a new one");
     if (token.expires != 0 && token.expires <= clock_.now())
         return refuse_token("This token expired on " + base::render_rfc3339(token.expires) + ".",
                             is_publisher(token.name) ? "exchange a new identity token of the job"
+                            : is_enrolled            ? "the next `wheelyard-builder tick` renews it"
                                                      : "ask an administrator for a new one");
     return {};
 }

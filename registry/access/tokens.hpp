@@ -71,8 +71,8 @@ struct Identity : catalog::TokenRow {
 };
 
 // Whether the caller may report a site's builds and send their logs: an agent's token, which may upload to it.
-// A task's grant and a job's token only upload.
-[[nodiscard]] bool may_report(const Identity& caller, std::string_view index);
+// A task's grant and a job's token only upload; an agent that enrolled speaks for its own site.
+[[nodiscard]] bool may_report(const Identity& caller, std::string_view index, std::string_view site);
 
 // Checks credentials against the tokens in the catalog. Every call asks the catalog whether anything has changed since
 // the last one (change_count(), microseconds), so that a token revoked by another process is refused on the next

@@ -10,6 +10,7 @@
 #include "lib/wheel/name.hpp"
 #include "registry/access/person.hpp"
 #include "registry/api/access_api.hpp"
+#include "registry/api/agent_api.hpp"
 #include "registry/api/build_api.hpp"
 #include "registry/api/file_list.hpp"
 #include "registry/api/limits.hpp"
@@ -119,7 +120,9 @@ wire::Problem problem_of_change(const base::Error& error) {
 
 wire::Answered<http::Admission> Api::admit(const http::ApiRequest& head) {
     // Programs send what ~/.netrc has, and who logs in again has a token that ended.
-    if (LoginApi::handles(head.operation) || PublishApi::handles(head.operation)) return http::Admission{};
+    if (LoginApi::handles(head.operation) || PublishApi::handles(head.operation) ||
+        AgentApi::handles(head.operation))
+        return http::Admission{};
     if (head.authorization.empty() && is_open_to_strangers(head.operation)) return http::Admission{};
     const auto token = parts_.tokens.verify(head.authorization);
     if (!token) return tl::unexpected(token.error());
@@ -155,6 +158,7 @@ wire::Answered<http::ApiReply> Api::answer_now(const http::ApiRequest& request) 
             .answer(request);
     if (TokenApi::handles(request.operation))
         return TokenApi({parts_.config, parts_.tokens, parts_.writer, parts_.clock}).answer(request);
+    if (AgentApi::handles(request.operation)) return AgentApi(parts_.writer, parts_.clock).answer(request);
     if (parts_.logins != nullptr && LoginApi::handles(request.operation))
         return LoginApi({parts_.config, *parts_.logins, parts_.writer, parts_.clock}).answer(request);
     if (parts_.logins != nullptr && PublishApi::handles(request.operation))

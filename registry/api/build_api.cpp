@@ -116,9 +116,10 @@ BuildApi::Reply BuildApi::append_log(const http::ApiRequest& request) {
     const std::string index = parameter(request, "index");
     if (parts_.config.find_index(index) == nullptr || !may_know(parts_.config, *token, index))
         return refuse("index.unknown", "There is no index with this name", index, "GET / lists the indexes");
-    if (!may_report(*token, index))
-        return refuse("site.scope", "This token does not permit reporting to this index", token->id,
-                      "use a token of an agent that may upload to the index");
+    if (!may_report(*token, index, parameter(request, "site")))
+        return refuse(
+            "site.scope", "This token does not permit reporting to this index", token->id,
+            "use a token of an agent that may upload to the index; one that enrolled reports its own site");
     const auto offset = offset_of(request);
     if (!offset) return tl::unexpected(offset.error());
     if (auto room = parts_.config.room().check(request.body.size()); !room)

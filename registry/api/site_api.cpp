@@ -64,9 +64,10 @@ wire::Answered<http::ApiReply> SiteApi::answer(const http::ApiRequest& request) 
 
 wire::Answered<http::ApiReply> SiteApi::report(const http::ApiRequest& request, const Identity& token) {
     const std::string index = parameter(request, "index");
-    if (!may_report(token, index))
-        return refuse("site.scope", "This token does not permit reporting to this index", token.id,
-                      "use a token of an agent that may upload to the index");
+    if (!may_report(token, index, parameter(request, "site")))
+        return refuse(
+            "site.scope", "This token does not permit reporting to this index", token.id,
+            "use a token of an agent that may upload to the index; one that enrolled reports its own site");
     auto read = status::parse_site_report(request.body);
     if (!read) return refuse_report(read.error());
     if (read->site != parameter(request, "site") || read->index != index)

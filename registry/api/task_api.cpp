@@ -9,6 +9,7 @@
 #include "lib/io/log.hpp"
 #include "lib/wheel/filename.hpp"
 #include "lib/wire/task.hpp"
+#include "registry/access/agents.hpp"
 #include "registry/access/person.hpp"
 #include "registry/api/limits.hpp"
 #include "registry/api/query.hpp"
@@ -373,6 +374,10 @@ TaskApi::Reply TaskApi::claim(const http::ApiRequest& request, const Identity& t
     if (!allows(token, offer->index, {}, build_action))
         return refuse("auth.scope_refused", "This token does not permit claiming tasks of this index",
                       token.id, "ask an administrator for a token with the action `build` for this index");
+    const std::string_view site = site_bound_to(token);
+    if (!site.empty() && !offer->agent.starts_with(std::string(site) + "."))
+        return refuse("task.other_site", "This agent enrolled for another site", offer->agent,
+                      "claim as SITE.HOST, with the site that the administrator named");
     const IndexConfig* index = parts_.config.find_index(offer->index);
     if (index == nullptr)
         return refuse("index.unknown", "There is no index with this name", offer->index,

@@ -7,6 +7,7 @@
 
 #include "lib/base/text/text.hpp"
 #include "lib/io/log.hpp"
+#include "registry/access/agents.hpp"
 #include "registry/access/limits.hpp"
 #include "registry/access/person.hpp"
 #include "registry/access/publisher.hpp"
@@ -46,7 +47,8 @@ base::Status check_others(const std::vector<catalog::TokenRow>& tokens, const ca
                           const Identity& caller, base::UnixMicros now) {
     std::size_t active = 0;
     for (const catalog::TokenRow& token : tokens) {
-        const bool is_counted_apart = is_person(token.name) || is_publisher(token.name);
+        const bool is_counted_apart =
+            is_person(token.name) || is_publisher(token.name) || agent_row_of(token.name) != AgentRow::none;
         if (token_state(token, now) == "active" && !is_counted_apart) ++active;
         if (token.name == row.name && !is_within(token, caller))
             return wire::fail("token.name_taken", "A token outside your token's scope has this name",
@@ -123,6 +125,7 @@ TokenApi::Reply TokenApi::list(const http::ApiRequest& request, const Identity& 
     io::Json visible = io::Json::array();
     std::uint64_t hidden = 0;
     for (const catalog::TokenRow& token : tokens) {
+        if (is_replaced(token, parts_.clock.now())) continue;
         if (is_within(token, caller))
             visible.push(token_json(token, parts_.clock.now()));
         else

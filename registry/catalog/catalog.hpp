@@ -280,6 +280,9 @@ class Catalog {
     [[nodiscard]] base::Status add_token(const TokenRow& row);
     // False: no such token. A revoked token stays revoked by the first cause.
     [[nodiscard]] base::Result<bool> revoke_token(std::string_view id, const Cause& cause);
+    // Adds tokens and revokes others as one change.
+    [[nodiscard]] base::Status replace_tokens(const std::vector<std::string>& revoked,
+                                              const std::vector<TokenRow>& added, const Cause& cause);
     // Removes the rows of these tokens for good; unknown ones are none.
     [[nodiscard]] base::Status drop_tokens(const std::vector<std::string>& ids);
     // Commits a transaction that changes no content: fails where a real change would.

@@ -386,6 +386,17 @@ base::Result<bool> Catalog::revoke_token(std::string_view id, const Cause& cause
     return is_known;
 }
 
+base::Status Catalog::replace_tokens(const std::vector<std::string>& revoked,
+                                     const std::vector<TokenRow>& added, const Cause& cause) {
+    return in_transaction([&]() -> base::Result<bool> {
+        for (const std::string& id : revoked)
+            WHEELYARD_TRY(mark_revoked(id, cause));
+        for (const TokenRow& row : added)
+            WHEELYARD_TRY(insert_token(row));
+        return true;
+    });
+}
+
 base::Status Catalog::drop_tokens(const std::vector<std::string>& ids) {
     return in_transaction([&]() -> base::Result<bool> {
         for (const std::string& id : ids)

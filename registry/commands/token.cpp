@@ -16,6 +16,8 @@
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/text_table.hpp"
 #include "lib/io/json.hpp"
+#include "lib/status/site_report.hpp"
+#include "registry/access/agents.hpp"
 #include "registry/access/limits.hpp"
 #include "registry/access/local_actor.hpp"
 #include "registry/access/person.hpp"
@@ -63,22 +65,42 @@ std::string describe_expiry(const catalog::TokenRow& row) {
 
 }  // namespace
 
-void add_token_create_options(CLI::App& command, TokenCreateArguments& arguments) {
-    add_config_option(command, arguments.config);
-    command.add_option("--name", arguments.name, "Name of its user or program")->required();
+namespace {
+
+// What a token or an agent may do, and where its text goes.
+void add_scope_options(CLI::App& command, TokenCreateArguments& arguments, const char* what) {
     command.add_option("--index", arguments.indexes, "An index that it may use; repeatable, '*' for all")
         ->required();
     command.add_option("--project", arguments.projects, "A project that it may use (default: all)");
     command.add_option(
         "--action", arguments.actions,
         "A permitted action, repeatable: " + base::join(token_actions(), ", ") + " (default: upload)");
-    command.add_option("--expires", arguments.expires, "Its lifetime: 12h, 90d, 8w (default: forever)");
-    CLI::Option* as_json =
-        command.add_flag("--json", arguments.json, "One JSON document, the token's text in `token`");
+    CLI::Option* as_json = command.add_flag(
+        "--json", arguments.json, "One JSON document, the " + std::string(what) + "'s text in `token`");
     command
         .add_option("--to", arguments.to,
-                    "Write the token to this new file (mode 0600) instead of printing it")
+                    "Write the " + std::string(what) + " to this new file (mode 0600) instead of printing it")
         ->excludes(as_json);
+}
+
+}  // namespace
+
+void add_token_create_options(CLI::App& command, TokenCreateArguments& arguments) {
+    add_config_option(command, arguments.config);
+    command.add_option("--name", arguments.name, "Name of its user or program")->required();
+    add_scope_options(command, arguments, "token");
+    command.add_option("--expires", arguments.expires, "Its lifetime: 12h, 90d, 8w (default: forever)");
+}
+
+void add_agent_enrol_options(CLI::App& command, TokenCreateArguments& arguments) {
+    add_config_option(command, arguments.config);
+    command.add_option("SITE", arguments.name, "`name` in the agent's site.toml")->required();
+    add_scope_options(command, arguments, "code");
+}
+
+void add_agent_revoke_options(CLI::App& command, TokenArguments& arguments) {
+    add_config_option(command, arguments.config);
+    command.add_option("SITE", arguments.id, "The site, as `agent enrol` named it")->required();
 }
 
 void add_token_list_options(CLI::App& command, TokenArguments& arguments) {
@@ -98,13 +120,17 @@ void add_token_forget_options(CLI::App& command, TokenArguments& arguments) {
         ->required();
 }
 
-base::Status run_token_create(const TokenCreateArguments& arguments, const base::Clock& clock) {
+namespace {
+
+base::Status create(const TokenCreateArguments& arguments, const base::Clock& clock, bool is_code) {
     WHEELYARD_ASSIGN(const RegistryConfig config, read_config_in_force(arguments.config));
     const TokenText token = make_token_text();
     const TokenWish wish{arguments.name, arguments.indexes, arguments.projects, arguments.actions,
                          arguments.expires};
-    WHEELYARD_ASSIGN(const catalog::TokenRow row,
+    WHEELYARD_ASSIGN(catalog::TokenRow row,
                      make_token_row(wish, config.index_names(), token, {local_actor(), {}, clock.now()}));
+    if (is_code) row = make_agent_code(std::move(row), token, arguments.name);
+    const char* const what = is_code ? "code" : "token";
     config.room().give_back_if_low();
     if (!arguments.to.empty()) WHEELYARD_TRY(write_token(arguments.to, token));
     if (auto added = add_token(config, row); !added) {
@@ -119,13 +145,54 @@ base::Status run_token_create(const TokenCreateArguments& arguments, const base:
     }
     if (arguments.to.empty()) {
         std::printf("%s\n\n", token.text().c_str());
-        std::printf("This is the only time that the token is shown. Its id is %s.\n", row.id.c_str());
+        std::printf("This is the only time that the %s is shown. Its id is %s.\n", what, row.id.c_str());
     } else {
-        std::printf("wrote %s. The token's id is %s.\n", arguments.to.c_str(), row.id.c_str());
+        std::printf("wrote %s. The %s's id is %s.\n", arguments.to.c_str(), what, row.id.c_str());
     }
+    if (is_code)
+        std::printf("It works once. On a login node of %s: wheelyard-builder enrol --site site.toml\n",
+                    arguments.name.c_str());
     std::printf("  may     %s\n  index   %s\n  project %s\n  expires %s\n",
                 base::join(row.actions, ", ").c_str(), base::join(row.indexes, ", ").c_str(),
                 base::join(row.projects, ", ").c_str(), describe_expiry(row).c_str());
+    return {};
+}
+
+base::Status check_site(const std::string& site) {
+    if (status::is_site_name(site)) return {};
+    return base::fail("agent.site", "This cannot be the name of a site", site.substr(0, max_token_name),
+                      "use `name` of the agent's site.toml, such as bede-gh200");
+}
+
+}  // namespace
+
+base::Status run_token_create(const TokenCreateArguments& arguments, const base::Clock& clock) {
+    return create(arguments, clock, false);
+}
+
+base::Status run_agent_enrol(const TokenCreateArguments& arguments, const base::Clock& clock) {
+    WHEELYARD_TRY(check_site(arguments.name));
+    return create(arguments, clock, true);
+}
+
+base::Status run_agent_revoke(const TokenArguments& arguments, const base::Clock& clock) {
+    WHEELYARD_TRY(check_site(arguments.id));
+    WHEELYARD_ASSIGN(const RegistryConfig config, read_config(arguments.config));
+    std::vector<std::string> ids;
+    WHEELYARD_TRY(blobs::with_reserve(config.room(), [&]() -> base::Status {
+        WHEELYARD_ASSIGN(const auto catalog, open_for_tokens(config));
+        WHEELYARD_ASSIGN(const auto rows, catalog->tokens());
+        ids.clear();
+        for (const catalog::TokenRow& row : rows) {
+            if (is_of_agent(row, arguments.id) && token_state(row, clock.now()) == "active")
+                ids.push_back(row.id);
+        }
+        return catalog->replace_tokens(ids, {}, {local_actor(), {}, clock.now()});
+    }));
+    if (ids.empty())
+        return base::fail("agent.unknown", "No agent of this site is enrolled", arguments.id,
+                          "wheelyard-registry token list shows the agents: agent:SITE");
+    std::printf("revoked %s: it is refused from the next request on\n", agent_name(arguments.id).c_str());
     return {};
 }
 
@@ -146,10 +213,12 @@ base::Status run_token_list(const std::filesystem::path& config_file, bool json,
         return {};
     }
     std::vector<base::TableRow> table{{"ID", "STATE", "NAME", "ACTIONS", "INDEXES", "PROJECTS", "EXPIRES"}};
-    for (const catalog::TokenRow& row : rows)
+    for (const catalog::TokenRow& row : rows) {
+        if (is_replaced(row, now)) continue;
         table.push_back({row.id, token_state(row, now), row.name, base::join(row.actions, ", "),
                          base::join(row.indexes, ", "), base::join(row.projects, ", "),
                          describe_expiry(row)});
+    }
     base::print_untrusted(stdout, base::render_table(table, base::terminal_columns(STDOUT_FILENO)));
     return {};
 }

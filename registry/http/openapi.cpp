@@ -49,6 +49,7 @@ constexpr std::array inputs{
     Input{"createToken", "", "wheelyard.token_request/1",
           "name indexes:array projects:array? actions:array? expires?"},
     Input{"revokeToken", "", change, "reason?"},
+    Input{"renewAgent", "", "wheelyard.agent_renewal/1", "site credential next"},
     Input{"beginLogin", "", "wheelyard.login/1", "secret purpose?"},
     Input{"finishLogin", "", "wheelyard.login/1", "code state iss? secret"},
     Input{"beginDeviceLogin", "", "wheelyard.login/1", "secret"},

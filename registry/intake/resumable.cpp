@@ -1,4 +1,5 @@
 #include "registry/intake/resumable.hpp"
+#include "registry/access/agents.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -235,7 +236,7 @@ std::string Resumable::owner_of_note(const fs::path& stem) {
     return note ? note->string_or("owner", "") : std::string();
 }
 
-// Only the token that created an upload may continue it.
+// Only the token that created an upload may continue it; one of the same agent that enrolled, which has another in half a day.
 Answered<Resumable::Note> Resumable::read_note(const http::UploadHead& head, const std::string& id) const {
     auto token = tokens_.verify(head.authorization);
     if (!token) return tl::unexpected(std::move(token.error()));
@@ -245,8 +246,9 @@ Answered<Resumable::Note> Resumable::read_note(const http::UploadHead& head, con
     const auto text = base::read_file(folder_ / (id + ".note"), max_resumable_note_bytes);
     if (!text) return unknown(id);
     const auto note = io::parse_json(*text);
-    if (!note || note->string_or("token", "") != token->id || note->string_or("index", "") != head.index)
-        return unknown(id);
+    if (!note || note->string_or("index", "") != head.index) return unknown(id);
+    const bool is_of_agent = !site_bound_to(*token).empty() && note->string_or("owner", "") == token->name;
+    if (note->string_or("token", "") != token->id && !is_of_agent) return unknown(id);
     return Note{note->string_or("content_type", ""), static_cast<std::uint64_t>(note->int_or("length", 0)),
                 token->name};
 }

@@ -17,6 +17,7 @@
 #include "lib/wire/facts_json.hpp"
 #include "lib/wire/task.hpp"
 #include "lib/wire/wheel_provenance.hpp"
+#include "registry/access/agents.hpp"
 #include "registry/access/publisher.hpp"
 #include "registry/intake/library_lookup.hpp"
 #include "registry/intake/multipart.hpp"
@@ -340,15 +341,16 @@ wire::Answered<inspect::Inspection> FormUpload::inspect_content() {
     return *std::move(inspection);
 }
 
-// The ID of the token that says what the provenance says. A grant is of one task; the token that claimed it stays.
+// Which token says what the provenance says: its ID. A grant is of one task; the token that claimed it stays. Tokens of jobs
+// and of agents that enrolled are soon forgotten: their names stay.
 base::Result<std::string> FormUpload::stating_token() {
+    if (is_publisher(token_.name) || agent_row_of(token_.name) != AgentRow::none) return token_.name;
     if (!token_.is_grant || parts_.tasks == nullptr) return token_.id;
     WHEELYARD_ASSIGN(const auto grant, parts_.tasks->find_grant(token_.id));
     return grant ? grant->owner : token_.id;
 }
 
 // What the agent said becomes what the registry signs that it said, with what the registry proved itself.
-// A job's token is soon forgotten: its statement has the name of the publisher.
 wire::Answered<void> FormUpload::add_statements(const wire::WheelProvenance& said,
                                                 const inspect::Inspection& inspection) {
     if (parts_.signing_key == nullptr) return {};
@@ -358,20 +360,19 @@ wire::Answered<void> FormUpload::add_statements(const wire::WheelProvenance& sai
     if (signer.empty()) signer = "urn:wheelyard:registry:" + key.public_key().id();
     auto token_id = stating_token();
     if (!token_id) return fail(token_id.error());
-    const attest::Level level =
-        config.attest.is_service_account(*token_id) ? attest::Level::two : attest::Level::one;
-    auto text =
-        attest::sign_wheel(provenance_, said,
-                           {.project = inspection.filename.project,
-                            .version = inspection.filename.version.text(),
-                            .outcome = std::string(inspection.outcome()),
-                            .facts = wire::stored_facts_to_json(inspection)},
-                           {.registry = std::move(signer),
-                            .index = index_.name,
-                            .token_id = is_publisher(token_.name) ? token_.name : *std::move(token_id),
-                            .time = parts_.clock.now(),
-                            .level = level},
-                           key);
+    const bool is_service_account = !is_publisher(token_.name) && config.attest.is_service_account(*token_id);
+    const attest::Level level = is_service_account ? attest::Level::two : attest::Level::one;
+    auto text = attest::sign_wheel(provenance_, said,
+                                   {.project = inspection.filename.project,
+                                    .version = inspection.filename.version.text(),
+                                    .outcome = std::string(inspection.outcome()),
+                                    .facts = wire::stored_facts_to_json(inspection)},
+                                   {.registry = std::move(signer),
+                                    .index = index_.name,
+                                    .token_id = *std::move(token_id),
+                                    .time = parts_.clock.now(),
+                                    .level = level},
+                                   key);
     if (!text) {
         const base::Error& error = text.error();
         return refuse("upload.provenance", error.sentence, error.sentence + ".", error.value, error.advice);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "lib/io/log.hpp"
+#include "registry/access/agents.hpp"
 #include "registry/access/person.hpp"
 #include "registry/blobs/disk_room.hpp"
 #include "registry/catalog/file_row.hpp"
@@ -49,9 +50,17 @@ std::vector<notify::Notice> notices_of(const Observed& observed) {
                            file.filename + " of the index " + file.index +
                                " waits in quarantine for `release` or `delete`."});
     for (const catalog::TokenRow& token : observed.tokens) {
+        const bool is_renewal = agent_row_of(token.name) == AgentRow::renewal;
+        if (is_renewal && token.revoked_by == token.name)
+            notices.push_back(
+                {"agent.reused", token.name,
+                 "a renewal of " + agent_name(site_of_agent(token.name)) + " was used twice, at last at " +
+                     base::render_rfc3339(token.revoked_at) +
+                     ", so somebody has a copy. The agent is revoked. Find the copy, then enrol the "
+                     "agent again."});
         const bool ends_soon =
             token.expires > observed.now && token.expires - observed.now < soon && !token.revoked;
-        const bool is_short = token.expires - token.created < 2 * soon || is_person(token.name);
+        const bool is_short = token.expires - token.created < 2 * soon || is_person(token.name) || is_renewal;
         if (!ends_soon || is_short) continue;  // made to be
         notices.push_back({"token.expires", token.id,
                            "the token " + token.name + " (" + token.id + ") ends at " +

@@ -389,8 +389,22 @@ TEST_CASE(
     CHECK(reader->change_count().value() == before + 4);
     REQUIRE(writer->drop_tokens({}));
     CHECK(writer->change_count().value() == before + 4);
-    REQUIRE(writer->drop_tokens({token.id, "wy_ffffffffffff"}));
+    // Revoked and added is one change; where the ID is taken nothing is.
+    catalog::TokenRow next = token;
+    next.id = "wy_0123456789ac";
+    CHECK_FALSE(writer->replace_tokens({}, {next, token}, {.actor = "anna"}));
+    CHECK(reader->tokens()->size() == 1);
+    REQUIRE(writer->replace_tokens({}, {next}, {.actor = "anna"}));
     CHECK(reader->change_count().value() == before + 5);
+    catalog::TokenRow last = token;
+    last.id = "wy_0123456789ad";
+    REQUIRE(writer->replace_tokens({next.id}, {last}, {.actor = "bert", .time = 7}));
+    CHECK(reader->change_count().value() == before + 6);
+    CHECK(reader->tokens()->at(1).revoked_by == "bert");
+    CHECK(reader->tokens()->at(1).revoked_at == 7);
+    CHECK_FALSE(reader->tokens()->at(2).revoked);
+    REQUIRE(writer->drop_tokens({token.id, next.id, last.id, "wy_ffffffffffff"}));
+    CHECK(reader->change_count().value() == before + 7);
     CHECK(reader->tokens()->empty());
 }
 

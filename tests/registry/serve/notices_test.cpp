@@ -51,6 +51,9 @@ TEST_CASE("each event of the table that is the registry's has a cause that tells
     late.index = "main";
     late.time = now - 2 * day;
     late.next_tick = now - day;
+    catalog::TokenRow copied = token("wy_2", now - day, now + 59 * day);
+    copied.name = copied.revoked_by = "agent:bede renewal";
+    copied.revoked = true;
     catalog::FileRow file;
     file.index = "main";
     file.filename = "six-1.0-py3-none-any.whl";
@@ -59,13 +62,14 @@ TEST_CASE("each event of the table that is the registry's has a cause that tells
                            .sites = {late},
                            .new_alarms = 1,
                            .certificate_end = now - day,
-                           .tokens = {token("wy_1", now - 80 * day, now + 13 * day)},
+                           .tokens = {token("wy_1", now - 80 * day, now + 13 * day), copied},
                            .quarantined = {file},
                            .new_lost_histories = 1});
     CHECK(all == std::vector<std::string>{
                      "disk.reserve store", "certificate.expires " + base::render_rfc3339(now - day),
                      "agent.late main/bede", "upstream.alarm upstreams", "database.history_lost database",
-                     "file.quarantined main/six-1.0-py3-none-any.whl", "token.expires wy_1"});
+                     "file.quarantined main/six-1.0-py3-none-any.whl", "token.expires wy_1",
+                     "agent.reused agent:bede renewal"});
     for (const notify::EventRow& row : notify::event_rows()) {
         if (row.program != "registry") continue;
         CHECK_MESSAGE(

@@ -1,0 +1,73 @@
+// `enrol`: reads the code of `wheelyard-registry agent enrol` from standard input, never from the command line.
+#include <termios.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+
+#include "builder/command_output.hpp"
+#include "builder/commands.hpp"
+#include "builder/remote/enrolment.hpp"
+#include "builder/site/site.hpp"
+#include "lib/base/clock.hpp"
+#include "lib/base/text/printable.hpp"
+#include "lib/base/text/text.hpp"
+#include "lib/io/http_client.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+constexpr std::size_t max_code_line_bytes = 256;
+
+// While it lives, what is typed is not shown.
+class HiddenInput {
+  public:
+    HiddenInput() {
+        is_changed_ = ::tcgetattr(STDIN_FILENO, &before_) == 0;
+        termios hidden = before_;
+        hidden.c_lflag &= ~static_cast<tcflag_t>(ECHO);
+        is_changed_ = is_changed_ && ::tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden) == 0;
+    }
+    ~HiddenInput() {
+        if (is_changed_) ::tcsetattr(STDIN_FILENO, TCSAFLUSH, &before_);
+    }
+    HiddenInput(const HiddenInput&) = delete;
+    HiddenInput& operator=(const HiddenInput&) = delete;
+
+  private:
+    termios before_ = {};
+    bool is_changed_ = false;
+};
+
+std::string read_code() {
+    std::array<char, max_code_line_bytes> line{};
+    if (::isatty(STDIN_FILENO) == 0) {
+        const char* got = std::fgets(line.data(), line.size(), stdin);
+        return got == nullptr ? std::string() : std::string(base::trim(got));
+    }
+    std::fputs("Code of `wheelyard-registry agent enrol` (not shown): ", stderr);
+    const HiddenInput hidden;
+    const char* got = std::fgets(line.data(), line.size(), stdin);
+    std::fputs("\n", stderr);
+    return got == nullptr ? std::string() : std::string(base::trim(got));
+}
+
+}  // namespace
+
+int run_enrol(const Arguments& arguments) {
+    const auto site = read_site(arguments.site);
+    if (!site) return complain(site.error(), exit_usage);
+    if (!site->registry)
+        return complain({"enrol.no_registry", "The site file names no registry", arguments.site.string(),
+                         "set `url`, `index` and `token_file` in [registry]"},
+                        exit_usage);
+    io::HttpClient http;
+    const base::SystemClock clock;
+    const Failpoints failpoints(arguments.failpoint);
+    const auto done = enrol({http, clock, *site->registry, site->name, failpoints}, read_code());
+    if (!done) return complain(done.error(), exit_failed);
+    print(base::printable(*done) + "\n");
+    return exit_well;
+}
+
+}  // namespace wheelyard::builder

@@ -1,0 +1,132 @@
+#include "registry/api/agent_api.hpp"
+
+#include <optional>
+#include <utility>
+
+#include "lib/io/json.hpp"
+#include "lib/io/log.hpp"
+#include "lib/io/strict_json.hpp"
+#include "registry/access/agents.hpp"
+#include "registry/access/limits.hpp"
+#include "registry/access/token_rules.hpp"
+#include "registry/api/api.hpp"
+
+namespace wheelyard::registry {
+namespace {
+
+constexpr std::string_view renew_operation = "renewAgent";
+constexpr std::string_view renewal_format = "wheelyard.agent_renewal/1";
+constexpr std::size_t max_renewal_depth = 2;
+
+constexpr const char* ask_for_code =
+    "ask the registry's administrator for a code (`wheelyard-registry agent enrol SITE --index INDEX`), then run "
+    "`wheelyard-builder enrol`";
+
+tl::unexpected<wire::Problem> refuse_renewal_body(std::string detail) {
+    return wire::refuse("agent.body", "The request of an agent has another form", std::move(detail), {},
+                        "see docs/reference/api.md");
+}
+
+wire::Answered<RenewalWish> read_renewal(const http::ApiRequest& request) {
+    const auto json =
+        io::parse_strict_json(request.body, {.bytes = http::max_api_body_bytes, .depth = max_renewal_depth});
+    if (!json || json->string_or("format", "") != renewal_format)
+        return refuse_renewal_body("The body is no JSON object of the format " + std::string(renewal_format) +
+                                   ".");
+    const auto held = parse_token_text(json->string_or("credential", ""));
+    const auto next = parse_token_text(json->string_or("next", ""));
+    if (!held || !next)
+        return refuse_renewal_body(held ? "`next` has not the form of a token."
+                                        : "`credential` has not the form of a code or a renewal.");
+    return RenewalWish{json->string_or("site", ""), *held, *next};
+}
+
+wire::Answered<void> refuse_verdict(RenewalVerdict verdict, const RenewalWish& wish) {
+    const std::string name = agent_name(wish.site).substr(0, max_token_name);
+    switch (verdict) {
+        case RenewalVerdict::renew:
+        case RenewalVerdict::repeat:
+            return {};
+        case RenewalVerdict::unknown:
+            return wire::refuse("agent.unknown", "The registry does not know this code or renewal",
+                                "No enrolment has this code or renewal. After the registry was restored from "
+                                "a backup, agents enrol again.",
+                                wish.held.id, ask_for_code);
+        case RenewalVerdict::other_site:
+            return wire::refuse("agent.site", "This code or renewal is for another site",
+                                "The site of the request is not the one that the administrator named.",
+                                wish.site.substr(0, max_token_name),
+                                "correct `name` in site.toml, or ask for a code for this name");
+        case RenewalVerdict::ended:
+            return wire::refuse("agent.ended", "This enrolment has ended",
+                                "The code or renewal expired, or the agent was revoked.", wish.held.id,
+                                ask_for_code);
+        case RenewalVerdict::used_code:
+            return wire::refuse("agent.code_used", "This code was used before",
+                                "A code enrols once. If nobody of yours has used it, somebody else has it.",
+                                wish.held.id,
+                                "ask the administrator: `wheelyard-registry agent revoke " + wish.site +
+                                    "` ends that enrolment, and `agent enrol` makes another code");
+        case RenewalVerdict::reused:
+            return wire::refuse(
+                "agent.reused", "Two have the renewal of this agent",
+                "This renewal was replaced before by another one, so it was copied. The agent " + name +
+                    " is revoked.",
+                wish.held.id, std::string("find the copy; then ") + ask_for_code);
+        case RenewalVerdict::taken:
+            return wire::refuse("agent.next_taken", "The next renewal is not new", "Its ID is taken.",
+                                wish.next.id, "make another one and send it");
+        case RenewalVerdict::too_many:
+            return wire::refuse("agent.too_many", "This agent renews too often",
+                                "The registry keeps " + std::to_string(max_rows_of_agent) +
+                                    " tokens and renewals of an agent.",
+                                name, ask_for_code);
+    }
+    return {};
+}
+
+}  // namespace
+
+bool AgentApi::handles(std::string_view operation) {
+    return operation == renew_operation;
+}
+
+wire::Answered<http::ApiReply> AgentApi::answer(const http::ApiRequest& request) {
+    const auto wish = read_renewal(request);
+    if (!wish) return tl::unexpected(wish.error());
+    const base::UnixMicros now = clock_.now();
+    const TokenText token = make_token_text();
+    Renewal renewal;
+    RenewalChange change;
+    const auto done = writer_.run([&](catalog::Catalog& catalog) -> base::Status {
+        WHEELYARD_ASSIGN(const auto rows, catalog.tokens());
+        renewal = judge_renewal(rows, *wish, now);
+        const bool changes = renewal.verdict == RenewalVerdict::renew ||
+                             renewal.verdict == RenewalVerdict::repeat ||
+                             renewal.verdict == RenewalVerdict::reused;
+        if (!changes) return {};
+        change = change_of_renewal(rows, *wish, renewal, token, now);
+        return catalog.replace_tokens(change.revoked, change.added, {change.actor, {}, now});
+    });
+    if (!done) {
+        io::log_warn("agent.not_kept", {{"request", request.request_id}, {"error", done.error().text()}});
+        return tl::unexpected(problem_of_change(done.error()));
+    }
+    if (auto good = refuse_verdict(renewal.verdict, *wish); !good) {
+        io::log_warn("agent.refused", {{"request", request.request_id},
+                                       {"client", request.client},
+                                       {"id", wish->held.id},
+                                       {"name", renewal.held.name},
+                                       {"code", good.error().code}});
+        return tl::unexpected(std::move(good.error()));
+    }
+    const catalog::TokenRow& made = change.added.front();
+    io::log_info(
+        "agent.renewed",
+        {{"request", request.request_id}, {"id", made.id}, {"name", made.name}, {"with", renewal.held.id}});
+    io::Json document = token_json(made, now);
+    document.set("token", token.text());
+    return http::ApiReply{.status = 200, .json = document.render()};
+}
+
+}  // namespace wheelyard::registry
