@@ -32,10 +32,10 @@ struct Revocation {
 struct Root {
     std::int64_t version = 1;
     base::UnixMicros expires = 0;
-    std::map<std::string, PublicKey> keys;  // by their IDs: of the lists, and of all that signed this
-    std::vector<std::string> roots;
-    std::vector<std::string> provenance;
-    std::vector<Revocation> revoked;
+    std::map<std::string, PublicKey> keys = {};  // by their IDs: of the lists, and of all that signed this
+    std::vector<std::string> roots = {};
+    std::vector<std::string> provenance = {};
+    std::vector<Revocation> revoked = {};
     std::int64_t history = 1;
 
     [[nodiscard]] const PublicKey* find(std::string_view key_id) const;
