@@ -53,6 +53,15 @@ def measure(command):
     return wall_ms, (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) * 1000
 
 
+def count_calls(command):
+    """Files written or linked, and fsyncs."""
+    with tempfile.NamedTemporaryFile() as log:
+        subprocess.run(["strace", "-f", "-qq", "-o", log.name, "-e", f"trace={TRACED}", *command],
+                       check=True, stdout=subprocess.DEVNULL)
+        text = log.read().decode()
+    return len(re.findall(r"(?:rename|link|symlink)(?:at2?)?\(", text)), len(re.findall(r"(?:fsync|fdatasync|syncfs)\(", text))
+
+
 class Tree:
     def __init__(self, folder, bin_folder, projects):
         self.store = Store(folder / str(projects), bin_folder, projects)
@@ -80,13 +89,9 @@ class Tree:
         self.cpu_ms[kind].append(cpu_ms)
 
     def calls(self):
-        """Files written or linked, and fsyncs, when publishing a new wheel of an existing project."""
+        """When publishing a new wheel of an existing project."""
         self.commit("existing")
-        with tempfile.NamedTemporaryFile() as log:
-            subprocess.run(["strace", "-f", "-qq", "-o", log.name, "-e", f"trace={TRACED}", *self.command],
-                           check=True, stdout=subprocess.DEVNULL)
-            text = log.read().decode()
-        return len(re.findall(r"(?:rename|link|symlink)(?:at2?)?\(", text)), len(re.findall(r"(?:fsync|fdatasync|syncfs)\(", text))
+        return count_calls(self.command)
 
 
 def main():

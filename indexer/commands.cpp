@@ -10,6 +10,7 @@
 #include "indexer/check/repair.hpp"
 #include "indexer/publish/publish_run.hpp"
 #include "indexer/tree/tree_lock.hpp"
+#include "lib/attest/keys.hpp"
 #include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
@@ -52,10 +53,17 @@ base::Result<PublishReport> publish_store(const PublishOptions& options, base::C
             read.projects.insert_or_assign(read.projects.end(), name, catalogue_project(view));  // sorted
         }};
     LocalDisk disk;
-    const TreeViews views{.find_links = options.find_links,
-                          .precompressed = options.precompressed,
-                          .pages = options.pages,
-                          .readers = readers};
+    TreeViews views{.find_links = options.find_links,
+                    .precompressed = options.precompressed,
+                    .pages = options.pages,
+                    .readers = readers};
+    std::optional<attest::SigningKey> key;
+    if (!options.sign_key.empty()) {
+        WHEELYARD_ASSIGN(key, attest::SigningKey::read(options.sign_key));
+        views.signer = {.key = &*key,
+                        .history = options.history,
+                        .valid_ms = options.index_valid_days * 24 * 3600 * 1000};
+    }
     WHEELYARD_ASSIGN(auto report, in_turn(clock, [&] {
                          return publish_with(disk, *store.catalog, *store.blobs, options.tree,
                                              options.indexes, clock, views, settings);
@@ -192,6 +200,7 @@ Json report_json(const FollowReport& report) {
                          {"bytes_fetched", report.bytes_fetched},
                          {"files_removed", report.files_removed},
                          {"uncatalogued", report.uncatalogued},
+                         {"warnings", Json::array_of(report.warnings)},
                          {"lagging", lagging_json(report.lagging)}});
 }
 
@@ -206,6 +215,8 @@ int follow_once(const FollowCommand& command, io::HttpClient& http, const base::
         out << report_json(*report).render() << std::endl;
         return report->lagging.empty() ? 0 : 1;
     }
+    for (const std::string& warning : report->warnings)
+        err << "wheelyard-indexer: warning: " << base::printable(warning) << '\n';
     print_lagging(report->lagging, err);
     out << "The tree is at serial " << report->serial << ": " << report->projects << " projects checked, "
         << report->project_pages << " pages written, " << report->files_fetched << " files ("

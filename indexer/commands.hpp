@@ -24,7 +24,10 @@ struct PublishOptions {
     bool pages = true;
     bool all = false;  // rewrite every page, whatever the tree's serial
     bool json = false;
-    bool is_private = false;  // the private indexes instead of the public ones
+    bool is_private = false;              // the private indexes instead of the public ones
+    std::filesystem::path sign_key = {};  // PEM; empty: nothing is signed
+    std::int64_t history = 1;
+    std::int64_t index_valid_days = 7;
 };
 
 struct CheckOptions {

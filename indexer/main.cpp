@@ -76,6 +76,14 @@ Run add_publish(CLI::App& command) {
     command.add_flag(
         "--private", options->is_private,
         "Publish the indexes with read = \"token\" instead of the public ones; the folder gets mode 0700");
+    CLI::Option* key = command.add_option(
+        "--sign-key", options->sign_key,
+        "[attest] key of the registry's configuration: sign which pages each index has; without it, what an "
+        "earlier run signed is removed");
+    command.add_option("--history", options->history, "[attest] history")->needs(key);
+    command.add_option("--index-valid-days", options->index_valid_days, "[attest] index_valid_days")
+        ->check(CLI::Range(1, 366))
+        ->needs(key);
     command.add_flag("--json", options->json, "Print JSON");
     return [options] {
         base::SystemClock clock;
@@ -109,6 +117,13 @@ Run add_follow(CLI::App& command) {
     command.add_option("--to", options->follow.tree, "The folder to mirror into")->required();
     command.add_option("--index", options->follow.index,
                        "The index's name in the tree (default: the last part of the URL)");
+    CLI::Option* root =
+        command.add_option("--root", options->follow.root,
+                           "The registry's root document (root.json): mirror only what its keys have signed");
+    command
+        .add_option("--signed-as", options->follow.signed_as,
+                    "With --root: the registry's name of the index (default: the last part of the URL)")
+        ->needs(root);
     command.add_flag("--all", options->follow.all, "Check every project, not only those in the event log");
     command.add_option("--every", options->every_s, "Repeat, with this many seconds between rounds")
         ->check(CLI::Range(1, 86'400));

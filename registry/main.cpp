@@ -21,6 +21,7 @@
 #include "indexer/tree/limits.hpp"
 #include "indexer/tree/status_file.hpp"
 #include "indexer/tree/tree_lock.hpp"
+#include "lib/attest/keys.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/base/process/terminal.hpp"
 #include "lib/base/text/usage.hpp"
@@ -28,6 +29,7 @@
 #include "lib/io/log.hpp"
 #include "registry/commands/apply.hpp"
 #include "registry/commands/attest.hpp"
+#include "registry/commands/attest_index.hpp"
 #include "registry/commands/audit_osv.hpp"
 #include "registry/commands/command.hpp"
 #include "registry/commands/command_line.hpp"
@@ -80,12 +82,25 @@ indexer::FarmText farm_text(const registry::RegistryConfig& config) {
     return farm;
 }
 
+using Signer = std::optional<indexer::IndexSigner>;
+
+// `key` keeps what the signer points to.
+base::Result<Signer> read_signer(const registry::AttestConfig& config,
+                                 std::shared_ptr<const attest::SigningKey>& key) {
+    if (config.key.empty()) return std::nullopt;
+    WHEELYARD_ASSIGN(attest::SigningKey read, attest::SigningKey::read(config.key));
+    key = std::make_shared<const attest::SigningKey>(std::move(read));
+    return indexer::IndexSigner{
+        .key = key.get(), .history = config.history, .valid_ms = config.index_valid_ms};
+}
+
 base::Result<indexer::PublishReport> publish_in_turn(const catalog::Catalog& catalog,
                                                      const blobs::BlobStore& blobs,
                                                      const registry::RegistryConfig& config,
                                                      base::Clock& clock, registry::RootPages wanted,
-                                                     catalog::Readers readers) {
-    const indexer::TreeViews views{.pages = config.pages, .farm = farm_text(config), .readers = readers};
+                                                     catalog::Readers readers, const Signer& signer) {
+    const indexer::TreeViews views{
+        .pages = config.pages, .farm = farm_text(config), .readers = readers, .signer = signer};
     const std::filesystem::path tree =
         readers == catalog::Readers::everyone ? config.published() : config.published_private();
     const auto roots =
@@ -108,13 +123,14 @@ base::Result<bool> has_private_tree(const catalog::Catalog& catalog, const regis
 base::Result<indexer::PublishReport> publish_trees(const catalog::Catalog& catalog,
                                                    const blobs::BlobStore& blobs,
                                                    const registry::RegistryConfig& config, base::Clock& clock,
-                                                   registry::RootPages wanted, bool& private_tree) {
-    WHEELYARD_ASSIGN(indexer::PublishReport report,
-                     publish_in_turn(catalog, blobs, config, clock, wanted, catalog::Readers::everyone));
+                                                   registry::RootPages wanted, const Signer& signer,
+                                                   bool& private_tree) {
+    WHEELYARD_ASSIGN(indexer::PublishReport report, publish_in_turn(catalog, blobs, config, clock, wanted,
+                                                                    catalog::Readers::everyone, signer));
     WHEELYARD_ASSIGN(private_tree, has_private_tree(catalog, config));
     if (!private_tree) return report;
-    WHEELYARD_ASSIGN(indexer::PublishReport more,
-                     publish_in_turn(catalog, blobs, config, clock, wanted, catalog::Readers::with_token));
+    WHEELYARD_ASSIGN(indexer::PublishReport more, publish_in_turn(catalog, blobs, config, clock, wanted,
+                                                                  catalog::Readers::with_token, signer));
     report.serial = std::min(report.serial, more.serial);
     report.project_pages += more.project_pages;
     report.root_pages += more.root_pages;
@@ -138,12 +154,14 @@ registry::OpenPublisher in_process_publisher(base::Clock& clock, bool logs) {
             indexer::catalogue_update(store, config->published(), clock));
         const auto private_keeper = std::make_shared<indexer::CatalogueKeeper>(
             indexer::catalogue_update(store, config->published_private(), clock));
-        return [catalog, keeper, private_keeper, &clock, config, &blobs,
+        std::shared_ptr<const attest::SigningKey> key;
+        WHEELYARD_ASSIGN(const Signer signer, read_signer(config->attest, key));
+        return [catalog, keeper, private_keeper, &clock, config, &blobs, key, signer,
                 logs](registry::RootPages roots) -> base::Result<registry::Published> {
             const auto held = config.hold();
             bool private_tree = false;
             WHEELYARD_ASSIGN(indexer::PublishReport report,
-                             publish_trees(*catalog, blobs, config, clock, roots, private_tree));
+                             publish_trees(*catalog, blobs, config, clock, roots, signer, private_tree));
             keeper->want();
             if (private_tree) private_keeper->want();
             if (logs)
@@ -263,7 +281,7 @@ constexpr registry::CommandGroup groups[] = {
      "enrol bede-gh200 -c registry.toml --index bede-gh200"},
     {"index", "List, create, change and archive indexes; effective at once on a running server",
      "create gpu title='Wheels with CUDA' -c registry.toml"},
-    {"attest", "Keys, and signed statements about wheels that agents built",
+    {"attest", "Keys, signed statements about wheels that agents built, and signed indexes",
      "verify torch-2.4.0-cp312-cp312-linux_aarch64.whl --root root.json"},
     {"notify", "Who is told what needs a person", ""},
     {"store", "Where the wheels are kept", "migrate -c registry.toml --to registry-s3.toml"},
@@ -430,6 +448,19 @@ std::vector<registry::Command> commands() {
         {"attest", "revoke", "Write the next root document: a key counts no more, from a time on",
          "keys/root.json --root-key /media/usb/root.key --key-id 9f86d081… --from always",
          setup(registry::add_attest_revoke_options, registry::run_attest_revoke)},
+        {"attest", "new-history",
+         "Write the next root document: a registry that was restored from a backup begins another history",
+         "keys/root.json --root-key /media/usb/root.key",
+         setup(registry::add_attest_history_options, registry::run_attest_history),
+         "Its serials are lower than before, which without this is an attack to all who follow an index.\n"
+         "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage.\n"},
+        {"attest", "verify-index",
+         "Verify that a server or a folder has the pages of an index that the registry signed",
+         "https://wheels.example.org/main --root root.json --seen main.seen",
+         setup(registry::add_attest_index_options, registry::run_attest_index),
+         "Exit status: 0 every page is the signed one, the state is valid and not older than what --seen "
+         "remembers;\n"
+         "1 it is not (see standard error), 2 wrong usage.\n"},
         {"attest", "verify",
          "Verify what a registry signed about a wheel: who said what, and what was proved",
          "torch-2.4.0-cp312-cp312-linux_aarch64.whl --root root.json --index https://wheels.example.org/main "

@@ -15,6 +15,7 @@
 #include "indexer/follow/followed_catalogue.hpp"
 #include "indexer/follow/followed_page.hpp"
 #include "indexer/follow/followed_source.hpp"
+#include "indexer/follow/signed_source.hpp"
 #include "indexer/pages/simple_html.hpp"
 #include "indexer/pages/simple_json.hpp"
 #include "indexer/tree/event_log.hpp"
@@ -24,6 +25,8 @@
 #include "indexer/tree/paths.hpp"
 #include "indexer/tree/status_file.hpp"
 #include "indexer/tree/tree_lock.hpp"
+#include "lib/attest/limits.hpp"
+#include "lib/attest/root.hpp"
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/limits.hpp"
@@ -63,9 +66,20 @@ class Follow {
           state_(std::move(state)),
           now_(now) {}
 
-    base::Result<FollowReport> run() {
+    base::Result<FollowReport> run(std::optional<attest::Root> root) {
         WHEELYARD_ASSIGN(auto log, read_log());
-        WHEELYARD_ASSIGN(std::set<std::string> projects, projects_of(log.events));
+        std::set<std::string> projects;
+        if (root) {
+            signed_.emplace(disk_, source_,
+                            SignedSource::Place{options_.tree, options_.index, options_.signed_as},
+                            *std::move(root), now_);
+            WHEELYARD_ASSIGN(projects, signed_->open(state_.verified, options_.all));
+            report_.warnings = signed_->warnings();
+            unlike_ = state_.verified.unlike;
+        } else {
+            WHEELYARD_ASSIGN(projects, projects_of(log.events));
+            WHEELYARD_TRY(forget_signed(disk_, options_.tree, options_.index));
+        }
         projects.insert(state_.lagging.begin(), state_.lagging.end());
         FollowedState done{.from = state_.from, .serial = log.serial, .lagging = {}};
         for (const auto& project : projects) {
@@ -77,9 +91,16 @@ class Follow {
             report_.lagging.push_back({options_.index, project, {}, followed.error()});
             done.lagging.insert(project);
         }
-        WHEELYARD_TRY(write_root());
+        WHEELYARD_ASSIGN(const bool is_root_signed, write_root());
         for (const auto& project : gone_)
             WHEELYARD_TRY(drop_project(project));
+        done.verified = state_.verified;
+        done.verified.pages.clear();
+        if (signed_) {
+            WHEELYARD_ASSIGN(done.verified,
+                             signed_->keep(is_root_signed && unlike_.empty() && done.lagging.empty()));
+            done.verified.unlike = unlike_;
+        }
         EventLines events;
         for (const auto& event : log.events)
             events.add(event);
@@ -203,10 +224,22 @@ class Follow {
         if (!is_usable_project(project))
             return base::fail_malformed("follow.name", "The followed index lists an invalid project name",
                                         project, "repair the followed tree");
+        const auto check = [&](const std::string& json) {
+            return signed_ ? signed_->check_page(project, json) : base::Status();
+        };
         for (int tries = 0;; ++tries) {
-            WHEELYARD_ASSIGN(auto page, source_.page(project));
+            bool is_wanted = true;
+            if (signed_) {
+                WHEELYARD_ASSIGN(is_wanted, signed_->has(project));
+            }
+            std::optional<FollowedPage> page;
+            if (is_wanted) {
+                WHEELYARD_ASSIGN(page, source_.page(project, check));
+            }
+            if (is_wanted && !page && signed_) WHEELYARD_TRY(signed_->check_missing(project));
             if (!page) {
                 gone_.insert(project);
+                unlike_.erase(project);
                 return {};
             }
             auto files = fetch_files(*page);
@@ -307,6 +340,14 @@ class Follow {
                                             {std::string(html_page), render_project_html(page.view)}};
         WHEELYARD_ASSIGN(const bool changed, write_pages(disk_, folder, pages, options_.views.precompressed));
         if (changed) ++report_.project_pages;
+        if (signed_) {
+            WHEELYARD_ASSIGN(const bool is_same,
+                             signed_->is_ours_signed(project, pages.back().bytes, pages.front().bytes));
+            if (is_same)
+                unlike_.erase(project);
+            else
+                unlike_.insert(project);
+        }
         const auto gone = state_.gone.find(project);
         if (gone == state_.gone.end()) return {};
         for (const auto& file : gone->second) {
@@ -369,13 +410,16 @@ class Follow {
         return {};
     }
 
-    base::Status write_root() {
+    // Whether it is the signed one.
+    base::Result<bool> write_root() {
         WHEELYARD_ASSIGN(auto names, names_with_pages(options_.tree, options_.index));
         std::erase_if(names, [&](const std::string& name) { return gone_.contains(name); });
         const fs::path folder = root_folder(options_.tree, options_.index);
         const std::vector<NamedBytes> pages{{std::string(json_page), render_root_json(names)},
                                             {std::string(html_page), render_root_html(names)}};
-        return write_pages(disk_, folder, pages, options_.views.precompressed).map([](bool) {});
+        WHEELYARD_TRY(write_pages(disk_, folder, pages, options_.views.precompressed));
+        return signed_ ? signed_->is_ours_signed({}, pages.back().bytes, pages.front().bytes)
+                       : base::Result<bool>(false);
     }
 
     Disk& disk_;
@@ -383,8 +427,10 @@ class Follow {
     FollowedSource source_;
     TreeLock& lock_;
     FollowedState state_;
-    std::set<std::string> gone_;  // projects that the source does not have
-    bool flat_changed_ = false;   // since the last sync
+    std::optional<SignedSource> signed_;  // if there is a root document
+    std::set<std::string> unlike_;        // SignedPart::unlike, as it becomes
+    std::set<std::string> gone_;          // projects that the source does not have
+    bool flat_changed_ = false;           // since the last sync
     base::UnixMicros now_;
     FollowReport report_;
 };
@@ -396,6 +442,10 @@ base::Result<FollowOptions> normalize_options(FollowOptions options) {
     if (options.index.empty()) {
         const std::string path = url.path.substr(0, url.path.size() - 1);
         options.index = base::base_name(path);
+    }
+    if (options.signed_as.empty()) {
+        const std::string path = url.path.substr(0, url.path.size() - 1);
+        options.signed_as = path.substr(path.rfind('/') + 1);
     }
     const bool is_name = !options.index.empty() && options.index.front() != '.' &&
                          options.index.find('/') == std::string::npos;
@@ -411,6 +461,11 @@ base::Result<FollowOptions> normalize_options(FollowOptions options) {
 base::Result<FollowReport> follow_with(Disk& disk, const FollowOptions& wanted, io::HttpClient& http,
                                        const base::Clock& clock) {
     WHEELYARD_ASSIGN(const FollowOptions options, normalize_options(wanted));
+    std::optional<attest::Root> root;
+    if (!options.root.empty()) {
+        WHEELYARD_ASSIGN(const std::string text, base::read_file(options.root, attest::max_signed_bytes));
+        WHEELYARD_ASSIGN(root, attest::read_root(text));
+    }
     WHEELYARD_TRY(disk.make_directories(state_folder(options.tree)));
     WHEELYARD_ASSIGN(auto lock, TreeLock::acquire(options.tree, clock));
     WHEELYARD_TRY(disk.remove_leftovers(state_folder(options.tree)));
@@ -422,9 +477,11 @@ base::Result<FollowReport> follow_with(Disk& disk, const FollowOptions& wanted, 
         }
         // The new source has another history, so the log starts over.
         WHEELYARD_TRY(disk.remove(options.tree / options.index / event_folder / event_tail));
-        state = {.from = options.from, .serial = 0, .lagging = {}};
+        // A root document that trusts both knows one order of serials.
+        SignedPart seen{.history = state.verified.history, .serial = state.verified.serial};
+        state = {.from = options.from, .serial = 0, .lagging = {}, .verified = std::move(seen)};
     }
-    return Follow(disk, options, http, lock, std::move(state), clock.now()).run();
+    return Follow(disk, options, http, lock, std::move(state), clock.now()).run(std::move(root));
 }
 
 base::Result<FollowReport> follow(const FollowOptions& options, io::HttpClient& http,

@@ -32,7 +32,10 @@ struct FollowOptions {
     std::string from;  // "https://wheels.example.org/main/", with simple/ and events/
     std::filesystem::path tree;
     std::string index;  // the name in our tree; empty: the last part of `from`
-    bool all = false;   // check every project, not only those in the log
+    // The registry's root document: only what it has signed is mirrored (signed_source.hpp). Empty: nothing is verified.
+    std::filesystem::path root = {};
+    std::string signed_as = {};  // the registry's name of the index; empty: the last part of `from`
+    bool all = false;            // check every project, not only those in the log
     std::size_t max_events = max_followed_events;
     TreeViews views{.find_links = true, .precompressed = true};
 };
@@ -47,6 +50,7 @@ struct FollowReport {
     std::uint64_t uncatalogued =
         0;                      // projects whose newest wheels wait for a later round to enter the wheel list
     bool from_nothing = false;  // every project was checked
+    std::vector<std::string> warnings = {};
     std::vector<Lagging> lagging;  // projects that failed; the next round retries them
 };
 

@@ -8,6 +8,7 @@
 
 #include "indexer/tree/limits.hpp"
 #include "indexer/tree/paths.hpp"
+#include "lib/attest/limits.hpp"
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/simple/limits.hpp"
@@ -87,10 +88,16 @@ base::Result<std::vector<std::string>> FollowedSource::projects() {
                       "--from takes the URL of an index, the one above simple/");
 }
 
-base::Result<std::optional<FollowedPage>> FollowedSource::page(const std::string& project) {
+base::Result<std::optional<std::string>> FollowedSource::signed_file(const std::string& path) {
+    return get(path, attest::max_page_list_bytes);
+}
+
+base::Result<std::optional<FollowedPage>> FollowedSource::page(const std::string& project,
+                                                               const CheckPage& check) {
     WHEELYARD_ASSIGN(const auto json,
                      get("simple/" + project + "/" + std::string(json_page), max_page_bytes));
     if (!json) return std::nullopt;
+    WHEELYARD_TRY(check(*json));
     WHEELYARD_ASSIGN(auto page, read_followed_page(*json, from_, project));
     return std::optional(std::move(page));
 }

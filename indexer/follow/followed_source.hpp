@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -39,8 +40,12 @@ class FollowedSource {
     // An absent tail returns an empty segment: there are no events yet.
     [[nodiscard]] base::Result<EventSegment> segment(const std::string& name);
     [[nodiscard]] base::Result<std::vector<std::string>> projects();
-    // nullopt: no such project.
-    [[nodiscard]] base::Result<std::optional<FollowedPage>> page(const std::string& project);
+    // nullopt: no such project. `check` sees the bytes first, and may refuse them.
+    using CheckPage = std::function<base::Status(const std::string& json)>;
+    [[nodiscard]] base::Result<std::optional<FollowedPage>> page(const std::string& project,
+                                                                 const CheckPage& check);
+    // The signed state or a list of pages; nullopt: the source has no such file.
+    [[nodiscard]] base::Result<std::optional<std::string>> signed_file(const std::string& path);
     // One of the two wheel list files, with a conditional request for `known_etag` (empty: none). nullopt: the
     // source has no such file.
     [[nodiscard]] base::Result<std::optional<TaggedFile>> catalogue(std::string_view name,

@@ -24,6 +24,7 @@
 #include "indexer/publish/publish_run.hpp"
 #include "indexer/publish/root_names.hpp"
 #include "indexer/publish/same_history.hpp"
+#include "indexer/publish/signed_run.hpp"
 #include "indexer/publish/touched.hpp"
 #include "indexer/publish/touched_views.hpp"
 #include "indexer/publish/web_run.hpp"
@@ -75,6 +76,8 @@ class PublishRun {
             state_.copies = kept_copies();
         }
         WHEELYARD_TRY(withdraw_indexes(disk_, tree_, inheritance_, state_, renew, clock));
+        signed_.emplace(disk_, tree_, views.signer, state_.is_signed, renew);
+        WHEELYARD_TRY(signed_->begin());
         bool rewrite_all = add_views(views);
         WHEELYARD_ASSIGN(auto touched, read_touched(catalog_, inheritance_, state_.serial, report_.serial));
         WHEELYARD_ASSIGN(const bool has_entered, enters_tree(touched.changed_indexes));
@@ -102,8 +105,13 @@ class PublishRun {
             WHEELYARD_TRY(disk_.publish_directory(folder));
         WHEELYARD_TRY(remove_left_projects());
         WHEELYARD_TRY(files_.sync_flat());
-        for (const auto& [index, events] : touched.logs)
-            WHEELYARD_TRY(append_events(disk_, tree_, index, events, is_all));
+        for (const auto& [index, events] : touched.logs) {
+            WHEELYARD_ASSIGN(const catalog::Serial newest,
+                             append_events(disk_, tree_, index, events, is_all));
+            signed_->note_serial(index, newest);
+        }
+        WHEELYARD_TRY(signed_->sign(clock.now()));
+        done.is_signed = views.signer.has_value();
         // Not synced: after a power cut, the next run repeats the lost part.
         WHEELYARD_TRY(record_.write(done));
         report_.files_linked = files_.linked();
@@ -390,6 +398,7 @@ class PublishRun {
             WHEELYARD_TRY(lock_.renew());
             const fs::path folder = project_folder(tree_, name.index, name.project);
             WHEELYARD_TRY(remove_pages(disk_, folder));
+            signed_->note_gone(name.index, name.project);
             WHEELYARD_TRY(find_indexes_with_projects());
             WHEELYARD_ASSIGN(const auto gone,
                              gone_with_project(catalog_, name.project, touched, *with_projects_));
@@ -409,6 +418,7 @@ class PublishRun {
         append_project_html(html(), view);
         WHEELYARD_ASSIGN(const bool changed, write_both(folder));
         if (changed) ++report_.project_pages;
+        signed_->note_pages(name.index, name.project, html(), json());
         return {};
     }
 
@@ -467,6 +477,7 @@ class PublishRun {
         html() = render_root_html(names.projects);
         WHEELYARD_ASSIGN(const bool changed, write_both(root_folder(tree_, index)));
         if (changed) ++report_.root_pages;
+        signed_->note_pages(index, {}, html(), json());
         return names.is_whole;
     }
 
@@ -482,6 +493,7 @@ class PublishRun {
     PublishSettings settings_;
     PublishedRecord record_;
     TreeFiles files_;
+    std::optional<SignedRun> signed_;  // once the run has begun
     PublishedState state_;
     catalog::Serial files_known_up_to_ = 0;
     catalog::Inheritance inheritance_;

@@ -10,6 +10,7 @@
 //     TREE/<index>/simple/index.html, index.json           root: changes only with a new name; late if large
 //     TREE/<index>/find-links/<filename>                   link to the file: every wheel in one folder
 //     TREE/<index>/project/<project>/index.html            for people (web_run.hpp)
+//     TREE/<index>/signed/state.json                       what is signed about the pages (signed_run.hpp)
 //     TREE/.wheelyard/published.json                       the serial that the tree shows
 #pragma once
 
@@ -25,6 +26,10 @@
 #include "registry/blobs/store.hpp"
 #include "registry/catalog/catalog.hpp"
 
+namespace wheelyard::attest {
+class SigningKey;
+}
+
 namespace wheelyard::indexer {
 
 // Something that could not be updated although the rest of the run succeeded. With a filename: the file's
@@ -37,6 +42,13 @@ struct Lagging {
     base::Error error;
 };
 
+// Signs which pages an index has.
+struct IndexSigner {
+    const attest::SigningKey* key = nullptr;  // never null
+    std::int64_t history = 1;                 // as the root document names it
+    std::int64_t valid_ms = 7LL * 24 * 3600 * 1000;
+};
+
 // Optional views of a tree. A view stays once requested: later runs keep it up to date.
 struct TreeViews {
     bool find_links = false;            // <index>/find-links/, for pip's --no-index --find-links
@@ -45,6 +57,8 @@ struct TreeViews {
     std::optional<FarmText> farm = {};  // shown in it; nullopt: what an earlier run was given
     // Whose indexes the tree holds: everyone's, or (with_token) the private ones. A tree of private indexes has mode 0700.
     catalog::Readers readers = catalog::Readers::everyone;
+    // nullopt: nothing is signed, and what an earlier run has signed is removed.
+    std::optional<IndexSigner> signer = {};
 };
 
 // Which stale root pages a run writes: `all`, or with `prompt` only those that are small or lose a name. The

@@ -165,8 +165,8 @@ base::Result<EventSegment> parse_event_segment(std::string_view text) {
     return segment;
 }
 
-base::Status append_events(Disk& disk, const fs::path& tree, const std::string& index,
-                           const EventLines& events, bool is_all) {
+base::Result<catalog::Serial> append_events(Disk& disk, const fs::path& tree, const std::string& index,
+                                            const EventLines& events, bool is_all) {
     const fs::path folder = tree / index / event_folder;
     auto tail = read_tail(disk, folder / event_tail);
     if (!tail && !is_all) {
@@ -201,9 +201,11 @@ base::Status append_events(Disk& disk, const fs::path& tree, const std::string& 
         return {};
     };
     WHEELYARD_TRY(events.for_each(take));
-    if (!has_begun) return {};
-    WHEELYARD_TRY(files.add(std::string(event_tail), render_segment(now, lines)));
-    return files.end();
+    if (has_begun) {
+        WHEELYARD_TRY(files.add(std::string(event_tail), render_segment(now, lines)));
+        WHEELYARD_TRY(files.end());
+    }
+    return now.serial;
 }
 
 }  // namespace wheelyard::indexer

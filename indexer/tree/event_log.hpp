@@ -91,8 +91,9 @@ class EventLines {
 [[nodiscard]] base::Result<EventSegment> parse_event_segment(std::string_view text);
 
 // Appends those of `events` that the log in `tree` lacks. `is_all`: `events` holds all events that ever
-// happened; an unreadable log is then rebuilt, otherwise the error is "events.broken".
-[[nodiscard]] base::Status append_events(Disk& disk, const std::filesystem::path& tree,
-                                         const std::string& index, const EventLines& events, bool is_all);
+// happened; an unreadable log is then rebuilt, otherwise the error is "events.broken". The log's newest serial.
+[[nodiscard]] base::Result<catalog::Serial> append_events(Disk& disk, const std::filesystem::path& tree,
+                                                          const std::string& index, const EventLines& events,
+                                                          bool is_all);
 
 }  // namespace wheelyard::indexer

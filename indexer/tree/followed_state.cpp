@@ -13,6 +13,7 @@ namespace fs = std::filesystem;
 using io::field;
 using io::Json;
 using io::Need;
+using io::Written;
 
 namespace {
 constexpr std::string_view followed_format = "wheelyard.followed/1";
@@ -42,6 +43,19 @@ struct Gone {
     static std::string type() { return "list of: object"; }
 };
 
+using S = SignedPart;
+constexpr auto signed_record = io::record<S>({
+    field<&S::pages>("pages", "digest of the list of lists that the pages were compared with"),
+    field<&S::history>("history", "of the newest state that was verified"),
+    field<&S::serial>("serial", "of that state"),
+    field<&S::unlike>("unlike", "projects whose pages have other bytes than the signed ones"),
+});
+struct Signed : io::Nested<signed_record> {
+    static Json to(const SignedPart& part) {
+        return part == SignedPart{} ? Json() : signed_record.write(part);
+    }
+};
+
 using F = FollowedState;
 using C = FollowedCatalogue;
 constexpr auto followed_record = io::record<F>({
@@ -53,6 +67,8 @@ constexpr auto followed_record = io::record<F>({
                                       "projects whose facts the source does not have yet"),
     field<&F::catalogue, &C::base_etag>("catalogue.base_etag", "of the kept copy of the base"),
     field<&F::catalogue, &C::delta_etag>("catalogue.delta_etag", "of the kept copy of the changes"),
+    field<Signed, &F::verified>("signed", "with a root document: what was verified", Need::optional,
+                                Written::unless_null),
 });
 }  // namespace
 

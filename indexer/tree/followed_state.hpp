@@ -1,6 +1,7 @@
 // The state of a tree that follows another one: TREE/.wheelyard/followed-<index>.json.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -22,12 +23,23 @@ struct FollowedCatalogue {
     bool operator==(const FollowedCatalogue&) const = default;
 };
 
+// What a round with a root document passes to the next one (follow/signed_source.hpp).
+struct SignedPart {
+    std::string pages =
+        {};  // SHA-256 of the first list that our pages were compared with; empty: they were not
+    std::int64_t history = 0;  // of the newest state that was verified; 0: none
+    std::int64_t serial = 0;
+    std::set<std::string> unlike = {};  // projects whose pages here are not byte for byte the signed ones
+    bool operator==(const SignedPart&) const = default;
+};
+
 struct FollowedState {
     std::string from;  // the index's URL, ends in '/'; empty: nothing was followed yet
     catalog::Serial serial = 0;
     std::set<std::string> lagging;                        // projects that every round retries
     std::map<std::string, std::set<TreeFile>> gone = {};  // project → files that its new page no longer lists
     FollowedCatalogue catalogue = {};
+    SignedPart verified = {};
     bool operator==(const FollowedState&) const = default;
 };
 

@@ -43,6 +43,9 @@ inline constexpr std::string_view feed_page = "feed.xml";
 // What the sites of the index report; the registry writes it.
 [[nodiscard]] std::filesystem::path status_file(const std::filesystem::path& tree, std::string_view index);
 
+// What is signed about the index's pages (publish/signed_run.hpp).
+[[nodiscard]] std::filesystem::path signed_folder(const std::filesystem::path& tree, std::string_view index);
+
 // TREE/<index>/find-links: every file of the index in one folder, for `pip --no-index --find-links`.
 [[nodiscard]] std::filesystem::path flat_folder(const std::filesystem::path& tree, std::string_view index);
 

@@ -90,6 +90,8 @@ constexpr auto published_record = io::record<P>({
                                                Written::if_given),
     field<&P::views>("views", "what the tree has in addition to pages and files"),
     field<&P::copies>("copies", "which compressed copies of pages are up to date"),
+    field<&P::is_signed>("signed", "the lists of signed pages are those of the pages", Need::optional,
+                         Written::if_given),
     field<&P::stale_roots>("stale_roots", "indexes whose root page lacks a project"),
     field<Pages, &P::pages>("pages", "how far the web UI is", Need::optional, Written::unless_null),
     field<Lagging, &P::lagging>("lagging", "projects that could not be updated", Need::valid,

@@ -18,6 +18,8 @@
 // `read` is "token" in a tree of private indexes, and absent in one of public indexes. A tree never changes from one to
 // the other.
 //
+// `signed` is true if the last run kept the lists of signed pages (signed_run.hpp).
+//
 // A root page is stale from before the first page of a new project is written until a root that lists it is
 // published. It is recorded first so that a run after a kill can finish: by then, the page exists and nothing
 // else shows that the root lacks the project.
@@ -71,6 +73,8 @@ struct PublishedState {
     bool is_private = false;  // holds the private indexes instead of the public ones
     // Suffixes of the compressed copies that its last writer kept up to date; a writer that did not know of them left none.
     std::set<std::string> copies = {};
+    // Its last writer kept the lists of signed pages; one that did not know of them left this out.
+    bool is_signed = false;
     bool operator==(const PublishedState&) const = default;
 };
 

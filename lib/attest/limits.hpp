@@ -12,5 +12,7 @@ inline constexpr std::size_t max_signatures = 8;  // of one envelope
 inline constexpr std::size_t max_statements = 8;  // of one provenance
 inline constexpr std::size_t max_root_keys = 32;  // of one root document
 inline constexpr std::size_t max_depth = 16;      // of their JSON
+// One of 256 lists: some 20 million projects in an index.
+inline constexpr std::size_t max_page_list_bytes = 16UL * 1024 * 1024;
 
 }  // namespace wheelyard::attest

@@ -14,6 +14,7 @@ namespace {
 using io::Json;
 
 constexpr std::string_view root_format = "wheelyard.root/1";
+constexpr std::int64_t first_history = 1;
 
 tl::unexpected<base::Error> fail_root(std::string sentence, std::string value = {}) {
     return base::fail_malformed("attest.root", std::move(sentence), std::move(value),
@@ -69,6 +70,8 @@ base::Result<Root> parse_payload(std::string_view text) {
     WHEELYARD_ASSIGN(root.expires, base::parse_rfc3339(expires));
     WHEELYARD_TRY(read_keys(json, root));
     WHEELYARD_TRY(read_lists(json, root));
+    root.history = json.int_or("history", first_history);
+    if (root.history < first_history) return fail_root("The root document has an impossible history");
     if (render_root(root) != text) return fail_root("The root document is not in its one form");
     return root;
 }
@@ -131,14 +134,15 @@ std::string render_root(const Root& root) {
     Json revoked = Json::array();
     for (const Revocation& one : root.revoked)
         revoked.push(Json::object({{"keyid", one.key_id}, {"from", base::render_rfc3339(one.from)}}));
-    return Json::object({{"format", root_format},
-                         {"version", root.version},
-                         {"expires", base::render_rfc3339(root.expires)},
-                         {"keys", std::move(keys)},
-                         {"roots", Json::array_of(root.roots)},
-                         {"provenance", Json::array_of(root.provenance)},
-                         {"revoked", std::move(revoked)}})
-        .render();
+    Json document = Json::object({{"format", root_format},
+                                  {"version", root.version},
+                                  {"expires", base::render_rfc3339(root.expires)},
+                                  {"keys", std::move(keys)},
+                                  {"roots", Json::array_of(root.roots)},
+                                  {"provenance", Json::array_of(root.provenance)},
+                                  {"revoked", std::move(revoked)}});
+    if (root.history != first_history) document.set("history", root.history);
+    return document.render();
 }
 
 std::string sign_root(const Root& root, const std::vector<const SigningKey*>& keys) {
@@ -164,6 +168,8 @@ base::Result<Root> read_next_root(std::string_view text, const Root& old) {
         return fail_signature("No key of the root that you trust has signed the new one",
                               "get the versions between " + std::to_string(old.version) + " and " +
                                   std::to_string(root.version) + ", or ask the registry's operator");
+    if (root.history < old.history)
+        return fail_root("The root document goes back to an earlier history", std::to_string(root.history));
     const bool is_same = root.version == old.version && render_root(root) == render_root(old);
     if (root.version > old.version || is_same) return root;
     return base::fail("attest.root_old", "The root document is older than the one that you trust",

@@ -3,9 +3,11 @@
 //
 //     {"format":"wheelyard.root/1","version":1,"expires":"2028-11-26T00:00:00.000000Z",
 //      "keys":{"KEYID":"BASE64 of the DER public key"},"roots":["KEYID"],"provenance":["KEYID"],
-//      "revoked":[{"keyid":"KEYID","from":"2026-11-26T12:00:00.000000Z"}]}
+//      "revoked":[{"keyid":"KEYID","from":"2026-11-26T12:00:00.000000Z"}],"history":2}
 //
 // in an envelope whose type is root_type. Statements that a revoked key signed before `from` stay valid.
+// `history` is absent while it is 1. A registry that was restored from a backup begins another one, so that its lower
+// serials are told apart from an attack (index_state.hpp).
 #pragma once
 
 #include <map>
@@ -30,10 +32,11 @@ struct Revocation {
 struct Root {
     std::int64_t version = 1;
     base::UnixMicros expires = 0;
-    std::map<std::string, PublicKey> keys;  // by their IDs: of the lists, and of all that signed this
-    std::vector<std::string> roots;
-    std::vector<std::string> provenance;
-    std::vector<Revocation> revoked;
+    std::map<std::string, PublicKey> keys = {};  // by their IDs: of the lists, and of all that signed this
+    std::vector<std::string> roots = {};
+    std::vector<std::string> provenance = {};
+    std::vector<Revocation> revoked = {};
+    std::int64_t history = 1;
 
     [[nodiscard]] const PublicKey* find(std::string_view key_id) const;
     [[nodiscard]] bool may_sign_roots(std::string_view key_id) const;

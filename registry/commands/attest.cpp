@@ -298,4 +298,18 @@ base::Status run_attest_verify(const AttestVerifyArguments& arguments, const bas
     return {};
 }
 
+void add_attest_history_options(CLI::App& command, AttestHistoryArguments& arguments) {
+    add_root_options(command, arguments.root);
+}
+
+base::Status run_attest_history(const AttestHistoryArguments& arguments, const base::Clock& clock) {
+    WHEELYARD_ASSIGN(Roots roots, open_roots(arguments.root, clock));
+    ++roots.next.history;
+    WHEELYARD_TRY(write_next(arguments.root, roots));
+    std::printf(
+        "\n[attest]\nhistory = %lld\n\nRestart `serve`; who follows an index needs the new root.json.\n",
+        static_cast<long long>(roots.next.history));
+    return {};
+}
+
 }  // namespace wheelyard::registry

@@ -1,4 +1,5 @@
-// `wheelyard-registry attest init`, `rotate`, `revoke` and `verify`: keys and the root document, and what a reader does with them.
+// `wheelyard-registry attest init`, `rotate`, `revoke`, `new-history` and `verify`: keys and the root document, and what a
+// reader of a wheel does with them.
 #pragma once
 
 #include <filesystem>
@@ -48,6 +49,14 @@ void add_attest_revoke_options(CLI::App& command, AttestRevokeArguments& argumen
 // Replaces the root document by its next version. Errors: "attest.root_key", "attest.revoke".
 [[nodiscard]] base::Status run_attest_revoke(const AttestRevokeArguments& arguments,
                                              const base::Clock& clock);
+
+struct AttestHistoryArguments {
+    AttestRootArguments root;
+};
+void add_attest_history_options(CLI::App& command, AttestHistoryArguments& arguments);
+// Replaces the root document by its next version, which names the next history. Error: "attest.root_key".
+[[nodiscard]] base::Status run_attest_history(const AttestHistoryArguments& arguments,
+                                              const base::Clock& clock);
 
 struct AttestVerifyArguments {
     std::filesystem::path wheel;

@@ -111,11 +111,13 @@ directory = "data"
 # allow_private = false
 # allow_http = false
 
-# Signed statements about wheels that agents built: `wheelyard-registry attest init` makes the keys.
+# Signed statements about wheels that agents built, and signed indexes: `wheelyard-registry attest init` makes the keys.
 [attest]
 # key = "provenance.key"    # PEM; without it nothing is signed
 # signer = ""               # URI of this registry in statements; without it server.public_url
 # service_accounts = []     # IDs of tokens whose agents run as a site's service account: SLSA level 2
+# history = 1               # after a restore from a backup: what `wheelyard-registry attest new-history` prints
+# index_valid_days = 7      # for so long a signed state of an index is valid; it is signed again each day
 
 # One [[index]] per cluster: pip installs from http://HOST:PORT/NAME/simple/
 [[index]]

@@ -119,6 +119,15 @@ bool is_event_file(std::string_view name) {
     return name == "tail" || base::parse_decimal(name).has_value();
 }
 
+// docs/reference/signed-index.md: the state, and the lists "pages.txt" and "pages-3f.txt".
+bool is_signed_file(std::string_view name) {
+    if (name == "state.json" || name == "pages.txt") return true;
+    constexpr std::string_view begin = "pages-";
+    constexpr std::string_view ending = ".txt";
+    return name.size() == begin.size() + 2 + ending.size() && name.starts_with(begin) &&
+           name.ends_with(ending);
+}
+
 constexpr std::string_view status_listing = "status.json";
 
 // Text files of the published tree for Wheelyard's own programs.
@@ -132,9 +141,10 @@ std::optional<Route> parse_listing(const Path& path) {
     }
     if (parts.size() != 3) return std::nullopt;
     const bool is_log = parts[1] == "events" && is_event_file(parts[2]);
+    const bool is_signed = parts[1] == "signed" && is_signed_file(parts[2]);
     const bool is_catalogue =
         parts[1] == "simple" && (parts[2] == "catalogue.txt" || parts[2] == "catalogue-delta.txt");
-    if (!is_log && !is_catalogue) return std::nullopt;
+    if (!is_log && !is_signed && !is_catalogue) return std::nullopt;
     Route route{RouteKind::listing, parts[0]};
     route.filename = parts[1] + "/" + parts[2];
     return route;

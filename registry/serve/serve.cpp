@@ -259,7 +259,8 @@ base::Status announce(const http::Server& server, const RegistryConfig& config,
 
 constexpr std::int64_t login_pause_ms = 500;  // until a provider that is wanted is asked
 constexpr std::int64_t ended_logins_pause_ms = 3600LL * 1000;
-constexpr std::int64_t reports_pause_ms = 2'000;  // sites report every few minutes
+constexpr std::int64_t reports_pause_ms = 2'000;         // sites report every few minutes
+constexpr std::int64_t signed_pause_ms = 3600LL * 1000;  // states of indexes are signed again each day
 constexpr std::int64_t unfinished_pause_ms = 6LL * 3600 * 1000;
 
 BackgroundTask::Work drop_unfinished(const blobs::BlobStore& blobs) {
@@ -422,6 +423,10 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
     WHEELYARD_ASSIGN(http::Server server, http::Server::start(settings, uploads, &api, resumable.get(),
                                                               upstreams.get(), &readers, node->forward()));
     const Notices notices(parts, writer);
+    std::optional<BackgroundTask> signed_again;
+    if (signing_key)
+        signed_again.emplace(signed_pause_ms, signed_pause_ms,
+                             [&pages](base::Clock&) { pages.want_pages(); });
     std::optional<BackgroundTask> reports_of_others;
     if (sites.has_board())
         reports_of_others.emplace(reports_pause_ms, reports_pause_ms,

@@ -108,7 +108,7 @@ class PrivateIndexTest(FarmCase):
         self.assertEqual(status, 201, body)
         upload = re.search(r"(?m)^Location: (\S+)", fields)[1]  # from the requested URL
         return {"index": HIDDEN, "project": PROJECT, "filename": self.wheel.name, "prefix": self.sha256[:2], "sha256": self.sha256,
-                "version": "1.0", "file": "tail.tsv", "token": self.reader[:15], "site": SITE, "task": task, "upload": upload,
+                "version": "1.0", "file": "tail.tsv", "document": "state.json", "token": self.reader[:15], "site": SITE, "task": task, "upload": upload,
                 "build": BUILD, "identity": "campus"}
 
     def report(self) -> dict:
@@ -269,7 +269,7 @@ class PrivateIndexTest(FarmCase):
 
     def test_without_credentials_a_client_is_asked_for_them_and_a_token_without_the_right_sees_no_index(self):
         of_other = basic(self.farm.create_token(OTHER, name="of-other", actions=("read", "upload", "yank")))
-        for rest in ("/simple/", f"/simple/{PROJECT}/", "/events/tail.tsv", f"/files/ab/{'ab' * 32}/x-1-py3-none-any.whl", "/project/",
+        for rest in ("/simple/", f"/simple/{PROJECT}/", "/events/tail.tsv", "/signed/state.json", f"/files/ab/{'ab' * 32}/x-1-py3-none-any.whl", "/project/",
                      "/simple", "/", "/legacy/", "/uploads/", f"/pypi/{PROJECT}/json"):
             for method in METHODS:
                 status, fields, _ = self.ask(method, f"/{HIDDEN}{rest}", None)

@@ -12,6 +12,7 @@
 #include "lib/base/files/file.hpp"
 #include "registry/catalog/file_row.hpp"
 #include "tests/indexer/dying_disk.hpp"
+#include "tests/indexer/signed_tree.hpp"
 #include "tests/indexer/store_fixture.hpp"
 
 using namespace wheelyard;
@@ -112,6 +113,7 @@ struct Scene {
     bool roots_alone = false;  // the project pages are already published
     bool rewrite_pages = false;
     bool for_people = false;  // with the web UI, which doubles the operations
+    bool is_signed = false;
 };
 
 // Dies at operation `at`, dies there again, then succeeds. False: the run had fewer operations than that.
@@ -124,7 +126,9 @@ bool survives_death_at(std::size_t at, DyingDisk::Moment moment, const Scene& sc
     settings.bulk_from = scene.in_bulk ? std::size_t{0} : std::size_t{1'000};
     settings.flush_every = 1;
     settings.rewrite_pages = scene.rewrite_pages;
-    const TreeViews all_views{.find_links = true, .precompressed = true, .pages = scene.for_people};
+    static const TestSigner by;
+    TreeViews all_views{.find_links = true, .precompressed = true, .pages = scene.for_people};
+    if (scene.is_signed) all_views.signer = by.signer();
     StoreFixture store;
     if (scene.inherits) inherit(store, false);
     add_first_wheels(store);
@@ -155,6 +159,10 @@ bool survives_death_at(std::size_t at, DyingDisk::Moment moment, const Scene& sc
     REQUIRE(report);
     CHECK(report->serial == *store.catalog.last_serial());
     if (scene.on_a_published_tree) check_taken_out(store);
+    if (scene.is_signed) {
+        for (const auto& index : *store.catalog.shown_indexes(*store.catalog.inheritance()))
+            check_signed(store.tree, by, store.clock.now(), index);
+    }
     check_finished(store.tree);
     CHECK(compare_with_catalog(store.catalog, store.tree)->empty());
     check_flat_view(store);
@@ -230,6 +238,14 @@ TEST_CASE("a run that moves projects between indexes may die before any of its o
 }
 TEST_CASE("a run that moves projects between indexes may die after any of its operations") {
     die_everywhere(DyingDisk::Moment::after, {.on_a_published_tree = true, .inherits = true});
+}
+TEST_CASE("a run that moves projects and signs may die before any of its operations") {
+    die_everywhere(DyingDisk::Moment::before,
+                   {.on_a_published_tree = true, .inherits = true, .is_signed = true});
+}
+TEST_CASE("a run that moves projects and signs may die after any of its operations") {
+    die_everywhere(DyingDisk::Moment::after,
+                   {.on_a_published_tree = true, .inherits = true, .is_signed = true});
 }
 TEST_CASE("a run that moves projects, with the web UI, may die before any of its operations") {
     die_everywhere(DyingDisk::Moment::before,

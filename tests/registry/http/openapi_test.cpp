@@ -23,6 +23,7 @@ TEST_CASE("every operation of the table is routed, and takes its method") {
         target = std::regex_replace(target, std::regex("\\{prefix\\}"), "aa");
         target = std::regex_replace(target, std::regex("\\{version\\}"), "1.0");
         target = std::regex_replace(target, std::regex("events/\\{file\\}"), "events/tail.tsv");
+        target = std::regex_replace(target, std::regex("\\{document\\}"), "state.json");
         target = std::regex_replace(target, std::regex("\\{[a-z_]+\\}"), "name");
         CAPTURE(target);
         const auto route = parse_target(target);

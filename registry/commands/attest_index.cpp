@@ -1,0 +1,197 @@
+#include "registry/commands/attest_index.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "lib/attest/limits.hpp"
+#include "lib/attest/verify_index.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/limits.hpp"
+#include "lib/base/text/printable.hpp"
+#include "lib/io/http_client.hpp"
+#include "lib/io/json.hpp"
+
+namespace wheelyard::registry {
+namespace {
+
+namespace fs = std::filesystem;
+using io::Json;
+
+constexpr std::string_view json_root_path = "simple/index.json";
+constexpr std::string_view seen_format = "wheelyard.seen/1";
+constexpr std::uint64_t max_index_page_bytes = 256 * base::mib;
+
+base::Result<attest::SeenState> read_seen(const fs::path& file) {
+    std::error_code ignored;
+    if (file.empty() || !fs::exists(file, ignored)) return attest::SeenState{};
+    WHEELYARD_ASSIGN(const std::string text, base::read_file(file, attest::max_signed_bytes));
+    WHEELYARD_ASSIGN(const Json json, io::parse_json(text));
+    if (json.string_or("format", {}) != seen_format)
+        return base::fail("attest.seen", "This is no file of --seen", file.string(),
+                          "name the file that an earlier `attest verify-index --seen` wrote, or a new one");
+    attest::SeenState seen;
+    WHEELYARD_ASSIGN(seen.history, json.int_at("history"));
+    WHEELYARD_ASSIGN(seen.serial, json.int_at("serial"));
+    return seen;
+}
+
+base::Status write_seen(const fs::path& file, const attest::SeenState& seen) {
+    if (file.empty()) return {};
+    const Json json =
+        Json::object({{"format", seen_format}, {"history", seen.history}, {"serial", seen.serial}});
+    return base::replace_file(file, json.render() + "\n");
+}
+
+bool is_url(std::string_view place) {
+    return place.starts_with("http://") || place.starts_with("https://");
+}
+
+// Without slashes at the end and without simple/, as pip is given it.
+std::string without_end(std::string place) {
+    const auto drop_slashes = [&] {
+        while (place.size() > 1 && place.ends_with('/'))
+            place.pop_back();
+    };
+    drop_slashes();
+    if (place.ends_with("/simple")) place.resize(place.size() - 7);
+    drop_slashes();
+    return place;
+}
+
+base::Result<std::optional<std::string>> fetch_page(io::HttpClient& client, const std::string& url) {
+    WHEELYARD_ASSIGN(io::HttpAnswer answer, client.get(url, {}, max_index_page_bytes));
+    if (answer.status == 404) return std::nullopt;
+    if (answer.status == 200) return std::optional(std::move(answer.body));
+    return base::fail("http.status", "The index answered with status " + std::to_string(answer.status), url,
+                      answer.status == 401
+                          ? "only tokens may read it: put yours into ~/.netrc (docs/reference/reading.md)"
+                          : "see the log of its server");
+}
+
+// `serve` adds them for mirrors (docs/reference/simple-pages.md); the page of the tree, which is signed, has none.
+std::string without_serials(std::string_view text) {
+    constexpr std::string_view member = R"("_last-serial":)";
+    std::string page;
+    for (auto at = text.find(member); at != std::string_view::npos; at = text.find(member)) {
+        page.append(text.substr(0, at));
+        text.remove_prefix(at + member.size());
+        text.remove_prefix(std::min(text.find_first_not_of("0123456789"), text.size()));
+        if (text.starts_with(',')) text.remove_prefix(1);
+    }
+    return page.append(text);
+}
+
+attest::ReadFile reader_of_index(const std::string& place, io::HttpClient& client) {
+    return [place, &client](const std::string& path) -> base::Result<std::optional<std::string>> {
+        const std::string file = place + "/" + path;
+        if (is_url(place)) {
+            WHEELYARD_ASSIGN(auto text, fetch_page(client, file));
+            if (text && path == json_root_path) text = without_serials(*text);
+            return text;
+        }
+        std::error_code ignored;
+        if (!fs::exists(file, ignored)) return std::nullopt;
+        WHEELYARD_ASSIGN(std::string text, base::read_file(file, max_index_page_bytes));
+        return std::optional(std::move(text));
+    };
+}
+
+// A web server cannot be asked for pages that no root page lists; a folder can.
+base::Result<std::vector<std::string>> unlisted_pages(const fs::path& index,
+                                                      const std::vector<std::string>& projects) {
+    std::vector<std::string> unlisted;
+    std::error_code error;
+    for (fs::directory_iterator entry(index / "simple", error), end; !error && entry != end;
+         entry.increment(error)) {
+        std::error_code ignored;
+        const std::string name = entry->path().filename().native();
+        if (entry->is_directory(ignored) && !name.starts_with('.') &&
+            !std::binary_search(projects.begin(), projects.end(), name))
+            unlisted.push_back("simple/" + name);
+    }
+    if (error) return base::fail_errno("readdir", (index / "simple").native(), error.value());
+    return unlisted;
+}
+
+void print_line(const char* name, const std::string& text) {
+    std::printf("%-10s %s\n", name, base::printable(text).c_str());
+}
+
+void print_index(const attest::VerifiedIndex& found, const std::vector<std::string>& unlisted) {
+    for (const std::string& path : found.changed)
+        print_line("changed", path);
+    for (const std::string& path : unlisted)
+        print_line("unsigned", path);
+    if (found.changed.empty() && unlisted.empty())
+        print_line("verified", found.state.index + ": " + std::to_string(found.pages) + " pages of " +
+                                   std::to_string(found.projects.size()) + " projects");
+    print_line("serial",
+               std::to_string(found.state.serial) + " of history " + std::to_string(found.state.history));
+    print_line("signed", base::render_rfc3339(found.state.time) + ", valid until " +
+                             base::render_rfc3339(found.state.valid_until));
+    for (const std::string& warning : found.warnings)
+        print_line("warning", warning);
+}
+
+Json index_json(const attest::VerifiedIndex& found, const std::vector<std::string>& unlisted) {
+    return Json::object({{"format", "wheelyard.verified_index/1"},
+                         {"index", found.state.index},
+                         {"history", found.state.history},
+                         {"serial", found.state.serial},
+                         {"time", base::render_rfc3339(found.state.time)},
+                         {"valid_until", base::render_rfc3339(found.state.valid_until)},
+                         {"pages", found.pages},
+                         {"projects", static_cast<std::uint64_t>(found.projects.size())},
+                         {"changed", Json::array_of(found.changed)},
+                         {"unlisted", Json::array_of(unlisted)},
+                         {"warnings", Json::array_of(found.warnings)}});
+}
+
+}  // namespace
+
+void add_attest_index_options(CLI::App& command, AttestIndexArguments& arguments) {
+    command.add_option("index", arguments.index, "URL or folder of the index, the one above simple/")
+        ->required();
+    command.add_option("--root", arguments.root, "The registry's root document, which you trust")->required();
+    command.add_option("--name", arguments.name,
+                       "The registry's name of the index (default: the last part of its URL or folder)");
+    command.add_option("--seen", arguments.seen,
+                       "File that remembers the newest state: an older one is refused from then on");
+    command.add_flag("--json", arguments.json, "One JSON document");
+}
+
+base::Status run_attest_index(const AttestIndexArguments& arguments, const base::Clock& clock) {
+    WHEELYARD_ASSIGN(const std::string root_text, base::read_file(arguments.root, attest::max_signed_bytes));
+    WHEELYARD_ASSIGN(const attest::Root root, attest::read_root(root_text));
+    WHEELYARD_ASSIGN(const attest::SeenState seen, read_seen(arguments.seen));
+    const std::string place = without_end(arguments.index);
+    const std::string name = arguments.name.empty() ? place.substr(place.rfind('/') + 1) : arguments.name;
+    io::HttpClient client;
+    WHEELYARD_ASSIGN(const attest::VerifiedIndex found,
+                     attest::verify_index(reader_of_index(place, client), root, name, seen, clock.now()));
+    std::vector<std::string> unlisted;
+    if (!is_url(place)) {
+        WHEELYARD_ASSIGN(unlisted, unlisted_pages(place, found.projects));
+    }
+    if (arguments.json)
+        std::printf("%s\n", index_json(found, unlisted).render().c_str());
+    else
+        print_index(found, unlisted);
+    if (!found.changed.empty())
+        return base::fail(
+            "attest.changed_pages", "Pages are not the signed ones",
+            std::to_string(found.changed.size()) + ", the first is " + found.changed.front(),
+            "do not install from here; of your own tree `wheelyard-indexer check --repair`, of a "
+            "mirror the registry itself");
+    if (!unlisted.empty())
+        return base::fail("attest.unlisted_pages", "The tree has pages that nobody has signed",
+                          std::to_string(unlisted.size()) + ", the first is " + unlisted.front(),
+                          "do not install from here: pip finds them by their name");
+    return write_seen(arguments.seen, {found.state.history, found.state.serial});
+}
+
+}  // namespace wheelyard::registry
