@@ -35,6 +35,7 @@ wheelyard_layer(inspect      lib/inspect                  base wheel verdict zip
 wheelyard_group(documents: what programs send each other, and every refusal)
 wheelyard_layer(wire         lib/wire                     base io accelerator wheel elf inspect)
 wheelyard_layer(attest       lib/attest                   base io accelerator wire)
+wheelyard_layer(sigstore     lib/attest/sigstore          base io wheel attest)
 
 wheelyard_group(attempts: one build: its journal, its job, why it failed)
 wheelyard_layer(attempt      builder/attempt              base io wire)
@@ -127,7 +128,7 @@ wheelyard_layer(check        indexer/check                base io simple page bl
 wheelyard_layer(indexer      indexer                      base io simple blobs database publish catalogue follow check tree)
 
 # Each of these has one test program, for itself and for the modules in its folders that no row before it claims.
-set(WHEELYARD_TEST_PROGRAMS governor avail_wheels base io accelerator wheel simple status page notify inspect wire attest builder registry indexer)
+set(WHEELYARD_TEST_PROGRAMS governor avail_wheels base io accelerator wheel simple status page notify inspect wire sigstore attest builder registry indexer)
 
 # wheelyard_pure(MODULE HEADER…): nothing in MODULE reaches one of these headers, directly or through others (`ctest -R layers`).
 function(wheelyard_pure)
