@@ -96,7 +96,7 @@ wheelyard_layer(config       registry/config              base io notify acceler
 
 wheelyard_group(rules: who may do what; uploads, files of upstreams, the API)
 wheelyard_layer(access       registry/access              base io wheel wire catalog database lifecycle tasks http)
-wheelyard_layer(intake       registry/intake              base io accelerator wheel verdict elf truth abi inspect wire attest blobs catalog http config access commit)
+wheelyard_layer(intake       registry/intake              base io accelerator wheel verdict elf truth abi inspect wire attest sigstore blobs catalog http config access commit)
 wheelyard_layer(upstream     registry/upstream            base io wheel simple verdict inspect wire blobs catalog database http config commit intake)
 wheelyard_layer(api          registry/api                 base io wheel status wire attest blobs nodes database lifecycle tasks http config access catalog commit intake upstream identity)
 
@@ -106,7 +106,7 @@ wheelyard_layer(prefetch     registry/prefetch            base io wheel simple s
 wheelyard_layer(upkeep       registry/upkeep              base io blobs catalog database lifecycle tasks http config commit intake upstream prefetch)
 wheelyard_layer(store        registry/store               base io blobs catalog nodes database lifecycle config commit upstream)
 wheelyard_layer(indexes      registry/indexes             base io wire catalog database server config access commit api store upstream)
-wheelyard_layer(serve        registry/serve               base io attest status notify blobs catalog database nodes tasks http server config access commit intake upstream api imports upkeep store indexes identity)
+wheelyard_layer(serve        registry/serve               base io attest sigstore status notify blobs catalog database nodes tasks http server config access commit intake upstream api imports upkeep store indexes identity)
 wheelyard_layer(commands     registry/commands            base io notify wheel simple inspect wire attest blobs catalog database lifecycle tasks config access intake upstream api imports prefetch store indexes)
 wheelyard_layer(registry     registry                     serve commands)
 

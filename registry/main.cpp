@@ -78,12 +78,20 @@ indexer::FarmText farm_text(const registry::RegistryConfig& config) {
     return farm;
 }
 
+// PEP 740 asks for a secure origin.
+std::string root_url(const registry::RegistryConfig& config) {
+    const std::string& url = config.server.public_url;
+    if (!url.starts_with("https://")) return {};
+    return url.ends_with('/') ? url : url + "/";
+}
+
 base::Result<indexer::PublishReport> publish_in_turn(const catalog::Catalog& catalog,
                                                      const blobs::BlobStore& blobs,
                                                      const registry::RegistryConfig& config,
                                                      base::Clock& clock, registry::RootPages wanted,
                                                      catalog::Readers readers) {
-    const indexer::TreeViews views{.pages = config.pages, .farm = farm_text(config), .readers = readers};
+    const indexer::TreeViews views{
+        .pages = config.pages, .farm = farm_text(config), .root_url = root_url(config), .readers = readers};
     const std::filesystem::path tree =
         readers == catalog::Readers::everyone ? config.published() : config.published_private();
     const auto roots =

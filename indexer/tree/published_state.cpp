@@ -91,6 +91,8 @@ constexpr auto published_record = io::record<P>({
     field<&P::views>("views", "what the tree has in addition to pages and files"),
     field<&P::copies>("copies", "which compressed copies of pages are up to date"),
     field<&P::stale_roots>("stale_roots", "indexes whose root page lacks a project"),
+    field<&P::root_url>("root_url", "the absolute URL in its pages, or empty", Need::even_empty,
+                        Written::unless_null),
     field<Pages, &P::pages>("pages", "how far the web UI is", Need::optional, Written::unless_null),
     field<Lagging, &P::lagging>("lagging", "projects that could not be updated", Need::valid,
                                 Written::unless_null),

@@ -116,6 +116,7 @@ directory = "data"
 # key = "provenance.key"    # PEM; without it nothing is signed
 # signer = ""               # URI of this registry in statements; without it server.public_url
 # service_accounts = []     # IDs of tokens whose agents run as a site's service account: SLSA level 2
+# trusted_root = "trusted_root.json"  # whose uploaded attestations count; without it Sigstore's public instance
 
 # One [[index]] per cluster: pip installs from http://HOST:PORT/NAME/simple/
 [[index]]

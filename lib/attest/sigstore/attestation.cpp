@@ -82,6 +82,19 @@ base::Result<Attested> verify_attestation(const Json& attestation, std::string_v
     return Attested{std::move(type), std::move(certificate.identity), entry.time()};
 }
 
+Json record_of(const Attested& attested) {
+    const Identity& who = attested.identity;
+    Json record = Json::object(
+        {{"predicate_type", attested.predicate_type}, {"issuer", who.issuer}, {"subject", who.subject}});
+    for (const auto& [name, text] :
+         {std::pair("repository", who.repository), std::pair("workflow", who.workflow()),
+          std::pair("ref", who.ref), std::pair("run", who.run)}) {
+        if (!text.empty()) record.set(name, text);
+    }
+    record.set("time", base::render_rfc3339(attested.time));
+    return record;
+}
+
 base::Result<FileProvenance> verify_attestations(std::string_view field, std::string_view filename,
                                                  std::string_view sha256, const TrustedRoot& root) {
     if (field.size() > max_field_bytes)
