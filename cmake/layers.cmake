@@ -35,6 +35,7 @@ wheelyard_layer(inspect      lib/inspect                  base wheel verdict zip
 wheelyard_group(documents: what programs send each other, and every refusal)
 wheelyard_layer(wire         lib/wire                     base io accelerator wheel elf inspect)
 wheelyard_layer(attest       lib/attest                   base io accelerator wire)
+wheelyard_layer(sigstore     lib/attest/sigstore          base io wheel attest)
 
 wheelyard_group(attempts: one build: its journal, its job, why it failed)
 wheelyard_layer(attempt      builder/attempt              base io wire)
@@ -95,7 +96,7 @@ wheelyard_layer(config       registry/config              base io notify acceler
 
 wheelyard_group(rules: who may do what; uploads, files of upstreams, the API)
 wheelyard_layer(access       registry/access              base io wheel wire catalog database lifecycle tasks http)
-wheelyard_layer(intake       registry/intake              base io accelerator wheel verdict elf truth abi inspect wire attest blobs catalog http config access commit)
+wheelyard_layer(intake       registry/intake              base io accelerator wheel verdict elf truth abi inspect wire attest sigstore blobs catalog http config access commit)
 wheelyard_layer(upstream     registry/upstream            base io wheel simple verdict inspect wire blobs catalog database http config commit intake)
 wheelyard_layer(api          registry/api                 base io wheel status wire attest blobs nodes database lifecycle tasks http config access catalog commit intake upstream identity)
 
@@ -106,7 +107,7 @@ wheelyard_layer(advisories   registry/advisories          base io wheel)
 wheelyard_layer(upkeep       registry/upkeep              base io blobs catalog database lifecycle tasks http config commit intake upstream prefetch)
 wheelyard_layer(store        registry/store               base io blobs catalog nodes database lifecycle config commit upstream)
 wheelyard_layer(indexes      registry/indexes             base io wire catalog database server config access commit api store upstream)
-wheelyard_layer(serve        registry/serve               base io attest status notify blobs catalog database nodes tasks http server config access commit intake upstream api imports upkeep store indexes identity)
+wheelyard_layer(serve        registry/serve               base io attest sigstore status notify blobs catalog database nodes tasks http server config access commit intake upstream api imports upkeep store indexes identity)
 wheelyard_layer(commands     registry/commands            base io notify wheel simple status inspect wire attest blobs catalog database lifecycle tasks config access intake upstream api imports prefetch advisories store indexes)
 wheelyard_layer(registry     registry                     serve commands)
 
@@ -128,7 +129,7 @@ wheelyard_layer(check        indexer/check                base io simple page bl
 wheelyard_layer(indexer      indexer                      base io attest simple blobs database publish catalogue follow check tree)
 
 # Each of these has one test program, for itself and for the modules in its folders that no row before it claims.
-set(WHEELYARD_TEST_PROGRAMS governor avail_wheels base io accelerator wheel simple status page notify inspect wire attest builder registry indexer)
+set(WHEELYARD_TEST_PROGRAMS governor avail_wheels base io accelerator wheel simple status page notify inspect wire sigstore attest builder registry indexer)
 
 # wheelyard_pure(MODULE HEADER…): nothing in MODULE reaches one of these headers, directly or through others (`ctest -R layers`).
 function(wheelyard_pure)

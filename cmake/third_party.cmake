@@ -22,6 +22,7 @@ wheelyard_headers(cli11 CLI/CLI.hpp)
 target_link_libraries(wheelyard_flags INTERFACE tl_expected)
 wheelyard_uses(base OpenSSL::Crypto Threads::Threads)
 wheelyard_uses(attest OpenSSL::Crypto)
+wheelyard_uses(sigstore OpenSSL::Crypto)
 wheelyard_uses(io LibArchive::LibArchive ZLIB::ZLIB nlohmann_json tomlplusplus)
 wheelyard_uses(zip ZLIB::ZLIB)
 

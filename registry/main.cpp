@@ -94,13 +94,23 @@ base::Result<Signer> read_signer(const registry::AttestConfig& config,
         .key = key.get(), .history = config.history, .valid_ms = config.index_valid_ms};
 }
 
+// PEP 740 asks for a secure origin.
+std::string root_url(const registry::RegistryConfig& config) {
+    const std::string& url = config.server.public_url;
+    if (!url.starts_with("https://")) return {};
+    return url.ends_with('/') ? url : url + "/";
+}
+
 base::Result<indexer::PublishReport> publish_in_turn(const catalog::Catalog& catalog,
                                                      const blobs::BlobStore& blobs,
                                                      const registry::RegistryConfig& config,
                                                      base::Clock& clock, registry::RootPages wanted,
                                                      catalog::Readers readers, const Signer& signer) {
-    const indexer::TreeViews views{
-        .pages = config.pages, .farm = farm_text(config), .readers = readers, .signer = signer};
+    const indexer::TreeViews views{.pages = config.pages,
+                                   .farm = farm_text(config),
+                                   .root_url = root_url(config),
+                                   .readers = readers,
+                                   .signer = signer};
     const std::filesystem::path tree =
         readers == catalog::Readers::everyone ? config.published() : config.published_private();
     const auto roots =

@@ -124,7 +124,8 @@ class TreeCheck {
         for (auto file = hashes_.lower_bound(files); file != hashes_.end() && file->first.starts_with(files);
              ++file) {
             const std::string name(base::base_name(file->first));
-            const bool is_beside = name.ends_with(metadata_suffix) || name.ends_with(provenance_suffix);
+            const bool is_beside = name.ends_with(metadata_suffix) || name.ends_with(provenance_suffix) ||
+                                   name.ends_with(attestations_suffix);
             if (!is_beside && !shown.contains(name)) note("flat_lacks", index + "/find-links/", name);
         }
         return {};
@@ -211,6 +212,9 @@ class TreeCheck {
             check_file(page, *file + std::string(metadata_suffix), link.metadata_sha256, std::nullopt);
         if (!link.provenance_sha256.empty())
             check_file(page, *file + std::string(provenance_suffix), link.provenance_sha256, std::nullopt);
+        if (!link.attestations_sha256.empty())
+            check_file(page, *file + std::string(attestations_suffix), link.attestations_sha256,
+                       std::nullopt);
     }
 
     // The path relative to the tree; nullopt if the link leaves the tree.

@@ -79,8 +79,9 @@ class Comparison {
     base::Status compare_index(const std::string& index) {
         WHEELYARD_ASSIGN(const auto projects, catalog_.shown_projects(inheritance_, index));
         for (const auto& project : projects) {
-            WHEELYARD_ASSIGN(const auto found, read_project(catalog_, inheritance_, index, project));
+            WHEELYARD_ASSIGN(auto found, read_project(catalog_, inheritance_, index, project));
             if (!found) continue;
+            found->view.root_url = state_.root_url.value_or("");
             const std::string page = index + "/simple/" + project + "/";
             compare_page(page + std::string(json_page), render_project_json(found->view));
             compare_page(page + std::string(html_page), render_project_html(found->view));

@@ -255,14 +255,14 @@ class Follow {
             bool changed = false;
             WHEELYARD_TRY(fetch_file(folder / promised.file.filename, below, promised.file.sha256,
                                      promised.size_bytes, changed));
-            if (!promised.metadata_sha256.empty())
-                WHEELYARD_TRY(fetch_file(folder / (promised.file.filename + std::string(metadata_suffix)),
-                                         below + std::string(metadata_suffix), promised.metadata_sha256, 0,
-                                         changed));
-            if (!promised.provenance_sha256.empty())
-                WHEELYARD_TRY(fetch_file(folder / (promised.file.filename + std::string(provenance_suffix)),
-                                         below + std::string(provenance_suffix), promised.provenance_sha256,
-                                         0, changed));
+            for (const auto& [suffix, sha256] :
+                 {std::pair(metadata_suffix, &promised.metadata_sha256),
+                  std::pair(provenance_suffix, &promised.provenance_sha256),
+                  std::pair(attestations_suffix, &promised.attestations_sha256)}) {
+                if (sha256->empty()) continue;
+                WHEELYARD_TRY(fetch_file(folder / (promised.file.filename + std::string(suffix)),
+                                         below + std::string(suffix), *sha256, 0, changed));
+            }
             if (changed) WHEELYARD_TRY(disk_.sync_directory(folder));
             if (options_.views.find_links) WHEELYARD_TRY(show_flat(promised.file));
         }
@@ -270,7 +270,7 @@ class Follow {
     }
 
     // A wheel's path contains its hash and files appear atomically, so an existing wheel is right if its size
-    // is. METADATA and provenance have other hashes, so their content is checked.
+    // is. METADATA, provenance and attestations have other hashes, so their content is checked.
     base::Status fetch_file(const fs::path& file, const std::string& path, const std::string& sha256,
                             std::uint64_t size_bytes, bool& changed) {
         WHEELYARD_ASSIGN(const auto size, disk_.size_of(file));
@@ -389,7 +389,7 @@ class Follow {
         if (!keeps_name)
             WHEELYARD_TRY(disk_.remove(flat_folder(options_.tree, options_.index) / gone.filename));
         WHEELYARD_TRY(disk_.remove(folder / gone.filename));
-        for (const std::string_view suffix : {metadata_suffix, provenance_suffix})
+        for (const std::string_view suffix : {metadata_suffix, provenance_suffix, attestations_suffix})
             WHEELYARD_TRY(disk_.remove(folder / (gone.filename + std::string(suffix))));
         WHEELYARD_TRY(disk_.remove(folder));
         ++report_.files_removed;

@@ -60,6 +60,7 @@ base::Result<catalog::FileRow> row_of(const simple::FileLink& link, const std::s
     row.size_bytes = *link.size;
     if (link.has_metadata) row.metadata_sha256 = link.metadata_sha256;
     row.provenance_sha256 = link.provenance_sha256;
+    row.attestations_sha256 = link.attestations_sha256;
     row.requires_python = link.requires_python;
     row.upload_time = *time;
     row.yanked = link.yanked;
@@ -90,8 +91,11 @@ base::Result<FollowedPage> read_followed_page(const std::string& json, const std
         if (!names.insert(row.filename).second)
             return base::fail_malformed("follow.twice", "A page has a file name twice", row.filename,
                                         "repair the followed tree");
-        read.files.push_back(
-            {{row.sha256, row.filename}, row.size_bytes, row.metadata_sha256, row.provenance_sha256});
+        read.files.push_back({{row.sha256, row.filename},
+                              row.size_bytes,
+                              row.metadata_sha256,
+                              row.provenance_sha256,
+                              row.attestations_sha256});
         rows.push_back(std::move(row));
     }
     read.view = make_project_view(project, std::move(rows));

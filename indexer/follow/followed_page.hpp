@@ -19,6 +19,7 @@ struct Promised {
     std::uint64_t size_bytes = 0;
     std::string metadata_sha256;    // empty: not served
     std::string provenance_sha256;  // the same
+    std::string attestations_sha256 = {};
 };
 
 struct FollowedPage {

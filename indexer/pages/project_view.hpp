@@ -18,6 +18,8 @@ struct ProjectView {
     catalog::ProjectStatus status = catalog::ProjectStatus::active;
     std::string status_reason = {};
     std::size_t quarantined = 0;  // files that are not listed
+    // The absolute URL of the folder of the indexes, which ends in "/": PEP 740's members need one. Empty: unknown.
+    std::string root_url = {};
 };
 
 // Whether a page may list the file: neither it nor its project is quarantined (PEP 792).

@@ -1,4 +1,4 @@
-// Simple pages as HTML (PEP 503, 592, 629, 658, 714, 792). The format is frozen (PEP 833); newer members are
+// Simple pages as HTML (PEP 503, 592, 629, 658, 714, 740, 792). The format is frozen (PEP 833); newer members are
 // only in the JSON.
 //
 //     <a href="../../files/ab/…/six-1.16.0-py2.py3-none-any.whl#sha256=…" data-requires-python="&gt;=2.7"

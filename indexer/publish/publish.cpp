@@ -157,6 +157,7 @@ class PublishRun {
         PublishedState done{.serial = report_.serial,
                             .stale_roots = {},
                             .views = state_.views,
+                            .root_url = state_.root_url,
                             .is_private = state_.is_private,
                             .copies = state_.copies};
         WHEELYARD_ASSIGN(const auto event, event_at(catalog_, report_.serial));
@@ -178,8 +179,10 @@ class PublishRun {
         if (views.find_links) state_.views.emplace(view_find_links);
         if (views.precompressed) state_.views.emplace(view_precompressed);
         files_.show_flat(state_.views.contains(std::string(view_find_links)));
-        const bool rewrite_all =
-            state_.views.size() > before || settings_.check_everything || settings_.rewrite_pages;
+        const bool has_moved = views.root_url && state_.root_url && *views.root_url != *state_.root_url;
+        if (views.root_url) state_.root_url = views.root_url;
+        const bool rewrite_all = has_moved || state_.views.size() > before || settings_.check_everything ||
+                                 settings_.rewrite_pages;
         if (rewrite_all) forget_serial(state_);
         return rewrite_all;
     }
@@ -361,6 +364,7 @@ class PublishRun {
                 kept_names.insert(row.filename);
         }
         if (!has_files_of(project)) WHEELYARD_TRY(place_files(found.view.files, touched));
+        found.view.root_url = state_.root_url.value_or("");
         WHEELYARD_TRY(publish_pages(name, found.view));
         for (const auto& file : gone)
             gone_.push_back({name, file, kept_names.contains(file.filename)});

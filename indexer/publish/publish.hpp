@@ -55,6 +55,9 @@ struct TreeViews {
     bool precompressed = false;         // index.html.gz and .zst next to index.html
     bool pages = false;                 // the web UI: <index>/project/, <index>/builds/, index.html
     std::optional<FarmText> farm = {};  // shown in it; nullopt: what an earlier run was given
+    // Where the tree is served: "https://HOST/", for PEP 740's absolute URLs; empty: nowhere over TLS; nullopt: as before.
+    // Another one rewrites every page.
+    std::optional<std::string> root_url = {};
     // Whose indexes the tree holds: everyone's, or (with_token) the private ones. A tree of private indexes has mode 0700.
     catalog::Readers readers = catalog::Readers::everyone;
     // nullopt: nothing is signed, and what an earlier run has signed is removed.

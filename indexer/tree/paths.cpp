@@ -92,6 +92,13 @@ std::string file_link(const catalog::FileRow& row) {
     return link;
 }
 
+std::string attestations_url(std::string_view root_url, const catalog::FileRow& row) {
+    std::string url(root_url);
+    base::append_percent(url, row.index);
+    std::string link = file_link(row);
+    return url.append("/").append(link.substr(std::string_view("../../").size())).append(attestations_suffix);
+}
+
 void append_file_link(std::string& text, const catalog::FileRow& row) {
     const std::string_view sha256 = row.sha256;
     text.append("../../files/").append(sha256.substr(0, 2)).append(1, '/').append(sha256).append(1, '/');

@@ -16,6 +16,7 @@ inline constexpr std::string_view zstd_suffix = ".zst";           // the same fo
 inline constexpr std::string_view metadata_suffix = ".metadata";  // PEP 658
 // The wheel's provenance. The longest name of a wheel leaves room for ".metadata" only, thus the short suffix.
 inline constexpr std::string_view provenance_suffix = ".prov";
+inline constexpr std::string_view attestations_suffix = ".pep740";  // its provenance object
 
 [[nodiscard]] std::filesystem::path state_folder(const std::filesystem::path& tree);
 [[nodiscard]] std::filesystem::path root_folder(const std::filesystem::path& tree, std::string_view index);
@@ -62,6 +63,8 @@ inline constexpr std::string_view feed_page = "feed.xml";
 // that a tree can be served under any prefix.
 [[nodiscard]] std::string file_link(const catalog::FileRow& row);
 // Appends only unreserved characters, `/` and `%`, so neither HTML nor JSON needs to escape it.
+// "https://HOST/INDEX/files/ab/…/FILE.pep740"; `root_url` ends in "/".
+[[nodiscard]] std::string attestations_url(std::string_view root_url, const catalog::FileRow& row);
 void append_file_link(std::string& text, const catalog::FileRow& row);
 
 }  // namespace wheelyard::indexer

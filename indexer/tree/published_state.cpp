@@ -93,6 +93,8 @@ constexpr auto published_record = io::record<P>({
     field<&P::is_signed>("signed", "the lists of signed pages are those of the pages", Need::optional,
                          Written::if_given),
     field<&P::stale_roots>("stale_roots", "indexes whose root page lacks a project"),
+    field<&P::root_url>("root_url", "the absolute URL in its pages, or empty", Need::even_empty,
+                        Written::unless_null),
     field<Pages, &P::pages>("pages", "how far the web UI is", Need::optional, Written::unless_null),
     field<Lagging, &P::lagging>("lagging", "projects that could not be updated", Need::valid,
                                 Written::unless_null),

@@ -25,6 +25,7 @@
 // else shows that the root lacks the project.
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -70,6 +71,8 @@ struct PublishedState {
     base::UnixMicros time = 0;  // 0: unknown
     std::string kind = {};
     PagesState pages = {};
+    // The absolute URL in its pages, as TreeViews had it; nullopt: no run was given one, nor were there attestations.
+    std::optional<std::string> root_url = {};
     bool is_private = false;  // holds the private indexes instead of the public ones
     // Suffixes of the compressed copies that its last writer kept up to date; a writer that did not know of them left none.
     std::set<std::string> copies = {};

@@ -1,6 +1,8 @@
 // Wheels are placed before any page links to them and removed after the last page that does.
 #include "indexer/tree/tree_files.hpp"
 
+#include <array>
+
 #include "indexer/tree/paths.hpp"
 
 namespace wheelyard::indexer {
@@ -9,17 +11,14 @@ namespace fs = std::filesystem;
 
 base::Status TreeFiles::place(const catalog::FileRow& row, bool is_touched) {
     const std::string file = file_text(tree_, row);
-    const std::string metadata = std::string(file).append(metadata_suffix);
     const std::string folder = file.substr(0, file.size() - row.filename.size() - 1);
     bool is_new = false;
-    // In a new tree, one mkdir answers for both files: a new folder has neither.
+    // In a new tree, one mkdir answers for all files: a new folder has none.
     const bool asks_folder_first = made_last_folder_;
     if (asks_folder_first) {
         WHEELYARD_ASSIGN(is_new, disk_.make_directories(folder));
     }
     bool has_file = false;
-    const bool offers_metadata = !row.metadata_sha256.empty();
-    bool has_metadata = !offers_metadata;
     if (!is_new) {
         WHEELYARD_ASSIGN(has_file, is_in_place(file, row.size_bytes));
         if (!has_file && !asks_folder_first) {
@@ -27,31 +26,36 @@ base::Status TreeFiles::place(const catalog::FileRow& row, bool is_touched) {
         }
     }
     made_last_folder_ = is_new;
-    if (!is_new) {
-        if (offers_metadata) {
-            WHEELYARD_ASSIGN(has_metadata, is_in_place(metadata, row.metadata_size_bytes));
+    struct Beside {
+        std::string_view suffix;
+        const std::string& sha256;  // empty: the file has none
+        std::uint64_t size_bytes;
+        bool is_there = false;
+    };
+    std::array besides{Beside{metadata_suffix, row.metadata_sha256, row.metadata_size_bytes},
+                       Beside{provenance_suffix, row.provenance_sha256, row.provenance_size_bytes},
+                       Beside{attestations_suffix, row.attestations_sha256, row.attestations_size_bytes}};
+    bool has_all = has_file;
+    for (Beside& beside : besides) {
+        beside.is_there = beside.sha256.empty();
+        if (!beside.is_there && !is_new) {
+            WHEELYARD_ASSIGN(beside.is_there,
+                             is_in_place(std::string(file).append(beside.suffix), beside.size_bytes));
         }
-        if ((!has_file || !has_metadata) && cleaned_.insert(folder).second)
-            WHEELYARD_TRY(disk_.remove_leftovers(folder));
+        has_all = has_all && beside.is_there;
     }
+    if (!is_new && !has_all && cleaned_.insert(folder).second) WHEELYARD_TRY(disk_.remove_leftovers(folder));
     if (!has_file) {
         WHEELYARD_TRY(blobs_.serves_files() ? disk_.place_stand_in(file, row.size_bytes)
                                             : disk_.place_blob(blobs_, row.sha256, file, keep_alive_));
         ++linked_;
     }
-    if (!has_metadata) {
-        WHEELYARD_TRY(disk_.place_blob(blobs_, row.metadata_sha256, metadata, keep_alive_));
+    for (const Beside& beside : besides) {
+        if (beside.is_there) continue;
+        WHEELYARD_TRY(
+            disk_.place_blob(blobs_, beside.sha256, std::string(file).append(beside.suffix), keep_alive_));
     }
-    bool has_provenance = row.provenance_sha256.empty();
-    const std::string provenance = std::string(file).append(provenance_suffix);
-    if (!has_provenance && !is_new) {
-        WHEELYARD_ASSIGN(has_provenance, is_in_place(provenance, row.provenance_size_bytes));
-    }
-    if (!has_provenance) {
-        WHEELYARD_TRY(disk_.place_blob(blobs_, row.provenance_sha256, provenance, keep_alive_));
-    }
-    if (!has_file || !has_metadata || !has_provenance || is_touched)
-        WHEELYARD_TRY(disk_.sync_directory(folder));
+    if (!has_all || is_touched) WHEELYARD_TRY(disk_.sync_directory(folder));
     return flat_ ? show(row) : base::Status{};
 }
 
@@ -69,15 +73,16 @@ base::Status TreeFiles::retract(const std::string& index, const TreeFile& gone, 
     if (flat_ && !keeps_name) WHEELYARD_TRY(hide(index, gone));
     const fs::path folder = file_folder(tree_, index, gone.sha256);
     const fs::path file = folder / gone.filename;
-    const fs::path metadata = folder / (gone.filename + std::string(metadata_suffix));
-    WHEELYARD_ASSIGN(const bool has_file, exists(file));
-    WHEELYARD_ASSIGN(const bool has_metadata, exists(metadata));
-    const fs::path provenance = folder / (gone.filename + std::string(provenance_suffix));
-    WHEELYARD_ASSIGN(const bool has_provenance, exists(provenance));
-    if (has_provenance) WHEELYARD_TRY(disk_.remove(provenance));
-    if (has_file || has_metadata || has_provenance) {
+    WHEELYARD_ASSIGN(bool has_any, exists(file));
+    for (const std::string_view suffix : {metadata_suffix, provenance_suffix, attestations_suffix}) {
+        const fs::path beside = folder / (gone.filename + std::string(suffix));
+        WHEELYARD_ASSIGN(const bool has_beside, exists(beside));
+        if (!has_beside) continue;
+        has_any = true;
+        WHEELYARD_TRY(disk_.remove(beside));
+    }
+    if (has_any) {
         WHEELYARD_TRY(disk_.remove(file));
-        WHEELYARD_TRY(disk_.remove(metadata));
         WHEELYARD_TRY(disk_.sync_directory(folder));
         ++removed_;
     }

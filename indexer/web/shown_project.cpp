@@ -23,7 +23,8 @@ void WheelFit::show(page::Values& to) const {
 
 void WheelSection::show(page::Values& to) const {
     to("anchor", anchor)("is_open", is_open)("filename", filename)("size", size)("link", link);
-    to("metadata_link", metadata_link)("provenance_link", provenance_link)("is_yanked", is_yanked);
+    to("metadata_link", metadata_link)("provenance_link", provenance_link)(
+        "attestations_link", attestations_link)("is_yanked", is_yanked);
     to("yanked_reason", yanked_reason)("warnings", warnings)("facts", facts)("is_checked", is_checked);
     to("findings", findings)("fits", fits)("made_by", made_by)("is_signed", is_signed);
     to("uploaded_to", uploaded_to)("is_promoted", is_promoted);

@@ -59,6 +59,7 @@ struct WheelSection {
     std::string link = {};
     std::string metadata_link = {};
     std::string provenance_link = {};
+    std::string attestations_link = {};
     bool is_yanked = false;
     std::string yanked_reason = {};
     std::string warnings = {};  // "2 warnings"

@@ -320,6 +320,15 @@ avail_wheels::Fit fit_of(const avail_wheels::Candidate& candidate, const ShownWh
     return fit;
 }
 
+// "https://github.com/octo-org/demo .github/workflows/release.yml", or an address of electronic mail; with its provider.
+std::string signer_of(const Json& attested) {
+    std::string who = attested.string_or("repository", "");
+    if (who.empty()) who = attested.string_or("subject", "");
+    const std::string workflow = attested.string_or("workflow", "");
+    if (!workflow.empty()) who += " " + workflow;
+    return who + ", says " + attested.string_or("issuer", "");
+}
+
 }  // namespace
 
 std::string anchor_of(const catalog::FileRow& row) {
@@ -412,9 +421,13 @@ Html render_wheel(const ShownWheel& wheel, std::string_view index, const std::ve
     shown.link = file_link(row);
     if (!row.metadata_sha256.empty()) shown.metadata_link = shown.link + std::string(metadata_suffix);
     if (!row.provenance_sha256.empty()) shown.provenance_link = shown.link + std::string(provenance_suffix);
+    if (!row.attestations_sha256.empty())
+        shown.attestations_link = shown.link + std::string(attestations_suffix);
     shown.is_yanked = row.yanked;
     shown.yanked_reason = row.yanked_reason;
     shown.facts = proven_facts(wheel);
+    for (const Json& attested : wheel.facts.items("attested"))
+        shown.facts.push_back({.name = "Attested by", .text = signer_of(attested)});
     if (const Json::Array* findings = findings_of(wheel.facts)) {
         shown.is_checked = true;
         shown.warnings = warnings_of(*findings);

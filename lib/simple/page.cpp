@@ -128,11 +128,14 @@ void read_core_metadata(const io::Json& file, FileLink& link) {
     link.metadata_sha256 = sha256_or_empty(value->string_or("sha256", ""));
 }
 
-// PEP 691 leaves names with a leading underscore to each index; PEP 740's `provenance` is another document.
+// PEP 691 leaves names with a leading underscore to each index. PEP 740's `provenance` has no digest.
 void read_provenance(const io::Json& file, FileLink& link) {
-    const auto* value = file.find("_wheelyard_provenance");
-    if (value != nullptr && value->as_object() != nullptr)
-        link.provenance_sha256 = sha256_or_empty(value->string_or("sha256", ""));
+    for (const auto& [name, sha256] : {std::pair("_wheelyard_provenance", &link.provenance_sha256),
+                                       std::pair("_wheelyard_attestations", &link.attestations_sha256)}) {
+        const auto* value = file.find(name);
+        if (value != nullptr && value->as_object() != nullptr)
+            *sha256 = sha256_or_empty(value->string_or("sha256", ""));
+    }
 }
 
 void read_yanked(const io::Json& file, FileLink& link) {

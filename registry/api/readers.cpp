@@ -61,7 +61,7 @@ bool may_read_logs(const RegistryConfig& config, const std::optional<Identity>& 
 
 std::string project_of_filename(const std::string& filename) {
     std::string_view name = filename;
-    for (const std::string_view suffix : {".metadata", ".prov"}) {
+    for (const std::string_view suffix : {".metadata", ".prov", ".pep740"}) {
         if (name.ends_with(suffix)) name.remove_suffix(suffix.size());
     }
     // The name of an upstream's sdist may have dashes before its version: its first part may be another project.

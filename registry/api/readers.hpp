@@ -39,7 +39,7 @@ namespace wheelyard::registry {
                                  const IndexConfig& index, std::string_view project);
 
 // The normalized project of a file's name; empty if it is not the name of a wheel or of an sdist. The name may
-// be followed by the suffix of its METADATA or provenance.
+// be followed by the suffix of its METADATA, provenance or attestations.
 [[nodiscard]] std::string project_of_filename(const std::string& filename);
 
 // Both references outlive the object. Thread-safe.

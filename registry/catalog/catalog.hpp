@@ -61,6 +61,8 @@ struct FileRow {
     std::string provenance_sha256 =
         {};  // of the document that says what made the wheel; empty: none was sent
     std::uint64_t provenance_size_bytes = 0;
+    std::string attestations_sha256 = {};  // of its provenance object (PEP 740); empty: none was uploaded
+    std::uint64_t attestations_size_bytes = 0;
     // Not stored: an upstream may have one file in two spellings, of which each keeps its name here.
     bool is_upstreams = false;
 };

@@ -29,12 +29,12 @@ struct FactsText {
     }
     static std::string type() { return "object"; }
 };
-struct ProvenanceSize : io::Plain<std::uint64_t> {
-    static Json to(const FileRow& row) {
-        return row.provenance_sha256.empty() ? Json() : Json(row.provenance_size_bytes);
-    }
+// Of a blob beside the wheel's; absent without one.
+template <auto sha256, auto size>
+struct SizeBeside : io::Plain<std::uint64_t> {
+    static Json to(const FileRow& row) { return (row.*sha256).empty() ? Json() : Json(row.*size); }
     static bool from(const Json& json, FileRow& into) {
-        return io::Plain<std::uint64_t>::from(json, into.provenance_size_bytes);
+        return io::Plain<std::uint64_t>::from(json, into.*size);
     }
 };
 
@@ -60,8 +60,12 @@ constexpr auto row_record = io::record<R>({
     field<FactsText, &R::facts_json>("facts", "what the wheel's bytes prove"),
     field<&R::provenance_sha256>("provenance_sha256", "digest of its provenance", Need::optional,
                                  Written::if_given),
-    io::field_of<R, ProvenanceSize>("provenance_size_bytes", "size of its provenance", Need::optional,
-                                    Written::unless_null),
+    io::field_of<R, SizeBeside<&R::provenance_sha256, &R::provenance_size_bytes>>(
+        "provenance_size_bytes", "size of its provenance", Need::optional, Written::unless_null),
+    field<&R::attestations_sha256>("attestations_sha256", "digest of its attestations (PEP 740)",
+                                   Need::optional, Written::if_given),
+    io::field_of<R, SizeBeside<&R::attestations_sha256, &R::attestations_size_bytes>>(
+        "attestations_size_bytes", "size of its attestations", Need::optional, Written::unless_null),
 });
 
 }  // namespace
@@ -84,7 +88,8 @@ base::Result<FileRow> parse_file_row(std::string_view json) {
     WHEELYARD_ASSIGN(const io::Json document, io::parse_json(json));
     FileRow row;
     row.facts_json = "{}";
-    for (const char* size : {"size_bytes", "metadata_size_bytes", "provenance_size_bytes"}) {
+    for (const char* size :
+         {"size_bytes", "metadata_size_bytes", "provenance_size_bytes", "attestations_size_bytes"}) {
         if (document.int_or(size, 0) < 0)
             return base::fail("file_row.size", "The size of a file cannot be negative",
                               document.string_or("filename", ""));

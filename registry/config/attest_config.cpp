@@ -1,6 +1,9 @@
 #include "registry/config/attest_config.hpp"
 
 #include <algorithm>
+#include <utility>
+
+#include "registry/config/identity_config.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -26,9 +29,34 @@ AttestConfig read_attest(io::TomlTable table) {
     attest.index_valid_ms =
         table.integer_or("index_valid_days", index_valid_days, 1, max_index_valid_days) * day_ms;
     attest.service_accounts = table.strings_or("service_accounts", {});
+    attest.trusted_root = table.path_if("trusted_root").value_or("");
     if (attest.key.empty() && !(attest.name.empty() && attest.service_accounts.empty()))
         table.report("key", "nothing is signed without a key: `wheelyard-registry attest init` makes one");
     return attest;
+}
+
+std::vector<AttestedBy> read_attested_by(io::TomlTable& index) {
+    std::vector<AttestedBy> origins;
+    for (io::TomlTable& table : index.tables("attested_by")) {
+        AttestedBy origin;
+        origin.projects = table.has("projects") ? read_projects(table) : std::vector<std::string>{"*"};
+        origin.agents = table.strings_or("agents", {});
+        origin.issuer = table.string_or("issuer", "");
+        origin.subject = table.string_or("subject", "");
+        origin.repository = table.string_or("repository", "");
+        origin.workflow = table.string_or("workflow", "");
+        const bool names_publisher =
+            !origin.issuer.empty() && !(origin.subject.empty() && origin.repository.empty());
+        const bool has_claims =
+            !(origin.issuer + origin.subject + origin.repository + origin.workflow).empty();
+        if (origin.agents.empty() ? !names_publisher : has_claims)
+            table.report("issuer",
+                         "names the agents, or a publisher by its issuer and a repository or a subject");
+        if (!origin.workflow.empty() && origin.repository.empty())
+            table.report("workflow", "is a file of the repository, which is not named");
+        origins.push_back(std::move(origin));
+    }
+    return origins;
 }
 
 }  // namespace wheelyard::registry

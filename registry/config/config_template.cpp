@@ -118,6 +118,7 @@ directory = "data"
 # service_accounts = []     # IDs of tokens whose agents run as a site's service account: SLSA level 2
 # history = 1               # after a restore from a backup: what `wheelyard-registry attest new-history` prints
 # index_valid_days = 7      # for so long a signed state of an index is valid; it is signed again each day
+# trusted_root = "trusted_root.json"  # whose uploaded attestations count; without it Sigstore's public instance
 
 # One [[index]] per cluster: pip installs from http://HOST:PORT/NAME/simple/
 [[index]]

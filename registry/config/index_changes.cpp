@@ -29,7 +29,7 @@ std::string limit(std::uint64_t value, std::uint64_t unit) {
     return value == no_quota ? "0" : std::to_string(value / unit);
 }
 
-// The keys whose values are shown; all but `policy`, `build` and `upstream`, which are tables.
+// The keys whose values are shown; all but `policy`, `build`, `attested_by` and `upstream`, which are tables.
 std::vector<std::pair<std::string, std::string>> values_of(const IndexConfig& index) {
     return {{"title", quoted(index.title)},
             {"read", index.is_private ? "\"token\"" : "\"public\""},
@@ -57,6 +57,7 @@ void compare(const IndexConfig& now, const IndexConfig& wanted, std::vector<Inde
     }
     if (now.policy != wanted.policy) changes.push_back({now.name, "policy"});
     if (now.builds != wanted.builds) changes.push_back({now.name, "build"});
+    if (now.attested_by != wanted.attested_by) changes.push_back({now.name, "attested_by"});
     if (now.upstreams != wanted.upstreams) changes.push_back({now.name, "upstream"});
 }
 

@@ -65,6 +65,7 @@ IndexConfig read_index(io::TomlTable& table, const RegistryConfig& so_far) {
     index.policy = read_policy(table.table_or_empty("policy"));
     read_index_rule(table, index);
     index.builds = read_builds(table);
+    index.attested_by = read_attested_by(table);
     index.upstreams = read_upstreams(table, index.name);
     for (UpstreamConfig& upstream : index.upstreams)
         upstream.sdists = index.sdists;

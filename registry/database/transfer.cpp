@@ -19,8 +19,10 @@ namespace fs = std::filesystem;
 using catalog::CopiedTable;
 
 constexpr std::int64_t copy_ms = 3'600'000;  // of one statement
-constexpr std::size_t rows_at_once = 200;    // 22 columns: within both engines' limits of parameters
-constexpr std::string_view nullable = "provenance_sha256";
+constexpr std::size_t rows_at_once = 200;    // 24 columns: within both engines' limits of parameters
+bool is_nullable(std::string_view column) {
+    return column == "provenance_sha256" || column == "attestations_sha256";
+}
 
 struct Columns {
     std::vector<std::string> names;
@@ -43,7 +45,7 @@ Columns columns_of(const CopiedTable& table) {
 std::string select_of(const CopiedTable& table, const Columns& columns) {
     std::vector<std::string> selected = columns.names;
     for (std::string& name : selected) {
-        if (name == nullable) name = "coalesce(" + name + ", '')";
+        if (is_nullable(name)) name = "coalesce(" + name + ", '')";
     }
     return "SELECT " + base::join(selected, ", ") + " FROM " + std::string(table.name) + " ORDER BY " +
            std::string(table.order);
@@ -54,7 +56,9 @@ std::string insert_of(const CopiedTable& table, const Columns& columns, std::siz
                       const std::string& number) {
     std::vector<std::string> values;
     for (std::size_t i = 0; i < columns.names.size(); ++i)
-        values.push_back(i < columns.numbers ? number : columns.names[i] == nullable ? "nullif(?, '')" : "?");
+        values.push_back(i < columns.numbers             ? number
+                         : is_nullable(columns.names[i]) ? "nullif(?, '')"
+                                                         : "?");
     const std::string one = "(" + base::join(values, ", ") + ")";
     std::string sql =
         "INSERT INTO " + std::string(table.name) + " (" + base::join(columns.names, ", ") + ") VALUES " + one;

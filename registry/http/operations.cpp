@@ -155,12 +155,15 @@ constexpr std::array rows{
     Operation{"GET", "/{index}/simple/", "listProjects", "The root page (PEP 503, PEP 691)", any_page},
     Operation{"GET", "/{index}/simple/{project}/", "listFiles", "A project's page (PEP 503, PEP 691)",
               any_page},
-    Operation{
-        "GET", "/{index}/files/{prefix}/{sha256}/{filename}", "readFile",
-        "Returns a wheel; its METADATA if the name ends in .metadata (PEP 658), its provenance if in .prov",
-        bytes},
+    Operation{"GET", "/{index}/files/{prefix}/{sha256}/{filename}", "readFile",
+              "Returns a wheel; its METADATA if the name ends in .metadata (PEP 658), its provenance if in "
+              ".prov, its "
+              "attestations if in .pep740",
+              bytes},
     Operation{"GET", "/packages/{index}/{prefix}/{sha256}/{filename}", "readPackage",
               "The same as readFile, under the path that bandersnatch expects", bytes},
+    Operation{"GET", "/{index}/integrity/{project}/{version}/{filename}/provenance", "readAttestations",
+              "The attestations of a file, as PyPI serves them (PEP 740)", json},
     Operation{"GET", "/{index}/pypi/{project}/json", "showProject",
               "A project and its newest version in the form of PyPI's JSON API", json},
     Operation{"GET", "/{index}/pypi/{project}/{version}/json", "showVersion", "The same for one version",

@@ -143,6 +143,17 @@ base::Result<PypiProject> read_pypi_project(std::string_view page_json, std::str
     return project;
 }
 
+std::string attested_place(const PypiProject& project, std::string_view filename) {
+    for (const auto& [version, files] : project.releases) {
+        if (version != project.version) continue;
+        for (const Json& file : files) {
+            if (file.string_or("filename", {}) == filename && file.find("_wheelyard_attestations") != nullptr)
+                return std::string(place_of(file));
+        }
+    }
+    return {};
+}
+
 std::string render_pypi_json(const PypiProject& project, std::string_view metadata, const PypiPlace& place) {
     Json releases = Json::object();
     Json urls = Json::array();

@@ -29,6 +29,10 @@ struct PypiProject {
 [[nodiscard]] base::Result<PypiProject> read_pypi_project(std::string_view page_json,
                                                           std::string_view version);
 
+// The place below the index of a file of that version, "files/ab/<sha256>/<filename>"; empty: the version has no such file, or
+// the file no attestations.
+[[nodiscard]] std::string attested_place(const PypiProject& project, std::string_view filename);
+
 // File URLs are `<base_url>/packages/<index>/…`: bandersnatch takes no path that begins otherwise.
 struct PypiPlace {
     std::string base_url;

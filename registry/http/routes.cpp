@@ -262,6 +262,21 @@ Answered<Route> parse_pypi(const Path& path, const Split& split) {
     return route;
 }
 
+// /<index>/integrity/<project>/<version>/<filename>/provenance
+Answered<Route> parse_integrity(const Path& path, const Split& split) {
+    const std::vector<std::string>& parts = path.segments;
+    if (parts.size() != 6 || path.ends_in_slash || parts[5] != "provenance" ||
+        !wheel::is_valid_name(parts[2]))
+        return not_found(split.path);
+    Route route{RouteKind::integrity, parts[0]};
+    route.project = wheel::normalize_name(parts[2]);
+    route.filename = parts[4];
+    const auto version = wheel::Version::parse(parts[3]);
+    if (!version) return not_found(split.path);
+    route.version = version->text();
+    return route;
+}
+
 // "{name}" in a template matches any one segment. The table is short, so a linear search is fast enough.
 std::optional<std::map<std::string, std::string, std::less<>>> match_path(std::string_view path_template,
                                                                           const Path& path) {
@@ -350,6 +365,7 @@ Answered<Route> parse_target(std::string_view target) {
     if (const page::Place* place = page::find_place(parts[1])) return parse_web_page(*place, *path, *split);
     if (parts[1] == "files") return parse_file(*path, *split);
     if (parts[1] == "pypi") return parse_pypi(*path, *split);
+    if (parts[1] == "integrity") return parse_integrity(*path, *split);
     if (parts[1] == "legacy" && parts.size() == 2) return Route{RouteKind::upload, parts[0]};
     if (parts[1] == "uploads" && parts.size() == 2 && path->ends_in_slash)
         return Route{RouteKind::resumable, parts[0]};
@@ -383,9 +399,9 @@ const Operation* find_operation(std::string_view method, std::string_view api_pa
 
 std::string_view name_of(RouteKind kind) {
     static constexpr std::array<std::string_view, route_kinds> names{
-        "front",   "health", "readiness", "metrics",   "openapi",        "operators", "login",
-        "api",     "index",  "root",      "page",      "file",           "web_page",  "asset",
-        "listing", "pypi",   "upload",    "resumable", "resumable_part", "redirect"};
+        "front",   "health", "readiness", "metrics", "openapi",   "operators",      "login",
+        "api",     "index",  "root",      "page",    "file",      "web_page",       "asset",
+        "listing", "pypi",   "integrity", "upload",  "resumable", "resumable_part", "redirect"};
     return names[static_cast<std::size_t>(kind)];
 }
 

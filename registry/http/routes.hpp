@@ -53,6 +53,7 @@ enum class RouteKind {
     asset,      // the style sheet and the scripts of these pages
     listing,    // a text file of the published tree that is not a page
     pypi_json,  // a project in PyPI's JSON form
+    integrity,  // the attestations of a file (PEP 740), as PyPI serves them
     upload,
     resumable,       // creates resumable uploads
     resumable_part,  // an existing resumable upload

@@ -8,6 +8,7 @@ namespace wheelyard::registry {
 catalog::FileRow stored_row(const StoredWheel& wheel, const inspect::Inspection& inspection) {
     auto facts = wire::stored_facts_to_json(inspection);
     if (!wheel.built_cpu.empty()) facts.set("built_cpu", wheel.built_cpu);
+    if (!wheel.attested.items().empty()) facts.set("attested", wheel.attested);
     return catalog::FileRow{
         .index = wheel.index,
         .project = inspection.filename.project,
@@ -27,7 +28,9 @@ catalog::FileRow stored_row(const StoredWheel& wheel, const inspect::Inspection&
         .state_reason = quarantine_reason(inspection),
         .metadata_name = inspection.metadata.name,
         .provenance_sha256 = wheel.provenance_sha256,
-        .provenance_size_bytes = wheel.provenance_size_bytes};
+        .provenance_size_bytes = wheel.provenance_size_bytes,
+        .attestations_sha256 = wheel.attestations_sha256,
+        .attestations_size_bytes = wheel.attestations_size_bytes};
 }
 
 }  // namespace wheelyard::registry

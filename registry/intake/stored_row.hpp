@@ -18,6 +18,9 @@ struct StoredWheel {
     std::string uploaded_by;
     std::string provenance_sha256 = {};  // of the stored provenance; empty: none
     std::uint64_t provenance_size_bytes = 0;
+    std::string attestations_sha256 = {};  // of the stored provenance object (PEP 740); empty: none
+    std::uint64_t attestations_size_bytes = 0;
+    io::Json attested = {};      // who signed them: a list of sigstore::record_of()
     std::string built_cpu = {};  // by its provenance, as wire::cpu_of_options; empty: none was sent
 };
 

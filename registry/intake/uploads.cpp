@@ -19,6 +19,7 @@
 #include "lib/wire/wheel_provenance.hpp"
 #include "registry/access/agents.hpp"
 #include "registry/access/publisher.hpp"
+#include "registry/intake/attestations.hpp"
 #include "registry/intake/library_lookup.hpp"
 #include "registry/intake/multipart.hpp"
 #include "registry/intake/quota.hpp"
@@ -105,6 +106,7 @@ class FormUpload final : public http::UploadRequest, private MultipartHandler {
     // The steps after the last byte.
     wire::Answered<http::UploadDone> accept();
     wire::Answered<void> check_content();
+    wire::Answered<void> check_where_from();
     wire::Answered<std::optional<http::UploadDone>> find_earlier();
     wire::Answered<void> check_room(std::uint64_t size_bytes);
     wire::Answered<void> check_obstacles();
@@ -145,6 +147,7 @@ class FormUpload final : public http::UploadRequest, private MultipartHandler {
     std::uint64_t size_bytes_ = 0;
     std::string sha256_;
     std::string provenance_;  // as it is stored; empty: none
+    sigstore::FileProvenance attestations_;
     catalog::Serial committed_ = 0;
     PageOf page_;
 };
@@ -238,6 +241,7 @@ wire::Answered<http::UploadDone> FormUpload::accept() {
     auto earlier = find_earlier();
     if (!earlier) return refuse(std::move(earlier.error()));
     if (*earlier) return **std::move(earlier);
+    if (auto known = check_where_from(); !known) return refuse(std::move(known.error()));
     if (auto room = check_room(size_bytes_); !room) return refuse(std::move(room.error()));
     if (auto free = check_obstacles(); !free) return refuse(std::move(free.error()));
     auto inspection = inspect_content();
@@ -263,7 +267,21 @@ wire::Answered<void> FormUpload::check_content() {
     auto provenance = check_provenance(form_, filename_text_, sha256_);
     if (!provenance) return refuse(std::move(provenance.error()));
     provenance_ = *std::move(provenance);
+    auto attestations =
+        check_attestations(form_.attestations.value_or(""), filename_text_, sha256_, *parts_.trusted_root);
+    if (!attestations) return refuse(std::move(attestations.error()));
+    attestations_ = *std::move(attestations);
     return {};
+}
+
+wire::Answered<void> FormUpload::check_where_from() {
+    std::string agent;
+    if (!provenance_.empty()) {
+        auto token_id = stating_token();
+        if (!token_id) return fail(token_id.error());
+        agent = *std::move(token_id);
+    }
+    return check_origin(index_, {filename_->project, std::move(agent), attestations_.attested});
 }
 
 // An identical retry needs no second inspection, and different bytes under a taken name are refused before
@@ -274,6 +292,11 @@ wire::Answered<std::optional<http::UploadDone>> FormUpload::find_earlier() {
     if (!*there) return std::nullopt;
     if ((*there)->sha256 != sha256_)
         return refuse(name_taken(filename_text_, {.sha256_there = (*there)->sha256}));
+    if (!attestations_.document.empty() && (*there)->attestations_sha256.empty())
+        return refuse("upload.attestations_late",
+                      "File already exists, without attestations (" + filename_text_ + ")",
+                      "The index has this file already; its attestations would be lost.", filename_text_,
+                      "upload it without attestations: those of a file come with its first upload");
     if (auto used = use_grant(); !used) return refuse(std::move(used.error()));
     if (auto repaired = repair(**there); !repaired) return refuse(std::move(repaired.error()));
     auto done = commit(**there);
@@ -298,6 +321,12 @@ wire::Answered<void> FormUpload::repair(const catalog::FileRow& row) {
         !parts_.blobs.is_intact(row.provenance_sha256)) {
         const auto provenance = parts_.blobs.store_bytes(provenance_);
         if (!provenance) return fail(provenance.error());
+    }
+    if (!row.attestations_sha256.empty() &&
+        base::sha256_hex(attestations_.document) == row.attestations_sha256 &&
+        !parts_.blobs.is_intact(row.attestations_sha256)) {
+        const auto document = parts_.blobs.store_bytes(attestations_.document);
+        if (!document) return fail(document.error());
     }
     const auto stored = parts_.blobs.store(*std::move(staged_));
     staged_.reset();  // free it now: the request still waits for its page
@@ -394,6 +423,15 @@ wire::Answered<catalog::FileRow> FormUpload::store(const inspect::Inspection& in
         if (!provenance) return fail(provenance.error());
         provenance_sha256 = *std::move(provenance);
     }
+    std::string attestations_sha256;
+    io::Json attested = io::Json::array();
+    if (!attestations_.document.empty()) {
+        auto document = parts_.blobs.store_bytes(attestations_.document);
+        if (!document) return fail(document.error());
+        attestations_sha256 = *std::move(document);
+        for (const sigstore::Attested& one : attestations_.attested)
+            attested.push(sigstore::record_of(one));
+    }
     const auto metadata = parts_.blobs.store_bytes(inspection.metadata_bytes);
     if (!metadata) return fail(metadata.error());
     const auto stored = parts_.blobs.store(*std::move(staged_));
@@ -409,6 +447,9 @@ wire::Answered<catalog::FileRow> FormUpload::store(const inspect::Inspection& in
                        .uploaded_by = token_.name,
                        .provenance_sha256 = std::move(provenance_sha256),
                        .provenance_size_bytes = provenance_.size(),
+                       .attestations_sha256 = std::move(attestations_sha256),
+                       .attestations_size_bytes = attestations_.document.size(),
+                       .attested = std::move(attested),
                        .built_cpu = std::move(built_cpu)},
                       inspection);
 }

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "lib/attest/keys.hpp"
+#include "lib/attest/sigstore/trusted_root.hpp"
 #include "lib/base/clock.hpp"
 #include "registry/access/tokens.hpp"
 #include "registry/blobs/disk_room.hpp"
@@ -25,9 +26,10 @@ struct UploadParts {
     Writer& writer;
     PublishQueue& pages;
     const base::Clock& clock;
-    unsigned inspect_threads = 1;                     // per upload
-    tasks::TaskStore* tasks = nullptr;                // null: no grants
-    const attest::SigningKey* signing_key = nullptr;  // null: nothing is signed
+    unsigned inspect_threads = 1;                                          // per upload
+    tasks::TaskStore* tasks = nullptr;                                     // null: no grants
+    const attest::SigningKey* signing_key = nullptr;                       // null: nothing is signed
+    const sigstore::TrustedRoot* trusted_root = &sigstore::public_root();  // of attestations
 };
 
 class Uploads final : public http::UploadService {

@@ -80,16 +80,6 @@ tl::unexpected<wire::Problem> refuse_sdist(std::string_view filename) {
 constexpr std::string_view wheel_filetype = "bdist_wheel";
 constexpr std::string_view sdist_filetype = "sdist";
 
-// Attestations (PEP 740) are not stored, and a sender must not believe that they were.
-wire::Answered<void> check_attestations(const UploadForm& form) {
-    const std::string_view sent = form.attestations ? base::trim(*form.attestations) : std::string_view();
-    if (sent.empty() || sent == "[]") return {};
-    return refuse(
-        "upload.attestations", "This registry stores no attestations: upload without them",
-        "The form has attestations of the file (PEP 740), which would be lost.", {},
-        "twine: leave out --attestations; uv: --no-attestations, or remove the .publish.attestation files");
-}
-
 wire::Answered<void> check_filetype(const UploadForm& form) {
     if (!form.filetype)
         return refuse("upload.field_missing", "The form has no filetype", "The field `filetype` is missing.",
@@ -235,7 +225,6 @@ wire::Answered<void> check_form(const UploadForm& form) {
                       "The only protocol_version is 1.", wire::one_line_title(*form.protocol_version));
     }
     if (auto filetype = check_filetype(form); !filetype) return filetype;
-    if (auto attestations = check_attestations(form); !attestations) return attestations;
     for (const auto& [name, sent] : {std::pair("name", &form.name), std::pair("version", &form.version)}) {
         if (*sent) continue;
         return refuse("upload.field_missing", "The form has no " + std::string(name),

@@ -118,7 +118,8 @@ base::Status check_bytes(const Place& place, const Action& action, const std::st
     }));
     const bool is_hidden = row && row->state == catalog::FileState::quarantined;
     if (!row || is_hidden != (action.verb == Verb::release)) return {};  // refused, or nothing to do
-    for (const std::string& sha256 : {row->sha256, row->metadata_sha256, row->provenance_sha256}) {
+    for (const std::string& sha256 :
+         {row->sha256, row->metadata_sha256, row->provenance_sha256, row->attestations_sha256}) {
         if (sha256.empty() || place.blobs.is_intact(sha256)) continue;
         return wire::fail("lifecycle.blob_damaged", "The file's stored bytes are missing or damaged", sha256,
                           "upload the same file again, or restore this blob from a backup; then repeat this");

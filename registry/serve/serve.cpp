@@ -17,6 +17,8 @@
 #include <vector>
 
 #include "lib/attest/keys.hpp"
+#include "lib/attest/sigstore/limits.hpp"
+#include "lib/attest/sigstore/trusted_root.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/io/log.hpp"
 #include "registry/access/local_actor.hpp"
@@ -169,6 +171,13 @@ base::Result<std::optional<attest::SigningKey>> read_signing_key(const RegistryC
     return attest::SigningKey::read(config.attest.key);
 }
 
+base::Result<sigstore::TrustedRoot> read_trusted_root(const RegistryConfig& config) {
+    if (config.attest.trusted_root.empty()) return sigstore::public_root();
+    WHEELYARD_ASSIGN(const std::string text,
+                     base::read_file(config.attest.trusted_root, sigstore::max_root_bytes));
+    return sigstore::read_trusted_root(text);
+}
+
 template <typename Table>
 std::set<std::string, std::less<>> names_of(const std::vector<Table>& tables) {
     std::set<std::string, std::less<>> names;
@@ -183,6 +192,7 @@ base::Status check_configuration(const RegistryConfig& config) {
                                      [](const http::ListenPoint& point) { return point.tls; });
     if (has_tls) WHEELYARD_TRY(http::check_certificate(config.server));
     WHEELYARD_TRY(read_signing_key(config));
+    WHEELYARD_TRY(read_trusted_root(config));
     for (const IdentityConfig& identity : config.identities) {
         if (!identity.client_secret_file.empty())
             WHEELYARD_TRY(read_client_secret(identity.client_secret_file));
@@ -315,6 +325,7 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
     WHEELYARD_ASSIGN(const RegistryConfig file, read_config(arguments.config));
     if (arguments.check) return check_configuration(file);
     WHEELYARD_ASSIGN(const std::optional<attest::SigningKey> signing_key, read_signing_key(file));
+    WHEELYARD_ASSIGN(const sigstore::TrustedRoot trusted_root, read_trusted_root(file));
     const database::Store store(file.database());
     WHEELYARD_ASSIGN(Start start, claim_store(file, store));
     // A ready file of an earlier run would be wrong while this run starts.
@@ -350,7 +361,8 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
                      .clock = clock,
                      .inspect_threads = inspect_threads(),
                      .tasks = tasks.get(),
-                     .signing_key = signing_key ? &*signing_key : nullptr});
+                     .signing_key = signing_key ? &*signing_key : nullptr,
+                     .trusted_root = &trusted_root});
     const ShowStatus show_status_and_pages = [&](const auto& tree, const auto& index, const auto& document) {
         auto changed = show_status(tree, index, document);
         if (changed && *changed) pages.want_pages();

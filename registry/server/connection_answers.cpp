@@ -28,7 +28,8 @@ bool is_known_method(std::string_view method) {
 // Pages and files of an index: public, so any web page may read them (micropip in a browser).
 bool is_public_read(RouteKind kind) {
     return kind == RouteKind::root_page || kind == RouteKind::project_page || kind == RouteKind::file ||
-           kind == RouteKind::listing || kind == RouteKind::pypi_json || kind == RouteKind::redirect;
+           kind == RouteKind::listing || kind == RouteKind::pypi_json || kind == RouteKind::integrity ||
+           kind == RouteKind::redirect;
 }
 
 // Where people point an uploader by mistake.
@@ -194,6 +195,8 @@ Reply Connection::answer_route(const RequestHead& head, const Route& route) {
             return tree_of(route).listing(route, head);
         case RouteKind::pypi_json:
             return tree_of(route).pypi_json(route, base_url(head));
+        case RouteKind::integrity:
+            return tree_of(route).integrity(route, head);
         case RouteKind::redirect:
             return reply_redirect(relative_url(path_of_target(head.target), route.location));
         case RouteKind::api:

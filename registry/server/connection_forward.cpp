@@ -33,6 +33,7 @@ bool Connection::may_answer(const Route& route) const {
         case RouteKind::web_page:
         case RouteKind::listing:
         case RouteKind::pypi_json:
+        case RouteKind::integrity:
             return !shared_.settings.may_answer || shared_.settings.may_answer();
         default:
             return true;

@@ -33,6 +33,7 @@ ReadRequest read_request(const RequestHead& head, const Route& route) {
             break;
         case RouteKind::project_page:
         case RouteKind::pypi_json:
+        case RouteKind::integrity:
         case RouteKind::web_page:
             if (route.project.empty()) break;
             request.scope = ReadScope::project;

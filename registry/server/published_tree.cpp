@@ -324,7 +324,7 @@ Reply PublishedTree::file(const Route& route, const RequestHead& head) {
     }
     const auto size = static_cast<std::uint64_t>(info.st_size);
     std::string etag = "\"" + route.sha256;
-    for (const std::string_view beside : {".metadata", ".prov"})
+    for (const std::string_view beside : {".metadata", ".prov", ".pep740"})
         if (route.filename.ends_with(beside)) etag += beside;
     etag += '"';
     const std::string last_modified = base::render_http_date(modified_us(info));
@@ -429,17 +429,41 @@ std::int64_t PublishedTree::serial_of(const std::string& index) {
     return known.serial;
 }
 
-Reply PublishedTree::pypi_json(const Route& route, const std::string& base_url) {
+tl::expected<SharedText, Reply> PublishedTree::page_text(const Route& route) {
     base::Fd large;
     const Page* page = find_page(route.index + "/simple/" + route.project + "/index.json", large);
-    std::string text;
-    if (page != nullptr && !page->text && page->size <= max_pypi_page_bytes) {
-        text.resize(static_cast<std::size_t>(page->size));
-        if (!read_whole(large.get(), text)) return reply_unreadable(errno, route.project);
-    }
-    const bool is_missing = page == nullptr || (!page->text && text.empty());
-    if (is_missing) return reply_not_found("This index has no such project.", route.project);
-    const auto project = read_pypi_project(page->text ? *page->text : text, route.version);
+    if (page != nullptr && page->text) return page->text;
+    if (page == nullptr || page->size > max_pypi_page_bytes || page->size == 0)
+        return tl::unexpected(reply_not_found("This index has no such project.", route.project));
+    std::string text(static_cast<std::size_t>(page->size), '\0');
+    if (!read_whole(large.get(), text)) return tl::unexpected(reply_unreadable(errno, route.project));
+    return std::make_shared<const std::string>(std::move(text));
+}
+
+Reply PublishedTree::integrity(const Route& route, const RequestHead& head) {
+    auto text = page_text(route);
+    if (!text) return std::move(text.error());
+    const auto project = read_pypi_project(**text, route.version);
+    const auto place =
+        base::decode_percent(project ? attested_place(*project, route.filename) : std::string());
+    if (!place || place->empty())
+        return reply_not_found("This version has no such file, or it was uploaded without attestations.",
+                               route.filename);
+    constexpr std::string_view integrity_type = "application/vnd.pypi.integrity.v1+json";
+    const bool is_plain = head.accept.find("application/json") != std::string::npos &&
+                          head.accept.find(integrity_type) == std::string::npos;
+    auto reply = reply_text(route.index + "/" + *place + ".pep740",
+                            {.content_type = is_plain ? "application/json" : integrity_type,
+                             .form_tag = is_plain ? "json" : "integrity",
+                             .vary = "Accept, Accept-Encoding"},
+                            head);
+    return reply ? *std::move(reply) : reply_not_found("The tree lacks the attestations.", route.filename);
+}
+
+Reply PublishedTree::pypi_json(const Route& route, const std::string& base_url) {
+    auto text = page_text(route);
+    if (!text) return std::move(text.error());
+    const auto project = read_pypi_project(**text, route.version);
     if (!project) return reply_not_found(project.error().sentence + ".", project.error().value);
     std::string metadata;
     struct stat info {};

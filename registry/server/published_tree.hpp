@@ -39,6 +39,8 @@ class PublishedTree {
     [[nodiscard]] std::optional<Reply> front(const RequestHead& head);
     // A project in PyPI's JSON form. 200 or 404.
     [[nodiscard]] Reply pypi_json(const Route& route, const std::string& base_url);
+    // The attestations of a file that the project's page lists. 200, 304 or 404.
+    [[nodiscard]] Reply integrity(const Route& route, const RequestHead& head);
     // Whether the tree's root folder exists.
     [[nodiscard]] bool is_there() const;
 
@@ -62,6 +64,8 @@ class PublishedTree {
     };
     // For a page that is too large to cache, also opens its file into `large`.
     [[nodiscard]] Page* find_page(const std::string& path, base::Fd& large);
+    // Of a project, as JSON; the reply says why it cannot be read.
+    [[nodiscard]] tl::expected<SharedText, Reply> page_text(const Route& route);
     void forget(const std::string& path);
     // The serial of the index's last event, from its log; 0: it has none.
     [[nodiscard]] std::int64_t serial_of(const std::string& index);

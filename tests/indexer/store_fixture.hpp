@@ -63,6 +63,13 @@ struct StoreFixture {
         row.provenance_size_bytes = document.size();
         return row;
     }
+    // The same row as an upload with attestations makes it.
+    catalog::FileRow with_attestations(catalog::FileRow row) const {
+        const std::string document = R"({"version":1,"attestation_bundles":[]})" + row.filename;
+        row.attestations_sha256 = *blobs.store_bytes(document);
+        row.attestations_size_bytes = document.size();
+        return row;
+    }
     void add(const catalog::FileRow& row) {
         REQUIRE(catalog.add_file(row)->outcome == catalog::AddOutcome::added);
     }

@@ -133,7 +133,7 @@ class PrivateIndexTest(FarmCase):
         paths = [(template.format(**values), operation) for template, operation in found]
         name = values["filename"]
         paths += [(path.replace(name, name + suffix), operation) for path, operation in paths if f"/{values['sha256']}/{name}" in path
-                  for suffix in (".metadata", ".prov")]
+                  for suffix in (".metadata", ".prov", ".pep740")]
         paths += [(path.replace(PROJECT, "Quokka_Core"), operation) for path, operation in paths if f"/{PROJECT}" in path]
         return paths + [(f"/api/v1/tasks?index={HIDDEN}", None), ("/api/v1/audit?after=0", None), (f"/{HIDDEN}/simple/?format={JSON_PAGE}", None)]
 

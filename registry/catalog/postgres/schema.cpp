@@ -110,7 +110,14 @@ CREATE TABLE change_count (
 INSERT INTO change_count VALUES (1, 0);
 )sql";
 
-constexpr std::array steps{version_1};
+// Programs of version 1 neither read nor write the columns; the reference keeps their gc from the blobs.
+constexpr const char* version_2 = R"sql(
+ALTER TABLE file ADD COLUMN attestations_sha256 TEXT COLLATE "C" REFERENCES blob (sha256);
+ALTER TABLE file ADD COLUMN attestations_size_bytes BIGINT NOT NULL DEFAULT 0 CHECK (attestations_size_bytes >= 0);
+CREATE INDEX file_by_attestations_sha256 ON file (attestations_sha256) WHERE attestations_sha256 IS NOT NULL;
+)sql";
+
+constexpr std::array steps{version_1, version_2};
 
 }  // namespace
 

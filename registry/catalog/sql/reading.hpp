@@ -58,7 +58,8 @@ base::Status read_event(const Statement& query, EventParts parts, Event& event) 
 inline constexpr std::string_view file_columns =
     "index_name, project, filename, version, sha256, size_bytes, metadata_sha256, metadata_size_bytes, "
     "requires_python, upload_time, uploaded_by, yanked, yanked_reason, facts_json, state, state_reason, "
-    "pinned, metadata_name, coalesce(provenance_sha256, ''), provenance_size_bytes";
+    "pinned, metadata_name, coalesce(provenance_sha256, ''), provenance_size_bytes, "
+    "coalesce(attestations_sha256, ''), attestations_size_bytes";
 
 // The schema permits no other value; if there is one, hiding the file is safe.
 inline FileState state_of(std::string_view text) {
@@ -91,7 +92,9 @@ FileRow file_of(const Statement& query) {
                    .pinned = query.integer(16) != 0,
                    .metadata_name = query.text(17),
                    .provenance_sha256 = query.text(18),
-                   .provenance_size_bytes = static_cast<std::uint64_t>(query.integer(19))};
+                   .provenance_size_bytes = static_cast<std::uint64_t>(query.integer(19)),
+                   .attestations_sha256 = query.text(20),
+                   .attestations_size_bytes = static_cast<std::uint64_t>(query.integer(21))};
 }
 
 }  // namespace sql
@@ -373,7 +376,8 @@ base::Status SqlCatalog<Database>::read_files_of_pages(const std::string& index,
     constexpr std::string_view begin =
         "SELECT project, added_serial, filename, version, sha256, size_bytes, metadata_sha256, "
         "metadata_size_bytes, requires_python, upload_time, yanked, yanked_reason, facts_json, state, "
-        "metadata_name, coalesce(provenance_sha256, ''), provenance_size_bytes FROM file "
+        "metadata_name, coalesce(provenance_sha256, ''), provenance_size_bytes, "
+        "coalesce(attestations_sha256, ''), attestations_size_bytes FROM file "
         "WHERE index_name = ? AND project IN ";
     WHEELYARD_ASSIGN(auto query, sql::prepare_for_names(database_, begin, std::move(values)));
     auto page = read.end();
@@ -406,6 +410,8 @@ base::Status SqlCatalog<Database>::read_files_of_pages(const std::string& index,
         row.metadata_name = query.view(14);
         row.provenance_sha256 = query.view(15);
         row.provenance_size_bytes = static_cast<std::uint64_t>(query.integer(16));
+        row.attestations_sha256 = query.view(17);
+        row.attestations_size_bytes = static_cast<std::uint64_t>(query.integer(18));
         keep_offered_metadata(row);
     }
     for (auto& [project, files] : read)
@@ -473,8 +479,9 @@ base::Result<std::vector<FileRow>> SqlCatalog<Database>::files_of_blob(std::stri
     WHEELYARD_ASSIGN(auto query,
                      database_.prepare(sql::select_files("WHERE sha256 = ? OR metadata_sha256 = ? "
                                                          "OR provenance_sha256 = ? "
+                                                         "OR attestations_sha256 = ? "
                                                          "ORDER BY index_name, filename"),
-                                       sha256, sha256, sha256));
+                                       sha256, sha256, sha256, sha256));
     return collect(query, [](const auto& row) { return sql::file_of(row); });
 }
 
@@ -486,9 +493,11 @@ base::Result<std::vector<std::string>> SqlCatalog<Database>::faults_of_rows() co
                           "JOIN blob ON blob.sha256 = file.sha256 "
                           "JOIN blob AS metadata ON metadata.sha256 = file.metadata_sha256 "
                           "LEFT JOIN blob AS provenance ON provenance.sha256 = file.provenance_sha256 "
+                          "LEFT JOIN blob AS attested ON attested.sha256 = file.attestations_sha256 "
                           "WHERE file.size_bytes <> blob.size_bytes "
                           "OR file.metadata_size_bytes <> metadata.size_bytes "
-                          "OR file.provenance_size_bytes <> coalesce(provenance.size_bytes, 0)"));
+                          "OR file.provenance_size_bytes <> coalesce(provenance.size_bytes, 0) "
+                          "OR file.attestations_size_bytes <> coalesce(attested.size_bytes, 0)"));
     WHEELYARD_ASSIGN(auto differing, collect(sizes, [](const auto& row) {
                          return "the row of " + row.text(1) + " in " + row.text(0) +
                                 " has a different size than its blob";

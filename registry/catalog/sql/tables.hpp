@@ -6,7 +6,8 @@
 
 namespace wheelyard::catalog {
 
-// `numbers` and `texts`: names of columns, with commas. Only provenance_sha256 may be NULL, which is its empty text.
+// `numbers` and `texts`: names of columns, with commas. provenance_sha256 and attestations_sha256 may be NULL, which is
+// their empty text.
 struct CopiedTable {
     std::string_view name;
     std::string_view order;  // of the key
@@ -23,9 +24,10 @@ inline constexpr std::array copied_tables{
     CopiedTable{"index_rule", "index_name", "", "index_name,rule_json"},
     CopiedTable{"file", "id",
                 "id,size_bytes,metadata_size_bytes,upload_time,yanked,pinned,added_serial,"
-                "provenance_size_bytes",
+                "provenance_size_bytes,attestations_size_bytes",
                 "index_name,project,filename,version,sha256,metadata_sha256,metadata_name,requires_python,"
-                "uploaded_by,yanked_reason,state,state_reason,facts_json,provenance_sha256"},
+                "uploaded_by,yanked_reason,state,state_reason,facts_json,provenance_sha256,"
+                "attestations_sha256"},
     CopiedTable{"tombstone", "index_name, filename", "time,may_return", "index_name,filename,sha256"},
     CopiedTable{"token", "id", "created,expires,revoked,revoked_at",
                 "id,secret_sha256,name,indexes_json,projects_json,actions_json,created_by,revoked_by"},

@@ -42,6 +42,8 @@ base::Status SqlCatalog<Database>::insert_file(const FileRow& row, Serial added)
     WHEELYARD_TRY(sql::add_blob(database_, row.metadata_sha256, row.metadata_size_bytes));
     if (!row.provenance_sha256.empty())
         WHEELYARD_TRY(sql::add_blob(database_, row.provenance_sha256, row.provenance_size_bytes));
+    if (!row.attestations_sha256.empty())
+        WHEELYARD_TRY(sql::add_blob(database_, row.attestations_sha256, row.attestations_size_bytes));
     WHEELYARD_TRY(
         database_.run_later("INSERT INTO project (index_name, name) VALUES (?, ?) ON CONFLICT DO NOTHING",
                             row.index, row.project));
@@ -51,14 +53,16 @@ base::Status SqlCatalog<Database>::insert_file(const FileRow& row, Serial added)
         "INSERT INTO file (index_name, project, filename, version, sha256, metadata_sha256, "
         "requires_python, upload_time, uploaded_by, yanked, yanked_reason, facts_json, added_serial, state, "
         "state_reason, pinned, metadata_name, size_bytes, metadata_size_bytes, provenance_sha256, "
-        "provenance_size_bytes) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?)",
+        "provenance_size_bytes, attestations_sha256, attestations_size_bytes) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?, nullif(?, ''), "
+        "?)",
         row.index, row.project, row.filename, row.version, row.sha256, row.metadata_sha256,
         row.requires_python, row.upload_time, row.uploaded_by, std::int64_t{row.yanked}, row.yanked_reason,
         row.facts_json, added, file_state_text(row.state), row.state_reason, std::int64_t{row.pinned},
         row.metadata_name, static_cast<std::int64_t>(row.size_bytes),
         static_cast<std::int64_t>(row.metadata_size_bytes), row.provenance_sha256,
-        static_cast<std::int64_t>(row.provenance_size_bytes));
+        static_cast<std::int64_t>(row.provenance_size_bytes), row.attestations_sha256,
+        static_cast<std::int64_t>(row.attestations_size_bytes));
 }
 
 template <typename Database>
@@ -86,7 +90,8 @@ base::Status SqlCatalog<Database>::remove_file(const FileRow& row, bool may_retu
                                       row.filename));
     WHEELYARD_TRY(note_unreferenced(row.sha256, time));
     WHEELYARD_TRY(note_unreferenced(row.metadata_sha256, time));
-    return note_unreferenced(row.provenance_sha256, time);
+    WHEELYARD_TRY(note_unreferenced(row.provenance_sha256, time));
+    return note_unreferenced(row.attestations_sha256, time);
 }
 
 template <typename Database>

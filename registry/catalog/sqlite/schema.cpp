@@ -145,7 +145,14 @@ CREATE TABLE change_count (
 INSERT INTO change_count VALUES (1, 0);
 )sql";
 
-constexpr std::array steps{version_1, version_2, version_3, version_4, version_5, version_6};
+constexpr const char* version_7 = R"sql(
+-- Uploaded attestations (PEP 740): a blob beside the wheel's. NULL: none was sent.
+ALTER TABLE file ADD COLUMN attestations_sha256 TEXT REFERENCES blob (sha256);
+ALTER TABLE file ADD COLUMN attestations_size_bytes INTEGER NOT NULL DEFAULT 0 CHECK (attestations_size_bytes >= 0);
+CREATE INDEX file_by_attestations_sha256 ON file (attestations_sha256) WHERE attestations_sha256 IS NOT NULL;
+)sql";
+
+constexpr std::array steps{version_1, version_2, version_3, version_4, version_5, version_6, version_7};
 
 }  // namespace
 

@@ -148,12 +148,14 @@ void check_same(const Upstream& at) {
 
 TEST_CASE("a new tree becomes a copy of the source") {
     Upstream at;
-    const auto with_provenance = at.with_provenance(at.make_row("main", "six", "1.16", six("1.16")));
+    const auto with_provenance =
+        at.with_attestations(at.with_provenance(at.make_row("main", "six", "1.16", six("1.16"))));
     at.add(with_provenance);
     at.add("main", "torch", "2.4.0+cu126", "torch-2.4.0+cu126-cp312-cp312-linux_aarch64.whl");
     at.publish_all();
     const auto report = at.follow_all();
     CHECK(fs::exists(file_folder(at.ours, "main", with_provenance.sha256) / (six("1.16") + ".prov")));
+    CHECK(fs::exists(file_folder(at.ours, "main", with_provenance.sha256) / (six("1.16") + ".pep740")));
     CHECK(report.from_nothing);
     CHECK(report.serial == 2);
     CHECK(report.files_fetched == 2);

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "indexer/pages/simple_html.hpp"
 #include "lib/io/json.hpp"
 #include "tests/indexer/sample_view.hpp"
 #include "tests/support/golden.hpp"
@@ -48,6 +49,26 @@ TEST_CASE("`versions` covers every file and names each version once (PEP 700)") 
     for (const auto& version : *page->find("versions")->as_array())
         versions.push_back(*version.as_string());
     CHECK(versions == std::vector<std::string>{"1.9.0", "1.10.0", "1.10.0+cu126", "1!0.1"});
+}
+
+TEST_CASE("attestations have an absolute URL, where the tree's own is known (PEP 740)") {
+    ProjectView view = sample_view();
+    view.files.resize(1);
+    const auto file = [&] { return io::parse_json(render_project_json(view))->items("files").front(); };
+    view.root_url = "https://wheels.example/farm/";
+    CHECK(file().find("provenance") == nullptr);
+    view.files[0].attestations_sha256 = std::string(64, 'e');
+    const catalog::FileRow& row = view.files[0];
+    CHECK(file().string_or("provenance", "") == "https://wheels.example/farm/" + row.index + "/files/" +
+                                                    row.sha256.substr(0, 2) + "/" + row.sha256 + "/" +
+                                                    row.filename + ".pep740");
+    CHECK(file().find("_wheelyard_attestations")->string_or("sha256", "") == std::string(64, 'e'));
+    const std::string url = file().string_or("provenance", "");
+    CHECK(render_project_html(view).find(" data-provenance=\"" + url + "\"") != std::string::npos);
+    view.root_url.clear();
+    CHECK(file().find("provenance") == nullptr);
+    CHECK(file().find("_wheelyard_attestations") != nullptr);
+    CHECK(render_project_html(view).find("data-provenance") == std::string::npos);
 }
 
 TEST_CASE("a yank is its reason, or true without one (PEP 592)") {

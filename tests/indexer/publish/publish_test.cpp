@@ -128,6 +128,37 @@ TEST_CASE("the provenance of a wheel is published beside it, named by the JSON p
     check_whole(store);
 }
 
+TEST_CASE(
+    "the attestations of a wheel are published beside it, and another URL of the tree rewrites the pages") {
+    StoreFixture store;
+    const auto row = store.with_attestations(store.make_row("main", "six", "1.16.0", six_wheel));
+    store.add(row);
+    const auto publish_at = [&](std::optional<std::string> root_url) {
+        const auto report = publish(store.catalog, store.blobs, store.tree, {"main"}, store.clock,
+                                    {.root_url = std::move(root_url)});
+        REQUIRE_MESSAGE(report, report.error().text());
+        check_whole(store);
+        return report->project_pages;
+    };
+    const auto page_has = [&](const std::string& url) {
+        return text_of(project_folder(store.tree, "main", "six") / "index.json")
+                   .find("\"provenance\":\"" + url) != std::string::npos;
+    };
+    const fs::path file = file_folder(store.tree, "main", row.sha256) / (six_wheel + ".pep740");
+    publish_at("https://one.example/");
+    CHECK(fs::equivalent(file, store.blobs.path_of(row.attestations_sha256)));
+    CHECK(page_has("https://one.example/main/files/"));
+    CHECK(publish_at(std::nullopt) == 0);  // of a run that does not know the configuration
+    CHECK(publish_at("https://one.example/") == 0);
+    CHECK(publish_at("https://two.example/") == 1);
+    CHECK(page_has("https://two.example/main/files/"));
+    CHECK(publish_at("") == 1);
+    CHECK_FALSE(page_has(""));
+    REQUIRE(store.catalog.delete_file({"main", six_wheel}, {.actor = "anna", .reason = "", .time = noon}));
+    publish_at(std::nullopt);
+    CHECK(!fs::exists(file.parent_path()));
+}
+
 TEST_CASE("a run without events writes nothing") {
     StoreFixture store;
     store.add("main", "six", "1.16.0", six_wheel);

@@ -291,24 +291,37 @@ TEST_CASE("a promoted file is in both indexes, as uploaded, from the moment of i
     CHECK(filled.catalog.files_of_blob(expected.metadata_sha256).value().size() == 3);
 }
 
-TEST_CASE("the provenance of a file is kept with it in every index, and counts as a reference to its blob") {
+TEST_CASE(
+    "provenance and attestations of a file are kept with it in every index, and count as references to their "
+    "blobs") {
     Filled filled;
     catalog::FileRow row = row_of("main", "seven", "1.0", 'f');
     row.provenance_sha256 = std::string(64, '9');
     row.provenance_size_bytes = 700;
+    row.attestations_sha256 = std::string(64, '8');
+    row.attestations_size_bytes = 7'000;
     REQUIRE(filled.catalog.add_file(row));
     REQUIRE(catalog::promote_file(filled.catalog, {"main", row.filename}, "stable", cause));
-    CHECK(filled.file("stable", row.filename).provenance_sha256 == row.provenance_sha256);
-    CHECK(filled.file("stable", row.filename).provenance_size_bytes == 700);
+    const catalog::FileRow promoted = filled.file("stable", row.filename);
+    CHECK(promoted.provenance_sha256 == row.provenance_sha256);
+    CHECK(promoted.provenance_size_bytes == 700);
+    CHECK(promoted.attestations_sha256 == row.attestations_sha256);
+    CHECK(promoted.attestations_size_bytes == 7'000);
     CHECK(filled.file("main", six).provenance_sha256.empty());
-    CHECK(filled.catalog.files_of_blob(row.provenance_sha256).value().size() == 2);
+    CHECK(filled.file("main", six).attestations_sha256.empty());
     CHECK(filled.catalog.faults().value().empty());
+    for (const std::string& sha256 : {row.provenance_sha256, row.attestations_sha256})
+        CHECK(filled.catalog.files_of_blob(sha256).value().size() == 2);
     REQUIRE(filled.catalog.delete_file({"main", row.filename}, cause));
-    CHECK(filled.catalog.blob(row.provenance_sha256).value()->referenced);
+    for (const std::string& sha256 : {row.provenance_sha256, row.attestations_sha256})
+        CHECK(filled.catalog.blob(sha256).value()->referenced);
     REQUIRE(filled.catalog.delete_file({"stable", row.filename}, cause));
-    const auto blob = filled.catalog.blob(row.provenance_sha256).value();
-    CHECK_FALSE(blob->referenced);
-    CHECK(blob->unreferenced_since == cause.time);
+    for (const std::string& sha256 : {row.provenance_sha256, row.attestations_sha256}) {
+        const auto blob = filled.catalog.blob(sha256).value();
+        CHECK_FALSE(blob->referenced);
+        CHECK(blob->unreferenced_since == cause.time);
+    }
+    CHECK(filled.catalog.forget_blobs({row.attestations_sha256}, cause).value().size() == 1);
 }
 
 TEST_CASE("a promotion never replaces: other bytes and deleted names are refused") {

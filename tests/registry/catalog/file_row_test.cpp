@@ -28,7 +28,9 @@ catalog::FileRow full_row() {
             .facts_json = R"({"machines":["aarch64"]})",
             .metadata_name = "Torch",
             .provenance_sha256 = std::string(64, 'c'),
-            .provenance_size_bytes = 3'000};
+            .provenance_size_bytes = 3'000,
+            .attestations_sha256 = std::string(64, 'd'),
+            .attestations_size_bytes = 9'000};
 }
 
 }  // namespace
@@ -48,6 +50,8 @@ TEST_CASE("a file row comes back from its JSON as it was") {
     CHECK(back->metadata_name == row.metadata_name);
     CHECK(back->provenance_sha256 == row.provenance_sha256);
     CHECK(back->provenance_size_bytes == row.provenance_size_bytes);
+    CHECK(back->attestations_sha256 == row.attestations_sha256);
+    CHECK(back->attestations_size_bytes == row.attestations_size_bytes);
     CHECK(back->requires_python == row.requires_python);
     CHECK(back->upload_time == row.upload_time);
     CHECK(back->uploaded_by == row.uploaded_by);

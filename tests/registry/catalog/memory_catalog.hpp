@@ -299,6 +299,8 @@ class MemoryCatalog : public Catalog {
         rows->blobs[row.metadata_sha256] = {row.metadata_size_bytes, 0};
         if (!row.provenance_sha256.empty())
             rows->blobs[row.provenance_sha256] = {row.provenance_size_bytes, 0};
+        if (!row.attestations_sha256.empty())
+            rows->blobs[row.attestations_sha256] = {row.attestations_size_bytes, 0};
         rows->projects.try_emplace({row.index, row.project},
                                    ProjectRow{.index = row.index, .project = row.project});
         rows->tombstones.erase({row.index, row.filename});
@@ -313,7 +315,8 @@ class MemoryCatalog : public Catalog {
         const auto rows = now();
         rows->tombstones[{row.index, row.filename}] = {row.sha256, may_return};
         rows->files.erase({row.index, row.filename});
-        for (const std::string& sha256 : {row.sha256, row.metadata_sha256, row.provenance_sha256}) {
+        for (const std::string& sha256 :
+             {row.sha256, row.metadata_sha256, row.provenance_sha256, row.attestations_sha256}) {
             const auto kept = rows->blobs.find(sha256);
             if (kept != rows->blobs.end() && !is_referenced(sha256)) kept->second.unreferenced_since = time;
         }
@@ -429,7 +432,8 @@ class MemoryCatalog : public Catalog {
         return {std::string(index), std::string(name)};
     }
     static bool refers(const FileRow& row, std::string_view sha256) {
-        return row.sha256 == sha256 || row.metadata_sha256 == sha256 || row.provenance_sha256 == sha256;
+        return row.sha256 == sha256 || row.metadata_sha256 == sha256 || row.provenance_sha256 == sha256 ||
+               row.attestations_sha256 == sha256;
     }
     [[nodiscard]] bool is_referenced(const std::string& sha256) const {
         return !rows_where([&](const FileRow& row) { return refers(row, sha256); }).empty();

@@ -89,6 +89,8 @@ void fill(catalog::Catalog& catalog) {
     catalog::FileRow row = catalog::row_of("main", "six", "1.0", 'a');
     row.provenance_sha256 = std::string(64, 'd');
     row.provenance_size_bytes = 9;
+    row.attestations_sha256 = std::string(64, 'e');
+    row.attestations_size_bytes = 10;
     row.yanked = true;
     row.yanked_reason = "it's \xE2\x82\xAC";
     REQUIRE(catalog.add_file(row));

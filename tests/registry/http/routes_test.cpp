@@ -75,6 +75,8 @@ TEST_CASE("every address of the layout has its route") {
         {"/site/status.json", RouteKind::listing, "site", "", "status.json"},
         {"/site/pypi/Six/json", RouteKind::pypi_json, "site", "six"},
         {"/site/pypi/six/v1.0/json", RouteKind::pypi_json, "site", "six"},
+        {"/site/integrity/Six/1.0/six-1.0-py3-none-any.whl/provenance", RouteKind::integrity, "site", "six",
+         "six-1.0-py3-none-any.whl"},
         {"/packages" + file.substr(0, 5) + file.substr(11) + "s-1-py3-none-any.whl", RouteKind::file, "site",
          "", "s-1-py3-none-any.whl"},
         {"/site/legacy/", RouteKind::upload, "site"},

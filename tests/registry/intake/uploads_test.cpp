@@ -108,6 +108,53 @@ TEST_CASE("what made a wheel is stored in the commit of its upload, and a retry 
     CHECK(registry.store.contains(row->provenance_sha256));
 }
 
+TEST_CASE("verified attestations are stored in the commit of the upload, with who signed them") {
+    RegistryFixture registry;
+    const std::string name = "circleci_sign_publish_example-0.0.1.dev137-py3-none-any.whl";
+    const std::string folder = std::string(WHEELYARD_TEST_DATA) + "/attest/sigstore/data/";
+    const std::string bytes = base::read_file(folder + name, base::mib).value();
+    const std::string attestation =
+        base::read_file(folder + name + ".publish.attestation", base::mib).value();
+    Form form = Form::of(name, bytes);
+    form.set("attestations", "[" + attestation + "]");
+    registry.config.indexes.front().attested_by = {
+        {.projects = {"*"}, .issuer = "https://gitlab.com", .subject = "x"}};
+    CHECK(registry.send(form).code == "upload.not_attested");
+    registry.config.indexes.front().attested_by = {
+        {.projects = {"circleci-sign-publish-example"},
+         .issuer = "https://oidc.circleci.com",
+         .repository = "github.com/CircleCI-Public/sign-and-publish-examples"}};
+    const Answer answer = registry.send(form);
+    REQUIRE_MESSAGE(answer.status == 200, answer.detail);
+    const auto row = registry.cli.file("main", name).value().value();
+    const std::string stored =
+        base::read_file(registry.store.path_of(row.attestations_sha256), base::mib).value();
+    CHECK(row.attestations_size_bytes == stored.size());
+    CHECK(io::parse_json(stored)->items("attestation_bundles").at(0).items("attestations").at(0) ==
+          io::parse_json(attestation).value());
+    const auto attested = io::parse_json(row.facts_json)->items("attested");
+    REQUIRE(attested.size() == 1);
+    CHECK(attested[0].string_or("issuer", "") == "https://oidc.circleci.com");
+    CHECK(attested[0].string_or("repository", "") == "github.com/CircleCI-Public/sign-and-publish-examples");
+    // Lost bytes come back with a retry; one without attestations is a retry, too.
+    std::filesystem::remove(registry.store.path_of(row.attestations_sha256));
+    CHECK(registry.send(form).status == 200);
+    CHECK(registry.store.contains(row.attestations_sha256));
+    CHECK(registry.send(Form::of(name, bytes)).status == 200);
+}
+
+TEST_CASE("attestations that come after the file are refused, for they would be lost") {
+    RegistryFixture registry;
+    const std::string name = "circleci_sign_publish_example-0.0.1.dev137-py3-none-any.whl";
+    const std::string folder = std::string(WHEELYARD_TEST_DATA) + "/attest/sigstore/data/";
+    Form form = Form::of(name, base::read_file(folder + name, base::mib).value());
+    REQUIRE(registry.send(form).status == 200);
+    form.set("attestations",
+             "[" + base::read_file(folder + name + ".publish.attestation", base::mib).value() + "]");
+    CHECK(registry.send(form).status == 409);
+    CHECK(registry.send(form).code == "upload.attestations_late");
+}
+
 TEST_CASE("with a key, what the agent said and what was proved is signed in the commit of the upload") {
     RegistryFixture registry;
     const attest::SigningKey key = attest::SigningKey::generate();

@@ -68,9 +68,6 @@ TEST_CASE("every field that is wrong by itself has its status and code") {
     const Row rows[] = {
         {{}, 200, ""},
         {{{"protocol_version", std::nullopt}}, 200, ""},
-        {{{"attestations", ""}}, 200, ""},
-        {{{"attestations", " []"}}, 200, ""},
-        {{{"attestations", "[{\"version\": 1}]"}}, 400, "upload.attestations"},
         {{{"metadata_version", std::nullopt}}, 200, ""},
         {{{"metadata_version", "2.6"}}, 200, ""},
         {{{"metadata_version", "2.0"}}, 200, ""},

@@ -765,6 +765,38 @@ TEST_CASE("a project in PyPI's JSON form has its files under /packages, which se
     }
 }
 
+TEST_CASE("the attestations of a file are where PyPI has them, as the media type that is asked for") {
+    Running running;
+    const std::string folder = R"("../../files/)" + sha256.substr(0, 2) + "/" + sha256;
+    running.write("site/simple/six/index.json",
+                  R"({"name":"six","files":[{"filename":"six-1.0+cpu-py3-none-any.whl","url":)" + folder +
+                      R"(/six-1.0%2Bcpu-py3-none-any.whl","_wheelyard_attestations":{"sha256":"aa"}},)"
+                      R"({"filename":"six-0.9-py3-none-any.whl","url":)" +
+                      folder + R"(/six-0.9-py3-none-any.whl"}]})");
+    const std::string document = R"({"version":1,"attestation_bundles":[]})";
+    running.write(file_url.substr(1) + "six-1.0+cpu-py3-none-any.whl.pep740", document);
+    const std::string url = "/site/integrity/Six/1.0+cpu/six-1.0%2Bcpu-py3-none-any.whl/provenance";
+    const RawAnswer answer = running.ask(get(url));
+    CHECK(answer.status == 200);
+    CHECK(answer.body == document);
+    CHECK(answer.field("Content-Type") == "application/vnd.pypi.integrity.v1+json");
+    CHECK(answer.field("Vary").starts_with("Accept"));
+    const RawAnswer plain = running.ask(get(url, "Accept: application/json\r\n"));
+    CHECK(plain.field("Content-Type") == "application/json");
+    CHECK(plain.field("ETag") != answer.field("ETag"));
+    CHECK(running.ask(get(url, "If-None-Match: " + answer.field("ETag") + "\r\n")).status == 304);
+    for (const char* absent :
+         {"/site/integrity/six/0.9/six-0.9-py3-none-any.whl/provenance",
+          "/site/integrity/six/1.0/six-1.0%2Bcpu-py3-none-any.whl/provenance",
+          "/site/integrity/six/0.9/six-1.0%2Bcpu-py3-none-any.whl/provenance",
+          "/site/integrity/six/one/six-0.9-py3-none-any.whl/provenance",
+          "/site/integrity/seven/1.0/seven-1.0-py3-none-any.whl/provenance",
+          "/site/integrity/six/0.9/six-0.9-py3-none-any.whl/", "/site/integrity/six/0.9/"}) {
+        CAPTURE(absent);
+        CHECK(running.ask(get(absent)).status == 404);
+    }
+}
+
 TEST_CASE("a proxy that sends files itself gets their encoded path and no body") {
     const Running running([](ServerSettings& settings) { settings.accel_prefix = "/wheelyard-files"; });
     const RawAnswer answer =

@@ -1,0 +1,136 @@
+// The steps: 1 time, by the log's promise, 2 chain at that time, 3 use, 4 promise of the log of certificates, 5 inclusion,
+// 6 signature, 7 the entry is about these bytes, 8 who, 9 what.
+#include "lib/attest/sigstore/attestation.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "lib/attest/envelope.hpp"
+#include "lib/attest/sigstore/certificate.hpp"
+#include "lib/attest/sigstore/limits.hpp"
+#include "lib/attest/sigstore/log_entry.hpp"
+#include "lib/attest/statement.hpp"
+#include "lib/wheel/filename.hpp"
+
+namespace wheelyard::sigstore {
+namespace {
+
+using io::Json;
+
+// PEP 740 knows two: that of publishing has no predicate.
+constexpr std::string_view publish_predicate_ending = "/attestations/publish/v1";
+
+tl::unexpected<base::Error> fail_attestation(
+    std::string code, std::string sentence, std::string value = {},
+    std::string advice = "send attestations as PEP 740 describes them") {
+    return base::fail_malformed(std::move(code), std::move(sentence), std::move(value), std::move(advice));
+}
+
+base::Result<std::string> check_statement(std::string_view text, std::string_view filename,
+                                          std::string_view sha256) {
+    const auto json = io::parse_json(text, {.bytes = max_field_bytes, .depth = max_depth});
+    if (!json || json->string_or("_type", {}) != "https://in-toto.io/Statement/v1")
+        return fail_attestation("attestation.statement", "The signed document is no in-toto statement");
+    const Json::Array& subjects = json->items("subject");
+    if (subjects.size() != 1)
+        return fail_attestation("attestation.statement", "A statement is not about one file",
+                                std::to_string(subjects.size()));
+    std::string type = json->string_or("predicateType", {});
+    if (type != attest::provenance_predicate && !type.ends_with(publish_predicate_ending))
+        return fail_attestation("attestation.statement",
+                                "A statement has a predicate type that PEP 740 does not know", type);
+    const std::string name = subjects.front().string_or("name", {});
+    const Json* digest = subjects.front().find("digest");
+    const std::string signed_sha256 = digest == nullptr ? std::string() : digest->string_or("sha256", {});
+    if (name.empty() || wheel::spelling_key(name) != wheel::spelling_key(filename))
+        return fail_attestation("attestation.other_file", "The attestation is about a file of another name",
+                                name, "send the attestations of this file");
+    if (signed_sha256 != sha256)
+        return fail_attestation("attestation.other_file", "The attestation is about other bytes",
+                                signed_sha256,
+                                "send the attestations of this file; a file that was changed after signing "
+                                "has to be signed again");
+    return type;
+}
+
+}  // namespace
+
+base::Result<Attested> verify_attestation(const Json& attestation, std::string_view filename,
+                                          std::string_view sha256, const TrustedRoot& root) {
+    if (attestation.int_or("version", 0) != 1)
+        return fail_attestation("attestation.version", "An attestation has not version 1");
+    const Json* material = attestation.find("verification_material");
+    const Json* envelope = attestation.find("envelope");
+    if (material == nullptr || envelope == nullptr)
+        return fail_attestation("attestation.form", "An attestation lacks verification_material or envelope");
+    WHEELYARD_ASSIGN(const std::string certificate_der, strict_base64_at(*material, "certificate"));
+    WHEELYARD_ASSIGN(const std::string statement, strict_base64_at(*envelope, "statement"));
+    WHEELYARD_ASSIGN(const std::string signature, strict_base64_at(*envelope, "signature"));
+    const Json::Array& entries = material->items("transparency_entries");
+    if (entries.size() != 1)
+        return fail_attestation("attestation.entries", "An attestation has not one log entry",
+                                std::to_string(entries.size()));
+    WHEELYARD_ASSIGN(const LogEntry entry, read_log_entry(entries.front()));
+    WHEELYARD_TRY(verify_log_entry(entry, root));
+    WHEELYARD_ASSIGN(Certificate certificate, verify_certificate(certificate_der, entry.time(), root));
+    if (!certificate.key.verifies(attest::pre_authentication_encoding(attest::statement_type, statement),
+                                  signature))
+        return fail_attestation("attestation.signature",
+                                "The signature of the attestation does not belong to its statement");
+    WHEELYARD_TRY(check_logged(entry, {statement, signature, certificate.pem}));
+    WHEELYARD_ASSIGN(std::string type, check_statement(statement, filename, sha256));
+    return Attested{std::move(type), std::move(certificate.identity), entry.time()};
+}
+
+Json record_of(const Attested& attested) {
+    const Identity& who = attested.identity;
+    Json record = Json::object(
+        {{"predicate_type", attested.predicate_type}, {"issuer", who.issuer}, {"subject", who.subject}});
+    for (const auto& [name, text] :
+         {std::pair("repository", who.repository), std::pair("workflow", who.workflow()),
+          std::pair("ref", who.ref), std::pair("run", who.run)}) {
+        if (!text.empty()) record.set(name, text);
+    }
+    record.set("time", base::render_rfc3339(attested.time));
+    return record;
+}
+
+base::Result<FileProvenance> verify_attestations(std::string_view field, std::string_view filename,
+                                                 std::string_view sha256, const TrustedRoot& root) {
+    if (field.size() > max_field_bytes)
+        return fail_attestation("attestation.too_large", "The attestations are too large",
+                                std::to_string(field.size()),
+                                "send at most " + std::to_string(max_field_bytes) + " bytes");
+    const auto json = io::parse_json(field, {.bytes = max_field_bytes, .depth = max_depth});
+    if (!json || json->as_array() == nullptr)
+        return fail_attestation("attestation.form", "The attestations are no JSON list",
+                                json ? std::string() : json.error().text());
+    if (json->items().size() > max_attestations)
+        return fail_attestation("attestation.count",
+                                "A file has more attestations than one of each predicate type",
+                                std::to_string(json->items().size()));
+    FileProvenance provenance;
+    std::vector<std::pair<Json, Json::Array>> bundles;
+    for (const Json& one : json->items()) {
+        WHEELYARD_ASSIGN(Attested attested, verify_attestation(one, filename, sha256, root));
+        const Json publisher = publisher_of(attested.identity);
+        auto bundle = std::find_if(bundles.begin(), bundles.end(),
+                                   [&](const auto& known) { return known.first == publisher; });
+        if (bundle == bundles.end()) bundle = bundles.insert(bundle, {publisher, {}});
+        bundle->second.push_back(one);
+        for (const Attested& other : provenance.attested) {
+            if (other.predicate_type == attested.predicate_type)
+                return fail_attestation("attestation.twice", "Two attestations have one predicate type",
+                                        attested.predicate_type);
+        }
+        provenance.attested.push_back(std::move(attested));
+    }
+    if (bundles.empty()) return provenance;
+    Json list = Json::array();
+    for (auto& [publisher, attestations] : bundles)
+        list.push(Json::object({{"publisher", publisher}, {"attestations", Json(std::move(attestations))}}));
+    provenance.document = Json::object({{"version", 1}, {"attestation_bundles", std::move(list)}}).render();
+    return provenance;
+}
+
+}  // namespace wheelyard::sigstore

@@ -1,0 +1,78 @@
+// The kinds of publishers that PyPI's provenance has, by their providers.
+#include "lib/attest/sigstore/identity.hpp"
+
+namespace wheelyard::sigstore {
+namespace {
+
+using io::Json;
+
+std::string_view after(std::string_view text, std::string_view prefix) {
+    return text.starts_with(prefix) ? text.substr(prefix.size()) : std::string_view();
+}
+
+// "…/projects/PROJECT/pipeline-definitions/PIPELINE"
+Json circleci(const Identity& identity) {
+    constexpr std::string_view middle = "/pipeline-definitions/";
+    const std::string_view ids = after(identity.build_signer, "https://circleci.com/api/v2/projects/");
+    const std::size_t at = ids.find(middle);
+    if (at == std::string_view::npos) return {};
+    Json publisher = Json::object({{"kind", "CircleCI"},
+                                   {"project_id", ids.substr(0, at)},
+                                   {"pipeline_definition_id", ids.substr(at + middle.size())}});
+    if (!identity.repository.empty()) publisher.set("vcs_origin", identity.repository);
+    if (!identity.ref.empty()) publisher.set("vcs_ref", identity.ref);
+    return publisher;
+}
+
+Json github(const Identity& identity) {
+    const std::string workflow = identity.workflow();
+    const std::string_view repository = after(identity.repository, "https://github.com/");
+    const std::string_view file = after(workflow, ".github/workflows/");
+    if (repository.empty() || file.empty()) return {};
+    return Json::object({{"kind", "GitHub"}, {"repository", repository}, {"workflow", file}});
+}
+
+Json gitlab(const Identity& identity) {
+    const std::string workflow = identity.workflow();
+    const std::string_view repository = after(identity.repository, "https://gitlab.com/");
+    if (repository.empty() || workflow.empty()) return {};
+    return Json::object({{"kind", "GitLab"}, {"repository", repository}, {"workflow_filepath", workflow}});
+}
+
+Json google(const Identity& identity) {
+    return Json::object({{"kind", "Google"}, {"email", identity.subject}});
+}
+
+struct Kind {
+    std::string_view issuer;
+    Json (*publisher)(const Identity& identity);  // null: the certificate has another form
+};
+constexpr std::array kinds{
+    Kind{"https://token.actions.githubusercontent.com", github},
+    Kind{"https://gitlab.com", gitlab},
+    Kind{"https://accounts.google.com", google},
+    Kind{"https://oidc.circleci.com", circleci},
+};
+
+}  // namespace
+
+std::string Identity::workflow() const {
+    std::string_view file = after(build_config, repository + "/");
+    const std::size_t at = file.find('@');
+    if (repository.empty() || at == std::string_view::npos) return {};
+    const std::string_view end = file.substr(at + 1);
+    if (end.empty() || (end != ref && end != digest)) return {};
+    file = file.substr(0, at);
+    if (file.starts_with('/')) file.remove_prefix(1);
+    return std::string(file);
+}
+
+Json publisher_of(const Identity& identity) {
+    for (const Kind& kind : kinds) {
+        if (kind.issuer != identity.issuer) continue;
+        if (Json publisher = kind.publisher(identity); !publisher.is_null()) return publisher;
+    }
+    return Json::object({{"kind", identity.issuer}, {"subject", identity.subject}});
+}
+
+}  // namespace wheelyard::sigstore

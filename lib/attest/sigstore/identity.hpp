@@ -1,0 +1,41 @@
+// Who signed: what an authority of Sigstore has put into a certificate, and the publisher of PEP 740 that it is.
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "lib/io/json.hpp"
+
+namespace wheelyard::sigstore {
+
+struct Identity {
+    std::string issuer;        // the provider of the token: "https://token.actions.githubusercontent.com"
+    std::string subject;       // the certificate's only name: a workflow's URI, or an electronic address
+    std::string build_signer;  // URI
+    std::string repository;    // URI
+    std::string digest;        // of the sources
+    std::string ref;           // "refs/tags/v1.0"
+    std::string build_config;  // URI of the workflow, with its ref or digest
+    std::string run;           // URI
+    bool operator==(const Identity&) const = default;
+    // Of build_config, with neither the repository nor the ref: ".github/workflows/release.yml". Empty: it is not of the form
+    // REPOSITORY/FILE@REF or REPOSITORY/FILE@DIGEST (GitLab: REPOSITORY//FILE@…).
+    [[nodiscard]] std::string workflow() const;
+};
+
+// The last number of 1.3.6.1.4.1.57264.1.N, whose values are UTF8Strings (Fulcio's list of OIDs).
+struct Claim {
+    int number;
+    std::string Identity::*member;
+};
+inline constexpr std::array claims{
+    Claim{8, &Identity::issuer},  Claim{9, &Identity::build_signer}, Claim{12, &Identity::repository},
+    Claim{13, &Identity::digest}, Claim{14, &Identity::ref},         Claim{18, &Identity::build_config},
+    Claim{21, &Identity::run},
+};
+
+// The member `publisher` of PEP 740. Of a provider that PyPI does not know: its URI as `kind`, and the subject.
+[[nodiscard]] io::Json publisher_of(const Identity& identity);
+
+}  // namespace wheelyard::sigstore

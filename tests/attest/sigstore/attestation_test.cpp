@@ -1,0 +1,151 @@
+// Real attestations, forged ones of a private instance, and every byte of a real one.
+#include "lib/attest/sigstore/attestation.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lib/attest/sigstore/limits.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/text/text.hpp"
+
+namespace wheelyard::sigstore {
+namespace {
+
+using io::Json;
+
+std::string data_of(const std::string& name) {
+    return base::read_file(std::string(WHEELYARD_TEST_DATA) + "/attest/sigstore/data/" + name, 4 * base::mib)
+        .value();
+}
+
+struct Real {
+    std::string file;
+    std::string suffix;
+    std::string sha256;
+    std::string publisher;
+};
+
+// Publishers as the public index recorded them for these files.
+const std::vector<Real> real_ones{
+    {"circleci_sign_publish_example-0.0.1.dev137-py3-none-any.whl", ".publish.attestation",
+     "8cb34da1e27336f11a2c43f3f9c7433bd76f24f470c904724f06ad7f131d9e9f",
+     R"({"kind":"CircleCI","project_id":"fdd9283f-e619-46af-8f9c-851f7d3e8b2b",)"
+     R"("pipeline_definition_id":"8e4f8ab2-8d7c-4827-9f15-de076d6d647f",)"
+     R"("vcs_origin":"github.com/CircleCI-Public/sign-and-publish-examples","vcs_ref":"refs/heads/pypi"})"},
+    {"gitlab_oidc_project-0.0.3.tar.gz", ".publish.attestation",
+     "c1ca9b0d85df1606451098233018534497bf584362e10e4a8c21dfaea92c02a8",
+     R"({"kind":"GitLab","repository":"facutuesca/gitlab-oidc-project","workflow_filepath":".gitlab-ci.yml"})"},
+    {"pypi_attestations-0.0.19.tar.gz", ".publish.attestation",
+     "9bb1add04b1b4e182be6b0b80931593f7a291eb49d69b4fd728a5d4cbcdc4bd3",
+     R"({"kind":"GitHub","repository":"trailofbits/pypi-attestations","workflow":"release.yml"})"},
+    {"pypi_attestations-0.0.19.tar.gz", ".slsa.attestation",
+     "9bb1add04b1b4e182be6b0b80931593f7a291eb49d69b4fd728a5d4cbcdc4bd3",
+     R"({"kind":"GitHub","repository":"trailofbits/pypi-attestations","workflow":"release.yml"})"},
+};
+
+std::string code_of(const Json& attestation, const std::string& file, const std::string& sha256,
+                    const TrustedRoot& root) {
+    const auto attested = verify_attestation(attestation, file, sha256, root);
+    return attested ? std::string("ok") : attested.error().code;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "real attestations of the public instance are accepted, and the publisher is the one that the index "
+    "recorded") {
+    for (const Real& real : real_ones) {
+        CAPTURE(real.file + real.suffix);
+        const Json json = io::parse_json(data_of(real.file + real.suffix)).value();
+        const auto attested = verify_attestation(json, real.file, real.sha256, public_root());
+        REQUIRE_MESSAGE(attested, attested.error().text());
+        CHECK(publisher_of(attested->identity).render() == real.publisher);
+    }
+}
+
+TEST_CASE("real attestations of the staging instance are accepted with its root only") {
+    const TrustedRoot staging = read_trusted_root(data_of("staging_root.json")).value();
+    const std::vector<std::pair<std::string, std::string>> files{
+        {"rfc8785-0.1.2-py3-none-any.whl",
+         "c4e92e9ecc828bef2aa7dba1de8ac983511f7532a0df11c770d39099a25cf201"},
+        {"spt3g-1.0-cp310-cp310-manylinux_2_17_x86_64.manylinux2014_x86_64.whl",
+         "d2772f9a5199f05ed1be8d9aa78b879e51772e3ead9d73fe8057257b1aec7cf8"}};
+    for (const auto& [file, sha256] : files) {
+        CAPTURE(file);
+        const Json json = io::parse_json(data_of(file + ".publish.attestation")).value();
+        CHECK(code_of(json, file, sha256, staging) == "ok");
+        CHECK(code_of(json, file, sha256, public_root()) == "attestation.unknown_log");
+    }
+}
+
+TEST_CASE("an attestation is refused for what is wrong with it") {
+    const Json data = io::parse_json(data_of("private.json")).value();
+    const TrustedRoot root = read_trusted_root(data.find("root")->render()).value();
+    std::size_t accepted = 0;
+    for (const Json& row : data.items("cases")) {
+        CAPTURE(row.string_or("name", {}));
+        const std::string code = row.string_or("code", {});
+        const auto attested = verify_attestation(*row.find("attestation"), data.string_or("file", {}),
+                                                 data.string_or("sha256", {}), root);
+        if (code != "ok") {
+            REQUIRE_FALSE(attested);
+            CHECK(attested.error().code == "attestation." + code);
+            CHECK_FALSE(attested.error().advice.empty());
+            continue;
+        }
+        ++accepted;
+        REQUIRE_MESSAGE(attested, attested.error().text());
+        CHECK(publisher_of(attested->identity).render() == row.find("publisher")->render());
+        CHECK(attested->time == 1'795'700'000'000'000);
+    }
+    CHECK(accepted > 10);
+    CHECK(data.items("cases").size() > 60);
+}
+
+// One bit of each byte; JSON's own white space is the only thing that may change without notice.
+TEST_CASE("a flipped bit anywhere in a real attestation is noticed") {
+    const Real& real = real_ones.front();
+    const std::string text = data_of(real.file + real.suffix);
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        std::string other = text;
+        other[at] = static_cast<char>(other[at] ^ (1 << (at % 7)));
+        const auto json = io::parse_json(other);
+        if (!json) continue;
+        CAPTURE(at);
+        CAPTURE(text.substr(at, 20));
+        CHECK(code_of(*json, real.file, real.sha256, public_root()) != "ok");
+    }
+}
+
+TEST_CASE("the attestations of a file become its provenance, by publisher") {
+    const Real& real = real_ones[2];
+    const std::string publish = io::parse_json(data_of(real.file + ".publish.attestation"))->render();
+    const std::string slsa = io::parse_json(data_of(real.file + ".slsa.attestation"))->render();
+    const auto verified = [&](const std::string& field) {
+        return verify_attestations(field, real.file, real.sha256, public_root());
+    };
+    const auto both = verified("[" + publish + "," + slsa + "]");
+    REQUIRE_MESSAGE(both, both.error().text());
+    CHECK(both->document == R"({"version":1,"attestation_bundles":[{"publisher":)" + real.publisher +
+                                R"(,"attestations":[)" + publish + "," + slsa + "]}]}");
+    CHECK(both->attested.size() == 2);
+    CHECK(verified("[]")->document.empty());
+    const std::vector<std::pair<std::string, std::string>> refused{
+        {"[" + publish + "," + publish + "]", "attestation.twice"},
+        {"[1,2,3]", "attestation.count"},
+        {"[1]", "attestation.version"},
+        {publish, "attestation.form"},
+        {"[" + publish, "attestation.form"},
+        {"[" + std::string(max_field_bytes, ' ') + "]", "attestation.too_large"}};
+    for (const auto& [field, code] : refused) {
+        CAPTURE(code);
+        const auto answer = verified(field);
+        REQUIRE_FALSE(answer);
+        CHECK(answer.error().code == code);
+    }
+}
+
+}  // namespace wheelyard::sigstore

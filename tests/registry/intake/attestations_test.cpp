@@ -1,0 +1,110 @@
+// Attestations of an upload, and origins that an index asks for.
+#include "registry/intake/attestations.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "lib/base/files/file.hpp"
+#include "lib/base/limits.hpp"
+#include "registry/config/config.hpp"
+
+using namespace wheelyard;
+using namespace wheelyard::registry;
+
+namespace {
+
+const std::string circleci_wheel = "circleci_sign_publish_example-0.0.1.dev137-py3-none-any.whl";
+const std::string circleci_sha256 = "8cb34da1e27336f11a2c43f3f9c7433bd76f24f470c904724f06ad7f131d9e9f";
+
+std::string circleci_field() {
+    return "[" +
+           base::read_file(std::string(WHEELYARD_TEST_DATA) + "/attest/sigstore/data/" + circleci_wheel +
+                               ".publish.attestation",
+                           base::mib)
+               .value() +
+           "]";
+}
+
+IndexConfig index_that_asks(const std::string& tables) {
+    const auto config = parse_config(
+        "config_version = 1\n[store]\ndirectory = \"data\"\n[[index]]\nname = \"main\"\n" + tables,
+        "registry.toml");
+    REQUIRE_MESSAGE(config, config.error().text());
+    return config->indexes.front();
+}
+
+sigstore::Attested attested_by_github() {
+    sigstore::Attested one;
+    one.identity = {
+        .issuer = "https://token.actions.githubusercontent.com",
+        .subject = "https://github.com/octo-org/demo/.github/workflows/release.yml@refs/tags/v1",
+        .repository = "https://github.com/octo-org/demo",
+        .ref = "refs/tags/v1",
+        .build_config = "https://github.com/octo-org/demo/.github/workflows/release.yml@refs/tags/v1"};
+    return one;
+}
+
+}  // namespace
+
+TEST_CASE("the attestations of a form are verified, and none are none") {
+    for (const std::string field : {"", " ", "[]", " [ ] "}) {
+        const auto none = check_attestations(field, circleci_wheel, circleci_sha256, sigstore::public_root());
+        REQUIRE(none);
+        CHECK(none->document.empty());
+    }
+    const auto real =
+        check_attestations(circleci_field(), circleci_wheel, circleci_sha256, sigstore::public_root());
+    REQUIRE(real);
+    CHECK(sigstore::record_of(real->attested.front()).string_or("repository", "") ==
+          "github.com/CircleCI-Public/sign-and-publish-examples");
+    const auto other =
+        check_attestations(circleci_field(), circleci_wheel, std::string(64, 'a'), sigstore::public_root());
+    REQUIRE_FALSE(other);
+    CHECK(other.error().status == 400);
+    CHECK(other.error().code == "upload.attestations");
+    CHECK(other.error().value == "attestation.other_file: " + circleci_sha256);
+}
+
+TEST_CASE("an index takes files of the origins that it names, each for its projects") {
+    const std::string github = "issuer = \"https://token.actions.githubusercontent.com\"\n";
+    const std::string demo = "repository = \"https://github.com/octo-org/demo\"\n";
+    struct Row {
+        std::string tables;
+        std::string agent;
+        bool is_attested;
+        bool is_taken;
+    };
+    const std::vector<Row> rows{
+        {"", "", false, true},
+        {"[[index.attested_by]]\n" + github + demo, "", true, true},
+        {"[[index.attested_by]]\n" + github + demo, "", false, false},
+        {"[[index.attested_by]]\n" + github + demo, "wy_1", false, false},
+        {"[[index.attested_by]]\nissuer = \"https://gitlab.com\"\n" + demo, "", true, false},
+        {"[[index.attested_by]]\n" + github + "repository = \"https://github.com/octo-org\"\n", "", true,
+         false},
+        {"[[index.attested_by]]\n" + github + demo + "workflow = \".github/workflows/release.yml\"\n", "",
+         true, true},
+        {"[[index.attested_by]]\n" + github + demo + "workflow = \".github/workflows/test.yml\"\n", "", true,
+         false},
+        {"[[index.attested_by]]\n" + github + demo + "projects = [\"Demo\"]\n", "", true, true},
+        {"[[index.attested_by]]\n" + github + demo + "projects = [\"other\"]\n", "", true, false},
+        {"[[index.attested_by]]\nagents = [\"wy_1\", \"wy_2\"]\n", "wy_2", false, true},
+        {"[[index.attested_by]]\nagents = [\"wy_1\"]\n", "wy_2", false, false},
+        {"[[index.attested_by]]\nagents = [\"wy_1\"]\n", "", true, false},
+        {"[[index.attested_by]]\nagents = [\"*\"]\n", "wy_2", false, true},
+        {"[[index.attested_by]]\nagents = [\"*\"]\n", "", false, false},
+        {"[[index.attested_by]]\nagents = [\"wy_1\"]\n[[index.attested_by]]\n" + github + demo, "", true,
+         true},
+    };
+    for (const Row& row : rows) {
+        CAPTURE(row.tables);
+        CAPTURE(row.agent);
+        const std::vector<sigstore::Attested> attested =
+            row.is_attested ? std::vector{attested_by_github()} : std::vector<sigstore::Attested>();
+        const auto answer = check_origin(index_that_asks(row.tables), {"demo", row.agent, attested});
+        CHECK(answer.has_value() == row.is_taken);
+        if (!answer) CHECK(answer.error().code == "upload.not_attested");
+    }
+}
