@@ -733,6 +733,50 @@ class BrowserTest(unittest.TestCase):
         archived = self.farm.run("wheelyard-registry", "index", "archive", "made", "-c", self.farm.config)  # no longer on the front page
         self.assertEqual(archived.returncode, 0, archived.stderr)
 
+    def test_an_operator_makes_a_token_within_the_own_rights_and_sees_it_once(self):
+        browser = self.browser
+        self.addCleanup(browser.run, "sessionStorage.clear()")
+        browser.open(PAGES["operators"])
+        browser.find("[name=token]").clear()
+        own = self.farm.create_token("archer2", name="maker", actions=("token", "upload"), projects=("torch", "numpy"))
+        browser.find("[name=token]").send_keys(own, Keys.ENTER)
+        wait_until(lambda: "maker" in browser.texts("#tokens tbody th"))
+
+        def make(**values: str) -> str:
+            browser.run("document.getElementById('make-answer').textContent = ''")
+            for name, value in values.items():
+                browser.find(f"#make [name={name}]").clear()
+                browser.find(f"#make [name={name}]").send_keys(value)
+            browser.find("#make button").click()
+            wait_until(lambda: browser.find("#make-answer").text)
+            return browser.find("#make-answer").text
+        self.assertIn("more than yours", make(name="too-much", indexes="archer2", actions="upload yank"))
+        self.assertIn("more than yours", make(projects="scipy", actions="upload"))
+        self.assertFalse(browser.find("#made").is_displayed())
+        self.assertIn("Created wy_", make(projects="torch", expires="2h"))
+        text = browser.find("#made code").text
+        self.assertRegex(text, r"^wy_[0-9a-f]{12}_[0-9a-f]{64}$")
+        wait_until(lambda: "too-much" in browser.texts("#tokens tbody th"))
+        row, = (row for row in browser.texts("#tokens tbody tr") if row.startswith("too-much"))
+        self.assertRegex(row, r"archer2torchuploadactive until \d{4}-")
+        listed = json.loads(self.farm.run("wheelyard-registry", "token", "list", "--json", "-c", self.farm.config).stdout)
+        made, = (token for token in listed if token["id"] == text.rsplit("_", 1)[0])
+        self.assertEqual((made["projects"], made["actions"], made["created_by"]), (["torch"], ["upload"], "maker"))
+        # Nothing of the page keeps it: not once it is hidden, not for Back, and no storage.
+        browser.find("#made button").click()
+        secret = text.rsplit("_", 1)[1]
+        kept = "return document.documentElement.outerHTML + JSON.stringify([{...sessionStorage}, {...localStorage}, location.href, [...document.querySelectorAll('input')].map(field => field.value)])"
+        self.assertNotIn(secret, browser.run(kept))
+        # Without projects it gets those of its maker; the page that is left forgets the text.
+        self.assertIn("Created wy_", make(name="as-mine", indexes="archer2"))
+        secret = browser.find("#made code").text.rsplit("_", 1)[1]
+        browser.open(PAGES["front"])
+        browser.run("history.back()")
+        wait_until(lambda: "as-mine" in browser.texts("#tokens tbody th"))
+        self.assertNotIn(secret, browser.run(kept))
+        row, = (row for row in browser.texts("#tokens tbody tr") if row.startswith("as-mine"))
+        self.assertRegex(row, "archer2torch numpyuploadactive")
+
     def test_a_phone_needs_no_sideways_scrolling(self):
         self.browser.show(size=PHONE)
         for name, path in (PAGES | {name: ERROR_PAGES[name] for name in ("404", "404 address", "503")}).items():

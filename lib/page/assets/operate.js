@@ -172,12 +172,29 @@
     return row([link_to(name), keys.title ?? "", keys.read === "token" ? "tokens" : "everyone", keys.archived ? "archived" : "active",
       quota.filter(Boolean).join(", "), keys.sdists ? "yes" : "no", [open, " ", button(word, word + " the index " + name, set)]]);
   });
+  // What the token may do that makes others; the list has it, since it is within itself.
+  let own = {};
+  const make = document.getElementById("make"), made = document.getElementById("made");
+  const hide_made = () => { made.querySelector("code").textContent = ""; made.hidden = true; };
+  const make_token = async () => {
+    const words = name => make.elements.namedItem(name).value.split(/[\s,]+/).filter(Boolean);
+    const [name, expires] = ["name", "expires"].map(field => make.elements.namedItem(field).value.trim());
+    const lists = {indexes: words("indexes"), projects: words("projects"), actions: words("actions")};
+    if (!lists.projects.length) lists.projects = own.projects ?? [];
+    const {id, token} = await call("api/v1/tokens", {format: "wheelyard.token_request/1", name, ...(expires && {expires}),
+      ...Object.fromEntries(Object.entries(lists).filter(([, list]) => list.length))});
+    made.querySelector("code").textContent = token;
+    made.hidden = false;
+    make.reset();
+    return "Created " + id + ".";
+  };
   const tokens = async () => {
     note_above("tokens", "");
     const {tokens, hidden} = await call("api/v1/tokens");
+    own = tokens.find(({id}) => field("token").value.trim().startsWith(id + "_")) ?? {};
     if (hidden) note_above("tokens", hidden + (hidden === 1 ? " more token is" : " more tokens are") + " outside the scope of yours, and not shown.");
     return tokens.map(token => row([token.name, token.id, token.indexes.join(" "),
-    token.projects.join(" "), token.actions.join(" "), token.state,
+    token.projects.join(" "), token.actions.join(" "), token.state + (token.expires && token.state === "active" ? " until " + day(token.expires) : ""),
     token.state === "revoked" ? "" : button("Revoke", "Revoke the token " + token.name, () => change("api/v1/tokens/" + token.id + "/revoke"), "danger")]));
   };
   // A registry of one server has none.
@@ -318,6 +335,7 @@
     form.after(answer);
     say("");
     // What another token showed is gone before this one is asked.
+    hide_made();
     document.getElementById("lists").hidden = true;
     for (const id of [...Object.keys(lists), "growth"]) document.getElementById(id).tBodies[0].replaceChildren();
     list_indexes().then(show).catch(error => say(error.message, true));
@@ -341,6 +359,15 @@
       return list_indexes().then(() => show_some({indexes}));
     }).catch(error => yard.say(line, error.message, true));
   });
+  make.addEventListener("submit", event => {
+    event.preventDefault();
+    const line = document.getElementById("make-answer");
+    hide_made();
+    yard.say(line, "");
+    make_token().then(text => { yard.say(line, text); return show_some({tokens}); }).catch(error => yard.say(line, error.message, true));
+  });
+  made.querySelector("button").addEventListener("click", hide_made);
+  addEventListener("pagehide", hide_made);  // a page that Back shows again is the one that was left
   find.addEventListener("submit", event => {
     event.preventDefault();
     yard.address({file: find.elements.namedItem("file").value.trim()}, true);

@@ -104,6 +104,62 @@ TEST_CASE("no token gets more than its creator has: indexes, projects, actions, 
         if (made.name == "b") CHECK(made.expires == farm.clock.now() + 10 * day);
 }
 
+TEST_CASE(
+    "each action, index, project and life beyond the maker's is refused, alone and beside what the maker "
+    "has") {
+    TokenFixture farm;
+    farm.config.indexes.push_back(farm.config.indexes.front());
+    farm.config.indexes.back().name = "other";
+    std::vector<std::string> actions = registry::token_actions();
+    actions.emplace_back("*");
+    for (const std::string& own : registry::token_actions()) {
+        CAPTURE(own);
+        const std::string maker =
+            farm.make_token("maker of " + own, {"main"}, {"six"}, {"token", own}, farm.clock.now() + day);
+        for (const std::string& wanted : actions) {
+            CAPTURE(wanted);
+            const bool is_own = wanted == own || wanted == "token";
+            for (const std::string& list : {"\"" + wanted + "\"", "\"token\",\"" + wanted + "\""})
+                CHECK(farm.create(maker, R"("name":"made of )" + own +
+                                             R"(","indexes":["main"],"projects":["six"],"actions":[)" + list +
+                                             "]") == (is_own ? "200" : "403 token.scope"));
+        }
+    }
+    const std::string maker =
+        farm.make_token("maker", {"main"}, {"six"}, {"token", "upload"}, farm.clock.now() + day);
+    for (const char* scope :
+         {R"("indexes":["other"],"projects":["six"])", R"("indexes":["main","other"],"projects":["six"])",
+          R"("indexes":["*"],"projects":["six"])", R"("indexes":["main","*"],"projects":["six"])",
+          R"("indexes":["main"])", R"("indexes":["main"],"projects":["*"])",
+          R"("indexes":["main"],"projects":["six","*"])", R"("indexes":["main"],"projects":["sixes"])",
+          R"("indexes":["main"],"projects":["six","seven"])",
+          R"("indexes":["main"],"projects":["six"],"expires":"25h")",
+          R"("indexes":["main"],"projects":["six"],"expires":"100000w")"}) {
+        CAPTURE(scope);
+        CHECK(farm.create(maker, std::string(R"("name":"a",)") + scope) == "403 token.scope");
+    }
+    for (const char* scope : {R"("indexes":[],"projects":["six"])", R"("indexes":["main"],"projects":[])",
+                              R"("indexes":["main"],"projects":["six"],"actions":[])"}) {
+        CAPTURE(scope);
+        CHECK(farm.create(maker, std::string(R"("name":"a",)") + scope) == "400 token.body");
+    }
+    // What it made can make no more than itself.
+    const auto made = farm.ask(
+        "createToken", maker,
+        farm.body(R"("name":"b","indexes":["main"],"projects":["six"],"actions":["token"],"expires":"2h")"));
+    const std::string child = io::parse_json(made->json)->string_or("token", "");
+    CHECK(farm.create(child, R"("name":"c","indexes":["main"],"projects":["six"],"actions":["upload"])") ==
+          "403 token.scope");
+    CHECK(farm.create(
+              child,
+              R"("name":"c","indexes":["main"],"projects":["six"],"actions":["token"],"expires":"3h")") ==
+          "403 token.scope");
+    // Neither sees nor ends what is beyond its scope.
+    const std::string other = farm.make_token("elsewhere", {"other"}, {"six"}, {"upload"});
+    CHECK(farm.revoke(maker, farm.id_of(other)) == "404 token.unknown");
+    CHECK(farm.ask("listTokens", maker)->json.find(farm.id_of(other)) == std::string::npos);
+}
+
 TEST_CASE("a request that is malformed or names what does not exist is refused") {
     TokenFixture farm;
     const std::string admin = farm.make_token("admin", {"*"}, {"*"}, {"*"});
