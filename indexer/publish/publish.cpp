@@ -94,6 +94,7 @@ class PublishRun {
             project.is_moved = true;  // may be
         }
         WHEELYARD_TRY(touch_changed_indexes(touched));
+        signed_->read_again(touched.changed_indexes);
         WHEELYARD_TRY(note_stale_roots(touched, indexes, rewrite_all));
         WHEELYARD_ASSIGN(PublishedState done, whole_state());
         WHEELYARD_ASSIGN(const auto new_roots, stage_new_roots());

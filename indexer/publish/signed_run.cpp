@@ -160,7 +160,7 @@ base::Status SignedRun::sign_index(const std::string& index, base::UnixMicros no
 
 base::Result<SignedRun::Signed> SignedRun::read(const std::string& index) {
     Signed found;
-    if (are_lists_current_) WHEELYARD_TRY(read_state(index, found));
+    if (are_lists_current_ && !read_again_.contains(index)) WHEELYARD_TRY(read_state(index, found));
     // An index that nothing has changed needs its state alone.
     if (found.is_whole && changes_.contains(index)) WHEELYARD_TRY(read_lists(index, found));
     if (found.is_whole) return found;

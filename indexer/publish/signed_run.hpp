@@ -42,6 +42,9 @@ class SignedRun {
     void note_pages(const std::string& index, const std::string& project, std::string_view html,
                     std::string_view json);
     void note_gone(const std::string& index, const std::string& project);
+    // Makes the lists of these indexes again: their rules changed, and a run that was killed after it removed a project's
+    // folder left nothing that says so.
+    void read_again(const std::set<std::string>& indexes) { read_again_ = indexes; }
     // Of the index's event log, whose serial the state has.
     void note_serial(const std::string& index, catalog::Serial serial) { serials_[index] = serial; }
     // After all pages and logs. An index without changes is signed again after a seventh of the time for which its state is
@@ -74,6 +77,7 @@ class SignedRun {
     // index → list → its lines that changed; those of the root are in the first list.
     std::map<std::string, Changes> changes_;
     std::map<std::string, catalog::Serial> serials_;
+    std::set<std::string> read_again_;
 };
 
 }  // namespace wheelyard::indexer

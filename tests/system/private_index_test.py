@@ -3,6 +3,7 @@ are those of the server's own OpenAPI document and the web UI, each with every m
 with credentials in the URL, until the token is revoked."""
 
 import base64
+import hashlib
 import http.client
 import json
 import os
@@ -58,8 +59,10 @@ class PrivateIndexTest(FarmCase):
     @classmethod
     def setUpClass(cls):
         cls.farm = Farm((OPEN, HIDDEN, OTHER), index_settings={
-            HIDDEN: f'read = "token"\ntitle = "{TITLE}"\ninherits = ["{OPEN}"]', OTHER: 'read = "token"'})
+            HIDDEN: f'read = "token"\ntitle = "{TITLE}"\ninherits = ["{OPEN}"]', OTHER: 'read = "token"'},
+                        settings='\n[attest]\nkey = "keys/provenance.key"')
         cls.addClassCleanup(cls.farm.__exit__)
+        cls.farm.run("wheelyard-registry", "attest", "init", cls.farm.folder / "keys").check_returncode()
         cls.farm.start()
 
     def setUp(self):
@@ -226,6 +229,8 @@ class PrivateIndexTest(FarmCase):
                 (f"/api/v1/indexes/{HIDDEN}/files/{self.wheel.name}/provenance", {}, SITE),
                 (f"/{HIDDEN}/pypi/{PROJECT}/json", {}, INSIDE), (f"/{HIDDEN}/pypi/{PROJECT}/1.0/json", {}, INSIDE),
                 (f"/{HIDDEN}/events/tail.tsv", {}, PROJECT), (f"/{HIDDEN}/status.json", {}, SITE),
+                (f"/{HIDDEN}/signed/state.json", {}, "payload"), (f"/{HIDDEN}/signed/pages.txt", {}, "signed/pages-"),
+                (f"/{HIDDEN}/signed/pages-{hashlib.sha256(PROJECT.encode()).hexdigest()[:2]}.txt", {}, PROJECT),
                 (f"/{HIDDEN}/project/", {}, PROJECT), (f"/{HIDDEN}/project/search.json", {}, PROJECT),
                 (f"/{HIDDEN}/project/{PROJECT}/", {}, PROJECT), (f"/{HIDDEN}/project/{PROJECT}/feed.xml", {}, PROJECT),
                 (f"/{HIDDEN}/builds/", {}, HIDDEN), (f"/{HIDDEN}/builds/build.html", {}, HIDDEN),

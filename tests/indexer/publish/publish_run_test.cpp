@@ -160,7 +160,8 @@ bool survives_death_at(std::size_t at, DyingDisk::Moment moment, const Scene& sc
     CHECK(report->serial == *store.catalog.last_serial());
     if (scene.on_a_published_tree) check_taken_out(store);
     if (scene.is_signed) {
-        for (const auto& index : *store.catalog.shown_indexes(*store.catalog.inheritance()))
+        const auto indexes = *store.catalog.shown_indexes(*store.catalog.inheritance());
+        for (const auto& index : indexes)
             check_signed(store.tree, by, store.clock.now(), index);
     }
     check_finished(store.tree);
