@@ -52,6 +52,11 @@ std::vector<AttestedBy> read_attested_by(io::TomlTable& index) {
         if (origin.agents.empty() ? !names_publisher : has_claims)
             table.report("issuer",
                          "names the agents, or a publisher by its issuer and a repository or a subject");
+        if (const std::size_t star = origin.subject.find('*');
+            star != std::string::npos &&
+            (star + 1 != origin.subject.size() || origin.subject.find("@refs/") == std::string::npos))
+            table.report("subject",
+                         "is an exact text; only its ref may end in `*`: \"…/release.yml@refs/tags/*\"");
         if (!origin.workflow.empty() && origin.repository.empty())
             table.report("workflow", "is a file of the repository, which is not named");
         origins.push_back(std::move(origin));

@@ -139,6 +139,16 @@ title = "Wheels for everybody"
 # owns = []                 # projects that are never inherited: ["torch"]
 # staging = ""              # another index that receives the wheels of tasks; promote them from there
 
+# Whose uploads alone this index takes: of publishers, by their attestations (PEP 740), and of agents.
+# [[index.attested_by]]
+# projects = ["demo"]
+# issuer = "https://token.actions.githubusercontent.com"
+# repository = "https://github.com/octo-org/demo"
+# workflow = ".github/workflows/release.yml"
+# subject = "https://github.com/octo-org/demo/.github/workflows/release.yml@refs/tags/*"
+# [[index.attested_by]]
+# agents = ["wy_5f0c9a31d2be"]    # IDs of tokens whose uploads say what made the wheel; "*": any
+
 # Wheels to request of each source distribution that is uploaded to this index; somebody approves each request.
 # [[index.build]]
 # index = "main"                  # the index whose site builds them

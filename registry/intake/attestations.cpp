@@ -12,11 +12,19 @@ bool is_any_or(const std::vector<std::string>& names, const std::string& name) {
                        [&](const std::string& one) { return one == "*" || one == name; });
 }
 
+// "https://…/release.yml@refs/tags/*": a ref may end in a star.
+bool is_subject(std::string_view wanted, std::string_view subject) {
+    if (!wanted.ends_with('*')) return wanted.empty() || wanted == subject;
+    wanted.remove_suffix(1);
+    return subject.starts_with(wanted);
+}
+
 bool fits(const AttestedBy& wanted, const sigstore::Identity& who) {
+    if (who.is_of_request()) return false;
     const auto is = [](const std::string& claim, const std::string& value) {
         return claim.empty() || claim == value;
     };
-    return is(wanted.issuer, who.issuer) && is(wanted.subject, who.subject) &&
+    return is(wanted.issuer, who.issuer) && is_subject(wanted.subject, who.subject) &&
            is(wanted.repository, who.repository) && is(wanted.workflow, who.workflow());
 }
 

@@ -88,7 +88,7 @@ Json record_of(const Attested& attested) {
         {{"predicate_type", attested.predicate_type}, {"issuer", who.issuer}, {"subject", who.subject}});
     for (const auto& [name, text] :
          {std::pair("repository", who.repository), std::pair("workflow", who.workflow()),
-          std::pair("ref", who.ref), std::pair("run", who.run)}) {
+          std::pair("ref", who.ref), std::pair("trigger", who.trigger), std::pair("run", who.run)}) {
         if (!text.empty()) record.set(name, text);
     }
     record.set("time", base::render_rfc3339(attested.time));

@@ -23,7 +23,7 @@ struct Attested {
     base::UnixMicros time = 0;  // when the log took it
 };
 
-// For the facts of a file: {"predicate_type":…,"issuer":…,"subject":…,"repository":…,"workflow":…,"ref":…,"run":…,"time":…}.
+// For the facts of a file: {"predicate_type":…,"issuer":…,"subject":…,"repository":…,"workflow":…,"ref":…,"trigger":…,"run":…,"time":…}.
 [[nodiscard]] io::Json record_of(const Attested& attested);
 
 // The attestations of one file, in the form in which they are served (PEP 740, "provenance objects").

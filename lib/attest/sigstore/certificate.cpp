@@ -230,6 +230,12 @@ std::string pem_of(X509* certificate) {
 
 }  // namespace
 
+bool is_certificate(std::string_view der) {
+    const bool is_one = parse_certificate(der) != nullptr;
+    ERR_clear_error();
+    return is_one;
+}
+
 base::Result<Certificate> verify_certificate(std::string_view der, base::UnixMicros time,
                                              const TrustedRoot& root) {
     const X509Ptr leaf = parse_certificate(der);

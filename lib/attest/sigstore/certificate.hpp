@@ -16,6 +16,7 @@ struct Certificate {
     Identity identity;
 };
 
+[[nodiscard]] bool is_certificate(std::string_view der);
 // `time`: when it was used. Errors: "attestation.certificate" (no such certificate, or another key than P-256),
 // "attestation.chain", "attestation.usage", "attestation.sct", "attestation.identity".
 [[nodiscard]] base::Result<Certificate> verify_certificate(std::string_view der, base::UnixMicros time,

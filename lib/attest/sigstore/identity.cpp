@@ -56,6 +56,11 @@ constexpr std::array kinds{
 
 }  // namespace
 
+bool Identity::is_of_request() const {
+    return trigger.starts_with("pull_request") || trigger.starts_with("merge_request") ||
+           ref.starts_with("refs/pull/") || ref.starts_with("refs/merge-requests/");
+}
+
 std::string Identity::workflow() const {
     std::string_view file = after(build_config, repository + "/");
     const std::size_t at = file.find('@');

@@ -17,8 +17,11 @@ struct Identity {
     std::string digest;        // of the sources
     std::string ref;           // "refs/tags/v1.0"
     std::string build_config;  // URI of the workflow, with its ref or digest
+    std::string trigger;       // the event that started the job: "push", "pull_request_target"
     std::string run;           // URI
     bool operator==(const Identity&) const = default;
+    // A request to merge, whose author may have written what such a job runs.
+    [[nodiscard]] bool is_of_request() const;
     // Of build_config, with neither the repository nor the ref: ".github/workflows/release.yml". Empty: it is not of the form
     // REPOSITORY/FILE@REF or REPOSITORY/FILE@DIGEST (GitLab: REPOSITORY//FILE@…).
     [[nodiscard]] std::string workflow() const;
@@ -30,9 +33,9 @@ struct Claim {
     std::string Identity::*member;
 };
 inline constexpr std::array claims{
-    Claim{8, &Identity::issuer},  Claim{9, &Identity::build_signer}, Claim{12, &Identity::repository},
-    Claim{13, &Identity::digest}, Claim{14, &Identity::ref},         Claim{18, &Identity::build_config},
-    Claim{21, &Identity::run},
+    Claim{8, &Identity::issuer},   Claim{9, &Identity::build_signer}, Claim{12, &Identity::repository},
+    Claim{13, &Identity::digest},  Claim{14, &Identity::ref},         Claim{18, &Identity::build_config},
+    Claim{20, &Identity::trigger}, Claim{21, &Identity::run},
 };
 
 // The member `publisher` of PEP 740. Of a provider that PyPI does not know: its URI as `kind`, and the subject.

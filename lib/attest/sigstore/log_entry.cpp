@@ -26,7 +26,7 @@ tl::unexpected<base::Error> fail_form(std::string sentence, std::string value = 
 tl::unexpected<base::Error> refuse_entry(std::string code, std::string sentence, std::string value = {}) {
     return base::fail_as(base::ErrorKind::refused, base::Recovery::never,
                          {std::move(code), std::move(sentence), std::move(value),
-                          "make the attestation again; if it stays so, ask whoever runs the log"});
+                          "make the attestation again; if it stays so, ask the operator of the log"});
 }
 
 std::string sha256_of(std::initializer_list<std::string_view> pieces) {

@@ -1,9 +1,10 @@
-// Trusted roots as JSON. Certificates are read when a chain is verified (certificate.cpp).
+// Trusted roots as JSON. Certificates are kept as DER: a chain is built of them when one is verified (certificate.cpp).
 #include "lib/attest/sigstore/trusted_root.hpp"
 
 #include <algorithm>
 #include <utility>
 
+#include "lib/attest/sigstore/certificate.hpp"
 #include "lib/attest/sigstore/limits.hpp"
 #include "lib/base/check.hpp"
 #include "lib/base/text/encoding.hpp"
@@ -65,6 +66,8 @@ base::Result<std::vector<Authority>> read_authorities(const Json& root) {
         for (const Json& one : chain == nullptr ? Json::Array() : chain->items("certificates")) {
             WHEELYARD_ASSIGN(authority.chain.emplace_back(), raw_bytes(one));
         }
+        if (!std::all_of(authority.chain.begin(), authority.chain.end(), is_certificate))
+            return fail_root("A certificate of a trusted root cannot be read");
         if (authority.chain.empty() || authority.chain.size() > max_authorities)
             return fail_root("An authority of a trusted root has no certificate, or too many");
         authorities.push_back(std::move(authority));

@@ -27,6 +27,7 @@ TEST_CASE("what is no trusted root is refused") {
     for (const std::string& text :
          {std::string("{"), std::string("{}"), head + "}", head + R"(,"tlogs":[{}]})",
           head + R"(,"certificateAuthorities":[{"certChain":{"certificates":[{"rawBytes":"AA"}]}}]})",
+          head + R"(,"certificateAuthorities":[{"certChain":{"certificates":[{"rawBytes":"AAAA"}]}}]})",
           head + R"(,"certificateAuthorities":[{"certChain":{"certificates":[]}}]})"}) {
         CAPTURE(text);
         const auto root = read_trusted_root(text);

@@ -458,7 +458,7 @@ TEST_CASE("code, template and document name the same keys") {
     CHECK(document == code);
     auto in_template = matches(std::string(registry::config_template()), R"(^(?:# )?([a-z_]+) = )");
     for (const char* table : {"server", "store", "stores", "node", "attest", "pages", "notify", "tasks",
-                              "identity", "publisher", "index", "build", "policy", "upstream"})
+                              "identity", "publisher", "index", "build", "attested_by", "policy", "upstream"})
         in_template.insert(table);
     CHECK(in_template == code);
 }

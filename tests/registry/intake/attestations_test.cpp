@@ -11,7 +11,10 @@
 #include "registry/config/config.hpp"
 
 using namespace wheelyard;
-using namespace wheelyard::registry;
+using registry::check_attestations;
+using registry::check_origin;
+using registry::IndexConfig;
+using registry::parse_config;
 
 namespace {
 
@@ -37,12 +40,11 @@ IndexConfig index_that_asks(const std::string& tables) {
 
 sigstore::Attested attested_by_github() {
     sigstore::Attested one;
-    one.identity = {
-        .issuer = "https://token.actions.githubusercontent.com",
-        .subject = "https://github.com/octo-org/demo/.github/workflows/release.yml@refs/tags/v1",
-        .repository = "https://github.com/octo-org/demo",
-        .ref = "refs/tags/v1",
-        .build_config = "https://github.com/octo-org/demo/.github/workflows/release.yml@refs/tags/v1"};
+    one.identity.issuer = "https://token.actions.githubusercontent.com";
+    one.identity.repository = "https://github.com/octo-org/demo";
+    one.identity.ref = "refs/tags/v1";
+    one.identity.build_config = "https://github.com/octo-org/demo/.github/workflows/release.yml@refs/tags/v1";
+    one.identity.subject = one.identity.build_config;
     return one;
 }
 
@@ -67,9 +69,33 @@ TEST_CASE("the attestations of a form are verified, and none are none") {
     CHECK(other.error().value == "attestation.other_file: " + circleci_sha256);
 }
 
+TEST_CASE("a table of origins names agents, or a publisher by what a certificate has") {
+    const auto fault = [](const std::string& keys) {
+        const auto config = parse_config(
+            "config_version = 1\n[store]\ndirectory = \"data\"\n[[index]]\nname = \"main\"\n"
+            "[[index.attested_by]]\n" +
+                keys,
+            "registry.toml");
+        return config ? std::string() : config.error().text();
+    };
+    const std::string issuer = "issuer = \"https://gitlab.com\"\n";
+    CHECK(fault("").find("a publisher by its issuer") != std::string::npos);
+    CHECK(fault(issuer).find("a publisher by its issuer") != std::string::npos);
+    CHECK(fault("repository = \"https://gitlab.com/a/b\"").find("a publisher by its issuer") !=
+          std::string::npos);
+    CHECK(fault("agents = [\"*\"]\n" + issuer).find("a publisher by its issuer") != std::string::npos);
+    CHECK(fault(issuer + "subject = \"a\"\nworkflow = \"b\"").find("a file of the repository") !=
+          std::string::npos);
+    for (const std::string subject : {"*", "https://gitlab.com/*", "https://gitlab.com/a//b@refs/*/v1"})
+        CHECK(fault(issuer + "subject = \"" + subject + "\"").find("only its ref may end in") !=
+              std::string::npos);
+    CHECK(fault(issuer + "subject = \"https://gitlab.com/a//b@refs/tags/*\"").empty());
+}
+
 TEST_CASE("an index takes files of the origins that it names, each for its projects") {
     const std::string github = "issuer = \"https://token.actions.githubusercontent.com\"\n";
     const std::string demo = "repository = \"https://github.com/octo-org/demo\"\n";
+    const std::string workflow = "https://github.com/octo-org/demo/.github/workflows/release.yml";
     struct Row {
         std::string tables;
         std::string agent;
@@ -90,6 +116,13 @@ TEST_CASE("an index takes files of the origins that it names, each for its proje
          false},
         {"[[index.attested_by]]\n" + github + demo + "projects = [\"Demo\"]\n", "", true, true},
         {"[[index.attested_by]]\n" + github + demo + "projects = [\"other\"]\n", "", true, false},
+        {"[[index.attested_by]]\n" + github + "subject = \"" + workflow + "@refs/tags/v1\"\n", "", true,
+         true},
+        {"[[index.attested_by]]\n" + github + "subject = \"" + workflow + "@refs/tags/*\"\n", "", true, true},
+        {"[[index.attested_by]]\n" + github + "subject = \"" + workflow + "@refs/heads/*\"\n", "", true,
+         false},
+        {"[[index.attested_by]]\n" + github + "subject = \"" + workflow + "@refs/tags/v\"\n", "", true,
+         false},
         {"[[index.attested_by]]\nagents = [\"wy_1\", \"wy_2\"]\n", "wy_2", false, true},
         {"[[index.attested_by]]\nagents = [\"wy_1\"]\n", "wy_2", false, false},
         {"[[index.attested_by]]\nagents = [\"wy_1\"]\n", "", true, false},
@@ -107,4 +140,9 @@ TEST_CASE("an index takes files of the origins that it names, each for its proje
         CHECK(answer.has_value() == row.is_taken);
         if (!answer) CHECK(answer.error().code == "upload.not_attested");
     }
+    sigstore::Attested of_request = attested_by_github();
+    const IndexConfig index = index_that_asks("[[index.attested_by]]\n" + github + demo);
+    CHECK(check_origin(index, {"demo", "", {of_request}}).has_value());
+    of_request.identity.trigger = "pull_request_target";
+    CHECK_FALSE(check_origin(index, {"demo", "", {of_request}}).has_value());
 }
