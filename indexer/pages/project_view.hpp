@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "registry/catalog/catalog.hpp"
+#include "registry/catalog/version_variants.hpp"
 
 namespace wheelyard::indexer {
 
@@ -17,7 +18,8 @@ struct ProjectView {
     std::vector<catalog::FileRow> files;
     catalog::ProjectStatus status = catalog::ProjectStatus::active;
     std::string status_reason = {};
-    std::size_t quarantined = 0;  // files that are not listed
+    std::size_t quarantined = 0;                       // files that are not listed
+    std::vector<catalog::VariantsFile> variants = {};  // listed after the files (PEP 825)
 };
 
 // Whether a page may list the file: neither it nor its project is quarantined (PEP 792).

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "registry/catalog/catalog.hpp"
+#include "registry/catalog/version_variants.hpp"
 
 namespace wheelyard::indexer {
 
@@ -60,5 +61,8 @@ inline constexpr std::string_view feed_page = "feed.xml";
 [[nodiscard]] std::string file_link(const catalog::FileRow& row);
 // Appends only unreserved characters, `/` and `%`, so neither HTML nor JSON needs to escape it.
 void append_file_link(std::string& text, const catalog::FileRow& row);
+// The same to a version's variants: "<sha256>/torch-2.9.0-variants.json", below the folder of the project's page. The file
+// changes with the version's wheels; each state has a name of its own, so that a page read a moment ago still holds.
+void append_variants_link(std::string& text, const catalog::VariantsFile& file);
 
 }  // namespace wheelyard::indexer
