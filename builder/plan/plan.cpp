@@ -468,7 +468,7 @@ class Planner {
     static const simple::FileLink* find_published(const simple::ProjectPage& page, const VersionedCell& it) {
         for (const auto& file : page.files) {
             const auto name = wheel::parse_wheel_filename(file.filename);
-            if (!name) continue;
+            if (!name || name->variant) continue;  // pip takes no variant wheel (PEP 825)
             // A want without a local label accepts any label: "2.4.0" accepts "2.4.0+cu126".
             const bool same = it.version.has_local()
                                   ? name->version == it.version

@@ -83,6 +83,9 @@ std::string facts_line(const catalog::FileRow& row) {
     if (const auto* requires_dist = facts->find("requires_dist");
         requires_dist != nullptr && (!is_empty(*requires_dist) || part.find("needed") != nullptr))
         part.set("requires_dist", *requires_dist);
+    // Its properties: where they fit, not which provider says so.
+    if (const auto* variant = facts->find("variant"); variant != nullptr)
+        part.set("variant", part_of(*variant, std::array{"variants"}));
     // The facts of a followed tree's wheel come from a line like this one.
     if (const auto* built = facts->find("built"); built != nullptr) {
         part.set("built", *built);

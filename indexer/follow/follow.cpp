@@ -25,6 +25,7 @@
 #include "indexer/tree/paths.hpp"
 #include "indexer/tree/status_file.hpp"
 #include "indexer/tree/tree_lock.hpp"
+#include "indexer/tree/variants_folders.hpp"
 #include "lib/attest/limits.hpp"
 #include "lib/attest/root.hpp"
 #include "lib/base/digest/digest.hpp"
@@ -243,6 +244,7 @@ class Follow {
                 return {};
             }
             auto files = fetch_files(*page);
+            if (files) files = fetch_variants(project, *page);
             if (files) return show_project(project, *std::move(page));
             if (files.error().kind != base::ErrorKind::missing || tries == max_page_reads) return files;
         }
@@ -265,6 +267,31 @@ class Follow {
             }
             if (changed) WHEELYARD_TRY(disk_.sync_directory(folder));
             if (options_.views.find_links) WHEELYARD_TRY(show_flat(promised.file));
+        }
+        return {};
+    }
+
+    // Into the page: they are small, and placed with it.
+    base::Status fetch_variants(const std::string& project, FollowedPage& page) {
+        const std::string folder = project_folder_text(options_.tree, options_.index, project);
+        for (catalog::VariantsFile& file : page.view.variants) {
+            const auto there = base::read_file(fs::path(folder) / file.sha256 / file.filename,
+                                               catalog::max_variants_file_bytes);
+            if (there && base::sha256_hex(*there) == file.sha256) {
+                file.bytes = *there;
+                continue;
+            }
+            WHEELYARD_TRY(lock_.renew());
+            const fs::path temp =
+                state_folder(options_.tree) / (".tmp." + base::encode_hex(base::random_bytes(8)));
+            const auto size = source_.fetch(followed_path(project, file), temp, file.sha256,
+                                            catalog::max_variants_file_bytes);
+            auto bytes = size ? base::read_file(temp, catalog::max_variants_file_bytes)
+                              : base::Result<std::string>(base::fail(size.error()));
+            const auto removed = disk_.remove(temp);
+            WHEELYARD_ASSIGN(file.bytes, bytes);
+            WHEELYARD_TRY(removed);
+            report_.bytes_fetched += *size;
         }
         return {};
     }
@@ -338,6 +365,7 @@ class Follow {
         read_metadata_names(page);
         const std::vector<NamedBytes> pages{{std::string(json_page), render_project_json(page.view)},
                                             {std::string(html_page), render_project_html(page.view)}};
+        WHEELYARD_TRY(place_variants(disk_, folder.native(), page.view.variants));
         WHEELYARD_ASSIGN(const bool changed, write_pages(disk_, folder, pages, options_.views.precompressed));
         if (changed) ++report_.project_pages;
         if (signed_) {
@@ -348,6 +376,7 @@ class Follow {
             else
                 unlike_.insert(project);
         }
+        WHEELYARD_TRY(remove_old_variants(disk_, folder.native(), page.view.variants));
         const auto gone = state_.gone.find(project);
         if (gone == state_.gone.end()) return {};
         for (const auto& file : gone->second) {
@@ -403,6 +432,7 @@ class Follow {
         const auto named = text ? read_followed_page(*text, state_.from, project)
                                 : base::Result<FollowedPage>(FollowedPage());
         WHEELYARD_TRY(remove_pages(disk_, folder));
+        WHEELYARD_TRY(remove_old_variants(disk_, folder.native(), {}));
         WHEELYARD_TRY(disk_.remove(folder));
         if (!named) return {};
         for (const auto& file : named->files)

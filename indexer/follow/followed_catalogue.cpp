@@ -190,7 +190,8 @@ class FollowCatalogue {
         WHEELYARD_ASSIGN(const auto url, base::parse_url(source_.from() + "simple/" + project + "/"));
         WHEELYARD_ASSIGN(auto page, simple::parse_project_json(text, url));
         for (auto& link : page.files) {
-            if (wheel::is_sdist_filename(link.filename)) continue;  // sdists are not in the wheel list
+            if (!link.filename.ends_with(".whl"))
+                continue;  // the wheel list has no sdists and no variants.json
             const auto name = wheel::parse_wheel_filename(link.filename);
             catalog::FileRow row;
             row.version = name ? name->version.text() : std::string();

@@ -42,6 +42,25 @@ std::optional<ReleaseName> read_name(const std::string& filename) {
     return std::nullopt;
 }
 
+// A version's variants (PEP 825). The name is compared, since it becomes the name of a file in our tree.
+base::Result<catalog::VariantsFile> variants_of(const simple::FileLink& link, const std::string& from,
+                                                const std::string& project) {
+    catalog::VariantsFile file{.filename = link.filename, .sha256 = link.sha256, .bytes = {}};
+    const std::string begin = wheel::escape_name(project) + "-";
+    std::string_view version = link.filename;
+    version.remove_suffix(catalog::variants_suffix.size());
+    const bool is_named = version.starts_with(begin);
+    if (is_named) version.remove_prefix(begin.size());
+    const auto parsed = wheel::Version::parse(version);
+    const auto time = base::parse_rfc3339(link.upload_time);
+    if (!is_named || !parsed || parsed->text() != version || !time || !base::is_sha256_hex(link.sha256) ||
+        link.size.value_or(0) > catalog::max_variants_file_bytes ||
+        link.url != from + followed_path(project, file))
+        return bad_link(link);
+    file.upload_time = *time;
+    return file;
+}
+
 base::Result<catalog::FileRow> row_of(const simple::FileLink& link, const std::string& from,
                                       const std::string& project) {
     const auto name = read_name(link.filename);
@@ -79,14 +98,26 @@ std::string followed_path(const TreeFile& file) {
            base::encode_percent(file.filename);
 }
 
+std::string followed_path(const std::string& project, const catalog::VariantsFile& file) {
+    std::string path = "simple/" + project + "/";
+    append_variants_link(path, file);
+    return path;
+}
+
 base::Result<FollowedPage> read_followed_page(const std::string& json, const std::string& from,
                                               const std::string& project) {
     WHEELYARD_ASSIGN(const auto page_url, base::parse_url(from + "simple/" + project + "/"));
     WHEELYARD_ASSIGN(const auto page, simple::parse_project_json(json, page_url));
     FollowedPage read;
     std::vector<catalog::FileRow> rows;
+    std::vector<catalog::VariantsFile> variants;
     std::set<std::string> names;
     for (const auto& link : page.files) {
+        if (link.filename.ends_with(catalog::variants_suffix)) {
+            WHEELYARD_ASSIGN(auto file, variants_of(link, from, project));
+            variants.push_back(std::move(file));
+            continue;
+        }
         WHEELYARD_ASSIGN(auto row, row_of(link, from, project));
         if (!names.insert(row.filename).second)
             return base::fail_malformed("follow.twice", "A page has a file name twice", row.filename,
@@ -99,6 +130,7 @@ base::Result<FollowedPage> read_followed_page(const std::string& json, const std
         rows.push_back(std::move(row));
     }
     read.view = make_project_view(project, std::move(rows));
+    read.view.variants = std::move(variants);
     if (page.status.empty()) return read;
     const auto status = catalog::parse_project_status(page.status);
     if (!status)

@@ -24,7 +24,8 @@ struct Promised {
 
 struct FollowedPage {
     std::vector<Promised> files;
-    ProjectView view;  // of the same files, for rendering; without `metadata_name`
+    ProjectView
+        view;  // of the same files, for rendering; without `metadata_name` and the bytes of `variants`
 };
 
 // Whether a project of an untrusted source can have a page: a valid, normalised name that fits a folder's name.
@@ -38,5 +39,7 @@ struct FollowedPage {
 
 // "files/ab/<sha256>/<filename>", percent-encoded, relative to `from`.
 [[nodiscard]] std::string followed_path(const TreeFile& file);
+// "simple/<project>/<sha256>/<name>-<version>-variants.json", likewise.
+[[nodiscard]] std::string followed_path(const std::string& project, const catalog::VariantsFile& file);
 
 }  // namespace wheelyard::indexer

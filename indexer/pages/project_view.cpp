@@ -158,6 +158,7 @@ void sort_and_hide(ProjectToRead& project) {
     found.hidden.assign(std::move_iterator(hidden), std::move_iterator(files.end()));
     files.erase(hidden, files.end());
     sort_files(files);
+    found.view.variants = catalog::variants_files(files);
     found.view.quarantined = found.hidden.size();
 }
 

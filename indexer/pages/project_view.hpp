@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "registry/catalog/catalog.hpp"
+#include "registry/catalog/version_variants.hpp"
 
 namespace wheelyard::indexer {
 
@@ -20,6 +21,7 @@ struct ProjectView {
     std::size_t quarantined = 0;  // files that are not listed
     // The absolute URL of the folder of the indexes, which ends in "/": PEP 740's members need one. Empty: unknown.
     std::string root_url = {};
+    std::vector<catalog::VariantsFile> variants = {};  // listed after the files (PEP 825)
 };
 
 // Whether a page may list the file: neither it nor its project is quarantined (PEP 792).

@@ -103,6 +103,13 @@ void append_project_html(std::string& html, const ProjectView& view) {
     append_page_start(html, "Links for ", view.project, status_meta(view));
     for (const auto& row : view.files)
         append_file_row(html, row, view.root_url);
+    for (const auto& file : view.variants) {
+        html += "<a href=\"";
+        append_variants_link(html, file);
+        html.append("#sha256=").append(file.sha256).append("\">");
+        append_escaped(html, file.filename);
+        html.append("</a><br>\n");
+    }
     html += page_end;
 }
 

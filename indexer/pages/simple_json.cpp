@@ -71,6 +71,20 @@ void append_file_object(std::string& json, const catalog::FileRow& row, std::str
     json += '}';
 }
 
+// The members of a file that are meaningful for a version's variants (PEP 825).
+void append_variants_object(std::string& json, const catalog::VariantsFile& file) {
+    json += R"({"filename":)";
+    append_text(json, file.filename);
+    json += R"(,"url":")";
+    append_variants_link(json, file);
+    json += '"';
+    append_sha256(json, "hashes", file.sha256);
+    json.append(R"(,"size":)").append(std::to_string(file.bytes.size()));
+    json += R"(,"upload-time":")";
+    base::append_rfc3339(json, file.upload_time);
+    json += R"("})";
+}
+
 // PEP 792: `reason` is optional.
 void append_status(std::string& json, const ProjectView& view) {
     json += R"(,"project-status":{"status":)";
@@ -102,6 +116,11 @@ void append_project_json(std::string& json, const ProjectView& view) {
     append_list(json, "versions", versions_of(view), [&](const auto version) { append_text(json, version); });
     append_list(json, "files", view.files,
                 [&](const auto& row) { append_file_object(json, row, view.root_url); });
+    for (const auto& file : view.variants) {  // their wheels are in the list, before them
+        json.back() = ',';
+        append_variants_object(json, file);
+        json += ']';
+    }
     json += "}\n";
 }
 

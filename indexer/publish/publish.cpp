@@ -37,6 +37,7 @@
 #include "indexer/tree/published_state.hpp"
 #include "indexer/tree/tree_files.hpp"
 #include "indexer/tree/tree_lock.hpp"
+#include "indexer/tree/variants_folders.hpp"
 
 namespace wheelyard::indexer {
 
@@ -366,7 +367,10 @@ class PublishRun {
         }
         if (!has_files_of(project)) WHEELYARD_TRY(place_files(found.view.files, touched));
         found.view.root_url = state_.root_url.value_or("");
-        WHEELYARD_TRY(publish_pages(name, found.view));
+        const bool had_variants = std::any_of(gone.begin(), gone.end(), [](const TreeFile& file) {
+            return catalog::is_variant_wheel(file.filename);
+        });
+        WHEELYARD_TRY(publish_pages(name, found.view, had_variants));
         for (const auto& file : gone)
             gone_.push_back({name, file, kept_names.contains(file.filename)});
         return {};
@@ -404,6 +408,7 @@ class PublishRun {
             const fs::path folder = project_folder(tree_, name.index, name.project);
             WHEELYARD_TRY(remove_pages(disk_, folder));
             signed_->note_gone(name.index, name.project);
+            WHEELYARD_TRY(remove_old_variants(disk_, folder.native(), {}));
             WHEELYARD_TRY(find_indexes_with_projects());
             WHEELYARD_ASSIGN(const auto gone,
                              gone_with_project(catalog_, name.project, touched, *with_projects_));
@@ -415,8 +420,9 @@ class PublishRun {
         return bulk ? disk_.end_bulk() : base::Status{};
     }
 
-    base::Status publish_pages(const ProjectName& name, const ProjectView& view) {
+    base::Status publish_pages(const ProjectName& name, const ProjectView& view, bool had_variants) {
         const std::string folder = project_folder_text(tree_, name.index, name.project);
+        WHEELYARD_TRY(place_variants(disk_, folder, view.variants));
         json().clear();
         html().clear();
         append_project_json(json(), view);
@@ -424,7 +430,8 @@ class PublishRun {
         WHEELYARD_ASSIGN(const bool changed, write_both(folder));
         if (changed) ++report_.project_pages;
         signed_->note_pages(name.index, name.project, html(), json());
-        return {};
+        if (view.variants.empty() && !had_variants) return {};
+        return remove_old_variants(disk_, folder, view.variants);
     }
 
     std::string& json() { return pages_.front().bytes; }

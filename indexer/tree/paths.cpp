@@ -105,4 +105,9 @@ void append_file_link(std::string& text, const catalog::FileRow& row) {
     base::append_percent(text, row.filename);
 }
 
+void append_variants_link(std::string& text, const catalog::VariantsFile& file) {
+    text.append(file.sha256).append(1, '/');
+    base::append_percent(text, file.filename);
+}
+
 }  // namespace wheelyard::indexer

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "registry/catalog/catalog.hpp"
+#include "registry/catalog/version_variants.hpp"
 
 namespace wheelyard::indexer {
 
@@ -66,5 +67,8 @@ inline constexpr std::string_view feed_page = "feed.xml";
 // "https://HOST/INDEX/files/ab/…/FILE.pep740"; `root_url` ends in "/".
 [[nodiscard]] std::string attestations_url(std::string_view root_url, const catalog::FileRow& row);
 void append_file_link(std::string& text, const catalog::FileRow& row);
+// The same to a version's variants: "<sha256>/torch-2.9.0-variants.json", below the folder of the project's page. The file
+// changes with the version's wheels; each state has a name of its own, so that a page read a moment ago still holds.
+void append_variants_link(std::string& text, const catalog::VariantsFile& file);
 
 }  // namespace wheelyard::indexer

@@ -20,6 +20,7 @@
 #include "lib/page/template.hpp"
 #include "lib/wheel/filename.hpp"
 #include "lib/wheel/version.hpp"
+#include "registry/catalog/version_variants.hpp"
 
 namespace wheelyard::indexer {
 
@@ -59,10 +60,11 @@ Pythons pythons_of(const std::vector<ShownWheel>& wheels) {
 
 using Suits = std::function<bool(const ShownWheel&)>;
 
-// The newest wheel that suits; nullptr: none.
+// The newest wheel that suits; nullptr: none. Variant wheels are not for the installers of everyone.
 const ShownWheel* newest_that(const std::vector<ShownWheel>& wheels, const Suits& suits) {
     const auto found = std::find_if(wheels.begin(), wheels.end(), [&](const ShownWheel& wheel) {
-        return !wheel.row->yanked && is_final(*wheel.row) && suits(wheel);
+        return !wheel.row->yanked && is_final(*wheel.row) &&
+               !catalog::is_variant_wheel(wheel.row->filename) && suits(wheel);
     });
     return found == wheels.end() ? nullptr : &*found;
 }

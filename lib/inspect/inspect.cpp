@@ -79,7 +79,10 @@ base::Status check(const base::Reader& bytes, const InspectOptions& options, Fin
     facts.device_code_not_read.assign(contents.gpu.not_read.begin(), contents.gpu.not_read.end());
     check_tag_truth(contents.elves, provided, required, result.filename, promise, facts, options.policy,
                     findings);
-    if (info.variant) check_variant_truth(*info.variant, facts, findings);
+    if (info.variant) {
+        check_variant_truth(*info.variant, facts, findings);
+        facts.variant = std::move(info.variant->document);
+    }
     result.elves = std::move(contents.elves);
     std::move(data.begin(), data.end(), std::back_inserter(result.elves));
     std::sort(result.elves.begin(), result.elves.end(),
@@ -128,8 +131,9 @@ base::Result<Inspection> inspect_wheel(const base::Reader& bytes, std::string_vi
                 wheel::escape_name(result.filename.project) + "-" + result.filename.version.text() + "-…",
                 filename);
         }
-        // pip does not install such a wheel under any policy.
-        if (result.filename.variant) findings.add_final("filename.variant", {}, {}, *result.filename.variant);
+        // Installers without variants do not install such a wheel under any policy.
+        if (result.filename.variant && !options.policy.variants)
+            findings.add_final("filename.variant", {}, {}, *result.filename.variant);
         WHEELYARD_TRY(check(bytes, options, findings, result));
     } else {
         findings.add_final("filename.invalid", {}, {}, name.error().text());

@@ -106,6 +106,7 @@ Json facts_to_json(const Facts& facts) {
     for (const auto& [name, field] : texts) {
         if (!(facts.*field).empty()) json.set(std::string(name), facts.*field);
     }
+    if (!facts.variant.empty()) json.set("variant", io::parse_json(facts.variant).value_or(Json::object()));
     if (!facts.components.list.empty()) json.set("sbom", components_to_json(facts, Hashes::shown));
     if (facts.components.left_out > 0)
         json.set("sbom_left_out", static_cast<std::int64_t>(facts.components.left_out));

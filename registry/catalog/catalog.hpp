@@ -133,8 +133,8 @@ struct ProjectRow {
     std::string status_reason = {};
 };
 
-// project_closed: its status (ProjectRow) refuses uploads.
-enum class AddOutcome { added, already_there, name_taken, name_was_deleted, project_closed };
+// project_closed: its status (ProjectRow) refuses uploads. variants_differ: version_variants.hpp.
+enum class AddOutcome { added, already_there, name_taken, name_was_deleted, project_closed, variants_differ };
 struct Added {
     AddOutcome outcome = AddOutcome::added;
     Serial serial = 0;              // the event that made the file visible (added and already_there)
@@ -142,6 +142,7 @@ struct Added {
     std::string index_there = {};   // name_taken: where, when the name is an inherited one
     std::string filename_there =
         {};  // name_taken, name_was_deleted: the name, when it is another spelling (wheel::spelling_key)
+    base::Error why = {};  // variants_differ
 };
 
 // Who changes something, why, and when; recorded permanently in the event.
@@ -166,12 +167,13 @@ enum class ChangeOutcome {
     project_closed,    // promotion: the project's status there refuses new files
     would_publish,     // promotion: from a private index to a public one
     owned_name,        // promotion: an upstream's file, to an index that owns the name
+    variants_differ,   // promotion: a variant wheel, and the version has wheels there that contradict it
 };
 struct Changed {
     ChangeOutcome outcome = ChangeOutcome::changed;
     Serial serial = 0;             // once this serial is visible, so is the change (changed and already_so)
     std::string project = {};      // normalized, where it is known
-    std::string value_there = {};  // name_taken: the hash; project_closed: the status
+    std::string value_there = {};  // name_taken: the hash; project_closed: the status; variants_differ: why
     std::string filename = {};     // promotion: the refused one of several
 };
 
@@ -248,7 +250,7 @@ class Catalog {
     // One transaction for all; each row sees the ones before it. After an error none was added.
     [[nodiscard]] base::Result<std::vector<Added>> add_files(std::span<const FileRow> rows);
     // What add_file() would answer to a row with these names and this hash, without adding it; nullopt: it would
-    // add it.
+    // add it. A variant wheel without facts is not compared with the others of its version.
     [[nodiscard]] base::Result<std::optional<Added>> find_obstacle(const FileRow& row) const;
     [[nodiscard]] base::Result<Changed> set_yanked(const FileName& name, bool yanked, const Cause& cause);
     [[nodiscard]] base::Result<Changed> set_file_state(const FileName& name, FileState state,
@@ -432,6 +434,7 @@ class Catalog {
     [[nodiscard]] base::Result<std::optional<Added>> find_other_spelling(const std::string& index,
                                                                          const FileRow& row) const;
     [[nodiscard]] base::Result<std::optional<std::string>> find_deleted_spelling(const FileRow& row) const;
+    [[nodiscard]] base::Result<std::optional<Added>> find_contradiction(const FileRow& row) const;
 };
 
 }  // namespace wheelyard::catalog

@@ -11,6 +11,7 @@
 #include "lib/wheel/version.hpp"
 #include "registry/catalog/catalog.hpp"
 #include "registry/catalog/file_row.hpp"
+#include "registry/catalog/version_variants.hpp"
 
 namespace wheelyard::catalog {
 namespace {
@@ -154,6 +155,25 @@ base::Result<std::optional<std::string>> Catalog::find_deleted_spelling(const Fi
     return std::move(*found);
 }
 
+// Quarantined wheels count: one that is released must not contradict the others.
+base::Result<std::optional<Added>> Catalog::find_contradiction(const FileRow& row) const {
+    if (row.facts_json.empty() || !is_variant_wheel(row.filename)) return std::nullopt;
+    VersionVariants variants;
+    if (const auto alone = variants.add(row); !alone)
+        return Added{.outcome = AddOutcome::variants_differ, .why = alone.error()};
+    WHEELYARD_ASSIGN(const auto names, filenames_of_version(row.index, row.project, row.version));
+    for (const std::string& name : names) {
+        if (!is_variant_wheel(name)) continue;
+        WHEELYARD_ASSIGN(const auto other, file(row.index, name));
+        if (!other || other->version != row.version) continue;
+        if (auto together = variants.add(*other); !together)
+            return Added{.outcome = AddOutcome::variants_differ,
+                         .filename_there = name,
+                         .why = std::move(together.error())};
+    }
+    return std::nullopt;
+}
+
 base::Result<std::optional<Added>> Catalog::find_obstacle(const FileRow& row) const {
     WHEELYARD_ASSIGN(auto there, name_holder(row.index, row.filename));
     if (there && there->sha256 == row.sha256)
@@ -174,6 +194,8 @@ base::Result<std::optional<Added>> Catalog::find_obstacle(const FileRow& row) co
         refusal.filename_there = *std::move(deleted);
         return refusal;
     }
+    WHEELYARD_ASSIGN(auto contradicted, find_contradiction(row));
+    if (contradicted) return contradicted;
     return find_inherited(row);
 }
 
@@ -311,6 +333,11 @@ base::Result<Changed> Catalog::promote(const FileName& name, const std::string& 
                 return refused(ChangeOutcome::name_taken, row->project, earlier->sha256_there);
             case AddOutcome::name_was_deleted:
                 return refused(ChangeOutcome::name_was_deleted, row->project);
+            case AddOutcome::variants_differ:
+                return refused(ChangeOutcome::variants_differ, row->project,
+                               earlier->filename_there.empty()
+                                   ? earlier->why.value
+                                   : earlier->why.value + " in " + earlier->filename_there);
             case AddOutcome::project_closed:
             case AddOutcome::added:
                 return refused(ChangeOutcome::project_closed, row->project);

@@ -129,6 +129,7 @@ title = "Wheels for everybody"
 # ask = "token"             # "anyone" asks for wheels without a token; an operator approves each request
 # pages = true              # this index has a web UI
 # sdists = false            # true: takes source distributions, too, and offers those of its upstreams
+# variants = false          # true: takes wheels with a variant label (PEP 825, provisional)
 # archived = false          # it keeps its files, takes no new ones, and is not on the front page
 # max_file_mib = 8192
 # quota_mib = 0             # what uploads may keep in this index: bytes ...

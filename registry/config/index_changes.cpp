@@ -38,6 +38,7 @@ std::vector<std::pair<std::string, std::string>> values_of(const IndexConfig& in
             {"archived", word(index.is_archived)},
             {"pages", word(index.has_pages)},
             {"sdists", word(index.sdists)},
+            {"variants", word(index.policy.variants)},
             {"max_file_mib", std::to_string(index.max_file_bytes / base::mib)},
             {"quota_mib", limit(index.quota.bytes, base::mib)},
             {"quota_files", limit(index.quota.files, 1)},
@@ -55,7 +56,9 @@ void compare(const IndexConfig& now, const IndexConfig& wanted, std::vector<Inde
         if (before[at] != after[at])
             changes.push_back({now.name, before[at].first, before[at].second, after[at].second});
     }
-    if (now.policy != wanted.policy) changes.push_back({now.name, "policy"});
+    inspect::Policy policy = wanted.policy;
+    policy.variants = now.policy.variants;  // a key of its own
+    if (now.policy != policy) changes.push_back({now.name, "policy"});
     if (now.builds != wanted.builds) changes.push_back({now.name, "build"});
     if (now.attested_by != wanted.attested_by) changes.push_back({now.name, "attested_by"});
     if (now.upstreams != wanted.upstreams) changes.push_back({now.name, "upstream"});

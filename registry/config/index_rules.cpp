@@ -9,6 +9,7 @@
 #include "lib/wheel/filename.hpp"
 #include "lib/wheel/name.hpp"
 #include "lib/wire/problem.hpp"
+#include "registry/catalog/version_variants.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -124,16 +125,19 @@ void read_readers(io::TomlTable& table, IndexConfig& index) {
         table.report("ask", "only tokens read this index: nobody else can ask");
 }
 
-void check_sdists(std::vector<io::TomlTable>& tables, const RegistryConfig& config) {
+void check_kinds_of_files(std::vector<io::TomlTable>& tables, const RegistryConfig& config) {
     for (std::size_t at = 0; at < config.indexes.size(); ++at) {
         const IndexConfig& index = config.indexes[at];
-        if (index.sdists) continue;
+        const auto report = [&](const std::string& parent, const std::string& key, const char* files) {
+            tables[at].report("inherits", "`" + parent + "` has " + key + " = true, so `" + index.name +
+                                              "` would offer its " + files + ": set " + key + " = true, too");
+        };
         for (const std::string& parent : index.inherits) {
             const IndexConfig* inherited = config.find_index(parent);
-            if (inherited != nullptr && inherited->sdists)
-                tables[at].report("inherits",
-                                  "`" + parent + "` has sdists = true, so `" + index.name +
-                                      "` would offer its source distributions: set sdists = true, too");
+            if (inherited == nullptr) continue;
+            if (inherited->sdists && !index.sdists) report(parent, "sdists", "source distributions");
+            if (inherited->policy.variants && !index.policy.variants)
+                report(parent, "variants", "variant wheels");
         }
     }
 }
@@ -152,9 +156,13 @@ void check_builds(std::vector<io::TomlTable>& tables, const RegistryConfig& conf
 }
 
 base::Status check_takes(const IndexConfig& index, std::string_view filename) {
-    if (index.sdists || !wheel::is_sdist_filename(filename)) return {};
-    return wire::fail("lifecycle.sdist", "The target index takes no source distributions", index.name,
-                      "set sdists = true for this index");
+    if (!index.sdists && wheel::is_sdist_filename(filename))
+        return wire::fail("lifecycle.sdist", "The target index takes no source distributions", index.name,
+                          "set sdists = true for this index");
+    if (!index.policy.variants && catalog::is_variant_wheel(filename))
+        return wire::fail("lifecycle.variant", "The target index takes no variant wheels", index.name,
+                          "set variants = true for this index");
+    return {};
 }
 
 base::Status check_not_archived(const IndexConfig& index) {

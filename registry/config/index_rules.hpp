@@ -22,11 +22,12 @@ void read_readers(io::TomlTable& table, IndexConfig& index);
 void check_readers(std::vector<io::TomlTable>& tables, const RegistryConfig& config);
 // The index of this registry that the URL leads to, as far as the configuration knows its own addresses.
 [[nodiscard]] std::optional<std::string> own_index(const std::string& url, const RegistryConfig& config);
-// Reports an index without `sdists` that would show those of an index that it inherits from.
-void check_sdists(std::vector<io::TomlTable>& tables, const RegistryConfig& config);
+// Reports an index without `sdists` or `variants` that would show those of an index that it inherits from.
+void check_kinds_of_files(std::vector<io::TomlTable>& tables, const RegistryConfig& config);
 // Reports builds that are requested for an index that does not exist.
 void check_builds(std::vector<io::TomlTable>& tables, const RegistryConfig& config);
-// Whether the index takes a file of this name: an sdist only where `sdists` is set. Error "lifecycle.sdist".
+// Whether the index takes a file of this name: an sdist only where `sdists` is set, a variant wheel only where `variants` is.
+// Errors "lifecycle.sdist", "lifecycle.variant".
 [[nodiscard]] base::Status check_takes(const IndexConfig& index, std::string_view filename);
 // Error "index.archived": the index takes no new files.
 [[nodiscard]] base::Status check_not_archived(const IndexConfig& index);

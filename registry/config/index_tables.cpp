@@ -63,6 +63,7 @@ IndexConfig read_index(io::TomlTable& table, const RegistryConfig& so_far) {
     index.token_quota = quota_of(table.integer_or("token_quota_mib", 0, 0, max_quota_mib),
                                  table.integer_or("token_quota_files", 0, 0, max_quota_files));
     index.policy = read_policy(table.table_or_empty("policy"));
+    index.policy.variants = table.boolean_or("variants", false);
     read_index_rule(table, index);
     index.builds = read_builds(table);
     index.attested_by = read_attested_by(table);
@@ -122,7 +123,7 @@ void read_index_tables(io::TomlTable& root, RegistryConfig& config) {
         config.indexes.push_back(read_index(table, config));
     check_index_rules(tables, config.indexes);
     check_readers(tables, config);
-    check_sdists(tables, config);
+    check_kinds_of_files(tables, config);
     check_builds(tables, config);
     if (config.indexes.empty()) root.report("index", "at least one [[index]] is required");
 }

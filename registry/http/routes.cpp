@@ -212,6 +212,13 @@ Answered<Route> parse_page(const Path& path, const Split& split) {
         route.project = wheel::normalize_name(parts[2]);
         ++read;
     }
+    if (names_project && parts.size() == read + 2 && !path.ends_in_slash && route.project == parts[2] &&
+        base::is_sha256_hex(parts[read])) {  // a version's variants (PEP 825), in the folder of its hash
+        route.kind = RouteKind::file;
+        route.sha256 = parts[read];
+        route.filename = parts[read + 1];
+        return route;
+    }
     if (parts.size() == read + 1 && !path.ends_in_slash) {
         route.form = form_of_page_file(parts[read]);
         if (!route.form) return not_found(split.path);

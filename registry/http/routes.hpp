@@ -10,6 +10,7 @@
 //     /<index>/simple/<project>/                 project page; non-normalized names redirect
 //     /<index>/simple/[<project>/]index.html     the same in a fixed form, as a static server has it
 //     (index.json too)
+//     /<index>/simple/<project>/<sha256>/<name>-<version>-variants.json   what a version's variants are (PEP 825)
 //     /<index>/files/ab/<sha256>/<filename>[.metadata]
 //     /packages/<index>/ab/<sha256>/<filename>   the same file, under the path that bandersnatch expects
 //     /<index>/pypi/<project>/[<version>/]json    PyPI's JSON API
@@ -63,7 +64,7 @@ enum class RouteKind {
 struct Route {
     RouteKind kind = RouteKind::front;
     std::string index = {};
-    std::string project = {};  // normalized
+    std::string project = {};  // normalized; of a file: only of a version's variants
     std::string version = {};  // pypi_json: normalized; empty: the newest
     std::string sha256 = {};   // of the requested file
     std::string filename =

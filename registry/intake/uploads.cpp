@@ -109,7 +109,7 @@ class FormUpload final : public http::UploadRequest, private MultipartHandler {
     wire::Answered<void> check_where_from();
     wire::Answered<std::optional<http::UploadDone>> find_earlier();
     wire::Answered<void> check_room(std::uint64_t size_bytes);
-    wire::Answered<void> check_obstacles();
+    wire::Answered<void> check_obstacles(const std::string& facts_json = {});
     wire::Answered<void> repair(const catalog::FileRow& row);
     wire::Answered<inspect::Inspection> inspect_content();
     wire::Answered<catalog::FileRow> store(const inspect::Inspection& inspection);
@@ -246,6 +246,10 @@ wire::Answered<http::UploadDone> FormUpload::accept() {
     if (auto free = check_obstacles(); !free) return refuse(std::move(free.error()));
     auto inspection = inspect_content();
     if (!inspection) return refuse(std::move(inspection.error()));
+    if (inspection->filename.variant) {
+        auto agrees = check_obstacles(wire::stored_facts_to_json(*inspection).render());
+        if (!agrees) return refuse(std::move(agrees.error()));
+    }
     if (auto used = use_grant(); !used) return refuse(std::move(used.error()));
     auto row = store(*inspection);
     if (!row) return refuse(std::move(row.error()));
@@ -334,14 +338,16 @@ wire::Answered<void> FormUpload::repair(const catalog::FileRow& row) {
     return {};
 }
 
-// What the catalog will refuse is refused before its bytes are stored: a blob without a row stays until gc.
-wire::Answered<void> FormUpload::check_obstacles() {
+// What the catalog will refuse is refused before its bytes are stored: a blob without a row stays until gc. Without facts
+// before the inspection, of a variant wheel with them after it.
+wire::Answered<void> FormUpload::check_obstacles(const std::string& facts_json) {
     catalog::FileRow row;
     row.index = index_.name;
     row.project = filename_->project;
     row.filename = filename_text_;
     row.version = filename_->version.text();
     row.sha256 = sha256_;
+    row.facts_json = facts_json;
     std::optional<catalog::Added> obstacle;
     const auto read = parts_.writer.run([&](catalog::Catalog& catalog) -> base::Status {
         WHEELYARD_ASSIGN(obstacle, catalog.find_obstacle(row));

@@ -152,7 +152,7 @@ wire::Answered<void> check_normal(std::string_view filename, wheel::NameForm for
 wire::Answered<UploadName> check_wheel_filename(std::string_view filename, const inspect::Policy& policy) {
     auto parsed = wheel::parse_wheel_filename(filename);
     if (!parsed) return refuse_filename(filename, parsed.error());
-    if (parsed->variant) {
+    if (parsed->variant && !policy.variants) {
         const inspect::Rule& rule = *inspect::find_rule("filename.variant");
         return refuse(wire::Refusal::coded(400, rule.code), std::string(rule.sentence),
                       std::string(rule.sentence), *parsed->variant, std::string(rule.advice));
@@ -381,6 +381,11 @@ std::optional<wire::Problem> refusal_of(const catalog::Added& added, const catal
                 row.project,
                 "see its page for the reason; an administrator can change it with `wheelyard-registry "
                 "status`");
+        case catalog::AddOutcome::variants_differ:
+            return wire::make_problem("upload.variants_differ",
+                                      "The wheel's variant.json contradicts another wheel of this version",
+                                      added.why.sentence + ": " + added.filename_there + ".",
+                                      wire::one_line_title(added.why.value), added.why.advice);
         case catalog::AddOutcome::added:
         case catalog::AddOutcome::already_there:
             break;

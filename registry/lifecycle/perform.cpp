@@ -41,14 +41,18 @@ constexpr std::array refusals{
     RefusalRow{ChangeOutcome::owned_name, "lifecycle.owned_name",
                "The other index owns the name, and the file came from an upstream",
                "if these are the bytes that you mean, say so with --from-upstream (`from_upstream`)"},
+    RefusalRow{ChangeOutcome::variants_differ, "lifecycle.variants_differ",
+               "variant.json contradicts another wheel that the version has in the other index",
+               "build it with the variant metadata that the other wheels of this version have"},
 };
 
 base::Result<Done> done_of(const Action& action, const Changed& changed) {
     for (const RefusalRow& row : refusals) {
         if (row.outcome != changed.outcome) continue;
         const std::string& named = action.filename.empty() ? action.project : action.filename;
-        const std::string& subject = changed.filename.empty() ? named : changed.filename;
-        return wire::fail(row.row, std::string(row.sentence), subject, std::string(row.advice));
+        std::string subject = changed.filename.empty() ? named : changed.filename;
+        if (changed.outcome == ChangeOutcome::variants_differ) subject += ": " + changed.value_there;
+        return wire::fail(row.row, std::string(row.sentence), std::move(subject), std::string(row.advice));
     }
     Done done;
     done.changed = changed.outcome == ChangeOutcome::changed;

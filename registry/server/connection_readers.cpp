@@ -29,7 +29,8 @@ ReadRequest read_request(const RequestHead& head, const Route& route) {
             break;
         case RouteKind::file:
             request.scope = ReadScope::project;
-            request.filename = route.filename;
+            request.project = route.project;  // of a version's variants; of other files the name says it
+            request.filename = route.project.empty() ? route.filename : "";
             break;
         case RouteKind::project_page:
         case RouteKind::pypi_json:

@@ -314,7 +314,11 @@ Reply PublishedTree::page(const Route& route, const RequestHead& head) {
 
 Reply PublishedTree::file(const Route& route, const RequestHead& head) {
     std::string path = route.index;
-    path.append("/files/").append(route.sha256, 0, 2).append("/").append(route.sha256);
+    if (route.project.empty())
+        path.append("/files/").append(route.sha256, 0, 2);
+    else  // a version's variants
+        path.append("/simple/").append(route.project);
+    path.append("/").append(route.sha256);
     path.append("/").append(route.filename);
     struct stat info {};
     base::Fd file = open(path, info);
@@ -329,6 +333,8 @@ Reply PublishedTree::file(const Route& route, const RequestHead& head) {
     etag += '"';
     const std::string last_modified = base::render_http_date(modified_us(info));
 
+    const std::string_view type = route.project.empty() ? "application/octet-stream" : "application/json";
+
     Reply reply;
     reply.fields.reserve(512);
     reply.add("ETag", etag);
@@ -341,7 +347,7 @@ Reply PublishedTree::file(const Route& route, const RequestHead& head) {
     }
     const bool is_remote = base::is_stand_in(info);
     if (!accel_prefix_.empty() && !is_remote) {  // the proxy handles ranges and further conditions
-        reply.add("Content-Type", "application/octet-stream");
+        reply.add("Content-Type", type);
         reply.add("X-Content-Type-Options", "nosniff");
         reply.add("X-Accel-Redirect", accel_prefix_ + percent_encode_path(path));
         return reply;
@@ -363,7 +369,7 @@ Reply PublishedTree::file(const Route& route, const RequestHead& head) {
                                        std::to_string(choice.offset + choice.length - 1) + "/" +
                                        std::to_string(size));
     }
-    reply.add("Content-Type", "application/octet-stream");
+    reply.add("Content-Type", type);
     reply.add("X-Content-Type-Options", "nosniff");
     if (is_remote)
         reply.body = RemoteFile{route.sha256, route.filename, choice.offset, choice.length};

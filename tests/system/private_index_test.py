@@ -31,7 +31,7 @@ JSON_PAGE = "application/vnd.pypi.simple.v1+json"
 HEADERS = ({}, {"Accept": JSON_PAGE}, {"Accept": "text/html", "Accept-Encoding": "gzip"}, {"Accept": "application/json", "Range": "bytes=0-99"})
 # Served, and not operations of the document: the web UI, and names that lead to an operation's address.
 MORE_ADDRESSES = ("/{index}", "/{index}/simple", "/{index}/simple/{project}", "/{index}/simple/index.json", "/{index}/simple/index.html",
-                  "/{index}/simple/{project}/index.json", "/{index}/simple/{project}/index.html", "/{index}/simple/catalogue-delta.txt",
+                  "/{index}/simple/{project}/index.json", "/{index}/simple/{project}/index.html", "/{index}/simple/{project}/" + "0" * 64 + "/x-1.0-variants.json", "/{index}/simple/catalogue-delta.txt",
                   "/{index}/project/", "/{index}/project", "/{index}/project/index.html", "/{index}/project/search.json",
                   "/{index}/project/{project}/", "/{index}/project/{project}/index.html", "/{index}/project/{project}/feed.xml",
                   "/{index}/builds/", "/{index}/builds/index.html", "/{index}/builds/build.html", "/{index}/builds/request.html", "/{index}/find-links/", "/{index}/find-links/{filename}",

@@ -56,12 +56,61 @@ Fit check_known_bad(const Question& q) {
     return {};
 }
 
-// Installers that do not know variants reject the file name.
+// Whether the node has this property of a variant; nullopt: that is not known. The words are those of the providers that
+// installers have built in.
+std::optional<bool> has_property(const Node& node, const wheel::VariantProperty& property) {
+    if (property.name_space == "x86_64" && property.feature == "level") {
+        if (node.machine.empty()) return std::nullopt;
+        if (node.machine != "x86_64" || property.value == "v1") return node.machine == "x86_64";
+        if (node.cpu.empty()) return std::nullopt;
+        return node.cpu >= "x86-64-" + property.value;  // they differ only in the last digit
+    }
+    for (const AcceleratorKind* kind : accelerator::accelerator_kinds()) {
+        for (const accelerator::DeviceCode& list : kind->device_code) {
+            if (property.name_space != list.variant_namespace || property.feature != list.variant_feature ||
+                !property.value.ends_with(list.variant_suffix))
+                continue;
+            if (!node.gpus) return std::nullopt;
+            const std::string code =
+                std::string(list.variant_prefix) +
+                property.value.substr(0, property.value.size() - list.variant_suffix.size());
+            return std::any_of(node.gpus->archs.begin(), node.gpus->archs.end(),
+                               [&](const std::string& gpu) { return list.runs(code, gpu); });
+        }
+    }
+    return std::nullopt;
+}
+
+// PEP 825: of every feature the node has at least one value. Never "yes": which installer will ask is not known, and those
+// without variants pass the file name over.
 Fit check_variant(const Question& q) {
-    const std::string& variant = q.candidate.tags->variant;
-    if (variant.empty()) return {};
-    return no("variant", "has the variant label " + variant + ", which pip and uv do not install yet",
-              "choose a wheel without a label");
+    const std::string& label = q.candidate.tags->variant;
+    if (label.empty()) return {};
+    const std::string plain = "choose a wheel without a label";
+    if (!q.needs.variant)
+        return no("variant", "has the variant label " + label + ", and what it means is not known", plain);
+    const auto& properties = *q.needs.variant;
+    std::string all, not_known;
+    for (auto at = properties.begin(); at != properties.end();) {
+        std::string values;
+        std::optional<bool> has = false;
+        const auto first = at;
+        for (; at != properties.end() && at->name_space == first->name_space && at->feature == first->feature;
+             ++at) {
+            values += (values.empty() ? "" : " or ") + at->text();
+            const auto one = has_property(q.node, *at);
+            if (one.value_or(false) || (!one && !has.value_or(true))) has = one;
+        }
+        if (has.has_value() && !*has)
+            return no("variant", "is the variant for " + values + ", which this node does not have", plain);
+        if (!has && not_known.empty()) not_known = values;
+        all += (all.empty() ? "" : ", ") + values;
+    }
+    if (!not_known.empty())
+        return unknown("variant",
+                       "is the variant for " + not_known + "; whether this node has that is not known");
+    return unknown("variant", (all.empty() ? "is the null variant" : "is the variant for " + all) +
+                                  "; pip passes it over, uv takes it with --preview-features wheel-variants");
 }
 
 Fit check_machine(const Question& q) {

@@ -152,8 +152,26 @@ std::string plain(std::string_view text) {
     return base::ascii_lower(letters);
 }
 
-void add_facts(Needs& needs, const Json& facts) {
+std::vector<wheel::VariantProperty> variant_properties(const Json& label) {
+    std::vector<wheel::VariantProperty> properties;
+    if (label.as_object() == nullptr) return properties;
+    for (const auto& [name_space, features] : *label.as_object()) {
+        if (features.as_object() == nullptr) continue;
+        for (const auto& [feature, values] : *features.as_object())
+            for (std::string& value : values.texts())
+                properties.push_back({name_space, feature, std::move(value)});
+    }
+    std::sort(properties.begin(), properties.end());
+    return properties;
+}
+
+void add_facts(Needs& needs, const Json& facts, const std::string& variant_label) {
     needs.proven = true;
+    if (const auto* variant = facts.find("variant"); variant != nullptr) {
+        const auto* labels = variant->find("variants");
+        const auto* label = labels == nullptr ? nullptr : labels->find(variant_label);
+        if (label != nullptr) needs.variant = variant_properties(*label);
+    }
     auto machines = facts.texts("machines");
     // Code for a device says nothing of the host.
     std::erase_if(machines, [](const std::string& machine) { return is_device_machine(machine); });
@@ -187,7 +205,7 @@ Needs needs_of(const Candidate& candidate) {
         candidate.facts.empty() ? base::Result<Json>(Json::object()) : io::parse_json(candidate.facts);
     if (facts && !candidate.facts.empty()) {
         const std::string folder_level = needs.cpu;
-        add_facts(needs, *facts);
+        add_facts(needs, *facts, candidate.tags->variant);
         needs.cpu = std::max(needs.cpu, folder_level);
     }
     add_gpus(needs, candidate, facts ? *facts : Json::object());

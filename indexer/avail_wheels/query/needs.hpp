@@ -10,6 +10,7 @@
 #include "indexer/avail_wheels/node/node.hpp"
 #include "indexer/avail_wheels/query/candidate.hpp"
 #include "lib/accelerator/accelerator_kind.hpp"
+#include "lib/wheel/variant.hpp"
 
 namespace wheelyard::avail_wheels {
 
@@ -50,6 +51,8 @@ struct Needs {
     bool has_code = false;                     // files for the processor
     bool is_ours = false;                      // built by a farm, which says how
     std::string built_cpu;  // the processor that its build's options ask for; empty: unknown
+    // What a variant wheel's label means, sorted (PEP 825); absent: unknown, or it has no label.
+    std::optional<std::vector<wheel::VariantProperty>> variant;
 };
 
 [[nodiscard]] Needs needs_of(const Candidate& candidate);

@@ -14,8 +14,8 @@
 namespace wheelyard::inspect {
 namespace {
 
-constexpr io::JsonLimits limits{.bytes = 1u << 20, .depth = 16};
-constexpr std::size_t max_properties = 10'000;
+// Every row of the catalog has a copy, each event, and the index's file. variantlib writes below 2 KiB.
+constexpr io::JsonLimits limits{.bytes = 32u << 10, .depth = 16};
 
 // The versions that tools write: of PEP 825, of PEP 850, and of variantlib 0.2.2.
 constexpr std::array<std::string_view, 4> known_schemas{
@@ -76,11 +76,74 @@ base::Status add_properties(const io::Json::Object& namespaces, wheel::Variant& 
             WHEELYARD_ASSIGN(const auto names, names_in(values, "_.", name_space + " :: " + feature));
             for (const std::string& value : names)
                 variant.properties.push_back({name_space, feature, value});
-            if (variant.properties.size() > max_properties)
-                return refuse("many", "variant.json has more than 10,000 properties", name_space);
         }
     }
+    std::sort(variant.properties.begin(), variant.properties.end());
     return {};
+}
+
+// One text for one meaning: members in the order of their names.
+io::Json sorted(const io::Json& json) {
+    if (json.as_object() == nullptr) return json;
+    io::Json::Object members;
+    for (const auto& [name, value] : *json.as_object())
+        members.emplace_back(name, sorted(value));
+    std::sort(members.begin(), members.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    return members;
+}
+
+// static-properties: values for every node, with an order where there are several features.
+base::Status check_static_values(const std::string& name_space, const io::Json& provider,
+                                 const io::Json::Object& features) {
+    std::vector<std::string> names;
+    for (const auto& [feature, values] : features) {
+        if (!is_name(feature, "_")) return refuse("feature", "A feature in variant.json is invalid", feature);
+        WHEELYARD_TRY(names_in(values, "_.", name_space + " :: " + feature));
+        names.push_back(feature);
+    }
+    std::vector<std::string> order = provider.texts("feature-order");
+    std::sort(names.begin(), names.end());
+    std::sort(order.begin(), order.end());
+    if (names == order || (order.empty() && names.size() == 1)) return {};
+    return refuse("provider", "The feature-order of a provider in variant.json lacks a feature", name_space);
+}
+
+// Installers refuse a release whose index file has providers that they cannot read: one wheel would hide the others. A
+// provider is a package to run, static values, or what installers have built in.
+base::Status check_providers(const io::Json& providers, const wheel::Variant& variant) {
+    const auto& order = variant.namespaces;
+    if (providers.as_object() == nullptr || providers.as_object()->size() != order.size())
+        return refuse("providers", "The providers in variant.json are not those of its namespaces", "");
+    for (const auto& [name_space, provider] : *providers.as_object()) {
+        if (std::find(order.begin(), order.end(), name_space) == order.end())
+            return refuse("providers", "The providers in variant.json are not those of its namespaces",
+                          name_space);
+        const std::vector<std::string> packages = provider.texts("requires");
+        const io::Json* values = object_at(provider, "static-properties");
+        const bool is_package = !packages.empty() && packages.size() == provider.items("requires").size();
+        if (is_package + (values != nullptr) + !provider.string_or("builtin", "").empty() != 1)
+            return refuse("provider", "A provider in variant.json is not of exactly one known kind",
+                          name_space);
+        if (values != nullptr) WHEELYARD_TRY(check_static_values(name_space, provider, *values->as_object()));
+    }
+    return {};
+}
+
+io::Json properties_json(const wheel::Variant& variant) {
+    io::Json::Object namespaces;
+    std::string_view feature;
+    for (const auto& property : variant.properties) {
+        if (namespaces.empty() || namespaces.back().first != property.name_space) {
+            namespaces.emplace_back(property.name_space, io::Json::object());
+            feature = {};
+        }
+        io::Json& features = namespaces.back().second;
+        io::Json values = feature == property.feature ? *features.find(feature) : io::Json::array();
+        values.push(property.value);
+        features.set(property.feature, std::move(values));
+        feature = property.feature;
+    }
+    return namespaces;
 }
 
 }  // namespace
@@ -110,6 +173,15 @@ base::Result<wheel::Variant> parse_variant_json(std::string_view text, std::stri
     WHEELYARD_TRY(add_properties(*properties.as_object(), variant));
     if (label == null_label && !variant.properties.empty())
         return refuse("null", "The null variant has properties", variant.properties.front().text());
+    io::Json document = io::Json::object(
+        {{"$schema", schema},
+         {"default-priorities", io::Json::object({{"namespace", io::Json::array_of(variant.namespaces)}})}});
+    if (const io::Json* providers = json.find("providers")) {
+        WHEELYARD_TRY(check_providers(*providers, variant));
+        document.set("providers", sorted(*providers));
+    }
+    document.set("variants", io::Json::object({{std::string(label), properties_json(variant)}}));
+    variant.document = document.render();
     return variant;
 }
 

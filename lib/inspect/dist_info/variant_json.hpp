@@ -4,7 +4,7 @@
 //      "default-priorities": {"namespace": ["x86_64"]},
 //      "variants": {"x86_64_v3": {"x86_64": {"level": ["v3"]}}}}
 //
-// Members that are not named there, such as `providers` (PEP 850), are not read.
+// `providers` (PEP 850) may be there: what answers for each of the namespaces. Members that no text names are not kept.
 #pragma once
 
 #include <string_view>
@@ -15,8 +15,8 @@
 namespace wheelyard::inspect {
 
 // What `label`, the one of the file name, means. Errors "variant.*": not JSON, an unknown version of the schema, another
-// label or several, an invalid or repeated name or value, a namespace without a place in the order, a null variant with
-// properties.
+// label or several, an invalid or repeated name or value, a namespace without a place in the order, providers of other
+// namespaces or of an unknown kind, a null variant with properties.
 [[nodiscard]] base::Result<wheel::Variant> parse_variant_json(std::string_view text, std::string_view label);
 
 }  // namespace wheelyard::inspect

@@ -60,6 +60,7 @@ struct Facts {
     std::string torch_below;                  // "2.9"
     std::vector<std::string> torch_requires;  // Requires-Dist of torch, as written in METADATA
     std::vector<std::string> requires_dist;   // every Requires-Dist, as written
+    std::string variant;                      // wheel::Variant::document of a variant wheel (PEP 825)
     Components components;                    // what its SBOMs name
     // The lists of device code (lib/accelerator), sorted, unique: {"cuda_sm": ["sm_90"], "cuda_ptx": ["compute_90"],
     // "hip_gfx": ["gfx90a:xnack-"]}.

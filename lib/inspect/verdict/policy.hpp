@@ -36,6 +36,7 @@ struct Policy {
     // The GPUs of the index's machines: "sm_90", "gfx90a". Empty: accept any device code.
     std::vector<std::string> gpu_architectures = {};
     SizeLimits sizes = {};
+    bool variants = false;  // the index takes variant wheels (PEP 825)
     bool operator==(const Policy&) const = default;
 };
 

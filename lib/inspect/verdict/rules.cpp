@@ -37,8 +37,9 @@ const std::vector<Rule>& rules() {
         {"filename.version_not_normalized", reject, "The version in the file name is not normalized.",
          "Rebuild with a current build backend, which writes the version in its normal form.", wheel_format},
         {"filename.variant", reject,
-         "The file name has a variant label, which this registry does not serve yet.",
-         "Build the wheel without variants: installers that do not know them reject its name.", "PEP 825"},
+         "The file name has a variant label, and the index does not take variant wheels.",
+         "Build the wheel without variants, or ask an administrator to set `variants = true` for this index.",
+         "PEP 825"},
 
         // The ZIP structure.
         {"zip.no_end_record", reject, "The file is not a ZIP archive, or its end record is missing.", resend,

@@ -118,6 +118,7 @@ TEST_CASE("the index has the cell's wheel if this Python accepts a published whe
         {"demo-1.0.post1-cp311-cp311-linux_x86_64.whl", CellState::wanted},
         {"demo-1.1-cp311-cp311-linux_x86_64.whl", CellState::wanted},
         {"demo-1.0.tar.gz", CellState::wanted},
+        {"demo-1.0-cp311-cp311-linux_x86_64-x86_64_v3.whl", CellState::wanted},
     };
     for (const auto& row : rows) {
         CAPTURE(row.filename);

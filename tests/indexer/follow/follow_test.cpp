@@ -220,6 +220,43 @@ TEST_CASE("yanked, deleted, quarantined and archived files and projects are mirr
     check_same(at);
 }
 
+TEST_CASE("the variants of a version are mirrored with their wheels, and nothing but them (PEP 825)") {
+    Upstream at;
+    const auto add_variant = [&](const std::string& label) {
+        auto row = at.make_row("main", "six", "1+a", "six-1+a-py3-none-any-" + label + ".whl");
+        row.facts_json =
+            R"({"variant":{"$schema":"s","default-priorities":{"namespace":["x86_64"]},"variants":{")" +
+            label + R"(":{"x86_64":{"level":["v3"]}}}}})";
+        at.add(row);
+        at.publish_all();
+        at.follow_all();
+        check_same(at);
+    };
+    at.add("main", "six", "1+a", six("1+a"));
+    add_variant("v2");
+    add_variant("v3");
+    const fs::path page = project_folder(at.tree, "main", "six") / json_page;
+    const std::string text = *base::read_file(page, 1 << 20);
+    for (const auto& [from, to] : {std::pair("six-1+a-variants.json", "six-1-variants.json"),
+                                   std::pair("\"six-1+a-variants.json", "\"seven-1+a-variants.json"),
+                                   std::pair("/six-1%2Ba-variants.json", "/../six-1%2Ba-variants.json")}) {
+        CAPTURE(std::string(to));
+        REQUIRE(text.find(from) != std::string::npos);
+        REQUIRE(base::replace_file(page, base::replace_all(text, from, to)));
+        const auto report = at.follow_all(true);
+        REQUIRE(report.lagging.size() == 1);
+        CHECK(report.lagging[0].error.code == "follow.link");
+    }
+    REQUIRE(base::replace_file(page, text));
+    at.follow_all(true);
+    for (const char* label : {"v2", "v3"})
+        REQUIRE(at.catalog.delete_file({"main", "six-1+a-py3-none-any-" + std::string(label) + ".whl"},
+                                       {.actor = "anna"}));
+    at.publish_all();
+    at.follow_all();
+    check_same(at);
+}
+
 TEST_CASE("a tree that is far behind reads the log's older files") {
     Upstream at;
     at.add("main", "six", "1", six("1"));

@@ -25,6 +25,20 @@ TEST_CASE("empty pages are complete pages") {
     CHECK(test_support::golden_difference("indexer/empty_root.html", render_root_html({})) == "");
 }
 
+TEST_CASE("the variants of a version are a link after the files, with their hash (PEP 825)") {
+    ProjectView view = sample_view();
+    const std::string before = render_project_html(view);
+    view.variants = {{.filename = "sample-1.10.0+cu126-variants.json",
+                      .sha256 = std::string(64, '7'),
+                      .bytes = "{}",
+                      .upload_time = 1}};
+    const std::string sha256(64, '7');
+    const std::string link = "<a href=\"" + sha256 + "/sample-1.10.0%2Bcu126-variants.json#sha256=" + sha256 +
+                             "\">sample-1.10.0+cu126-variants.json</a><br>\n";
+    std::string expected = before;
+    CHECK(render_project_html(view) == expected.insert(before.find("</body>"), link));
+}
+
 TEST_CASE("no value can escape from its attribute or text") {
     ProjectView view = sample_view();
     view.files.resize(1);

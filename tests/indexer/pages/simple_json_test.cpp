@@ -39,6 +39,23 @@ TEST_CASE("empty pages have empty lists") {
     CHECK(page.find("\"versions\":[]") != std::string::npos);
 }
 
+TEST_CASE("the variants of a version are the last files, with hash and size (PEP 825)") {
+    ProjectView view = sample_view();
+    const std::size_t files = view.files.size();
+    view.variants = {{.filename = "sample-1.10.0+cu126-variants.json",
+                      .sha256 = std::string(64, '7'),
+                      .bytes = "{}",
+                      .upload_time = 1'795'176'000'123'456}};
+    const auto page = io::parse_json(render_project_json(view));
+    REQUIRE(page.has_value());
+    REQUIRE(page->items("files").size() == files + 1);
+    CHECK(page->items("files").back().render() ==
+          R"({"filename":"sample-1.10.0+cu126-variants.json","url":")" + std::string(64, '7') +
+              R"(/sample-1.10.0%2Bcu126-variants.json","hashes":{"sha256":")" + std::string(64, '7') +
+              R"("},"size":2,"upload-time":"2026-11-20T12:00:00.123456Z"})");
+    CHECK(page->items("versions").size() == 4);
+}
+
 TEST_CASE("core metadata never appears under its old name") {
     CHECK(render_project_json(sample_view()).find("dist-info-metadata") == std::string::npos);
 }

@@ -1028,3 +1028,64 @@ TEST_CASE("a damaged file of the search fails one run, and the next makes all of
     CHECK(text_of(shard).find("1.17.0") != std::string::npos);
     check_whole(store);
 }
+
+namespace {
+
+void add_variant(StoreFixture& store, const std::string& version, const std::string& label) {
+    auto row = store.make_row("main", "six", version, "six-" + version + "-py3-none-any-" + label + ".whl");
+    row.facts_json =
+        R"({"variant":{"$schema":"s","default-priorities":{"namespace":["x86_64"]},"variants":{")" + label +
+        R"(":{"x86_64":{"level":[")" + label + R"("]}}}}})";
+    store.add(row);
+}
+
+// The links of the page's last files, which are those of variants.
+std::vector<std::string> variants_links(const fs::path& page) {
+    std::vector<std::string> links;
+    const auto url = *base::parse_url("http://host/");
+    const auto parsed = simple::parse_project_html(text_of(page), url);
+    REQUIRE(parsed.has_value());
+    for (const auto& file : parsed->files)
+        if (file.filename.ends_with("-variants.json")) links.push_back(file.url.substr(url.text().size()));
+    return links;
+}
+
+}  // namespace
+
+TEST_CASE("each state of a version's variants has an address of its own, and the last ones stay") {
+    StoreFixture store;
+    const fs::path folder = store.tree / "main" / "simple" / "six";
+    store.add("main", "six", "1.0", "six-1.0-py3-none-any.whl");
+    publish_all(store);
+    CHECK(variants_links(folder / html_page).empty());
+    std::vector<std::string> states;
+    for (int label = 0; label < 20; ++label) {
+        add_variant(store, "1.0", "v" + std::to_string(label));
+        publish_all(store);
+        const auto links = variants_links(folder / html_page);
+        REQUIRE(links.size() == 1);
+        states.push_back(links[0]);
+        CHECK(text_of(folder / links[0]).find("\"v" + std::to_string(label) + "\"") != std::string::npos);
+    }
+    const auto is_there = [&](std::size_t state) { return fs::exists(folder / states[state]); };
+    for (std::size_t state = 0; state < states.size(); ++state) {
+        CAPTURE(state);
+        CHECK(is_there(state) == (state >= 3));  // 16 and the current one
+    }
+    const auto check = check_tree(store.tree);
+    REQUIRE(check.has_value());
+    CHECK(check->findings.empty());
+
+    // With the last variant wheel of the version goes its file, and the pages of before come back.
+    add_variant(store, "1.1", "v1");
+    for (int label = 0; label < 20; ++label)
+        REQUIRE(store.catalog.delete_file({"main", "six-1.0-py3-none-any-v" + std::to_string(label) + ".whl"},
+                                          {.actor = "test"}));
+    publish_all(store);
+    CHECK(variants_links(folder / html_page).size() == 1);
+    CHECK_FALSE(is_there(19));
+    REQUIRE(store.catalog.delete_file({"main", "six-1.1-py3-none-any-v1.whl"}, {.actor = "test"}));
+    publish_all(store);
+    for (const auto& entry : fs::directory_iterator(folder))
+        CHECK_FALSE(entry.is_directory());
+}

@@ -15,7 +15,7 @@ using Properties = std::vector<wheel::VariantProperty>;
 std::vector<std::string> judged(Properties properties, const inspect::Facts& facts) {
     const inspect::Policy policy;
     inspect::Findings findings(policy);
-    inspect::check_variant_truth({{}, std::move(properties)}, facts, findings);
+    inspect::check_variant_truth({{}, std::move(properties), {}}, facts, findings);
     std::vector<std::string> all;
     for (const auto& verdict : findings.take()) {
         CHECK(verdict.code == "variant.promise");

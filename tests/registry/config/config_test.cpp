@@ -183,6 +183,8 @@ TEST_CASE("what is wrong is said with its place and what was expected") {
          "registry.toml:7:12: an index cannot inherit from itself: b from c from b"},
         {start + index + "inherits = [\"b\"]\n[[index]]\nname = \"b\"\nsdists = true\n",
          "registry.toml:4:12: `b` has sdists = true"},
+        {start + index + "inherits = [\"b\"]\n[[index]]\nname = \"b\"\nvariants = true\n",
+         "registry.toml:4:12: `b` has variants = true"},
         {start + index + "sdists = true\n[[index.build]]\nindex = \"x\"\npythons = [\"3.11\"]\n",
          "there is no index `x`"},
         {start + index + "sdists = true\n[[index.build]]\nindex = \"a\"\npythons = [\"cp311\"]\n",

@@ -153,6 +153,11 @@ TEST_CASE("a policy decides on other spellings and on other versions, as the ins
     CHECK(code_of(registry::check_filename("../" + markupsafe, *mirror)) == "upload.bad_filename");
     CHECK(code_of(registry::check_filename("six-1.16.0-py3-none-any-x8664v3.whl", *mirror)) ==
           "filename.variant");
+    inspect::Policy taking;
+    taking.variants = true;
+    CHECK(code_of(registry::check_filename("six-1.16.0-py3-none-any-x8664v3.whl", taking)) == "");
+    CHECK(code_of(registry::check_filename("six-1.16.0-py3-none-any-X86.whl", taking)) ==
+          "upload.bad_filename");
 }
 
 TEST_CASE("an index takes the names of sdists only where it says so") {

@@ -39,6 +39,51 @@ constexpr const char* x86 = "torch-2.4.0-cp311-cp311-linux_x86_64.whl";
 
 }  // namespace
 
+TEST_CASE("a variant is judged by the properties that the node has, and is never a plain yes (PEP 825)") {
+    const auto wheel = [](const std::string& properties, const std::string& label = "a") {
+        return wheel_of("six-1.17.0-py3-none-any-" + label + ".whl",
+                        R"({"variant":{"variants":{"a":)" + properties + "}}}");
+    };
+    const auto level = [](const std::string& values) { return R"({"x86_64":{"level":[)" + values + "]}}"; };
+    const auto sm = [](const std::string& values) { return R"({"nvidia":{"sm_arch":[)" + values + "]}}"; };
+    Node node = h100();
+    node.cpu = "x86-64-v3";
+    node.gpus = Gpus{{"sm_86"}, {}};
+    struct Row {
+        std::string properties;
+        const char* answer;
+        const char* why;
+    };
+    for (const Row& row :
+         {Row{"{}", "unknown variant", "the null variant"},
+          Row{level(R"("v1")"), "unknown variant", "level :: v1"},
+          Row{level(R"("v3")"), "unknown variant", "uv takes it"},
+          Row{level(R"("v4")"), "no variant", "x86_64 :: level :: v4, which this node does not have"},
+          Row{level(R"("v3","v4")"), "unknown variant", "level :: v3 or x86_64 :: level :: v4; pip"},
+          // CUDA's binary compatibility: within the major version, upwards.
+          Row{sm(R"("86_real")"), "unknown variant", "uv takes it"},
+          Row{sm(R"("80_real","90_real")"), "unknown variant", "uv takes it"},
+          Row{sm(R"("90_real")"), "no variant", "nvidia :: sm_arch :: 90_real"},
+          Row{sm(R"("75_virtual")"), "unknown variant", "uv takes it"},
+          Row{R"({"nvidia":{"sm_arch":["86_real"]},"x86_64":{"level":["v4"]}})", "no variant", "level :: v4"},
+          Row{R"({"amd":{"gfx_arch":["gfx90a"]}})", "unknown variant",
+              "whether this node has that is not known"},
+          Row{R"({"amd":{"gfx_arch":["gfx90a"]},"x86_64":{"level":["v4"]}})", "no variant", "level :: v4"}}) {
+        CAPTURE(row.properties);
+        CHECK(found(wheel(row.properties), node) == row.answer);
+        CHECK(judge(wheel(row.properties), node, {}).why.find(row.why) != std::string::npos);
+    }
+    CHECK(found(wheel("{}", "b"), node) == "no variant");  // of another label
+    node.gpus = Gpus{};
+    CHECK(found(wheel(sm(R"("86_real")")), node) == "no variant");
+    node.gpus.reset();
+    CHECK(judge(wheel(sm(R"("86_real")")), node, {}).why.find("not known") != std::string::npos);
+    node.cpu.clear();
+    CHECK(judge(wheel(level(R"("v3")")), node, {}).why.find("not known") != std::string::npos);
+    node.machine = "aarch64";
+    CHECK(found(wheel(level(R"("v1")")), node) == "no variant");
+}
+
 TEST_CASE("checks run in order, and the first failure is reported") {
     struct Case {
         const char* filename;

@@ -1,0 +1,56 @@
+// What the variant wheels of one version say together (PEP 825): the index's file of that version, and when a wheel
+// contradicts the others.
+//
+//     torch-2.9.0-variants.json: as a wheel's variant.json, with the labels of all wheels in `variants`
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lib/base/clock.hpp"
+#include "lib/base/result.hpp"
+#include "lib/io/json.hpp"
+
+namespace wheelyard::catalog {
+
+struct FileRow;
+
+// An installer reads all of it for each version that it considers. 32 KiB is the limit of one wheel's part.
+inline constexpr std::size_t max_variants_file_bytes = 1u << 20;
+
+[[nodiscard]] bool is_variant_wheel(std::string_view filename);
+
+// In any order of add() the same: one label has one set of properties, the orders of namespaces begin alike and the longest
+// one counts, a namespace has one provider, and `$schema` is one.
+class VersionVariants {
+  public:
+    // Errors "variants.*": the wheel contradicts those that came before, or says nothing. Its value says of what.
+    [[nodiscard]] base::Status add(const FileRow& wheel);
+    [[nodiscard]] std::string render() const;
+
+  private:
+    std::string schema_;
+    std::vector<std::string> namespaces_;
+    std::optional<std::map<std::string, io::Json>> providers_;
+    std::map<std::string, io::Json> labels_;
+};
+
+inline constexpr std::string_view variants_suffix = "-variants.json";
+
+struct VariantsFile {
+    std::string filename;
+    std::string sha256;
+    std::string bytes;
+    base::UnixMicros upload_time = 0;  // of the newest of its wheels
+};
+
+// One for each version of the project that has variant wheels. `rows` are sorted by version. A wheel that contradicts the
+// others, which the catalog refuses, is left out.
+[[nodiscard]] std::vector<VariantsFile> variants_files(std::span<const FileRow> rows);
+
+}  // namespace wheelyard::catalog

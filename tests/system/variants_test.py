@@ -1,0 +1,164 @@
+"""Wheel variants (PEP 825): one index, several nodes. A real uv takes the wheel for its node, pips take the one without a
+label or nothing; and what an index refuses."""
+
+import hashlib
+import json
+import subprocess
+import unittest
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from support.case import FarmCase, main
+from support.clients import PIPS, RawUpload, installed_value, pip_install, twine_upload
+from support.farm import CLIENTS, COMMAND_TIMEOUT_S
+from support.wheels import Wheel
+
+INDEX, PLAIN, SECRET = "debian12", "plain", "secret"
+SCHEMA = "https://variants-schema.wheelnext.dev/peps/850/v0.2.0.json"
+# uv has NVIDIA's and that of x86-64 built in, by these names.
+PROVIDERS = {"nvidia": {"requires": ["nvidia-variant-provider"], "plugin-api": "nvidia_variant_provider.plugin:NvidiaVariantPlugin"},
+             "amd": {"requires": ["amd-variant-provider"]}, "x86_64": {"requires": ["x86-64-variant-provider"]}}
+# What /proc/cpuinfo shows of the levels of the x86-64 psABI.
+LEVELS = {"v2": {"ssse3", "sse4_1", "sse4_2", "popcnt", "cx16"},
+          "v3": {"avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe", "abm"},
+          "v4": {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}}
+
+
+@dataclass
+class Variant(Wheel):
+    label: str = "null"
+    properties: dict = field(default_factory=dict)
+    namespaces: tuple[str, ...] = ("nvidia", "amd", "x86_64")
+
+    def __post_init__(self):
+        document = {"$schema": SCHEMA, "default-priorities": {"namespace": self.namespaces},
+                    "providers": {name: PROVIDERS[name] for name in self.namespaces},
+                    "variants": {self.label: self.properties}}
+        self.extra_members = {f"{self.module}-{self.version}.dist-info/variant.json": json.dumps(document).encode()}
+
+    @property
+    def filename(self) -> str:
+        return super().filename.removesuffix(".whl") + f"-{self.label}.whl"
+
+
+def sm(*architectures: str) -> dict:
+    return {"nvidia": {"sm_arch": [f"{one}_real" for one in architectures]}}
+
+
+def level(one: str) -> dict:
+    return {"x86_64": {"level": [one]}}
+
+
+def level_of_this_machine() -> str:
+    lines = Path("/proc/cpuinfo").read_text().splitlines()
+    flags = next((set(line.split(":")[1].split()) for line in lines if line.startswith("flags")), set())
+    found = "v1"
+    for one, needed in LEVELS.items():
+        if not needed <= flags:
+            break
+        found = one
+    return found
+
+
+class VariantsTest(FarmCase):
+    indexes = (INDEX, PLAIN, SECRET)
+    index_settings = {INDEX: "variants = true", SECRET: 'variants = true\nread = "token"'}
+
+    def upload(self, *wheels: Wheel, index: str = INDEX):
+        paths = [wheel.write(self.folder) for wheel in wheels]
+        self.assert_ran(twine_upload(self.farm, self.token, *paths, index=index))
+
+    def uv_takes(self, project: str, **environment: str) -> str:
+        """The value of the wheel that uv installs on such a node."""
+        target = self.folder / f"{project}-{len(list(self.folder.iterdir()))}"
+        self.assert_ran(subprocess.run(
+            [CLIENTS / "uv/bin/uv", "pip", "install", "--no-deps", "--python", CLIENTS / "pip-new/bin/python",
+             "--preview-features", "wheel-variants", "--index-url", self.farm.simple_url(), "--target", target, project],
+            env=self.farm.environment | {"UV_NO_CONFIG": "1", "UV_NO_CACHE": "1"} | environment,
+            capture_output=True, text=True, timeout=COMMAND_TIMEOUT_S))
+        return installed_value("pip-new", target, project)
+
+    def node(self, architecture: str, driver: str = "12.8") -> dict[str, str]:
+        return {"NV_VARIANT_PROVIDER_FORCE_SM_ARCH": architecture,
+                "NV_VARIANT_PROVIDER_FORCE_CUDA_DRIVER_VERSION": driver}
+
+    def variants_of(self, project: str) -> dict[str, dict]:
+        """The variants files that the project's page lists, by name."""
+        return {name: entry for name, entry in self.farm.files(project).items() if name.endswith("-variants.json")}
+
+    def test_uv_takes_the_wheel_for_its_node_and_pip_the_one_without_a_label(self):
+        self.upload(Wheel("gpu", value=1), Variant("gpu", value=2),
+                    Variant("gpu", value=90, label="sm_90", properties=sm("90")),
+                    Variant("gpu", value=80, label="sm_80", properties=sm("80", "86")),
+                    Variant("gpu", value=91, label="gfx90a", properties={"amd": {"gfx_arch": ["gfx90a"]}}))
+        for architecture, value in (("9.0", "90"), ("8.0", "80"), ("8.6", "80"), ("10.0", "2")):
+            with self.subTest(architecture):
+                self.assertEqual(self.uv_takes("gpu", **self.node(architecture)), value)
+        # No known provider answers for gfx90a, on any node; a node without an accelerator takes the null variant.
+        self.assertEqual(self.uv_takes("gpu"), "2")
+        for pip in PIPS:
+            with self.subTest(pip):
+                self.assert_ran(pip_install(self.farm, pip, self.folder / pip, "gpu"))
+                self.assertEqual(installed_value(pip, self.folder / pip, "gpu"), "1")
+
+    def test_uv_takes_the_highest_level_of_the_processor(self):
+        values = {"v1": 1, "v2": 2, "v3": 3, "v4": 4}
+        self.upload(*(Variant("cpu", value=value, label=one, properties=level(one)) for one, value in values.items()))
+        self.assertEqual(self.uv_takes("cpu"), str(values[level_of_this_machine()]))
+
+    def test_pip_takes_nothing_where_there_are_only_variants(self):
+        self.upload(Variant("only", label="sm_90", properties=sm("90")), Variant("only"))
+        for pip in PIPS:
+            with self.subTest(pip):
+                self.assert_failed(pip_install(self.farm, pip, self.folder / pip, "only"), "No matching distribution")
+
+    def test_the_variants_file_follows_the_wheels_of_its_version(self):
+        self.upload(Variant("grows", label="v2", properties=level("v2")))
+        self.upload(Variant("grows", "2.0", label="v2", properties=level("v3")))
+        before = self.variants_of("grows")
+        self.assertEqual(sorted(before), ["grows-1.0-variants.json", "grows-2.0-variants.json"])
+        self.upload(Variant("grows", label="v3", properties=level("v3")))
+        after = self.variants_of("grows")
+        self.assertEqual(before["grows-2.0-variants.json"], after["grows-2.0-variants.json"])
+        html = self.farm.get("/debian12/simple/grows/", accept="text/html")[2].decode()
+        for entries, labels in ((before, {"v2": level("v2")}), (after, {"v2": level("v2"), "v3": level("v3")})):
+            # A client that has read the page of before still gets the bytes that it named.
+            entry = entries["grows-1.0-variants.json"]
+            status, headers, body = self.farm.get(f"/debian12/simple/grows/{entry['url']}")
+            self.assertEqual((status, headers["Content-Type"]), (200, "application/json"))
+            self.assertEqual((hashlib.sha256(body).hexdigest(), len(body)), (entry["hashes"]["sha256"], entry["size"]))
+            self.assertEqual(json.loads(body), {
+                "$schema": SCHEMA, "default-priorities": {"namespace": ["nvidia", "amd", "x86_64"]}, "providers": PROVIDERS,
+                "variants": labels})
+            self.assertEqual(f"#sha256={entry['hashes']['sha256']}" in html, entries is after)
+        self.assertEqual(self.farm.get(f"/debian12/simple/grows/{'0' * 64}/grows-1.0-variants.json")[0], 404)
+
+    def test_what_is_refused(self):
+        first = Variant("strict", label="sm_90", properties=sm("90"))
+        self.upload(first)
+        rows = [
+            (Variant("strict", tags=("py31-none-any",), label="sm_90", properties=sm("80")), "upload.variants_differ", "sm_90"),
+            (Variant("strict", label="v3", properties=level("v3"), namespaces=("x86_64", "nvidia")), "upload.variants_differ", "x86_64"),
+        ]
+        for wheel, code, phrase in rows:
+            with self.subTest(code):
+                self.assert_refused(RawUpload(self.farm, self.token, wheel.write(self.folder)), 409, code, phrase, first.filename)
+        wrong = Variant("strict", label="other", properties=sm("80"))
+        path = wrong.write(self.folder)
+        renamed = path.rename(path.with_name(wrong.filename.replace("other", "another")))
+        self.assert_refused(RawUpload(self.farm, self.token, renamed), 400, "variant.invalid", "another")
+        self.assert_refused(RawUpload(self.farm, self.token, first.write(self.folder), index=PLAIN), 400, "filename.variant",
+                            "variants = true")
+        self.assertEqual(sorted(self.farm.files("strict")), ["strict-1.0-py3-none-any-sm_90.whl", "strict-1.0-variants.json"])
+        promoted = self.farm.run("wheelyard-registry", "promote", "-c", self.farm.config, INDEX, first.filename, "--to", PLAIN)
+        self.assert_failed(promoted, "takes no variant wheels", "variants = true")
+
+    def test_only_a_token_reads_the_variants_of_a_private_index(self):
+        self.upload(Variant("hidden", label="v2", properties=level("v2")), index=SECRET)
+        place = f"/{SECRET}/simple/hidden/{'0' * 64}/hidden-1.0-variants.json"
+        self.assertEqual(self.farm.get(place)[0], self.farm.get(f"/{SECRET}/simple/hidden/")[0])
+        self.assertIn(self.farm.get(place)[0], (401, 404))
+
+
+if __name__ == "__main__":
+    main()
