@@ -30,7 +30,7 @@ void ShownMissingProject::show(page::Values& to) const {
 }
 
 void ShownClientFile::show(page::Values& to) const {
-    to("about", about)("text", text);
+    to("about", about)("text", text)("how", how);
 }
 
 void ShownIndexPage::show(page::Values& to) const {
@@ -126,9 +126,9 @@ std::string render_index_page(const page::Farm& farm, const IndexEntry& index, s
     for (const auto& [kind, words] : {std::pair(simple::ModuleKind::lmod, "Lmod"),
                                       std::pair(simple::ModuleKind::tcl, "Environment Modules")})
         shown.files.push_back(
-            {std::string(words) + ": a modulefile; wheelyard-indexer client-config --to FOLDER --node " +
-                 index.name + "=" + source.place + " writes it with its folder, also for several node types",
-             simple::render_modulefile(kind, index.name, "/path/to/that/folder", nodes)});
+            {std::string(words) + ": a modulefile, also for several node types",
+             simple::render_modulefile(kind, index.name, "/path/to/that/folder", nodes),
+             "wheelyard-indexer client-config --to FOLDER --node " + index.name + "=" + source.place});
     page::Frame frame = server_frame(farm, "../", index.name);
     if (index.has_pages) frame.trail = {{"project/", index.name}, {"builds/", "Builds"}};
     return page::render_page(frame, page::render("index.html", shown));

@@ -47,6 +47,7 @@ struct ShownMissingProject {
 struct ShownClientFile {
     std::string about;
     std::string text;
+    std::string how = {};  // the command that writes it
     void show(page::Values& to) const;
 };
 

@@ -155,6 +155,7 @@ class BrowserTest(unittest.TestCase):
         wait_until(lambda: "built for sm_" in self.cell("2.5.1", "3.12"))  # why not, and what to do
         self.assertIn("ask", self.cell("2.5.1", "3.12"))
         self.assertEqual(browser.find("#install-line").text, "# no wheel of torch for Python 3.12 on bede, gpu (v100)")
+        self.assertFalse(browser.find("#way-pip button").is_displayed())  # there is nothing to copy
         self.choose(node=GH)
         wait_until(lambda: "waits for a free job" in self.cell("2.6.0", "3.11"))
         self.assertIn("building", self.cell("2.6.0", "3.12"))
@@ -163,6 +164,7 @@ class BrowserTest(unittest.TestCase):
         ask = browser.find("#grid td[data-version='2.4.0'][data-python='3.13'] .next a")
         self.assertTrue(ask.get_attribute("href").endswith("/builds/?package=torch&version=2.4.0&python=3.13&accelerator=gh200"))
         self.assertIn("torch==2.5.1", browser.find("#install-line").text)
+        self.assertTrue(browser.find("#way-pip button").is_displayed())
         browser.open(f"{BEDE}/project/?q=o")
         wait_until(lambda: "for my machine" in browser.find("#results").text)
         browser.open("/")  # with another Python nothing of the newest runs, except what is for any
@@ -782,6 +784,13 @@ class BrowserTest(unittest.TestCase):
         for name, path in (PAGES | {name: ERROR_PAGES[name] for name in ("404", "404 address", "503")}).items():
             self.browser.open(path)
             self.assertLessEqual(self.browser.overflow(), 0, name)
+
+    def test_a_phone_shows_the_chosen_python_beside_the_versions(self):
+        self.browser.show(size=PHONE)
+        self.addCleanup(self.browser.run, "localStorage.clear()")
+        self.browser.open(PAGES["project"] + "?python=3.12")
+        left = "return [...document.querySelectorAll('#grid thead th')].find(head => head.textContent === arguments[0]).getBoundingClientRect()"
+        wait_until(lambda: abs(self.browser.run(left + ".left", "Python 3.12") - self.browser.run(left + ".right", "Version")) < 2)
 
     def open_error(self, name, path):
         browser = self.browser

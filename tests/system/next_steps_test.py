@@ -61,7 +61,7 @@ class NextStepsTest(FarmCase):
         configuration = shown(f"/{INDEX}/", r"<summary>pip: .*?<pre>(.*?)</pre>")
         (self.folder / "pip.conf").write_text(configuration)
         self.assert_ran(typed("PIP_CONFIG_FILE=pip.conf pip install --force-reinstall yard-shown==0.9"), "Successfully installed yard-shown-0.9")
-        modules = shown(f"/{INDEX}/", "(wheelyard-indexer client-config .*?) writes")
+        modules = shown(f"/{INDEX}/", "<pre>(wheelyard-indexer client-config .*?)</pre>")
         self.assert_ran(typed(modules.replace("FOLDER", "made")))
         self.assertTrue(any((self.folder / "made").iterdir()))
         request = shown(f"/{INDEX}/builds/", "<pre>(avail_wheels --request .*?)</pre>")

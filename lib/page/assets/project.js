@@ -54,6 +54,7 @@
                       hashes: (of_version ?? "").split(",").filter(Boolean).map(hash => " \\\n    --hash=sha256:" + hash).join("")};
       code.textContent = wanted || job.wanted ? code.dataset.text.replace(/\{(\w+)\}/g, (all, name) => values[name] ?? all) : "# no wheel of " + project + on;
     }
+    for (const copy of ways.querySelectorAll(".install button")) copy.hidden = copy.previousElementSibling.textContent.startsWith("# no ");
     const note = document.getElementById("install-note");
     note.hidden = wanted && (python || new Set(by_python.map(([, wheel]) => wheel).filter(Boolean)).size < 2);
     note.textContent = !wanted && offer.why ? offer.why : "The newest version" + (offer.node ? " on " + offer.node : "") + " for each Python: " +
@@ -109,7 +110,6 @@
     make_tabs();
     for (const copy of ways.querySelectorAll(".install button")) {
       const code = copy.previousElementSibling;
-      copy.hidden = false;
       copy.addEventListener("click", () => navigator.clipboard.writeText(code.textContent).then(
         () => { copy.textContent = "Copied"; setTimeout(() => { copy.textContent = "Copy"; }, 2000); },
         () => getSelection().selectAllChildren(code)));
@@ -154,7 +154,12 @@
     }
     for (const head of grid.tHead.rows[0].cells) head.classList.toggle("mine", Boolean(python) && head.textContent === "Python " + python);
   };
-  if (grid) addEventListener("machine", narrow);
+  if (grid) addEventListener("machine", () => {
+    narrow();
+    // On a phone the table is wider than its frame: the chosen column comes to the one of the versions.
+    const [first] = grid.rows[0].cells, mine = grid.tHead.querySelector(".mine");
+    if (mine) grid.parentElement.scrollLeft = mine.offsetLeft - first.offsetWidth;
+  });
 
   const show_grid = data => {
     const attempts = new Map(all(data, "attempts").map(item => [item.site + " " + item.id, item]));
