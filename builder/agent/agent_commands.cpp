@@ -13,6 +13,16 @@
 namespace wheelyard::builder {
 namespace fs = std::filesystem;
 
+namespace {
+
+std::string command_to_repeat(const Attempt& attempt, const Site& site) {
+    return attempt.asked.purpose == Purpose::reproduction
+               ? pasted_command("reproduce", attempt.reproduced.attempt, site)
+               : pasted_command("retry", attempt.asked.cell, site);
+}
+
+}  // namespace
+
 base::Result<std::string> Agent::retry(const std::string& name) {
     return try_again(name, true);
 }
@@ -89,7 +99,7 @@ base::Result<std::string> Agent::try_cell_again(JournalContent& journal, const s
     }
     if (last->asked.purpose == Purpose::reproduction) {
         return base::fail("retry.reproduction", "Nothing is wanted of a reproduction", cell,
-                          "`wheelyard-builder reproduce` repeats it");
+                          "`" + command_to_repeat(*last, parts_.site) + "` repeats it");
     }
     std::error_code ignored;
     const bool has_wheel =
@@ -178,7 +188,8 @@ base::Result<std::string> Agent::reproduce(const std::string& asked) {
     WHEELYARD_ASSIGN(auto journal, parts_.journal.read());
     if (!journal.problems.empty())
         return base::fail("reproduce.journal", "The journal has a file that cannot be read",
-                          journal.problems.front().text());
+                          journal.problems.front().text(),
+                          "read it; if nothing can repair it, move it out of the journal's folder");
     WHEELYARD_ASSIGN(const std::string name, complete_name(asked, journal.attempts, has_recorded_wheel));
     const Attempt* built = find_recorded(journal.attempts, name);
     if (built == nullptr) {
@@ -214,7 +225,7 @@ base::Result<std::string> Agent::cancel(const std::string& asked) {
         if ((attempt.id != name && attempt.asked.cell != name) || is_over(attempt.state)) continue;
         WHEELYARD_TRY(stepper_.give_up(attempt));
         return "attempt " + attempt.id + " of " + attempt.asked.cell + " is cancelled; `" +
-               pasted_command("retry", attempt.asked.cell, parts_.site) + "` starts it again";
+               command_to_repeat(attempt, parts_.site) + "` starts it again";
     }
     return base::fail("cancel.nothing", "No active attempt has this name", name,
                       "`status` lists cells and attempts");

@@ -146,8 +146,11 @@ base::Result<Project> read_project(Places& places, io::HttpClient& http, const s
         Release release = release_of(wheels, version);
         const Wheel* wheel = representative(wheels);
         if (wheel != nullptr && is_wanted(version)) {
-            if (const auto read = read_metadata(http, *wheel, release); !read)
+            if (auto read = read_metadata(http, *wheel, release); !read) {
+                if (read.error().advice.empty())
+                    read.error().advice = "nothing is proposed from this release: read its METADATA";
                 project.problems.push_back(wheel->link.filename + ": " + read.error().text());
+            }
         }
         project.releases.push_back(std::move(release));
     }

@@ -11,7 +11,7 @@ constexpr std::string_view program = "wheelyard-builder ";
 }  // namespace
 
 std::string pasted_command(const std::string& command, const std::string& name, const Site& site) {
-    return std::string(program) + command + " " + base::quote_shell(name) +
+    return std::string(program) + command + (name.empty() ? "" : " " + base::quote_shell(name)) +
            (site.file.empty() ? "" : " --site " + base::quote_shell(site.file.string()));
 }
 

@@ -7,7 +7,7 @@
 
 namespace wheelyard::builder {
 
-// "wheelyard-builder retry torch-2.4.0-cp312 --site /etc/wheelyard/site.toml"; `command`: "retry".
+// "wheelyard-builder retry torch-2.4.0-cp312 --site /etc/wheelyard/site.toml"; `command`: "retry"; `name`: may be empty.
 [[nodiscard]] std::string pasted_command(const std::string& command, const std::string& name,
                                          const Site& site);
 

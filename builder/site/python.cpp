@@ -143,7 +143,7 @@ base::Result<Python> probe_python(const PythonChoice& choice, const std::string&
                           "Python " + choice.version + " fails when it is probed (exit " +
                               std::to_string(answer->exit_code) +
                               "): " + std::string(base::trim(answer->err)),
-                          found.executable);
+                          found.executable, "repair it, or set `executable` in [[python]] to another one");
     }
     return parse_python(answer->out, found);
 }

@@ -11,6 +11,7 @@
 #include "builder/plan/torch_abi.hpp"
 #include "builder/remote/enrolment.hpp"
 #include "builder/script/script.hpp"
+#include "builder/site/pasted_command.hpp"
 #include "builder/site/script_setup.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/process/process.hpp"
@@ -66,9 +67,11 @@ base::Result<std::unique_ptr<Workplace>> Workplace::open(const fs::path& site_fi
     place->registry_http_.emplace();
     place->sources_.emplace(
         *place->source_http_, site.work_directory, place->pip_,
-        [python]() -> base::Result<std::string> {
+        [python, &site]() -> base::Result<std::string> {
             if (python == nullptr)
-                return base::fail_for_now("pip.no_index", "No Python of this site is usable");
+                return base::fail_for_now(
+                    "pip.no_index", "No Python of this site is usable", {},
+                    "`" + pasted_command("site check", {}, site) + "` shows the reason");
             return ask_default_index(*python);
         },
         [](const std::string& text) {

@@ -44,7 +44,7 @@ base::Result<std::string> read_token(const std::string& registry, const Environm
     }
     const std::string token(text ? base::trim(*text) : std::string_view());
     if (token.empty() || token.find_first_of(" \t\r\n\"") != std::string::npos)
-        return base::fail("farm.token", "the registry takes requests with a token, and there is none",
+        return base::fail("farm.token", "The registry takes requests with a token, and there is none",
                           file.native(),
                           "log in (`avail_wheels login`), or ask the registry's operator for a token "
                           "(`wheelyard-registry token create --action "
@@ -74,7 +74,7 @@ base::Result<std::string> exact_version(const Wanted& wanted) {
         const std::string text = wanted.specifiers.text();
         return text.substr(text.find_first_not_of('='));
     }
-    return base::fail("farm.version", "the registry takes requests for one exact version", wanted.name,
+    return base::fail("farm.version", "The registry takes requests for one exact version", wanted.name,
                       "name it: avail_wheels --request '" + wanted.name + "==VERSION'");
 }
 
@@ -82,7 +82,7 @@ base::Error refusal_of(const io::HttpAnswer& answer) {
     const auto problem = io::parse_json(answer.body);
     const std::string said = problem ? problem->string_or("detail", "") : "";
     return {"farm.refused",
-            "the registry answers " + std::to_string(answer.status) + (said.empty() ? "" : ": " + said),
+            "The registry answers " + std::to_string(answer.status) + (said.empty() ? "" : ": " + said),
             problem ? problem->string_or("value", "") : "", problem ? problem->string_or("advice", "") : ""};
 }
 
@@ -102,13 +102,13 @@ base::Result<std::string> ask_registry(const PostDocument& post, const RequestQu
                                        const Wanted& wanted, const std::vector<Python>& pythons,
                                        const EnvironmentMap& environment) {
     if (queue.index.empty())
-        return base::fail("farm.index", "no index is named that the request is for", {},
+        return base::fail("farm.index", "No index is named that the request is for", {},
                           "name one with --index-url, or set `index_url` in the site file");
     if (wanted.is_glob())
-        return base::fail("farm.glob", "a request needs a package name, not a pattern", wanted.name);
+        return base::fail("farm.glob", "A request needs a package name, not a pattern", wanted.name);
     WHEELYARD_ASSIGN(const auto version, exact_version(wanted));
     if (pythons.empty())
-        return base::fail("farm.python", "the registry takes requests for a Python, and none was found here",
+        return base::fail("farm.python", "The registry takes requests for a Python, and none was found here",
                           wanted.name, "name it: -p 3.12");
     WHEELYARD_ASSIGN(const auto token, read_token(queue.registry, environment));
     std::vector<std::string> lines;

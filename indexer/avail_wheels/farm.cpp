@@ -37,7 +37,7 @@ std::string place_of_status(const Options& options) {
 
 base::Result<std::string> read_document(const simple::GetPage& get, const std::string& where) {
     if (where.empty()) {
-        return base::fail("farm.no_status", "no index is named whose status could be shown", {},
+        return base::fail("farm.no_status", "No index is named whose status could be shown", {},
                           "name one with --index-url, or set `status` in the site file");
     }
     if (!where.starts_with("http://") && !where.starts_with("https://")) {
@@ -45,7 +45,7 @@ base::Result<std::string> read_document(const simple::GetPage& get, const std::s
         auto text = base::read_file(is_url ? where.substr(std::string_view("file://").size()) : where,
                                     status::max_index_status_bytes);
         if (text) return text;
-        return base::fail("farm.status", "the farm's status could not be read: " + text.error().sentence,
+        return base::fail("farm.status", "The farm's status could not be read: " + text.error().sentence,
                           where, "no site reports to this index, or `status` in the site file is wrong");
     }
     constexpr int status_ok = 200;
@@ -54,11 +54,11 @@ base::Result<std::string> read_document(const simple::GetPage& get, const std::s
                      get(where, {{"Accept", "application/json"}}, status::max_index_status_bytes));
     if (answer.status == status_not_found)
         return base::fail_as(base::ErrorKind::missing, base::Recovery::never,
-                             {"farm.no_report", "the farm's status could not be read: status 404", where,
+                             {"farm.no_report", "The farm's status could not be read: status 404", where,
                               "no site reports to this index"});
     if (answer.status != status_ok) {
         return base::fail("farm.http",
-                          "the farm's status could not be read: status " + std::to_string(answer.status));
+                          "The farm's status could not be read: status " + std::to_string(answer.status));
     }
     return std::move(answer.body);
 }
@@ -122,13 +122,13 @@ base::Result<std::string> write_request(const Options& options, const std::strin
                                         const base::Clock& clock) {
     const fs::path& folder = options.site.requests;
     if (folder.empty()) {
-        return base::fail("farm.no_requests", "this site accepts no requests", {},
+        return base::fail("farm.no_requests", "This site accepts no requests", {},
                           "set `requests` in the site file to a folder or a registry, or put a token of the "
                           "registry into ~/.config/wheelyard/token");
     }
     WHEELYARD_ASSIGN(const auto wanted, parse_wanted(requirement));
     if (wanted.is_glob())
-        return base::fail("farm.glob", "a request needs a package name, not a pattern", requirement);
+        return base::fail("farm.glob", "A request needs a package name, not a pattern", requirement);
     // Only the normalised spelling of the specifiers is written: no quotes, no line ends.
     const std::string versions = wanted.specifiers.empty() ? "latest" : wanted.specifiers.text();
     std::vector<std::string> pythons;
@@ -148,12 +148,12 @@ base::Result<std::string> write_request(const Options& options, const std::strin
         if (entry->path().filename().native().starts_with(start)) ++open;
     }
     if (error) {
-        return base::fail("farm.requests", "the folder for requests could not be read: " + error.message(),
+        return base::fail("farm.requests", "The folder for requests could not be read: " + error.message(),
                           folder.native(),
                           "`requests` in the site file names it; ask the site's administrator");
     }
     if (open >= max_requests_per_user) {
-        return base::fail("farm.quota", "you have " + std::to_string(open) + " open requests already", {},
+        return base::fail("farm.quota", "You have " + std::to_string(open) + " open requests already", {},
                           "wait until they are handled");
     }
     const std::string head =

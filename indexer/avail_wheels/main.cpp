@@ -64,7 +64,7 @@ base::Result<avail_wheels::ReadWheel> read_wheel(const std::filesystem::path& fi
     options.threads = std::clamp(std::thread::hardware_concurrency(), 1U, max_threads);
     WHEELYARD_ASSIGN(const auto inspection, inspect::inspect_wheel(bytes, file.filename().native(), options));
     if (inspection.metadata_bytes.empty())
-        return base::fail("wheel.unreadable", "it is no wheel that can be read", file.filename().native());
+        return base::fail("wheel.unreadable", "It is no wheel that can be read", file.filename().native());
     return avail_wheels::ReadWheel{inspection.facts.requires_python,
                                    wire::facts_to_json(inspection.facts).render()};
 }

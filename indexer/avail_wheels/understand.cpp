@@ -221,7 +221,7 @@ base::Status choose_source(const Words& words, const EnvironmentMap& environment
         options.find_links = place.find_links;
         return {};
     }
-    return base::fail("usage.source", "no index and no wheelhouse is set", {},
+    return base::fail("usage.source", "No index and no wheelhouse is set", {},
                       "give --index-url URL or --wheelhouse DIR, or set WHEELYARD_INDEX_URL or WHEELHOUSE");
 }
 

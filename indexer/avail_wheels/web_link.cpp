@@ -58,7 +58,7 @@ base::Result<WebLink> make_web_link(const Options& options, const Node& node,
     if (!place.ends_with(pages)) {
         const auto url = base::parse_url(place);
         return base::fail(
-            "web.no_index", "no index that has a web UI is named",
+            "web.no_index", "No index that has a web UI is named",
             place.empty() || url ? (url ? url->text_without_secrets() : place) : url.error().value,
             "name one of a Wheelyard registry with --index-url: https://farm.example/main/simple/");
     }

@@ -57,7 +57,7 @@ base::Result<SearchShards::Node> SearchShards::read(const std::string& node, boo
     Node found;
     if (is_new_) return found;
     const auto malformed = [&] {
-        return base::fail_malformed("search.format", "a file of the search is missing or has another format",
+        return base::fail_malformed("search.format", "A file of the search is missing or has another format",
                                     shard_file(node), "the next run writes all of them again");
     };
     WHEELYARD_ASSIGN(found.before, files_.read(shard_file(node)));

@@ -167,7 +167,7 @@ base::Status SigningKey::write(const std::filesystem::path& file) const {
     auto fd = base::create_new(file, owner_alone);
     if (!fd) {
         if (fd.error().os_error != EEXIST) return base::fail(std::move(fd.error()));
-        return base::fail("attest.exists", "There is a file of this name already", file.string(),
+        return base::fail("attest.exists", "The file exists already", file.string(),
                           "name another one: a key is never overwritten");
     }
     auto written = base::write_all(fd->get(), secret.text);

@@ -184,7 +184,7 @@ LoginApi::Reply LoginApi::begin(const http::ApiRequest& request, const Logins::K
     if (!purpose) return refuse_body("`purpose` is read or publish.");
     const auto described = known.provider->now();
     if (described == nullptr)
-        return refuse_provider(request, known, {"provider.unknown", "nothing was fetched yet"});
+        return refuse_provider(request, known, {"provider.unknown", "Nothing was fetched yet"});
     const auto client = client_of(parts_.logins, known);
     if (!client) return refuse_provider(request, known, client.error());
     const identity::Begin begun{identity::random_text(), identity::random_text(), identity::random_text()};
@@ -223,7 +223,7 @@ LoginApi::Reply LoginApi::finish(const http::ApiRequest& request, const Logins::
                             "The log-in began at one provider and came back from another.",
                             known.config.shown(), "log in again; if it stays so, tell the administrator");
     if (described == nullptr)
-        return refuse_provider(request, known, {"provider.unknown", "nothing was fetched yet"});
+        return refuse_provider(request, known, {"provider.unknown", "Nothing was fetched yet"});
     const auto client = client_of(parts_.logins, known);
     if (!client) return refuse_provider(request, known, client.error());
     const auto token = identity::exchange_code(described->endpoints, *client, json->string_or("code", ""),
@@ -245,7 +245,7 @@ LoginApi::Reply LoginApi::begin_device(const http::ApiRequest& request, const Lo
     if (!running.is_in()) return tl::unexpected(busy());
     const auto described = known.provider->now();
     if (described == nullptr)
-        return refuse_provider(request, known, {"provider.unknown", "nothing was fetched yet"});
+        return refuse_provider(request, known, {"provider.unknown", "Nothing was fetched yet"});
     const auto client = client_of(parts_.logins, known);
     if (!client) return refuse_provider(request, known, client.error());
     if (described->endpoints.device.empty())

@@ -44,7 +44,7 @@ base::Status write_token(const std::filesystem::path& file, const TokenText& tok
     auto fd = base::create_new(file, owner_alone);
     if (!fd) {
         if (fd.error().os_error != EEXIST) return base::fail(std::move(fd.error()));
-        return base::fail("token.exists", "There is a file of this name already", file.string(),
+        return base::fail("token.exists", "The file exists already", file.string(),
                           "name another one, or remove that");
     }
     auto written = base::write_all(fd->get(), token.text() + "\n");

@@ -63,7 +63,7 @@ std::optional<std::string> decode_strict_base64url(std::string_view text) {
 }
 
 KeySet::Row KeySet::read_row(const io::Json& json) {
-    Row row{std::nullopt, std::nullopt, base::fail_malformed("jwks.key", "the key is not for signatures")};
+    Row row{std::nullopt, std::nullopt, base::fail_malformed("jwks.key", "The key is not for signatures")};
     if (json.as_object() == nullptr) return row;
     const io::Json* id = json.find("kid");
     if (id != nullptr && id->as_string() != nullptr) row.id = *id->as_string();
@@ -75,14 +75,14 @@ KeySet::Row KeySet::read_row(const io::Json& json) {
 
 base::Result<KeySet> KeySet::parse(std::string_view document) {
     if (document.size() > max_document_bytes)
-        return base::fail_malformed("jwks.size", "a key set has at most 64 KiB",
+        return base::fail_malformed("jwks.size", "A key set has at most 64 KiB",
                                     std::to_string(document.size()));
     const auto json = io::parse_strict_json(document, {.bytes = max_document_bytes, .depth = max_set_depth});
-    if (!json) return refuse_set("a key set is a JSON object: " + json.error().sentence);
+    if (!json) return refuse_set("A key set is a JSON object: " + json.error().sentence);
     const io::Json* keys = json->find("keys");
-    if (keys == nullptr || keys->as_array() == nullptr) return refuse_set("a key set has a list `keys`");
+    if (keys == nullptr || keys->as_array() == nullptr) return refuse_set("A key set has a list `keys`");
     if (keys->items().size() > max_keys)
-        return base::fail_malformed("jwks.count", "a key set has at most 32 keys",
+        return base::fail_malformed("jwks.count", "A key set has at most 32 keys",
                                     std::to_string(keys->items().size()));
     KeySet set;
     for (const io::Json& key : keys->items())
@@ -96,16 +96,16 @@ base::Result<PublicKey> KeySet::find(Algorithm algorithm, const std::optional<st
         const bool is_named = id ? row.id == id : rows_.size() == 1;
         if (!is_named || row.algorithm != algorithm) continue;
         if (found != nullptr)
-            return base::fail("jwt.key", "the provider has two keys of this id", id.value_or(""));
+            return base::fail("jwt.key", "The provider has two keys of this id", id.value_or(""));
         found = &row;
     }
     if (found == nullptr)
         return base::fail_as(base::ErrorKind::missing, base::Recovery::never,
-                             {"jwt.key", "the provider has no key of this id for the token's algorithm",
+                             {"jwt.key", "The provider has no key of this id for the token's algorithm",
                               id ? id->substr(0, max_quoted_bytes) : "(the token names none)"});
     if (!found->key)
         return base::fail("jwt.key",
-                          "the provider's key of this id is not accepted: " + found->key.error().sentence,
+                          "The provider's key of this id is not accepted: " + found->key.error().sentence,
                           found->key.error().value);
     return *found->key;
 }

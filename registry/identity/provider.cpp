@@ -16,7 +16,7 @@ base::Result<std::string> address_at(const io::Json& json, std::string_view name
                                      const ProviderRules& rules) {
     const std::string text = json.string_or(name, "");
     if (text.empty())
-        return base::fail_malformed("provider.document", "the provider's description lacks an address",
+        return base::fail_malformed("provider.document", "The provider's description lacks an address",
                                     std::string(name));
     WHEELYARD_TRY(check_address(rules, text));
     return text;
@@ -36,9 +36,9 @@ base::Status check_address(const ProviderRules& rules, const std::string& url) {
     const auto parsed = base::parse_url(url);
     const bool is_web = parsed && (parsed->scheme == "https" || parsed->scheme == "http") &&
                         !parsed->host.empty() && parsed->userinfo.empty() && parsed->fragment.empty();
-    if (!is_web) return refuse("an address of the provider is no URL of the web", "");
+    if (!is_web) return refuse("An address of the provider is no URL of the web", "");
     if (parsed->scheme == "http" && !rules.allow_http)
-        return refuse("an address of the provider is not https", "allow_http = true permits it, for tests");
+        return refuse("An address of the provider is not https", "allow_http = true permits it, for tests");
     const auto issuer = base::parse_url(rules.issuer);
     const bool is_own =
         issuer && parsed->scheme == issuer->scheme && parsed->host_and_port() == issuer->host_and_port();
@@ -52,9 +52,9 @@ base::Result<Endpoints> parse_discovery(std::string_view document, const Provide
         io::parse_strict_json(document, {.bytes = max_document_bytes, .depth = max_document_depth});
     if (!json)
         return base::fail_malformed("provider.document",
-                                    "the provider's description cannot be read: " + json.error().sentence);
+                                    "The provider's description cannot be read: " + json.error().sentence);
     if (const std::string issuer = json->string_or("issuer", ""); issuer != rules.issuer)
-        return base::fail_malformed("provider.issuer", "the provider describes another issuer",
+        return base::fail_malformed("provider.issuer", "The provider describes another issuer",
                                     issuer.substr(0, 200), "`issuer` is compared letter by letter");
     Endpoints found;
     WHEELYARD_ASSIGN(found.keys, address_at(*json, "jwks_uri", rules));
@@ -119,7 +119,7 @@ base::Result<Claims> Provider::verify(std::string_view token, const std::optiona
     const auto attempt = [&]() -> base::Result<Claims> {
         const auto described = now();
         if (described == nullptr)
-            return base::fail_for_now("provider.unknown", "the provider has not described itself yet",
+            return base::fail_for_now("provider.unknown", "The provider has not described itself yet",
                                       rules_.issuer, "try again in a minute");
         return verify_token(token, described->keys,
                             {rules_.issuer, audience.empty() ? rules_.client_id : audience, nonce},

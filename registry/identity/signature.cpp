@@ -69,7 +69,7 @@ tl::unexpected<base::Error> refuse_key(std::string sentence, std::string value) 
 }
 
 base::Result<PublicKey> checked(Algorithm algorithm, std::string spki) {
-    if (parse_key(spki) == nullptr) return refuse_key("the numbers of a key are those of no key", {});
+    if (parse_key(spki) == nullptr) return refuse_key("The numbers of a key are those of no key", {});
     return PublicKey{algorithm, std::move(spki)};
 }
 
@@ -109,10 +109,10 @@ base::Result<PublicKey> rsa_key(std::string_view modulus, std::string_view expon
             : modulus.size() * 8 -
                   static_cast<std::size_t>(std::countl_zero(static_cast<unsigned char>(modulus[0])));
     if (bits < min_rsa_bits || bits > max_rsa_bits)
-        return refuse_key("an RSA key has 2048 to 8192 bits", std::to_string(bits));
+        return refuse_key("An RSA key has 2048 to 8192 bits", std::to_string(bits));
     const bool is_odd = !exponent.empty() && (static_cast<unsigned char>(exponent.back()) & 1) != 0;
     if (!is_odd || exponent == "\x01" || exponent.size() > max_rsa_exponent_bytes)
-        return refuse_key("the exponent of an RSA key is odd, above 1 and has at most 4 bytes",
+        return refuse_key("The exponent of an RSA key is odd, above 1 and has at most 4 bytes",
                           std::to_string(exponent.size()) + " bytes");
     const std::string numbers = der('\x30', der_integer(modulus) + der_integer(exponent));
     return checked(Algorithm::rs256,
@@ -124,7 +124,7 @@ base::Result<PublicKey> p256_key(std::string_view x, std::string_view y) {
     constexpr std::string_view prefix =
         "\x30\x59\x30\x13\x06\x07\x2a\x86\x48\xce\x3d\x02\x01\x06\x08\x2a\x86\x48\xce\x3d\x03\x01\x07\x03\x42\x00\x04"sv;
     if (x.size() != coordinate_bytes || y.size() != coordinate_bytes)
-        return refuse_key("the coordinates of a P-256 key have 32 bytes each",
+        return refuse_key("The coordinates of a P-256 key have 32 bytes each",
                           std::to_string(x.size()) + " and " + std::to_string(y.size()));
     return checked(Algorithm::es256, with_prefix(prefix, std::string(x).append(y)));
 }
@@ -133,7 +133,7 @@ base::Result<PublicKey> ed25519_key(std::string_view x) {
     using namespace std::string_view_literals;
     constexpr std::string_view prefix = "\x30\x2a\x30\x05\x06\x03\x2b\x65\x70\x03\x21\x00"sv;
     if (x.size() != coordinate_bytes)
-        return refuse_key("an Ed25519 key has 32 bytes", std::to_string(x.size()));
+        return refuse_key("An Ed25519 key has 32 bytes", std::to_string(x.size()));
     return checked(Algorithm::eddsa, with_prefix(prefix, x));
 }
 

@@ -25,14 +25,14 @@ struct Parts {
 
 base::Result<Parts> split_token(std::string_view token) {
     if (token.size() > max_token_bytes)
-        return refuse("jwt.size", "a token has at most 16 KiB", std::to_string(token.size()) + " bytes");
+        return refuse("jwt.size", "A token has at most 16 KiB", std::to_string(token.size()) + " bytes");
     const std::vector<std::string_view> texts = base::split(token, '.');
-    if (texts.size() != 3) return refuse("jwt.form", "a token has three parts");
+    if (texts.size() != 3) return refuse("jwt.form", "A token has three parts");
     auto header = decode_strict_base64url(texts[0]);
     auto payload = decode_strict_base64url(texts[1]);
     auto signature = decode_strict_base64url(texts[2]);
     if (!header || !payload || !signature || header->empty() || payload->empty())
-        return refuse("jwt.form", "the parts of a token are base64url without padding");
+        return refuse("jwt.form", "The parts of a token are base64url without padding");
     return Parts{token.substr(0, texts[0].size() + 1 + texts[1].size()), *std::move(header),
                  *std::move(payload), *std::move(signature)};
 }
@@ -51,7 +51,7 @@ struct Header {
 
 // `jku`, `x5u`, `jwk` and `x5c` are never read: a token does not bring its key.
 base::Result<Header> read_header(const std::string& text) {
-    WHEELYARD_ASSIGN(const io::Json json, read_object(text, "the header"));
+    WHEELYARD_ASSIGN(const io::Json json, read_object(text, "The header"));
     const std::string word = json.string_or("alg", "");
     Header header;
     if (word == "ES256")
@@ -59,15 +59,15 @@ base::Result<Header> read_header(const std::string& text) {
     else if (word == "EdDSA")
         header.algorithm = Algorithm::eddsa;
     else if (word != "RS256")
-        return refuse("jwt.algorithm", "only RS256, ES256 and EdDSA are accepted", word);
+        return refuse("jwt.algorithm", "Only RS256, ES256 and EdDSA are accepted", word);
     for (const std::string_view name : {"crit", "b64", "zip"}) {
         if (json.find(name) != nullptr)
-            return refuse("jwt.extension", "extensions of the token's form are not accepted",
+            return refuse("jwt.extension", "Extensions of the token's form are not accepted",
                           std::string(name));
     }
     const io::Json* id = json.find("kid");
     if (id == nullptr) return header;
-    if (id->as_string() == nullptr) return refuse("jwt.key", "the id of the token's key is no text");
+    if (id->as_string() == nullptr) return refuse("jwt.key", "The id of the token's key is no text");
     header.key_id = *id->as_string();
     return header;
 }
@@ -75,7 +75,7 @@ base::Result<Header> read_header(const std::string& text) {
 base::Result<std::string> issuer_of(const io::Json& claims) {
     const io::Json* issuer = claims.find("iss");
     if (issuer == nullptr || issuer->as_string() == nullptr)
-        return refuse("jwt.issuer", "the token does not say who issued it");
+        return refuse("jwt.issuer", "The token does not say who issued it");
     return *issuer->as_string();
 }
 
@@ -92,16 +92,16 @@ base::Status check_audience(const io::Json& claims, const std::string& client_id
         is_good = false;
     }
     if (!is_good || std::find(names.begin(), names.end(), client_id) == names.end())
-        return refuse("jwt.audience", "the token is for another client", base::join(names, ", "));
+        return refuse("jwt.audience", "The token is for another client", base::join(names, ", "));
     const bool is_for_others =
         std::any_of(names.begin(), names.end(), [&](const std::string& name) { return name != client_id; });
     const io::Json* party = claims.find("azp");
     if (party == nullptr && !is_for_others) return {};
     if (party == nullptr)
-        return refuse("jwt.party", "a token for several clients says which one asked for it (`azp`)",
+        return refuse("jwt.party", "A token for several clients says which one asked for it (`azp`)",
                       base::join(names, ", "));
     if (party->as_string() == nullptr || *party->as_string() != client_id)
-        return refuse("jwt.party", "another client asked for the token (`azp`)", claims.string_or("azp", ""));
+        return refuse("jwt.party", "Another client asked for the token (`azp`)", claims.string_or("azp", ""));
     return {};
 }
 
@@ -111,7 +111,7 @@ base::Status check_type(const io::Json& claims) {
     if (type == nullptr) return {};
     const std::string word = claims.string_or("typ", "");
     if (word == "ID" || word == "JWT") return {};
-    return refuse("jwt.type", "this is no ID token", word);
+    return refuse("jwt.type", "This is no ID token", word);
 }
 
 // NumericDate (RFC 7519, 2): may have a fraction.
@@ -135,12 +135,12 @@ base::Status check_times(const io::Json& claims, std::int64_t now_s, Claims& int
         return refuse("jwt.time",
                       "`exp`, `iat` and `nbf` of a token are numbers of seconds, the first two required");
     if (*expires + clock_skew_s <= now_s)
-        return refuse("jwt.expired", "the token has expired", std::to_string(*expires));
+        return refuse("jwt.expired", "The token has expired", std::to_string(*expires));
     if (*issued - clock_skew_s > now_s || (start && *start - clock_skew_s > now_s))
-        return refuse("jwt.early", "the token is from the future: compare the clocks",
+        return refuse("jwt.early", "The token is from the future: compare the clocks",
                       std::to_string(start ? std::max(*start, *issued) : *issued));
     if (*expires - *issued > max_token_life_s)
-        return refuse("jwt.lifetime", "the token lives longer than a day",
+        return refuse("jwt.lifetime", "The token lives longer than a day",
                       std::to_string(*expires - *issued) + " s");
     into.expires_s = *expires;
     into.issued_s = *issued;
@@ -152,14 +152,14 @@ base::Status check_nonce(const io::Json& claims, const std::optional<std::string
     const io::Json* nonce = claims.find("nonce");
     const bool is_equal = nonce != nullptr && nonce->as_string() != nullptr &&
                           base::equals_in_constant_time(*nonce->as_string(), *wanted);
-    if (!is_equal) return refuse("jwt.nonce", "the token answers another log-in (`nonce`)");
+    if (!is_equal) return refuse("jwt.nonce", "The token answers another log-in (`nonce`)");
     return {};
 }
 
 base::Result<std::string> subject_of(const io::Json& claims) {
     std::string subject = claims.string_or("sub", "");
     if (subject.empty() || subject.size() > max_subject_bytes)
-        return refuse("jwt.subject", "the subject of a token (`sub`) is a text of 1 to 255 bytes",
+        return refuse("jwt.subject", "The subject of a token (`sub`) is a text of 1 to 255 bytes",
                       std::to_string(subject.size()) + " bytes");
     return subject;
 }
@@ -201,7 +201,7 @@ std::string Claims::shown_name() const {
 
 base::Result<std::string> claimed_issuer(std::string_view token) {
     WHEELYARD_ASSIGN(const Parts parts, split_token(token));
-    WHEELYARD_ASSIGN(const io::Json claims, read_object(parts.payload, "the content"));
+    WHEELYARD_ASSIGN(const io::Json claims, read_object(parts.payload, "The content"));
     return issuer_of(claims);
 }
 
@@ -209,14 +209,14 @@ base::Result<Claims> verify_token(std::string_view token, const KeySet& keys, co
                                   std::int64_t now_s) {
     WHEELYARD_ASSIGN(const Parts parts, split_token(token));
     WHEELYARD_ASSIGN(const Header header, read_header(parts.header));
-    WHEELYARD_ASSIGN(io::Json claims, read_object(parts.payload, "the content"));
+    WHEELYARD_ASSIGN(io::Json claims, read_object(parts.payload, "The content"));
     Claims verified;
     WHEELYARD_ASSIGN(verified.issuer, issuer_of(claims));
     if (verified.issuer != expected.issuer)
-        return refuse("jwt.issuer", "the token is of another issuer", verified.issuer);
+        return refuse("jwt.issuer", "The token is of another issuer", verified.issuer);
     WHEELYARD_ASSIGN(const PublicKey key, keys.find(header.algorithm, header.key_id));
     if (!is_signed_by(key, parts.signed_bytes, parts.signature))
-        return refuse("jwt.signature", "the signature of the token is not that of the provider's key",
+        return refuse("jwt.signature", "The signature of the token is not that of the provider's key",
                       header.key_id.value_or(""));
     WHEELYARD_TRY(check_audience(claims, expected.client_id));
     WHEELYARD_TRY(check_type(claims));

@@ -27,7 +27,7 @@ Provider::Fetch fetch_over_network(bool permits_private) {
         WHEELYARD_ASSIGN(io::HttpAnswer answer,
                          client.get(url, {{"Accept", "application/json"}}, max_document_bytes));
         if (answer.status == 200) return std::move(answer.body);
-        return base::fail_for_now("provider.status", "the provider answers with another status than 200",
+        return base::fail_for_now("provider.status", "The provider answers with another status than 200",
                                   std::to_string(answer.status) + " " + url);
     };
 }

@@ -34,8 +34,11 @@ tl::unexpected<PageFailure> failure_of(base::Error error) {
 }
 
 tl::unexpected<PageFailure> failure_of(const io::HttpAnswer& answer, const std::string& url) {
+    const bool is_denied = answer.status == 401 || answer.status == 403;
     base::Error error{"upstream.status", "The upstream answered with status " + std::to_string(answer.status),
-                      url};
+                      url,
+                      is_denied ? "check the credentials of its [[index.upstream]]"
+                                : "open the address; `serve` asks again by itself"};
     error.kind = base::ErrorKind::unavailable;
     error.recovery = base::Recovery::retry;
     return tl::unexpected(
@@ -53,7 +56,8 @@ bool has_distributions(const CachedPage& page) {
 // nothing of its project.
 tl::unexpected<PageFailure> no_links(const std::string& url) {
     base::Error error{"upstream.no_links",
-                      "The upstream answered 200 without a link to a file, and had some before", url};
+                      "The upstream answered 200 without a link to a file, and had some before", url,
+                      "open the address: another page may be in its place"};
     error.kind = base::ErrorKind::malformed;
     return failure_of(std::move(error));
 }
@@ -79,7 +83,8 @@ bool refuses(const io::HttpAnswer& answer, const UpstreamConfig& upstream, const
 
 // Nothing is known of the project: another registry's question may be on the way, whose answer the upstream lacks.
 tl::unexpected<PageFailure> loop_of(const std::string& url) {
-    base::Error error{"upstream.loop", "The upstream is a registry that would have to ask this one", url};
+    base::Error error{"upstream.loop", "The upstream is a registry that would have to ask this one", url,
+                      "`deny` the project in the [[index.upstream]] of one of the two"};
     error.kind = base::ErrorKind::unavailable;
     error.recovery = base::Recovery::retry;
     return tl::unexpected(PageFailure{.error = std::move(error), .is_loop = true});

@@ -57,6 +57,18 @@ TEST_CASE("a reproduction is built without caches, compared with the index's whe
           std::string::npos);
 }
 
+TEST_CASE("a cancelled reproduction is repeated by the command that the answer names") {
+    Farm farm;
+    farm.settle();
+    ask(farm, cell);
+    Agent agent(farm.parts());
+    const auto cancelled = agent.cancel(reproduction);
+    REQUIRE(cancelled);
+    const std::string repeated = last_of(farm, cell).id;
+    CHECK(cancelled->ends_with("`wheelyard-builder reproduce " + repeated + "` starts it again"));
+    CHECK(ask(farm, repeated) == reproduction);
+}
+
 TEST_CASE("an agent that is killed after the comparison has not lost what it found") {
     for (const char* point : {"outcome.written", "bulk.removed"}) {
         CAPTURE(point);
@@ -132,9 +144,12 @@ TEST_CASE(
     CHECK(last_of(farm, reproduction).state == State::failed);
     CHECK(last_of(farm, reproduction).reproduced.sha256 == last_of(farm, cell).wheel.sha256);
     Agent agent(farm.parts());
-    CHECK(agent.retry(reproduction).error().code == "retry.reproduction");
+    const base::Error refused = agent.retry(reproduction).error();
+    CHECK(refused.code == "retry.reproduction");
+    const std::string repeated = last_of(farm, cell).id;
+    CHECK(refused.advice == "`wheelyard-builder reproduce " + repeated + "` repeats it");
     fs::remove(farm.folder.path() / "break");
-    ask(farm, cell);
+    ask(farm, repeated);
     farm.settle();
     CHECK(last_of(farm, reproduction).reproduced.identical == true);
 }

@@ -82,7 +82,8 @@ TEST_CASE("a lock's packages are chosen by their markers and the lock's default 
         "pylock.toml");
     REQUIRE_MESSAGE(lock.has_value(), lock.error().text());
     std::vector<std::string> names;
-    for (const simple::LockedPackage* package : registry::packages_for(*lock, "pylock.toml", target).value())
+    const auto packages = registry::packages_for(*lock, "pylock.toml", target).value();
+    for (const simple::LockedPackage* package : packages)
         names.push_back(package->name);
     CHECK(names == std::vector<std::string>{"a", "c"});
 }
