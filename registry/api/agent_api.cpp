@@ -19,7 +19,8 @@ constexpr std::string_view renewal_format = "wheelyard.agent_renewal/1";
 constexpr std::size_t max_renewal_depth = 2;
 
 constexpr const char* ask_for_code =
-    "ask the registry's administrator for a code (`wheelyard-registry agent enrol SITE --index INDEX`), then run "
+    "ask the registry's administrator for a code (`wheelyard-registry agent enrol SITE --index INDEX`), then "
+    "run "
     "`wheelyard-builder enrol`";
 
 tl::unexpected<wire::Problem> refuse_renewal_body(std::string detail) {
