@@ -38,6 +38,17 @@ MORE_ADDRESSES = ("/{index}", "/{index}/simple", "/{index}/simple/{project}", "/
                   "/{index}/site/", "/{index}/site", "/{index}/site/index.html", "/{index}/site/{site}/", "/{index}/site/{site}", "/{index}/site/{site}/index.html", "/{index}/site/{site}/feed.xml",
                   "/private/{index}/simple/", "/{index}/../{index}/simple/", "/open/../{index}/simple/", "/{index}/%2e/simple/",
                   "//{index}/simple/", "/packages/{index}/simple/", "/.wheelyard/published.json")
+# Without one, /_/oidc/ answers 404 to everybody.
+PUBLISHER = f"""
+[[publisher]]
+name = "solver"
+issuer = "http://127.0.0.1:9"
+allow_http = true
+audience = "wheels.example.org"
+index = "{OPEN}"
+projects = ["solver"]
+claims = {{ repository = "octo-org/solver" }}
+"""
 CHANGE = {"format": "wheelyard.change/1", "reason": "x", "status": "archived", "to": OPEN, "keep": 1, "dry_run": True}
 BODIES = {
     "createToken": {"format": "wheelyard.token_request/1", "name": "mine", "indexes": [HIDDEN], "actions": ["read"]},
@@ -60,7 +71,7 @@ class PrivateIndexTest(FarmCase):
     def setUpClass(cls):
         cls.farm = Farm((OPEN, HIDDEN, OTHER), index_settings={
             HIDDEN: f'read = "token"\ntitle = "{TITLE}"\ninherits = ["{OPEN}"]', OTHER: 'read = "token"'},
-                        settings='\n[attest]\nkey = "keys/provenance.key"')
+                        settings='\n[attest]\nkey = "keys/provenance.key"\n' + PUBLISHER)
         cls.addClassCleanup(cls.farm.__exit__)
         cls.farm.run("wheelyard-registry", "attest", "init", cls.farm.folder / "keys").check_returncode()
         cls.farm.start()
