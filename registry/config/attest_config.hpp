@@ -26,8 +26,8 @@ struct AttestConfig {
     std::string name;           // URI of this registry in statements; empty: server.public_url
     // IDs of tokens whose agents run as a site's service account: a name can be given to a second token.
     std::vector<std::string> service_accounts;
-    std::int64_t history = 1;         // as the root document names it
-    std::int64_t index_valid_ms = 0;  // of a signed state of an index
+    std::int64_t history = 1;            // as the root document names it
+    std::int64_t index_valid_ms = 0;     // of a signed state of an index
     std::filesystem::path trusted_root;  // of a Sigstore instance; empty: the public one's
     [[nodiscard]] bool is_service_account(std::string_view token_id) const;
 };

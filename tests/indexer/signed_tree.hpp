@@ -44,8 +44,8 @@ inline std::string signed_text_of(const std::filesystem::path& file) {
 // The verified state of a tree's index; "main" has to be signed by this key, and valid now.
 inline attest::IndexState signed_state(const std::filesystem::path& tree, const TestSigner& by,
                                        base::UnixMicros now, const std::string& index = "main") {
-    const auto verified =
-        attest::verify_index_state(signed_text_of(tree / index / attest::index_state_path), by.root, index, {}, now);
+    const auto verified = attest::verify_index_state(signed_text_of(tree / index / attest::index_state_path),
+                                                     by.root, index, {}, now);
     REQUIRE_MESSAGE(verified, verified.error().text());
     return verified->state;
 }

@@ -314,7 +314,8 @@ TEST_CASE("an index that does not exist asks of the readers what a private one d
     auto server = Server::start(settings, uploads, nullptr, nullptr, nullptr, &readers);
     REQUIRE(server);
     RawClient client(server->port());
-    for (const char* rest : {"/simple/", "/simple/six/", "/simple", "/", "/events/tail.tsv", "/signed/state.json", "/legacy/"}) {
+    for (const char* rest :
+         {"/simple/", "/simple/six/", "/simple", "/", "/events/tail.tsv", "/signed/state.json", "/legacy/"}) {
         CAPTURE(rest);
         for (const std::string index : {"/closed", "/absent"}) {
             CAPTURE(index);
