@@ -222,6 +222,8 @@ class PrivateIndexTest(FarmCase):
         templates = [template for template, methods in self.document()["paths"].items() if "get" in methods]
         self.assertGreater(len(templates), 20)
         for template in templates:
+            if "/integrity/" in template:  # this wheel has no attestations: attestations_test.py asks for those of one that has
+                continue
             with self.subTest(template):
                 status, _, body = self.wait_for(template.format(**values), everything, {})
                 self.assertEqual(status, 200, body)
