@@ -129,7 +129,7 @@ class ReproduceTest(FarmCase):
         self.assert_failed(done, "The source has changed since the recorded wheel was built")
         self.assertEqual(done.returncode, 1)
         self.assertEqual({cell["state"] for cell in site.plan().values()}, {"have"})
-        self.assert_failed(site.builder("retry", f"yard-pure-1.0-{TAG}-reproduction"), "`wheelyard-builder reproduce`")
+        self.assert_failed(site.builder("retry", f"yard-pure-1.0-{TAG}-reproduction"), f" --site {site.folder / 'site.toml'}` repeats it")
 
     def test_a_killed_reproduction_goes_on_in_any_later_tick(self):
         write_sdist(self.sources.folder, "yard-pure", "1.0")
