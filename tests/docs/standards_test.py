@@ -9,7 +9,7 @@ import unittest
 from pathlib import Path
 
 SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "generate-standards"
-HEAD = 'seen = 2026-11-27\nusual_source = "the list"\n[[section]]\ntitle = "Files"\n'
+HEAD = 'seen = 2026-11-27\ndefault_source = "the list"\n[[section]]\ntitle = "Files"\n'
 ROW = {"id": '"PEP 1"', "about": '"a | b"', "state": '"in force"', "does": '"supported"', "what": '"All of it."', "code": '"lib/a.cpp"',
        "tests": '["tests/a_test.cpp: a long name is found", "tests/b_test.py: test_of_a_method"]'}
 # A name over two lines, as clang-format breaks it, and one that is only a comment.
