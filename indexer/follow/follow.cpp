@@ -75,6 +75,7 @@ class Follow {
                             SignedSource::Place{options_.tree, options_.index, options_.signed_as},
                             *std::move(root), now_);
             WHEELYARD_ASSIGN(projects, signed_->open(state_.verified, options_.all));
+            WHEELYARD_TRY(remember_state());
             report_.warnings = signed_->warnings();
             unlike_ = state_.verified.unlike;
         } else {
@@ -225,8 +226,11 @@ class Follow {
         if (!is_usable_project(project))
             return base::fail_malformed("follow.name", "The followed index lists an invalid project name",
                                         project, "repair the followed tree");
-        const auto check = [&](const std::string& json) {
-            return signed_ ? signed_->check_page(project, json) : base::Status();
+        const auto check = [&](const std::string& json) -> base::Status {
+            if (!signed_) return {};
+            const auto checked = signed_->check_page(project, json);
+            WHEELYARD_TRY(remember_state());
+            return checked;
         };
         for (int tries = 0;; ++tries) {
             bool is_wanted = true;
@@ -237,7 +241,11 @@ class Follow {
             if (is_wanted) {
                 WHEELYARD_ASSIGN(page, source_.page(project, check));
             }
-            if (is_wanted && !page && signed_) WHEELYARD_TRY(signed_->check_missing(project));
+            if (is_wanted && !page && signed_) {
+                const auto checked = signed_->check_missing(project);
+                WHEELYARD_TRY(remember_state());
+                WHEELYARD_TRY(checked);
+            }
             if (!page) {
                 gone_.insert(project);
                 unlike_.erase(project);
@@ -405,6 +413,17 @@ class Follow {
             gone.erase(file.file);
         if (gone.empty()) return {};
         state_.gone[project].merge(gone);
+        WHEELYARD_TRY(write_state(state_));
+        return disk_.sync_directory(state_folder(options_.tree));
+    }
+
+    // Durable before a page of this state is shown: a source that fails in the middle of the round cannot show an earlier
+    // state in the next one.
+    base::Status remember_state() {
+        const attest::SeenState seen = signed_->seen();
+        if (seen == attest::SeenState{state_.verified.history, state_.verified.serial}) return {};
+        state_.verified.history = seen.history;
+        state_.verified.serial = seen.serial;
         WHEELYARD_TRY(write_state(state_));
         return disk_.sync_directory(state_folder(options_.tree));
     }

@@ -101,6 +101,11 @@ base::Result<std::set<std::string>> SignedSource::changed_since(const SignedPart
     return projects;
 }
 
+attest::SeenState SignedSource::seen() const {
+    const attest::IndexState& last = newer_ ? newer_->state : first_->state;
+    return {last.history, last.serial};
+}
+
 base::Result<bool> SignedSource::has(const std::string& project) {
     return first_->pages.hash_of(project, json_page).map([](const auto& hash) { return hash.has_value(); });
 }
@@ -136,9 +141,8 @@ base::Status SignedSource::check_missing(const std::string& project) {
 }
 
 base::Status SignedSource::read_newer() {
-    const Verified& last = newer_ ? *newer_ : *first_;
-    WHEELYARD_ASSIGN(Verified now, read({last.state.history, last.state.serial}));
-    if (now.text != last.text) newer_ = std::move(now);
+    WHEELYARD_ASSIGN(Verified now, read(seen()));
+    if (now.text != (newer_ ? newer_ : first_)->text) newer_ = std::move(now);
     return {};
 }
 
@@ -191,7 +195,7 @@ base::Result<SignedPart> SignedSource::keep(bool is_same) {
         WHEELYARD_TRY(disk_.replace_together(folder.native(), files));
     else
         WHEELYARD_TRY(disk_.sync_directory(folder.native()));
-    const attest::IndexState& last = newer_ ? newer_->state : first_->state;
+    const attest::SeenState last = seen();
     return SignedPart{
         .pages = first_->state.pages, .history = last.history, .serial = last.serial, .unlike = {}};
 }

@@ -37,6 +37,8 @@ class SignedSource {
     // are lost, those of both. Errors: those of attest::verify_index_state(), "attest.no_state", "attest.changed".
     [[nodiscard]] base::Result<std::set<std::string>> open(const SignedPart& before, bool all);
     [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
+    // The newest state that was verified, after open().
+    [[nodiscard]] attest::SeenState seen() const;
     // Whether the index has the project.
     [[nodiscard]] base::Result<bool> has(const std::string& project);
     // Error "follow.changed_page": this is not the project's signed page, nor that of a state that the source has by now.

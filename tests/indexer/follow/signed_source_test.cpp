@@ -25,6 +25,7 @@ using testing::LoopbackRequest;
 struct SignedMirror : StoreFixture {
     TestSigner by;
     std::map<std::string, std::string> lies;  // path → what the mirror sends instead; empty: 404
+    std::set<std::string> failing;            // paths that the mirror answers with 503
     std::function<void(const std::string& path)> on_request = {};
     fs::path shown = tree;  // the tree that the mirror has
     testing::LoopbackServer server{[this](const LoopbackRequest& request) { return answer(request); }};
@@ -40,6 +41,7 @@ struct SignedMirror : StoreFixture {
     }
     LoopbackAnswer answer(const LoopbackRequest& request) const {
         if (on_request) on_request(request.target);
+        if (failing.contains(request.target)) return {.status = 503};
         const auto lie = lies.find(request.target);
         if (lie != lies.end() && lie->second.empty()) return {.status = 404};
         if (lie != lies.end()) return {.status = 200, .body = lie->second};
@@ -135,6 +137,50 @@ TEST_CASE("a mirror that goes back is refused, and our tree stays") {
     at.shown = at.folder.path() / "old";
     CHECK(at.refusal() == "attest.rollback");
     CHECK(at.page("six").find("six-1.1") != std::string::npos);
+    at.shown = at.tree;
+    at.follow_whole();
+    at.check_copy();
+}
+
+TEST_CASE("a mirror that fails after it has shown a state cannot go back behind it") {
+    SignedMirror at;
+    at.follow_whole();
+    at.keep_copy("old");
+    at.add_project("six", "1.1");
+    at.add_project("torch", "1.1");
+    at.run();
+    at.failing = {"/main/simple/torch/index.json"};
+    CHECK(at.refusal() == "http.status");
+    CHECK(at.page("six").find("six-1.1") != std::string::npos);
+    at.failing.clear();
+    at.shown = at.folder.path() / "old";
+    CHECK(at.refusal() == "attest.rollback");
+    CHECK(at.page("six").find("six-1.1") != std::string::npos);
+    at.shown = at.tree;
+    at.follow_whole();
+    at.check_copy();
+}
+
+TEST_CASE("nor behind a state that it published during the round") {
+    SignedMirror at;
+    at.follow_whole();
+    at.add_project("six", "1.1");
+    at.add_project("torch", "1.1");
+    at.run();
+    at.keep_copy("old");
+    bool has_published = false;
+    at.on_request = [&](const std::string& path) {
+        if (path != "/main/simple/six/index.json" || has_published) return;
+        has_published = true;
+        at.add_project("six", "1.2");
+        at.run();
+        at.failing = {"/main/simple/torch/index.json"};
+    };
+    CHECK(at.refusal() == "http.status");
+    CHECK(at.page("six").find("six-1.2") != std::string::npos);
+    at.failing.clear();
+    at.shown = at.folder.path() / "old";
+    CHECK(at.refusal() == "attest.rollback");
     at.shown = at.tree;
     at.follow_whole();
     at.check_copy();
