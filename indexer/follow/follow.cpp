@@ -58,14 +58,15 @@ bool is_of_owner_alone(const fs::path& tree) {
 class Follow {
   public:
     Follow(Disk& disk, const FollowOptions& options, io::HttpClient& http, TreeLock& lock,
-           FollowedState state, base::UnixMicros now)
+           FollowedState state, base::Clock& clock)
         : disk_(disk),
           options_(options),
           source_(
               http, state.from, [this] { return lock_.renew(); }, is_of_owner_alone(options.tree)),
           lock_(lock),
           state_(std::move(state)),
-          now_(now) {}
+          clock_(clock),
+          now_(clock.now()) {}
 
     base::Result<FollowReport> run(std::optional<attest::Root> root) {
         WHEELYARD_ASSIGN(auto log, read_log());
@@ -84,15 +85,9 @@ class Follow {
         }
         projects.insert(state_.lagging.begin(), state_.lagging.end());
         FollowedState done{.from = state_.from, .serial = log.serial, .lagging = {}};
-        for (const auto& project : projects) {
-            ++report_.projects;
-            WHEELYARD_TRY(lock_.renew());
-            const auto followed = follow_project(project);
-            if (followed) continue;
-            if (!is_of_one_project(followed.error())) return base::fail(followed.error());
-            report_.lagging.push_back({options_.index, project, {}, followed.error()});
-            done.lagging.insert(project);
-        }
+        WHEELYARD_TRY(follow_projects(projects));
+        for (const Lagging& lagging : report_.lagging)
+            done.lagging.insert(lagging.project);
         WHEELYARD_ASSIGN(const bool is_root_signed, write_root());
         for (const auto& project : gone_)
             WHEELYARD_TRY(drop_project(project));
@@ -126,6 +121,29 @@ class Follow {
     static bool is_of_one_project(const base::Error& error) {
         return error.kind == base::ErrorKind::malformed || error.kind == base::ErrorKind::missing ||
                error.kind == base::ErrorKind::refused || error.kind == base::ErrorKind::too_large;
+    }
+
+    // Those that fail are in the report.
+    base::Status follow_projects(const std::set<std::string>& projects) {
+        report_.projects = projects.size();
+        std::set<std::string> left = projects;
+        for (int waits = 0;; ++waits) {
+            std::set<std::string> refused;
+            for (const auto& project : left) {
+                WHEELYARD_TRY(lock_.renew());
+                const auto followed = follow_project(project);
+                if (signed_) refused.merge(signed_->take_refused());
+                if (followed) continue;
+                if (!is_of_one_project(followed.error())) return base::fail(followed.error());
+                const bool is_tried_again = refused.contains(project) && waits < attest::max_publish_waits;
+                if (!is_tried_again)
+                    report_.lagging.push_back({options_.index, project, {}, followed.error()});
+            }
+            if (refused.empty() || waits == attest::max_publish_waits) return {};
+            // The source may be between its pages and their signature.
+            clock_.sleep_ms(attest::publish_wait_ms);
+            left = std::move(refused);
+        }
     }
 
     // A wheel list that fails does not block the pages; the source's wheel list is updated after its pages too.
@@ -480,6 +498,7 @@ class Follow {
     std::set<std::string> unlike_;        // SignedPart::unlike, as it becomes
     std::set<std::string> gone_;          // projects that the source does not have
     bool flat_changed_ = false;           // since the last sync
+    base::Clock& clock_;
     base::UnixMicros now_;
     FollowReport report_;
 };
@@ -508,7 +527,7 @@ base::Result<FollowOptions> normalize_options(FollowOptions options) {
 }  // namespace
 
 base::Result<FollowReport> follow_with(Disk& disk, const FollowOptions& wanted, io::HttpClient& http,
-                                       const base::Clock& clock) {
+                                       base::Clock& clock) {
     WHEELYARD_ASSIGN(const FollowOptions options, normalize_options(wanted));
     std::optional<attest::Root> root;
     if (!options.root.empty()) {
@@ -530,11 +549,10 @@ base::Result<FollowReport> follow_with(Disk& disk, const FollowOptions& wanted, 
         SignedPart seen{.history = state.verified.history, .serial = state.verified.serial};
         state = {.from = options.from, .serial = 0, .lagging = {}, .verified = std::move(seen)};
     }
-    return Follow(disk, options, http, lock, std::move(state), clock.now()).run(std::move(root));
+    return Follow(disk, options, http, lock, std::move(state), clock).run(std::move(root));
 }
 
-base::Result<FollowReport> follow(const FollowOptions& options, io::HttpClient& http,
-                                  const base::Clock& clock) {
+base::Result<FollowReport> follow(const FollowOptions& options, io::HttpClient& http, base::Clock& clock) {
     LocalDisk disk;
     return follow_with(disk, options, http, clock);
 }

@@ -146,7 +146,8 @@ base::Status SignedSource::read_newer() {
     return {};
 }
 
-tl::unexpected<base::Error> SignedSource::fail_page(const std::string& project, std::string sentence) const {
+tl::unexpected<base::Error> SignedSource::fail_page(const std::string& project, std::string sentence) {
+    refused_.insert(project);
     return base::fail_as(
         base::ErrorKind::malformed, base::Recovery::retry,
         {"follow.changed_page", std::move(sentence), source_.from() + "simple/" + project + "/",

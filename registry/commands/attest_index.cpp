@@ -164,7 +164,7 @@ void add_attest_index_options(CLI::App& command, AttestIndexArguments& arguments
     command.add_flag("--json", arguments.json, "One JSON document");
 }
 
-base::Status run_attest_index(const AttestIndexArguments& arguments, const base::Clock& clock) {
+base::Status run_attest_index(const AttestIndexArguments& arguments, base::Clock& clock) {
     WHEELYARD_ASSIGN(const std::string root_text, base::read_file(arguments.root, attest::max_signed_bytes));
     WHEELYARD_ASSIGN(const attest::Root root, attest::read_root(root_text));
     WHEELYARD_ASSIGN(const attest::SeenState seen, read_seen(arguments.seen));
@@ -172,7 +172,7 @@ base::Status run_attest_index(const AttestIndexArguments& arguments, const base:
     const std::string name = arguments.name.empty() ? place.substr(place.rfind('/') + 1) : arguments.name;
     io::HttpClient client;
     WHEELYARD_ASSIGN(const attest::VerifiedIndex found,
-                     attest::verify_index(reader_of_index(place, client), root, name, seen, clock.now()));
+                     attest::verify_index(reader_of_index(place, client), root, name, seen, clock));
     std::vector<std::string> unlisted;
     if (!is_url(place)) {
         WHEELYARD_ASSIGN(unlisted, unlisted_pages(place, found.projects));

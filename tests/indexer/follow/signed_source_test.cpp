@@ -10,6 +10,7 @@
 #include "indexer/follow/followed_page.hpp"
 #include "indexer/pages/simple_html.hpp"
 #include "indexer/publish/publish_run.hpp"
+#include "lib/attest/limits.hpp"
 #include "tests/indexer/signed_tree.hpp"
 #include "tests/indexer/store_fixture.hpp"
 #include "tests/support/loopback_server.hpp"
@@ -381,6 +382,31 @@ TEST_CASE("a source that publishes during the round is no attack") {
     at.follow_whole();
     CHECK(has_published);
     CHECK(at.page("torch").find("torch-1.2") != std::string::npos);
+    at.follow_whole();
+    at.check_copy();
+}
+
+TEST_CASE("a source that signs its new pages some seconds later is no attack") {
+    SignedMirror at;
+    at.follow_whole();
+    const auto paths = {"signed/state.json", "signed/pages.txt"};
+    for (const char* path : paths)
+        at.lies["/main/" + std::string(path)] = signed_text_of(at.tree / "main" / path);
+    for (const std::string& list : {attest::page_list_of("six"), attest::page_list_of("torch")})
+        at.lies["/main/" + list] = signed_text_of(at.tree / "main" / list);
+    at.add_project("six", "1.1");
+    at.add_project("torch", "1.1");
+    at.run();
+    int reads = 0;
+    at.on_request = [&](const std::string& path) {
+        if (path == "/main/simple/six/index.json" && ++reads == 3) at.lies.clear();
+    };
+    const auto report = at.follow_signed(true);
+    REQUIRE_MESSAGE(report, report.error().text());
+    CHECK(report->lagging.empty());
+    CHECK(reads == 3);
+    CHECK(at.clock.now() == noon + 2 * attest::publish_wait_ms * 1000);
+    CHECK(at.page("six").find("six-1.1") != std::string::npos);
     at.follow_whole();
     at.check_copy();
 }
