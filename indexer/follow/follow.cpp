@@ -75,10 +75,10 @@ class Follow {
             signed_.emplace(disk_, source_,
                             SignedSource::Place{options_.tree, options_.index, options_.signed_as},
                             *std::move(root), now_);
-            WHEELYARD_ASSIGN(projects, signed_->open(state_.verified, options_.all));
+            WHEELYARD_ASSIGN(projects, signed_->open(state_.signed_part, options_.all));
             WHEELYARD_TRY(remember_state());
             report_.warnings = signed_->warnings();
-            unlike_ = state_.verified.unlike;
+            unlike_ = state_.signed_part.unlike;
         } else {
             WHEELYARD_ASSIGN(projects, projects_of(log.events));
             WHEELYARD_TRY(forget_signed(disk_, options_.tree, options_.index));
@@ -91,12 +91,12 @@ class Follow {
         WHEELYARD_ASSIGN(const bool is_root_signed, write_root());
         for (const auto& project : gone_)
             WHEELYARD_TRY(drop_project(project));
-        done.verified = state_.verified;
-        done.verified.pages.clear();
+        done.signed_part = state_.signed_part;
+        done.signed_part.pages.clear();
         if (signed_) {
-            WHEELYARD_ASSIGN(done.verified,
+            WHEELYARD_ASSIGN(done.signed_part,
                              signed_->keep(is_root_signed && unlike_.empty() && done.lagging.empty()));
-            done.verified.unlike = unlike_;
+            done.signed_part.unlike = unlike_;
         }
         EventLines events;
         for (const auto& event : log.events)
@@ -439,9 +439,9 @@ class Follow {
     // state in the next one.
     base::Status remember_state() {
         const attest::SeenState seen = signed_->seen();
-        if (seen == attest::SeenState{state_.verified.history, state_.verified.serial}) return {};
-        state_.verified.history = seen.history;
-        state_.verified.serial = seen.serial;
+        if (seen == attest::SeenState{state_.signed_part.history, state_.signed_part.serial}) return {};
+        state_.signed_part.history = seen.history;
+        state_.signed_part.serial = seen.serial;
         WHEELYARD_TRY(write_state(state_));
         return disk_.sync_directory(state_folder(options_.tree));
     }
@@ -546,8 +546,8 @@ base::Result<FollowReport> follow_with(Disk& disk, const FollowOptions& wanted, 
         // The new source has another history, so the log starts over.
         WHEELYARD_TRY(disk.remove(options.tree / options.index / event_folder / event_tail));
         // A root document that trusts both knows one order of serials.
-        SignedPart seen{.history = state.verified.history, .serial = state.verified.serial};
-        state = {.from = options.from, .serial = 0, .lagging = {}, .verified = std::move(seen)};
+        SignedPart seen{.history = state.signed_part.history, .serial = state.signed_part.serial};
+        state = {.from = options.from, .serial = 0, .lagging = {}, .signed_part = std::move(seen)};
     }
     return Follow(disk, options, http, lock, std::move(state), clock).run(std::move(root));
 }
