@@ -214,8 +214,8 @@ Json report_json(const FollowReport& report) {
                          {"lagging", lagging_json(report.lagging)}});
 }
 
-int follow_once(const FollowCommand& command, io::HttpClient& http, const base::Clock& clock,
-                std::ostream& out, std::ostream& err) {
+int follow_once(const FollowCommand& command, io::HttpClient& http, base::Clock& clock, std::ostream& out,
+                std::ostream& err) {
     const auto report = follow(command.follow, http, clock);
     if (!report) {
         err << "wheelyard-indexer: " << base::printable(report.error().text()) << '\n';
