@@ -35,6 +35,15 @@ base::Result<Opened> open_store(const database::Place& place, blobs::Place bucke
     return Opened{std::move(catalog), std::move(blobs)};
 }
 
+// nullopt: without a key. `key` holds it.
+base::Result<std::optional<IndexSigner>> read_signer(const SignOptions& options,
+                                                     std::optional<attest::SigningKey>& key) {
+    if (options.key.empty()) return std::nullopt;
+    WHEELYARD_ASSIGN(key, attest::SigningKey::read(options.key));
+    return IndexSigner{
+        .key = &*key, .history = options.history, .valid_ms = options.index_valid_days * 24 * 3600 * 1000};
+}
+
 base::Result<PublishReport> publish_store(const PublishOptions& options, base::Clock& clock) {
     WHEELYARD_ASSIGN(const Opened store, open_store(options.store, options.blobs));
     const auto readers = options.is_private ? catalog::Readers::with_token : catalog::Readers::everyone;
@@ -58,12 +67,7 @@ base::Result<PublishReport> publish_store(const PublishOptions& options, base::C
                     .pages = options.pages,
                     .readers = readers};
     std::optional<attest::SigningKey> key;
-    if (!options.sign_key.empty()) {
-        WHEELYARD_ASSIGN(key, attest::SigningKey::read(options.sign_key));
-        views.signer = {.key = &*key,
-                        .history = options.history,
-                        .valid_ms = options.index_valid_days * 24 * 3600 * 1000};
-    }
+    WHEELYARD_ASSIGN(views.signer, read_signer(options.sign, key));
     WHEELYARD_ASSIGN(auto report, in_turn(clock, [&] {
                          return publish_with(disk, *store.catalog, *store.blobs, options.tree,
                                              options.indexes, clock, views, settings);
@@ -157,8 +161,10 @@ base::Result<CheckReport> check_or_repair(const CheckOptions& options, base::Clo
     if (options.store.folder.empty()) return check_tree(options.tree);
     WHEELYARD_ASSIGN(const Opened store, open_store(options.store, options.blobs));
     if (options.repair) {
+        std::optional<attest::SigningKey> key;
+        WHEELYARD_ASSIGN(const auto signer, read_signer(options.sign, key));
         WHEELYARD_ASSIGN(RepairReport report, in_turn(clock, [&] {
-                             return repair_tree(*store.catalog, *store.blobs, options.tree, clock);
+                             return repair_tree(*store.catalog, *store.blobs, options.tree, clock, signer);
                          }));
         WHEELYARD_TRY(update_catalogues_waiting(*store.catalog, options.tree, clock, true));
         if (!options.json) {
@@ -166,6 +172,10 @@ base::Result<CheckReport> check_or_repair(const CheckOptions& options, base::Clo
             out << "Repaired: " << report.published.files_linked << " files, "
                 << report.published.project_pages << " project pages and " << report.published.root_pages
                 << " root pages rewritten. Now:\n";
+            if (report.lost_signatures)
+                out << "The tree was signed, and is no more: a repair signs it with --sign-key, otherwise "
+                       "the next "
+                       "publish run does.\n";
         }
         return std::move(report.after);
     }
@@ -204,8 +214,8 @@ Json report_json(const FollowReport& report) {
                          {"lagging", lagging_json(report.lagging)}});
 }
 
-int follow_once(const FollowCommand& command, io::HttpClient& http, const base::Clock& clock,
-                std::ostream& out, std::ostream& err) {
+int follow_once(const FollowCommand& command, io::HttpClient& http, base::Clock& clock, std::ostream& out,
+                std::ostream& err) {
     const auto report = follow(command.follow, http, clock);
     if (!report) {
         err << "wheelyard-indexer: " << base::printable(report.error().text()) << '\n';

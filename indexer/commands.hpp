@@ -14,6 +14,13 @@
 
 namespace wheelyard::indexer {
 
+// What a tree is signed with.
+struct SignOptions {
+    std::filesystem::path key = {};  // PEM; empty: nothing is signed
+    std::int64_t history = 1;
+    std::int64_t index_valid_days = 7;
+};
+
 struct PublishOptions {
     database::Place store = {};                   // the registry's
     blobs::Place blobs{std::filesystem::path()};  // its bucket; without a URL the folder
@@ -24,10 +31,8 @@ struct PublishOptions {
     bool pages = true;
     bool all = false;  // rewrite every page, whatever the tree's serial
     bool json = false;
-    bool is_private = false;              // the private indexes instead of the public ones
-    std::filesystem::path sign_key = {};  // PEM; empty: nothing is signed
-    std::int64_t history = 1;
-    std::int64_t index_valid_days = 7;
+    bool is_private = false;  // the private indexes instead of the public ones
+    SignOptions sign = {};
 };
 
 struct CheckOptions {
@@ -37,6 +42,7 @@ struct CheckOptions {
     blobs::Place blobs{std::filesystem::path()};
     bool repair = false;  // requires `store`
     bool json = false;
+    SignOptions sign = {};  // the repaired tree
 };
 
 struct FollowCommand {

@@ -54,6 +54,18 @@ void add_bucket(CLI::App& command, blobs::Place& bucket) {
         ->needs(url);
 }
 
+CLI::Option* add_sign_key(CLI::App& command, indexer::SignOptions& options) {
+    CLI::Option* key = command.add_option(
+        "--sign-key", options.key,
+        "[attest] key of the registry's configuration: sign which pages each index has; without it, what an "
+        "earlier run signed is removed");
+    command.add_option("--history", options.history, "[attest] history")->needs(key);
+    command.add_option("--index-valid-days", options.index_valid_days, "[attest] index_valid_days")
+        ->check(CLI::Range(1, 366))
+        ->needs(key);
+    return key;
+}
+
 Run add_publish(CLI::App& command) {
     const auto options = std::make_shared<indexer::PublishOptions>();
     add_store(command, options->store, "The registry's data folder (catalog, blobs/)")->required();
@@ -76,14 +88,7 @@ Run add_publish(CLI::App& command) {
     command.add_flag(
         "--private", options->is_private,
         "Publish the indexes with read = \"token\" instead of the public ones; the folder gets mode 0700");
-    CLI::Option* key = command.add_option(
-        "--sign-key", options->sign_key,
-        "[attest] key of the registry's configuration: sign which pages each index has; without it, what an "
-        "earlier run signed is removed");
-    command.add_option("--history", options->history, "[attest] history")->needs(key);
-    command.add_option("--index-valid-days", options->index_valid_days, "[attest] index_valid_days")
-        ->check(CLI::Range(1, 366))
-        ->needs(key);
+    add_sign_key(command, options->sign);
     command.add_flag("--json", options->json, "Print JSON");
     return [options] {
         base::SystemClock clock;
@@ -99,8 +104,10 @@ Run add_check(CLI::App& command) {
     CLI::Option* check_store =
         add_store(command, options->store, "Also compare with this registry's data folder");
     add_bucket(command, options->blobs);
-    command.add_flag("--repair", options->repair, "Repair the tree from the store and check again")
-        ->needs(check_store);
+    CLI::Option* repair =
+        command.add_flag("--repair", options->repair, "Repair the tree from the store and check again")
+            ->needs(check_store);
+    add_sign_key(command, options->sign)->needs(repair);
     command.add_flag("--json", options->json, "Print JSON");
     return [options] {
         base::SystemClock clock;

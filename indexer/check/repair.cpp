@@ -134,6 +134,7 @@ base::Status forget_record(const catalog::Catalog& catalog, const fs::path& tree
     WHEELYARD_ASSIGN(auto state, parse_published_state(*text));
     WHEELYARD_TRY(check_same_history(catalog, state, tree));  // impossible once the serial is reset
     forget_serial(state);
+    state.is_signed = false;  // its lists may have pages that the repair removes
     return base::replace_file(published_file(tree), render_published_state(state));
 }
 
@@ -163,12 +164,15 @@ base::Result<CheckReport> check_with_catalog(const catalog::Catalog& catalog, co
 }
 
 base::Result<RepairReport> repair_tree(const catalog::Catalog& catalog, const blobs::BlobStore& blobs,
-                                       const fs::path& tree, const base::Clock& clock) {
+                                       const fs::path& tree, const base::Clock& clock,
+                                       const std::optional<IndexSigner>& signer) {
     RepairReport report;
     WHEELYARD_TRY(base::make_directories(state_folder(tree)));
     {
         WHEELYARD_ASSIGN(const auto lock, TreeLock::acquire(tree, clock));
         WHEELYARD_ASSIGN(report.before, check_with_catalog(catalog, tree));
+        WHEELYARD_ASSIGN(const PublishedState state, read_state(tree));
+        report.lost_signatures = state.is_signed && !signer;
         const auto& found = report.before.findings;
         if (std::any_of(found.begin(), found.end(), [](const Finding& one) { return !one.file.empty(); })) {
             WHEELYARD_TRY(forget_record(catalog, tree));
@@ -180,8 +184,9 @@ base::Result<RepairReport> repair_tree(const catalog::Catalog& catalog, const bl
     const catalog::Readers readers = readers_of(state);
     WHEELYARD_ASSIGN(const auto inheritance, catalog.inheritance(readers));
     WHEELYARD_ASSIGN(const auto indexes, catalog.shown_indexes(inheritance));
-    WHEELYARD_ASSIGN(report.published, publish_with(disk, catalog, blobs, tree, indexes, clock,
-                                                    {.readers = readers}, {.check_everything = true}));
+    WHEELYARD_ASSIGN(report.published,
+                     publish_with(disk, catalog, blobs, tree, indexes, clock,
+                                  {.readers = readers, .signer = signer}, {.check_everything = true}));
     WHEELYARD_ASSIGN(report.after, check_with_catalog(catalog, tree));
     return report;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <vector>
 
 #include "indexer/check/check.hpp"
@@ -27,12 +28,14 @@ struct RepairReport {
     CheckReport before;  // includes the comparison with the catalog
     PublishReport published;
     CheckReport after;
+    bool lost_signatures = false;  // the tree was signed, and is no more
 };
 // Takes the tree's lock, as publish() does. Findings that remain in `after` cannot be repaired from the
-// store, such as a damaged blob.
+// store, such as a damaged blob. Without a signer, what was signed is removed.
 [[nodiscard]] base::Result<RepairReport> repair_tree(const catalog::Catalog& catalog,
                                                      const blobs::BlobStore& blobs,
                                                      const std::filesystem::path& tree,
-                                                     const base::Clock& clock);
+                                                     const base::Clock& clock,
+                                                     const std::optional<IndexSigner>& signer = {});
 
 }  // namespace wheelyard::indexer

@@ -58,14 +58,15 @@ bool is_of_owner_alone(const fs::path& tree) {
 class Follow {
   public:
     Follow(Disk& disk, const FollowOptions& options, io::HttpClient& http, TreeLock& lock,
-           FollowedState state, base::UnixMicros now)
+           FollowedState state, base::Clock& clock)
         : disk_(disk),
           options_(options),
           source_(
               http, state.from, [this] { return lock_.renew(); }, is_of_owner_alone(options.tree)),
           lock_(lock),
           state_(std::move(state)),
-          now_(now) {}
+          clock_(clock),
+          now_(clock.now()) {}
 
     base::Result<FollowReport> run(std::optional<attest::Root> root) {
         WHEELYARD_ASSIGN(auto log, read_log());
@@ -74,33 +75,28 @@ class Follow {
             signed_.emplace(disk_, source_,
                             SignedSource::Place{options_.tree, options_.index, options_.signed_as},
                             *std::move(root), now_);
-            WHEELYARD_ASSIGN(projects, signed_->open(state_.verified, options_.all));
+            WHEELYARD_ASSIGN(projects, signed_->open(state_.signed_part, options_.all));
+            WHEELYARD_TRY(remember_state());
             report_.warnings = signed_->warnings();
-            unlike_ = state_.verified.unlike;
+            unlike_ = state_.signed_part.unlike;
         } else {
             WHEELYARD_ASSIGN(projects, projects_of(log.events));
             WHEELYARD_TRY(forget_signed(disk_, options_.tree, options_.index));
         }
         projects.insert(state_.lagging.begin(), state_.lagging.end());
         FollowedState done{.from = state_.from, .serial = log.serial, .lagging = {}};
-        for (const auto& project : projects) {
-            ++report_.projects;
-            WHEELYARD_TRY(lock_.renew());
-            const auto followed = follow_project(project);
-            if (followed) continue;
-            if (!is_of_one_project(followed.error())) return base::fail(followed.error());
-            report_.lagging.push_back({options_.index, project, {}, followed.error()});
-            done.lagging.insert(project);
-        }
+        WHEELYARD_TRY(follow_projects(projects));
+        for (const Lagging& lagging : report_.lagging)
+            done.lagging.insert(lagging.project);
         WHEELYARD_ASSIGN(const bool is_root_signed, write_root());
         for (const auto& project : gone_)
             WHEELYARD_TRY(drop_project(project));
-        done.verified = state_.verified;
-        done.verified.pages.clear();
+        done.signed_part = state_.signed_part;
+        done.signed_part.pages.clear();
         if (signed_) {
-            WHEELYARD_ASSIGN(done.verified,
+            WHEELYARD_ASSIGN(done.signed_part,
                              signed_->keep(is_root_signed && unlike_.empty() && done.lagging.empty()));
-            done.verified.unlike = unlike_;
+            done.signed_part.unlike = unlike_;
         }
         EventLines events;
         for (const auto& event : log.events)
@@ -125,6 +121,29 @@ class Follow {
     static bool is_of_one_project(const base::Error& error) {
         return error.kind == base::ErrorKind::malformed || error.kind == base::ErrorKind::missing ||
                error.kind == base::ErrorKind::refused || error.kind == base::ErrorKind::too_large;
+    }
+
+    // Those that fail are in the report.
+    base::Status follow_projects(const std::set<std::string>& projects) {
+        report_.projects = projects.size();
+        std::set<std::string> left = projects;
+        for (int waits = 0;; ++waits) {
+            std::set<std::string> refused;
+            for (const auto& project : left) {
+                WHEELYARD_TRY(lock_.renew());
+                const auto followed = follow_project(project);
+                if (signed_) refused.merge(signed_->take_refused());
+                if (followed) continue;
+                if (!is_of_one_project(followed.error())) return base::fail(followed.error());
+                const bool is_tried_again = refused.contains(project) && waits < attest::max_publish_waits;
+                if (!is_tried_again)
+                    report_.lagging.push_back({options_.index, project, {}, followed.error()});
+            }
+            if (refused.empty() || waits == attest::max_publish_waits) return {};
+            // The source may be between its pages and their signature.
+            clock_.sleep_ms(attest::publish_wait_ms);
+            left = std::move(refused);
+        }
     }
 
     // A wheel list that fails does not block the pages; the source's wheel list is updated after its pages too.
@@ -225,8 +244,11 @@ class Follow {
         if (!is_usable_project(project))
             return base::fail_malformed("follow.name", "The followed index lists an invalid project name",
                                         project, "repair the followed tree");
-        const auto check = [&](const std::string& json) {
-            return signed_ ? signed_->check_page(project, json) : base::Status();
+        const auto check = [&](const std::string& json) -> base::Status {
+            if (!signed_) return {};
+            const auto checked = signed_->check_page(project, json);
+            WHEELYARD_TRY(remember_state());
+            return checked;
         };
         for (int tries = 0;; ++tries) {
             bool is_wanted = true;
@@ -237,7 +259,11 @@ class Follow {
             if (is_wanted) {
                 WHEELYARD_ASSIGN(page, source_.page(project, check));
             }
-            if (is_wanted && !page && signed_) WHEELYARD_TRY(signed_->check_missing(project));
+            if (is_wanted && !page && signed_) {
+                const auto checked = signed_->check_missing(project);
+                WHEELYARD_TRY(remember_state());
+                WHEELYARD_TRY(checked);
+            }
             if (!page) {
                 gone_.insert(project);
                 unlike_.erase(project);
@@ -409,6 +435,17 @@ class Follow {
         return disk_.sync_directory(state_folder(options_.tree));
     }
 
+    // Durable before a page of this state is shown: a source that fails in the middle of the round cannot show an earlier
+    // state in the next one.
+    base::Status remember_state() {
+        const attest::SeenState seen = signed_->seen();
+        if (seen == attest::SeenState{state_.signed_part.history, state_.signed_part.serial}) return {};
+        state_.signed_part.history = seen.history;
+        state_.signed_part.serial = seen.serial;
+        WHEELYARD_TRY(write_state(state_));
+        return disk_.sync_directory(state_folder(options_.tree));
+    }
+
     base::Status write_state(const FollowedState& state) {
         return disk_.replace(followed_file(options_.tree, options_.index), render_followed_state(state));
     }
@@ -461,6 +498,7 @@ class Follow {
     std::set<std::string> unlike_;        // SignedPart::unlike, as it becomes
     std::set<std::string> gone_;          // projects that the source does not have
     bool flat_changed_ = false;           // since the last sync
+    base::Clock& clock_;
     base::UnixMicros now_;
     FollowReport report_;
 };
@@ -489,7 +527,7 @@ base::Result<FollowOptions> normalize_options(FollowOptions options) {
 }  // namespace
 
 base::Result<FollowReport> follow_with(Disk& disk, const FollowOptions& wanted, io::HttpClient& http,
-                                       const base::Clock& clock) {
+                                       base::Clock& clock) {
     WHEELYARD_ASSIGN(const FollowOptions options, normalize_options(wanted));
     std::optional<attest::Root> root;
     if (!options.root.empty()) {
@@ -508,14 +546,13 @@ base::Result<FollowReport> follow_with(Disk& disk, const FollowOptions& wanted, 
         // The new source has another history, so the log starts over.
         WHEELYARD_TRY(disk.remove(options.tree / options.index / event_folder / event_tail));
         // A root document that trusts both knows one order of serials.
-        SignedPart seen{.history = state.verified.history, .serial = state.verified.serial};
-        state = {.from = options.from, .serial = 0, .lagging = {}, .verified = std::move(seen)};
+        SignedPart seen{.history = state.signed_part.history, .serial = state.signed_part.serial};
+        state = {.from = options.from, .serial = 0, .lagging = {}, .signed_part = std::move(seen)};
     }
-    return Follow(disk, options, http, lock, std::move(state), clock.now()).run(std::move(root));
+    return Follow(disk, options, http, lock, std::move(state), clock).run(std::move(root));
 }
 
-base::Result<FollowReport> follow(const FollowOptions& options, io::HttpClient& http,
-                                  const base::Clock& clock) {
+base::Result<FollowReport> follow(const FollowOptions& options, io::HttpClient& http, base::Clock& clock) {
     LocalDisk disk;
     return follow_with(disk, options, http, clock);
 }

@@ -56,8 +56,8 @@ struct FollowReport {
 
 // Runs one round. If it is killed, the next one continues; files already fetched are not fetched again.
 [[nodiscard]] base::Result<FollowReport> follow(const FollowOptions& options, io::HttpClient& http,
-                                                const base::Clock& clock);
+                                                base::Clock& clock);
 [[nodiscard]] base::Result<FollowReport> follow_with(Disk& disk, const FollowOptions& options,
-                                                     io::HttpClient& http, const base::Clock& clock);
+                                                     io::HttpClient& http, base::Clock& clock);
 
 }  // namespace wheelyard::indexer

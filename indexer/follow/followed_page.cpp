@@ -87,6 +87,38 @@ base::Result<catalog::FileRow> row_of(const simple::FileLink& link, const std::s
     return row;
 }
 
+// ProjectView::root_url as the source has it: the one that gives each of the page's URLs of attestations again (PEP 740),
+// "https://wheels.example.org/main/files/ab/…/FILE.pep740". Our page then has them, too, as the signed one does.
+class CommonRootUrl {
+  public:
+    // The row gets the index of its URL.
+    void add(const std::string& url, catalog::FileRow& row) {
+        const std::string end =
+            "/" + followed_path({row.sha256, row.filename}) + std::string(attestations_suffix);
+        if (!is_plain_https(url) || !url.ends_with(end)) {
+            is_common_ = false;
+            return;
+        }
+        const std::string index_url = url.substr(0, url.size() - end.size());
+        const auto name_at = index_url.rfind('/') + 1;
+        row.index = index_url.substr(name_at);
+        if (url_.empty()) url_ = index_url.substr(0, name_at);
+        is_common_ = is_common_ && !row.index.empty() && attestations_url(url_, row) == url;
+    }
+    // Empty: the page has no URL, lacks one, or has URLs of several places or of another form.
+    [[nodiscard]] std::string get() const { return is_common_ ? url_ : std::string(); }
+
+  private:
+    static bool is_plain_https(const std::string& text) {
+        const auto url = base::parse_url(text);
+        return url && url->scheme == "https" && url->userinfo.empty() && url->query.empty() &&
+               url->fragment.empty();
+    }
+
+    std::string url_;
+    bool is_common_ = true;
+};
+
 }  // namespace
 
 bool is_usable_project(std::string_view name) {
@@ -112,6 +144,7 @@ base::Result<FollowedPage> read_followed_page(const std::string& json, const std
     std::vector<catalog::FileRow> rows;
     std::vector<catalog::VariantsFile> variants;
     std::set<std::string> names;
+    CommonRootUrl root_url;
     for (const auto& link : page.files) {
         if (link.filename.ends_with(catalog::variants_suffix)) {
             WHEELYARD_ASSIGN(auto file, variants_of(link, from, project));
@@ -122,6 +155,7 @@ base::Result<FollowedPage> read_followed_page(const std::string& json, const std
         if (!names.insert(row.filename).second)
             return base::fail_malformed("follow.twice", "A page has a file name twice", row.filename,
                                         "repair the followed tree");
+        if (!row.attestations_sha256.empty()) root_url.add(link.provenance_url, row);
         read.files.push_back({{row.sha256, row.filename},
                               row.size_bytes,
                               row.metadata_sha256,
@@ -131,6 +165,7 @@ base::Result<FollowedPage> read_followed_page(const std::string& json, const std
     }
     read.view = make_project_view(project, std::move(rows));
     read.view.variants = std::move(variants);
+    read.view.root_url = root_url.get();
     if (page.status.empty()) return read;
     const auto status = catalog::parse_project_status(page.status);
     if (!status)

@@ -101,6 +101,11 @@ base::Result<std::set<std::string>> SignedSource::changed_since(const SignedPart
     return projects;
 }
 
+attest::SeenState SignedSource::seen() const {
+    const attest::IndexState& last = newer_ ? newer_->state : first_->state;
+    return {last.history, last.serial};
+}
+
 base::Result<bool> SignedSource::has(const std::string& project) {
     return first_->pages.hash_of(project, json_page).map([](const auto& hash) { return hash.has_value(); });
 }
@@ -136,13 +141,13 @@ base::Status SignedSource::check_missing(const std::string& project) {
 }
 
 base::Status SignedSource::read_newer() {
-    const Verified& last = newer_ ? *newer_ : *first_;
-    WHEELYARD_ASSIGN(Verified now, read({last.state.history, last.state.serial}));
-    if (now.text != last.text) newer_ = std::move(now);
+    WHEELYARD_ASSIGN(Verified now, read(seen()));
+    if (now.text != (newer_ ? newer_ : first_)->text) newer_ = std::move(now);
     return {};
 }
 
-tl::unexpected<base::Error> SignedSource::fail_page(const std::string& project, std::string sentence) const {
+tl::unexpected<base::Error> SignedSource::fail_page(const std::string& project, std::string sentence) {
+    refused_.insert(project);
     return base::fail_as(
         base::ErrorKind::malformed, base::Recovery::retry,
         {"follow.changed_page", std::move(sentence), source_.from() + "simple/" + project + "/",
@@ -191,7 +196,7 @@ base::Result<SignedPart> SignedSource::keep(bool is_same) {
         WHEELYARD_TRY(disk_.replace_together(folder.native(), files));
     else
         WHEELYARD_TRY(disk_.sync_directory(folder.native()));
-    const attest::IndexState& last = newer_ ? newer_->state : first_->state;
+    const attest::SeenState last = seen();
     return SignedPart{
         .pages = first_->state.pages, .history = last.history, .serial = last.serial, .unlike = {}};
 }

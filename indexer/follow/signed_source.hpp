@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "indexer/follow/followed_source.hpp"
@@ -37,12 +38,16 @@ class SignedSource {
     // are lost, those of both. Errors: those of attest::verify_index_state(), "attest.no_state", "attest.changed".
     [[nodiscard]] base::Result<std::set<std::string>> open(const SignedPart& before, bool all);
     [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
+    // The newest state that was verified, after open().
+    [[nodiscard]] attest::SeenState seen() const;
     // Whether the index has the project.
     [[nodiscard]] base::Result<bool> has(const std::string& project);
     // Error "follow.changed_page": this is not the project's signed page, nor that of a state that the source has by now.
     [[nodiscard]] base::Status check_page(const std::string& project, const std::string& json);
     // The same for a project without a page there: the index has it no more by now.
     [[nodiscard]] base::Status check_missing(const std::string& project);
+    // The projects for which the two above failed since the last call.
+    [[nodiscard]] std::set<std::string> take_refused() { return std::exchange(refused_, {}); }
     // Whether these bytes are the ones that open() found signed; an empty project is the root.
     [[nodiscard]] base::Result<bool> is_ours_signed(const std::string& project, std::string_view html,
                                                     std::string_view json);
@@ -58,8 +63,7 @@ class SignedSource {
     [[nodiscard]] base::Result<Verified> read(const attest::SeenState& seen);
     [[nodiscard]] base::Result<std::set<std::string>> changed_since(const SignedPart& before, bool all);
     [[nodiscard]] base::Status read_newer();
-    [[nodiscard]] tl::unexpected<base::Error> fail_page(const std::string& project,
-                                                        std::string sentence) const;
+    [[nodiscard]] tl::unexpected<base::Error> fail_page(const std::string& project, std::string sentence);
     [[nodiscard]] base::Result<bool> is_signed_page(Verified& by, const std::string& project,
                                                     std::string_view page, const std::string& sha256);
     [[nodiscard]] std::optional<std::string> kept(const std::string& path, const std::string& sha256) const;
@@ -72,6 +76,7 @@ class SignedSource {
     base::UnixMicros now_;
     std::optional<Verified> first_;  // of the round's beginning
     std::optional<Verified> newer_;  // of later, if a page was published meanwhile
+    std::set<std::string> refused_;
     std::vector<std::string> warnings_;
 };
 

@@ -461,6 +461,7 @@ class PublishRun {
             bool is_whole = false;
             if (is_late) {
                 report_.late_roots.push_back(index);
+                WHEELYARD_TRY(signed_->note_late_root(index));
             } else {
                 WHEELYARD_ASSIGN(is_whole, publish_root(index));
             }

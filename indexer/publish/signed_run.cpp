@@ -89,6 +89,10 @@ void SignedRun::note_gone(const std::string& index, const std::string& project) 
         lines.insert_or_assign(page_path(project, page), std::string());
 }
 
+base::Status SignedRun::note_late_root(const std::string& index) {
+    return signer_ ? note_page_on_disk(index, {}) : base::Status();
+}
+
 base::Status SignedRun::sign(base::UnixMicros now) {
     if (!signer_) return {};
     WHEELYARD_ASSIGN(const auto names, indexes());

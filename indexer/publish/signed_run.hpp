@@ -4,8 +4,8 @@
 //     TREE/<index>/signed/pages.txt        hashes of the root's pages and of the lists
 //     TREE/<index>/signed/pages-3f.txt     hashes of the pages of some projects
 //
-// A run changes the lists of the projects that it published. They are made again from the pages where they may be of
-// others: after a run without a key, of an older program, or of nobody.
+// A run changes the lists of the projects that it published. All of them are made again from the pages if the last run did
+// not keep them, because it had no key or was of an older program, and if one is lost or damaged.
 #pragma once
 
 #include <filesystem>
@@ -42,6 +42,8 @@ class SignedRun {
     void note_pages(const std::string& index, const std::string& project, std::string_view html,
                     std::string_view json);
     void note_gone(const std::string& index, const std::string& project);
+    // A stale root that this run leaves as it is: an earlier run may have written it and failed before it signed.
+    [[nodiscard]] base::Status note_late_root(const std::string& index);
     // Makes the lists of these indexes again: their rules changed, and a run that was killed after it removed a project's
     // folder left nothing that says so.
     void read_again(const std::set<std::string>& indexes) { read_again_ = indexes; }

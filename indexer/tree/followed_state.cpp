@@ -67,8 +67,8 @@ constexpr auto followed_record = io::record<F>({
                                       "projects whose facts the source does not have yet"),
     field<&F::catalogue, &C::base_etag>("catalogue.base_etag", "of the kept copy of the base"),
     field<&F::catalogue, &C::delta_etag>("catalogue.delta_etag", "of the kept copy of the changes"),
-    field<Signed, &F::verified>("signed", "with a root document: what was verified", Need::optional,
-                                Written::unless_null),
+    field<Signed, &F::signed_part>("signed", "with a root document: what was verified", Need::optional,
+                                   Written::unless_null),
 });
 }  // namespace
 

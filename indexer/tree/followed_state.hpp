@@ -39,7 +39,7 @@ struct FollowedState {
     std::set<std::string> lagging;                        // projects that every round retries
     std::map<std::string, std::set<TreeFile>> gone = {};  // project → files that its new page no longer lists
     FollowedCatalogue catalogue = {};
-    SignedPart verified = {};
+    SignedPart signed_part = {};
     bool operator==(const FollowedState&) const = default;
 };
 

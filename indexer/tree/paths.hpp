@@ -63,9 +63,9 @@ inline constexpr std::string_view feed_page = "feed.xml";
 // The link from a project page to a file: "../../files/ab/<sha256>/torch-2.4.0%2Bcu126-….whl". Relative, so
 // that a tree can be served under any prefix.
 [[nodiscard]] std::string file_link(const catalog::FileRow& row);
-// Appends only unreserved characters, `/` and `%`, so neither HTML nor JSON needs to escape it.
 // "https://HOST/INDEX/files/ab/…/FILE.pep740"; `root_url` ends in "/".
 [[nodiscard]] std::string attestations_url(std::string_view root_url, const catalog::FileRow& row);
+// Appends only unreserved characters, `/` and `%`, so neither HTML nor JSON needs to escape it.
 void append_file_link(std::string& text, const catalog::FileRow& row);
 // The same to a version's variants: "<sha256>/torch-2.9.0-variants.json", below the folder of the project's page. The file
 // changes with the version's wheels; each state has a name of its own, so that a page read a moment ago still holds.

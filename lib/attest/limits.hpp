@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace wheelyard::attest {
 
@@ -14,5 +15,9 @@ inline constexpr std::size_t max_root_keys = 32;  // of one root document
 inline constexpr std::size_t max_depth = 16;      // of their JSON
 // One of 256 lists: some 20 million projects in an index.
 inline constexpr std::size_t max_page_list_bytes = 16UL * 1024 * 1024;
+// A publish run shows a page before it signs it. A reader that finds another page than the signed one waits this often, and
+// reads again, before it reports a change.
+inline constexpr int max_publish_waits = 3;
+inline constexpr std::int64_t publish_wait_ms = 2000;
 
 }  // namespace wheelyard::attest

@@ -1,9 +1,10 @@
-// One pass over all lists; another one if the state was replaced meanwhile.
+// One pass over all lists; another one if the state was replaced meanwhile, or some seconds later.
 #include "lib/attest/verify_index.hpp"
 
 #include <algorithm>
 #include <utility>
 
+#include "lib/attest/limits.hpp"
 #include "lib/attest/page_list.hpp"
 #include "lib/base/digest/digest.hpp"
 
@@ -63,16 +64,20 @@ base::Result<std::string> read_state(const ReadFile& read) {
 }
 
 base::Result<VerifiedIndex> verify_index(const ReadFile& read, const Root& root, std::string_view index,
-                                         const SeenState& seen, base::UnixMicros now) {
+                                         const SeenState& seen, base::Clock& clock) {
     WHEELYARD_ASSIGN(std::string text, read_state(read));
     for (int passes = 1;; ++passes) {
-        WHEELYARD_ASSIGN(auto verified, verify_index_state(text, root, index, seen, now));
+        WHEELYARD_ASSIGN(auto verified, verify_index_state(text, root, index, seen, clock.now()));
         VerifiedIndex found{std::move(verified.state), std::move(verified.warnings), {}, 0, {}};
         const auto done = IndexPass(read, found).run();
         std::sort(found.projects.begin(), found.projects.end());
         if (done && found.changed.empty()) return found;
         if (!done && !done.error().may_pass()) return base::fail(done.error());
         WHEELYARD_ASSIGN(std::string again, read_state(read));
+        for (int waits = 0; again == text && waits < max_publish_waits; ++waits) {
+            clock.sleep_ms(publish_wait_ms);
+            WHEELYARD_ASSIGN(again, read_state(read));
+        }
         if (again == text || passes == max_passes) {
             if (!done) return base::fail(done.error());
             return found;

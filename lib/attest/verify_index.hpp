@@ -25,11 +25,11 @@ struct VerifiedIndex {
 // Gives the bytes of a path below the index; nullopt: there is no such file.
 using ReadFile = std::function<base::Result<std::optional<std::string>>(const std::string& path)>;
 
-// Reads again where a publish run replaces the state meanwhile. Errors: "attest.no_state", those of verify_index_state(), of
+// Reads again where a publish run replaces the state meanwhile, and waits some seconds for it (publish_wait_ms). Errors: "attest.no_state", those of verify_index_state(), of
 // SignedPages and of `read`. Pages that are not right are in `changed`, and no error.
 [[nodiscard]] base::Result<VerifiedIndex> verify_index(const ReadFile& read, const Root& root,
                                                        std::string_view index, const SeenState& seen,
-                                                       base::UnixMicros now);
+                                                       base::Clock& clock);
 
 // The signed state at that place. Error "attest.no_state".
 [[nodiscard]] base::Result<std::string> read_state(const ReadFile& read);

@@ -136,6 +136,7 @@ void read_provenance(const io::Json& file, FileLink& link) {
         if (value != nullptr && value->as_object() != nullptr)
             *sha256 = sha256_or_empty(value->string_or("sha256", ""));
     }
+    link.provenance_url = file.string_or("provenance", "");
 }
 
 void read_yanked(const io::Json& file, FileLink& link) {

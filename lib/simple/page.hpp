@@ -25,6 +25,8 @@ struct FileLink {
     std::string upload_time;               // PEP 700; empty if the page has none
     std::string provenance_sha256 = {};    // Wheelyard's pages: `{url}.prov` is served; empty: it is not
     std::string attestations_sha256 = {};  // and `{url}.pep740`
+    std::string provenance_url =
+        {};  // PEP 740, as written; empty if the page has none (HTML pages: not read)
 };
 
 struct ProjectPage {

@@ -12,8 +12,10 @@
 #include "lib/base/files/file.hpp"
 #include "lib/base/limits.hpp"
 #include "lib/base/text/printable.hpp"
+#include "lib/io/gzip.hpp"
 #include "lib/io/http_client.hpp"
 #include "lib/io/json.hpp"
+#include "lib/io/zstd.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -100,10 +102,46 @@ attest::ReadFile reader_of_index(const std::string& place, io::HttpClient& clien
     };
 }
 
-// A web server cannot be asked for pages that no root page lists; a folder can.
-base::Result<std::vector<std::string>> unlisted_pages(const fs::path& index,
-                                                      const std::vector<std::string>& projects) {
-    std::vector<std::string> unlisted;
+// What a folder has beside the signed pages. A web server cannot be asked for it.
+struct Beside {
+    std::vector<std::string> changed;   // compressed copies that are not their page's
+    std::vector<std::string> unlisted;  // pages that nobody has signed
+};
+
+// Web servers send copies instead of their page (nginx: gzip_static), which no list has.
+bool is_copy_of(const fs::path& copy, const fs::path& page,
+                base::Result<std::string> (*unpack)(std::string_view, std::size_t)) {
+    const auto packed = base::read_file(copy, max_index_page_bytes);
+    const auto text = base::read_file(page, max_index_page_bytes);
+    const auto unpacked = packed ? unpack(*packed, max_index_page_bytes) : packed;
+    return text && unpacked && *unpacked == *text;
+}
+
+// Files of the folder "simple/six" that a web server or pip could take for the signed pages in it.
+base::Status look_beside_pages(const fs::path& index, const std::string& folder, Beside& beside) {
+    std::error_code error;
+    for (fs::directory_iterator entry(index / folder, error), end; !error && entry != end;
+         entry.increment(error)) {
+        const fs::path& file = entry->path();
+        const std::string name = file.filename().native();
+        if (!name.starts_with("index.") || name == "index.html" || name == "index.json") continue;
+        const fs::path page = fs::path(file).replace_extension();
+        const bool is_of_page = page.filename() == "index.html" || page.filename() == "index.json";
+        const bool is_gzip = file.extension() == ".gz";
+        if (!is_of_page || !(is_gzip || file.extension() == ".zst"))
+            beside.unlisted.push_back(folder + "/" + name);
+        else if (!is_copy_of(file, page, is_gzip ? io::gunzip : io::unzstd))
+            beside.changed.push_back(folder + "/" + name);
+    }
+    if (error) return base::fail_errno("readdir", (index / folder).native(), error.value());
+    return {};
+}
+
+base::Result<Beside> look_beside(const fs::path& index, const std::vector<std::string>& projects) {
+    Beside beside;
+    WHEELYARD_TRY(look_beside_pages(index, "simple", beside));
+    for (const std::string& project : projects)
+        WHEELYARD_TRY(look_beside_pages(index, "simple/" + project, beside));
     std::error_code error;
     for (fs::directory_iterator entry(index / "simple", error), end; !error && entry != end;
          entry.increment(error)) {
@@ -111,10 +149,10 @@ base::Result<std::vector<std::string>> unlisted_pages(const fs::path& index,
         const std::string name = entry->path().filename().native();
         if (entry->is_directory(ignored) && !name.starts_with('.') &&
             !std::binary_search(projects.begin(), projects.end(), name))
-            unlisted.push_back("simple/" + name);
+            beside.unlisted.push_back("simple/" + name);
     }
     if (error) return base::fail_errno("readdir", (index / "simple").native(), error.value());
-    return unlisted;
+    return beside;
 }
 
 void print_line(const char* name, const std::string& text) {
@@ -164,19 +202,26 @@ void add_attest_index_options(CLI::App& command, AttestIndexArguments& arguments
     command.add_flag("--json", arguments.json, "One JSON document");
 }
 
-base::Status run_attest_index(const AttestIndexArguments& arguments, const base::Clock& clock) {
+base::Status run_attest_index(const AttestIndexArguments& arguments, base::Clock& clock) {
     WHEELYARD_ASSIGN(const std::string root_text, base::read_file(arguments.root, attest::max_signed_bytes));
     WHEELYARD_ASSIGN(const attest::Root root, attest::read_root(root_text));
     WHEELYARD_ASSIGN(const attest::SeenState seen, read_seen(arguments.seen));
     const std::string place = without_end(arguments.index);
     const std::string name = arguments.name.empty() ? place.substr(place.rfind('/') + 1) : arguments.name;
     io::HttpClient client;
-    WHEELYARD_ASSIGN(const attest::VerifiedIndex found,
-                     attest::verify_index(reader_of_index(place, client), root, name, seen, clock.now()));
-    std::vector<std::string> unlisted;
-    if (!is_url(place)) {
-        WHEELYARD_ASSIGN(unlisted, unlisted_pages(place, found.projects));
+    WHEELYARD_ASSIGN(attest::VerifiedIndex found,
+                     attest::verify_index(reader_of_index(place, client), root, name, seen, clock));
+    Beside beside;
+    if (!is_url(place) && found.changed.empty()) {
+        WHEELYARD_ASSIGN(beside, look_beside(place, found.projects));
+        // A publish run replaces a page and its copies one after the other.
+        for (int waits = 0; !beside.changed.empty() && waits < attest::max_publish_waits; ++waits) {
+            clock.sleep_ms(attest::publish_wait_ms);
+            WHEELYARD_ASSIGN(beside, look_beside(place, found.projects));
+        }
+        found.changed = beside.changed;
     }
+    const std::vector<std::string>& unlisted = beside.unlisted;
     if (arguments.json)
         std::printf("%s\n", index_json(found, unlisted).render().c_str());
     else

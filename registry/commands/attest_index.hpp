@@ -22,6 +22,6 @@ struct AttestIndexArguments {
 };
 void add_attest_index_options(CLI::App& command, AttestIndexArguments& arguments);
 // Errors: those of attest::verify_index(), "attest.changed_pages", "attest.unlisted_pages".
-[[nodiscard]] base::Status run_attest_index(const AttestIndexArguments& arguments, const base::Clock& clock);
+[[nodiscard]] base::Status run_attest_index(const AttestIndexArguments& arguments, base::Clock& clock);
 
 }  // namespace wheelyard::registry

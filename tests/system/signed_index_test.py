@@ -5,6 +5,7 @@ docs/how-to/verify-an-index.md; a restored registry is followed with the root th
 
 import base64
 import functools
+import gzip
 import hashlib
 import http.server
 import json
@@ -152,6 +153,31 @@ class SignedIndexTest(unittest.TestCase):
             self.assertIn("pages that nobody has signed", self.verify(index, status=1))
             self.assertNotEqual(self.openssl(index).returncode, 0)
             shutil.rmtree(index / "simple/evil")
+        with self.subTest("a page that nobody has signed, without its HTML form"):
+            (index / "simple/evil").mkdir()
+            shutil.copy(index / "simple/demo/index.json", index / "simple/evil/index.json")
+            self.assertIn("pages that nobody has signed", self.verify(index, status=1))
+            self.assertNotEqual(self.openssl(index).returncode, 0)
+            shutil.rmtree(index / "simple/evil")
+        with self.subTest("a project that is a symbolic link"):
+            (index / "simple/evil").symlink_to("demo")
+            self.assertIn("pages that nobody has signed", self.verify(index, status=1))
+            self.assertNotEqual(self.openssl(index).returncode, 0)
+            (index / "simple/evil").unlink()
+        with self.subTest("compressed copies"):
+            copy = index / "simple/demo/index.html.gz"
+            copy.write_bytes(gzip.compress((index / "simple/demo/index.html").read_bytes()))
+            self.verify(index)
+            self.assertEqual(self.openssl(index).returncode, 0)
+            copy.write_bytes(gzip.compress(b"<a href='https://evil.example/demo-9.9-py3-none-any.whl'>demo</a>"))
+            self.assertIn("changed    simple/demo/index.html.gz", self.verify(index, status=1))
+            self.assertNotEqual(self.openssl(index).returncode, 0)
+            copy.unlink()
+            for name in ("index.html.br", "index.htm", "index.gz"):
+                (index / "simple/demo" / name).write_bytes(b"x")
+                self.assertIn(f"unsigned   simple/demo/{name}", self.verify(index, status=1))
+                self.assertNotEqual(self.openssl(index).returncode, 0)
+                (index / "simple/demo" / name).unlink()
         with self.subTest("another index, and a key of somebody else"):
             self.assertIn("of another index", self.verify(index, "--name", "staging", status=1))
             self.assertNotEqual(self.openssl(index, name="staging").returncode, 0)

@@ -379,7 +379,7 @@ TEST_CASE("an event log without end is read up to a limit, and one with an empty
     });
     const base::TempDir folder = make_test_folder();
     io::HttpClient http;
-    const base::ManualClock clock{noon};
+    base::ManualClock clock{noon};
     FollowOptions options;
     options.from = server.url("/main");
     options.tree = folder.path();

@@ -7,7 +7,10 @@
 #include <map>
 
 #include "indexer/follow/follow.hpp"
+#include "indexer/follow/followed_page.hpp"
+#include "indexer/pages/simple_html.hpp"
 #include "indexer/publish/publish_run.hpp"
+#include "lib/attest/limits.hpp"
 #include "tests/indexer/signed_tree.hpp"
 #include "tests/indexer/store_fixture.hpp"
 #include "tests/support/loopback_server.hpp"
@@ -25,8 +28,10 @@ using testing::LoopbackRequest;
 struct SignedMirror : StoreFixture {
     TestSigner by;
     std::map<std::string, std::string> lies;  // path → what the mirror sends instead; empty: 404
+    std::set<std::string> failing;            // paths that the mirror answers with 503
     std::function<void(const std::string& path)> on_request = {};
-    fs::path shown = tree;  // the tree that the mirror has
+    fs::path shown = tree;      // the tree that the mirror has
+    std::string root_url = {};  // the registry's
     testing::LoopbackServer server{[this](const LoopbackRequest& request) { return answer(request); }};
     fs::path ours = folder.path() / "ours";
     fs::path root = folder.path() / "root.json";
@@ -40,6 +45,7 @@ struct SignedMirror : StoreFixture {
     }
     LoopbackAnswer answer(const LoopbackRequest& request) const {
         if (on_request) on_request(request.target);
+        if (failing.contains(request.target)) return {.status = 503};
         const auto lie = lies.find(request.target);
         if (lie != lies.end() && lie->second.empty()) return {.status = 404};
         if (lie != lies.end()) return {.status = 200, .body = lie->second};
@@ -52,9 +58,10 @@ struct SignedMirror : StoreFixture {
     }
     void run(RootPages roots = RootPages::all) {
         LocalDisk disk;
-        const auto report = publish_with(disk, catalog, blobs, tree, {"main"}, clock,
-                                         {.find_links = true, .precompressed = true, .signer = by.signer()},
-                                         {.roots = roots, .large_root_bytes = 1});
+        const auto report = publish_with(
+            disk, catalog, blobs, tree, {"main"}, clock,
+            {.find_links = true, .precompressed = true, .root_url = root_url, .signer = by.signer()},
+            {.roots = roots, .large_root_bytes = 1});
         REQUIRE_MESSAGE(report, report.error().text());
     }
     base::Result<FollowReport> follow_signed(bool all = false) {
@@ -117,6 +124,67 @@ TEST_CASE("a signed index is followed, and readers of the copy can verify it, to
     at.check_copy();
 }
 
+TEST_CASE(
+    "pages with URLs of attestations are the signed ones, also in a copy of the copy and under another "
+    "name") {
+    SignedMirror at;
+    at.root_url = "https://wheels.example/pypi/";
+    at.add(at.with_attestations(at.make_row("main", "six", "1.1", "six-1.1-py3-none-any.whl")));
+    at.add(at.with_attestations(at.make_row("main", "torch", "1.1", "torch-1.1-py3-none-any.whl")));
+    at.run();
+    at.follow_whole();
+    CHECK(at.page("six").find("data-provenance=\"https://wheels.example/pypi/main/files/") !=
+          std::string::npos);
+    at.check_copy();
+    at.shown = at.ours;
+    at.ours = at.folder.path() / "next";
+    at.follow_whole();
+    at.check_copy();
+
+    FollowOptions options;
+    options.from = at.server.url("/main");
+    options.tree = at.folder.path() / "third";
+    options.root = at.root;
+    options.index = "other";
+    const auto report = follow(options, at.http, at.clock);
+    REQUIRE_MESSAGE(report, report.error().text());
+    CHECK(fs::exists(options.tree / "other/signed/state.json"));
+}
+
+TEST_CASE("URLs of attestations of another form, or of several places, are left out") {
+    SignedMirror at;
+    at.root_url = "https://wheels.example/";
+    for (const char* version : {"1.1", "1.2"})
+        at.add(at.with_attestations(
+            at.make_row("main", "six", version, std::string("six-") + version + "-py3-none-any.whl")));
+    at.run();
+    const std::string text = signed_text_of(at.tree / "main/simple/six/index.json");
+    const std::string from = at.server.url("/main/");
+    CHECK(read_followed_page(text, from, "six")->view.root_url == at.root_url);
+    const std::string url = R"("provenance":"https://wheels.example/main/files/)";
+    const auto first = text.find(url);
+    const auto second = text.find(url, first + 1);
+    REQUIRE(second != std::string::npos);
+    const auto check_left_out = [&](const std::string& changed, const std::string& place) {
+        const auto page = read_followed_page(changed, from, "six");
+        REQUIRE_MESSAGE(page, place);
+        CHECK_MESSAGE(page->view.root_url.empty(), place);
+        CHECK(render_project_html(page->view).find("data-provenance") == std::string::npos);
+    };
+    for (const char* place :
+         {"http://wheels.example/main/files/", "https://anna@wheels.example/main/files/",
+          "https://wheels.example/?/main/files/", "https://wheels.example/#/main/files/", "/main/files/",
+          "https://wheels.example/main/file/", "https://files/", "https://elsewhere.example/main/files/"}) {
+        const std::string other = std::string(R"("provenance":")") + place;
+        std::string changed = text;
+        changed.replace(second, url.size(), other);
+        check_left_out(changed, place);
+        changed.replace(first, url.size(), other);
+        if (place != std::string_view("https://elsewhere.example/main/files/"))
+            check_left_out(changed, place);
+    }
+}
+
 TEST_CASE("a copy can be followed in turn") {
     SignedMirror at;
     at.follow_whole();
@@ -135,6 +203,50 @@ TEST_CASE("a mirror that goes back is refused, and our tree stays") {
     at.shown = at.folder.path() / "old";
     CHECK(at.refusal() == "attest.rollback");
     CHECK(at.page("six").find("six-1.1") != std::string::npos);
+    at.shown = at.tree;
+    at.follow_whole();
+    at.check_copy();
+}
+
+TEST_CASE("a mirror that fails after it has shown a state cannot go back behind it") {
+    SignedMirror at;
+    at.follow_whole();
+    at.keep_copy("old");
+    at.add_project("six", "1.1");
+    at.add_project("torch", "1.1");
+    at.run();
+    at.failing = {"/main/simple/torch/index.json"};
+    CHECK(at.refusal() == "http.status");
+    CHECK(at.page("six").find("six-1.1") != std::string::npos);
+    at.failing.clear();
+    at.shown = at.folder.path() / "old";
+    CHECK(at.refusal() == "attest.rollback");
+    CHECK(at.page("six").find("six-1.1") != std::string::npos);
+    at.shown = at.tree;
+    at.follow_whole();
+    at.check_copy();
+}
+
+TEST_CASE("nor behind a state that it published during the round") {
+    SignedMirror at;
+    at.follow_whole();
+    at.add_project("six", "1.1");
+    at.add_project("torch", "1.1");
+    at.run();
+    at.keep_copy("old");
+    bool has_published = false;
+    at.on_request = [&](const std::string& path) {
+        if (path != "/main/simple/six/index.json" || has_published) return;
+        has_published = true;
+        at.add_project("six", "1.2");
+        at.run();
+        at.failing = {"/main/simple/torch/index.json"};
+    };
+    CHECK(at.refusal() == "http.status");
+    CHECK(at.page("six").find("six-1.2") != std::string::npos);
+    at.failing.clear();
+    at.shown = at.folder.path() / "old";
+    CHECK(at.refusal() == "attest.rollback");
     at.shown = at.tree;
     at.follow_whole();
     at.check_copy();
@@ -269,6 +381,31 @@ TEST_CASE("a source that publishes during the round is no attack") {
     at.follow_whole();
     CHECK(has_published);
     CHECK(at.page("torch").find("torch-1.2") != std::string::npos);
+    at.follow_whole();
+    at.check_copy();
+}
+
+TEST_CASE("a source that signs its new pages some seconds later is no attack") {
+    SignedMirror at;
+    at.follow_whole();
+    const auto paths = {"signed/state.json", "signed/pages.txt"};
+    for (const char* path : paths)
+        at.lies["/main/" + std::string(path)] = signed_text_of(at.tree / "main" / path);
+    for (const std::string& list : {attest::page_list_of("six"), attest::page_list_of("torch")})
+        at.lies["/main/" + list] = signed_text_of(at.tree / "main" / list);
+    at.add_project("six", "1.1");
+    at.add_project("torch", "1.1");
+    at.run();
+    int reads = 0;
+    at.on_request = [&](const std::string& path) {
+        if (path == "/main/simple/six/index.json" && ++reads == 3) at.lies.clear();
+    };
+    const auto report = at.follow_signed(true);
+    REQUIRE_MESSAGE(report, report.error().text());
+    CHECK(report->lagging.empty());
+    CHECK(reads == 3);
+    CHECK(at.clock.now() == noon + 2 * attest::publish_wait_ms * 1000);
+    CHECK(at.page("six").find("six-1.1") != std::string::npos);
     at.follow_whole();
     at.check_copy();
 }

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <cerrno>
+
 #include "indexer/publish/publish_run.hpp"
 #include "tests/indexer/forwarding_disk.hpp"
 #include "tests/indexer/signed_tree.hpp"
@@ -49,6 +51,14 @@ struct DocumentWatch : ForwardingDisk {
             for (const auto& file : files)
                 written.insert(file.name);
         }
+        return ForwardingDisk::replace_together(folder, files);
+    }
+};
+
+// Is full when the signed documents are written.
+struct FullAtTheEnd : ForwardingDisk {
+    base::Status replace_together(const std::string& folder, const std::vector<NamedBytes>& files) override {
+        if (folder.ends_with("/signed")) return base::fail_errno("write", folder, ENOSPC);
         return ForwardingDisk::replace_together(folder, files);
     }
 };
@@ -199,6 +209,20 @@ TEST_CASE("a large root page that comes late is signed as it is, before and afte
     at.check();
     CHECK(at.state().pages != before.pages);
     CHECK(at.state().serial == before.serial);
+}
+
+TEST_CASE(
+    "a root that a failed run wrote without signing it is signed by the next run, which leaves it late") {
+    SignedStore at;
+    at.add_project("six");
+    at.run();
+    at.add_project("torch");
+    FullAtTheEnd full;
+    const auto failed = publish_with(full, at.catalog, at.blobs, at.tree, {"main"}, at.clock,
+                                     {.precompressed = true, .signer = at.by.signer()});
+    REQUIRE_FALSE(failed);
+    at.run({.roots = RootPages::prompt, .large_root_bytes = 1});
+    at.check();
 }
 
 TEST_CASE("an index that became private takes its signed documents along") {

@@ -54,7 +54,7 @@ TEST_CASE("the bytes of a follower's state stay as they were written") {
         R"("catalogue":{"waiting":["x"],"base_etag":"e","delta_etag":""}})"
         "\n");
     CHECK(parse_followed_state(text).value() == state);
-    state.verified = {"ab", 1, 12, {"six"}};
+    state.signed_part = {"ab", 1, 12, {"six"}};
     const std::string verified = render_followed_state(state);
     CHECK(verified.find(R"(,"signed":{"pages":"ab","history":1,"serial":12,"unlike":["six"]}})") !=
           std::string::npos);
