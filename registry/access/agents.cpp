@@ -134,7 +134,7 @@ Renewal judge_renewal(const std::vector<catalog::TokenRow>& rows, const RenewalW
     if (is_active(*successor, now) && has_secret(*successor, wish.next))
         return verdict(is_full ? too_many : repeat);
     if (agent_row_of(held->name) == AgentRow::code) return verdict(used_code);
-    return verdict(leads_to_active(rows, *successor, now) ? reused : ended);
+    return verdict(leads_to_active(rows, successor, now) ? reused : ended);
 }
 
 catalog::TokenChange change_of_renewal(const std::vector<catalog::TokenRow>& rows, const RenewalWish& wish,
