@@ -7,6 +7,7 @@
 #include <map>
 
 #include "lib/attest/keys.hpp"
+#include "lib/attest/sigstore/identity.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/io/json.hpp"
