@@ -28,6 +28,25 @@ bool is_active(const catalog::TokenRow& row, base::UnixMicros now) {
     return !row.revoked && row.expires > now;
 }
 
+using Row = std::vector<catalog::TokenRow>::const_iterator;
+
+// The renewal that replaced it; end: none did.
+Row successor_of(const std::vector<catalog::TokenRow>& rows, const catalog::TokenRow& held) {
+    return std::find_if(rows.begin(), rows.end(), [&](const catalog::TokenRow& row) {
+        return row.created_by == held.id && agent_row_of(row.name) == AgentRow::renewal;
+    });
+}
+
+// Whether the agent that has this renewal is still enrolled with it, or with one that follows it. Each step is to another row:
+// at most max_rows_of_agent. A later enrolment of the same name follows from a code instead.
+bool leads_to_active(const std::vector<catalog::TokenRow>& rows, Row renewal, base::UnixMicros now) {
+    for (std::size_t steps = 0; steps < max_rows_of_agent && renewal != rows.end(); ++steps) {
+        if (is_active(*renewal, now)) return true;
+        renewal = successor_of(rows, *renewal);
+    }
+    return false;
+}
+
 // A row with the scope of `held`.
 catalog::TokenRow row_like(const catalog::TokenRow& held, const TokenText& text, std::string secret_sha256,
                            std::string name, base::UnixMicros now, std::int64_t life_s) {
@@ -80,6 +99,11 @@ std::string hash_agent_secret(std::string_view secret) {
     return base::sha256_hex(std::string("agent ").append(secret));
 }
 
+bool is_credential(const catalog::TokenRow& row, const TokenText& text) {
+    const AgentRow kind = agent_row_of(row.name);
+    return (kind == AgentRow::code || kind == AgentRow::renewal) && has_secret(row, text);
+}
+
 catalog::TokenRow make_agent_code(catalog::TokenRow scope, const TokenText& code, std::string_view site) {
     return row_like(scope, code, hash_agent_secret(code.secret), agent_name(site) + " code", scope.created,
                     agent_code_life_s);
@@ -89,15 +113,12 @@ Renewal judge_renewal(const std::vector<catalog::TokenRow>& rows, const RenewalW
                       base::UnixMicros now) {
     using enum RenewalVerdict;
     const auto held = std::find_if(rows.begin(), rows.end(), [&](const catalog::TokenRow& row) {
-        const AgentRow kind = agent_row_of(row.name);
-        return (kind == AgentRow::code || kind == AgentRow::renewal) && has_secret(row, wish.held);
+        return is_credential(row, wish.held);
     });
     if (held == rows.end()) return {};
     const auto verdict = [&held](RenewalVerdict said) { return Renewal{said, *held}; };
     if (site_of_agent(held->name) != wish.site) return verdict(other_site);
-    const auto successor = std::find_if(rows.begin(), rows.end(), [&](const catalog::TokenRow& row) {
-        return row.created_by == held->id && agent_row_of(row.name) == AgentRow::renewal;
-    });
+    const auto successor = successor_of(rows, *held);
     const auto of_agent = std::count_if(rows.begin(), rows.end(), [&](const catalog::TokenRow& row) {
         return site_of_agent(row.name) == wish.site;
     });
@@ -113,19 +134,18 @@ Renewal judge_renewal(const std::vector<catalog::TokenRow>& rows, const RenewalW
     if (is_active(*successor, now) && has_secret(*successor, wish.next))
         return verdict(is_full ? too_many : repeat);
     if (agent_row_of(held->name) == AgentRow::code) return verdict(used_code);
-    const bool is_enrolled = std::any_of(rows.begin(), rows.end(), [&](const catalog::TokenRow& row) {
-        return row.name == held->name && is_active(row, now);
-    });
-    return verdict(is_enrolled ? reused : ended);
+    return verdict(leads_to_active(rows, successor, now) ? reused : ended);
 }
 
-RenewalChange change_of_renewal(const std::vector<catalog::TokenRow>& rows, const RenewalWish& wish,
-                                const Renewal& renewal, const TokenText& token, base::UnixMicros now) {
+catalog::TokenChange change_of_renewal(const std::vector<catalog::TokenRow>& rows, const RenewalWish& wish,
+                                       const Renewal& renewal, const TokenText& token, base::UnixMicros now) {
+    const RenewalVerdict verdict = renewal.verdict;
+    const bool is_reused = verdict == RenewalVerdict::reused;
+    if (!is_reused && verdict != RenewalVerdict::renew && verdict != RenewalVerdict::repeat) return {};
     const std::string name = agent_name(wish.site);
-    RenewalChange change{.added = {}, .revoked = {}, .actor = name};
-    const bool is_reused = renewal.verdict == RenewalVerdict::reused;
+    catalog::TokenChange change{.added = {}, .revoked = {}, .cause = {name, {}, now}};
     const bool is_enrolment =
-        renewal.verdict == RenewalVerdict::renew && agent_row_of(renewal.held.name) == AgentRow::code;
+        verdict == RenewalVerdict::renew && agent_row_of(renewal.held.name) == AgentRow::code;
     for (const catalog::TokenRow& row : rows) {
         // One agent has the name: a new enrolment ends the one before.
         const bool is_all = (is_reused || is_enrolment) && is_of_agent(row, wish.site);
@@ -133,13 +153,13 @@ RenewalChange change_of_renewal(const std::vector<catalog::TokenRow>& rows, cons
             change.revoked.push_back(row.id);
     }
     if (is_reused) {
-        change.actor = renewal.held.name;
+        change.cause.actor = renewal.held.name;
         return change;
     }
     change.added.push_back(
         row_like(renewal.held, token, hash_token_secret(token.secret), name, now, agent_token_life_s));
     change.added.back().created_by = name;
-    if (renewal.verdict == RenewalVerdict::repeat) return change;
+    if (verdict == RenewalVerdict::repeat) return change;
     change.added.push_back(row_like(renewal.held, wish.next, hash_agent_secret(wish.next.secret),
                                     name + " renewal", now, agent_renewal_life_s));
     change.added.back().created_by = renewal.held.id;

@@ -33,6 +33,8 @@ enum class AgentRow { none, code, renewal, token };
 [[nodiscard]] bool is_replaced(const catalog::TokenRow& row, base::UnixMicros now);
 
 [[nodiscard]] std::string hash_agent_secret(std::string_view secret);
+// Whether the row is the code or the renewal of this text, in force or not.
+[[nodiscard]] bool is_credential(const catalog::TokenRow& row, const TokenText& text);
 // The row of a code. `scope`: the row of a token with the indexes, projects and actions of the agent.
 [[nodiscard]] catalog::TokenRow make_agent_code(catalog::TokenRow scope, const TokenText& code,
                                                 std::string_view site);
@@ -61,16 +63,10 @@ struct Renewal {
 [[nodiscard]] Renewal judge_renewal(const std::vector<catalog::TokenRow>& rows, const RenewalWish& wish,
                                     base::UnixMicros now);
 
-// What the verdict does to the rows, in one change of the catalog.
-struct RenewalChange {
-    std::vector<catalog::TokenRow> added;
-    std::vector<std::string> revoked;
-    // Who revoked them. The second use of a renewal is told apart by it: its own name instead of the agent's.
-    std::string actor;
-};
-// For renew, repeat and reused. `token`: the text of the new token, whose row is the first one added.
-[[nodiscard]] RenewalChange change_of_renewal(const std::vector<catalog::TokenRow>& rows,
-                                              const RenewalWish& wish, const Renewal& renewal,
-                                              const TokenText& token, base::UnixMicros now);
+// What the verdict does to the rows: something for renew, repeat and reused. `token`: the text of the new token, whose row is
+// the first one added. The actor tells the second use of a renewal apart: the renewal's name instead of the agent's.
+[[nodiscard]] catalog::TokenChange change_of_renewal(const std::vector<catalog::TokenRow>& rows,
+                                                     const RenewalWish& wish, const Renewal& renewal,
+                                                     const TokenText& token, base::UnixMicros now);
 
 }  // namespace wheelyard::registry

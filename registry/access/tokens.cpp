@@ -199,6 +199,7 @@ wire::Answered<Identity> TokenVerifier::verify_grant(const TokenText& sent, std:
     identity.projects = {(*grant)->package};
     identity.actions = {std::string(upload_action)};
     identity.expires = (*grant)->until;
+    identity.created_by = owner->created_by;  // so that the grant is bound to the owner's site
     identity.version = (*grant)->version;
     identity.is_grant = true;
     return identity;
@@ -233,6 +234,16 @@ wire::Answered<Identity> TokenVerifier::verify(std::string_view authorization) {
         return identity;
     }
     return verify_grant(*parsed, hash, **snapshot);
+}
+
+wire::Answered<bool> TokenVerifier::knows_credential(const TokenText& text) {
+    const auto snapshot = current();
+    if (!snapshot) {
+        io::log_error("auth.unavailable", {{"error", snapshot.error().text()}});
+        return tl::unexpected(unavailable());
+    }
+    return std::any_of((*snapshot)->begin(), (*snapshot)->end(),
+                       [&](const catalog::TokenRow& row) { return is_credential(row, text); });
 }
 
 std::map<std::string, std::string, std::less<>> TokenVerifier::shown_names() {

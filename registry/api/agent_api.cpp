@@ -98,17 +98,18 @@ wire::Answered<http::ApiReply> AgentApi::answer(const http::ApiRequest& request)
     const base::UnixMicros now = clock_.now();
     const TokenText token = make_token_text();
     Renewal renewal;
-    RenewalChange change;
-    const auto done = writer_.run([&](catalog::Catalog& catalog) -> base::Status {
-        WHEELYARD_ASSIGN(const auto rows, catalog.tokens());
-        renewal = judge_renewal(rows, *wish, now);
-        const bool changes = renewal.verdict == RenewalVerdict::renew ||
-                             renewal.verdict == RenewalVerdict::repeat ||
-                             renewal.verdict == RenewalVerdict::reused;
-        if (!changes) return {};
-        change = change_of_renewal(rows, *wish, renewal, token, now);
-        return catalog.replace_tokens(change.revoked, change.added, {change.actor, {}, now});
-    });
+    catalog::TokenChange change;
+    // Anybody may send this: what nobody has costs the writer nothing.
+    const auto is_known = tokens_.knows_credential(wish->held);
+    if (!is_known) return tl::unexpected(is_known.error());
+    const auto done =
+        !*is_known ? base::Status() : writer_.run([&](catalog::Catalog& catalog) -> base::Status {
+            return catalog.replace_tokens([&](const std::vector<catalog::TokenRow>& rows) {
+                renewal = judge_renewal(rows, *wish, now);
+                change = change_of_renewal(rows, *wish, renewal, token, now);
+                return change;
+            });
+        });
     if (!done) {
         io::log_warn("agent.not_kept", {{"request", request.request_id}, {"error", done.error().text()}});
         return tl::unexpected(problem_of_change(done.error()));

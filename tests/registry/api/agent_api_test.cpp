@@ -4,7 +4,11 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <future>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "lib/io/json.hpp"
@@ -35,7 +39,7 @@ struct AgentFixture : RegistryFixture {
     wire::Answered<http::ApiReply> send(const std::string& body) {
         http::ApiRequest request{.request_id = "r1", .operation = "renewAgent"};
         request.body = body;
-        return registry::AgentApi(writer, clock).answer(request);
+        return registry::AgentApi(*tokens, writer, clock).answer(request);
     }
     wire::Answered<http::ApiReply> renew(const std::string& site, const std::string& held,
                                          const std::string& next) {
@@ -200,6 +204,27 @@ TEST_CASE("what an agent may not send is refused by name, and changes nothing") 
     CHECK(farm.said(farm.renew("lumi", late, farm.fresh())) == "403 agent.ended");
 }
 
+TEST_CASE("who has neither a code nor a renewal is refused without the writer") {
+    AgentFixture farm;
+    std::promise<void> begun;
+    std::promise<void> answered;
+    std::atomic<bool> was_answered = false;
+    std::thread busy([&, end = answered.get_future()] {
+        const auto done = farm.writer.run([&](catalog::Catalog&) -> base::Status {
+            begun.set_value();
+            was_answered = end.wait_for(std::chrono::seconds(20)) == std::future_status::ready;
+            return {};
+        });
+        CHECK(done.has_value());
+    });
+    begun.get_future().wait();
+    const auto said = farm.said(farm.renew("bede", farm.fresh(), farm.fresh()));
+    answered.set_value();
+    busy.join();
+    CHECK(said == "403 agent.unknown");
+    CHECK(was_answered);
+}
+
 TEST_CASE("a new enrolment ends the one before") {
     AgentFixture farm;
     const std::string before = farm.fresh();
@@ -207,6 +232,30 @@ TEST_CASE("a new enrolment ends the one before") {
     REQUIRE(farm.renew("bede", farm.code_for("bede"), farm.fresh()).has_value());
     CHECK_FALSE(farm.refusal_of(text).empty());
     CHECK(farm.said(farm.renew("bede", before, farm.fresh())) == "403 agent.ended");
+}
+
+TEST_CASE("a renewal of an enrolment that has ended does nothing to a later one, also if it was replaced") {
+    for (const bool is_revoked : {false, true}) {
+        CAPTURE(is_revoked);
+        AgentFixture farm;
+        const std::string first = farm.fresh();
+        const std::string second = farm.fresh();
+        const std::string later = farm.fresh();
+        REQUIRE(farm.renew("bede", farm.code_for("bede"), first).has_value());
+        const std::string before = farm.token_of(farm.renew("bede", first, second));
+        if (is_revoked) {
+            REQUIRE(
+                registry::revoke_with_made(farm.cli, farm.id_of(before), {"local:root", {}, farm.clock.now()})
+                    .value());
+        }
+        const std::string text = farm.token_of(farm.renew("bede", farm.code_for("bede"), later));
+        // Of the last pair: the answer was lost, and so was that of the later enrolment.
+        for (const std::string& next : {farm.fresh(), second}) {
+            CHECK(farm.said(farm.renew("bede", first, next)) == "403 agent.ended");
+            CHECK(farm.refusal_of(text).empty());
+        }
+        CHECK(farm.said(farm.renew("bede", later, farm.fresh())) == "200");
+    }
 }
 
 TEST_CASE("whichever row of an agent is revoked, all end; what another agent has stays") {
