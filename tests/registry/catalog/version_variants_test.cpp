@@ -161,6 +161,35 @@ TEST_CASE("contradictions are found in one transaction, in promotions, and with 
           ChangeOutcome::changed);
 }
 
+TEST_CASE("all variant wheels of a version write it alike: 1.0 is 1.0.0 (PEP 440)") {
+    const catalog::CatalogFolder folder;
+    const auto opened = folder.open();
+    catalog::Catalog& catalog = *opened;
+    const FileRow there = variant_row("v3", document("v3", "v3"), "main", "1.0");
+    REQUIRE(catalog.add_file(there)->outcome == AddOutcome::added);
+    for (const char* version : {"1", "1.0.0"}) {
+        CAPTURE(version);
+        FileRow comes = variant_row("v3", document("v3", "v4"), "main", version);
+        comes.filename.replace(comes.filename.find("py3-"), 4, "py31-");
+        const auto added = catalog.add_file(comes).value();
+        CHECK(added.outcome == AddOutcome::variants_differ);
+        CHECK(added.why.code == "variants.version");
+        CHECK(added.filename_there == there.filename);
+        comes.index = "with-" + comes.version;
+        REQUIRE(catalog.add_file(comes)->outcome == AddOutcome::added);
+        const auto promoted =
+            catalog::promote_file(catalog, {comes.index, comes.filename}, "main", why).value();
+        CHECK(promoted.outcome == ChangeOutcome::variants_differ);
+        CHECK(promoted.value_there == "1.0 in " + there.filename);
+    }
+    // These are other versions, and a wheel without a label has no part in the file of variants.
+    for (const char* version : {"10", "1.0.0.1", "1.0+a", "1.0rc1", "1!1.0"})
+        CHECK(catalog.add_file(variant_row("v3", document("v3", "v4"), "main", version))->outcome ==
+              AddOutcome::added);
+    FileRow plain = catalog::row_of("main", "probe", "1.0.0");
+    CHECK(catalog.add_file(plain)->outcome == AddOutcome::added);
+}
+
 TEST_CASE("a variant wheel whose properties are not known is refused") {
     const catalog::CatalogFolder folder;
     const auto opened = folder.open();
