@@ -108,6 +108,10 @@ std::string VersionVariants::render() const {
     return json.render();
 }
 
+std::string variants_filename(std::string_view project, std::string_view version) {
+    return wheel::escape_name(project) + "-" + std::string(version) + std::string(variants_suffix);
+}
+
 std::vector<VariantsFile> variants_files(std::span<const FileRow> rows) {
     std::vector<VariantsFile> files;
     for (std::size_t at = 0; at < rows.size();) {
@@ -117,11 +121,11 @@ std::vector<VariantsFile> variants_files(std::span<const FileRow> rows) {
         for (; at < rows.size() && rows[at].version == version; ++at) {
             if (!is_variant_wheel(rows[at].filename) || !variants.add(rows[at])) continue;
             file.upload_time = std::max(file.upload_time, rows[at].upload_time);
-            file.filename =
-                wheel::escape_name(rows[at].project) + "-" + version + std::string(variants_suffix);
+            file.filename = variants_filename(rows[at].project, version);
         }
         if (file.filename.empty()) continue;
         file.bytes = variants.render();
+        file.size_bytes = file.bytes.size();
         file.sha256 = base::sha256_hex(file.bytes);
         files.push_back(std::move(file));
     }

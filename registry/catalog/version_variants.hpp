@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <span>
@@ -45,11 +46,14 @@ class VersionVariants {
 };
 
 inline constexpr std::string_view variants_suffix = "-variants.json";
+// "torch-2.9.0-variants.json"; both as the catalog has them.
+[[nodiscard]] std::string variants_filename(std::string_view project, std::string_view version);
 
 struct VariantsFile {
     std::string filename;
     std::string sha256;
-    std::string bytes;
+    std::uint64_t size_bytes = 0;
+    std::string bytes;                 // empty where the file is in a tree already
     base::UnixMicros upload_time = 0;  // of the newest of its wheels
 };
 
