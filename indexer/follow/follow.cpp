@@ -297,33 +297,31 @@ class Follow {
         return {};
     }
 
-    // Into the page: they are small, and placed with it.
-    base::Status fetch_variants(const std::string& project, FollowedPage& page) {
-        const std::string folder = project_folder_text(options_.tree, options_.index, project);
-        for (catalog::VariantsFile& file : page.view.variants) {
-            const auto there = base::read_file(fs::path(folder) / file.sha256 / file.filename,
-                                               catalog::max_variants_file_bytes);
-            if (there && base::sha256_hex(*there) == file.sha256) {
-                file.bytes = *there;
-                continue;
-            }
-            WHEELYARD_TRY(lock_.renew());
-            const fs::path temp =
-                state_folder(options_.tree) / (".tmp." + base::encode_hex(base::random_bytes(8)));
-            const auto size = source_.fetch(followed_path(project, file), temp, file.sha256,
-                                            catalog::max_variants_file_bytes);
-            auto bytes = size ? base::read_file(temp, catalog::max_variants_file_bytes)
-                              : base::Result<std::string>(base::fail(size.error()));
-            const auto removed = disk_.remove(temp);
-            WHEELYARD_ASSIGN(file.bytes, bytes);
-            WHEELYARD_TRY(removed);
-            report_.bytes_fetched += *size;
+    // Into the tree at once, not into memory: a page may name many. Each state has a folder of its own, so that the links
+    // of the page that is still there keep working.
+    base::Status fetch_variants(const std::string& project, const FollowedPage& page) {
+        const fs::path folder = project_folder(options_.tree, options_.index, project);
+        for (const catalog::VariantsFile& file : page.view.variants) {
+            const fs::path place = folder / file.sha256;
+            const std::string path = followed_path(project, file);
+            bool changed = false;
+            WHEELYARD_TRY(fetch_file(place / file.filename, path, file.sha256, 0, changed));
+            WHEELYARD_ASSIGN(const auto size, disk_.size_of(place / file.filename));
+            if (size != file.size_bytes) return wrong_size(path, size.value_or(0));
+            WHEELYARD_TRY(disk_.sync_directory(place));
         }
         return {};
     }
 
+    static tl::unexpected<base::Error> wrong_size(const std::string& path, std::uint64_t size_bytes) {
+        return base::fail_malformed(
+            "follow.wrong_size", "A fetched file does not have the size on its page", path,
+            "it has " + std::to_string(size_bytes) + " bytes; repair the followed tree");
+    }
+
     // A wheel's path contains its hash and files appear atomically, so an existing wheel is right if its size
-    // is. METADATA, provenance and attestations have other hashes, so their content is checked.
+    // is. METADATA, provenance and attestations have other hashes, and variants are small, so their content is
+    // checked; their `size_bytes` is 0.
     base::Status fetch_file(const fs::path& file, const std::string& path, const std::string& sha256,
                             std::uint64_t size_bytes, bool& changed) {
         WHEELYARD_ASSIGN(const auto size, disk_.size_of(file));
@@ -338,10 +336,7 @@ class Follow {
             is_beside ? max_followed_metadata_bytes : std::min(size_bytes, max_followed_file_bytes);
         const auto size_fetched = source_.fetch(path, temp, sha256, limit);
         auto fetched = size_fetched ? base::Status{} : base::Status(base::fail(size_fetched.error()));
-        if (fetched && !is_beside && *size_fetched != size_bytes)
-            fetched = base::fail_malformed(
-                "follow.wrong_size", "A fetched file does not have the size on its page", path,
-                "it has " + std::to_string(*size_fetched) + " bytes; repair the followed tree");
+        if (fetched && !is_beside && *size_fetched != size_bytes) fetched = wrong_size(path, *size_fetched);
         if (fetched) fetched = disk_.link_or_copy(temp, file, sha256, [this] { return lock_.renew(); });
         const auto removed = disk_.remove(temp);
         WHEELYARD_TRY(fetched);
@@ -391,7 +386,6 @@ class Follow {
         read_metadata_names(page);
         const std::vector<NamedBytes> pages{{std::string(json_page), render_project_json(page.view)},
                                             {std::string(html_page), render_project_html(page.view)}};
-        WHEELYARD_TRY(place_variants(disk_, folder.native(), page.view.variants));
         WHEELYARD_ASSIGN(const bool changed, write_pages(disk_, folder, pages, options_.views.precompressed));
         if (changed) ++report_.project_pages;
         if (signed_) {

@@ -23,10 +23,10 @@ namespace {
 constexpr std::size_t max_name_bytes = 255;  // NAME_MAX of Linux file systems
 
 tl::unexpected<base::Error> bad_link(const simple::FileLink& link) {
-    return base::fail_malformed(
-        "follow.link",
-        "A page links a file outside the layout of a published tree, or without hash, size or upload time",
-        link.url, "follow an index that wheelyard publishes");
+    return base::fail_malformed("follow.link",
+                                "A page links a file outside the layout of a published tree, without hash, "
+                                "size or upload time, or variants of a version without variant wheels",
+                                link.url, "follow an index that wheelyard publishes");
 }
 
 // What the name of a wheel or of an sdist says.
@@ -42,20 +42,15 @@ std::optional<ReleaseName> read_name(const std::string& filename) {
     return std::nullopt;
 }
 
-// A version's variants (PEP 825). The name is compared, since it becomes the name of a file in our tree.
+// A version's variants (PEP 825).
 base::Result<catalog::VariantsFile> variants_of(const simple::FileLink& link, const std::string& from,
                                                 const std::string& project) {
-    catalog::VariantsFile file{.filename = link.filename, .sha256 = link.sha256, .bytes = {}};
-    const std::string begin = wheel::escape_name(project) + "-";
-    std::string_view version = link.filename;
-    version.remove_suffix(catalog::variants_suffix.size());
-    const bool is_named = version.starts_with(begin);
-    if (is_named) version.remove_prefix(begin.size());
-    const auto parsed = wheel::Version::parse(version);
     const auto time = base::parse_rfc3339(link.upload_time);
-    if (!is_named || !parsed || parsed->text() != version || !time || !base::is_sha256_hex(link.sha256) ||
-        link.size.value_or(0) > catalog::max_variants_file_bytes ||
-        link.url != from + followed_path(project, file))
+    const std::uint64_t size = link.size.value_or(0);
+    catalog::VariantsFile file{
+        .filename = link.filename, .sha256 = link.sha256, .size_bytes = size, .bytes = {}};
+    if (!time || !base::is_sha256_hex(link.sha256) || size == 0 || size > catalog::max_variants_file_bytes ||
+        link.filename.size() > max_name_bytes || link.url != from + followed_path(project, file))
         return bad_link(link);
     file.upload_time = *time;
     return file;
@@ -142,20 +137,22 @@ base::Result<FollowedPage> read_followed_page(const std::string& json, const std
     WHEELYARD_ASSIGN(const auto page, simple::parse_project_json(json, page_url));
     FollowedPage read;
     std::vector<catalog::FileRow> rows;
-    std::vector<catalog::VariantsFile> variants;
+    std::vector<const simple::FileLink*> variants;
+    std::set<std::string> variants_names;  // of the versions that have variant wheels
     std::set<std::string> names;
     CommonRootUrl root_url;
     for (const auto& link : page.files) {
+        if (!names.insert(link.filename).second)
+            return base::fail_malformed("follow.twice", "A page has a file name twice", link.filename,
+                                        "repair the followed tree");
         if (link.filename.ends_with(catalog::variants_suffix)) {
-            WHEELYARD_ASSIGN(auto file, variants_of(link, from, project));
-            variants.push_back(std::move(file));
+            variants.push_back(&link);
             continue;
         }
         WHEELYARD_ASSIGN(auto row, row_of(link, from, project));
-        if (!names.insert(row.filename).second)
-            return base::fail_malformed("follow.twice", "A page has a file name twice", row.filename,
-                                        "repair the followed tree");
         if (!row.attestations_sha256.empty()) root_url.add(link.provenance_url, row);
+        if (catalog::is_variant_wheel(row.filename))
+            variants_names.insert(catalog::variants_filename(project, row.version));
         read.files.push_back({{row.sha256, row.filename},
                               row.size_bytes,
                               row.metadata_sha256,
@@ -164,7 +161,11 @@ base::Result<FollowedPage> read_followed_page(const std::string& json, const std
         rows.push_back(std::move(row));
     }
     read.view = make_project_view(project, std::move(rows));
-    read.view.variants = std::move(variants);
+    for (const simple::FileLink* link : variants) {
+        if (!variants_names.contains(link->filename)) return bad_link(*link);
+        WHEELYARD_ASSIGN(auto file, variants_of(*link, from, project));
+        read.view.variants.push_back(std::move(file));
+    }
     read.view.root_url = root_url.get();
     if (page.status.empty()) return read;
     const auto status = catalog::parse_project_status(page.status);

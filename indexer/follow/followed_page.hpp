@@ -32,8 +32,8 @@ struct FollowedPage {
 [[nodiscard]] bool is_usable_project(std::string_view name);
 
 // `json`: the PEP 691 page; `from`: the index's URL, ends in '/'. "follow.link": a file is linked outside the layout
-// of a published tree, is another project's, or lacks its hash, size or upload time. "follow.twice": two files have
-// one name. "follow.status": unknown.
+// of a published tree, is another project's, or lacks its hash, size or upload time, or one of variants is of a version
+// without variant wheels on the page. "follow.twice": two files have one name. "follow.status": unknown.
 [[nodiscard]] base::Result<FollowedPage> read_followed_page(const std::string& json, const std::string& from,
                                                             const std::string& project);
 

@@ -79,7 +79,7 @@ void append_variants_object(std::string& json, const catalog::VariantsFile& file
     append_variants_link(json, file);
     json += '"';
     append_sha256(json, "hashes", file.sha256);
-    json.append(R"(,"size":)").append(std::to_string(file.bytes.size()));
+    json.append(R"(,"size":)").append(std::to_string(file.size_bytes));
     json += R"(,"upload-time":")";
     base::append_rfc3339(json, file.upload_time);
     json += R"("})";

@@ -19,13 +19,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-base::Result<bool> is_there(Disk& disk, const std::string& file, const std::string& bytes) {
-    WHEELYARD_ASSIGN(const auto size, disk.size_of(file));
-    if (!size || *size != bytes.size() || bytes.size() > max_page_bytes) return false;
-    WHEELYARD_ASSIGN(const auto there, disk.read(file, max_page_bytes));
-    return there == bytes;
-}
-
 struct Coding {
     std::string_view suffix;
     base::Result<std::string> (*pack)(std::string_view text);
@@ -50,6 +43,13 @@ base::Result<bool> remove_if_there(Disk& disk, const std::string& file) {
 }
 
 }  // namespace
+
+base::Result<bool> has_bytes(Disk& disk, const std::string& file, const std::string& bytes) {
+    WHEELYARD_ASSIGN(const auto size, disk.size_of(file));
+    if (!size || *size != bytes.size() || bytes.size() > max_page_bytes) return false;
+    WHEELYARD_ASSIGN(const auto there, disk.read(file, max_page_bytes));
+    return there == bytes;
+}
 
 std::set<std::string> kept_copies() {
     std::set<std::string> suffixes;
@@ -98,7 +98,7 @@ base::Result<bool> write_pages(Disk& disk, const std::string& folder, const std:
     bool removed = false;
     const auto differs = [&](const std::string& name, const std::string& bytes) -> base::Result<bool> {
         if (is_new) return true;
-        WHEELYARD_ASSIGN(const bool same, is_there(disk, folder + "/" + name, bytes));
+        WHEELYARD_ASSIGN(const bool same, has_bytes(disk, folder + "/" + name, bytes));
         return !same;
     };
     for (const auto& page : pages) {

@@ -22,6 +22,9 @@ namespace wheelyard::indexer {
                                               const std::set<std::string>& kept,
                                               const base::KeepAlive& keep_alive);
 
+// Whether the file is there with these bytes; false for more than max_page_bytes.
+[[nodiscard]] base::Result<bool> has_bytes(Disk& disk, const std::string& file, const std::string& bytes);
+
 // Creates the folder and writes the pages whose bytes differ from the existing ones, in the given order.
 // True: at least one was written or removed.
 [[nodiscard]] base::Result<bool> write_pages(Disk& disk, const std::string& folder,

@@ -20,9 +20,9 @@ base::Status place_variants(Disk& disk, const std::string& folder,
     for (const catalog::VariantsFile& file : files) {
         const std::string place = folder + "/" + file.sha256;
         WHEELYARD_TRY(disk.make_directories(place));
-        WHEELYARD_ASSIGN(const auto size, disk.size_of(place + "/" + file.filename));
+        WHEELYARD_ASSIGN(const bool is_right, has_bytes(disk, place + "/" + file.filename, file.bytes));
         // A killed run may have renamed the file without syncing its folder.
-        if (size == file.bytes.size())
+        if (is_right)
             WHEELYARD_TRY(disk.sync_directory(place));
         else
             WHEELYARD_TRY(disk.replace_together(place, {{file.filename, file.bytes}}));

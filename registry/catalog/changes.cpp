@@ -158,14 +158,23 @@ base::Result<std::optional<std::string>> Catalog::find_deleted_spelling(const Fi
 // Quarantined wheels count: one that is released must not contradict the others.
 base::Result<std::optional<Added>> Catalog::find_contradiction(const FileRow& row) const {
     if (row.facts_json.empty() || !is_variant_wheel(row.filename)) return std::nullopt;
+    WHEELYARD_ASSIGN(const wheel::Version version, wheel::Version::parse(row.version));
     VersionVariants variants;
     if (const auto alone = variants.add(row); !alone)
         return Added{.outcome = AddOutcome::variants_differ, .why = alone.error()};
-    WHEELYARD_ASSIGN(const auto names, filenames_of_version(row.index, row.project, row.version));
+    // As in find_other_spelling: 1.0 is 1.0.0, and would have a second file of variants with another text.
+    WHEELYARD_ASSIGN(const auto names, filenames_of_version(row.index, row.project,
+                                                            version.without_trailing_zeros().base_text()));
     for (const std::string& name : names) {
-        if (!is_variant_wheel(name)) continue;
+        const auto parsed = wheel::parse_wheel_filename(name);
+        if (!parsed || !parsed->variant || parsed->version != version) continue;
         WHEELYARD_ASSIGN(const auto other, file(row.index, name));
-        if (!other || other->version != row.version) continue;
+        if (!other) continue;
+        if (other->version != row.version)
+            return Added{.outcome = AddOutcome::variants_differ,
+                         .filename_there = name,
+                         .why = {"variants.version", "Another variant wheel has this version in another text",
+                                 other->version, "write the version as that wheel does"}};
         if (auto together = variants.add(*other); !together)
             return Added{.outcome = AddOutcome::variants_differ,
                          .filename_there = name,

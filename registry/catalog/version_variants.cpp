@@ -18,14 +18,18 @@ tl::unexpected<base::Error> differs(std::string code, std::string sentence, std:
                       "build the wheel with the variant metadata that the other wheels of this version have");
 }
 
-// Adds the members that are new; the first one that another wheel has with another value.
-std::optional<std::string> merge(const Json* from, std::map<std::string, Json>& into) {
-    if (from == nullptr || from->as_object() == nullptr) return std::nullopt;
-    for (const auto& [name, value] : *from->as_object()) {
-        const auto [there, is_new] = into.try_emplace(name, value);
-        if (!is_new && there->second != value) return name;
+const Json::Object& members_of(const Json* json) {
+    static const Json::Object none;
+    return json == nullptr || json->as_object() == nullptr ? none : *json->as_object();
+}
+
+// The first member that another wheel has with another value.
+const std::string* find_other(const Json::Object& members, const std::map<std::string, Json>& there) {
+    for (const auto& [name, value] : members) {
+        const auto other = there.find(name);
+        if (other != there.end() && other->second != value) return &name;
     }
-    return std::nullopt;
+    return nullptr;
 }
 
 Json object_of(const std::map<std::string, Json>& members) {
@@ -53,32 +57,45 @@ base::Status VersionVariants::add(const FileRow& wheel) {
     const std::vector<std::string> order =
         priorities == nullptr ? std::vector<std::string>() : priorities->texts("namespace");
     const Json* providers = variant->find("providers");
-    if (labels_.empty()) {
-        schema_ = schema;
-        if (providers != nullptr) providers_.emplace();
-    } else if (schema != schema_) {
+    const Json::Object& labels = members_of(variant->find("variants"));
+    const bool is_first = labels_.empty();
+    if (!is_first && schema != schema_)
         return differs("schema", "Other wheels of this version have another $schema in variant.json",
                        schema + ", theirs is " + schema_);
-    } else if (providers_.has_value() != (providers != nullptr)) {
+    if (!is_first && providers_.has_value() != (providers != nullptr))
         return differs("providers", "Of the wheels of this version only some have providers in variant.json",
                        wheel.filename);
-    }
     const std::size_t common = std::min(order.size(), namespaces_.size());
     if (!std::equal(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(common), namespaces_.begin()))
         return differs("namespaces", "Other wheels of this version have another order of namespaces",
                        base::join(order, " ") + ", theirs is " + base::join(namespaces_, " "));
-    if (order.size() > namespaces_.size()) namespaces_ = order;
     if (providers_) {
-        if (auto other = merge(providers, *providers_))
+        if (const std::string* other = find_other(members_of(providers), *providers_))
             return differs("provider", "Another wheel of this version has another provider of this namespace",
-                           *std::move(other));
+                           *other);
     }
-    if (auto other = merge(variant->find("variants"), labels_))
-        return differs("label", "Another wheel of this version has this label with other properties",
-                       *std::move(other));
-    if (const std::size_t bytes = render().size(); bytes > max_variants_file_bytes)
+    if (const std::string* other = find_other(labels, labels_))
+        return differs("label", "Another wheel of this version has this label with other properties", *other);
+    // Counted, since rendering all for each wheel is quadratic. The rest of the file is one wheel's at most.
+    const std::size_t rest_bytes = std::max(rest_bytes_, variant->render().size());
+    std::size_t labels_bytes = labels_bytes_;
+    for (const auto& [label, properties] : labels) {
+        if (!labels_.contains(label)) labels_bytes += Json::object({{label, properties}}).render().size();
+    }
+    if (rest_bytes + labels_bytes > max_variants_file_bytes)
         return base::fail("variants.large", "The variants of this version make a file of more than 1 MiB",
-                          std::to_string(bytes) + " bytes", "use shorter labels, or fewer of them");
+                          std::to_string(rest_bytes + labels_bytes) + " bytes",
+                          "use shorter labels, or fewer of them");
+
+    schema_ = schema;
+    if (order.size() > namespaces_.size()) namespaces_ = order;
+    if (providers != nullptr) {
+        if (!providers_) providers_.emplace();
+        providers_->insert(members_of(providers).begin(), members_of(providers).end());
+    }
+    labels_.insert(labels.begin(), labels.end());
+    rest_bytes_ = rest_bytes;
+    labels_bytes_ = labels_bytes;
     return {};
 }
 
@@ -91,6 +108,10 @@ std::string VersionVariants::render() const {
     return json.render();
 }
 
+std::string variants_filename(std::string_view project, std::string_view version) {
+    return wheel::escape_name(project) + "-" + std::string(version) + std::string(variants_suffix);
+}
+
 std::vector<VariantsFile> variants_files(std::span<const FileRow> rows) {
     std::vector<VariantsFile> files;
     for (std::size_t at = 0; at < rows.size();) {
@@ -100,11 +121,11 @@ std::vector<VariantsFile> variants_files(std::span<const FileRow> rows) {
         for (; at < rows.size() && rows[at].version == version; ++at) {
             if (!is_variant_wheel(rows[at].filename) || !variants.add(rows[at])) continue;
             file.upload_time = std::max(file.upload_time, rows[at].upload_time);
-            file.filename =
-                wheel::escape_name(rows[at].project) + "-" + version + std::string(variants_suffix);
+            file.filename = variants_filename(rows[at].project, version);
         }
         if (file.filename.empty()) continue;
         file.bytes = variants.render();
+        file.size_bytes = file.bytes.size();
         file.sha256 = base::sha256_hex(file.bytes);
         files.push_back(std::move(file));
     }

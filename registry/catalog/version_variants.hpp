@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <span>
@@ -20,7 +21,8 @@ namespace wheelyard::catalog {
 
 struct FileRow;
 
-// An installer reads all of it for each version that it considers. 32 KiB is the limit of one wheel's part.
+// An installer reads all of it for each version that it considers. 32 KiB is the limit of one wheel's part; a version's
+// wheels are refused up to that much earlier, as its size is estimated from above.
 inline constexpr std::size_t max_variants_file_bytes = 1u << 20;
 
 [[nodiscard]] bool is_variant_wheel(std::string_view filename);
@@ -29,7 +31,8 @@ inline constexpr std::size_t max_variants_file_bytes = 1u << 20;
 // one counts, a namespace has one provider, and `$schema` is one.
 class VersionVariants {
   public:
-    // Errors "variants.*": the wheel contradicts those that came before, or says nothing. Its value says of what.
+    // Errors "variants.*", after which nothing has changed: the wheel contradicts those that came before (the error's
+    // value names the label, the namespace or what else differs), its properties are not known, or the file is too large.
     [[nodiscard]] base::Status add(const FileRow& wheel);
     [[nodiscard]] std::string render() const;
 
@@ -38,14 +41,19 @@ class VersionVariants {
     std::vector<std::string> namespaces_;
     std::optional<std::map<std::string, io::Json>> providers_;
     std::map<std::string, io::Json> labels_;
+    std::size_t rest_bytes_ = 0;    // at most: of the file without the labels
+    std::size_t labels_bytes_ = 0;  // the same, of the labels
 };
 
 inline constexpr std::string_view variants_suffix = "-variants.json";
+// "torch-2.9.0-variants.json"; both as the catalog has them.
+[[nodiscard]] std::string variants_filename(std::string_view project, std::string_view version);
 
 struct VariantsFile {
     std::string filename;
     std::string sha256;
-    std::string bytes;
+    std::uint64_t size_bytes = 0;
+    std::string bytes;                 // empty where the file is in a tree already
     base::UnixMicros upload_time = 0;  // of the newest of its wheels
 };
 

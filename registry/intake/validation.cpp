@@ -383,7 +383,7 @@ std::optional<wire::Problem> refusal_of(const catalog::Added& added, const catal
                 "status`");
         case catalog::AddOutcome::variants_differ:
             return wire::make_problem("upload.variants_differ",
-                                      "The wheel's variant.json contradicts another wheel of this version",
+                                      "The wheel contradicts another variant wheel of this version",
                                       added.why.sentence + ": " + added.filename_there + ".",
                                       wire::one_line_title(added.why.value), added.why.advice);
         case catalog::AddOutcome::added:

@@ -42,7 +42,8 @@ constexpr std::array refusals{
                "The other index owns the name, and the file came from an upstream",
                "if these are the bytes that you mean, say so with --from-upstream (`from_upstream`)"},
     RefusalRow{ChangeOutcome::variants_differ, "lifecycle.variants_differ",
-               "variant.json contradicts another wheel that the version has in the other index",
+               "variant.json, or the text of the version, contradicts another wheel that the version has in "
+               "the other index",
                "build it with the variant metadata that the other wheels of this version have"},
 };
 

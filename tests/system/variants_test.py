@@ -139,6 +139,7 @@ class VariantsTest(FarmCase):
         rows = [
             (Variant("strict", tags=("py31-none-any",), label="sm_90", properties=sm("80")), "upload.variants_differ", "sm_90"),
             (Variant("strict", label="v3", properties=level("v3"), namespaces=("x86_64", "nvidia")), "upload.variants_differ", "x86_64"),
+            (Variant("strict", "1.0.0", tags=("py31-none-any",), label="sm_80", properties=sm("80")), "upload.variants_differ", "another text"),
         ]
         for wheel, code, phrase in rows:
             with self.subTest(code):

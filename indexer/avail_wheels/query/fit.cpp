@@ -61,7 +61,10 @@ Fit check_known_bad(const Question& q) {
 std::optional<bool> has_property(const Node& node, const wheel::VariantProperty& property) {
     if (property.name_space == "x86_64" && property.feature == "level") {
         if (node.machine.empty()) return std::nullopt;
-        if (node.machine != "x86_64" || property.value == "v1") return node.machine == "x86_64";
+        if (node.machine != "x86_64") return false;
+        constexpr std::array<std::string_view, 4> levels{"v1", "v2", "v3", "v4"};  // of the psABI
+        if (std::find(levels.begin(), levels.end(), property.value) == levels.end()) return std::nullopt;
+        if (property.value == "v1") return true;
         if (node.cpu.empty()) return std::nullopt;
         return node.cpu >= "x86-64-" + property.value;  // they differ only in the last digit
     }

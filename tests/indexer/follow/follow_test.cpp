@@ -247,8 +247,46 @@ TEST_CASE("the variants of a version are mirrored with their wheels, and nothing
         REQUIRE(report.lagging.size() == 1);
         CHECK(report.lagging[0].error.code == "follow.link");
     }
-    REQUIRE(base::replace_file(page, text));
+    // What the page says of a version's variants, held against its wheels. Whatever it is, the round goes on.
+    at.add("main", "six", "2", six("2"));
+    at.add("main", "zope", "1", "zope-1-py3-none-any.whl");
+    at.publish_all();
+    const std::string whole = *base::read_file(page, 1 << 20);
+    const auto begin = whole.find(R"({"filename":"six-1+a-variants.json")");
+    const std::string object = whole.substr(begin, whole.rfind("]}") - begin);
+    const auto size_at = object.find(R"("size":)");
+    const std::string size = object.substr(size_at, object.find(',', size_at) - size_at);
+    const std::string too_large = std::to_string(catalog::max_variants_file_bytes + 1);
+    const auto of_version = [&](const std::string& version) {
+        return base::replace_all(object, "six-1+a", "six-" + version);
+    };
+    const auto linked = [&](const std::string& version) {
+        return base::replace_all(of_version(version), "six-1%2Ba", "six-" + base::encode_percent(version));
+    };
+    for (const auto& [instead, code] :
+         {std::pair(base::replace_all(object, size + ",", ""), "follow.link"),
+          std::pair(base::replace_all(object, size, R"("size":)" + too_large), "follow.link"),
+          std::pair(base::replace_all(object, size, size + "0"), "follow.wrong_size"),
+          std::pair(object + "," + object, "follow.twice"),
+          std::pair(object + "," + linked("2"), "follow.link"),  // it has a wheel without a label only
+          std::pair(object + "," + linked("3"), "follow.link"),
+          std::pair(object + "," + linked("1+" + std::string(200, 'a')), "follow.link")}) {
+        CAPTURE(instead);
+        REQUIRE(base::replace_file(page, base::replace_all(whole, object, instead)));
+        const auto report = at.follow_all(true);
+        REQUIRE(report.lagging.size() == 1);
+        CHECK(report.lagging[0].error.code == code);
+        CHECK(fs::exists(project_folder(at.ours, "main", "zope") / html_page));
+    }
+    REQUIRE(base::replace_file(page, whole));
     at.follow_all(true);
+    check_same(at);
+    // Damaged here, with the same size.
+    const auto sha256 = object.substr(object.find(R"("sha256":")") + 10, 64);
+    const fs::path ours = project_folder(at.ours, "main", "six") / sha256 / "six-1+a-variants.json";
+    REQUIRE(base::replace_file(ours, std::string(fs::file_size(ours), '?')));
+    at.follow_all(true);
+    check_same(at);
     for (const char* label : {"v2", "v3"})
         REQUIRE(at.catalog.delete_file({"main", "six-1+a-py3-none-any-" + std::string(label) + ".whl"},
                                        {.actor = "anna"}));

@@ -44,7 +44,8 @@ TEST_CASE("the variants of a version are the last files, with hash and size (PEP
     const std::size_t files = view.files.size();
     view.variants = {{.filename = "sample-1.10.0+cu126-variants.json",
                       .sha256 = std::string(64, '7'),
-                      .bytes = "{}",
+                      .size_bytes = 2,
+                      .bytes = {},
                       .upload_time = 1'795'176'000'123'456}};
     const auto page = io::parse_json(render_project_json(view));
     REQUIRE(page.has_value());

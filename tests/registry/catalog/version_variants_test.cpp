@@ -10,6 +10,7 @@
 
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/inspect/dist_info/variant_json.hpp"
 #include "tests/registry/catalog/row_fixture.hpp"
 
@@ -161,6 +162,35 @@ TEST_CASE("contradictions are found in one transaction, in promotions, and with 
           ChangeOutcome::changed);
 }
 
+TEST_CASE("all variant wheels of a version write it alike: 1.0 is 1.0.0 (PEP 440)") {
+    const catalog::CatalogFolder folder;
+    const auto opened = folder.open();
+    catalog::Catalog& catalog = *opened;
+    const FileRow there = variant_row("v3", document("v3", "v3"), "main", "1.0");
+    REQUIRE(catalog.add_file(there)->outcome == AddOutcome::added);
+    for (const char* version : {"1", "1.0.0"}) {
+        CAPTURE(version);
+        FileRow comes = variant_row("v3", document("v3", "v4"), "main", version);
+        comes.filename.replace(comes.filename.find("py3-"), 4, "py31-");
+        const auto added = catalog.add_file(comes).value();
+        CHECK(added.outcome == AddOutcome::variants_differ);
+        CHECK(added.why.code == "variants.version");
+        CHECK(added.filename_there == there.filename);
+        comes.index = "with-" + comes.version;
+        REQUIRE(catalog.add_file(comes)->outcome == AddOutcome::added);
+        const auto promoted =
+            catalog::promote_file(catalog, {comes.index, comes.filename}, "main", why).value();
+        CHECK(promoted.outcome == ChangeOutcome::variants_differ);
+        CHECK(promoted.value_there == "1.0 in " + there.filename);
+    }
+    // These are other versions, and a wheel without a label has no part in the file of variants.
+    for (const char* version : {"10", "1.0.0.1", "1.0+a", "1.0rc1", "1!1.0"})
+        CHECK(catalog.add_file(variant_row("v3", document("v3", "v4"), "main", version))->outcome ==
+              AddOutcome::added);
+    FileRow plain = catalog::row_of("main", "probe", "1.0.0");
+    CHECK(catalog.add_file(plain)->outcome == AddOutcome::added);
+}
+
 TEST_CASE("a variant wheel whose properties are not known is refused") {
     const catalog::CatalogFolder folder;
     const auto opened = folder.open();
@@ -170,7 +200,26 @@ TEST_CASE("a variant wheel whose properties are not known is refused") {
     CHECK(catalog::variants_files({&row, 1}).empty());
 }
 
-TEST_CASE("the file of a version has a limit") {
+TEST_CASE("a variant wheel that is refused changes nothing") {
+    const std::string providers = R"({"x86_64":{"builtin":"x86_64"},"nvidia":{"builtin":"nvidia"}})";
+    catalog::VersionVariants variants;
+    REQUIRE(variants.add(
+        variant_row("v3", document("v3", "v3", R"(["x86_64"])", R"({"x86_64":{"builtin":"x86_64"}})"))));
+    const std::string before = variants.render();
+    // Its namespaces, providers and first label would be new.
+    const std::string liar =
+        base::replace_all(document("v3", "v4", R"(["x86_64","nvidia"])", providers), R"("variants":{)",
+                          R"("variants":{"v2":{"x86_64":{"level":["v2"]}},)");
+    const auto refused = variants.add(variant_row("v3", liar));
+    REQUIRE_FALSE(refused.has_value());
+    CHECK(refused.error().code == "variants.label");
+    CHECK(variants.render() == before);
+    CHECK(variants.add(
+        variant_row("v2", document("v2", "v1", R"(["x86_64","amd"])",
+                                   R"({"x86_64":{"builtin":"x86_64"},"amd":{"builtin":"amd"}})"))));
+}
+
+TEST_CASE("the file of a version has a limit, which it nearly reaches") {
     catalog::VersionVariants variants;
     const std::string label(200, 'a');
     std::string values = "v0";
@@ -183,6 +232,10 @@ TEST_CASE("the file of a version has a limit") {
         if (!added) code = added.error().code;
     }
     CHECK(code == "variants.large");
+    const std::size_t bytes = variants.render().size();
+    CHECK(bytes <= catalog::max_variants_file_bytes);
+    CHECK(bytes >
+          catalog::max_variants_file_bytes - (64u << 10));  // the estimate, and the wheel that was refused
 }
 
 TEST_CASE("a variant wheel is known by its name") {

@@ -60,6 +60,11 @@ TEST_CASE("a variant is judged by the properties that the node has, and is never
           Row{level(R"("v3")"), "unknown variant", "uv takes it"},
           Row{level(R"("v4")"), "no variant", "x86_64 :: level :: v4, which this node does not have"},
           Row{level(R"("v3","v4")"), "unknown variant", "level :: v3 or x86_64 :: level :: v4; pip"},
+          // The psABI has the levels v1 to v4; what others mean is not known.
+          Row{level(R"("2")"), "unknown variant", "whether this node has that is not known"},
+          Row{level(R"("v10")"), "unknown variant", "whether this node has that is not known"},
+          Row{level(R"("v5")"), "unknown variant", "whether this node has that is not known"},
+          Row{level(R"("v")"), "unknown variant", "whether this node has that is not known"},
           // CUDA's binary compatibility: within the major version, upwards.
           Row{sm(R"("86_real")"), "unknown variant", "uv takes it"},
           Row{sm(R"("80_real","90_real")"), "unknown variant", "uv takes it"},
