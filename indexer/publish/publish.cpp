@@ -376,11 +376,14 @@ class PublishRun {
             for (const auto& row : found.view.files)
                 kept_names.insert(row.filename);
         }
+        const std::size_t offered = found.view.files.size();
         if (!has_files_of(project)) WHEELYARD_TRY(place_files(found.view.files, touched));
+        const bool has_lost = found.view.files.size() != offered;
+        if (has_lost) found.view.variants = catalog::variants_files(found.view.files);
         found.view.root_url = state_.root_url.value_or("");
-        const bool had_variants = std::any_of(gone.begin(), gone.end(), [](const TreeFile& file) {
-            return catalog::is_variant_wheel(file.filename);
-        });
+        const bool had_variants = has_lost || std::any_of(gone.begin(), gone.end(), [](const TreeFile& file) {
+                                      return catalog::is_variant_wheel(file.filename);
+                                  });
         WHEELYARD_TRY(publish_pages(name, found.view));
         if (had_variants || !found.view.variants.empty()) {
             for (catalog::VariantsFile& file : found.view.variants) {
