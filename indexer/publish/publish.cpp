@@ -51,6 +51,11 @@ struct Gone {
     bool keeps_name = false;  // another file of the index has the same name
 };
 
+struct ShownVariants {
+    ProjectName name;
+    std::vector<catalog::VariantsFile> files;  // without their bytes
+};
+
 class PublishRun {
   public:
     PublishRun(const catalog::Catalog& catalog, const blobs::BlobStore& blobs, const fs::path& tree,
@@ -327,16 +332,22 @@ class PublishRun {
         return {};
     }
 
-    // After every page that listed them.
+    // After every page that listed them. The pages of a bulk run appear late.
     base::Status remove_gone_files(const TouchedProjects& touched, PublishedState& done) {
         const bool bulk = gone_.size() >= settings_.bulk_from && !gone_.empty();
         if (bulk) WHEELYARD_TRY(disk_.begin_bulk(tree_));
-        for (const auto& gone : gone_) {
-            const auto retracted = files_.retract(gone.name.index, gone.file, gone.keeps_name);
-            if (retracted) continue;
-            if (is_machine_wide(retracted.error())) return base::fail(retracted.error());
-            report_.lagging.push_back({gone.name.index, gone.name.project, {}, retracted.error()});
-            done.lagging.insert({gone.name.index, gone.name.project, touched.at(gone.name).deleted});
+        const auto note = [&](const ProjectName& name, const base::Status& removed) -> base::Status {
+            if (removed || is_machine_wide(removed.error())) return removed;
+            report_.lagging.push_back({name.index, name.project, {}, removed.error()});
+            done.lagging.insert({name.index, name.project, touched.at(name).deleted});
+            return {};
+        };
+        for (const auto& gone : gone_)
+            WHEELYARD_TRY(note(gone.name, files_.retract(gone.name.index, gone.file, gone.keeps_name)));
+        for (const auto& [name, files] : variants_) {
+            WHEELYARD_TRY(lock_.renew());
+            const std::string folder = project_folder_text(tree_, name.index, name.project);
+            WHEELYARD_TRY(note(name, remove_old_variants(disk_, folder, files)));
         }
         if (!bulk) return {};
         WHEELYARD_TRY(lock_.renew());
@@ -365,12 +376,22 @@ class PublishRun {
             for (const auto& row : found.view.files)
                 kept_names.insert(row.filename);
         }
+        const std::size_t offered = found.view.files.size();
         if (!has_files_of(project)) WHEELYARD_TRY(place_files(found.view.files, touched));
+        const bool has_lost = found.view.files.size() != offered;
+        if (has_lost) found.view.variants = catalog::variants_files(found.view.files);
         found.view.root_url = state_.root_url.value_or("");
-        const bool had_variants = std::any_of(gone.begin(), gone.end(), [](const TreeFile& file) {
-            return catalog::is_variant_wheel(file.filename);
-        });
-        WHEELYARD_TRY(publish_pages(name, found.view, had_variants));
+        const bool had_variants = has_lost || std::any_of(gone.begin(), gone.end(), [](const TreeFile& file) {
+                                      return catalog::is_variant_wheel(file.filename);
+                                  });
+        WHEELYARD_TRY(publish_pages(name, found.view));
+        if (had_variants || !found.view.variants.empty()) {
+            for (catalog::VariantsFile& file : found.view.variants) {
+                file.bytes.clear();
+                file.bytes.shrink_to_fit();
+            }
+            variants_.push_back({name, std::move(found.view.variants)});
+        }
         for (const auto& file : gone)
             gone_.push_back({name, file, kept_names.contains(file.filename)});
         return {};
@@ -420,7 +441,7 @@ class PublishRun {
         return bulk ? disk_.end_bulk() : base::Status{};
     }
 
-    base::Status publish_pages(const ProjectName& name, const ProjectView& view, bool had_variants) {
+    base::Status publish_pages(const ProjectName& name, const ProjectView& view) {
         const std::string folder = project_folder_text(tree_, name.index, name.project);
         WHEELYARD_TRY(place_variants(disk_, folder, view.variants));
         json().clear();
@@ -430,8 +451,7 @@ class PublishRun {
         WHEELYARD_ASSIGN(const bool changed, write_both(folder));
         if (changed) ++report_.project_pages;
         signed_->note_pages(name.index, name.project, html(), json());
-        if (view.variants.empty() && !had_variants) return {};
-        return remove_old_variants(disk_, folder, view.variants);
+        return {};
     }
 
     std::string& json() { return pages_.front().bytes; }
@@ -515,8 +535,9 @@ class PublishRun {
     // Buffers of the current folder, reused for all pages. HTML comes last: its existence marks the project
     // as published.
     std::vector<NamedBytes> pages_{{std::string(json_page), {}}, {std::string(html_page), {}}};
-    std::vector<Gone> gone_;  // files to remove after the pages of this run
-    TouchedProjects left_;    // projects that their index no longer shows
+    std::vector<Gone> gone_;               // files to remove after the pages of this run
+    std::vector<ShownVariants> variants_;  // what these pages list; earlier ones are removed likewise
+    TouchedProjects left_;                 // projects that their index no longer shows
     PublishReport report_;
 };
 

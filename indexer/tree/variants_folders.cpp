@@ -19,7 +19,8 @@ base::Status place_variants(Disk& disk, const std::string& folder,
                             std::span<const catalog::VariantsFile> files) {
     for (const catalog::VariantsFile& file : files) {
         const std::string place = folder + "/" + file.sha256;
-        WHEELYARD_TRY(disk.make_directories(place));
+        WHEELYARD_ASSIGN(const bool is_new, disk.make_directories(place));
+        if (!is_new) WHEELYARD_TRY(disk.remove_leftovers(place));
         WHEELYARD_ASSIGN(const bool is_right, has_bytes(disk, place + "/" + file.filename, file.bytes));
         // A killed run may have renamed the file without syncing its folder.
         if (is_right)

@@ -62,6 +62,14 @@ void add_first_wheels(StoreFixture& store) {
     store.add("main", "torch", "2.4.0", "torch-2.4.0-cp312-cp312-linux_aarch64.whl");
 }
 
+void add_six_for(StoreFixture& store, const std::string& version, const std::string& level) {
+    auto row = store.make_row("main", "six", version, "six-" + version + "-py3-none-any-" + level + ".whl");
+    row.facts_json =
+        R"({"variant":{"$schema":"s","default-priorities":{"namespace":["x86_64"]},"variants":{")" + level +
+        R"(":{"x86_64":{"level":[")" + level + R"("]}}}}})";
+    store.add(row);
+}
+
 void add_more_wheels(StoreFixture& store) {
     store.add("main", "six", "1.17.0", "six-1.17.0-py2.py3-none-any.whl");
     store.add("main", "numpy", "2.1.0", "numpy-2.1.0-cp312-cp312-linux_aarch64.whl");
@@ -114,6 +122,7 @@ struct Scene {
     bool rewrite_pages = false;
     bool for_people = false;  // with the web UI, which doubles the operations
     bool is_signed = false;
+    bool has_variants = false;  // of a version that loses them, and of others
 };
 
 // Dies at operation `at`, dies there again, then succeeds. False: the run had fewer operations than that.
@@ -132,10 +141,18 @@ bool survives_death_at(std::size_t at, DyingDisk::Moment moment, const Scene& sc
     StoreFixture store;
     if (scene.inherits) inherit(store, false);
     add_first_wheels(store);
+    if (scene.has_variants) {
+        add_six_for(store, "1.15.0", "v2");
+        add_six_for(store, "1.16.0", "v3");
+    }
     if (scene.on_a_published_tree) {
         REQUIRE(publish(store.catalog, store.blobs, store.tree, {"main"}, store.clock, all_views));
         if (scene.inherits) inherit(store, true);
         add_more_wheels(store);
+        if (scene.has_variants) {
+            add_six_for(store, "1.15.0", "v3");
+            REQUIRE(store.catalog.delete_file({"main", "six-1.16.0-py3-none-any-v3.whl"}, {.actor = "anna"}));
+        }
     }
     if (scene.roots_alone) {
         LocalDisk disk;
@@ -259,6 +276,17 @@ TEST_CASE("a run that rewrites all pages may die before any of its operations") 
 TEST_CASE("a run that rewrites all pages may die after any of its operations") {
     die_everywhere(DyingDisk::Moment::after,
                    {.on_a_published_tree = true, .in_bulk = true, .inherits = true, .rewrite_pages = true});
+}
+TEST_CASE("a run that changes variants may die before any of its operations") {
+    die_everywhere(DyingDisk::Moment::before, {.on_a_published_tree = true, .has_variants = true});
+}
+TEST_CASE("a run of many projects that changes variants may die before any of its operations") {
+    die_everywhere(DyingDisk::Moment::before,
+                   {.on_a_published_tree = true, .in_bulk = true, .has_variants = true});
+}
+TEST_CASE("a run of many projects that changes variants may die after any of its operations") {
+    die_everywhere(DyingDisk::Moment::after,
+                   {.on_a_published_tree = true, .in_bulk = true, .has_variants = true});
 }
 TEST_CASE("a run that leaves large roots for later may die before any of its operations") {
     die_everywhere(DyingDisk::Moment::before, {.on_a_published_tree = true, .late_roots = true});

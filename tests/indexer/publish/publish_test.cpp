@@ -1089,3 +1089,23 @@ TEST_CASE("each state of a version's variants has an address of its own, and the
     for (const auto& entry : fs::directory_iterator(folder))
         CHECK_FALSE(entry.is_directory());
 }
+
+TEST_CASE("no page lists the variants of a version whose variant wheels are missing") {
+    StoreFixture store;
+    store.add("main", "six", "1.0", "six-1.0-py3-none-any.whl");
+    add_variant(store, "1.0", "v3");
+    publish_all(store);
+    const auto row = *store.catalog.file("main", "six-1.0-py3-none-any-v3.whl").value();
+    fs::remove_all(file_folder(store.tree, "main", row.sha256));
+    fs::remove(store.blobs.path_of(row.sha256));
+    LocalDisk disk;
+    const auto report = publish_with(disk, store.catalog, store.blobs, store.tree, {"main"}, store.clock, {},
+                                     {.check_everything = true});
+    REQUIRE(report);
+    REQUIRE(report->lagging.size() == 1);
+    CHECK(report->lagging[0].error.code == "publish.blob_missing");
+    const fs::path folder = store.tree / "main" / "simple" / "six";
+    CHECK(variants_links(folder / html_page).empty());
+    for (const auto& entry : fs::directory_iterator(folder))
+        CHECK_FALSE(entry.is_directory());
+}
