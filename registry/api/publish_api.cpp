@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "lib/attest/sigstore/identity.hpp"
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
@@ -46,9 +47,9 @@ bool fits(std::string_view wanted, std::string_view value) {
 
 // The claim by which GitHub or GitLab says that others may have written, or started, what the job runs.
 std::optional<UnmetClaim> pull_request_in(const io::Json& claims) {
-    for (const PullRequestClaim& row : pull_request_claims) {
+    for (const sigstore::PullRequestClaim& row : sigstore::pull_request_claims) {
         const std::string value = claims.string_or(row.claim, "");
-        if (fits(row.value, value)) return UnmetClaim{std::string(row.claim), value};
+        if (row.fits(value)) return UnmetClaim{std::string(row.claim), value};
     }
     return std::nullopt;
 }

@@ -7,7 +7,6 @@
 //     POST /_/oidc/burn-token  {"token":"wy_…"}    202, whatever it was
 #pragma once
 
-#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,25 +20,6 @@
 #include "registry/identity/token.hpp"
 
 namespace wheelyard::registry {
-
-// Jobs that a [[publisher]] takes with `pull_requests = true` alone, by what their tokens claim; `*` ends a beginning.
-// docs/how-to/publish-from-ci.md lists the rows.
-struct PullRequestClaim {
-    std::string_view claim;
-    std::string_view value;
-};
-inline constexpr std::array pull_request_claims{
-    PullRequestClaim{"event_name", "pull_request*"},
-    PullRequestClaim{"event_name", "workflow_run"},   // GitHub: with the default branch's ref
-    PullRequestClaim{"event_name", "issue_comment"},  // the same
-    PullRequestClaim{"pipeline_source", "merge_request_event"},
-    PullRequestClaim{"pipeline_source", "external_pull_request_event"},
-    PullRequestClaim{"pipeline_source", "parent_pipeline"},  // GitLab: also below that of a merge request
-    PullRequestClaim{"ref", "refs/pull/*"},
-    PullRequestClaim{"ref", "refs/merge-requests/*"},
-    PullRequestClaim{"ref_path", "refs/pull/*"},
-    PullRequestClaim{"ref_path", "refs/merge-requests/*"},
-};
 
 // A claim that is not what a [[publisher]] wants.
 struct UnmetClaim {

@@ -1,6 +1,8 @@
 // The kinds of publishers that PyPI's provenance has, by their providers.
 #include "lib/attest/sigstore/identity.hpp"
 
+#include <algorithm>
+
 namespace wheelyard::sigstore {
 namespace {
 
@@ -57,8 +59,8 @@ constexpr std::array kinds{
 }  // namespace
 
 bool Identity::is_of_request() const {
-    return trigger.starts_with("pull_request") || trigger.starts_with("merge_request") ||
-           ref.starts_with("refs/pull/") || ref.starts_with("refs/merge-requests/");
+    return std::any_of(pull_request_claims.begin(), pull_request_claims.end(),
+                       [this](const PullRequestClaim& row) { return row.fits(this->*row.member); });
 }
 
 std::string Identity::workflow() const {

@@ -20,7 +20,7 @@ struct Identity {
     std::string trigger;       // the event that started the job: "push", "pull_request_target"
     std::string run;           // URI
     bool operator==(const Identity&) const = default;
-    // A request to merge, whose author may have written what such a job runs.
+    // A job that pull_request_claims lists: others may have written, or started, what it runs.
     [[nodiscard]] bool is_of_request() const;
     // Of build_config, with neither the repository nor the ref: ".github/workflows/release.yml". Empty: it is not of the form
     // REPOSITORY/FILE@REF or REPOSITORY/FILE@DIGEST (GitLab: REPOSITORY//FILE@…).
@@ -36,6 +36,32 @@ inline constexpr std::array claims{
     Claim{8, &Identity::issuer},   Claim{9, &Identity::build_signer}, Claim{12, &Identity::repository},
     Claim{13, &Identity::digest},  Claim{14, &Identity::ref},         Claim{18, &Identity::build_config},
     Claim{20, &Identity::trigger}, Claim{21, &Identity::run},
+};
+
+// Jobs of requests to merge, and jobs that may follow one, by what their identity tokens claim; `*` ends a beginning. A
+// certificate has the same values. docs/how-to/publish-from-ci.md lists the rows.
+struct PullRequestClaim {
+    std::string_view claim;
+    std::string_view value;
+    std::string Identity::*member;
+    [[nodiscard]] bool fits(std::string_view found) const {
+        if (!value.ends_with('*')) return found == value;
+        return found.starts_with(value.substr(0, value.size() - 1));
+    }
+};
+inline constexpr std::array pull_request_claims{
+    PullRequestClaim{"event_name", "pull_request*", &Identity::trigger},
+    PullRequestClaim{"event_name", "workflow_run",
+                     &Identity::trigger},  // GitHub: with the default branch's ref
+    PullRequestClaim{"event_name", "issue_comment", &Identity::trigger},  // the same
+    PullRequestClaim{"pipeline_source", "merge_request_event", &Identity::trigger},
+    PullRequestClaim{"pipeline_source", "external_pull_request_event", &Identity::trigger},
+    // GitLab: also below the pipeline of a merge request.
+    PullRequestClaim{"pipeline_source", "parent_pipeline", &Identity::trigger},
+    PullRequestClaim{"ref", "refs/pull/*", &Identity::ref},
+    PullRequestClaim{"ref", "refs/merge-requests/*", &Identity::ref},
+    PullRequestClaim{"ref_path", "refs/pull/*", &Identity::ref},
+    PullRequestClaim{"ref_path", "refs/merge-requests/*", &Identity::ref},
 };
 
 // The member `publisher` of PEP 740. Of a provider that PyPI does not know: its URI as `kind`, and the subject.

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "lib/attest/keys.hpp"
+#include "lib/attest/sigstore/identity.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/io/json.hpp"
@@ -228,7 +229,7 @@ TEST_CASE("the how-to lists the jobs that are refused as those of pull requests"
     const std::string page =
         base::read_file(std::string(WHEELYARD_TEST_DATA) + "/../docs/how-to/publish-from-ci.md", 1u << 20)
             .value();
-    for (const registry::PullRequestClaim& row : registry::pull_request_claims) {
+    for (const sigstore::PullRequestClaim& row : sigstore::pull_request_claims) {
         const std::string line = "| `" + std::string(row.claim) + "` | `" + std::string(row.value) + "` |";
         CHECK_MESSAGE(page.find(line) != std::string::npos, line);
     }

@@ -140,9 +140,35 @@ TEST_CASE("an index takes files of the origins that it names, each for its proje
         CHECK(answer.has_value() == row.is_taken);
         if (!answer) CHECK(answer.error().code == "upload.not_attested");
     }
-    sigstore::Attested of_request = attested_by_github();
+    sigstore::Attested pushed = attested_by_github();
     const IndexConfig index = index_that_asks("[[index.attested_by]]\n" + github + demo);
-    CHECK(check_origin(index, {"demo", "", {of_request}}).has_value());
-    of_request.identity.trigger = "pull_request_target";
-    CHECK_FALSE(check_origin(index, {"demo", "", {of_request}}).has_value());
+    CHECK(check_origin(index, {"demo", "", {pushed}}).has_value());
+    pushed.identity.trigger = "push";
+    pushed.identity.ref = "refs/heads/main";
+    CHECK(check_origin(index, {"demo", "", {pushed}}).has_value());
+}
+
+TEST_CASE("no job of a request to merge fits, and none that may follow one") {
+    const IndexConfig index = index_that_asks(
+        "[[index.attested_by]]\nissuer = \"https://token.actions.githubusercontent.com\"\n"
+        "repository = \"https://github.com/octo-org/demo\"\n");
+    struct Row {
+        std::string trigger;
+        std::string ref;
+    };
+    const std::vector<Row> refused{
+        {"pull_request", "refs/heads/main"},        {"pull_request_target", "refs/heads/main"},
+        {"workflow_run", "refs/heads/main"},        {"issue_comment", "refs/heads/main"},
+        {"merge_request_event", "refs/heads/main"}, {"external_pull_request_event", "refs/heads/main"},
+        {"parent_pipeline", "refs/heads/main"},     {"push", "refs/pull/7/merge"},
+        {"push", "refs/merge-requests/7/head"},
+    };
+    for (const Row& row : refused) {
+        CAPTURE(row.trigger);
+        CAPTURE(row.ref);
+        sigstore::Attested one = attested_by_github();
+        one.identity.trigger = row.trigger;
+        one.identity.ref = row.ref;
+        CHECK_FALSE(check_origin(index, {"demo", "", {one}}).has_value());
+    }
 }
