@@ -119,13 +119,15 @@ Renewal judge_renewal(const std::vector<catalog::TokenRow>& rows, const RenewalW
     return verdict(is_enrolled ? reused : ended);
 }
 
-RenewalChange change_of_renewal(const std::vector<catalog::TokenRow>& rows, const RenewalWish& wish,
-                                const Renewal& renewal, const TokenText& token, base::UnixMicros now) {
+catalog::TokenChange change_of_renewal(const std::vector<catalog::TokenRow>& rows, const RenewalWish& wish,
+                                       const Renewal& renewal, const TokenText& token, base::UnixMicros now) {
+    const RenewalVerdict verdict = renewal.verdict;
+    const bool is_reused = verdict == RenewalVerdict::reused;
+    if (!is_reused && verdict != RenewalVerdict::renew && verdict != RenewalVerdict::repeat) return {};
     const std::string name = agent_name(wish.site);
-    RenewalChange change{.added = {}, .revoked = {}, .actor = name};
-    const bool is_reused = renewal.verdict == RenewalVerdict::reused;
+    catalog::TokenChange change{.added = {}, .revoked = {}, .cause = {name, {}, now}};
     const bool is_enrolment =
-        renewal.verdict == RenewalVerdict::renew && agent_row_of(renewal.held.name) == AgentRow::code;
+        verdict == RenewalVerdict::renew && agent_row_of(renewal.held.name) == AgentRow::code;
     for (const catalog::TokenRow& row : rows) {
         // One agent has the name: a new enrolment ends the one before.
         const bool is_all = (is_reused || is_enrolment) && is_of_agent(row, wish.site);
@@ -133,13 +135,13 @@ RenewalChange change_of_renewal(const std::vector<catalog::TokenRow>& rows, cons
             change.revoked.push_back(row.id);
     }
     if (is_reused) {
-        change.actor = renewal.held.name;
+        change.cause.actor = renewal.held.name;
         return change;
     }
     change.added.push_back(
         row_like(renewal.held, token, hash_token_secret(token.secret), name, now, agent_token_life_s));
     change.added.back().created_by = name;
-    if (renewal.verdict == RenewalVerdict::repeat) return change;
+    if (verdict == RenewalVerdict::repeat) return change;
     change.added.push_back(row_like(renewal.held, wish.next, hash_agent_secret(wish.next.secret),
                                     name + " renewal", now, agent_renewal_life_s));
     change.added.back().created_by = renewal.held.id;

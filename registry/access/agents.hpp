@@ -61,16 +61,10 @@ struct Renewal {
 [[nodiscard]] Renewal judge_renewal(const std::vector<catalog::TokenRow>& rows, const RenewalWish& wish,
                                     base::UnixMicros now);
 
-// What the verdict does to the rows, in one change of the catalog.
-struct RenewalChange {
-    std::vector<catalog::TokenRow> added;
-    std::vector<std::string> revoked;
-    // Who revoked them. The second use of a renewal is told apart by it: its own name instead of the agent's.
-    std::string actor;
-};
-// For renew, repeat and reused. `token`: the text of the new token, whose row is the first one added.
-[[nodiscard]] RenewalChange change_of_renewal(const std::vector<catalog::TokenRow>& rows,
-                                              const RenewalWish& wish, const Renewal& renewal,
-                                              const TokenText& token, base::UnixMicros now);
+// What the verdict does to the rows: something for renew, repeat and reused. `token`: the text of the new token, whose row is
+// the first one added. The actor tells the second use of a renewal apart: the renewal's name instead of the agent's.
+[[nodiscard]] catalog::TokenChange change_of_renewal(const std::vector<catalog::TokenRow>& rows,
+                                                     const RenewalWish& wish, const Renewal& renewal,
+                                                     const TokenText& token, base::UnixMicros now);
 
 }  // namespace wheelyard::registry

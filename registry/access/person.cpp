@@ -63,19 +63,23 @@ std::string_view actor_of_token(const catalog::TokenRow& token) {
 
 base::Result<bool> revoke_with_made(catalog::Catalog& catalog, std::string_view id,
                                     const catalog::Cause& cause) {
-    WHEELYARD_ASSIGN(const auto tokens, catalog.tokens());
-    const auto revoked =
-        std::find_if(tokens.begin(), tokens.end(), [id](const auto& token) { return token.id == id; });
-    if (revoked == tokens.end()) return false;
-    const std::string_view site = site_of_agent(revoked->name);
-    std::vector<std::string> ids;
-    for (const catalog::TokenRow& token : tokens) {
-        const bool is_made = is_person(revoked->name) && is_same_actor(token.created_by, revoked->name);
-        const bool is_of_same_agent = !site.empty() && is_of_agent(token, site);
-        if (!token.revoked && (token.id == id || is_made || is_of_same_agent)) ids.push_back(token.id);
-    }
-    WHEELYARD_TRY(catalog.replace_tokens(ids, {}, cause));
-    return true;
+    bool is_known = false;
+    WHEELYARD_TRY(catalog.replace_tokens([&](const std::vector<catalog::TokenRow>& tokens) {
+        catalog::TokenChange change{.added = {}, .revoked = {}, .cause = cause};
+        const auto revoked =
+            std::find_if(tokens.begin(), tokens.end(), [id](const auto& token) { return token.id == id; });
+        is_known = revoked != tokens.end();
+        if (!is_known) return change;
+        const std::string_view site = site_of_agent(revoked->name);
+        for (const catalog::TokenRow& token : tokens) {
+            const bool is_made = is_person(revoked->name) && is_same_actor(token.created_by, revoked->name);
+            const bool is_of_same_agent = !site.empty() && is_of_agent(token, site);
+            if (!token.revoked && (token.id == id || is_made || is_of_same_agent))
+                change.revoked.push_back(token.id);
+        }
+        return change;
+    }));
+    return is_known;
 }
 
 std::vector<std::string> log_ins_to_drop(const std::vector<catalog::TokenRow>& tokens, base::UnixMicros now) {

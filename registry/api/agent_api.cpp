@@ -98,16 +98,13 @@ wire::Answered<http::ApiReply> AgentApi::answer(const http::ApiRequest& request)
     const base::UnixMicros now = clock_.now();
     const TokenText token = make_token_text();
     Renewal renewal;
-    RenewalChange change;
+    catalog::TokenChange change;
     const auto done = writer_.run([&](catalog::Catalog& catalog) -> base::Status {
-        WHEELYARD_ASSIGN(const auto rows, catalog.tokens());
-        renewal = judge_renewal(rows, *wish, now);
-        const bool changes = renewal.verdict == RenewalVerdict::renew ||
-                             renewal.verdict == RenewalVerdict::repeat ||
-                             renewal.verdict == RenewalVerdict::reused;
-        if (!changes) return {};
-        change = change_of_renewal(rows, *wish, renewal, token, now);
-        return catalog.replace_tokens(change.revoked, change.added, {change.actor, {}, now});
+        return catalog.replace_tokens([&](const std::vector<catalog::TokenRow>& rows) {
+            renewal = judge_renewal(rows, *wish, now);
+            change = change_of_renewal(rows, *wish, renewal, token, now);
+            return change;
+        });
     });
     if (!done) {
         io::log_warn("agent.not_kept", {{"request", request.request_id}, {"error", done.error().text()}});

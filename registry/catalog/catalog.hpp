@@ -224,6 +224,14 @@ struct TokenRow {
     base::UnixMicros revoked_at = 0;
 };
 
+// A change of tokens, made of the rows that are there.
+struct TokenChange {
+    std::vector<TokenRow> added;
+    std::vector<std::string> revoked;  // IDs; a token that is revoked keeps its first cause
+    Cause cause;                       // of the revocations
+};
+using EditTokens = std::function<TokenChange(const std::vector<TokenRow>& rows)>;
+
 // A project, and how many files it has in any state.
 struct ProjectHead {
     ProjectRow row;
@@ -284,9 +292,8 @@ class Catalog {
     [[nodiscard]] base::Status add_token(const TokenRow& row);
     // False: no such token. A revoked token stays revoked by the first cause.
     [[nodiscard]] base::Result<bool> revoke_token(std::string_view id, const Cause& cause);
-    // Adds tokens and revokes others as one change.
-    [[nodiscard]] base::Status replace_tokens(const std::vector<std::string>& revoked,
-                                              const std::vector<TokenRow>& added, const Cause& cause);
+    // Adds tokens and revokes others as one change of the rows that `edit` gets: no other process commits in between.
+    [[nodiscard]] base::Status replace_tokens(const EditTokens& edit);
     // Removes the rows of these tokens for good; unknown ones are none.
     [[nodiscard]] base::Status drop_tokens(const std::vector<std::string>& ids);
     // Commits a transaction that changes no content: fails where a real change would.
@@ -394,6 +401,7 @@ class Catalog {
     // "catalog.constraint": the ID is taken.
     [[nodiscard]] virtual base::Status insert_token(const TokenRow& row) = 0;
     [[nodiscard]] virtual base::Status delete_token(std::string_view id) = 0;
+    // One that is revoked keeps its first cause.
     [[nodiscard]] virtual base::Status mark_revoked(std::string_view id, const Cause& cause) = 0;
 
     struct NameHolder {

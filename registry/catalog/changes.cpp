@@ -413,14 +413,15 @@ base::Result<bool> Catalog::revoke_token(std::string_view id, const Cause& cause
     return is_known;
 }
 
-base::Status Catalog::replace_tokens(const std::vector<std::string>& revoked,
-                                     const std::vector<TokenRow>& added, const Cause& cause) {
+base::Status Catalog::replace_tokens(const EditTokens& edit) {
     return in_transaction([&]() -> base::Result<bool> {
-        for (const std::string& id : revoked)
-            WHEELYARD_TRY(mark_revoked(id, cause));
-        for (const TokenRow& row : added)
+        WHEELYARD_ASSIGN(const auto rows, tokens());
+        const TokenChange change = edit(rows);
+        for (const std::string& id : change.revoked)
+            WHEELYARD_TRY(mark_revoked(id, change.cause));
+        for (const TokenRow& row : change.added)
             WHEELYARD_TRY(insert_token(row));
-        return true;
+        return !change.revoked.empty() || !change.added.empty();
     });
 }
 

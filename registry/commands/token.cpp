@@ -178,18 +178,21 @@ base::Status run_agent_enrol(const TokenCreateArguments& arguments, const base::
 base::Status run_agent_revoke(const TokenArguments& arguments, const base::Clock& clock) {
     WHEELYARD_TRY(check_site(arguments.id));
     WHEELYARD_ASSIGN(const RegistryConfig config, read_config(arguments.config));
-    std::vector<std::string> ids;
+    bool is_enrolled = false;
     WHEELYARD_TRY(blobs::with_reserve(config.room(), [&]() -> base::Status {
         WHEELYARD_ASSIGN(const auto catalog, open_for_tokens(config));
-        WHEELYARD_ASSIGN(const auto rows, catalog->tokens());
-        ids.clear();
-        for (const catalog::TokenRow& row : rows) {
-            if (is_of_agent(row, arguments.id) && token_state(row, clock.now()) == "active")
-                ids.push_back(row.id);
-        }
-        return catalog->replace_tokens(ids, {}, {local_actor(), {}, clock.now()});
+        return catalog->replace_tokens([&](const std::vector<catalog::TokenRow>& rows) {
+            catalog::TokenChange change{
+                .added = {}, .revoked = {}, .cause = {local_actor(), {}, clock.now()}};
+            for (const catalog::TokenRow& row : rows) {
+                if (is_of_agent(row, arguments.id) && token_state(row, clock.now()) == "active")
+                    change.revoked.push_back(row.id);
+            }
+            is_enrolled = !change.revoked.empty();
+            return change;
+        });
     }));
-    if (ids.empty())
+    if (!is_enrolled)
         return base::fail("agent.unknown", "No agent of this site is enrolled", arguments.id,
                           "wheelyard-registry token list shows the agents: agent:SITE");
     std::printf("revoked %s: it is refused from the next request on\n", agent_name(arguments.id).c_str());

@@ -147,8 +147,9 @@ base::Status SqlCatalog<Database>::delete_token(std::string_view id) {
 
 template <typename Database>
 base::Status SqlCatalog<Database>::mark_revoked(std::string_view id, const Cause& cause) {
-    return database_.run_later("UPDATE token SET revoked = 1, revoked_by = ?, revoked_at = ? WHERE id = ?",
-                               cause.actor, cause.time, id);
+    return database_.run_later(
+        "UPDATE token SET revoked = 1, revoked_by = ?, revoked_at = ? WHERE id = ? AND revoked = 0",
+        cause.actor, cause.time, id);
 }
 
 }  // namespace wheelyard::catalog

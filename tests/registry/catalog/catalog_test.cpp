@@ -392,13 +392,18 @@ TEST_CASE(
     // Revoked and added is one change; where the ID is taken nothing is.
     catalog::TokenRow next = token;
     next.id = "wy_0123456789ac";
-    CHECK_FALSE(writer->replace_tokens({}, {next, token}, {.actor = "anna"}));
+    const auto replace = [&writer](const catalog::TokenChange& change) {
+        return writer->replace_tokens([&change](const auto&) { return change; });
+    };
+    CHECK_FALSE(replace({.added = {next, token}, .revoked = {}, .cause = {.actor = "anna"}}));
     CHECK(reader->tokens()->size() == 1);
-    REQUIRE(writer->replace_tokens({}, {next}, {.actor = "anna"}));
+    REQUIRE(replace({.added = {next}, .revoked = {}, .cause = {.actor = "anna"}}));
     CHECK(reader->change_count().value() == before + 5);
     catalog::TokenRow last = token;
     last.id = "wy_0123456789ad";
-    REQUIRE(writer->replace_tokens({next.id}, {last}, {.actor = "bert", .time = 7}));
+    REQUIRE(replace({.added = {last}, .revoked = {next.id}, .cause = {.actor = "bert", .time = 7}}));
+    CHECK(reader->change_count().value() == before + 6);
+    REQUIRE(replace({}));
     CHECK(reader->change_count().value() == before + 6);
     CHECK(reader->tokens()->at(1).revoked_by == "bert");
     CHECK(reader->tokens()->at(1).revoked_at == 7);
@@ -406,6 +411,51 @@ TEST_CASE(
     REQUIRE(writer->drop_tokens({token.id, next.id, last.id, "wy_ffffffffffff"}));
     CHECK(reader->change_count().value() == before + 7);
     CHECK(reader->tokens()->empty());
+}
+
+TEST_CASE(
+    "a token that is revoked keeps who revoked it and when, also where another change revokes it again") {
+    const Fixture fixture;
+    const auto writer = fixture.open();
+    catalog::TokenRow token;
+    token.id = "wy_0123456789ab";
+    token.secret_sha256 = std::string(64, 'c');
+    REQUIRE(writer->add_token(token));
+    for (const catalog::Cause& cause : {catalog::Cause{.actor = "anna", .reason = {}, .time = 7},
+                                        catalog::Cause{.actor = "bert", .reason = {}, .time = 8}}) {
+        REQUIRE(writer->replace_tokens([&](const auto& rows) {
+            return catalog::TokenChange{.added = {}, .revoked = {rows.at(0).id}, .cause = cause};
+        }));
+    }
+    CHECK(writer->tokens()->at(0).revoked_by == "anna");
+    CHECK(writer->tokens()->at(0).revoked_at == 7);
+}
+
+TEST_CASE("a change of tokens sees the rows that it changes: none of another writer comes in between") {
+    const Fixture fixture;
+    constexpr int writers = 3;
+    constexpr int changes = 15;
+    std::atomic<int> failures = 0;
+    std::vector<std::thread> threads;
+    for (int i = 0; i < writers; ++i) {
+        threads.emplace_back([&] {
+            const auto writer = fixture.open();
+            for (int k = 0; k < changes; ++k) {
+                // Two that see the same rows take the same ID.
+                const auto added = writer->replace_tokens([](const std::vector<catalog::TokenRow>& rows) {
+                    catalog::TokenRow row;
+                    row.id = "wy_" + std::to_string(rows.size());
+                    row.secret_sha256 = std::string(64, 'c');
+                    return catalog::TokenChange{.added = {row}, .revoked = {}, .cause = {}};
+                });
+                if (!added) ++failures;
+            }
+        });
+    }
+    for (std::thread& thread : threads)
+        thread.join();
+    CHECK(failures == 0);
+    CHECK(fixture.open()->tokens()->size() == writers * changes);
 }
 
 TEST_CASE("who waits for a change is woken by it, and otherwise waits no longer than asked") {

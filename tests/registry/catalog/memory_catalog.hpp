@@ -358,6 +358,7 @@ class MemoryCatalog : public Catalog {
     }
     base::Status mark_revoked(std::string_view id, const Cause& cause) override {
         TokenRow& row = now()->tokens.find(id)->second;
+        if (row.revoked) return {};
         row.revoked = true;
         row.revoked_by = cause.actor;
         row.revoked_at = cause.time;
