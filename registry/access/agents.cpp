@@ -28,6 +28,25 @@ bool is_active(const catalog::TokenRow& row, base::UnixMicros now) {
     return !row.revoked && row.expires > now;
 }
 
+using Row = std::vector<catalog::TokenRow>::const_iterator;
+
+// The renewal that replaced it; end: none did.
+Row successor_of(const std::vector<catalog::TokenRow>& rows, const catalog::TokenRow& held) {
+    return std::find_if(rows.begin(), rows.end(), [&](const catalog::TokenRow& row) {
+        return row.created_by == held.id && agent_row_of(row.name) == AgentRow::renewal;
+    });
+}
+
+// Whether the agent that has this renewal is still enrolled with it, or with one that follows it. Each step is to another row:
+// at most max_rows_of_agent. A later enrolment of the same name follows from a code instead.
+bool leads_to_active(const std::vector<catalog::TokenRow>& rows, Row renewal, base::UnixMicros now) {
+    for (std::size_t steps = 0; steps < max_rows_of_agent && renewal != rows.end(); ++steps) {
+        if (is_active(*renewal, now)) return true;
+        renewal = successor_of(rows, *renewal);
+    }
+    return false;
+}
+
 // A row with the scope of `held`.
 catalog::TokenRow row_like(const catalog::TokenRow& held, const TokenText& text, std::string secret_sha256,
                            std::string name, base::UnixMicros now, std::int64_t life_s) {
@@ -95,9 +114,7 @@ Renewal judge_renewal(const std::vector<catalog::TokenRow>& rows, const RenewalW
     if (held == rows.end()) return {};
     const auto verdict = [&held](RenewalVerdict said) { return Renewal{said, *held}; };
     if (site_of_agent(held->name) != wish.site) return verdict(other_site);
-    const auto successor = std::find_if(rows.begin(), rows.end(), [&](const catalog::TokenRow& row) {
-        return row.created_by == held->id && agent_row_of(row.name) == AgentRow::renewal;
-    });
+    const auto successor = successor_of(rows, *held);
     const auto of_agent = std::count_if(rows.begin(), rows.end(), [&](const catalog::TokenRow& row) {
         return site_of_agent(row.name) == wish.site;
     });
@@ -113,10 +130,7 @@ Renewal judge_renewal(const std::vector<catalog::TokenRow>& rows, const RenewalW
     if (is_active(*successor, now) && has_secret(*successor, wish.next))
         return verdict(is_full ? too_many : repeat);
     if (agent_row_of(held->name) == AgentRow::code) return verdict(used_code);
-    const bool is_enrolled = std::any_of(rows.begin(), rows.end(), [&](const catalog::TokenRow& row) {
-        return row.name == held->name && is_active(row, now);
-    });
-    return verdict(is_enrolled ? reused : ended);
+    return verdict(leads_to_active(rows, successor, now) ? reused : ended);
 }
 
 catalog::TokenChange change_of_renewal(const std::vector<catalog::TokenRow>& rows, const RenewalWish& wish,

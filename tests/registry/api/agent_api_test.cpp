@@ -209,6 +209,30 @@ TEST_CASE("a new enrolment ends the one before") {
     CHECK(farm.said(farm.renew("bede", before, farm.fresh())) == "403 agent.ended");
 }
 
+TEST_CASE("a renewal of an enrolment that has ended does nothing to a later one, also if it was replaced") {
+    for (const bool is_revoked : {false, true}) {
+        CAPTURE(is_revoked);
+        AgentFixture farm;
+        const std::string first = farm.fresh();
+        const std::string second = farm.fresh();
+        const std::string later = farm.fresh();
+        REQUIRE(farm.renew("bede", farm.code_for("bede"), first).has_value());
+        const std::string before = farm.token_of(farm.renew("bede", first, second));
+        if (is_revoked) {
+            REQUIRE(
+                registry::revoke_with_made(farm.cli, farm.id_of(before), {"local:root", {}, farm.clock.now()})
+                    .value());
+        }
+        const std::string text = farm.token_of(farm.renew("bede", farm.code_for("bede"), later));
+        // Of the last pair: the answer was lost, and so was that of the later enrolment.
+        for (const std::string& next : {farm.fresh(), second}) {
+            CHECK(farm.said(farm.renew("bede", first, next)) == "403 agent.ended");
+            CHECK(farm.refusal_of(text).empty());
+        }
+        CHECK(farm.said(farm.renew("bede", later, farm.fresh())) == "200");
+    }
+}
+
 TEST_CASE("whichever row of an agent is revoked, all end; what another agent has stays") {
     for (const std::string row_name : {"agent:bede code", "agent:bede renewal", "agent:bede"}) {
         CAPTURE(row_name);
