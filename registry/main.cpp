@@ -321,6 +321,7 @@ std::vector<registry::Command> commands() {
          "bede-gh200 -c registry.toml --index bede-gh200 --action upload --action build",
          setup(registry::add_agent_enrol_options, registry::run_agent_enrol),
          "The code ends after an hour. What the agent gets lasts 12 hours, and it renews that itself.\n"
+         "An agent makes no tokens: the actions `token` and `*` are refused.\n"
          "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage.\n"},
         {"agent", "revoke",
          "End the enrolment of a site's agent and all its tokens, from the next request on",

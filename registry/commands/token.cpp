@@ -172,6 +172,12 @@ base::Status run_token_create(const TokenCreateArguments& arguments, const base:
 
 base::Status run_agent_enrol(const TokenCreateArguments& arguments, const base::Clock& clock) {
     WHEELYARD_TRY(check_site(arguments.name));
+    // A token that it made would be bound to no site, and one that this one made would outlive the agent.
+    for (const std::string& action : arguments.actions) {
+        if (action == token_action || action == "*")
+            return base::fail("agent.action", "An agent may not make tokens", action,
+                              "name the actions that it needs, such as upload and build");
+    }
     return create(arguments, clock, true);
 }
 

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "lib/base/clock.hpp"
 #include "lib/base/files/file.hpp"
@@ -128,4 +129,21 @@ TEST_CASE("revoking takes the id or the whole text, and says when there is no su
     CHECK(unknown.error().code == "token.unknown");
     CHECK(registry::run_token_list(fixture.config, true, fixture.clock).has_value());
     CHECK(registry::run_token_list(fixture.config, false, fixture.clock).has_value());
+}
+
+TEST_CASE("an agent enrols with no action by which it could make tokens") {
+    Fixture fixture;
+    auto arguments = fixture.token();
+    arguments.name = "bede";
+    for (const std::vector<std::string>& actions :
+         {std::vector<std::string>{"token"}, {"upload", "token"}, {"*"}, {"build", "*"}}) {
+        arguments.actions = actions;
+        const auto refused = registry::run_agent_enrol(arguments, fixture.clock);
+        REQUIRE_FALSE(refused.has_value());
+        CHECK(refused.error().code == "agent.action");
+    }
+    CHECK(fixture.tokens().empty());
+    arguments.actions = {"upload", "build", "read"};
+    CHECK(registry::run_agent_enrol(arguments, fixture.clock).has_value());
+    CHECK(fixture.tokens().size() == 1);
 }
