@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string_view>
 #include <utility>
 
 #include "builder/agent/claimed_task.hpp"
@@ -31,7 +32,9 @@ constexpr std::size_t claim_id_bytes = 16;
 std::string agent_name(const Site& site) {
     std::array<char, 256> host{};
     if (::gethostname(host.data(), host.size() - 1) != 0) host = {};
-    std::string name = site.name + "." + host.data();
+    const std::string_view whole = host.data();
+    // Without the domain: the registry takes what stands before the last dot for the site.
+    std::string name = site.name + "." + std::string(whole.substr(0, whole.find('.')));
     for (char& c : name) {
         if (!base::is_ascii_alnum(c) && c != '.' && c != '_') c = '-';
     }

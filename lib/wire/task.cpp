@@ -110,7 +110,8 @@ constexpr auto claim_record = io::record<ClaimOffer>({
     field<&ClaimOffer::claim>(
         "claim", "128 random bits in hex, chosen and stored by the agent before the request", Need::required),
     field<&ClaimOffer::index>("index", "the index whose tasks it takes", Need::required),
-    field<&ClaimOffer::agent>("agent", "the name of the agent", Need::required),
+    field<&ClaimOffer::agent>("agent", "the name of the agent: SITE.HOST, the host without its domain",
+                              Need::required),
     field<Names<is_python_version>, &ClaimOffer::pythons>("pythons", "`3.11`, …", Need::valid),
     field<Names<is_task_word>, &ClaimOffer::accelerators>("accelerators", "names in the site file",
                                                           Need::valid),

@@ -375,7 +375,10 @@ TaskApi::Reply TaskApi::claim(const http::ApiRequest& request, const Identity& t
         return refuse("auth.scope_refused", "This token does not permit claiming tasks of this index",
                       token.id, "ask an administrator for a token with the action `build` for this index");
     const std::string_view site = site_bound_to(token);
-    if (!site.empty() && !offer->agent.starts_with(std::string(site) + "."))
+    // Names of sites may have dots, that of the host has none: `bede` is not `bede.gh200`.
+    const bool is_of_site =
+        offer->agent.starts_with(std::string(site) + ".") && offer->agent.rfind('.') == site.size();
+    if (!site.empty() && !is_of_site)
         return refuse("task.other_site", "This agent enrolled for another site", offer->agent,
                       "claim as SITE.HOST, with the site that the administrator named");
     const IndexConfig* index = parts_.config.find_index(offer->index);

@@ -225,7 +225,7 @@ class EnrolmentTest(FarmPerTestCase):
         self.assertEqual(ask(self.farm, "PUT", f"/api/v1/indexes/{SHARED}/sites/{BETA}", token, **report, site=BETA)[1]["code"], "site.scope")
         self.assertEqual(ask(self.farm, "PUT", f"/api/v1/indexes/{BETA}/sites/{ALPHA}", token, **report | {"index": BETA}, site=ALPHA)[1]["code"], "site.scope")
         self.assertEqual(ask(self.farm, "POST", "/api/v1/tasks/claim", token, **claim, agent="alpha.login1")[0], 200)
-        for other in ("beta.login1", "alpha", "alpha2.login1"):
+        for other in ("beta.login1", "alpha", "alpha2.login1", "alpha.gpu.login1"):
             self.assertEqual(ask(self.farm, "POST", "/api/v1/tasks/claim", token, **claim, agent=other)[1]["code"], "task.other_site")
         self.assertEqual(RawUpload(self.farm, token, Wheel("solver", "1.0").write(self.folder), BETA).send()[0], 403)
 

@@ -118,6 +118,39 @@ TEST_CASE("who asks needs the action `task`, who claims needs `build`, both for 
     CHECK(fixture.ask(fixture.asker, "claimTask", fixture.offer('1')) == "403 auth.scope_refused");
 }
 
+TEST_CASE("an agent that enrolled claims as SITE.HOST, where what stands before the last dot is its site") {
+    struct Row {
+        std::string site;
+        std::string agent;
+        std::string said;
+    };
+    const std::vector<Row> rows{
+        {"bede", "bede.login1", "200"},
+        {"bede", "bede", "403 task.other_site"},
+        {"bede", "bede-2.login1", "403 task.other_site"},
+        {"bede", "bede.gh200.login1", "403 task.other_site"},
+        {"bede.gh200", "bede.gh200.login1", "200"},
+        {"bede.gh200", "bede.login1", "403 task.other_site"},
+    };
+    TaskFixture fixture;
+    for (const Row& row : rows) {
+        CAPTURE(row.site);
+        CAPTURE(row.agent);
+        const registry::TokenText text = registry::make_token_text();
+        const std::string name = "agent:" + row.site;
+        REQUIRE(fixture.cli.add_token({.id = text.id,
+                                       .secret_sha256 = registry::hash_token_secret(text.secret),
+                                       .name = name,
+                                       .indexes = {"main"},
+                                       .projects = {"*"},
+                                       .actions = {"build"},
+                                       .created_by = name}));
+        const std::string offer =
+            wire::render_claim({fixture.name('1'), "main", row.agent, {"3.11"}, {"cpu"}, {}, ""});
+        CHECK(fixture.ask(text.text(), "claimTask", offer) == row.said);
+    }
+}
+
 TEST_CASE("the status of an index shows its open requests, without persons, and why nobody takes one") {
     TaskFixture fixture;
     std::string shown;
