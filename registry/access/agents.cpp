@@ -99,6 +99,11 @@ std::string hash_agent_secret(std::string_view secret) {
     return base::sha256_hex(std::string("agent ").append(secret));
 }
 
+bool is_credential(const catalog::TokenRow& row, const TokenText& text) {
+    const AgentRow kind = agent_row_of(row.name);
+    return (kind == AgentRow::code || kind == AgentRow::renewal) && has_secret(row, text);
+}
+
 catalog::TokenRow make_agent_code(catalog::TokenRow scope, const TokenText& code, std::string_view site) {
     return row_like(scope, code, hash_agent_secret(code.secret), agent_name(site) + " code", scope.created,
                     agent_code_life_s);
@@ -108,8 +113,7 @@ Renewal judge_renewal(const std::vector<catalog::TokenRow>& rows, const RenewalW
                       base::UnixMicros now) {
     using enum RenewalVerdict;
     const auto held = std::find_if(rows.begin(), rows.end(), [&](const catalog::TokenRow& row) {
-        const AgentRow kind = agent_row_of(row.name);
-        return (kind == AgentRow::code || kind == AgentRow::renewal) && has_secret(row, wish.held);
+        return is_credential(row, wish.held);
     });
     if (held == rows.end()) return {};
     const auto verdict = [&held](RenewalVerdict said) { return Renewal{said, *held}; };

@@ -33,6 +33,8 @@ enum class AgentRow { none, code, renewal, token };
 [[nodiscard]] bool is_replaced(const catalog::TokenRow& row, base::UnixMicros now);
 
 [[nodiscard]] std::string hash_agent_secret(std::string_view secret);
+// Whether the row is the code or the renewal of this text, in force or not.
+[[nodiscard]] bool is_credential(const catalog::TokenRow& row, const TokenText& text);
 // The row of a code. `scope`: the row of a token with the indexes, projects and actions of the agent.
 [[nodiscard]] catalog::TokenRow make_agent_code(catalog::TokenRow scope, const TokenText& code,
                                                 std::string_view site);

@@ -235,6 +235,16 @@ wire::Answered<Identity> TokenVerifier::verify(std::string_view authorization) {
     return verify_grant(*parsed, hash, **snapshot);
 }
 
+wire::Answered<bool> TokenVerifier::knows_credential(const TokenText& text) {
+    const auto snapshot = current();
+    if (!snapshot) {
+        io::log_error("auth.unavailable", {{"error", snapshot.error().text()}});
+        return tl::unexpected(unavailable());
+    }
+    return std::any_of((*snapshot)->begin(), (*snapshot)->end(),
+                       [&](const catalog::TokenRow& row) { return is_credential(row, text); });
+}
+
 std::map<std::string, std::string, std::less<>> TokenVerifier::shown_names() {
     std::map<std::string, std::string, std::less<>> names;
     const auto snapshot = current();

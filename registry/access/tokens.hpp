@@ -94,6 +94,8 @@ class TokenVerifier {
     }
     // Status 401: no credentials; 403: unknown, expired or revoked. Thread-safe.
     [[nodiscard]] wire::Answered<Identity> verify(std::string_view authorization);
+    // Whether an agent's code or renewal has this text, in force or not. Status 503: the catalog cannot be read. Thread-safe.
+    [[nodiscard]] wire::Answered<bool> knows_credential(const TokenText& text);
     // The names that people see, of those of people's log-ins that are kept, by the name that the audit log has.
     [[nodiscard]] std::map<std::string, std::string, std::less<>> shown_names();
 

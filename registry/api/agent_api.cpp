@@ -99,13 +99,17 @@ wire::Answered<http::ApiReply> AgentApi::answer(const http::ApiRequest& request)
     const TokenText token = make_token_text();
     Renewal renewal;
     catalog::TokenChange change;
-    const auto done = writer_.run([&](catalog::Catalog& catalog) -> base::Status {
-        return catalog.replace_tokens([&](const std::vector<catalog::TokenRow>& rows) {
-            renewal = judge_renewal(rows, *wish, now);
-            change = change_of_renewal(rows, *wish, renewal, token, now);
-            return change;
+    // Anybody may send this: what nobody has costs the writer nothing.
+    const auto is_known = tokens_.knows_credential(wish->held);
+    if (!is_known) return tl::unexpected(is_known.error());
+    const auto done =
+        !*is_known ? base::Status() : writer_.run([&](catalog::Catalog& catalog) -> base::Status {
+            return catalog.replace_tokens([&](const std::vector<catalog::TokenRow>& rows) {
+                renewal = judge_renewal(rows, *wish, now);
+                change = change_of_renewal(rows, *wish, renewal, token, now);
+                return change;
+            });
         });
-    });
     if (!done) {
         io::log_warn("agent.not_kept", {{"request", request.request_id}, {"error", done.error().text()}});
         return tl::unexpected(problem_of_change(done.error()));

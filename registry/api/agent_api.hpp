@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "lib/base/clock.hpp"
+#include "registry/access/tokens.hpp"
 #include "registry/commit/writer.hpp"
 #include "registry/http/api.hpp"
 
@@ -14,12 +15,14 @@ namespace wheelyard::registry {
 
 class AgentApi {
   public:
-    // Both outlive the AgentApi.
-    AgentApi(Writer& writer, const base::Clock& clock) : writer_(writer), clock_(clock) {}
+    // All outlive the AgentApi.
+    AgentApi(TokenVerifier& tokens, Writer& writer, const base::Clock& clock)
+        : tokens_(tokens), writer_(writer), clock_(clock) {}
     [[nodiscard]] static bool handles(std::string_view operation);
     [[nodiscard]] wire::Answered<http::ApiReply> answer(const http::ApiRequest& request);
 
   private:
+    TokenVerifier& tokens_;
     Writer& writer_;
     const base::Clock& clock_;
 };

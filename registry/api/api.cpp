@@ -158,7 +158,8 @@ wire::Answered<http::ApiReply> Api::answer_now(const http::ApiRequest& request) 
             .answer(request);
     if (TokenApi::handles(request.operation))
         return TokenApi({parts_.config, parts_.tokens, parts_.writer, parts_.clock}).answer(request);
-    if (AgentApi::handles(request.operation)) return AgentApi(parts_.writer, parts_.clock).answer(request);
+    if (AgentApi::handles(request.operation))
+        return AgentApi(parts_.tokens, parts_.writer, parts_.clock).answer(request);
     if (parts_.logins != nullptr && LoginApi::handles(request.operation))
         return LoginApi({parts_.config, *parts_.logins, parts_.writer, parts_.clock}).answer(request);
     if (parts_.logins != nullptr && PublishApi::handles(request.operation))

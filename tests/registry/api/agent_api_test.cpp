@@ -4,7 +4,11 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <future>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "lib/io/json.hpp"
@@ -35,7 +39,7 @@ struct AgentFixture : RegistryFixture {
     wire::Answered<http::ApiReply> send(const std::string& body) {
         http::ApiRequest request{.request_id = "r1", .operation = "renewAgent"};
         request.body = body;
-        return registry::AgentApi(writer, clock).answer(request);
+        return registry::AgentApi(*tokens, writer, clock).answer(request);
     }
     wire::Answered<http::ApiReply> renew(const std::string& site, const std::string& held,
                                          const std::string& next) {
@@ -198,6 +202,27 @@ TEST_CASE("what an agent may not send is refused by name, and changes nothing") 
     const std::string late = farm.code_for("lumi");
     farm.clock.sleep_ms(60LL * 60 * 1000);
     CHECK(farm.said(farm.renew("lumi", late, farm.fresh())) == "403 agent.ended");
+}
+
+TEST_CASE("who has neither a code nor a renewal is refused without the writer") {
+    AgentFixture farm;
+    std::promise<void> begun;
+    std::promise<void> answered;
+    std::atomic<bool> was_answered = false;
+    std::thread busy([&, end = answered.get_future()] {
+        const auto done = farm.writer.run([&](catalog::Catalog&) -> base::Status {
+            begun.set_value();
+            was_answered = end.wait_for(std::chrono::seconds(20)) == std::future_status::ready;
+            return {};
+        });
+        CHECK(done.has_value());
+    });
+    begun.get_future().wait();
+    const auto said = farm.said(farm.renew("bede", farm.fresh(), farm.fresh()));
+    answered.set_value();
+    busy.join();
+    CHECK(said == "403 agent.unknown");
+    CHECK(was_answered);
 }
 
 TEST_CASE("a new enrolment ends the one before") {
