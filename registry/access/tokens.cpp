@@ -199,6 +199,7 @@ wire::Answered<Identity> TokenVerifier::verify_grant(const TokenText& sent, std:
     identity.projects = {(*grant)->package};
     identity.actions = {std::string(upload_action)};
     identity.expires = (*grant)->until;
+    identity.created_by = owner->created_by;  // so that the grant is bound to the owner's site
     identity.version = (*grant)->version;
     identity.is_grant = true;
     return identity;

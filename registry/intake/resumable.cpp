@@ -247,7 +247,8 @@ Answered<Resumable::Note> Resumable::read_note(const http::UploadHead& head, con
     if (!text) return unknown(id);
     const auto note = io::parse_json(*text);
     if (!note || note->string_or("index", "") != head.index) return unknown(id);
-    const bool is_of_agent = !site_bound_to(*token).empty() && note->string_or("owner", "") == token->name;
+    const bool is_of_agent =
+        !token->is_grant && !site_bound_to(*token).empty() && note->string_or("owner", "") == token->name;
     if (note->string_or("token", "") != token->id && !is_of_agent) return unknown(id);
     return Note{note->string_or("content_type", ""), static_cast<std::uint64_t>(note->int_or("length", 0)),
                 token->name};

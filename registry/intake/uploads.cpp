@@ -379,7 +379,7 @@ wire::Answered<inspect::Inspection> FormUpload::inspect_content() {
 // Which token says what the provenance says: its ID. A grant is of one task; the token that claimed it stays. Tokens of jobs
 // and of agents that enrolled are soon forgotten: their names stay.
 base::Result<std::string> FormUpload::stating_token() {
-    if (is_publisher(token_.name) || agent_row_of(token_.name) != AgentRow::none) return token_.name;
+    if (is_publisher(token_.name) || !site_bound_to(token_).empty()) return token_.name;
     if (!token_.is_grant || parts_.tasks == nullptr) return token_.id;
     WHEELYARD_ASSIGN(const auto grant, parts_.tasks->find_grant(token_.id));
     return grant ? grant->owner : token_.id;

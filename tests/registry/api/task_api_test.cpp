@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "registry/access/agents.hpp"
 #include "registry/api/api.hpp"
 #include "registry/api/limits.hpp"
 #include "tests/registry/upload_fixture.hpp"
@@ -53,6 +54,19 @@ struct TaskFixture : RegistryFixture {
                           const std::vector<std::string>& indexes = {"*"},
                           const std::vector<std::string>& projects = {"*"}) {
         return make_token(name, indexes, projects, actions);
+    }
+    // A token of an agent that enrolled.
+    std::string add_enrolled(const std::string& site) {
+        const registry::TokenText text = registry::make_token_text();
+        const std::string name = registry::agent_name(site);
+        REQUIRE(cli.add_token({.id = text.id,
+                               .secret_sha256 = registry::hash_token_secret(text.secret),
+                               .name = name,
+                               .indexes = {"main"},
+                               .projects = {"*"},
+                               .actions = {"build"},
+                               .created_by = name}));
+        return text.text();
     }
     // "200" or "403 auth.scope_refused".
     std::string ask(const std::string& token_text, const std::string& operation, const std::string& body,
@@ -136,19 +150,23 @@ TEST_CASE("an agent that enrolled claims as SITE.HOST, where what stands before 
     for (const Row& row : rows) {
         CAPTURE(row.site);
         CAPTURE(row.agent);
-        const registry::TokenText text = registry::make_token_text();
-        const std::string name = "agent:" + row.site;
-        REQUIRE(fixture.cli.add_token({.id = text.id,
-                                       .secret_sha256 = registry::hash_token_secret(text.secret),
-                                       .name = name,
-                                       .indexes = {"main"},
-                                       .projects = {"*"},
-                                       .actions = {"build"},
-                                       .created_by = name}));
         const std::string offer =
             wire::render_claim({fixture.name('1'), "main", row.agent, {"3.11"}, {"cpu"}, {}, ""});
-        CHECK(fixture.ask(text.text(), "claimTask", offer) == row.said);
+        CHECK(fixture.ask(fixture.add_enrolled(row.site), "claimTask", offer) == row.said);
     }
+}
+
+TEST_CASE("a grant of an agent that enrolled is bound to the site of the agent") {
+    TaskFixture fixture;
+    fixture.add();
+    const std::string offer =
+        wire::render_claim({fixture.name('1'), "main", "bede.login1", {"3.11"}, {"cpu"}, {}, ""});
+    REQUIRE(fixture.ask(fixture.add_enrolled("bede"), "claimTask", offer) == "200");
+    const auto grant =
+        fixture.tokens->verify("Bearer " + wire::parse_claimed(fixture.answered).value().grant);
+    REQUIRE(grant.has_value());
+    CHECK(grant->is_grant);
+    CHECK(registry::site_bound_to(*grant) == "bede");
 }
 
 TEST_CASE("the status of an index shows its open requests, without persons, and why nobody takes one") {

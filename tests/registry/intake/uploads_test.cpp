@@ -222,6 +222,33 @@ TEST_CASE("with a key, what the agent said and what was proved is signed in the 
     CHECK(of_publisher->provenance.predicate.render().find(R"("asserted_by":{"token":"publisher:six")") !=
           std::string::npos);
     CHECK(of_publisher->summary.predicate.render().find("SLSA_BUILD_LEVEL_1") != std::string::npos);
+    // The token of an agent that enrolled is forgotten as well, its name stays; an operator's token of that name is another one.
+    registry.config.attest.service_accounts = {"agent:bede"};
+    for (const bool is_enrolled : {true, false}) {
+        CAPTURE(is_enrolled);
+        const registry::TokenText text = registry::make_token_text();
+        REQUIRE(registry.cli.add_token({.id = text.id,
+                                        .secret_sha256 = registry::hash_token_secret(text.secret),
+                                        .name = "agent:bede",
+                                        .indexes = {"main"},
+                                        .projects = {"*"},
+                                        .actions = {"upload"},
+                                        .created_by = is_enrolled ? "agent:bede" : "local:root"}));
+        registry.token = text.text();
+        const WheelWriter built = six(is_enrolled ? "1.17.2" : "1.17.3");
+        const auto of_agent = attest::verify_wheel(
+            built.filename(), base::sha256_hex(built.bytes()),
+            base::read_file(registry.store.path_of(upload(built, provenance_of(built)).provenance_sha256),
+                            1 << 20)
+                .value(),
+            {key.public_key(), {}, registry.clock.now()});
+        REQUIRE(of_agent);
+        CHECK(of_agent->provenance.predicate.render().find(
+                  R"("asserted_by":{"token":")" + (is_enrolled ? std::string("agent:bede") : text.id) +
+                  "\"") != std::string::npos);
+        CHECK(of_agent->summary.predicate.render().find(
+                  is_enrolled ? "SLSA_BUILD_LEVEL_2" : "SLSA_BUILD_LEVEL_1") != std::string::npos);
+    }
     registry.token = usual;
     // An agent's statements of its own are not kept; a wheel that no agent built gets none.
     const WheelWriter sly = six("1.18.0");
