@@ -8,7 +8,7 @@
 //     workflow = ".github/workflows/release.yml"
 //
 //     [[index.attested_by]]
-//     agents = ["wy_5f0c9a31d2be"]
+//     agents = ["agent:bede-gh200"]
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,8 @@ namespace wheelyard::registry {
 struct AttestConfig {
     std::filesystem::path key;  // PEM; empty: nothing is signed
     std::string name;           // URI of this registry in statements; empty: server.public_url
-    // IDs of tokens whose agents run as a site's service account: a name can be given to a second token.
+    // IDs of tokens whose agents run as a site's service account: a name can be given to a second token. Names of agents that
+    // enrolled (agent:SITE) as well.
     std::vector<std::string> service_accounts;
     std::int64_t history = 1;            // as the root document names it
     std::int64_t index_valid_ms = 0;     // of a signed state of an index
@@ -37,8 +38,9 @@ struct AttestConfig {
 // One kind of origin: a publisher's attestation, or an agent.
 struct AttestedBy {
     std::vector<std::string> projects = {};  // "*" or normalised names
-    std::vector<std::string> agents = {};    // IDs of tokens, or "*": any that sends what made the wheel
-    std::string issuer = {};                 // the others of an attestation's certificate; empty: any
+    // IDs of tokens, and names of agents that enrolled (agent:SITE); "*": any that sends what made the wheel.
+    std::vector<std::string> agents = {};
+    std::string issuer = {};  // the others of an attestation's certificate; empty: any
     std::string subject = {};
     std::string repository = {};
     std::string workflow = {};

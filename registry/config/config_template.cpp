@@ -115,7 +115,7 @@ directory = "data"
 [attest]
 # key = "provenance.key"    # PEM; without it nothing is signed
 # signer = ""               # URI of this registry in statements; without it server.public_url
-# service_accounts = []     # IDs of tokens whose agents run as a site's service account: SLSA level 2
+# service_accounts = []     # IDs of tokens, agent:SITE of enrolled agents, that run as a service account: SLSA level 2
 # history = 1               # after a restore from a backup: what `wheelyard-registry attest new-history` prints
 # index_valid_days = 7      # for so long a signed state of an index is valid; it is signed again each day
 # trusted_root = "trusted_root.json"  # whose uploaded attestations count; without it Sigstore's public instance
@@ -148,7 +148,7 @@ title = "Wheels for everybody"
 # workflow = ".github/workflows/release.yml"
 # subject = "https://github.com/octo-org/demo/.github/workflows/release.yml@refs/tags/*"
 # [[index.attested_by]]
-# agents = ["wy_5f0c9a31d2be"]    # IDs of tokens whose uploads say what made the wheel; "*": any
+# agents = ["agent:bede-gh200"]   # names of agents that enrolled and IDs of tokens, whose uploads say what made the wheel; "*": any
 
 # Wheels to request of each source distribution that is uploaded to this index; somebody approves each request.
 # [[index.build]]

@@ -126,6 +126,8 @@ TEST_CASE("an index takes files of the origins that it names, each for its proje
         {"[[index.attested_by]]\nagents = [\"wy_1\", \"wy_2\"]\n", "wy_2", false, true},
         {"[[index.attested_by]]\nagents = [\"wy_1\"]\n", "wy_2", false, false},
         {"[[index.attested_by]]\nagents = [\"wy_1\"]\n", "", true, false},
+        {"[[index.attested_by]]\nagents = [\"wy_1\", \"agent:bede\"]\n", "agent:bede", false, true},
+        {"[[index.attested_by]]\nagents = [\"agent:bede\"]\n", "agent:bede-2", false, false},
         {"[[index.attested_by]]\nagents = [\"*\"]\n", "wy_2", false, true},
         {"[[index.attested_by]]\nagents = [\"*\"]\n", "", false, false},
         {"[[index.attested_by]]\nagents = [\"wy_1\"]\n[[index.attested_by]]\n" + github + demo, "", true,
