@@ -21,7 +21,7 @@ namespace wheelyard::registry {
 struct Origin {
     std::string project;  // normalised
     std::string
-        agent;  // who says what made the wheel: the ID of a token, or agent:SITE; empty: nobody says it
+        agent;  // ID of the token, or agent:SITE, that says what made the wheel; empty: nobody says it
     const std::vector<sigstore::Attested>& attested;
 };
 // Refuses with "upload.not_attested" unless one of the index's origins fits, or it has none.

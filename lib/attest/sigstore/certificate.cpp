@@ -116,8 +116,10 @@ base::Result<X509Ptr> find_issuer(X509* leaf, base::UnixMicros time, const Trust
 
 // OpenSSL 3.0 has no purpose for code signing.
 base::Status check_usage(X509* leaf) {
-    const bool signs_code = (X509_get_key_usage(leaf) & KU_DIGITAL_SIGNATURE) != 0 &&
-                            (X509_get_extension_flags(leaf) & EXFLAG_XKUSAGE) != 0 &&
+    // Without the extension every usage is set.
+    constexpr std::uint32_t both = EXFLAG_KUSAGE | EXFLAG_XKUSAGE;
+    const bool signs_code = (X509_get_extension_flags(leaf) & both) == both &&
+                            (X509_get_key_usage(leaf) & KU_DIGITAL_SIGNATURE) != 0 &&
                             (X509_get_extended_key_usage(leaf) & XKU_CODE_SIGN) != 0;
     if (signs_code && X509_check_ca(leaf) == 0) return {};
     return refuse_certificate("attestation.usage", "The certificate is not for signing code");

@@ -98,12 +98,14 @@ def oid(text):
     return x509.ObjectIdentifier(text)
 
 
-def unsigned_certificate(key, authority, issuer, subject, claims, start, life, usage, names, is_ca, serial):
+def unsigned_certificate(key, authority, issuer, subject, claims, start, life, usage, names, is_ca, may_sign, serial):
     builder = (x509.CertificateBuilder().subject_name(x509.Name([])).issuer_name(name("between"))
                .public_key(key.public_key()).serial_number(serial)
                .not_valid_before(when(start)).not_valid_after(when(start + life))
-               .add_extension(x509.KeyUsage(True, False, False, False, False, False, False, False, False), True)
                .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(authority.key.public_key()), False))
+    if may_sign is not None:  # else there is no such extension
+        builder = builder.add_extension(
+            x509.KeyUsage(may_sign, False, not may_sign, False, False, False, False, False, False), True)
     if usage:
         builder = builder.add_extension(x509.ExtendedKeyUsage([usage]), False)
     if is_ca:
@@ -123,13 +125,14 @@ GITHUB_CLAIMS = {9: f"{REPOSITORY}/{WORKFLOW}@{REF}", 12: REPOSITORY, 13: "c0" *
 
 
 def certificate(key, authority=CA, issuer=GITHUB, subject=f"{REPOSITORY}/{WORKFLOW}@{REF}", claims=None, start=NOW - 60,
-                life=600, usage=ExtendedKeyUsageOID.CODE_SIGNING, names=None, is_ca=False, ct=CT, scts=1,
-                sct_serial=None, sct_time=NOW - 50):
+                life=600, usage=ExtendedKeyUsageOID.CODE_SIGNING, names=None, is_ca=False, may_sign=True, ct=CT,
+                scts=1, sct_serial=None, sct_time=NOW - 50):
     claims = GITHUB_CLAIMS if claims is None else claims
     serial = x509.random_serial_number()
 
     def unsigned(number):
-        return unsigned_certificate(key, authority, issuer, subject, claims, start, life, usage, names, is_ca, number)
+        return unsigned_certificate(key, authority, issuer, subject, claims, start, life, usage, names, is_ca, may_sign,
+                                    number)
 
     before = unsigned(sct_serial or serial).sign(authority.key, hashes.SHA384()).tbs_certificate_bytes
     time = (sct_time * 1000).to_bytes(8, "big")
@@ -292,6 +295,8 @@ cases = [
     ("a key over P-384", "certificate", attestation(key_curve=ec.SECP384R1)),
     ("a certificate for servers", "usage", attestation(cert={"usage": ExtendedKeyUsageOID.SERVER_AUTH})),
     ("a certificate for everything", "usage", attestation(cert={"usage": None})),
+    ("a certificate without a key usage", "usage", attestation(cert={"may_sign": None})),
+    ("a certificate whose key does not sign", "usage", attestation(cert={"may_sign": False})),
     ("no promise of a log of certificates", "sct", attestation(cert={"scts": 0})),
     ("two promises", "sct", attestation(cert={"scts": 2})),
     ("a promise of an unknown log of certificates", "sct", attestation(cert={"ct": STRANGER})),
