@@ -10,6 +10,7 @@
 #include "lib/attest/sigstore/limits.hpp"
 #include "lib/attest/sigstore/log_entry.hpp"
 #include "lib/attest/statement.hpp"
+#include "lib/io/strict_json.hpp"
 #include "lib/wheel/filename.hpp"
 
 namespace wheelyard::sigstore {
@@ -28,7 +29,7 @@ tl::unexpected<base::Error> fail_attestation(
 
 base::Result<std::string> check_statement(std::string_view text, std::string_view filename,
                                           std::string_view sha256) {
-    const auto json = io::parse_json(text, {.bytes = max_field_bytes, .depth = max_depth});
+    const auto json = io::parse_strict_json(text, {.bytes = max_field_bytes, .depth = max_depth});
     if (!json || json->string_or("_type", {}) != "https://in-toto.io/Statement/v1")
         return fail_attestation("attestation.statement", "The signed document is no in-toto statement");
     const Json::Array& subjects = json->items("subject");

@@ -8,6 +8,7 @@
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
+#include "lib/io/strict_json.hpp"
 
 namespace wheelyard::sigstore {
 namespace {
@@ -175,7 +176,7 @@ base::Status check_logged(const LogEntry& entry, const Logged& logged) {
         return refuse_entry("attestation.other_entry",
                             "The log entry is about something else than the attestation", std::move(value));
     };
-    const auto body = io::parse_json(entry.body, {.bytes = max_field_bytes, .depth = max_depth});
+    const auto body = io::parse_strict_json(entry.body, {.bytes = max_field_bytes, .depth = max_depth});
     if (!body || body->string_or("kind", {}) != "dsse" || body->string_or("apiVersion", {}) != "0.0.1")
         return fail_entry("another kind");
     const Json& spec = member(*body, "spec");

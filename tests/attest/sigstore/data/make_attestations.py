@@ -205,6 +205,7 @@ def attestation(said=None, cert=None, signer=None, logged=None, key_curve=ec.SEC
     body = json.dumps({"apiVersion": "0.0.1", "kind": about["kind"], "spec": {
         "payloadHash": {"algorithm": about["algorithm"], "value": sha256(about["payload"]).hex()},
         "signatures": [{"signature": b64(about["signature"]), "verifier": b64(about["pem"])}]}}).encode()
+    body = body[:-1] + about.get("more", b"") + b"}"
     return {"version": 1,
             "verification_material": {"certificate": b64(certified.public_bytes(DER)),
                                       "transparency_entries": [log_entry(body, **(entry or {}))]},
@@ -312,8 +313,10 @@ cases = [
     ("an entry about another certificate", "other_entry",
      attestation(logged={"pem": certificate(new_key()).public_bytes(serialization.Encoding.PEM)})),
     ("an entry with another digest", "other_entry", attestation(logged={"algorithm": "sha512"})),
+    ("an entry that says its kind twice", "other_entry", attestation(logged={"more": b', "kind": "dsse"'})),
     ("an entry of a hash", "other_entry", attestation(logged={"kind": "hashedrekord"})),
 
+    ("a statement with a member twice", "statement", attestation(statement()[:-1] + b', "predicate": null}')),
     ("no subject", "statement", attestation(statement(subjects=0))),
     ("two subjects", "statement", attestation(statement(subjects=2))),
     ("another type of statement", "statement", attestation(statement(kind="https://in-toto.io/Statement/v0.1"))),
