@@ -174,7 +174,9 @@ base::Result<std::string> enrol(const EnrolmentParts& parts, const std::string& 
     WHEELYARD_TRY(write_renewal(enrolling, wanted));
     const auto answer = exchange(parts, code, wanted.next);
     if (!answer) {
-        if (!answer.error().may_pass()) WHEELYARD_TRY(base::remove_file(enrolling));
+        // Whatever else comes, such as a proxy's page, may have followed a commit: then the same is sent again.
+        const bool is_refused = answer.error().code.starts_with("agent.") && !answer.error().may_pass();
+        if (is_refused) WHEELYARD_TRY(base::remove_file(enrolling));
         return tl::unexpected(answer.error());
     }
     // What an enrolment wrote needs no revocation: the registry ended it.

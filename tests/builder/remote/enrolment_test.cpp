@@ -108,9 +108,19 @@ TEST_CASE("an operator's token that an enrolment replaces is named, so that it c
 }
 
 TEST_CASE("after a lost answer the same code is sent with the same next renewal") {
-    for (const int status : {503, 500, 429}) {
+    const std::vector<::wheelyard::testing::LoopbackAnswer> failures = {
+        EnrolledSite::refusal(503, "lifecycle.busy"),
+        EnrolledSite::refusal(500, "lifecycle.busy"),
+        EnrolledSite::refusal(429, "lifecycle.busy"),
+        {200, "{}"},
+        {200, EnrolledSite::good('a').body.substr(0, 100)},
+        {403, "<html>"},
+        {413, ""},
+        EnrolledSite::refusal(403, "request.other_site")};
+    for (const auto& failure : failures) {
+        CAPTURE(failure.status);
         EnrolledSite one;
-        one.answer = one.refusal(status, "lifecycle.busy");
+        one.answer = failure;
         CHECK_FALSE(enrol(one.parts, text_of('c')).has_value());
         one.answer = one.good('a');
         CHECK(enrol(one.parts, text_of('c')).has_value());
