@@ -114,8 +114,11 @@ base::Result<io::Json> exchange(const EnrolmentParts& parts, const std::string& 
     return json;
 }
 
-// The token first: a renewal that says it is fresh while the token is the one before would come too late.
-base::Status keep(const EnrolmentParts& parts, const io::Json& answer, const std::string& renewal) {
+// The token first: a renewal that says it is fresh while the token is the one before would come too late. Not without the
+// lock: who took it over may have written a later renewal.
+base::Status keep(const EnrolmentParts& parts, base::LockFile& held, const io::Json& answer,
+                  const std::string& renewal) {
+    WHEELYARD_TRY(held.refresh(parts.clock));
     const base::UnixMicros now = parts.clock.now();
     const auto ends = base::parse_rfc3339(answer.string_or("expires", ""));
     const base::UnixMicros due = ends ? now + std::max<base::UnixMicros>(*ends - now, 0) / 2 : now;
@@ -184,7 +187,7 @@ base::Result<std::string> enrol(const EnrolmentParts& parts, const std::string& 
     const auto text = base::read_untrusted_file(file, max_token_bytes);
     const std::string before =
         text && !enrolled && is_text(base::trim(*text)) ? id_of(base::trim(*text)) : std::string();
-    WHEELYARD_TRY(keep(parts, *answer, wanted.next));
+    WHEELYARD_TRY(keep(parts, held, *answer, wanted.next));
     WHEELYARD_TRY(base::remove_file(enrolling));
     return told(parts, *answer, before);
 }
@@ -209,7 +212,7 @@ base::Status renew_token(const EnrolmentParts& parts) {
     }
     const auto answer = exchange(parts, now->renewal, now->next);
     if (!answer) return tl::unexpected(answer.error());
-    return keep(parts, *answer, now->next);
+    return keep(parts, *held, *answer, now->next);
 }
 
 }  // namespace wheelyard::builder

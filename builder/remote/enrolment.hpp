@@ -31,7 +31,7 @@ struct EnrolmentParts {
 [[nodiscard]] std::filesystem::path renewal_file(const std::filesystem::path& token_file);
 
 // Exchanges a code. Returns what to tell the user: who, which rights, until when. A code of which the answer was lost may be
-// given again. Errors: those of the registry, "agent.*"; "enrol.code", "enrol.address", "enrol.answer", "enrol.busy"; "http.*",
+// given again. Errors: those of the registry, "agent.*"; "enrol.code", "enrol.address", "enrol.answer", "lock.*"; "http.*",
 // "os.*".
 [[nodiscard]] base::Result<std::string> enrol(const EnrolmentParts& parts, const std::string& code);
 

@@ -5,6 +5,9 @@
 
 #include <sys/stat.h>
 
+#include <filesystem>
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,12 +38,14 @@ struct EnrolledSite {
     Failpoints failpoints;
     std::vector<io::Json> sent;             // the bodies of requests
     std::vector<std::string> file_at_send;  // what TOKEN.renewal said when a request came
+    std::function<void()> at_send = [] {};  // when a request came
     ::wheelyard::testing::LoopbackAnswer answer = good('a');
     ::wheelyard::testing::LoopbackServer server{[this](const ::wheelyard::testing::LoopbackRequest&) {
         return ::wheelyard::testing::LoopbackAnswer{
             .after_body = [this](const ::wheelyard::testing::LoopbackRequest& request) {
                 sent.push_back(io::parse_json(request.body).value_or(io::Json()));
                 file_at_send.push_back(base::read_file(renewal_file(token), 4096).value_or(""));
+                at_send();
                 return answer;
             }};
     }};
@@ -213,6 +218,26 @@ TEST_CASE("while another process renews, nothing is sent and nothing fails; an e
     CHECK(renew_token(one.parts).has_value());
     CHECK(enrol(one.parts, text_of('c')).error().code == "lock.held");
     CHECK(one.sent.empty());
+}
+
+TEST_CASE("what comes after another process has taken the lock over is not written") {
+    EnrolledSite one;
+    one.enrolled();
+    const std::filesystem::path lock = one.token.string() + ".lock";
+    std::optional<base::LockFile> other;
+    one.at_send = [&] {
+        other.reset();
+        std::filesystem::remove(lock);
+        if (auto taken = base::LockFile::acquire(lock, one.clock, 600'000)) other.emplace(*std::move(taken));
+    };
+    one.answer = one.good('b');
+    CHECK(enrol(one.parts, text_of('d')).error().code == "lock.lost");
+    other.reset();
+    one.clock.sleep_ms(7 * hour_ms);
+    CHECK(renew_token(one.parts).error().code == "lock.lost");
+    CHECK(one.token_text() == text_of('a'));
+    // What was sent is still known: the next tick sends it again.
+    CHECK(one.kept("next") == one.sent.back().string_or("next", "-"));
 }
 
 TEST_CASE("a file of a renewal that is no such file is an error that names it") {
