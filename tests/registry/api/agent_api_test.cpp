@@ -95,7 +95,8 @@ TEST_CASE("a code and a renewal are no tokens, and their secrets are not in the 
     REQUIRE(farm.renew("bede", code, renewal).has_value());
     CHECK_FALSE(farm.refusal_of(renewal).empty());
     // Programs of earlier versions compare with this hash.
-    for (const auto& row : farm.cli.tokens().value()) {
+    const auto rows = farm.cli.tokens().value();
+    for (const auto& row : rows) {
         if (registry::agent_row_of(row.name) == registry::AgentRow::token) continue;
         for (const std::string& text : {code, renewal})
             CHECK(row.secret_sha256 != registry::hash_token_secret(text.substr(text.rfind('_') + 1)));
