@@ -176,12 +176,8 @@ base::Result<std::string> enrol(const EnrolmentParts& parts, const std::string& 
     if (begun && *begun && (*begun)->code == wanted.code && is_text((*begun)->next)) wanted = **begun;
     WHEELYARD_TRY(write_renewal(enrolling, wanted));
     const auto answer = exchange(parts, code, wanted.next);
-    if (!answer) {
-        // Whatever else comes, such as a proxy's page, may have followed a commit: then the same is sent again.
-        const bool is_refused = answer.error().code.starts_with("agent.") && !answer.error().may_pass();
-        if (is_refused) WHEELYARD_TRY(base::remove_file(enrolling));
-        return tl::unexpected(answer.error());
-    }
+    // The next attempt with this code sends the same; one with another code writes the file again.
+    if (!answer) return tl::unexpected(answer.error());
     // What an enrolment wrote needs no revocation: the registry ended it.
     WHEELYARD_ASSIGN(const auto enrolled, read_renewal(renewal_file(file)));
     const auto text = base::read_untrusted_file(file, max_token_bytes);
