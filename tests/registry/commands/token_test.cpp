@@ -142,7 +142,6 @@ TEST_CASE("an agent enrols with no action by which it could make tokens") {
         REQUIRE_FALSE(refused.has_value());
         CHECK(refused.error().code == "agent.action");
     }
-    CHECK(fixture.tokens().empty());
     arguments.actions = {"upload", "build", "read"};
     CHECK(registry::run_agent_enrol(arguments, fixture.clock).has_value());
     CHECK(fixture.tokens().size() == 1);
