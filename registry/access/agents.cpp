@@ -109,46 +109,47 @@ catalog::TokenRow make_agent_code(catalog::TokenRow scope, const TokenText& code
                     agent_code_life_s);
 }
 
-Renewal judge_renewal(const std::vector<catalog::TokenRow>& rows, const RenewalWish& wish,
+Renewal judge_renewal(const std::vector<catalog::TokenRow>& rows, const RenewalRequest& asked,
                       base::UnixMicros now) {
     using enum RenewalVerdict;
     const auto held = std::find_if(rows.begin(), rows.end(), [&](const catalog::TokenRow& row) {
-        return is_credential(row, wish.held);
+        return is_credential(row, asked.held);
     });
     if (held == rows.end()) return {};
     const auto verdict = [&held](RenewalVerdict said) { return Renewal{said, *held}; };
-    if (site_of_agent(held->name) != wish.site) return verdict(other_site);
+    if (site_of_agent(held->name) != asked.site) return verdict(other_site);
     const auto successor = successor_of(rows, *held);
     const auto of_agent = std::count_if(rows.begin(), rows.end(), [&](const catalog::TokenRow& row) {
-        return site_of_agent(row.name) == wish.site;
+        return site_of_agent(row.name) == asked.site;
     });
     const bool is_full = static_cast<std::size_t>(of_agent) >= max_rows_of_agent;
     if (successor == rows.end()) {
         if (!is_active(*held, now)) return verdict(ended);
         const bool is_taken = std::any_of(
-            rows.begin(), rows.end(), [&](const catalog::TokenRow& row) { return row.id == wish.next.id; });
+            rows.begin(), rows.end(), [&](const catalog::TokenRow& row) { return row.id == asked.next.id; });
         // A code is an operator's: it works where renewals have used the places up.
         const bool is_too_many = is_full && agent_row_of(held->name) == AgentRow::renewal;
         return verdict(is_taken ? taken : is_too_many ? too_many : renew);
     }
-    if (is_active(*successor, now) && has_secret(*successor, wish.next))
+    if (is_active(*successor, now) && has_secret(*successor, asked.next))
         return verdict(is_full ? too_many : repeat);
     if (agent_row_of(held->name) == AgentRow::code) return verdict(used_code);
     return verdict(leads_to_active(rows, successor, now) ? reused : ended);
 }
 
-catalog::TokenChange change_of_renewal(const std::vector<catalog::TokenRow>& rows, const RenewalWish& wish,
-                                       const Renewal& renewal, const TokenText& token, base::UnixMicros now) {
+catalog::TokenChange change_of_renewal(const std::vector<catalog::TokenRow>& rows,
+                                       const RenewalRequest& asked, const Renewal& renewal,
+                                       const TokenText& token, base::UnixMicros now) {
     const RenewalVerdict verdict = renewal.verdict;
     const bool is_reused = verdict == RenewalVerdict::reused;
     if (!is_reused && verdict != RenewalVerdict::renew && verdict != RenewalVerdict::repeat) return {};
-    const std::string name = agent_name(wish.site);
+    const std::string name = agent_name(asked.site);
     catalog::TokenChange change{.added = {}, .revoked = {}, .cause = {name, {}, now}};
     const bool is_enrolment =
         verdict == RenewalVerdict::renew && agent_row_of(renewal.held.name) == AgentRow::code;
     for (const catalog::TokenRow& row : rows) {
         // One agent has the name: a new enrolment ends the one before.
-        const bool is_all = (is_reused || is_enrolment) && is_of_agent(row, wish.site);
+        const bool is_all = (is_reused || is_enrolment) && is_of_agent(row, asked.site);
         if (!row.revoked && (is_all || (row.id == renewal.held.id && !is_reused)))
             change.revoked.push_back(row.id);
     }
@@ -160,7 +161,7 @@ catalog::TokenChange change_of_renewal(const std::vector<catalog::TokenRow>& row
         row_like(renewal.held, token, hash_token_secret(token.secret), name, now, agent_token_life_s));
     change.added.back().created_by = name;
     if (verdict == RenewalVerdict::repeat) return change;
-    change.added.push_back(row_like(renewal.held, wish.next, hash_agent_secret(wish.next.secret),
+    change.added.push_back(row_like(renewal.held, asked.next, hash_agent_secret(asked.next.secret),
                                     name + " renewal", now, agent_renewal_life_s));
     change.added.back().created_by = renewal.held.id;
     return change;

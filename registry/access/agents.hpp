@@ -40,7 +40,7 @@ enum class AgentRow { none, code, renewal, token };
                                                 std::string_view site);
 
 // What an agent sends. It made `next` itself and has it on disk: after a crash it sends the same again.
-struct RenewalWish {
+struct RenewalRequest {
     std::string site;
     TokenText held;  // a code, or the renewal that it has
     TokenText next;
@@ -60,13 +60,13 @@ struct Renewal {
     RenewalVerdict verdict = RenewalVerdict::unknown;
     catalog::TokenRow held = {};  // unless unknown
 };
-[[nodiscard]] Renewal judge_renewal(const std::vector<catalog::TokenRow>& rows, const RenewalWish& wish,
+[[nodiscard]] Renewal judge_renewal(const std::vector<catalog::TokenRow>& rows, const RenewalRequest& asked,
                                     base::UnixMicros now);
 
 // What the verdict does to the rows: something for renew, repeat and reused. `token`: the text of the new token, whose row is
 // the first one added. The actor tells the second use of a renewal apart: the renewal's name instead of the agent's.
 [[nodiscard]] catalog::TokenChange change_of_renewal(const std::vector<catalog::TokenRow>& rows,
-                                                     const RenewalWish& wish, const Renewal& renewal,
+                                                     const RenewalRequest& asked, const Renewal& renewal,
                                                      const TokenText& token, base::UnixMicros now);
 
 }  // namespace wheelyard::registry

@@ -28,7 +28,7 @@ tl::unexpected<wire::Problem> refuse_renewal_body(std::string detail) {
                         "see docs/reference/api.md");
 }
 
-wire::Answered<RenewalWish> read_renewal(const http::ApiRequest& request) {
+wire::Answered<RenewalRequest> read_renewal(const http::ApiRequest& request) {
     const auto json =
         io::parse_strict_json(request.body, {.bytes = http::max_api_body_bytes, .depth = max_renewal_depth});
     if (!json || json->string_or("format", "") != renewal_format)
@@ -39,11 +39,11 @@ wire::Answered<RenewalWish> read_renewal(const http::ApiRequest& request) {
     if (!held || !next)
         return refuse_renewal_body(held ? "`next` has not the form of a token."
                                         : "`credential` has not the form of a code or a renewal.");
-    return RenewalWish{json->string_or("site", ""), *held, *next};
+    return RenewalRequest{json->string_or("site", ""), *held, *next};
 }
 
-wire::Answered<void> refuse_verdict(RenewalVerdict verdict, const RenewalWish& wish) {
-    const std::string name = agent_name(wish.site).substr(0, max_token_name);
+wire::Answered<void> refuse_verdict(RenewalVerdict verdict, const RenewalRequest& asked) {
+    const std::string name = agent_name(asked.site).substr(0, max_token_name);
     switch (verdict) {
         case RenewalVerdict::renew:
         case RenewalVerdict::repeat:
@@ -52,31 +52,31 @@ wire::Answered<void> refuse_verdict(RenewalVerdict verdict, const RenewalWish& w
             return wire::refuse("agent.unknown", "The registry does not know this code or renewal",
                                 "No enrolment has this code or renewal. After the registry was restored from "
                                 "a backup, agents enrol again.",
-                                wish.held.id, ask_for_code);
+                                asked.held.id, ask_for_code);
         case RenewalVerdict::other_site:
             return wire::refuse("agent.site", "This code or renewal is for another site",
                                 "The site of the request is not the one that the administrator named.",
-                                wish.site.substr(0, max_token_name),
+                                asked.site.substr(0, max_token_name),
                                 "correct `name` in site.toml, or ask for a code for this name");
         case RenewalVerdict::ended:
             return wire::refuse("agent.ended", "This enrolment has ended",
-                                "The code or renewal expired, or the agent was revoked.", wish.held.id,
+                                "The code or renewal expired, or the agent was revoked.", asked.held.id,
                                 ask_for_code);
         case RenewalVerdict::used_code:
             return wire::refuse("agent.code_used", "This code was used before",
                                 "A code enrols once. If nobody of yours has used it, somebody else has it.",
-                                wish.held.id,
-                                "ask the administrator: `wheelyard-registry agent revoke " + wish.site +
+                                asked.held.id,
+                                "ask the administrator: `wheelyard-registry agent revoke " + asked.site +
                                     "` ends that enrolment, and `agent enrol` makes another code");
         case RenewalVerdict::reused:
             return wire::refuse(
                 "agent.reused", "Two have the renewal of this agent",
                 "This renewal was replaced before by another one, so it was copied. The agent " + name +
                     " is revoked.",
-                wish.held.id, std::string("find the copy; then ") + ask_for_code);
+                asked.held.id, std::string("find the copy; then ") + ask_for_code);
         case RenewalVerdict::taken:
             return wire::refuse("agent.next_taken", "The next renewal is not new", "Its ID is taken.",
-                                wish.next.id, "make another one and send it");
+                                asked.next.id, "make another one and send it");
         case RenewalVerdict::too_many:
             return wire::refuse("agent.too_many", "This agent renews too often",
                                 "The registry keeps " + std::to_string(max_rows_of_agent) +
@@ -93,20 +93,20 @@ bool AgentApi::handles(std::string_view operation) {
 }
 
 wire::Answered<http::ApiReply> AgentApi::answer(const http::ApiRequest& request) {
-    const auto wish = read_renewal(request);
-    if (!wish) return tl::unexpected(wish.error());
+    const auto asked = read_renewal(request);
+    if (!asked) return tl::unexpected(asked.error());
     const base::UnixMicros now = clock_.now();
     const TokenText token = make_token_text();
     Renewal renewal;
     catalog::TokenChange change;
     // Anybody may send this: what nobody has costs the writer nothing.
-    const auto is_known = tokens_.knows_credential(wish->held);
+    const auto is_known = tokens_.knows_credential(asked->held);
     if (!is_known) return tl::unexpected(is_known.error());
     const auto done =
         !*is_known ? base::Status() : writer_.run([&](catalog::Catalog& catalog) -> base::Status {
             return catalog.replace_tokens([&](const std::vector<catalog::TokenRow>& rows) {
-                renewal = judge_renewal(rows, *wish, now);
-                change = change_of_renewal(rows, *wish, renewal, token, now);
+                renewal = judge_renewal(rows, *asked, now);
+                change = change_of_renewal(rows, *asked, renewal, token, now);
                 return change;
             });
         });
@@ -114,10 +114,10 @@ wire::Answered<http::ApiReply> AgentApi::answer(const http::ApiRequest& request)
         io::log_warn("agent.not_kept", {{"request", request.request_id}, {"error", done.error().text()}});
         return tl::unexpected(problem_of_change(done.error()));
     }
-    if (auto good = refuse_verdict(renewal.verdict, *wish); !good) {
+    if (auto good = refuse_verdict(renewal.verdict, *asked); !good) {
         io::log_warn("agent.refused", {{"request", request.request_id},
                                        {"client", request.client},
-                                       {"id", wish->held.id},
+                                       {"id", asked->held.id},
                                        {"name", renewal.held.name},
                                        {"code", good.error().code}});
         return tl::unexpected(std::move(good.error()));
