@@ -12,9 +12,9 @@ from pathlib import Path
 
 from support.case import FarmCase, main
 from support.farm import CLIENTS, COMMAND_TIMEOUT_S, ROOT
+from support.full import IS_FULL
 from support.wheels import Wheel, record_hash
 
-IS_FULL = os.environ.get("WHEELYARD_FULL") == "1"
 PAGE = ROOT / "docs/reference/client-answers.md"
 MODULE = '"""Made for a test."""\n__version__ = "1.0"\nvalue = {value}\n'
 PROJECT = '[project]\nname = "{name}"\nversion = "1.0"\ndescription = "Made for a test."\n'

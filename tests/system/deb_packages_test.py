@@ -22,7 +22,7 @@ from support.case import main
 from support.clients import RawUpload
 from support.deb_registry import PORT, UNIT, URL, fetched, install, package, set_up, wait_until_ready
 from support.island import move_to_island
-from support.packages import PACKAGES, made
+from support.packages import PACKAGES
 from support.skips import not_here
 from support.wheels import Wheel
 

@@ -23,7 +23,7 @@ from typing import Callable, NamedTuple
 from support.case import main
 from support.clients import RawUpload
 from support.disk import CATALOGUES, SYNCS, Call, Disk
-from support.farm import BIN, COMMAND_TIMEOUT_S, INDEX, ROOT, Farm
+from support.farm import BIN, COMMAND_TIMEOUT_S, INDEX, Farm
 from support.faults import EIO, FULL_DISK, KILL, SHORT, arm, breaks_of, say
 from support.wheels import Wheel, sha256_of
 

@@ -4,21 +4,20 @@ Only with WHEELYARD_FULL=1 (scripts/test --full), which also has scripts/prepare
 programs of this build, which are not static: it is the easyconfig that is tested.
 """
 
-import os
 import platform
 import shutil
 import subprocess
-import unittest
 from pathlib import Path
 
 from support.case import FarmCase, main
 from support.farm import BIN, CLIENTS, COMMAND_TIMEOUT_S, ROOT
+from support.full import full
 
 PROGRAMS = ("avail_wheels", "wheelyard-builder", "wheelyard-governor", "wheelyard-indexer", "wheelyard-registry")
 LMOD = Path("/usr/share/lmod/lmod")
 
 
-@unittest.skipUnless(os.environ.get("WHEELYARD_FULL") == "1", "scripts/test --full runs this")
+@full
 class EasyBuildTest(FarmCase):
     def setUp(self):
         super().setUp()

@@ -6,7 +6,6 @@ With WHEELYARD_FULL=1 (scripts/test --full) pip's wheel has a gigabyte.
 
 import base64
 import hashlib
-import os
 import random
 import subprocess
 import time
@@ -18,13 +17,13 @@ from support.bad_line import BadLine, Fault
 from support.case import FarmCase, main
 from support.clients import RawUpload, installed_value, pip_install, twine_upload, uv_publish
 from support.farm import CLIENTS, COMMAND_TIMEOUT_S, INDEX, Farm
+from support.full import IS_FULL
 from support.package_index import PackageIndex
 from support.site import Site
 from support.wheels import Wheel, sha256_of
 
-FULL = os.environ.get("WHEELYARD_FULL") == "1"
 MIB = 1 << 20
-LARGE = 1024 * MIB if FULL else 24 * MIB
+LARGE = 1024 * MIB if IS_FULL else 24 * MIB
 TRIES = 20
 
 

@@ -21,10 +21,11 @@ from full_disk_test import namespace_with_mounts
 from support.case import FarmCase, main
 from support.clients import RawUpload
 from support.farm import BIN, COMMAND_TIMEOUT_S, INDEX, Farm
+from support.full import IS_FULL
 from support.wheels import Wheel, incompressible, sha256_of
 
 SEED = 20261122
-DISKS = 20 if os.environ.get("WHEELYARD_FULL") else 1
+DISKS = 20 if IS_FULL else 1
 DURATION_S = 30  # of each disk
 DISK_MIB = 64
 MIN_FREE_MIB = 4

@@ -12,7 +12,7 @@ import time
 import unittest
 from pathlib import Path
 
-from support.governed import (CAP_S, GOVERNOR, MIB, SANITIZED, SLOWER, GovernedCase, kernel_kills, memory_group,
+from support.governed import (CAP_S, MIB, SANITIZED, SLOWER, GovernedCase, kernel_kills, memory_group,
                               own_memory_group)
 
 

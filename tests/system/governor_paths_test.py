@@ -16,9 +16,10 @@ import threading
 import unittest
 from pathlib import Path
 
+from support.full import IS_FULL
 from support.governed import CAP_S, GOVERNOR, HERE, MIB, SANITIZED, SLOWER, GovernedCase, mount_namespace
 
-COUNT, EACH_MIB, LIMIT = 12 if os.environ.get("WHEELYARD_FULL") else 7, 200, 1 << 30
+COUNT, EACH_MIB, LIMIT = 12 if IS_FULL else 7, 200, 1 << 30
 # Under 1 GiB, compiles of 200 MiB: five fit. Command → compiler, as a path below {tools} or a name.
 SHAPES = {
     "ninja -j $MAX_JOBS": "cuda/bin/nvcc",            # torch's extension builder

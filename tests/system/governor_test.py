@@ -10,6 +10,7 @@ import time
 import unittest
 from pathlib import Path
 
+from support.full import IS_FULL
 from support.governed import CAP_S, GOVERNOR, MIB, GovernedCase, memory_group, mount_namespace
 
 
@@ -260,7 +261,7 @@ class Governor(GovernedCase):
             self.assertTrue(result.stderr == plain.stderr, result.stderr[len(plain.stderr):][:300])
 
     def test_the_cost_of_thousands_of_tiny_compiles(self):
-        count, ms = (10_000, 10) if os.environ.get("WHEELYARD_FULL") else (1000, 0)
+        count, ms = (10_000, 10) if IS_FULL else (1000, 0)
         lines = ["rule t\n  command = $launch " + str(self.hog) + " -c t.c\n"]
         lines += [f"build t{number}: t\n" for number in range(count)]
         (self.folder / "t.c").write_text(f"0 {ms} 0")

@@ -13,11 +13,11 @@ import time
 from support.case import FarmCase, main
 from support.clients import RawUpload
 from support.farm import COMMAND_TIMEOUT_S, INDEX, Farm
+from support.full import IS_FULL
 from support.wheels import Wheel
 
-FULL = os.environ.get("WHEELYARD_FULL") == "1"
-FILES = 2000 if FULL else 100
-ROUNDS = int(os.environ.get("WHEELYARD_IMPORT_ROUNDS") or (200 if FULL else 2))
+FILES = 2000 if IS_FULL else 100
+ROUNDS = int(os.environ.get("WHEELYARD_IMPORT_ROUNDS") or (200 if IS_FULL else 2))
 ROUNDS_OF_A_STORE = 20  # so that the last round is not slower than the first
 READERS = 4
 
@@ -78,7 +78,7 @@ class ImportLoopTest(FarmCase):
                 farm.start()
                 for number in range(first, min(ROUNDS, first + ROUNDS_OF_A_STORE)):
                     shown.append(self.round(farm, token, number))
-                    if FULL:
+                    if IS_FULL:
                         print(f"round {number + 1} of {ROUNDS}: shown after {shown[-1]:.2f} s", flush=True)
                 farm.check_tree()
         print(f"({ROUNDS} rounds of {FILES} files, shown after {max(shown):.2f} s at most)", end=" ", flush=True)

@@ -4,16 +4,15 @@ Only with WHEELYARD_FULL=1 (scripts/test --full), which also has scripts/prepare
 ones that every run tries.
 """
 
-import os
 import re
 import subprocess
 import sys
-import unittest
 from pathlib import Path
 
 from support.case import FarmCase, main
 from support.clients import RawUpload
 from support.farm import CLIENTS, COMMAND_TIMEOUT_S, INDEX
+from support.full import full
 from support.wheels import Wheel, sha256_of
 
 PROJECT = """[project]
@@ -25,7 +24,7 @@ dependencies = ["extra-ful[more]", "local==2.0+site.1"]
 """
 
 
-@unittest.skipUnless(os.environ.get("WHEELYARD_FULL") == "1", "scripts/test --full runs this")
+@full
 class InstallersTest(FarmCase):
     def setUp(self):
         super().setUp()

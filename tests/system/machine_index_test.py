@@ -5,7 +5,6 @@ Only with scripts/test --full, which also has scripts/prepare-clients fetch poet
 """
 
 import json
-import os
 import re
 import subprocess
 import sys
@@ -17,6 +16,7 @@ from urllib.parse import urlsplit
 from support.case import FarmCase, main
 from support.clients import CLIENTS, RawUpload
 from support.farm import COMMAND_TIMEOUT_S, Farm
+from support.full import full
 from support.island import CAN_CUT, WHY_NOT, on_island
 from support.upstream import JSON, normalised
 from support.wheels import Wheel
@@ -56,7 +56,7 @@ def hosts_of_files(url: str) -> list[str]:
     return sorted({urlsplit(found).netloc.rpartition("@")[2].lower() for found in re.findall(r"""https?://[^\s"'<>]+""", page)} - {""})
 
 
-@unittest.skipUnless(os.environ.get("WHEELYARD_FULL") == "1", "scripts/test --full runs this")
+@full
 class MachineIndexTest(FarmCase):
     @classmethod
     def setUpClass(cls):

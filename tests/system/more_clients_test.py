@@ -4,14 +4,13 @@ Only with WHEELYARD_FULL=1 (scripts/test --full), which also has scripts/prepare
 that every run tries.
 """
 
-import os
 import subprocess
-import unittest
 from pathlib import Path
 
 from support.case import FarmCase, main
 from support.clients import installed_value, pip_install
 from support.farm import CLIENTS, COMMAND_TIMEOUT_S
+from support.full import full
 from support.wheels import Wheel, sha256_of
 
 MODULE = '"""Made for a test."""\n__version__ = "1.0"\nvalue = 7\n'
@@ -19,7 +18,7 @@ PROJECT = '[project]\nname = "{name}"\nversion = "1.0"\ndescription = "Made for 
 FLIT = '[build-system]\nrequires = ["flit_core >=3.2,<4"]\nbuild-backend = "flit_core.buildapi"\n'
 
 
-@unittest.skipUnless(os.environ.get("WHEELYARD_FULL") == "1", "scripts/test --full runs this")
+@full
 class MoreClientsTest(FarmCase):
     def run_client(self, *words: str | Path, **environment: str) -> subprocess.CompletedProcess:
         return subprocess.run(words, env=self.farm.environment | environment, cwd=self.folder, capture_output=True, text=True,

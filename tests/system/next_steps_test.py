@@ -3,7 +3,6 @@
 import html
 import re
 import subprocess
-import unittest
 from pathlib import Path
 
 from support.case import FarmCase, main

@@ -5,7 +5,6 @@ With WHEELYARD_FULL=1 more uploads."""
 
 import http.client
 import json
-import os
 import shutil
 import signal
 import subprocess
@@ -20,12 +19,12 @@ import urllib.request
 from support.case import main
 from support.clients import PIPS, RawUpload, pip_install, twine_upload, uv_publish
 from support.farm import INDEX, ROOT
+from support.full import IS_FULL
 from support.node_farm import Node, Nodes
 from support.upstream import Upstream
 from support.web_servers import WebServer, lines_of, why_none
 from support.wheels import Wheel, incompressible
 
-IS_FULL = os.environ.get("WHEELYARD_FULL") == "1"
 LEASE_S = 4
 OUTSIDE = "outside"
 PATIENCE_S = 30

@@ -5,14 +5,13 @@ Only with WHEELYARD_FULL=1 (scripts/test --full), which also has scripts/prepare
 """
 
 import json
-import os
 import subprocess
-import unittest
 import urllib.request
 
 from support.case import FarmCase, main
 from support.clients import RawUpload
 from support.farm import CLIENTS, COMMAND_TIMEOUT_S, INDEX
+from support.full import full
 from support.wheels import Wheel
 
 SEED = 1
@@ -34,7 +33,7 @@ def known_values(**names: tuple[str, ...]) -> str:
     return f"[dictionaries]\n{lists}\n[parameters]\n{bound}"
 
 
-@unittest.skipUnless(os.environ.get("WHEELYARD_FULL") == "1", "scripts/test --full runs this")
+@full
 class OpenApiTest(FarmCase):
     def post(self, token: str, address: str, document: dict) -> dict:
         request = urllib.request.Request(self.farm.url + "/api/v1" + address, data=json.dumps(document).encode(), method="POST",

@@ -11,7 +11,6 @@ import sys
 import tempfile
 import unittest
 import unittest.mock
-import zipfile
 from pathlib import Path
 
 from support.case import FarmCase, main

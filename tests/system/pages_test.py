@@ -2,7 +2,6 @@
 in a browser (full tests): misspelled names, a request with its log, the page for operators."""
 
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -16,6 +15,7 @@ from support.browser import Browser, why_no_browser
 from support.case import FarmCase, main
 from support.clients import RawUpload, installed_value, pip_install
 from support.farm import INDEX
+from support.full import full
 from support.package_index import PackageIndex, write_sdist
 from support.site import PYTHON_VERSION, Site
 from support.wheels import Wheel
@@ -175,7 +175,7 @@ class BrowserCase(PagesCase):
 
 # system/browser is the part that every run has.
 @unittest.skipIf(why_no_browser(), why_no_browser())
-@unittest.skipUnless(os.environ.get("WHEELYARD_FULL") == "1", "takes a minute: scripts/test --full")
+@full
 class BrowserTest(BrowserCase):
     def test_search_finds_a_project_by_keyboard_and_leads_to_its_install_line(self):
         from selenium.webdriver.common.by import By
@@ -292,7 +292,7 @@ class BrowserTest(BrowserCase):
 
 
 @unittest.skipIf(why_no_browser(), why_no_browser())
-@unittest.skipUnless(os.environ.get("WHEELYARD_FULL") == "1", "takes a minute: scripts/test --full")
+@full
 class RealBuildTest(BrowserCase):
     def test_a_real_build_is_followed_from_queued_to_installable(self):
         from selenium.webdriver.common.by import By

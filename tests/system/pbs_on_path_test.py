@@ -12,10 +12,10 @@ from pathlib import Path
 
 from support.case import main
 from support.farm import ROOT
+from support.full import IS_FULL
 from support.pbs_client import SERVER_WORDS
 from support.pbs_replay import PbsReplay
 
-FULL = os.environ.get("WHEELYARD_FULL") == "1"
 SUITE_LIMIT_S = 2400
 SAMPLE = ("test_a_real_package_goes_from_want_to_page_through_the_batch_system", "test_a_job_that_is_killed_is_tried_again_in_its_own_tree",
           "test_a_server_that_is_down_is_no_failed_job", "test_a_foreign_job_that_spoils_the_list_hides_none_of_ours")
@@ -59,7 +59,7 @@ class PbsOnPathTest(unittest.TestCase):
     def test_the_suite_passes_on_the_pbs_that_is_on_path(self):
         batch = PbsReplay(self.folder / "batch")
         self.addCleanup(batch.__exit__)
-        done = self.run_suite(f"{batch.programs}:{os.environ['PATH']}", *(() if FULL else [f"PbsTest.{name}" for name in SAMPLE]))
+        done = self.run_suite(f"{batch.programs}:{os.environ['PATH']}", *(() if IS_FULL else [f"PbsTest.{name}" for name in SAMPLE]))
         print(done.stderr)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertRegex(done.stderr, r"\nOK\n")

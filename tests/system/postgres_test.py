@@ -11,16 +11,15 @@ import subprocess
 import threading
 import time
 import unittest
-from pathlib import Path
 
 from support.case import FarmCase, main
 from support.clients import RawUpload, installed_value, pip_install, twine_upload
 from support.daemons import Daemons, which
 from support.farm import INDEX, Farm
+from support.full import IS_FULL
 from support.postgres import PASSWORD, PostgresServer, free_port, url_of
 from support.wheels import Wheel
 
-IS_FULL = os.environ.get("WHEELYARD_FULL") == "1"
 # page_lags: it was committed, and the page could not be rendered any more.
 DOWN = {"upload.no_database", "upload.outcome_unknown", "auth.unavailable", "upload.page_lags"}
 

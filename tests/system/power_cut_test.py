@@ -22,12 +22,12 @@ from support.case import main
 from support.clients import RawUpload
 from support.disk import ALL, SYNCS, Call, Disk
 from support.farm import BIN, INDEX, Farm
+from support.full import IS_FULL
 from support.wheels import Wheel, sha256_of
 
 SEED = 20261120
 SAMPLE = 8  # of the calls
 PATIENCE_S = 60
-FULL = os.environ.get("WHEELYARD_FULL") == "1"
 SANITIZED = b"__asan_init" in (BIN / "wheelyard-registry").read_bytes() or b"__tsan_init" in (BIN / "wheelyard-registry").read_bytes()
 IN_MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # the fsyncs of a real disk are not the question here
 
@@ -136,7 +136,7 @@ class PowerCutTest(unittest.TestCase):
 
     def test_cut_after_any_call(self):
         points = [call.number for call in self.calls]
-        if not FULL:
+        if not IS_FULL:
             points = sorted({*random.Random(SEED).sample(points, min(SAMPLE, len(points))), points[-1]})
         for number in points:
             with self.subTest(call=number):
@@ -147,7 +147,7 @@ class PowerCutTest(unittest.TestCase):
         calls = self.calls_of_catalogue
         syncs = [call for call in calls if call.name in SYNCS]
         self.assertGreaterEqual(len(syncs), 2)  # the wheel list and the note of how far it is
-        for call in calls if FULL else random.Random(SEED).sample(calls, min(SAMPLE // 2, len(calls))):
+        for call in calls if IS_FULL else random.Random(SEED).sample(calls, min(SAMPLE // 2, len(calls))):
             with self.subTest(cut_after=f"{call.name} {call.path}"):
                 self.assertEqual(self.fault_of_cut(call.number), "")
         for call in syncs:
@@ -157,11 +157,11 @@ class PowerCutTest(unittest.TestCase):
                 self.assertEqual(self.fault(self.acknowledged), "")
 
     def test_no_fsync_could_be_left_out(self):
-        lost = self.syncs if FULL else random.Random(SEED).sample(self.syncs, min(SAMPLE, len(self.syncs)))
+        lost = self.syncs if IS_FULL else random.Random(SEED).sample(self.syncs, min(SAMPLE, len(self.syncs)))
         for call in lost:
             with self.subTest(call=f"{call.name} {call.path}"):
                 fault = self.fault_without(call)
-                if FULL:
+                if IS_FULL:
                     print(f"\n    {call.number - self.began:3} {call.name:9} {call.path}: {fault.splitlines()[0][:150] if fault else 'nothing'}",
                           end="", flush=True)
                 self.assertTrue(fault, "an upload that does without it is as durable")

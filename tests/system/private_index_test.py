@@ -6,16 +6,15 @@ import base64
 import hashlib
 import http.client
 import json
-import os
 import re
 import stat
 import subprocess
-import unittest
 from pathlib import Path
 
 from support.case import FarmCase, main
 from support.clients import CLIENTS, RawUpload, installed_value, pip_install
 from support.farm import COMMAND_TIMEOUT_S, Farm
+from support.full import full
 from support.upstream import Upstream
 from support.wheels import Wheel, sha256_of
 
@@ -406,7 +405,7 @@ esac
             self.assertEqual(installed_value("pip-new", target, "quokka_core"), "1")
             self.assertNotIn(self.reader, self.done.stdout + self.done.stderr)
 
-    @unittest.skipUnless(os.environ.get("WHEELYARD_FULL") == "1", "scripts/test --full has this client")
+    @full
     def test_poetry_installs_with_its_own_credentials(self):
         folder = self.folder / "project"
         folder.mkdir()

@@ -18,11 +18,11 @@ from support.browser import Browser, why_no_browser
 from support.case import FarmCase, main
 from support.clients import CLIENTS, RawUpload, installed_value, pip_install, twine_upload
 from support.farm import COMMAND_TIMEOUT_S, INDEX, Farm
+from support.full import IS_FULL
 from support.upstream import JSON, Upstream
 from support.web_servers import PROGRAMS, WebServer, lines_of, why_none
 from support.wheels import Wheel, sha256_of
 
-IS_FULL = os.environ.get("WHEELYARD_FULL") == "1"
 MIRROR = "mirror"
 PREFIXES = ("/", "/a/b/")
 SERVERS = tuple(PROGRAMS) if IS_FULL else ("nginx", "haproxy")

@@ -6,7 +6,6 @@ import contextlib
 import hashlib
 import http.client
 import json
-import os
 import shutil
 import socket
 import sqlite3
@@ -22,6 +21,7 @@ from support.case import FarmCase, main
 from support.clients import RawUpload, pip_install, twine_upload
 from support.daemons import which
 from support.farm import CLIENTS, COMMAND_TIMEOUT_S, INDEX, Farm
+from support.full import IS_FULL
 from support.s3_store import BUCKET, S3Store, missing, versitygw
 from support.upstream import Upstream
 from support.wheels import Wheel, incompressible
@@ -465,7 +465,7 @@ class S3Test(FarmCase):
             self.assertNotIn("not-the-secret", log)
 
 
-if os.environ.get("WHEELYARD_FULL") == "1":
+if IS_FULL:
     @unittest.skipUnless(versitygw(), "versitygw is not there: scripts/prepare-clients builds it where Go 1.25 is")
     class VersitygwTest(S3Test):
         kind = "versitygw"

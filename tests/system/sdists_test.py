@@ -4,12 +4,12 @@ import os
 import subprocess
 import tarfile
 import time
-import unittest
 from pathlib import Path
 
 from support.case import FarmCase, main
 from support.clients import RawUpload, installed_value, pip_install, twine_upload, uv_publish
 from support.farm import CLIENTS, COMMAND_TIMEOUT_S
+from support.full import full
 from support.sdists import Sdist
 from support.wheels import Wheel, sha256_of
 
@@ -157,7 +157,7 @@ class SdistsTest(SdistsCase):
         self.assert_failed(self.farm.run(*verify), sha256)
 
 
-@unittest.skipUnless(os.environ.get("WHEELYARD_FULL") == "1", "scripts/test --full has these clients")
+@full
 class BuildToolsTest(SdistsCase):
     """The tools that build and upload in one command, unchanged. Their build requirements are in their own environments."""
 

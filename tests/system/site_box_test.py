@@ -17,6 +17,7 @@ from support.box.facts import FACTS
 from support.box.run import PHASES
 from support.case import main
 from support.farm import ROOT
+from support.full import full
 from support.site import PYTHON
 from support.slurm_cluster import missing_programs
 from support.user_files import LMOD
@@ -24,7 +25,6 @@ from support.user_files import LMOD
 RUN = Path(__file__).parent / "support" / "box" / "run.py"
 PAGE = ROOT / "docs" / "reference" / "site-boxes.md"
 LIMIT_S = 900
-full = unittest.skipUnless(os.environ.get("WHEELYARD_FULL") == "1", "scripts/test --full runs this")
 NAMESPACES = ["unshare", "--mount", "--net", "--uts", "--pid", "--fork", "--kill-child", "--mount-proc"]
 
 # A wrong fact, and the phase that it fails in.

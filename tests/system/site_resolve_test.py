@@ -7,7 +7,6 @@ uv resolves them all; pip, which takes twenty times as long, one script and the 
 WHEELYARD_FULL=1 (scripts/test --full)."""
 
 import json
-import os
 import re
 import shlex
 import shutil
@@ -20,6 +19,7 @@ from pathlib import Path
 from support.case import main
 from support.clients import PIPS_WITH_REPORT
 from support.farm import CLIENTS, COMMAND_TIMEOUT_S, ROOT, scrubbed_environment
+from support.full import IS_FULL
 from support.wheels import Wheel
 
 sys.path.insert(0, str(ROOT / "tests" / "sites"))
@@ -28,7 +28,6 @@ import golden  # noqa: E402
 GOLDEN = ROOT / "tests" / "golden" / "builder"
 SITES = {"alliance": "x86_64", "archer2": "x86_64", "bede-gh200": "aarch64", "derecho": "x86_64", "frontier": "x86_64",
          "aurora": "x86_64", "lumi": "x86_64", "isambard-ai": "aarch64"}
-FULL = os.environ.get("WHEELYARD_FULL") == "1"
 # Versions on both sides of each bound, oldest first.
 OTHERS = {"numpy": ("1.26.4", "2.3.0"), "setuptools": ("69.5.1", "81.0.0", "84.0.0"), "wheel": ("0.45.1", "0.46.3"),
           "cmake": ("3.31.6", "4.2.0"), "ninja": ("1.13.0",), "packaging": ("25.0",), "mkl-include": ("2024.2.2", "2025.3.0"),
@@ -71,7 +70,7 @@ def constraints_in(text: str) -> list[str]:
 
 
 def tools(with_pip: bool) -> tuple[str, ...]:
-    return ("uv", PIPS_WITH_REPORT[-1]) if with_pip or FULL else ("uv",)
+    return ("uv", PIPS_WITH_REPORT[-1]) if with_pip or IS_FULL else ("uv",)
 
 
 class SiteResolveTest(unittest.TestCase):

@@ -4,7 +4,6 @@ build commands record what they were given. mpi4py is compiled by a real MPI, an
 one from its sdist, else a small extension in its place."""
 
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -15,12 +14,12 @@ from pathlib import Path
 
 from support.case import main
 from support.farm import BIN, CLIENTS, ROOT, COMMAND_TIMEOUT_S, scrubbed_environment
+from support.full import full
 from support.pbs_replay import PbsReplay
 from support.site import PYTHON, PYTHON_VERSION
 from support.slurm_cluster import SlurmCluster, missing_programs
 from support.wheels import Wheel
 
-FULL = os.environ.get("WHEELYARD_FULL") == "1"
 LMOD = Path("/usr/share/lmod/lmod/init/bash")
 HAS_MPI = shutil.which("mpicc") and shutil.which("mpiexec")
 NO_MPI = "no MPI here: apt-get install openmpi-bin libopenmpi-dev"
@@ -350,7 +349,7 @@ versions = ["4.0.1"]
         write_mpi_sdist(sources)
         self.build_mpi4py(sources)
 
-    @unittest.skipUnless(FULL, "scripts/test --full runs this")
+    @full
     @unittest.skipUnless(HAS_MPI, NO_MPI)
     def test_mpi4pys_own_sdist_is_compiled_by_mpicc_and_two_ranks_talk_inside_a_slurm_job(self):
         # Optimising its one source of a quarter of a million lines takes minutes and gigabytes, and proves no more.

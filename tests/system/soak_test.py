@@ -20,13 +20,13 @@ from pathlib import Path
 
 from support.case import main
 from support.farm import INDEX
+from support.full import IS_FULL
 from support.node_farm import Node
 from support.network import Network, enter_network, why_none
 from support.postgres import PASSWORD, PostgresServer, url_of
 from support.s3_store import BUCKET, REGION, S3Store, missing
 from support.soak_load import Load
 
-IS_FULL = os.environ.get("WHEELYARD_FULL") == "1"
 LEASE_S = 4
 PATIENCE_S = 120
 MINUTES = float(os.environ.get("WHEELYARD_SOAK_MINUTES", "30"))

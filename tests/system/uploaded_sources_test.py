@@ -8,7 +8,6 @@ import subprocess
 import sys
 import unittest
 import zipfile
-from pathlib import Path
 
 from support.asker import Asker
 from support.case import FarmCase, main

@@ -20,7 +20,8 @@ from pathlib import Path
 from support.case import main
 from support.disk import ALL, Call, Disk
 from support.farm import BIN, COMMAND_TIMEOUT_S, Farm
-from support.faults import FULL, SAMPLE, SEED
+from support.faults import SAMPLE, SEED
+from support.full import IS_FULL
 from support.upstream import Upstream
 from support.wheels import Wheel, incompressible
 
@@ -93,12 +94,12 @@ class FetchKillsTest(unittest.TestCase):
             time.sleep(0.05)
 
     def steps(self) -> list[Call]:
-        """The calls of a fetch that nothing breaks. Without FULL the first one of each row of the same calls in the same folder: a
+        """The calls of a fetch that nothing breaks. Without IS_FULL the first one of each row of the same calls in the same folder: a
         large file is one row of writes."""
         self.start_empty()
         self.assert_right(self.fetch()[1])
         calls = self.disk.calls()
-        if FULL:
+        if IS_FULL:
             return calls
         rows = itertools.groupby(calls, key=lambda call: (call.name, call.path.split("/")[0]))
         firsts = [next(row) for _, row in rows]

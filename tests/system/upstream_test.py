@@ -15,7 +15,7 @@ from support.clients import CLIENTS, RawUpload, installed_value, pip_install
 from support.farm import COMMAND_TIMEOUT_S, Farm
 from support.sdists import Sdist
 from support.upstream import JSON, Upstream
-from support.wheels import Wheel, incompressible, sha256_of
+from support.wheels import Wheel, incompressible
 
 BASE, SITE = "base", "gh200"
 LARGE = 3 << 20       # such files are sent while they arrive

@@ -4,7 +4,6 @@ label or nothing; and what an index refuses."""
 import hashlib
 import json
 import subprocess
-import unittest
 from dataclasses import dataclass, field
 from pathlib import Path
 

@@ -10,7 +10,6 @@ its reach. Needs root. What it writes is in `folder`, also after its end: entere
 
 import itertools
 import os
-import shutil
 import subprocess
 import time
 from pathlib import Path

@@ -2,15 +2,14 @@
 
 import errno
 import itertools
-import os
 import random
 from collections import Counter
 
 from support.disk import ALWAYS, WRITES, Disk
+from support.full import IS_FULL
 
 SEED = 20261120
 SAMPLE = 12  # of the breaks of one operation
-FULL = os.environ.get("WHEELYARD_FULL") == "1"
 
 EIO, FULL_DISK, SHORT, KILL = "EIO once", "full from here on", "short write", "killed"
 
@@ -32,7 +31,7 @@ def breaks_of(calls, ways) -> list[tuple[str, int]]:
                 "fdatasync", *WRITES}  # what a full disk refuses
     found = [(way, call.number) for way, call in itertools.product(ways, calls)
              if (way != SHORT or call.name in WRITES) and (way != FULL_DISK or call.name in fillable)]
-    return found if FULL else random.Random(SEED).sample(found, min(SAMPLE, len(found)))
+    return found if IS_FULL else random.Random(SEED).sample(found, min(SAMPLE, len(found)))
 
 
 def say(operation: str, calls, broken: list[tuple[str, int]], outcomes: Counter) -> None:
