@@ -2,7 +2,6 @@
 #include "lib/attest/verify.hpp"
 
 #include <doctest/doctest.h>
-#include <cstdlib>
 
 #include <functional>
 #include <string>
@@ -11,6 +10,7 @@
 
 #include "lib/base/text/text.hpp"
 #include "tests/attest/samples.hpp"
+#include "tests/support/sample.hpp"
 
 namespace wheelyard::attest {
 namespace {
@@ -215,7 +215,7 @@ TEST_CASE("one flipped bit at any byte of ten documents is noticed") {
              }});
     }
     REQUIRE(documents.size() == 10);
-    const std::size_t step = std::getenv("WHEELYARD_FULL") != nullptr ? 1 : 5;  // every byte, or every fifth
+    const std::size_t step = test_support::step_of_sample(5);
     std::size_t flips = 0;
     std::string unnoticed;
     for (const Document& document : documents) {

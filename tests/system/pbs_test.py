@@ -11,6 +11,7 @@ from pathlib import Path
 from support import batch_suite
 from support.case import main
 from support.farm import INDEX
+from support.full import full
 from support.pbs_client import PbsOnPath
 from support.pbs_replay import PbsReplay
 
@@ -70,6 +71,13 @@ class PbsTest(batch_suite.BatchSuite):
         self.settle("yard-quick")
         self.assertEqual([attempt["failure"] for attempt in self.attempts()], [None])
         self.assert_jobs(1)
+
+
+# What an agent does by itself, whatever the batch system: slurm_test.py has it in every run.
+for common in ("test_a_task_of_the_registry_is_built_in_jobs_under_one_lease", "test_an_agent_killed_around_the_submission_starts_one_job",
+               "test_several_packages_survive_a_row_of_misfortunes", "test_two_agents_at_once_build_once"):
+    if not ON_PATH:
+        setattr(PbsTest, common, full(getattr(PbsTest, common)))
 
 
 class PbsServerTest(batch_suite.BatchCase):

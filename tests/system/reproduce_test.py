@@ -9,6 +9,7 @@ import tarfile
 
 from support.case import FarmCase, main
 from support.farm import Farm
+from support.full import full
 from support.package_index import FAST_C, PackageIndex, write_sdist
 from support.site import PYTHON_VERSION, Site
 
@@ -97,6 +98,7 @@ class ReproduceTest(FarmCase):
         self.assertTrue(report["identical"], report)
         self.assertEqual(done.returncode, 0)
 
+    @full
     def test_the_folder_of_a_build_in_debug_information_is_named_and_a_prefix_map_cures_it(self):
         for name in ("yard-fast", "yard-mapped"):
             write_sdist(self.sources.folder, name, "1.0", c_source=FAST_C)
@@ -120,6 +122,7 @@ class ReproduceTest(FarmCase):
         done, report = at_other_paths("yard-mapped")
         self.assertTrue(report["identical"], json.dumps(report, indent=1))
 
+    @full
     def test_a_reproduction_that_cannot_be_made_says_why(self):
         write_sdist(self.sources.folder, "yard-pure", "1.0")
         site = self.site("yard-pure")
@@ -131,6 +134,7 @@ class ReproduceTest(FarmCase):
         self.assertEqual({cell["state"] for cell in site.plan().values()}, {"have"})
         self.assert_failed(site.builder("retry", f"yard-pure-1.0-{TAG}-reproduction"), f" --site {site.folder / 'site.toml'}` repeats it")
 
+    @full
     def test_a_killed_reproduction_goes_on_in_any_later_tick(self):
         write_sdist(self.sources.folder, "yard-pure", "1.0")
         site = self.site("yard-pure")

@@ -6,6 +6,7 @@ import unittest
 
 from support.case import main
 from support.farm import ROOT
+from support.full import full
 
 sys.path.insert(0, str(ROOT / "tests" / "sites"))
 import facts  # noqa: E402
@@ -29,6 +30,7 @@ class SiteFactsTest(unittest.TestCase):
         self.assertEqual(proof.page(text), text)
         self.assertEqual(proof.uncounted(), [])
 
+    @full
     def test_the_check_notices_every_changed_fact_line_and_place_and_the_page_counts_them(self):
         noticed, counts = {}, {}
         for site in facts.SITES:

@@ -1,7 +1,7 @@
 """Several nodes while everything around them breaks: nothing acknowledged is lost, no answer is older than a 200, no page names a file that
 is not there, and the pages at the end are those that the events make.
 
-In CI a minute: two nodes over a primary and its synchronous standby, a killed node and one failover. With WHEELYARD_FULL=1 thirty minutes:
+Alone a minute: two nodes over a primary and its synchronous standby, a killed node and one failover. With WHEELYARD_FULL=1 thirty minutes:
 three nodes over PostgreSQL and an S3 store, each in a network namespace of its own, and one of them under libfaketime. Shorter or with
 fewer questions: WHEELYARD_SOAK_MINUTES, WHEELYARD_SOAK_QUESTIONS, WHEELYARD_SOAK_PIPS; the faults in another order: WHEELYARD_SOAK_SEED."""
 

@@ -11,7 +11,7 @@ foreach(source ${system_tests})
         "WHEELYARD_BIN=${CMAKE_BINARY_DIR}/bin;WHEELYARD_CLIENTS=${CMAKE_SOURCE_DIR}/build/clients")
 endforeach()
 # What takes minutes: for `scripts/test --full` alone.
-set_tests_properties(system/large_wheel system/slurm_accounting system/openapi system/more_clients system/easybuild system/installers system/machine_index PROPERTIES LABELS full)
+set_tests_properties(system/large_wheel system/pbs_on_path system/slurm_accounting system/soak system/openapi system/more_clients system/easybuild system/installers system/machine_index PROPERTIES LABELS full)
 # With WHEELYARD_FULL=1 the whole suite, at a pace that a real server can serve.
 set_tests_properties(system/pbs_on_path PROPERTIES TIMEOUT 2700)
 # With WHEELYARD_FULL=1 half an hour of faults, then questions until there were enough.
@@ -29,7 +29,7 @@ set_tests_properties(system/try PROPERTIES SKIP_RETURN_CODE 77)
 set_tests_properties(system/governor system/governor_groups system/governor_launcher system/governor_memory system/governor_paths system/governor_tools system/governor_v2
     PROPERTIES RUN_SERIAL TRUE)
 # Seconds of the longest in a run on two cores.
-foreach(long nodes:90 soak:60 wheelhouse:220 uploaded_sources:150 site_resolve:60 slurm:120 builder:120 reproduce:90 pbs:110 tasks:100 site_box:90 postgres:60 agent_kills:90 pbs_on_path:50 try:60 next_steps:45)
+foreach(long uploaded_sources:200 browser:150 slurm:140 try:120 nodes:120 builder:100 tasks:100 agent_kills:90 pbs:90 postgres:90 wheelhouse:60 site_resolve:60 reproduce:60 site_box:60 next_steps:45)
     string(REPLACE ":" ";" long ${long})
     list(GET long 0 name)
     list(GET long 1 seconds)

@@ -13,6 +13,7 @@ from support.asker import Asker
 from support.case import FarmCase, main
 from support.clients import installed_value, pip_install, twine_upload
 from support.farm import CLIENTS, INDEX, Farm
+from support.full import full
 from support.package_index import PackageIndex, write_sdist
 from support.sdists import OWN, Sdist
 from support.site import PYTHON, PYTHON_VERSION, VENV_PYTHON, Site
@@ -275,6 +276,7 @@ class UploadedSourcesTest(FarmCase):
         self.assert_ran(site.builder("run"))
         self.assertEqual((self.asker.show(task["id"])["state"], site.attempts()), ("cancelled", []))
 
+    @full
     def test_an_offline_site_fetches_for_it_in_the_namespace_too(self):
         site = self.agent(UPLOADED_SOURCES + "[network]\noffline_jobs = true\n")
         before = sorted(path.name for path in site.folder.iterdir())

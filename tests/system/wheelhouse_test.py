@@ -11,6 +11,7 @@ from pathlib import Path
 
 from support.case import FarmCase, main
 from support.farm import COMMAND_TIMEOUT_S
+from support.full import full
 from support.island import CAN_CUT, NO_NETWORK, WHY_NOT
 from support.package_index import PackageIndex
 from support.sdists import OWN, Sdist
@@ -92,6 +93,7 @@ python -c 'import {module}; assert {module}.value == 77'
         digest = pack(write_project(self.folder / "p", "yard-sdist"), self.sources.folder / "yard_sdist-1.0.tar.gz")
         self.build_without_network("yard-sdist", f'kind = "sdist"\nsha256 = {{ "1.0" = "{digest}" }}\n', command=("tick", "--stay"))
 
+    @full
     def test_a_tarball_is_built_without_network(self):
         digest = pack(write_project(self.folder / "p", "yard-tarball"), self.sources.folder / "somewhere-1.0.tar.gz")
         url = self.sources.url.replace("/simple/", "/files/somewhere-{version}.tar.gz")
@@ -104,6 +106,7 @@ python -c 'import {module}; assert {module}.value == 77'
                            env=self.farm.environment, check=True)
         self.build_without_network("yard-git", f'kind = "git"\nurl = "{project.as_uri()}"\n')
 
+    @full
     def test_a_folder_is_built_without_network_also_with_what_hashes_let_pass_only_as_an_sdist(self):
         project = write_project(self.folder / "p", "yard-hashed")
         (project / "pyproject.toml").write_text('[build-system]\nrequires = ["setuptools"]\nbuild-backend = "setuptools.build_meta"\n')
@@ -131,6 +134,7 @@ python -c 'import {module}; assert {module}.value == 77'
     def offline_site(self, name: str, recipe: str) -> Site:
         return Site(self.farm, self.sources, self.token, {name: "1.0"}, recipes={name: recipe}, scheduler=OFFLINE, name=f"site-{name}")
 
+    @full
     def test_an_upstreams_wheel_from_where_pip_looks_is_taken_without_network(self):
         Wheel("yard-upstream", value=77, metadata_lines=("Requires-Dist: yard-part",)).write(self.sources.folder)
         self.build_without_network("yard-upstream", 'kind = "upstream"', gathered="yard_upstream yard_part yard_deep")

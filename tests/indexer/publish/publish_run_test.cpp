@@ -14,6 +14,7 @@
 #include "tests/indexer/dying_disk.hpp"
 #include "tests/indexer/signed_tree.hpp"
 #include "tests/indexer/store_fixture.hpp"
+#include "tests/support/sample.hpp"
 
 using namespace wheelyard;
 using namespace wheelyard::indexer;
@@ -219,9 +220,11 @@ void check_whole_set(const StoreFixture& store) {
 }
 
 void die_everywhere(DyingDisk::Moment moment, const Scene& scene, std::size_t fewest = 20) {
+    // The last operation of a sample lies within its step of the run's end.
+    const std::size_t step = test_support::step_of_sample(3);
     std::size_t operations = 0;
     while (survives_death_at(operations, moment, scene))
-        ++operations;
+        operations += step;
     CHECK(operations > fewest);
 }
 
