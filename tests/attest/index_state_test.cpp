@@ -7,6 +7,7 @@
 
 #include "lib/attest/statement.hpp"
 #include "tests/attest/samples.hpp"
+#include "tests/support/sample.hpp"
 
 namespace wheelyard::attest {
 namespace {
@@ -96,7 +97,7 @@ TEST_CASE("an expired root document is a warning") {
 TEST_CASE("one changed bit of a signed state is noticed") {
     const SignedIndex at;
     const std::string text = sign_index_state(at.state, at.key);
-    for (std::size_t byte = 0; byte < text.size(); ++byte) {
+    for (std::size_t byte = 0; byte < text.size(); byte += test_support::step_of_sample(7)) {
         for (int bit = 0; bit < 8; ++bit) {
             std::string changed = text;
             changed[byte] = static_cast<char>(changed[byte] ^ (1 << bit));
