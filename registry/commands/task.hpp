@@ -17,7 +17,7 @@ class App;
 namespace wheelyard::registry {
 
 struct TaskArguments {
-    wire::TaskWish wish;
+    wire::TaskRequest request;
     // of `add`: a wheel for each Python on each accelerator of each index
     std::vector<std::string> pythons;
     std::vector<std::string> accelerators;
