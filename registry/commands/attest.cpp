@@ -13,6 +13,7 @@
 #include "lib/base/text/text.hpp"
 #include "lib/io/http_client.hpp"
 #include "registry/access/tokens.hpp"
+#include "registry/commands/command_line.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -102,8 +103,8 @@ std::string text_of(const Json& json, std::initializer_list<std::string_view> pa
     return at == nullptr || at->as_string() == nullptr ? std::string() : *at->as_string();
 }
 
-void print_part(const char* name, const std::string& text) {
-    if (!text.empty()) std::printf("%-10s %s\n", name, base::printable(text).c_str());
+void print_given(std::string_view name, const std::string& text) {
+    if (!text.empty()) print_part(name, text);
 }
 
 void print_verified(const attest::VerifiedWheel& wheel) {
@@ -114,12 +115,12 @@ void print_verified(const attest::VerifiedWheel& wheel) {
     print_part("signed by", text_of(proved, {"registry", "id"}) + " at " + base::render_rfc3339(wheel.time));
     print_part("key", wheel.key_id);
     print_part("outcome", text_of(proved, {"outcome"}) + " in " + text_of(proved, {"index"}));
-    print_part("level", text_of(proved, {"level"}));
+    print_given("level", text_of(proved, {"level"}));
     if (const Json* facts = proved.find("facts"); facts != nullptr) print_part("proved", facts->render());
     print_part("said by",
                "token " + text_of(said, {"buildDefinition", "internalParameters", "asserted_by", "token"}) +
                    ": of an agent, or of anybody else who may upload the project");
-    print_part("builder", text_of(said, {"runDetails", "builder", "id"}));
+    print_given("builder", text_of(said, {"runDetails", "builder", "id"}));
     if (const Json* definition = said.find("buildDefinition"); definition != nullptr) {
         for (const Json& one : definition->items("resolvedDependencies"))
             print_part("from", text_of(one, {"name"}) + " " + text_of(one, {"digest", "sha256"}) + " " +

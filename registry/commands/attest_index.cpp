@@ -16,6 +16,7 @@
 #include "lib/io/http_client.hpp"
 #include "lib/io/json.hpp"
 #include "lib/io/zstd.hpp"
+#include "registry/commands/command_line.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -155,24 +156,20 @@ base::Result<Beside> look_beside(const fs::path& index, const std::vector<std::s
     return beside;
 }
 
-void print_line(const char* name, const std::string& text) {
-    std::printf("%-10s %s\n", name, base::printable(text).c_str());
-}
-
 void print_index(const attest::VerifiedIndex& found, const std::vector<std::string>& unlisted) {
     for (const std::string& path : found.changed)
-        print_line("changed", path);
+        print_part("changed", path);
     for (const std::string& path : unlisted)
-        print_line("unsigned", path);
+        print_part("unsigned", path);
     if (found.changed.empty() && unlisted.empty())
-        print_line("verified", found.state.index + ": " + std::to_string(found.pages) + " pages of " +
+        print_part("verified", found.state.index + ": " + std::to_string(found.pages) + " pages of " +
                                    std::to_string(found.projects.size()) + " projects");
-    print_line("serial",
+    print_part("serial",
                std::to_string(found.state.serial) + " of history " + std::to_string(found.state.history));
-    print_line("signed", base::render_rfc3339(found.state.time) + ", valid until " +
+    print_part("signed", base::render_rfc3339(found.state.time) + ", valid until " +
                              base::render_rfc3339(found.state.valid_until));
     for (const std::string& warning : found.warnings)
-        print_line("warning", warning);
+        print_part("warning", warning);
 }
 
 Json index_json(const attest::VerifiedIndex& found, const std::vector<std::string>& unlisted) {

@@ -1,5 +1,7 @@
 #include "registry/commands/lifecycle.hpp"
 
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
@@ -9,7 +11,9 @@
 #include <utility>
 
 #include "lib/base/process/terminal.hpp"
+#include "lib/base/process/terminal_columns.hpp"
 #include "lib/base/text/text.hpp"
+#include "lib/base/text/text_table.hpp"
 #include "lib/io/json.hpp"
 #include "lib/wheel/name.hpp"
 #include "registry/access/local_actor.hpp"
@@ -92,7 +96,7 @@ void print_done(const LifecycleArguments& arguments, const lifecycle::Done& done
     }
     const std::string word(lifecycle::row_of(verb).word);
     for (const catalog::FileName& file : done.files)
-        std::printf("%s %s/%s\n", word.c_str(), file.index.c_str(), file.filename.c_str());
+        base::print_message(stdout, word + " " + file.index + "/" + file.filename + "\n");
     if (verb == Verb::collect)
         std::printf("%s %llu blobs, %s\n", done.dry_run ? "would remove" : "removed",
                     static_cast<unsigned long long>(done.blobs), base::render_bytes(done.bytes).c_str());
@@ -125,7 +129,8 @@ void print_event(const catalog::Event& event, bool json, bool raw) {
     }
     line.append("  by ").append(event.actor.empty() ? "?" : event.actor);
     if (!event.reason.empty()) line.append(": ").append(event.reason);
-    base::print_untrusted(stdout, line + "\n", raw);
+    const std::size_t columns = raw ? 0 : base::terminal_columns(STDOUT_FILENO);
+    base::print_untrusted(stdout, base::wrap_lines(line, columns), raw);
 }
 
 }  // namespace

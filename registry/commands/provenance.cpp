@@ -4,7 +4,6 @@
 #include <cstdio>
 
 #include "lib/attest/wheel_statements.hpp"
-#include "lib/base/process/terminal.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/wire/wheel_provenance.hpp"
@@ -22,7 +21,8 @@ base::Result<std::string> read_here(const ProvenanceArguments& arguments) {
     WHEELYARD_ASSIGN(const RegistryConfig config, read_config_in_force(arguments.config));
     WHEELYARD_ASSIGN(const auto catalog, database::Store(config.database()).reader());
     WHEELYARD_ASSIGN(const auto blobs, blobs::open_blob_store(config.blob_place()));
-    return read_provenance(*catalog, *blobs, {arguments.index, arguments.filename});
+    WHEELYARD_ASSIGN(const auto row, find_file(*catalog, {arguments.index, arguments.filename}));
+    return read_provenance(row, *blobs);
 }
 
 base::Result<std::string> read_there(const ProvenanceArguments& arguments) {
@@ -33,10 +33,7 @@ base::Result<std::string> read_there(const ProvenanceArguments& arguments) {
 
 // The text comes from the build: control characters are not printed.
 void print(const char* name, const std::string& text) {
-    constexpr std::size_t width = 12;
-    std::string line = name;
-    line.resize(std::max(width, line.size()), ' ');
-    if (!text.empty()) base::print_message(stdout, line + " " + text + "\n");
+    if (!text.empty()) print_part(name, text, 12);
 }
 
 void print_all(const char* name, const wire::NamedTexts& texts) {

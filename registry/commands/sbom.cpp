@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "lib/attest/wheel_statements.hpp"
-#include "lib/wire/problem.hpp"
 #include "lib/wire/wheel_provenance.hpp"
 #include "registry/api/derived_sbom.hpp"
 #include "registry/api/provenance.hpp"
@@ -25,20 +24,15 @@ void add_sbom_options(CLI::App& command, SbomArguments& arguments) {
 base::Status run_sbom(const SbomArguments& arguments) {
     WHEELYARD_ASSIGN(const RegistryConfig config, read_config_in_force(arguments.config));
     WHEELYARD_ASSIGN(const auto catalog, database::Store(config.database()).reader());
-    WHEELYARD_ASSIGN(const auto row, catalog->file(arguments.index, arguments.filename));
-    if (!row)
-        return wire::fail("file.unknown", "The index has no such file",
-                          arguments.index + "/" + arguments.filename,
-                          "wheelyard-registry files " + arguments.index + " lists its files");
+    WHEELYARD_ASSIGN(const auto row, find_file(*catalog, {arguments.index, arguments.filename}));
     std::optional<wire::WheelProvenance> provenance;
-    if (!row->provenance_sha256.empty()) {
+    if (!row.provenance_sha256.empty()) {
         WHEELYARD_ASSIGN(const auto blobs, blobs::open_blob_store(config.blob_place()));
-        WHEELYARD_ASSIGN(const std::string text,
-                         read_provenance(*catalog, *blobs, {arguments.index, arguments.filename}));
+        WHEELYARD_ASSIGN(const std::string text, read_provenance(row, *blobs));
         WHEELYARD_ASSIGN(const auto parts, attest::split_statements(text));
         WHEELYARD_ASSIGN(provenance, wire::parse_wheel_provenance(parts.document));
     }
-    std::printf("%s\n", derive_sbom(*row, provenance).render().c_str());
+    std::printf("%s\n", derive_sbom(row, provenance).render().c_str());
     return {};
 }
 
