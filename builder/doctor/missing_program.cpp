@@ -1,5 +1,5 @@
 // Each notation is a row: what stands before the name, what after it, and who writes so.
-#include "builder/doctor/missing_program.hpp"
+#include "builder/doctor/error_line.hpp"
 
 #include <algorithm>
 #include <array>

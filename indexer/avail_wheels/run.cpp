@@ -11,7 +11,6 @@
 
 #include "indexer/avail_wheels/farm.hpp"
 #include "indexer/avail_wheels/limits.hpp"
-#include "indexer/avail_wheels/login_command.hpp"
 #include "indexer/avail_wheels/next_step.hpp"
 #include "indexer/avail_wheels/node/installed_torch.hpp"
 #include "indexer/avail_wheels/query/filter.hpp"

@@ -20,7 +20,6 @@
 #include "registry/commands/command_line.hpp"
 #include "registry/config/config.hpp"
 #include "registry/prefetch/kept.hpp"
-#include "registry/prefetch/limits.hpp"
 #include "registry/prefetch/site_wants.hpp"
 #include "registry/prefetch/target.hpp"
 #include "registry/store/index_list.hpp"

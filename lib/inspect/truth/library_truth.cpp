@@ -1,4 +1,6 @@
-#include "lib/inspect/truth/library_truth.hpp"
+// Compares the libraries that one ELF file needs, and its search paths, with the platform tags and the
+// index's policy.
+#include "lib/inspect/truth/tag_truth.hpp"
 
 #include <algorithm>
 #include <iterator>

@@ -1,4 +1,4 @@
-#include "lib/base/text/likely_command.hpp"
+#include "lib/base/text/usage.hpp"
 
 #include <doctest/doctest.h>
 

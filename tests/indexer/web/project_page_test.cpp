@@ -5,7 +5,6 @@
 #include <tuple>
 
 #include "indexer/tree/paths.hpp"
-#include "indexer/web/feed.hpp"
 #include "indexer/web/index_pages.hpp"
 #include "indexer/web/limits.hpp"
 #include "indexer/web/shown_index.hpp"
