@@ -1,9 +1,10 @@
-#include "registry/commands/attest_index.hpp"
-
+// `wheelyard-registry attest verify-index`: whether a tree or a server has the pages of an index that the registry signed.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -17,12 +18,21 @@
 #include "lib/io/json.hpp"
 #include "lib/io/zstd.hpp"
 #include "registry/commands/command_line.hpp"
+#include "registry/commands/commands.hpp"
 
 namespace wheelyard::registry {
 namespace {
 
 namespace fs = std::filesystem;
 using io::Json;
+
+struct AttestIndexArguments {
+    std::string index;  // URL or folder, above simple/
+    std::filesystem::path root;
+    std::string name;            // empty: the last part of `index`
+    std::filesystem::path seen;  // the newest state that was verified; empty: not remembered
+    bool json = false;
+};
 
 constexpr std::string_view json_root_path = "simple/index.json";
 constexpr std::string_view seen_format = "wheelyard.seen/1";
@@ -186,8 +196,6 @@ Json index_json(const attest::VerifiedIndex& found, const std::vector<std::strin
                          {"warnings", Json::array_of(found.warnings)}});
 }
 
-}  // namespace
-
 void add_attest_index_options(CLI::App& command, AttestIndexArguments& arguments) {
     command.add_option("index", arguments.index, "URL or folder of the index, the one above simple/")
         ->required();
@@ -199,6 +207,7 @@ void add_attest_index_options(CLI::App& command, AttestIndexArguments& arguments
     command.add_flag("--json", arguments.json, "One JSON document");
 }
 
+// Errors: those of attest::verify_index(), "attest.changed_pages", "attest.unlisted_pages".
 base::Status run_attest_index(const AttestIndexArguments& arguments, base::Clock& clock) {
     WHEELYARD_ASSIGN(const std::string root_text, base::read_file(arguments.root, attest::max_signed_bytes));
     WHEELYARD_ASSIGN(const attest::Root root, attest::read_root(root_text));
@@ -234,6 +243,20 @@ base::Status run_attest_index(const AttestIndexArguments& arguments, base::Clock
                           std::to_string(unlisted.size()) + ", the first is " + unlisted.front(),
                           "do not install from here: pip finds them by their name");
     return write_seen(arguments.seen, {found.state.history, found.state.serial});
+}
+
+}  // namespace
+
+std::vector<Command> attest_index_commands() {
+    return {
+        {"attest", "verify-index",
+         "Verify that a server or a folder has the pages of an index that the registry signed",
+         "https://wheels.example.org/main --root root.json --seen main.seen",
+         setup(add_attest_index_options, run_attest_index),
+         "Exit status: 0 every page is the signed one, the state is valid and not older than what --seen "
+         "remembers;\n"
+         "1 it is not (see standard error), 2 wrong usage.\n"},
+    };
 }
 
 }  // namespace wheelyard::registry

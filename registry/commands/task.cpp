@@ -1,12 +1,14 @@
-#include "registry/commands/task.hpp"
-
+// `wheelyard-registry task add|list|show|log|approve|reject|cancel`: on the data folder (--config, beside a running server
+// or without one) or over HTTP (--url and --token-file).
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -16,10 +18,12 @@
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/text_table.hpp"
 #include "lib/io/json.hpp"
+#include "lib/wire/task.hpp"
 #include "registry/access/local_actor.hpp"
 #include "registry/api/limits.hpp"
 #include "registry/api/task_api.hpp"
 #include "registry/commands/command_line.hpp"
+#include "registry/commands/commands.hpp"
 #include "registry/commands/remote_registry.hpp"
 #include "registry/config/config.hpp"
 #include "registry/config/index_rules.hpp"
@@ -33,6 +37,24 @@ namespace wheelyard::registry {
 namespace {
 
 using wire::Task;
+
+struct TaskArguments {
+    wire::TaskRequest request;
+    // of `add`: a wheel for each Python on each accelerator of each index
+    std::vector<std::string> pythons;
+    std::vector<std::string> accelerators;
+    std::vector<std::string> more_indexes;
+    std::string
+        source_index;  // of `add`: that has the uploaded source distribution; empty: the recipe's source
+    std::string id;
+    std::string state;  // of `list`; empty: all
+    std::string reason;
+    std::filesystem::path config;      // of a local data folder; or:
+    std::string url;                   // of a remote registry
+    std::filesystem::path token_file;  // with url
+    bool json = false;
+    bool raw = false;  // of `log`: as it is, also on a terminal
+};
 
 // The queue of a local data folder or of a remote registry, with the same answers.
 class TaskDesk {
@@ -262,8 +284,6 @@ base::Status print_changed(const base::Result<Task>& task, const TaskArguments& 
     return {};
 }
 
-}  // namespace
-
 void add_task_add_options(CLI::App& command, TaskArguments& arguments) {
     wire::TaskRequest& request = arguments.request;
     add_target(command, arguments.config, arguments.url, arguments.token_file);
@@ -317,8 +337,6 @@ void add_task_end_options(CLI::App& command, TaskArguments& arguments) {
     command.add_flag("--json", arguments.json, "One JSON document on standard output");
 }
 
-namespace {
-
 std::vector<wire::TaskRequest> requests_of(const TaskArguments& arguments) {
     std::vector<std::string> indexes{arguments.request.index};
     indexes.insert(indexes.end(), arguments.more_indexes.begin(), arguments.more_indexes.end());
@@ -364,8 +382,6 @@ base::Status add_tasks(TaskDesk& desk, const TaskArguments& arguments) {
                       std::to_string(refused) + " of " + std::to_string(requests.size()), first->advice);
 }
 
-}  // namespace
-
 base::Status run_task_add(const TaskArguments& arguments, const base::Clock& clock) {
     WHEELYARD_ASSIGN(const auto desk, open_desk(arguments, clock));
     return add_tasks(*desk, arguments);
@@ -399,6 +415,33 @@ base::Status run_task_reject(const TaskArguments& arguments, const base::Clock& 
 base::Status run_task_cancel(const TaskArguments& arguments, const base::Clock& clock) {
     WHEELYARD_ASSIGN(const auto desk, open_desk(arguments, clock));
     return print_changed(desk->cancel(arguments.id, arguments.reason), arguments);
+}
+
+constexpr std::string_view of_tasks =
+    "Exit status: 0 success; 1 failure (see standard error); 2 wrong usage.\n";
+
+}  // namespace
+
+std::vector<Command> task_commands() {
+    return {
+        {"task", "add", "Request wheels; returns the existing task if there is one",
+         "bede-gh200 torch 2.4.0 --python 3.11 --python 3.12 -c registry.toml",
+         setup(add_task_add_options, run_task_add), of_tasks},
+        {"task", "list", "List tasks in the order of their requests",
+         "bede-gh200 --state queued -c registry.toml", setup(add_task_list_options, run_task_list), of_tasks},
+        {"task", "show", "Show a task", "t5f0c9a31d2be --json -c registry.toml",
+         setup(add_task_show_options, run_task_show), of_tasks},
+        {"task", "log", "Print the log of the latest attempt", "t5f0c9a31d2be -c registry.toml",
+         setup(add_task_log_options, run_task_log), of_tasks},
+        {"task", "approve", "Let a site build an uploaded source distribution",
+         "t5f0c9a31d2be -c registry.toml", setup(add_task_approve_options, run_task_approve), of_tasks},
+        {"task", "reject", "Reject a task that awaits an approval",
+         "t5f0c9a31d2be --reason 'not ours' -c registry.toml", setup(add_task_end_options, run_task_reject),
+         of_tasks},
+        {"task", "cancel", "Cancel a task; its agent notices at its next tick",
+         "t5f0c9a31d2be --reason 'wrong version' -c registry.toml",
+         setup(add_task_end_options, run_task_cancel), of_tasks},
+    };
 }
 
 }  // namespace wheelyard::registry
