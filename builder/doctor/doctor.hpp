@@ -113,7 +113,6 @@ class Doctor {
 [[nodiscard]] base::Result<Examination> examine_log(const std::filesystem::path& log);
 
 // Renders what the doctor found in a log: as text, and as "wheelyard.doctor/1" JSON. Pure.
-
 // `log`: the file name as given on the command line.
 [[nodiscard]] std::string render_examination(const Examination& seen, const std::string& log);
 [[nodiscard]] std::string render_examination_json(const Examination& seen, const std::string& log);

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <tuple>
 
-#include "lib/base/text/base_name.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/wheel/version.hpp"
 

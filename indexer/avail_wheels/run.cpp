@@ -25,7 +25,6 @@
 #include "indexer/avail_wheels/web_link.hpp"
 #include "lib/base/digest/hash_text.hpp"
 #include "lib/base/text/encoding.hpp"
-#include "lib/base/text/file_url.hpp"
 #include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/text_table.hpp"

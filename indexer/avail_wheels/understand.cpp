@@ -9,8 +9,8 @@
 #include "indexer/avail_wheels/table/table.hpp"
 #include "indexer/avail_wheels/words.hpp"
 #include "lib/base/files/file.hpp"
-#include "lib/base/text/file_url.hpp"
 #include "lib/base/text/text.hpp"
+#include "lib/base/text/url.hpp"
 #include "lib/simple/ini.hpp"
 #include "lib/simple/limits.hpp"
 

@@ -30,7 +30,7 @@
 #include "lib/attest/limits.hpp"
 #include "lib/attest/root.hpp"
 #include "lib/base/files/file.hpp"
-#include "lib/base/text/base_name.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/base/text/url.hpp"
 #include "lib/simple/catalogue.hpp"
 #include "lib/simple/page.hpp"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "indexer/pages/project_view.hpp"
-#include "indexer/tree/farm_text.hpp"
+#include "indexer/tree/published_state.hpp"
 #include "indexer/web/farm_report.hpp"
 #include "indexer/web/search_list.hpp"
 #include "indexer/web/site_wheels.hpp"

@@ -54,7 +54,6 @@ struct ProjectPage {
 
 // The table of a project page: version × Python, each cell with its wheels and what sites report of it. project.js narrows it
 // to the chosen machine.
-
 // `wheels`: newest version first. Empty without wheels and cells.
 [[nodiscard]] page::Html render_grid(const std::string& project, const std::vector<ShownWheel>& wheels,
                                      const FarmReport& report);

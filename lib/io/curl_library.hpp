@@ -51,8 +51,6 @@ struct CurlLibrary {
 // The CA bundle to name when nobody named one: "" where libcurl came with the system, which knows the system's.
 [[nodiscard]] std::string default_ca_bundle();
 
-// Finds the system's CA bundle for a libcurl that was compiled without the path of one.
-
 // The first file with the certificates of trusted authorities that exists below `root`, or "". Distributions have
 // different names for it.
 [[nodiscard]] std::string find_ca_bundle(const std::filesystem::path& root = "/");

@@ -33,7 +33,6 @@ class Marker {
 };
 
 // The environment in which markers are evaluated for a Linux machine with CPython.
-
 // `python`: "3.12" (its first release) or "3.12.4"; `machine`: "x86_64". No extra, and a kernel of no known version.
 [[nodiscard]] inline MarkerEnvironment linux_markers(const std::string& python, const std::string& machine) {
     const auto dot = python.find('.', python.find('.') + 1);

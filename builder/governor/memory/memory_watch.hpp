@@ -12,7 +12,6 @@ namespace wheelyard::governor {
 
 // Memory pressure as the kernel measures it (Documentation/accounting/psi.rst): the time in which all
 // runnable tasks waited for memory. It rises while reclaim still keeps up, before the kernel kills a process.
-
 // The total of the "full" line, in microseconds; nullopt if there is none.
 //   some avg10=0.00 avg60=0.00 avg300=0.00 total=4144898
 //   full avg10=0.00 avg60=0.00 avg300=0.00 total=465382

@@ -74,7 +74,6 @@ struct Answer {
 
 // What PBS says of a job before it is submitted. qsub has no dry run, so the limits of the queue and the sizes of the nodes
 // are compared.
-
 // `printed`: `qstat -Q -f QUEUE`, the attributes `enabled`, `started` and `resources_max.NAME`.
 [[nodiscard]] TrialAnswer read_trial(std::string_view printed, const TrialJob& job);
 

@@ -71,7 +71,6 @@ inline constexpr std::string_view sacct_format =
 [[nodiscard]] std::string render_header(const JobRequest& job, const QueueSettings& of_builds);
 
 // Asks Slurm whether it would take a job: `sbatch --test-only`, which submits nothing (sbatch(1)).
-
 // What `sbatch --test-only` printed, and whether it ended well.
 [[nodiscard]] TrialAnswer read_trial(bool good, std::string_view printed);
 

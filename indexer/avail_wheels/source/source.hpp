@@ -43,8 +43,6 @@ namespace wheelyard::avail_wheels {
 // Valid values of -a, which are also the names of architecture folders.
 [[nodiscard]] const std::vector<std::string>& known_archs();
 
-// Distinguishes an index that has nothing from a URL that is no index.
-
 // Error "index.absent": the URL answers 404, or it is the front page of a registry or of one of its indexes. The
 // advice names the indexes that the registry there has. Any other answer is taken for an index.
 [[nodiscard]] base::Status check_index(const simple::GetPage& get, const std::string& index_url);

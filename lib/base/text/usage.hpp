@@ -14,8 +14,6 @@
 
 namespace wheelyard::base {
 
-// Suggests the subcommand or the option that a misspelt one probably means.
-
 // "There is no command `sevre`; did you mean `serve`?" with a line feed; empty: every word is a command or an option.
 // App is CLI11's: a template, so that this header needs no third-party one.
 template <typename App>

@@ -36,7 +36,6 @@ struct SectionTable {
                                                                   const SectionTable& table);
 
 // The error of a file that is no valid ELF file.
-
 // "elf.malformed"; `value` is the number that is wrong.
 inline tl::unexpected<base::Error> malformed(std::string sentence, std::uint64_t value) {
     return base::fail_malformed("elf.malformed", std::move(sentence), std::to_string(value));

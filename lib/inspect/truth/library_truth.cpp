@@ -6,7 +6,6 @@
 #include <iterator>
 #include <set>
 
-#include "lib/base/text/base_name.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/inspect/elf/private_symbols.hpp"
 #include "lib/inspect/truth/c_library.hpp"

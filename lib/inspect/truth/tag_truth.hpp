@@ -5,7 +5,6 @@
 #include <string_view>
 #include <vector>
 
-#include "lib/inspect/truth/elf_member.hpp"
 #include "lib/inspect/truth/facts.hpp"
 #include "lib/inspect/truth/gather_facts.hpp"
 #include "lib/inspect/truth/promise.hpp"
@@ -47,7 +46,6 @@ void check_torch_truth(const std::vector<ElfMember>& elves, const Facts& facts, 
 
 // Holds a variant's properties against the wheel's code: the level of x86-64, and the GPUs of the accelerators whose
 // variants have known words.
-
 // Finding `variant.promise`. What the facts do not say is not judged: a level where a file has no note, GPUs where no
 // device code of their kind is there, or some of it was not read.
 void check_variant_truth(const wheel::Variant& variant, const Facts& facts, Findings& findings);

@@ -1,3 +1,4 @@
+// The command or the option that a misspelt one probably means.
 #include "lib/base/text/usage.hpp"
 
 #include <doctest/doctest.h>
