@@ -68,6 +68,7 @@ void check_entry_points(std::string_view member, std::string_view text, Findings
 //      "variants": {"x86_64_v3": {"x86_64": {"level": ["v3"]}}}}
 //
 // `providers` (PEP 850) may be there: what answers for each of the namespaces. Members that no text names are not kept.
+//
 // What `label`, the one of the file name, means. Errors "variant.*": not JSON, an unknown version of the schema, another
 // label or several, an invalid or repeated name or value, a namespace without a place in the order, providers of other
 // namespaces or of an unknown kind, a null variant with properties.
