@@ -5,7 +5,7 @@
 
 #include "builder/command_output.hpp"
 #include "builder/commands.hpp"
-#include "builder/doctor/doctor_report.hpp"
+#include "builder/doctor/doctor.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {

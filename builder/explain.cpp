@@ -16,6 +16,7 @@ namespace {
 using io::Json;
 
 constexpr std::int64_t micros_per_ms = 1000;
+constexpr std::string_view retry_command = "wheelyard-builder retry";
 
 void add(std::string& text, const std::string& name, const std::string& value) {
     constexpr std::size_t width = 12;
@@ -68,7 +69,15 @@ std::string used_by(const Attempt& attempt) {
     return base::join(parts, ", ");
 }
 
-void add_failure(std::string& text, const Attempt& attempt, const std::string& retry) {
+// What follows a failure that no rule of the doctor explains; its advice may name the command already.
+std::string next_without_rule(const CellStory& story, const Failure& failure) {
+    if (failure.error.text().find(retry_command) != std::string::npos) return "";
+    const bool retries = failure.try_again && story.cell && story.cell->state != CellState::given_up;
+    return retries ? "retries automatically; `" + story.retry + "` retries at once"
+                   : "does not retry; run `" + story.retry + "` after fixing the cause";
+}
+
+void add_failure(std::string& text, const Attempt& attempt, const CellStory& story) {
     if (!attempt.failure) return;
     const Failure& failure = *attempt.failure;
     add(text, "failed in", failure.phase + ": " + failure.error.text());
@@ -79,12 +88,16 @@ void add_failure(std::string& text, const Attempt& attempt, const std::string& r
                 " to stay within work.trees_gib; a retry starts from scratch");
     }
     const DoctorRule* rule = find_doctor_rule(failure.cause);
-    if (rule == nullptr) return;
+    if (rule == nullptr) {
+        if (&attempt == &story.attempts.back() && !attempt.superseded)
+            add(text, "agent", next_without_rule(story, failure));
+        return;
+    }
     add(text, "cause", failure.cause + ", line " + std::to_string(failure.line) + " of the log");
     add(text, "what to do", std::string(rule->remedy));
     add(text, "agent",
-        base::replace_all(automatic_sentence(*rule), "wheelyard-builder retry --code " + failure.cause,
-                          retry));
+        base::replace_all(automatic_sentence(*rule), std::string(retry_command) + " --code " + failure.cause,
+                          story.retry));
 }
 
 }  // namespace
@@ -119,7 +132,7 @@ std::string render_story(const CellStory& story) {
         add(text, "governed", attempt.job.governed ? wire::describe(*attempt.job.governed) : "");
         add(text, "waits", attempt.waiting.reason);
         add(text, "wheel", attempt.wheel.filename);
-        add_failure(text, attempt, story.retry);
+        add_failure(text, attempt, story);
     }
     if (story.attempts.empty()) text += "\nNo attempts yet.\n";
     return base::printable(text);

@@ -3,7 +3,6 @@
 
 #include "builder/command_output.hpp"
 #include "builder/commands.hpp"
-#include "builder/pairs/pairs_report.hpp"
 #include "builder/pairs/proposals.hpp"
 #include "builder/pairs/table_text.hpp"
 #include "builder/site/python.hpp"

@@ -9,7 +9,7 @@
 
 #include "lib/base/files/file.hpp"
 #include "lib/base/result.hpp"
-#include "lib/base/text/file_url.hpp"
+#include "lib/base/text/url.hpp"
 #include "lib/io/json.hpp"
 #include "lib/simple/client_config.hpp"
 

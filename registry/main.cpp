@@ -1,5 +1,5 @@
-// wheelyard-registry: the table of its commands, what joins the registry with the indexer, and exit statuses. It is long
-// because the table has the whole help of each command.
+// wheelyard-registry: the groups and the order of its commands, what joins the registry with the indexer, and exit
+// statuses.
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -27,29 +27,9 @@
 #include "lib/base/text/usage.hpp"
 #include "lib/base/version.hpp"
 #include "lib/io/log.hpp"
-#include "registry/commands/apply.hpp"
-#include "registry/commands/attest.hpp"
-#include "registry/commands/attest_index.hpp"
-#include "registry/commands/audit_osv.hpp"
 #include "registry/commands/command.hpp"
 #include "registry/commands/command_line.hpp"
-#include "registry/commands/contains.hpp"
-#include "registry/commands/dump.hpp"
-#include "registry/commands/explain.hpp"
-#include "registry/commands/files.hpp"
-#include "registry/commands/import.hpp"
-#include "registry/commands/index.hpp"
-#include "registry/commands/init.hpp"
-#include "registry/commands/lifecycle.hpp"
-#include "registry/commands/maintenance.hpp"
-#include "registry/commands/migrate.hpp"
-#include "registry/commands/notify.hpp"
-#include "registry/commands/prefetch.hpp"
-#include "registry/commands/provenance.hpp"
-#include "registry/commands/release_project.hpp"
-#include "registry/commands/sbom.hpp"
-#include "registry/commands/task.hpp"
-#include "registry/commands/token.hpp"
+#include "registry/commands/commands.hpp"
 #include "registry/database/store.hpp"
 #include "registry/intake/check.hpp"
 #include "registry/serve/serve.hpp"
@@ -221,11 +201,6 @@ base::Status serve(const registry::ServeArguments& arguments, const registry::Op
     return registry::run_serve(arguments, open_publisher, render_project, show_status, clock);
 }
 
-void add_init_options(CLI::App& command, std::filesystem::path& directory) {
-    directory = ".";
-    command.add_option("directory", directory, "Target folder (default: .)");
-}
-
 void add_check_options(CLI::App& command, registry::CheckArguments& arguments) {
     command.add_option("paths", arguments.paths, "Files, or folders whose *.whl and *.tar.gz are checked");
     command.add_flag("--json", arguments.json, "One JSON document on standard output");
@@ -244,46 +219,6 @@ void add_check_options(CLI::App& command, registry::CheckArguments& arguments) {
     command.add_flag("--markdown", arguments.markdown, "With --explain all: print docs/reference/rules.md");
 }
 
-base::Status list_tokens(const registry::TokenArguments& arguments, const base::Clock& clock) {
-    return registry::run_token_list(arguments.config, arguments.json, clock);
-}
-
-base::Status revoke_token(const registry::TokenArguments& arguments, const base::Clock& clock) {
-    return registry::run_token_revoke(arguments.config, arguments.id, clock);
-}
-
-base::Status forget_person(const registry::TokenArguments& arguments, const base::Clock&) {
-    return registry::run_token_forget(arguments.config, arguments.id);
-}
-
-// The status of commands that may be repeated.
-constexpr std::string_view repeatable =
-    "Exit status: 0 success, also if nothing had to change; 1 failure (see standard error); 2 wrong usage.\n";
-constexpr std::string_view of_tasks =
-    "Exit status: 0 success; 1 failure (see standard error); 2 wrong usage.\n";
-constexpr std::string_view of_maintenance =
-    "Exit status: 0 success, 1 problems found or failure (see standard error), 2 wrong usage.\n";
-constexpr std::string_view of_indexes =
-    "With -c it works on the running server of this machine, or on the store if none runs; run it as "
-    "the server's user or as root. With --url the token needs the action `index` for all indexes.\n"
-    "Exit status: 0 success, also if nothing had to change; 1 failure (see standard error); 2 wrong usage.\n";
-constexpr std::string_view of_files =
-    "With --url the token needs an action that changes files, such as `quarantine`, for all projects.\n"
-    "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage.\n";
-
-// A change to published files: lifecycle::verbs() has its name.
-registry::Command change(lifecycle::Verb verb, std::string_view summary, std::string_view example) {
-    const auto options = [verb](CLI::App& command, registry::LifecycleArguments& arguments) {
-        registry::add_lifecycle_options(command, verb, arguments);
-    };
-    return {"",
-            lifecycle::row_of(verb).word,
-            summary,
-            example,
-            registry::with_options<registry::LifecycleArguments>(options, registry::run_lifecycle),
-            repeatable};
-}
-
 constexpr registry::CommandGroup groups[] = {
     {"token", "Create, list and revoke tokens; effective at once on a running server",
      "create -c registry.toml --name me --index main"},
@@ -298,37 +233,17 @@ constexpr registry::CommandGroup groups[] = {
     {"task", "Wheels that agents are asked to build", ""},
 };
 
-// Group, name, summary, example, options and what runs, and the end of the help; in the order of --help.
-std::vector<registry::Command> commands() {
-    using lifecycle::Verb;
+std::vector<registry::Command> serve_commands() {
     using registry::setup;
     return {
         {"", "serve", "Serve pages, files and uploads until SIGTERM or SIGINT",
          "--config registry.toml --ready-file /run/wheelyard/ready", setup(add_serve_options, serve)},
-        {"", "init", "Write a commented configuration, registry.toml", "farm",
-         setup(add_init_options, registry::run_init)},
-        {"token", "create", "Create a token and print it once",
-         "-c registry.toml --name bede-agent --index bede-gh200 --expires 90d",
-         setup(registry::add_token_create_options, registry::run_token_create)},
-        {"token", "list", "List tokens, never their secrets", "-c registry.toml",
-         setup(registry::add_token_list_options, list_tokens)},
-        {"token", "revoke", "Refuse a token from the next request on", "-c registry.toml wy_5f0c9a31d2be",
-         setup(registry::add_token_revoke_options, revoke_token)},
-        {"token", "forget", "End all log-ins of a person and remove the person's name",
-         "-c registry.toml login:campus:3f2a9c81d04e77b0",
-         setup(registry::add_token_forget_options, forget_person)},
-        {"agent", "enrol", "Make a one-use code, by which the agent of a site gets tokens and renews them",
-         "bede-gh200 -c registry.toml --index bede-gh200 --action upload --action build",
-         setup(registry::add_agent_enrol_options, registry::run_agent_enrol),
-         "The code ends after an hour. What the agent gets lasts 12 hours, and it renews that itself.\n"
-         "An agent makes no tokens: the actions `token` and `*` are refused.\n"
-         "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage.\n"},
-        {"agent", "revoke",
-         "End the enrolment of a site's agent and all its tokens, from the next request on",
-         "bede-gh200 -c registry.toml",
-         setup(registry::add_agent_revoke_options, registry::run_agent_revoke)},
-        {"notify", "test", "Run the command of [notify] on a test notice, and show what it prints",
-         "-c registry.toml", setup(registry::add_notify_options, registry::run_notify)},
+    };
+}
+
+std::vector<registry::Command> check_commands() {
+    using registry::setup;
+    return {
         {"", "check", "Check wheels and source distributions offline with the rules of an upload",
          "--facts dist/*.whl\n  wheelyard-registry check --policy manylinux-strict dist\n"
          "  wheelyard-registry check --with torch-2.6.0-cp311-cp311-linux_x86_64.whl torchvision-*.whl",
@@ -336,188 +251,43 @@ std::vector<registry::Command> commands() {
          "Exit status: 0 every file is accepted and fits, 1 some are refused, quarantined or not known to "
          "fit, 2 "
          "something cannot be read, or wrong usage.\n"},
-        {"", "dump", "Print events, files, tokens and indexes as JSON lines", "-c registry.toml",
-         setup(registry::add_config_option, registry::run_dump)},
-        {"", "apply", "Show what the file changes in the indexes, and apply it to the running server",
-         "--check -c registry.toml", setup(registry::add_apply_options, registry::run_apply),
-         "Run it on the server's machine, as its user or as root. Without a running server, the next start "
-         "shows the change. What `index create`, `set` and `archive` changed since is part of the "
-         "difference.\n"
-         "Exit status: 0 success, 1 the file is refused or was not applied (see standard error), 2 wrong "
-         "usage.\n"},
-        {"index", "list", "List the indexes that are in force", "-c registry.toml",
-         setup(registry::add_index_list_options, registry::run_index_list), of_indexes},
-        {"index", "show", "Print indexes as [[index]] tables for registry.toml", "main -c registry.toml",
-         setup(registry::add_index_show_options, registry::run_index_show), of_indexes},
-        {"index", "create", "Create an index",
-         "archer2 title='Wheels for ARCHER2' quota_mib=512000 -c registry.toml",
-         setup(registry::add_index_create_options, registry::run_index_create), of_indexes},
-        {"index", "set", "Change keys of an index",
-         "archer2 sdists=true 'owns=[\"torch\"]' policy.preset=mirror -c registry.toml",
-         setup(registry::add_index_set_options, registry::run_index_set), of_indexes},
-        {"index", "archive",
-         "Keep an index and its files, and take no new ones; `index set NAME archived=false` ends that",
-         "archer2 -c registry.toml", setup(registry::add_index_archive_options, registry::run_index_archive),
-         of_indexes},
-        change(Verb::yank, "Hide a file from installers, except for exact pins (PEP 592)",
-               "main six-1.16.0-py2.py3-none-any.whl --reason 'broken on ppc64le' -c registry.toml"),
-        change(Verb::unyank, "Undo a yank", "main six-1.16.0-py2.py3-none-any.whl -c registry.toml"),
-        change(Verb::remove, "Delete a file; its name is never used again",
-               "main six-1.16.0-py2.py3-none-any.whl --reason 'built from the wrong tag' -c registry.toml"),
-        change(Verb::quarantine, "Stop showing and serving a file, but keep it",
-               "main six-1.16.0-py2.py3-none-any.whl --reason 'under suspicion' -c registry.toml"),
-        change(Verb::release, "Show and serve a quarantined file again, if its bytes are intact",
-               "main six-1.16.0-py2.py3-none-any.whl --reason 'looked through it' -c registry.toml"),
-        change(Verb::pin, "Protect a file from deletion, also by retention rules",
-               "main torch-2.4.0-cp312-cp312-linux_aarch64.whl -c registry.toml"),
-        change(Verb::unpin, "End the protection of a pinned file",
-               "main torch-2.4.0-cp312-cp312-linux_aarch64.whl -c registry.toml"),
-        change(Verb::promote,
-               "Show files in another index, too, for example from staging; all of them at once, and no "
-               "bytes are copied",
-               "staging torch-2.4.0-cp312-cp312-linux_aarch64.whl "
-               "torchvision-0.19.0-cp312-cp312-linux_aarch64.whl --to main -c registry.toml"),
-        change(Verb::set_status,
-               "Set a project's status (PEP 792): active, deprecated, archived (no uploads), quarantined (no "
-               "uploads and no files listed)",
-               "main six archived --reason 'see seven' -c registry.toml"),
-        change(Verb::retain,
-               "Delete all but the newest versions of each series (2.4.0 and 2.4.1 are of series 2.4), never "
-               "pinned files",
-               "nightly --keep 3 --dry-run -c registry.toml"),
-        change(Verb::collect, "Remove stored bytes that no file refers to any more",
-               "--grace 7d --dry-run -c registry.toml"),
-        {"", "import",
-         "Import wheels from another index or a folder, with the rules of an upload; of a folder source "
-         "distributions, too, where the index takes them",
-         "bede-gh200 torch-2.6.0-cp312-cp312-manylinux_2_28_aarch64.whl -c registry.toml",
-         setup(registry::add_import_options, registry::run_import),
-         "The hash is the one behind the name, or that of the index's page (over https). Works beside a "
-         "running server.\n"
-         "Exit status: 0 all are there, 1 some failed (each is named; the others are there), 2 wrong "
-         "usage.\n"},
-        {"", "prefetch",
-         "Fetch what requirements need from the upstreams and keep it, for nodes without internet access",
-         "base -r requirements.txt --python 3.12 --platform manylinux_2_28_aarch64 -c registry.toml",
-         setup(registry::add_prefetch_options, registry::run_prefetch),
-         "uv resolves the requirements, for each Python and platform, against the index of the running "
-         "server. A pylock.toml needs no uv. With --wants the sites' reports name the Pythons and, without "
-         "--platform, the platforms of their nodes.\n"
-         "Exit status: 0 the server has all files, 1 failure (see standard error), 2 wrong usage.\n"},
-        {"", "explain", "Explain which index or upstream supplies a project, and why",
-         "main requests -c registry.toml", setup(registry::add_explain_options, registry::run_explain),
-         "Asks no upstream: it shows what the server knows.\n"
-         "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage.\n"},
-        {"", "release-project", "Let other upstreams supply a project that this one supplied",
-         "base.public requests --reason 'the project moved' -c registry.toml",
-         setup(registry::add_release_project_options, registry::run_release_project),
-         "The upstream that supplied a project keeps it, even after it has removed it. After this the "
-         "upstreams are asked in "
-         "order again. Works beside a running server.\n"
-         "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage.\n"},
-        {"", "files", "List the files of an index: size, state, uploader, why in quarantine",
-         "main --quarantined -c registry.toml", setup(registry::add_files_options, registry::run_files),
-         of_files},
-        {"", "storage", "Show what an index keeps: size, quota, largest projects", "main -c registry.toml",
-         setup(registry::add_storage_options, registry::run_storage), of_files},
-        {"", "provenance", "What made a wheel: source, script, tools, site and attempt",
-         "main torch-2.4.0-cp312-cp312-linux_aarch64.whl -c registry.toml",
-         setup(registry::add_provenance_options, registry::run_provenance),
-         "It is the statement of the agent that uploaded the wheel; the registry has not verified it, but "
-         "signs\n"
-         "which token said it (`attest verify`).\n"
-         "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage.\n"},
-        {"", "sbom", "Print a software bill of materials of a stored wheel (CycloneDX 1.6)",
-         "main torch-2.4.0-cp312-cp312-linux_aarch64.whl -c registry.toml",
-         setup(registry::add_sbom_options, registry::run_sbom),
-         "It has what the wheel's own SBOMs state, the libraries inside that its bytes prove, and, of a "
-         "wheel of an\n"
-         "agent, the source and the wheels that it was built with. Static libraries are only in what an SBOM "
-         "states.\n"
-         "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage.\n"},
-        {"", "contains", "Which wheels contain a component, as their SBOMs state",
-         "zlib 1.2.11 -c registry.toml", setup(registry::add_contains_options, registry::run_contains),
-         "An SBOM is a statement of the wheel's author (PEP 770); a wheel without one is not found. If "
-         "a\n"
-         "wheel has very many components, only the first are kept: `not known` unless one of these is "
-         "meant.\n"
-         "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage.\n"},
-        {"", "audit-osv", "Which published files a known vulnerability hits, through which component",
-         "osv -c registry.toml", setup(registry::add_audit_osv_options, registry::run_audit_osv),
-         "The records are an operator's: an unpacked export of OSV, such as that of PyPI. Compared are the "
-         "files\n"
-         "themselves and what their SBOMs state (see `contains`), for PyPI, crates.io, npm, Go, AlmaLinux "
-         "and Rocky\n"
-         "Linux; what else an SBOM states is counted as not judged.\n"
-         "Exit status: 0 no file is hit, 1 failure (see standard error), 2 wrong usage, 3 a file is hit.\n"},
-        {"attest", "init", "Make the root key, the key that signs statements, and the first root document",
-         "keys --root-key /media/usb/root.key",
-         setup(registry::add_attest_init_options, registry::run_attest_init)},
-        {"attest", "rotate", "Write the next root document: a new key for statements, a later expiry",
-         "keys/root.json --root-key /media/usb/root.key --new-key keys/provenance-2.key",
-         setup(registry::add_attest_rotate_options, registry::run_attest_rotate)},
-        {"attest", "revoke", "Write the next root document: a key counts no more, from a time on",
-         "keys/root.json --root-key /media/usb/root.key --key-id 9f86d081… --from always",
-         setup(registry::add_attest_revoke_options, registry::run_attest_revoke)},
-        {"attest", "new-history",
-         "Write the next root document: a registry that was restored from a backup begins another history",
-         "keys/root.json --root-key /media/usb/root.key",
-         setup(registry::add_attest_history_options, registry::run_attest_history),
-         "Its serials are lower than before, which without this is an attack to all who follow an index.\n"
-         "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage.\n"},
-        {"attest", "verify-index",
-         "Verify that a server or a folder has the pages of an index that the registry signed",
-         "https://wheels.example.org/main --root root.json --seen main.seen",
-         setup(registry::add_attest_index_options, registry::run_attest_index),
-         "Exit status: 0 every page is the signed one, the state is valid and not older than what --seen "
-         "remembers;\n"
-         "1 it is not (see standard error), 2 wrong usage.\n"},
-        {"attest", "verify",
-         "Verify what a registry signed about a wheel: who said what, and what was proved",
-         "torch-2.4.0-cp312-cp312-linux_aarch64.whl --root root.json --index https://wheels.example.org/main "
-         "--uploaded-to main",
-         setup(registry::add_attest_verify_options, registry::run_attest_verify),
-         "A warning (a wheel from quarantine, no --uploaded-to, an expired root) leaves the status 0.\n"
-         "Exit status: 0 everything is right, 1 something is not (see standard error), 2 wrong usage.\n"},
-        {"", "audit", "Who changed what, when and why", "-c registry.toml --project six",
-         setup(registry::add_audit_options, registry::run_audit), repeatable},
-        {"", "verify",
-         "Read every stored blob from the disk, compare store and catalog, isolate damaged blobs; a stopped "
-         "run continues where it was",
-         "-c registry.toml --rate-mib 50", setup(registry::add_verify_options, registry::run_verify),
-         of_maintenance},
-        {"", "backup",
-         "Save catalog and blobs, also while a server runs; in an earlier backup's folder only new blobs are "
-         "copied. The configuration file and the task queue are not included",
-         "-c registry.toml /backup/wheelyard", setup(registry::add_backup_options, registry::run_backup),
-         of_maintenance},
-        {"", "restore", "Make a data folder of a backup", "/backup/wheelyard /srv/wheelyard/data",
-         setup(registry::add_restore_options, registry::run_restore), of_maintenance},
-        {"store", "migrate",
-         "Copy all wheels to another store, such as a bucket, also while a server runs; run it again after "
-         "the server has stopped, then change the configuration",
-         "-c registry.toml --to registry-s3.toml",
-         setup(registry::add_migrate_options, registry::run_migrate), of_maintenance},
-        {"task", "add", "Request wheels; returns the existing task if there is one",
-         "bede-gh200 torch 2.4.0 --python 3.11 --python 3.12 -c registry.toml",
-         setup(registry::add_task_add_options, registry::run_task_add), of_tasks},
-        {"task", "list", "List tasks in the order of their requests",
-         "bede-gh200 --state queued -c registry.toml",
-         setup(registry::add_task_list_options, registry::run_task_list), of_tasks},
-        {"task", "show", "Show a task", "t5f0c9a31d2be --json -c registry.toml",
-         setup(registry::add_task_show_options, registry::run_task_show), of_tasks},
-        {"task", "log", "Print the log of the latest attempt", "t5f0c9a31d2be -c registry.toml",
-         setup(registry::add_task_log_options, registry::run_task_log), of_tasks},
-        {"task", "approve", "Let a site build an uploaded source distribution",
-         "t5f0c9a31d2be -c registry.toml",
-         setup(registry::add_task_approve_options, registry::run_task_approve), of_tasks},
-        {"task", "reject", "Reject a task that awaits an approval",
-         "t5f0c9a31d2be --reason 'not ours' -c registry.toml",
-         setup(registry::add_task_end_options, registry::run_task_reject), of_tasks},
-        {"task", "cancel", "Cancel a task; its agent notices at its next tick",
-         "t5f0c9a31d2be --reason 'wrong version' -c registry.toml",
-         setup(registry::add_task_end_options, registry::run_task_cancel), of_tasks},
     };
+}
+
+// In the order of --help.
+std::vector<registry::Command> commands() {
+    std::vector<registry::Command> all;
+    for (const auto part : {
+             serve_commands,
+             registry::init_commands,
+             registry::token_commands,
+             registry::notify_commands,
+             check_commands,
+             registry::dump_commands,
+             registry::apply_commands,
+             registry::index_commands,
+             registry::lifecycle_commands,
+             registry::import_commands,
+             registry::prefetch_commands,
+             registry::explain_commands,
+             registry::release_project_commands,
+             registry::files_commands,
+             registry::provenance_commands,
+             registry::sbom_commands,
+             registry::contains_commands,
+             registry::audit_osv_commands,
+             registry::attest_commands,
+             registry::attest_index_commands,
+             registry::attest_verify_commands,
+             registry::audit_commands,
+             registry::maintenance_commands,
+             registry::migrate_commands,
+             registry::task_commands,
+         }) {
+        for (registry::Command& row : part())
+            all.push_back(std::move(row));
+    }
+    return all;
 }
 
 int run(int argc, char** argv) {

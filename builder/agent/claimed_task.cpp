@@ -23,9 +23,9 @@ Cell deciding_cell(const ClaimRecord& record, const Plan& plan) {
     if (own != nullptr) return *own;
     Cell none;
     none.name = record.cell;
-    none.package = record.task->wish.package;
-    none.version = record.task->wish.version;
-    none.python = record.task->wish.python;
+    none.package = record.task->request.package;
+    none.version = record.task->request.version;
+    none.python = record.task->request.python;
     none.state = CellState::impossible;
     none.reason = "the site's plan has no cell for it" +
                   (plan.start_nothing.empty() ? std::string() : ": " + plan.start_nothing);
@@ -98,7 +98,7 @@ TaskStatus task_status(const ClaimRecord& record, const Plan& plan, const World&
     outcome.attempt = last != nullptr ? last->id : record.claim.substr(0, max_attempt_id_bytes);
     outcome.cell = cell.name;
     outcome.site = site.name;
-    outcome.package = record.task->wish.package;
+    outcome.package = record.task->request.package;
     outcome.version = cell.version;
     outcome.python = cell.python;
     outcome.done = is_done;

@@ -74,12 +74,12 @@ void TaskLeases::read() {
     records_ = folder_.read(unread_);
     // After an edit of the site file, the cell may have another name or another reason.
     for (ClaimRecord& record : records_) {
-        if (!record.asking && python_answers(record)) record.cell = cell_of(record.task->wish);
+        if (!record.asking && python_answers(record)) record.cell = cell_of(record.task->request);
     }
 }
 
 bool TaskLeases::python_answers(const ClaimRecord& record) const {
-    const auto python = parts_.pythons.find(record.task->wish.python);
+    const auto python = parts_.pythons.find(record.task->request.python);
     return python == parts_.pythons.end() || python->second.has_value();
 }
 
@@ -150,7 +150,7 @@ base::Result<bool> TaskLeases::ask(ClaimRecord& record, std::vector<Attempt>& at
     record.waits.clear();
     record.task = claimed->task;
     record.index = claimed->index;
-    record.cell = cell_of(claimed->task->wish);
+    record.cell = cell_of(claimed->task->request);
     if (is_new) WHEELYARD_TRY(supersede(record.cell, attempts));
     WHEELYARD_TRY(folder_.write(record));
     parts_.failpoints.hit("task.recorded");
@@ -224,7 +224,7 @@ base::Result<bool> TaskLeases::renew_one(ClaimRecord& record, std::vector<Attemp
         // If the Python does not return in time, the lease expires, and another agent can claim the task.
         WHEELYARD_TRY(
             wait(record, {"python.missing", "The task's Python cannot be run, and its lease is not renewed",
-                          record.task->wish.python, "see `plan --explain`"}));
+                          record.task->request.python, "see `plan --explain`"}));
         return true;
     }
     if (record.asking) return ask(record, attempts);
@@ -291,7 +291,7 @@ bool TaskLeases::may_claim() const {
     return claims_tasks() && !away_ && !has_no_more_ && records_.size() < max_claims;
 }
 
-Want TaskLeases::want_of(const wire::TaskWish& request) const {
+Want TaskLeases::want_of(const wire::TaskRequest& request) const {
     Want want{request.package, {request.version}, {request.python}};
     want.uploaded = request.source;
     if (!request.accelerator.empty())
@@ -301,7 +301,7 @@ Want TaskLeases::want_of(const wire::TaskWish& request) const {
     return want;
 }
 
-std::string TaskLeases::cell_of(const wire::TaskWish& request) const {
+std::string TaskLeases::cell_of(const wire::TaskRequest& request) const {
     Site alone = parts_.site;
     alone.wants = {want_of(request)};
     World world;
@@ -314,7 +314,7 @@ std::string TaskLeases::cell_of(const wire::TaskWish& request) const {
 Site TaskLeases::wanting() const {
     Site site = parts_.site;
     for (const ClaimRecord& record : records_) {
-        if (!record.asking) site.wants.push_back(want_of(record.task->wish));
+        if (!record.asking) site.wants.push_back(want_of(record.task->request));
     }
     return site;
 }

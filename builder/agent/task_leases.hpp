@@ -67,8 +67,8 @@ class TaskLeases {
     [[nodiscard]] base::Result<bool> renew_one(ClaimRecord& record, std::vector<Attempt>& attempts);
     [[nodiscard]] base::Status replace_claim(ClaimRecord& record);
     [[nodiscard]] base::Status supersede(const std::string& cell, std::vector<Attempt>& attempts) const;
-    [[nodiscard]] Want want_of(const wire::TaskWish& request) const;
-    [[nodiscard]] std::string cell_of(const wire::TaskWish& request) const;
+    [[nodiscard]] Want want_of(const wire::TaskRequest& request) const;
+    [[nodiscard]] std::string cell_of(const wire::TaskRequest& request) const;
     [[nodiscard]] base::Status send_log(ClaimRecord& record, const Attempt& attempt);
     // True: the registry accepted or refused the outcome for good; the record can be dropped.
     void hide_secrets_of(wire::Outcome& outcome) const;

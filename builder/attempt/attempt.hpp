@@ -215,4 +215,9 @@ inline constexpr std::string_view upload_phase = "upload";
 // "w" + seconds since 1970 in base 32 + random characters.
 [[nodiscard]] std::string new_attempt_id(base::UnixMicros now);
 
+// The table of the fields of "wheelyard.attempt/1" in docs/reference/journal.md.
+
+// A Markdown table with one row for each field.
+[[nodiscard]] std::string render_attempt_fields();
+
 }  // namespace wheelyard::builder

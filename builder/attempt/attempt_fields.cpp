@@ -1,5 +1,5 @@
 // One table writes, reads and documents the fields. An absent member, or one of another type, leaves the default.
-#include "builder/attempt/attempt_fields.hpp"
+#include "builder/attempt/attempt.hpp"
 
 #include <string>
 #include <string_view>

@@ -76,7 +76,7 @@ struct AttemptFolder {
         return (separate ? fetch() : root) / "pip.conf";
     }  // mode 0600
     [[nodiscard]] std::filesystem::path wheel() const { return root / "wheel"; }
-    // A reproduction's recorded wheel, and what the comparison found (differences_report.hpp).
+    // A reproduction's recorded wheel, and what the comparison found (compare_wheels.hpp).
     [[nodiscard]] std::filesystem::path recorded() const { return root / "recorded"; }
     [[nodiscard]] std::filesystem::path differences() const { return root / "differences.txt"; }
     [[nodiscard]] std::filesystem::path differences_json() const { return root / "differences.json"; }

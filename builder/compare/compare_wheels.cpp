@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "builder/compare/explain_bytes.hpp"
-#include "builder/compare/explain_elf.hpp"
 #include "lib/base/limits.hpp"
 #include "lib/inspect/elf/elf.hpp"
 #include "lib/inspect/verdict/findings.hpp"

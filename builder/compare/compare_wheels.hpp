@@ -52,4 +52,35 @@ struct WheelPair {
 // Errors: "compare.unreadable" (one of them is not a wheel), I/O errors, those of keep_alive.
 [[nodiscard]] base::Result<Comparison> compare_wheels(const WheelPair& pair);
 
+// The result of a comparison for people (differences.txt) and for programs (differences.json, "wheelyard.differences/1").
+// Pure.
+//
+//     demo-1.0-cp311-cp311-linux_x86_64.whl differs
+//     recorded  sha256 12ab…  attempt w1kq7x9aab3cde
+//     rebuilt   sha256 34cd…  attempt w1kq7x9aab3cdf
+//     5 members are the same, 2 differ
+//
+//     path.build: The folder of the build is in the bytes. (3 places)
+//         demo/_fast.so .debug_line_str
+//             recorded  /work/attempts/w1kq7x9aab3cde/tree/demo-1.0
+//             rebuilt   /work/attempts/w1kq7x9aab3cdf/tree/demo-1.0
+//       what to do: …
+struct WheelSide {
+    std::string attempt;
+    std::string sha256;
+    std::uint64_t bytes = 0;
+};
+
+struct DifferencesReport {
+    std::string cell;
+    std::string filename;
+    WheelSide recorded;
+    WheelSide again;
+    Comparison comparison;
+};
+
+// Untrusted texts are made printable.
+[[nodiscard]] std::string render_differences(const DifferencesReport& report);
+[[nodiscard]] std::string render_differences_json(const DifferencesReport& report);
+
 }  // namespace wheelyard::builder

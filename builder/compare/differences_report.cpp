@@ -1,4 +1,6 @@
-#include "builder/compare/differences_report.hpp"
+// The result of a comparison for people (differences.txt) and for programs (differences.json,
+// "wheelyard.differences/1").
+#include "builder/compare/compare_wheels.hpp"
 
 #include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"

@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "builder/compare/causes.hpp"
+#include "lib/base/files/file.hpp"
 #include "lib/base/limits.hpp"
+#include "lib/base/result.hpp"
 
 namespace wheelyard::builder {
 
@@ -41,5 +43,12 @@ struct Evidence {
 [[nodiscard]] std::string without_names(std::string_view text, const std::vector<std::string>& names);
 // `text` with every date, time of day and number of seconds since 1970 replaced by that mark.
 [[nodiscard]] std::string without_times(std::string_view text);
+
+// Why two ELF files differ, section by section. The dynamic linker's view does not matter here; a file whose section
+// headers cannot be read is compared as plain bytes by the caller.
+// One entry for each cause and section. Errors: "elf.malformed" (kind malformed), and those of the reader.
+[[nodiscard]] base::Result<std::vector<Evidence>> explain_elf(const base::Reader& recorded,
+                                                              const base::Reader& again,
+                                                              const BuildNames& names);
 
 }  // namespace wheelyard::builder

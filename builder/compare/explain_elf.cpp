@@ -1,12 +1,11 @@
 // Sections with the same name are pairs. A pair without an explanation of its own follows from a cause that another
 // pair shows: a longer text moves what lies behind it, and code and tables contain the offsets.
-#include "builder/compare/explain_elf.hpp"
+#include "builder/compare/explain_bytes.hpp"
 
 #include <algorithm>
 #include <array>
 #include <utility>
 
-#include "builder/compare/explain_bytes.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/inspect/elf/elf.hpp"
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "builder/attempt/limits.hpp"
-#include "builder/doctor/missing_program.hpp"
+#include "builder/doctor/error_line.hpp"
 #include "builder/doctor/word_search.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/limits.hpp"

@@ -1,5 +1,5 @@
 // Text and JSON of examinations and rules.
-#include "builder/doctor/doctor_report.hpp"
+#include "builder/doctor/doctor.hpp"
 
 #include "lib/base/text/printable.hpp"
 #include "lib/io/json.hpp"

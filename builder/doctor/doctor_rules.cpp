@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "builder/doctor/doctor_rules_parts.hpp"
 #include "lib/base/check.hpp"
 #include "lib/base/text/text.hpp"
 

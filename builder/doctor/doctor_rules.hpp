@@ -34,7 +34,7 @@ struct DoctorRule {
     // Lower case; a line matches if it contains any of them, ignoring case. `*` matches any text. With `?` in front: a
     // build may survive such a line, and any later error is a better explanation. With `~`: the program that says so
     // may go on; it weighs in full until an error follows that names another reason. How a line is written that says
-    // that a program is missing does not matter: each also contains `program 'NAME' not found` (missing_program.hpp).
+    // that a program is missing does not matter: each also contains `program 'NAME' not found` (error_line.hpp).
     std::array<std::string_view, 16> patterns;
     Weight weight;
     Automatic automatic;
@@ -66,5 +66,11 @@ struct DoctorRule {
 
 // The text of docs/reference/doctor-rules.md.
 [[nodiscard]] std::string render_doctor_rules_markdown();
+
+// The parts of the table of rules, one file each, in the order in which they are asked.
+[[nodiscard]] const std::vector<DoctorRule>& machine_rules();
+[[nodiscard]] const std::vector<DoctorRule>& toolchain_rules();
+[[nodiscard]] const std::vector<DoctorRule>& packaging_rules();
+[[nodiscard]] const std::vector<DoctorRule>& general_rules();
 
 }  // namespace wheelyard::builder

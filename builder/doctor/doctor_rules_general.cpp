@@ -1,5 +1,5 @@
 // Rules that many different causes share: the last of the table, so that any specific one comes first.
-#include "builder/doctor/doctor_rules_parts.hpp"
+#include "builder/doctor/doctor_rules.hpp"
 
 namespace wheelyard::builder {
 

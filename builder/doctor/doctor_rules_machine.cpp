@@ -1,6 +1,6 @@
 // Rules for memory, disk space, time, network, and the machine's configuration.
 #include "builder/attempt/limits.hpp"
-#include "builder/doctor/doctor_rules_parts.hpp"
+#include "builder/doctor/doctor_rules.hpp"
 
 namespace wheelyard::builder {
 

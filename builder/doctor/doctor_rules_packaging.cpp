@@ -1,5 +1,5 @@
 // Rules for sources, Python packaging, and wheels that cannot be imported.
-#include "builder/doctor/doctor_rules_parts.hpp"
+#include "builder/doctor/doctor_rules.hpp"
 
 namespace wheelyard::builder {
 

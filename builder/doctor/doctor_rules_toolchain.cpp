@@ -1,5 +1,5 @@
 // Rules for compilers, linkers, CUDA, ROCm, MPI and build tools.
-#include "builder/doctor/doctor_rules_parts.hpp"
+#include "builder/doctor/doctor_rules.hpp"
 
 namespace wheelyard::builder {
 

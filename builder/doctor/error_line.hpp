@@ -50,4 +50,9 @@ struct SourceLine {
 // Without colour codes; of a line overwritten with carriage returns, only the final text.
 [[nodiscard]] std::string plain_line(std::string_view line);
 
+// The program's name without folder: "bash: line 3: cmake: command not found", "/bin/sh: 1: cmake: not found" and
+// "error: command '/opt/bin/cmake' failed: No such file or directory" give "cmake". Empty: the line (in lower case)
+// says something else.
+[[nodiscard]] std::string missing_program(std::string_view lower);
+
 }  // namespace wheelyard::builder

@@ -1,10 +1,9 @@
 // Each notation is a row: what stands before the name, what after it, and who writes so.
-#include "builder/doctor/missing_program.hpp"
+#include "builder/doctor/error_line.hpp"
 
 #include <algorithm>
 #include <array>
 
-#include "lib/base/text/base_name.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {

@@ -9,7 +9,7 @@
 #include "builder/governor/launch/compiler_cache.hpp"
 #include "builder/governor/launch/launcher.hpp"
 #include "builder/governor/run.hpp"
-#include "lib/base/text/base_name.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/base/version.hpp"
 
 namespace {

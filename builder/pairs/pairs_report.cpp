@@ -1,5 +1,5 @@
 // Lines for people, and JSON for scripts.
-#include "builder/pairs/pairs_report.hpp"
+#include "builder/pairs/proposals.hpp"
 
 #include "builder/pairs/table_text.hpp"
 #include "lib/io/json.hpp"

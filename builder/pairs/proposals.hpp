@@ -1,6 +1,7 @@
 // Compares a table of version pairs with the metadata of the releases of an index. Pure.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,5 +53,11 @@ struct PairComparison {
 [[nodiscard]] bool needs_metadata(const std::vector<VersionPair>& table, const std::string& project,
                                   const wheel::Version& version);
 [[nodiscard]] PairComparison compare_pairs(const std::vector<VersionPair>& table, const Projects& projects);
+
+// What `pairs check` and `pairs update` print.
+[[nodiscard]] std::string render_comparison(const PairComparison& comparison);
+// {"table": …, "agreeing": 84, "lines": [{"finding": "proposed", "package": …, "row": "{ package = …", …}]}
+[[nodiscard]] std::string render_comparison_json(const PairComparison& comparison,
+                                                 const std::filesystem::path& table);
 
 }  // namespace wheelyard::builder

@@ -8,7 +8,7 @@
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/url.hpp"
 #include "lib/wheel/filename.hpp"
-#include "lib/wheel/linux_markers.hpp"
+#include "lib/wheel/marker.hpp"
 #include "lib/wheel/metadata.hpp"
 
 namespace wheelyard::builder {

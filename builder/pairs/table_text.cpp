@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "lib/base/text/base_name.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {

@@ -7,7 +7,6 @@
 
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/text/byte_cursor.hpp"
-#include "lib/base/text/file_url.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/url.hpp"
 #include "lib/inspect/verdict/findings.hpp"

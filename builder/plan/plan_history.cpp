@@ -8,7 +8,6 @@
 #include "builder/attempt/limits.hpp"
 #include "builder/doctor/doctor_rules.hpp"
 #include "builder/site/pasted_command.hpp"
-#include "lib/base/text/base_name.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {

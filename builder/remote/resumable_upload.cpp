@@ -7,7 +7,6 @@
 #include "builder/remote/refusal.hpp"
 #include "lib/base/files/untrusted_file.hpp"
 #include "lib/base/limits.hpp"
-#include "lib/base/text/base_name.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
 #include "lib/wire/problem.hpp"

@@ -1,5 +1,5 @@
 // Finds the counters of ninja and CMake in the tail of a log.
-#include "builder/show/progress.hpp"
+#include "builder/show/report.hpp"
 
 #include <algorithm>
 

@@ -1,17 +1,32 @@
 // The plan and the attempts as tables for people and as JSON for programs. Pure.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "builder/attempt/attempt.hpp"
 #include "builder/plan/plan.hpp"
-#include "builder/show/progress.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/simple/pip_config.hpp"
 
 namespace wheelyard::builder {
+
+// The progress of a build, from the tail of its log. Pure.
+//
+//     [12/345] Building CXX object …        ninja
+//     [ 12%] Building C object …            make, through CMake
+struct Progress {
+    std::string phase;  // of the last phase marker in the tail, or empty
+    int done = 0;
+    int total = 0;  // 0: no counter since that marker; 100 for percentages
+};
+
+[[nodiscard]] Progress parse_progress(std::string_view log_tail);
+
+// "[#####-----] 12/345" with a bar of `width` characters; empty without a counter.
+[[nodiscard]] std::string render_bar(const Progress& progress, int width);
 
 // The table of cells and a line of counts; `explain` adds the reason and the recipe of every cell. The table fits `columns`
 // of a terminal; 0: no limit.

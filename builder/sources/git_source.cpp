@@ -15,7 +15,6 @@
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/untrusted_file.hpp"
 #include "lib/base/process/process.hpp"
-#include "lib/base/text/base_name.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/url.hpp"

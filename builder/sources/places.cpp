@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "lib/base/files/file.hpp"
-#include "lib/base/text/file_url.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/url.hpp"
 #include "lib/simple/client.hpp"

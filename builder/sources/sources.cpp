@@ -13,7 +13,6 @@
 #include "lib/base/files/remove_tree.hpp"
 #include "lib/base/files/temp_dir.hpp"
 #include "lib/base/limits.hpp"
-#include "lib/base/text/file_url.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/url.hpp"
 #include "lib/io/archive.hpp"

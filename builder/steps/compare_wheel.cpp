@@ -2,7 +2,7 @@
 // uploaded.
 
 #include "builder/attempt/temporary_files.hpp"
-#include "builder/compare/differences_report.hpp"
+#include "builder/compare/compare_wheels.hpp"
 #include "builder/steps/built_wheel.hpp"
 #include "builder/steps/provenance.hpp"
 #include "builder/steps/steps.hpp"

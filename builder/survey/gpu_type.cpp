@@ -1,4 +1,5 @@
-#include "builder/survey/gpu_type.hpp"
+// GPU models by the names that batch systems and drivers use.
+#include "builder/survey/survey.hpp"
 
 #include "lib/base/text/text.hpp"
 

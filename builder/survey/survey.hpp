@@ -14,11 +14,55 @@
 #include "builder/attempt/environment.hpp"
 #include "builder/schedule/batch_survey.hpp"
 #include "builder/schedule/scheduler_kind.hpp"
-#include "builder/survey/gpu_type.hpp"
-#include "builder/survey/module_list.hpp"
+#include "lib/accelerator/accelerator_kind.hpp"
 #include "lib/io/json.hpp"
 
 namespace wheelyard::builder {
+
+// What a module provides.
+struct ModuleRole {
+    enum class Part { compiler, mpi, toolkit, python };
+    Part part = Part::compiler;
+    const accelerator::AcceleratorKind* toolkit_of = nullptr;
+    bool operator==(const ModuleRole&) const = default;
+
+    static const ModuleRole compiler, mpi, python;
+    [[nodiscard]] static ModuleRole toolkit(const accelerator::AcceleratorKind& kind) {
+        return {Part::toolkit, &kind};
+    }
+};
+inline constexpr ModuleRole ModuleRole::compiler{Part::compiler};
+inline constexpr ModuleRole ModuleRole::mpi{Part::mpi};
+inline constexpr ModuleRole ModuleRole::python{Part::python};
+
+struct AvailableModule {
+    std::string name;     // "gcc", "nvidia/cuda"
+    std::string version;  // "12.2"; empty: the module has none
+    bool is_default = false;
+
+    [[nodiscard]] std::string full_name() const { return version.empty() ? name : name + "/" + version; }
+};
+
+// The output of `module -t avail` and `module -t spider`, each module once. Folders and messages are left out.
+[[nodiscard]] std::vector<AvailableModule> parse_modules(std::string_view text);
+
+// The modules with this role; the best one first: GNU compilers before others, a default before others, then the highest
+// version.
+[[nodiscard]] std::vector<AvailableModule> modules_of(ModuleRole role,
+                                                      const std::vector<AvailableModule>& modules);
+
+// Whether the module is a Cray programming environment, whose compilers are cc, CC and ftn.
+[[nodiscard]] bool is_programming_environment(const AvailableModule& module);
+
+// GPU models by the names that batch systems and drivers use. Pure.
+struct GpuType {
+    std::string_view name;  // "a100"
+    const accelerator::AcceleratorKind* kind = nullptr;
+    std::string_view architecture;  // "sm_80", "gfx90a"
+};
+
+// "a100", "NVIDIA A100-SXM4-80GB", "tesla_v100-pcie", "MI250X". nullopt: not in the table.
+[[nodiscard]] std::optional<GpuType> find_gpu_type(std::string_view text);
 
 struct LoadedModule {
     ModuleRole role;

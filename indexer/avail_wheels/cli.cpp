@@ -381,8 +381,8 @@ std::variant<Options, Leave> parse_command_line(const std::vector<std::string>& 
     if (!words.completion.empty()) {
         const auto& shells = completion_shells();
         if (std::find(shells.begin(), shells.end(), words.completion) == shells.end())
-            return usage_error("argument --completion: invalid choice: `" + words.completion +
-                               "` (choose from " + base::join(shells, ", ") + ")");
+            return usage_error("--completion: invalid choice: `" + words.completion + "` (choose from " +
+                               base::join(shells, ", ") + ")");
         return Leave{0, render_completion(words.completion, describe(app))};
     }
     words.completes_name = app.count("--complete-name") > 0;

@@ -1,4 +1,5 @@
-#include "indexer/avail_wheels/login_command.hpp"
+// `avail_wheels login` and `avail_wheels logout`: a token by the user's account at the site's provider.
+#include "indexer/avail_wheels/run.hpp"
 
 #include <ostream>
 #include <variant>

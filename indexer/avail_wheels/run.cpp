@@ -11,7 +11,6 @@
 
 #include "indexer/avail_wheels/farm.hpp"
 #include "indexer/avail_wheels/limits.hpp"
-#include "indexer/avail_wheels/login_command.hpp"
 #include "indexer/avail_wheels/next_step.hpp"
 #include "indexer/avail_wheels/node/installed_torch.hpp"
 #include "indexer/avail_wheels/query/filter.hpp"
@@ -26,7 +25,6 @@
 #include "indexer/avail_wheels/web_link.hpp"
 #include "lib/base/digest/hash_text.hpp"
 #include "lib/base/text/encoding.hpp"
-#include "lib/base/text/file_url.hpp"
 #include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/text_table.hpp"

@@ -35,4 +35,8 @@ struct World {
 [[nodiscard]] int run(const std::vector<std::string>& arguments, const World& world, std::ostream& out,
                       std::ostream& err, bool& wants_pager);
 
+// `arguments` begin with the command's word. Exit status as that of run().
+[[nodiscard]] int run_login(const std::vector<std::string>& arguments, const World& world, std::ostream& out,
+                            std::ostream& err);
+
 }  // namespace wheelyard::avail_wheels

@@ -9,8 +9,8 @@
 #include "indexer/avail_wheels/table/table.hpp"
 #include "indexer/avail_wheels/words.hpp"
 #include "lib/base/files/file.hpp"
-#include "lib/base/text/file_url.hpp"
 #include "lib/base/text/text.hpp"
+#include "lib/base/text/url.hpp"
 #include "lib/simple/ini.hpp"
 #include "lib/simple/limits.hpp"
 
@@ -20,7 +20,7 @@ namespace {
 
 // A value outside its choices.
 base::Error bad_choice(const std::string& option, const std::string& value, const std::string& advice) {
-    return {"usage.choice", "argument " + option + ": invalid choice", value, advice};
+    return {"usage.choice", option + ": invalid choice", value, advice};
 }
 
 base::Status check_choice(const std::string& option, const std::string& value,
@@ -54,7 +54,7 @@ base::Result<std::vector<Wanted>> collect_wanted(const Words& words) {
         } else if (has_version) {
             auto specifiers = wheel::SpecifierSet::parse("==" + words.version);
             if (!specifiers || words.version.find_first_of("<>=!~,") != std::string::npos) {
-                return base::fail("usage.version", "argument -v/--version: not a version", words.version,
+                return base::fail("usage.version", "-v/--version: not a version", words.version,
                                   "write it as 1.21.3 or 1.21.*; other conditions follow a name, as in "
                                   "'numpy<1.23'");
             }
@@ -112,26 +112,25 @@ base::Status check_exclusions(const Words& words) {
         {words.here && !words.on.empty(), "--on", "--here"},
         {words.status && !words.requests.empty(), "--request", "--status"},
         {words.raw && words.json, "--json", "--raw"},
-        {words.web && (words.status || !words.requests.empty()), "--web", "--status and --request"},
+        {words.web && (words.status || !words.requests.empty()), "--web", "--status or --request"},
         {words.web && words.install_line, "--web", "--install-line"},
         {has_lock && (!words.wheels.empty() || !words.names.empty() || !words.requirement_files.empty()),
-         "--lock", "NAME and -r/--requirement"},
+         "--lock", "NAME or -r/--requirement"},
         {has_lock && (words.all || words.all_versions || words.all_pythons || words.all_archs), "--lock",
-         "--all, --all-versions, --all-pythons and --all-archs"},
-        {has_lock && (!words.version.empty() || !words.archs.empty()), "--lock",
-         "-v/--version and -a/--arch"},
+         "--all, --all-versions, --all-pythons or --all-archs"},
+        {has_lock && (!words.version.empty() || !words.archs.empty()), "--lock", "-v/--version or -a/--arch"},
         {has_lock && (words.raw || words.condense || words.modules || !words.columns.empty()), "--lock",
-         "--raw, --condense, --modules and --column"},
+         "--raw, --condense, --modules or --column"},
         {has_lock && (words.status || words.web || words.install_line || !words.requests.empty()), "--lock",
-         "--status, --web, --install-line and --request"},
+         "--status, --web, --install-line or --request"},
     };
     for (const auto& pair : pairs) {
         if (!pair.both) continue;
-        return base::fail("usage.exclusive", std::string("argument ") + pair.first +
-                                                 ": not allowed with argument " + pair.second);
+        return base::fail("usage.exclusive",
+                          std::string(pair.first) + ": cannot be used with " + pair.second);
     }
     if (words.request_missing && !has_lock) {
-        return base::fail("usage.needs", "argument --request-missing: needs --lock", {},
+        return base::fail("usage.needs", "--request-missing: needs --lock", {},
                           "name the lock: avail_wheels --lock pylock.toml --request-missing");
     }
     return {};

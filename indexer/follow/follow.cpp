@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "indexer/follow/followed_catalogue.hpp"
+#include "indexer/follow/followed_files.hpp"
 #include "indexer/follow/followed_page.hpp"
 #include "indexer/follow/followed_source.hpp"
 #include "indexer/follow/signed_source.hpp"
@@ -28,24 +29,18 @@
 #include "indexer/tree/variants_folders.hpp"
 #include "lib/attest/limits.hpp"
 #include "lib/attest/root.hpp"
-#include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
-#include "lib/base/limits.hpp"
-#include "lib/base/text/base_name.hpp"
-#include "lib/base/text/encoding.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/base/text/url.hpp"
 #include "lib/simple/catalogue.hpp"
 #include "lib/simple/page.hpp"
 #include "lib/status/index_status.hpp"
-#include "lib/wheel/metadata.hpp"
 
 namespace wheelyard::indexer {
 namespace fs = std::filesystem;
 
 namespace {
 
-// Size of one followed file.
-constexpr std::uint64_t max_followed_file_bytes = 64 * base::gib;
 // Retries per project and round when files vanish between its page and their download.
 constexpr int max_page_reads = 3;
 
@@ -62,7 +57,9 @@ class Follow {
         : disk_(disk),
           options_(options),
           source_(
-              http, state.from, [this] { return lock_.renew(); }, is_of_owner_alone(options.tree)),
+              http, state.from, [&lock] { return lock.renew(); }, is_of_owner_alone(options.tree)),
+          files_(disk, source_, options.tree, options.index, options.views.find_links,
+                 [&lock] { return lock.renew(); }),
           lock_(lock),
           state_(std::move(state)),
           clock_(clock),
@@ -111,8 +108,10 @@ class Follow {
         for (const auto& [project, files] : state_.gone) {
             if (done.lagging.contains(project)) done.gone[project] = files;
         }
-        if (done == state_) return std::move(report_);
-        WHEELYARD_TRY(write_state(done));
+        if (done != state_) WHEELYARD_TRY(write_state(done));
+        report_.files_fetched = files_.fetched();
+        report_.bytes_fetched = files_.bytes_fetched();
+        report_.files_removed = files_.removed();
         return std::move(report_);
     }
 
@@ -269,121 +268,18 @@ class Follow {
                 unlike_.erase(project);
                 return {};
             }
-            auto files = fetch_files(*page);
-            if (files) files = fetch_variants(project, *page);
+            auto files = files_.fetch(*page);
+            if (files) files = files_.fetch_variants(project, *page);
             if (files) return show_project(project, *std::move(page));
             if (files.error().kind != base::ErrorKind::missing || tries == max_page_reads) return files;
         }
     }
 
-    base::Status fetch_files(const FollowedPage& page) {
-        for (const auto& promised : page.files) {
-            const fs::path folder = file_folder(options_.tree, options_.index, promised.file.sha256);
-            const std::string below = followed_path(promised.file);
-            bool changed = false;
-            WHEELYARD_TRY(fetch_file(folder / promised.file.filename, below, promised.file.sha256,
-                                     promised.size_bytes, changed));
-            for (const auto& [suffix, sha256] :
-                 {std::pair(metadata_suffix, &promised.metadata_sha256),
-                  std::pair(provenance_suffix, &promised.provenance_sha256),
-                  std::pair(attestations_suffix, &promised.attestations_sha256)}) {
-                if (sha256->empty()) continue;
-                WHEELYARD_TRY(fetch_file(folder / (promised.file.filename + std::string(suffix)),
-                                         below + std::string(suffix), *sha256, 0, changed));
-            }
-            if (changed) WHEELYARD_TRY(disk_.sync_directory(folder));
-            if (options_.views.find_links) WHEELYARD_TRY(show_flat(promised.file));
-        }
-        return {};
-    }
-
-    // Into the tree at once, not into memory: a page may name many. Each state has a folder of its own, so that the links
-    // of the page that is still there keep working.
-    base::Status fetch_variants(const std::string& project, const FollowedPage& page) {
-        const fs::path folder = project_folder(options_.tree, options_.index, project);
-        for (const catalog::VariantsFile& file : page.view.variants) {
-            const fs::path place = folder / file.sha256;
-            const std::string path = followed_path(project, file);
-            bool changed = false;
-            WHEELYARD_TRY(fetch_file(place / file.filename, path, file.sha256, 0, changed));
-            WHEELYARD_ASSIGN(const auto size, disk_.size_of(place / file.filename));
-            if (size != file.size_bytes) return wrong_size(path, size.value_or(0));
-            WHEELYARD_TRY(disk_.sync_directory(place));
-        }
-        return {};
-    }
-
-    static tl::unexpected<base::Error> wrong_size(const std::string& path, std::uint64_t size_bytes) {
-        return base::fail_malformed(
-            "follow.wrong_size", "A fetched file does not have the size on its page", path,
-            "it has " + std::to_string(size_bytes) + " bytes; repair the followed tree");
-    }
-
-    // A wheel's path contains its hash and files appear atomically, so an existing wheel is right if its size
-    // is. METADATA, provenance and attestations have other hashes, and variants are small, so their content is
-    // checked; their `size_bytes` is 0.
-    base::Status fetch_file(const fs::path& file, const std::string& path, const std::string& sha256,
-                            std::uint64_t size_bytes, bool& changed) {
-        WHEELYARD_ASSIGN(const auto size, disk_.size_of(file));
-        const bool is_beside = size_bytes == 0;
-        if (size && (is_beside ? has_hash(file, sha256) : *size == size_bytes)) return {};
-        WHEELYARD_TRY(lock_.renew());
-        WHEELYARD_TRY(disk_.make_directories(file.parent_path()));
-        WHEELYARD_TRY(disk_.remove_leftovers(file.parent_path()));
-        const fs::path temp =
-            state_folder(options_.tree) / (".tmp." + base::encode_hex(base::random_bytes(8)));
-        const std::uint64_t limit =
-            is_beside ? max_followed_metadata_bytes : std::min(size_bytes, max_followed_file_bytes);
-        const auto size_fetched = source_.fetch(path, temp, sha256, limit);
-        auto fetched = size_fetched ? base::Status{} : base::Status(base::fail(size_fetched.error()));
-        if (fetched && !is_beside && *size_fetched != size_bytes) fetched = wrong_size(path, *size_fetched);
-        if (fetched) fetched = disk_.link_or_copy(temp, file, sha256, [this] { return lock_.renew(); });
-        const auto removed = disk_.remove(temp);
-        WHEELYARD_TRY(fetched);
-        WHEELYARD_TRY(removed);
-        report_.bytes_fetched += *size_fetched;
-        if (!is_beside) ++report_.files_fetched;
-        changed = true;
-        return {};
-    }
-
-    static bool has_hash(const fs::path& file, const std::string& sha256) {
-        const auto found = base::sha256_hex_of_file(file);
-        return found && *found == sha256;
-    }
-
-    base::Status show_flat(const TreeFile& file) {
-        const fs::path folder = flat_folder(options_.tree, options_.index);
-        WHEELYARD_TRY(disk_.make_directories(folder));
-        WHEELYARD_ASSIGN(const bool changed,
-                         disk_.symlink(folder / file.filename, flat_target(file.sha256, file.filename)));
-        flat_changed_ = flat_changed_ || changed;
-        return {};
-    }
-
-    // Runs before the pages that list the same files, once per project.
-    base::Status sync_flat() {
-        if (!std::exchange(flat_changed_, false)) return {};
-        return disk_.sync_directory(flat_folder(options_.tree, options_.index));
-    }
-
-    // METADATA's Name decides about an attribute of HTML pages (simple_html.cpp). It is in our tree by now.
-    void read_metadata_names(FollowedPage& page) const {
-        for (catalog::FileRow& row : page.view.files) {
-            const fs::path folder = file_folder(options_.tree, options_.index, row.sha256);
-            const auto text = base::read_file(folder / (row.filename + std::string(metadata_suffix)),
-                                              max_followed_metadata_bytes);
-            const auto headers = text ? wheel::parse_headers(*text) : base::fail(text.error());
-            const std::string* name = headers ? headers->first("Name") : nullptr;
-            if (name != nullptr) row.metadata_name = *name;
-        }
-    }
-
     base::Status show_project(const std::string& project, FollowedPage page) {
         const fs::path folder = project_folder(options_.tree, options_.index, project);
-        WHEELYARD_TRY(sync_flat());
+        WHEELYARD_TRY(files_.sync_flat());
         WHEELYARD_TRY(note_gone(project, page));
-        read_metadata_names(page);
+        files_.read_metadata_names(page);
         const std::vector<NamedBytes> pages{{std::string(json_page), render_project_json(page.view)},
                                             {std::string(html_page), render_project_html(page.view)}};
         WHEELYARD_ASSIGN(const bool changed, write_pages(disk_, folder, pages, options_.views.precompressed));
@@ -406,7 +302,7 @@ class Follow {
                 stays = stays || now.file == file;
                 keeps_name = keeps_name || now.file.filename == file.filename;
             }
-            if (!stays) WHEELYARD_TRY(drop(file, keeps_name));
+            if (!stays) WHEELYARD_TRY(files_.remove(file, keeps_name));
         }
         return {};
     }
@@ -444,18 +340,6 @@ class Follow {
         return disk_.replace(followed_file(options_.tree, options_.index), render_followed_state(state));
     }
 
-    base::Status drop(const TreeFile& gone, bool keeps_name) {
-        const fs::path folder = file_folder(options_.tree, options_.index, gone.sha256);
-        if (!keeps_name)
-            WHEELYARD_TRY(disk_.remove(flat_folder(options_.tree, options_.index) / gone.filename));
-        WHEELYARD_TRY(disk_.remove(folder / gone.filename));
-        for (const std::string_view suffix : {metadata_suffix, provenance_suffix, attestations_suffix})
-            WHEELYARD_TRY(disk_.remove(folder / (gone.filename + std::string(suffix))));
-        WHEELYARD_TRY(disk_.remove(folder));
-        ++report_.files_removed;
-        return {};
-    }
-
     // The root no longer lists the project. Only a replaced or repaired source loses projects.
     base::Status drop_project(const std::string& project) {
         const fs::path folder = project_folder(options_.tree, options_.index, project);
@@ -467,7 +351,7 @@ class Follow {
         WHEELYARD_TRY(disk_.remove(folder));
         if (!named) return {};
         for (const auto& file : named->files)
-            WHEELYARD_TRY(drop(file.file, false));
+            WHEELYARD_TRY(files_.remove(file.file, false));
         return {};
     }
 
@@ -486,12 +370,12 @@ class Follow {
     Disk& disk_;
     const FollowOptions& options_;
     FollowedSource source_;
+    FollowedFiles files_;
     TreeLock& lock_;
     FollowedState state_;
     std::optional<SignedSource> signed_;  // if there is a root document
     std::set<std::string> unlike_;        // SignedPart::unlike, as it becomes
     std::set<std::string> gone_;          // projects that the source does not have
-    bool flat_changed_ = false;           // since the last sync
     base::Clock& clock_;
     base::UnixMicros now_;
     FollowReport report_;
@@ -501,13 +385,9 @@ base::Result<FollowOptions> normalize_options(FollowOptions options) {
     if (!options.from.ends_with('/')) options.from += '/';
     WHEELYARD_ASSIGN(const auto url, base::parse_url(options.from));
     options.from = url.text();
-    if (options.index.empty()) {
-        const std::string path = url.path.substr(0, url.path.size() - 1);
-        options.index = base::base_name(path);
-    }
-    if (options.signed_as.empty()) {
-        const std::string path = url.path.substr(0, url.path.size() - 1);
-        options.signed_as = path.substr(path.rfind('/') + 1);
+    const std::string path = url.path.substr(0, url.path.size() - 1);
+    for (std::string* name : {&options.index, &options.signed_as}) {
+        if (name->empty()) *name = base::base_name(path);
     }
     const bool is_name = !options.index.empty() && options.index.front() != '.' &&
                          options.index.find('/') == std::string::npos;

@@ -16,14 +16,11 @@
 #include "indexer/publish/publish.hpp"
 #include "indexer/tree/disk.hpp"
 #include "lib/base/clock.hpp"
-#include "lib/base/limits.hpp"
 #include "lib/base/result.hpp"
 #include "lib/io/http_client.hpp"
 
 namespace wheelyard::indexer {
 
-// The size of METADATA, and of the provenance, beside a wheel.
-inline constexpr std::uint64_t max_followed_metadata_bytes = 16 * base::mib;
 // Events that one round reads from a log; each of its files counts as at least events_per_segment. An index of a million
 // wheels has some two million. If a log is longer, only the newest events are read, and every project is checked.
 inline constexpr std::size_t max_followed_events = 4'000'000;

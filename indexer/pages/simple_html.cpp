@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "indexer/tree/paths.hpp"
-#include "lib/base/text/byte_set.hpp"
 #include "lib/base/text/encoding.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::indexer {
 

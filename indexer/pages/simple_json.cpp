@@ -7,7 +7,7 @@
 
 #include "indexer/tree/paths.hpp"
 #include "lib/base/clock.hpp"
-#include "lib/base/text/byte_set.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
 
 namespace wheelyard::indexer {

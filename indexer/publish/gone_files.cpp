@@ -1,4 +1,6 @@
-#include "indexer/publish/gone_files.hpp"
+// Finds files that a project's page may have listed and no longer does; they are removed from the tree after
+// the page. Reads only the catalog, never the tree, so that a run after a kill finds the same files.
+#include "indexer/publish/touched.hpp"
 
 #include <algorithm>
 #include <iterator>

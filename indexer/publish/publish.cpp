@@ -5,7 +5,7 @@
 // later change. That is harmless: a page is written only after all files of its own rows are in place, and
 // the later event is processed again. Files that came later are left out, since a promoted set appears in the order
 // of its events (touched_views.hpp). A damaged project or file does not block the others: it is recorded,
-// reported and retried by every run. The root is the only page that lists other pages (root_names.hpp); a
+// reported and retried by every run. The root is the only page that lists other pages (root_names.cpp); a
 // large one may be left to a later run. A new index appears as a whole, with its root.
 #include "indexer/publish/publish.hpp"
 
@@ -19,10 +19,8 @@
 #include "indexer/pages/project_view.hpp"
 #include "indexer/pages/simple_html.hpp"
 #include "indexer/pages/simple_json.hpp"
-#include "indexer/publish/gone_files.hpp"
 #include "indexer/publish/machine_wide.hpp"
 #include "indexer/publish/publish_run.hpp"
-#include "indexer/publish/root_names.hpp"
 #include "indexer/publish/same_history.hpp"
 #include "indexer/publish/signed_run.hpp"
 #include "indexer/publish/touched.hpp"

@@ -20,7 +20,7 @@
 #include <string>
 #include <vector>
 
-#include "indexer/tree/farm_text.hpp"
+#include "indexer/tree/published_state.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/base/result.hpp"
 #include "registry/blobs/store.hpp"

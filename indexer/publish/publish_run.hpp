@@ -13,6 +13,9 @@
 #include "indexer/publish/touched.hpp"
 #include "indexer/tree/disk.hpp"
 #include "lib/base/limits.hpp"
+#include "lib/base/result.hpp"
+#include "registry/catalog/catalog.hpp"
+#include "registry/catalog/inheritance.hpp"
 
 namespace wheelyard::indexer {
 
@@ -52,5 +55,17 @@ struct PublishSettings {
                                                        const std::vector<std::string>& indexes,
                                                        const base::Clock& clock, const TreeViews& views = {},
                                                        const PublishSettings& settings = {});
+
+// The names of a root page: every project that its index shows and whose page is published.
+struct RootNames {
+    std::vector<std::string> projects;
+    bool is_whole = true;  // false: lacks names whose pages could not be written
+};
+
+// `report`: of a run that has written its project pages; supplies the serial and the lagging projects.
+[[nodiscard]] base::Result<RootNames> read_root_names(const catalog::Catalog& catalog,
+                                                      const catalog::Inheritance& inheritance, Disk& disk,
+                                                      const std::filesystem::path& tree,
+                                                      const std::string& index, const PublishReport& report);
 
 }  // namespace wheelyard::indexer

@@ -1,4 +1,5 @@
-#include "indexer/publish/root_names.hpp"
+// The names of a root page.
+#include "indexer/publish/publish_run.hpp"
 
 #include "indexer/publish/touched.hpp"
 #include "indexer/tree/paths.hpp"

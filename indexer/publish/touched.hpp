@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "indexer/pages/project_view.hpp"
 #include "indexer/tree/event_log.hpp"
 #include "indexer/tree/published_state.hpp"
 #include "lib/base/result.hpp"
@@ -50,5 +51,15 @@ struct TouchedByLog {
 [[nodiscard]] base::Result<TouchedByLog> read_touched(const catalog::Catalog& catalog,
                                                       const catalog::Inheritance& inheritance,
                                                       catalog::Serial after, catalog::Serial until);
+
+// Deleted and quarantined files, and those of an index that supplied the project before: if it is moved, any of `indexes`.
+[[nodiscard]] base::Result<std::set<TreeFile>> gone_from_project(
+    const catalog::Catalog& catalog, const catalog::Inheritance& inheritance, const ProjectName& name,
+    const Touched& touched, const CatalogView& found, const std::vector<std::string>& indexes);
+// For a project that its index no longer shows: all files that any of `indexes` has or had.
+[[nodiscard]] base::Result<std::set<TreeFile>> gone_with_project(const catalog::Catalog& catalog,
+                                                                 const std::string& project,
+                                                                 const Touched& touched,
+                                                                 const std::vector<std::string>& indexes);
 
 }  // namespace wheelyard::indexer

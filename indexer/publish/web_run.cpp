@@ -10,7 +10,7 @@
 #include "indexer/tree/limits.hpp"
 #include "indexer/tree/page_files.hpp"
 #include "indexer/tree/paths.hpp"
-#include "indexer/web/feed.hpp"
+#include "indexer/web/index_pages.hpp"
 #include "indexer/web/limits.hpp"
 #include "indexer/web/site_page.hpp"
 #include "lib/base/digest/digest.hpp"

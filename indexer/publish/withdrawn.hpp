@@ -4,7 +4,6 @@
 #include <filesystem>
 
 #include "indexer/tree/disk.hpp"
-#include "indexer/tree/farm_text.hpp"
 #include "indexer/tree/published_state.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/base/result.hpp"

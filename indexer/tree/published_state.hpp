@@ -25,18 +25,36 @@
 // else shows that the root lacks the project.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 
-#include "indexer/tree/farm_text.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/base/result.hpp"
 #include "lib/io/json.hpp"
 #include "registry/catalog/catalog.hpp"
 
 namespace wheelyard::indexer {
+
+// What a farm's configuration says about itself, for the web UI.
+struct FarmText {
+    std::string title = {};                          // empty: "Wheelyard"
+    std::string text = {};                           // on the front page; empty: ours
+    std::string contact = {};                        // URL or address of electronic mail; empty: none
+    std::string style = {};                          // a style sheet with the farm's colours; empty: none
+    std::string logo = {};                           // the published name of its logo; empty: ours
+    std::map<std::string, std::string> titles = {};  // of indexes, for people
+    std::set<std::string> hidden = {};               // indexes that the front page does not list
+    std::set<std::string> without_pages = {};        // indexes that have none
+    // The bytes of the logo; empty: the tree has the file already. Only `logo` counts as a difference.
+    struct Bytes {
+        std::string bytes = {};
+        bool operator==(const Bytes&) const { return true; }
+    } logo_bytes = {};
+    bool operator==(const FarmText&) const = default;
+};
 
 // A file to remove from the tree.
 struct TreeFile {

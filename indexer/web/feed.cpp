@@ -1,4 +1,5 @@
-#include "indexer/web/feed.hpp"
+// Atom feeds (RFC 4287), newest first.
+#include "indexer/web/index_pages.hpp"
 
 #include <algorithm>
 #include <tuple>

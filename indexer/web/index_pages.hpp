@@ -3,12 +3,15 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "indexer/tree/farm_text.hpp"
+#include "indexer/pages/project_view.hpp"
+#include "indexer/tree/published_state.hpp"
 #include "indexer/web/farm_report.hpp"
 #include "indexer/web/search_list.hpp"
+#include "indexer/web/site_wheels.hpp"
 #include "lib/page/farm.hpp"
 
 namespace wheelyard::indexer {
@@ -40,5 +43,10 @@ struct IndexSummary {
 [[nodiscard]] IndexSummary summarise(const std::string& index, const SearchTop& top, FarmReport report);
 // TREE/index.html
 [[nodiscard]] std::string render_front(const FarmText& farm, const std::vector<IndexSummary>& indexes);
+
+// Atom feeds (RFC 4287), newest first: the wheels of a project, and what became available at a site.
+[[nodiscard]] std::string render_feed(std::string_view index, const ProjectView& view);
+[[nodiscard]] std::string render_site_feed(std::string_view index, std::string_view site,
+                                           const SiteWheels& wheels);
 
 }  // namespace wheelyard::indexer

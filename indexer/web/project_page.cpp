@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "indexer/tree/paths.hpp"
-#include "indexer/web/grid.hpp"
 #include "indexer/web/install_box.hpp"
 #include "indexer/web/limits.hpp"
 #include "indexer/web/markdown.hpp"

@@ -9,6 +9,7 @@
 
 #include "indexer/pages/project_view.hpp"
 #include "indexer/web/farm_report.hpp"
+#include "indexer/web/shown_project.hpp"
 #include "indexer/web/wheel_facts.hpp"
 #include "lib/page/farm.hpp"
 
@@ -50,5 +51,11 @@ struct ProjectPage {
 [[nodiscard]] std::string render_project_page(const ProjectPage& page);
 // `wheels`: its newest_wheels().
 [[nodiscard]] std::string render_project_page(const ProjectPage& page, const std::vector<ShownWheel>& wheels);
+
+// The table of a project page: version × Python, each cell with its wheels and what sites report of it. project.js narrows it
+// to the chosen machine.
+// `wheels`: newest version first. Empty without wheels and cells.
+[[nodiscard]] page::Html render_grid(const std::string& project, const std::vector<ShownWheel>& wheels,
+                                     const FarmReport& report);
 
 }  // namespace wheelyard::indexer

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "lib/base/text/text.hpp"
-#include "lib/wheel/linux_markers.hpp"
+#include "lib/wheel/marker.hpp"
 
 namespace wheelyard::indexer {
 namespace {

@@ -5,7 +5,6 @@
 #include <charconv>
 #include <iterator>
 
-#include "lib/base/text/base_name.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
 

@@ -4,7 +4,7 @@
 #include <mutex>
 
 #include "lib/base/limits.hpp"
-#include "lib/inspect/gpu/loose_code.hpp"
+#include "lib/inspect/gpu/gpu_code.hpp"
 #include "lib/inspect/limits.hpp"
 #include "lib/inspect/zip/limits.hpp"
 #include "lib/inspect/zip/member_stream.hpp"

@@ -14,7 +14,7 @@
 #include "lib/inspect/dist_info/record_check.hpp"
 #include "lib/inspect/gpu/gpu_code.hpp"
 #include "lib/inspect/inspect.hpp"
-#include "lib/inspect/truth/elf_member.hpp"
+#include "lib/inspect/truth/facts.hpp"
 #include "lib/inspect/verdict/findings.hpp"
 #include "lib/inspect/zip/zip.hpp"
 

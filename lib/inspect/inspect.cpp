@@ -12,7 +12,6 @@
 #include "lib/inspect/truth/loaded_code.hpp"
 #include "lib/inspect/truth/promise.hpp"
 #include "lib/inspect/truth/tag_truth.hpp"
-#include "lib/inspect/truth/variant_truth.hpp"
 #include "lib/inspect/verdict/findings.hpp"
 #include "lib/inspect/zip/zip.hpp"
 

@@ -12,7 +12,6 @@
 #include "lib/base/files/file.hpp"
 #include "lib/base/result.hpp"
 #include "lib/inspect/abi/torch_fit.hpp"
-#include "lib/inspect/truth/elf_member.hpp"
 #include "lib/inspect/truth/facts.hpp"
 #include "lib/inspect/truth/required_libraries.hpp"
 #include "lib/inspect/verdict/policy.hpp"

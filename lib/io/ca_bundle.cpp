@@ -1,5 +1,5 @@
 // The CA bundle's names.
-#include "lib/io/ca_bundle.hpp"
+#include "lib/io/curl_library.hpp"
 
 #include <string_view>
 #include <system_error>

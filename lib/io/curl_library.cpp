@@ -8,7 +8,6 @@
 
 #include "lib/base/check.hpp"
 #include "lib/base/process/library_functions.hpp"
-#include "lib/io/ca_bundle.hpp"
 
 namespace wheelyard::io {
 namespace {

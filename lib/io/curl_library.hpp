@@ -4,6 +4,7 @@
 
 #include <curl/curl.h>
 
+#include <filesystem>
 #include <string>
 
 #include "lib/base/result.hpp"
@@ -49,5 +50,9 @@ struct CurlLibrary {
 
 // The CA bundle to name when nobody named one: "" where libcurl came with the system, which knows the system's.
 [[nodiscard]] std::string default_ca_bundle();
+
+// The first file with the certificates of trusted authorities that exists below `root`, or "". Distributions have
+// different names for it.
+[[nodiscard]] std::string find_ca_bundle(const std::filesystem::path& root = "/");
 
 }  // namespace wheelyard::io

@@ -9,7 +9,6 @@
 
 #include "lib/base/check.hpp"
 #include "lib/base/text/text.hpp"
-#include "lib/io/strict_json.hpp"
 
 namespace wheelyard::io {
 namespace {

@@ -96,4 +96,8 @@ struct JsonLimits {
 // invalid UTF-8.
 [[nodiscard]] base::Result<Json> parse_json(std::string_view text, const JsonLimits& limits = {});
 
+// JSON that somebody signed: two readers must not see two documents in it, so a member that comes twice is an error.
+// parse_json() with the further error "json.twice".
+[[nodiscard]] base::Result<Json> parse_strict_json(std::string_view text, const JsonLimits& limits);
+
 }  // namespace wheelyard::io

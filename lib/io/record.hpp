@@ -267,7 +267,7 @@ bool read_member(const Json& json, T& into, Fault& fault) {
 template <typename T, typename Owner>
 Owner owner_of(T Owner::*);
 
-// A member that `Path` leads to: `field<Time, &Task::asked>`, `field<&Task::wish, &TaskWish::index>`.
+// A member that `Path` leads to: `field<Time, &Task::asked>`, `field<&Task::request, &TaskRequest::index>`.
 template <typename Codec, auto First, auto... Rest>
 [[nodiscard]] constexpr auto field(std::string_view name, std::string_view meaning,
                                    Need need = Need::optional, Written written = Written::always) {

@@ -11,7 +11,7 @@
 
 #include "lib/base/check.hpp"
 #include "lib/base/files/file.hpp"
-#include "lib/base/process/reaped_process.hpp"
+#include "lib/base/process/process.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
 

@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <utility>
 
-#include "lib/base/text/byte_set.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/simple/limits.hpp"
 

@@ -11,7 +11,6 @@
 #include <array>
 #include <set>
 
-#include "lib/base/text/file_url.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/url.hpp"
 #include "lib/simple/modulefile_text.hpp"

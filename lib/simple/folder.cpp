@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "lib/base/text/file_url.hpp"
+#include "lib/base/text/url.hpp"
 #include "lib/simple/limits.hpp"
 
 namespace wheelyard::simple {

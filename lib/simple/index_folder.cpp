@@ -1,7 +1,6 @@
 #include "lib/simple/index_folder.hpp"
 
 #include "lib/base/files/file.hpp"
-#include "lib/base/text/file_url.hpp"
 #include "lib/base/text/url.hpp"
 
 namespace wheelyard::simple {

@@ -6,7 +6,6 @@
 
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
-#include "lib/base/text/base_name.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/toml.hpp"
 #include "lib/wheel/filename.hpp"

@@ -47,16 +47,16 @@ constexpr auto states = base::words<TaskState>({{TaskState::awaits_approval, "aw
                                                 {TaskState::failed, "failed"},
                                                 {TaskState::cancelled, "cancelled"}});
 
-constexpr auto wish_record = io::record<TaskWish>({
-    field<&TaskWish::index>("index", "the index whose site should build it"),
-    field<&TaskWish::package>("package", "one project"),
-    field<&TaskWish::version>(
+constexpr auto request_record = io::record<TaskRequest>({
+    field<&TaskRequest::index>("index", "the index whose site should build it"),
+    field<&TaskRequest::package>("package", "one project"),
+    field<&TaskRequest::version>(
         "version",
         "one exact version (PEP 440); a wheel with a local label satisfies a version without one. The "
         "recipe is the agent's own: a task carries no command"),
-    field<&TaskWish::python>("python", "`3.11`"),
-    field<&TaskWish::accelerator>("accelerator", "one of the site's accelerators, or empty"),
-    field<io::Nested<uploaded_record>, &TaskWish::source>(
+    field<&TaskRequest::python>("python", "`3.11`"),
+    field<&TaskRequest::accelerator>("accelerator", "one of the site's accelerators, or empty"),
+    field<io::Nested<uploaded_record>, &TaskRequest::source>(
         "source", "absent, or the [uploaded source](#uploaded-sources)", Need::valid,
         io::Written::unless_null),
 });
@@ -64,7 +64,7 @@ constexpr auto wish_record = io::record<TaskWish>({
 // A task that needed an approval has it.
 struct ApprovedBy {
     static Json to(const Task& task) {
-        return task.wish.source || !task.approved_by.empty() ? Json(task.approved_by) : Json();
+        return task.request.source || !task.approved_by.empty() ? Json(task.approved_by) : Json();
     }
     static bool from(const Json& json, Task& into) {
         return io::Plain<std::string>::from(json, into.approved_by);
@@ -72,7 +72,7 @@ struct ApprovedBy {
     static std::string type() { return io::Plain<std::string>::type(); }
 };
 
-// The members of a task after those of its wish.
+// The members of a task after those of its request.
 constexpr auto task_record = io::record<Task>({
     field<&Task::id>("id", "the task's ID", Need::required),
     field<io::WordOf<states>, &Task::state>("state", "as above", Need::required),
@@ -129,7 +129,7 @@ constexpr auto lease_record = io::record<Lease>({
     field<&Lease::log_bytes>("log_bytes", "what the registry has of the log", Need::required),
 });
 
-// A document, or a wish in it, that the queue does not take.
+// A document, or a request in it, that the queue does not take.
 Result<Json> read_document(std::string_view body, std::string_view format) {
     auto document = io::parse_json(body, {.bytes = max_task_document, .depth = max_document_depth});
     if (!document || document->as_object() == nullptr)
@@ -156,38 +156,39 @@ Json write(const io::Record<Owner, Count>& record, std::string_view format, cons
 }
 
 // An agent builds the file that the task names, and no other.
-Result<TaskWish> check_task(TaskWish wish) {
-    WHEELYARD_ASSIGN(wish, check_wish(std::move(wish)));
-    if (wish.source && (wish.source->filename.empty() || wish.source->sha256.empty()))
+Result<TaskRequest> check_task(TaskRequest request) {
+    WHEELYARD_ASSIGN(request, check_task_request(std::move(request)));
+    if (request.source && (request.source->filename.empty() || request.source->sha256.empty()))
         return fail("task.body", "The uploaded source of a task must have a file name and a sha256",
-                    wish.source->filename);
-    return wish;
+                    request.source->filename);
+    return request;
 }
 
 // A name and a digest that are given must be those of an sdist of this project and version.
-base::Status check_source(const TaskWish& wish) {
-    const UploadedSource& source = *wish.source;
+base::Status check_source(const TaskRequest& request) {
+    const UploadedSource& source = *request.source;
     if (!is_task_word(source.index))
         return fail("task.wish", "An uploaded source must name the index that has it",
                     source.index.substr(0, 80));
     if (!source.sha256.empty() && !is_sha256(source.sha256))
         return fail("task.wish", "A sha256 must be 64 lower-case hex digits", source.sha256.substr(0, 80));
     if (source.filename.empty()) return {};
-    const auto name = wheel::parse_sdist_filename(source.filename, wish.package);
-    if (!is_task_word(source.filename) || !name || name->project != wish.package ||
-        name->version.text() != wish.version)
-        return fail("task.wish",
-                    "Not the file name of a source distribution of " + wish.package + " " + wish.version,
-                    source.filename.substr(0, 80));
+    const auto name = wheel::parse_sdist_filename(source.filename, request.package);
+    if (!is_task_word(source.filename) || !name || name->project != request.package ||
+        name->version.text() != request.version)
+        return fail(
+            "task.wish",
+            "Not the file name of a source distribution of " + request.package + " " + request.version,
+            source.filename.substr(0, 80));
     return {};
 }
 
 Result<Task> task_of(const Json& document) {
     Task task;
-    WHEELYARD_TRY(read(wish_record, document, task.wish));
+    WHEELYARD_TRY(read(request_record, document, task.request));
     WHEELYARD_TRY(read(task_record, document, task));
     if (!is_task_word(task.id)) return fail("task.body", "A task must have a valid id", task.id);
-    WHEELYARD_ASSIGN(task.wish, check_task(std::move(task.wish)));
+    WHEELYARD_ASSIGN(task.request, check_task(std::move(task.request)));
     if (const Json* outcome = document.find("outcome")) task.outcome = *outcome;
     return task;
 }
@@ -226,24 +227,24 @@ bool is_task_word(std::string_view text) {
            });
 }
 
-Result<TaskWish> check_wish(TaskWish wish) {
-    if (!is_task_word(wish.index)) return fail("task.wish", "A task must name an index", wish.index);
-    if (!is_task_word(wish.package) || !wheel::is_valid_name(wish.package))
-        return fail("task.wish", "A task must name one project (PEP 508)", wish.package.substr(0, 80));
-    wish.package = wheel::normalize_name(wish.package);
-    const auto version = wheel::Version::parse(wish.version);
-    if (!version || !is_task_word(wish.version))
-        return fail("task.wish", "A task must name one exact version (PEP 440)", wish.version.substr(0, 80),
-                    "for example 2.4.0");
-    wish.version = version->text();
-    if (!is_python_version(wish.python))
-        return fail("task.wish", "A task must name one Python version", wish.python.substr(0, 80),
+Result<TaskRequest> check_task_request(TaskRequest request) {
+    if (!is_task_word(request.index)) return fail("task.wish", "A task must name an index", request.index);
+    if (!is_task_word(request.package) || !wheel::is_valid_name(request.package))
+        return fail("task.wish", "A task must name one project (PEP 508)", request.package.substr(0, 80));
+    request.package = wheel::normalize_name(request.package);
+    const auto version = wheel::Version::parse(request.version);
+    if (!version || !is_task_word(request.version))
+        return fail("task.wish", "A task must name one exact version (PEP 440)",
+                    request.version.substr(0, 80), "for example 2.4.0");
+    request.version = version->text();
+    if (!is_python_version(request.python))
+        return fail("task.wish", "A task must name one Python version", request.python.substr(0, 80),
                     "for example 3.11");
-    if (!wish.accelerator.empty() && !is_task_word(wish.accelerator))
-        return fail("task.wish", "Not a valid accelerator name", wish.accelerator.substr(0, 80),
+    if (!request.accelerator.empty() && !is_task_word(request.accelerator))
+        return fail("task.wish", "Not a valid accelerator name", request.accelerator.substr(0, 80),
                     "use the name of one of the site's [[accelerator]] tables");
-    if (wish.source) WHEELYARD_TRY(check_source(wish));
-    return wish;
+    if (request.source) WHEELYARD_TRY(check_source(request));
+    return request;
 }
 
 bool meets_version(std::string_view made, std::string_view wanted) {
@@ -276,15 +277,15 @@ bool meets_python(const std::vector<wheel::Tag>& tags, std::string_view python) 
     });
 }
 
-std::string render_wish(const TaskWish& wish) {
-    return write(wish_record, task_format, wish).render();
+std::string render_task_request(const TaskRequest& request) {
+    return write(request_record, task_format, request).render();
 }
 
-Result<TaskWish> parse_wish(std::string_view body) {
+Result<TaskRequest> parse_task_request(std::string_view body) {
     WHEELYARD_ASSIGN(const Json document, read_document(body, task_format));
-    TaskWish wish;
-    WHEELYARD_TRY(read(wish_record, document, wish));
-    return check_wish(std::move(wish));
+    TaskRequest request;
+    WHEELYARD_TRY(read(request_record, document, request));
+    return check_task_request(std::move(request));
 }
 
 Json task_json(const Task& task) {
@@ -294,7 +295,7 @@ Json task_json(const Task& task) {
 }
 
 Json task_row_json(const Task& task) {
-    Json document = write(wish_record, task_format, task.wish);
+    Json document = write(request_record, task_format, task.request);
     task_record.write_into(document, task);
     return document;
 }
@@ -414,7 +415,7 @@ Result<TaskEnd> parse_task_end(std::string_view body) {
 }
 
 std::string document_task() {
-    return wish_record.document(task_format) + task_record.rows();
+    return request_record.document(task_format) + task_record.rows();
 }
 
 std::string document_claim() {

@@ -2,7 +2,7 @@
 // requests from the registry. An agent claims it, renews its lease at each tick, and sends its log and its
 // outcome.
 //
-//     wish           {"format":"wheelyard.task/1","index":"bede","package":"torch","version":"2.4.0",
+//     request        {"format":"wheelyard.task/1","index":"bede","package":"torch","version":"2.4.0",
 //                     "python":"3.11"}
 //                    with an uploaded source distribution: "source":{"index":"ours"}; the registry adds its file name and
 //                    its SHA-256
@@ -53,19 +53,19 @@ struct UploadedSource {
 };
 
 // What a user requests. A task names a package but carries no command: the recipe is the agent's own.
-struct TaskWish {
+struct TaskRequest {
     std::string index;
     std::string package;      // normalised
     std::string version;      // one exact version, normalised
     std::string python;       // "3.11"
     std::string accelerator;  // one of the site's; empty: the recipe's build without an accelerator
     std::optional<UploadedSource> source = {};  // none: the source that the agent's recipe names
-    bool operator==(const TaskWish&) const = default;
+    bool operator==(const TaskRequest&) const = default;
 };
 
 struct Task {
     std::string id;  // "t5f0c9a31d2be"
-    TaskWish wish;
+    TaskRequest request;
     TaskState state = TaskState::queued;
     std::string reason;  // explains the state to people; may be empty
     std::string asked_by;
@@ -119,16 +119,16 @@ struct TaskEnd {
 [[nodiscard]] bool is_task_word(std::string_view text);       // of letters, digits, `.`, `_`, `-`, `+`, `!`
 
 // Normalises package and version. Error "task.wish": an invalid word, or an uploaded source of something else.
-[[nodiscard]] base::Result<TaskWish> check_wish(TaskWish wish);
+[[nodiscard]] base::Result<TaskRequest> check_task_request(TaskRequest request);
 // Whether a wheel of version `made` satisfies a task for `wanted`. Without a local label in `wanted`, any
 // label does.
 [[nodiscard]] bool meets_version(std::string_view made, std::string_view wanted);
-// Whether some Python of this version ("3.11", as for check_wish()) can install a wheel with these tags, on a
+// Whether some Python of this version ("3.11", as for check_task_request()) can install a wheel with these tags, on a
 // platform that the tags name.
 [[nodiscard]] bool meets_python(const std::vector<wheel::Tag>& tags, std::string_view python);
 
-[[nodiscard]] std::string render_wish(const TaskWish& wish);
-[[nodiscard]] base::Result<TaskWish> parse_wish(std::string_view body);
+[[nodiscard]] std::string render_task_request(const TaskRequest& request);
+[[nodiscard]] base::Result<TaskRequest> parse_task_request(std::string_view body);
 [[nodiscard]] io::Json task_json(const Task& task);
 [[nodiscard]] io::Json task_row_json(const Task& task);  // for lists: without its outcome
 [[nodiscard]] std::string render_tasks(const std::vector<Task>& tasks);

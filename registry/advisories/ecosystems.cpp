@@ -1,4 +1,6 @@
-#include "registry/advisories/ecosystems.hpp"
+// Which package of OSV a package URL means. The names are OSV's ("Defined ecosystems" of its schema) and those of the
+// package URL types.
+#include "registry/advisories/advisory.hpp"
 
 #include <algorithm>
 #include <array>

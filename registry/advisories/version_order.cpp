@@ -1,4 +1,5 @@
-#include "registry/advisories/version_order.hpp"
+// The orders of versions that advisories use.
+#include "registry/advisories/advisory.hpp"
 
 #include <algorithm>
 #include <array>

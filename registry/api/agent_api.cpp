@@ -5,7 +5,6 @@
 
 #include "lib/io/json.hpp"
 #include "lib/io/log.hpp"
-#include "lib/io/strict_json.hpp"
 #include "registry/access/agents.hpp"
 #include "registry/access/limits.hpp"
 #include "registry/access/token_rules.hpp"

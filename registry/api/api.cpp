@@ -366,7 +366,10 @@ wire::Answered<http::ApiReply> Api::provenance(const http::ApiRequest& request) 
                       "ask an administrator for a token for this index and project");
     if (!has_files_of(parts_.config, index))  // it may have been private
         return refuse("index.unknown", "There is no index with this name", index, "GET / lists the indexes");
-    const auto document = read_provenance(parts_.writer, parts_.blobs, {index, filename});
+    const auto document =
+        find_file(parts_.writer, {index, filename}).and_then([&](const catalog::FileRow& row) {
+            return read_provenance(row, parts_.blobs);
+        });
     if (document) return http::ApiReply{.status = 200, .json = *document};
     if (auto known = problem_of_request(document.error())) return tl::unexpected(*std::move(known));
     io::log_error("provenance.failed", {{"request", request.request_id}, {"error", document.error().text()}});

@@ -7,7 +7,7 @@
 namespace wheelyard::registry {
 
 // Tasks that one request adds; their answers fit the reply of any client.
-inline constexpr std::size_t max_wishes = 100;
+inline constexpr std::size_t max_tasks_added = 100;
 
 inline constexpr std::size_t max_builds_of_request = 20;  // the newest
 

@@ -1,6 +1,7 @@
 #include "registry/api/provenance.hpp"
 
 #include <optional>
+#include <utility>
 
 #include "lib/attest/limits.hpp"
 #include "lib/base/digest/digest.hpp"
@@ -9,37 +10,32 @@
 namespace wheelyard::registry {
 namespace {
 
-tl::unexpected<base::Error> fail_missing(wire::Refusal row, std::string sentence,
-                                         const catalog::FileName& name, std::string advice) {
-    return wire::fail(row, std::move(sentence), name.filename, std::move(advice));
-}
-
-base::Result<std::string> read_document(const std::optional<catalog::FileRow>& row,
-                                        const blobs::BlobStore& blobs, const catalog::FileName& name) {
-    if (!row)
-        return fail_missing("file.unknown", "The index has no such file", name,
-                            "GET /" + name.index + "/simple/ lists its projects");
-    if (row->provenance_sha256.empty())
-        return fail_missing("provenance.none", "The file was uploaded without provenance", name,
-                            "wheelyard-builder sends it; other programs that upload do not");
-    WHEELYARD_ASSIGN(std::string text, blobs.read_bytes(row->provenance_sha256, attest::max_signed_bytes));
-    if (base::sha256_hex(text) == row->provenance_sha256) return text;
-    return base::fail("provenance.damaged", "The stored provenance has changed on the disk",
-                      row->provenance_sha256, "restore this blob from a backup");
+base::Result<catalog::FileRow> known(base::Result<std::optional<catalog::FileRow>> found,
+                                     const catalog::FileName& name) {
+    WHEELYARD_ASSIGN(auto row, std::move(found));
+    if (row) return *std::move(row);
+    return wire::fail("file.unknown", "The index has no such file", name.index + "/" + name.filename,
+                      "wheelyard-registry files " + name.index + " lists its files");
 }
 
 }  // namespace
 
-base::Result<std::string> read_provenance(const catalog::Catalog& catalog, const blobs::BlobStore& blobs,
-                                          const catalog::FileName& name) {
-    WHEELYARD_ASSIGN(const auto row, catalog.file(name.index, name.filename));
-    return read_document(row, blobs, name);
+base::Result<catalog::FileRow> find_file(const catalog::Catalog& catalog, const catalog::FileName& name) {
+    return known(catalog.file(name.index, name.filename), name);
 }
 
-base::Result<std::string> read_provenance(Writer& writer, const blobs::BlobStore& blobs,
-                                          const catalog::FileName& name) {
-    WHEELYARD_ASSIGN(const auto row, writer.find_file(name.index, name.filename));
-    return read_document(row, blobs, name);
+base::Result<catalog::FileRow> find_file(Writer& writer, const catalog::FileName& name) {
+    return known(writer.find_file(name.index, name.filename), name);
+}
+
+base::Result<std::string> read_provenance(const catalog::FileRow& row, const blobs::BlobStore& blobs) {
+    if (row.provenance_sha256.empty())
+        return wire::fail("provenance.none", "The file was uploaded without provenance", row.filename,
+                          "wheelyard-builder sends it; other programs that upload do not");
+    WHEELYARD_ASSIGN(std::string text, blobs.read_bytes(row.provenance_sha256, attest::max_signed_bytes));
+    if (base::sha256_hex(text) == row.provenance_sha256) return text;
+    return base::fail("provenance.damaged", "The stored provenance has changed on the disk",
+                      row.provenance_sha256, "restore this blob from a backup");
 }
 
 }  // namespace wheelyard::registry

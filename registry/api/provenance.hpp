@@ -9,11 +9,12 @@
 
 namespace wheelyard::registry {
 
-// "wheelyard.provenance/1". Errors: "file.unknown" and "provenance.none" (both missing), "provenance.damaged".
-[[nodiscard]] base::Result<std::string> read_provenance(const catalog::Catalog& catalog,
-                                                        const blobs::BlobStore& blobs,
-                                                        const catalog::FileName& name);
-[[nodiscard]] base::Result<std::string> read_provenance(Writer& writer, const blobs::BlobStore& blobs,
-                                                        const catalog::FileName& name);
+// The row of a file that somebody names. Error "file.unknown" (missing).
+[[nodiscard]] base::Result<catalog::FileRow> find_file(const catalog::Catalog& catalog,
+                                                       const catalog::FileName& name);
+[[nodiscard]] base::Result<catalog::FileRow> find_file(Writer& writer, const catalog::FileName& name);
+// "wheelyard.provenance/1". Errors: "provenance.none" (missing), "provenance.damaged".
+[[nodiscard]] base::Result<std::string> read_provenance(const catalog::FileRow& row,
+                                                        const blobs::BlobStore& blobs);
 
 }  // namespace wheelyard::registry

@@ -9,7 +9,6 @@
 #include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
 #include "lib/io/log.hpp"
-#include "lib/io/strict_json.hpp"
 #include "registry/access/limits.hpp"
 #include "registry/access/publisher.hpp"
 #include "registry/access/token_rules.hpp"

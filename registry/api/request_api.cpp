@@ -50,9 +50,10 @@ std::string public_reason(const Task& task) {
     return task.reason;
 }
 
-bool is_of_wish(const status::BuildReport& build, const wire::TaskWish& wish) {
-    return build.package == wish.package && wire::meets_version(build.version, wish.version) &&
-           build.python == wish.python && (wish.accelerator.empty() || build.accelerator == wish.accelerator);
+bool answers(const status::BuildReport& build, const wire::TaskRequest& wanted) {
+    return build.package == wanted.package && wire::meets_version(build.version, wanted.version) &&
+           build.python == wanted.python &&
+           (wanted.accelerator.empty() || build.accelerator == wanted.accelerator);
 }
 
 }  // namespace
@@ -78,14 +79,14 @@ wire::Answered<RequestApi::Read> RequestApi::read(const http::ApiRequest& reques
     const std::string name = parameter(request, "index");
     auto task = parts_.tasks.find(parameter(request, "task"));
     if (!task && task.error().kind != base::ErrorKind::missing) return refuse_request(request, task.error());
-    const bool is_here = task && task->wish.index == name;
+    const bool is_here = task && task->request.index == name;
     const auto index =
-        index_to_read(parts_.config, *caller, name, is_here ? task->wish.package : std::string());
+        index_to_read(parts_.config, *caller, name, is_here ? task->request.package : std::string());
     if (!index) return tl::unexpected(index.error());
     if (!is_here)
         return refuse("task.no_such_task", "There is no request with this ID", parameter(request, "task"),
                       "see the page of builds of the index");
-    const bool has_logs = may_read_logs(parts_.config, *caller, **index, task->wish.package);
+    const bool has_logs = may_read_logs(parts_.config, *caller, **index, task->request.package);
     return Read{*std::move(task), has_logs};
 }
 
@@ -99,11 +100,11 @@ RequestApi::Reply RequestApi::document(const Read& read) {
     const Task& task = read.task;
     io::Json json = io::Json::object({{"format", "wheelyard.request/1"},
                                       {"id", task.id},
-                                      {"index", task.wish.index},
-                                      {"package", task.wish.package},
-                                      {"version", task.wish.version},
-                                      {"python", task.wish.python},
-                                      {"accelerator", task.wish.accelerator},
+                                      {"index", task.request.index},
+                                      {"package", task.request.package},
+                                      {"version", task.request.version},
+                                      {"python", task.request.python},
+                                      {"accelerator", task.request.accelerator},
                                       {"state", std::string(wire::task_state_text(task.state))},
                                       {"reason", read.has_logs ? task.reason : public_reason(task)},
                                       {"asked", base::render_rfc3339(task.asked)},
@@ -135,29 +136,29 @@ void RequestApi::add_queue(io::Json& json, const Task& task) {
     if (const auto place = parts_.tasks.place(task); place) json.set("place", *place);
     if (parts_.sites == nullptr || !task.reason.empty()) return;
     const std::string why = parts_.sites->why_nobody_takes(
-        task.wish.index, {.id = task.id,
-                          .package = task.wish.package,
-                          .version = task.wish.version,
-                          .python = task.wish.python,
-                          .accelerator = task.wish.accelerator,
-                          .state = std::string(wire::task_state_text(task.state)),
-                          .reason = {},
-                          .asked = task.asked});
+        task.request.index, {.id = task.id,
+                             .package = task.request.package,
+                             .version = task.request.version,
+                             .python = task.request.python,
+                             .accelerator = task.request.accelerator,
+                             .state = std::string(wire::task_state_text(task.state)),
+                             .reason = {},
+                             .asked = task.asked});
     if (!why.empty()) json.set("nobody_takes", why);
 }
 
 // The builds at this wheel, each with its page.
 void RequestApi::add_builds(io::Json& json, const Task& task) {
-    const IndexConfig* index = parts_.config.find_index(task.wish.index);
+    const IndexConfig* index = parts_.config.find_index(task.request.index);
     io::Json builds = io::Json::array();
-    std::vector<std::string> names{task.wish.index};
+    std::vector<std::string> names{task.request.index};
     if (index != nullptr && !index->staging.empty()) names.push_back(index->staging);
     std::size_t count = 0;
     for (const std::string& name : names) {
-        const auto some = parts_.builds->list(name, task.wish.package);
+        const auto some = parts_.builds->list(name, task.request.package);
         if (!some) continue;
         for (const tasks::KeptBuild& build : *some) {
-            if (!is_of_wish(build.report, task.wish) || build.report.began < task.asked) continue;
+            if (!answers(build.report, task.request) || build.report.began < task.asked) continue;
             if (count++ == max_builds_of_request) break;
             builds.push(io::Json::object({{"site", build.report.site},
                                           {"id", build.report.id},
@@ -200,23 +201,23 @@ RequestApi::Reply RequestApi::ask(const http::ApiRequest& request) {
                       "Only tokens with the action `task` may ask for wheels of this index", (*caller)->id,
                       "ask with POST /api/v1/tasks and such a token");
     }
-    const auto wish = wire::parse_wish(request.body);
-    if (!wish) return refuse_request(request, wish.error());
-    if (wish->index != (*index)->name || wish->source)
+    const auto wanted = wire::parse_task_request(request.body);
+    if (!wanted) return refuse_request(request, wanted.error());
+    if (wanted->index != (*index)->name || wanted->source)
         return refuse("task.wish", "A request without a token names the index of its address and no source",
-                      wish->index, "leave `source` out, or use a token with the action `task`");
+                      wanted->index, "leave `source` out, or use a token with the action `task`");
     if (const auto open = check_takes_builds(parts_.config, **index); !open)
         return refuse_request(request, open.error());
     if (auto room = parts_.config.room().check(request.body.size()); !room)
         return refuse_request(request, room.error());
-    const auto asked = parts_.tasks.ask(*wish, stranger_name(request.client));
+    const auto asked = parts_.tasks.ask(*wanted, stranger_name(request.client));
     if (!asked) return refuse_request(request, asked.error());
     io::log_info("request.asked", {{"request", request.request_id},
                                    {"task", asked->task.id},
-                                   {"index", wish->index},
-                                   {"package", wish->package}});
-    if (parts_.sites != nullptr) parts_.sites->show_requests(wish->index);
-    return document({asked->task, may_read_logs(parts_.config, *caller, **index, wish->package)});
+                                   {"index", wanted->index},
+                                   {"package", wanted->package}});
+    if (parts_.sites != nullptr) parts_.sites->show_requests(wanted->index);
+    return document({asked->task, may_read_logs(parts_.config, *caller, **index, wanted->package)});
 }
 
 }  // namespace wheelyard::registry

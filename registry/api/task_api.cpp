@@ -37,10 +37,10 @@ tl::unexpected<wire::Problem> fail(const http::ApiRequest& request, const Identi
 
 status::RequestReport report_of(const wire::Task& task) {
     return {.id = task.id,
-            .package = task.wish.package,
-            .version = task.wish.version,
-            .python = task.wish.python,
-            .accelerator = task.wish.accelerator,
+            .package = task.request.package,
+            .version = task.request.version,
+            .python = task.request.python,
+            .accelerator = task.request.accelerator,
             .state = std::string(wire::task_state_text(task.state)),
             .reason = task.reason,
             .asked = task.asked};
@@ -51,9 +51,9 @@ void log_done(const http::ApiRequest& request, const Identity& token, const wire
                                {"operation", std::string(request.operation)},
                                {"token", token.id},
                                {"task", task.id},
-                               {"index", task.wish.index},
-                               {"package", task.wish.package},
-                               {"version", task.wish.version},
+                               {"index", task.request.index},
+                               {"package", task.request.package},
+                               {"version", task.request.version},
                                {"state", std::string(wire::task_state_text(task.state))}});
 }
 
@@ -64,9 +64,9 @@ http::ApiReply reply(std::string json) {
 constexpr std::array<std::string_view, 3> task_readers{task_action, approve_action, build_action};
 
 // Tokens that may add such tasks, approve them or build them may read them.
-bool may_see(const Identity& token, const wire::TaskWish& wish) {
+bool may_see(const Identity& token, const wire::TaskRequest& wanted) {
     return std::any_of(task_readers.begin(), task_readers.end(), [&](std::string_view action) {
-        return allows(token, wish.index, wish.package, action);
+        return allows(token, wanted.index, wanted.package, action);
     });
 }
 
@@ -154,11 +154,12 @@ base::Status check_takes_builds(const RegistryConfig& config, const IndexConfig&
     return target == nullptr ? base::Status() : check_not_archived(*target);
 }
 
-base::Status check_stays_private(const RegistryConfig& config, const wire::TaskWish& wish) {
-    if (!wish.source || !config.is_private(wish.source->index) || config.is_private(wish.index)) return {};
+base::Status check_stays_private(const RegistryConfig& config, const wire::TaskRequest& wanted) {
+    if (!wanted.source || !config.is_private(wanted.source->index) || config.is_private(wanted.index))
+        return {};
     return wire::fail(
         "task.would_publish", "Only tokens may read the source's index, and everyone may read the wheel's",
-        wish.source->index, "name a private index for the wheel, or upload the source to a public one",
+        wanted.source->index, "name a private index for the wheel, or upload the source to a public one",
         base::Recovery::person);
 }
 
@@ -184,13 +185,13 @@ std::vector<status::RequestReport> open_requests(tasks::TaskStore& tasks, const 
 void TaskApi::note_done(const http::ApiRequest& request, const Identity& token,
                         const wire::Task& task) const {
     log_done(request, token, task);
-    if (parts_.sites != nullptr) parts_.sites->show_requests(task.wish.index);
+    if (parts_.sites != nullptr) parts_.sites->show_requests(task.request.index);
 }
 
 io::Json TaskApi::json_of(const wire::Task& task) const {
     io::Json json = wire::task_json(task);
     if (parts_.sites == nullptr || task.state != wire::TaskState::queued || !task.reason.empty()) return json;
-    const std::string why = parts_.sites->why_nobody_takes(task.wish.index, report_of(task));
+    const std::string why = parts_.sites->why_nobody_takes(task.request.index, report_of(task));
     if (!why.empty()) json.set("nobody_takes", why);
     return json;
 }
@@ -217,7 +218,7 @@ wire::Answered<wire::Task> TaskApi::visible_task(const http::ApiRequest& request
                                                  std::string_view id) {
     auto task = parts_.tasks.find(id);
     if (!task) return fail(request, token, task.error());
-    if (may_see(token, task->wish)) return *std::move(task);
+    if (may_see(token, task->request)) return *std::move(task);
     return fail(request, token,
                 // The words of TaskStore for an id that does not exist.
                 {"task.no_such_task", "There is no task with this id", task->id,
@@ -227,7 +228,8 @@ wire::Answered<wire::Task> TaskApi::visible_task(const http::ApiRequest& request
 wire::Answered<wire::Task> TaskApi::task_for(const http::ApiRequest& request, const Identity& token,
                                              std::string_view action) {
     auto task = visible_task(request, token, parameter(request, "task"));
-    if (!task || action.empty() || allows(token, task->wish.index, task->wish.package, action)) return task;
+    if (!task || action.empty() || allows(token, task->request.index, task->request.package, action))
+        return task;
     return refuse("auth.scope_refused", "This token does not permit this action on tasks", token.id,
                   "ask an administrator for a token with the action `" + std::string(action) + "`");
 }
@@ -240,15 +242,15 @@ TaskApi::Reply TaskApi::add(const http::ApiRequest& request, const Identity& tok
 
 TaskApi::Reply TaskApi::add_many(const http::ApiRequest& request, const Identity& token) {
     const auto document = io::parse_json(request.body);
-    const bool is_wishes = document && document->string_or("format", "") == wishes_format;
-    const std::size_t count = is_wishes ? document->items("tasks").size() : 0;
-    if (count == 0 || count > max_wishes)
-        return refuse("task.body", "The body is not a list of wished tasks", std::to_string(count),
-                      "send {\"format\":\"" + std::string(wishes_format) + "\",\"tasks\":[…]} with 1 to " +
-                          std::to_string(max_wishes) + " tasks");
+    const bool is_list = document && document->string_or("format", "") == task_list_format;
+    const std::size_t count = is_list ? document->items("tasks").size() : 0;
+    if (count == 0 || count > max_tasks_added)
+        return refuse("task.body", "The body is not a list of tasks", std::to_string(count),
+                      "send {\"format\":\"" + std::string(task_list_format) + "\",\"tasks\":[…]} with 1 to " +
+                          std::to_string(max_tasks_added) + " tasks");
     io::Json answers = io::Json::array();
-    for (const io::Json& wish : document->items("tasks")) {
-        const auto task = add_one(request, token, wish.render());
+    for (const io::Json& wanted : document->items("tasks")) {
+        const auto task = add_one(request, token, wanted.render());
         if (task)
             answers.push(json_of(*task));
         else
@@ -260,18 +262,18 @@ TaskApi::Reply TaskApi::add_many(const http::ApiRequest& request, const Identity
 
 wire::Answered<wire::Task> TaskApi::add_one(const http::ApiRequest& request, const Identity& token,
                                             std::string_view body) {
-    const auto wish = wire::parse_wish(body);
-    if (!wish) return fail(request, token, wish.error());
-    if (!allows(token, wish->index, wish->package, task_action))
+    const auto wanted = wire::parse_task_request(body);
+    if (!wanted) return fail(request, token, wanted.error());
+    if (!allows(token, wanted->index, wanted->package, task_action))
         return refuse("auth.scope_refused", "This token does not permit adding this task", token.id,
                       "ask an administrator for a token with the action `task` for this index and project");
-    const IndexConfig* index = parts_.config.find_index(wish->index);
+    const IndexConfig* index = parts_.config.find_index(wanted->index);
     if (index == nullptr)
-        return refuse("index.unknown", "There is no index with this name", wish->index,
+        return refuse("index.unknown", "There is no index with this name", wanted->index,
                       "GET / lists the indexes");
     if (const auto open = check_takes_builds(parts_.config, *index); !open)
         return fail(request, token, open.error());
-    const auto whole = with_source(request, token, *wish);
+    const auto whole = with_source(request, token, *wanted);
     if (!whole) return tl::unexpected(whole.error());
     const auto added = parts_.tasks.add(*whole, token.name);
     if (!added) return fail(request, token, added.error());
@@ -279,15 +281,15 @@ wire::Answered<wire::Task> TaskApi::add_one(const http::ApiRequest& request, con
     return added->task;
 }
 
-wire::Answered<wire::TaskWish> TaskApi::with_source(const http::ApiRequest& request, const Identity& token,
-                                                    wire::TaskWish wish) {
-    if (!wish.source) return wish;
-    const std::string index = wish.source->index;
-    if (parts_.config.find_index(index) == nullptr || !may_read(parts_.config, token, index, wish.package))
+wire::Answered<wire::TaskRequest> TaskApi::with_source(const http::ApiRequest& request, const Identity& token,
+                                                       wire::TaskRequest wanted) {
+    if (!wanted.source) return wanted;
+    const std::string index = wanted.source->index;
+    if (parts_.config.find_index(index) == nullptr || !may_read(parts_.config, token, index, wanted.package))
         return refuse("index.unknown", "There is no index with this name", index, "GET / lists the indexes");
-    if (const auto stays = check_stays_private(parts_.config, wish); !stays)
+    if (const auto stays = check_stays_private(parts_.config, wanted); !stays)
         return fail(request, token, stays.error());
-    base::Result<wire::TaskWish> whole = std::move(wish);
+    base::Result<wire::TaskRequest> whole = std::move(wanted);
     const auto read = parts_.writer.run([&whole](catalog::Catalog& catalog) -> base::Status {
         WHEELYARD_ASSIGN(whole, tasks::resolve_source(*std::move(whole), catalog));
         return {};
@@ -356,7 +358,7 @@ TaskApi::Reply TaskApi::cancel(const http::ApiRequest& request, const Identity& 
     if (!task) return tl::unexpected(std::move(task.error()));
     // People cancel what they asked for; those who approve tasks may cancel those of others.
     const bool is_own = !is_person(token.name) || is_same_actor(task->asked_by, token.name);
-    if (!is_own && !allows(token, task->wish.index, task->wish.package, approve_action))
+    if (!is_own && !allows(token, task->request.index, task->request.package, approve_action))
         return refuse("auth.scope_refused", "Somebody else asked for this wheel", task->id,
                       "ask them, or somebody with the action `approve`");
     lifecycle::Action change;
@@ -390,7 +392,7 @@ TaskApi::Reply TaskApi::claim(const http::ApiRequest& request, const Identity& t
     const TokenText text = make_token_text();
     const tasks::ClaimTerms terms{target_of(*index), token.id, text.id, hash_token_secret(text.secret)};
     const auto claimed = parts_.tasks.claim(*offer, terms, [&token](const wire::Task& task) {
-        return allows(token, task.wish.index, task.wish.package, build_action);
+        return allows(token, task.request.index, task.request.package, build_action);
     });
     if (!claimed) return fail(request, token, claimed.error());
     wire::Claimed answer;
@@ -464,14 +466,14 @@ wire::Answered<void> TaskApi::check_done(const http::ApiRequest& request, const 
     if (!target) return fail(request, token, target.error());
     if (!*target) return {};  // end() checks whether the outcome is the same
     const auto name = wheel::parse_wheel_filename(outcome.wheel.filename);
-    const bool is_asked_for = name && name->project == task.wish.package &&
-                              wire::meets_version(name->version.text(), task.wish.version);
-    if (is_asked_for && !wire::meets_python(name->tags, task.wish.python))
+    const bool is_asked_for = name && name->project == task.request.package &&
+                              wire::meets_version(name->version.text(), task.request.version);
+    if (is_asked_for && !wire::meets_python(name->tags, task.request.python))
         return refuse("task.no_such_wheel",
                       "The wheel of this outcome does not match the task's Python version",
-                      outcome.wheel.filename, "build it with Python " + task.wish.python);
+                      outcome.wheel.filename, "build it with Python " + task.request.python);
     const auto there =
-        is_asked_for ? has_wheel({**target, task.wish.index}, outcome) : base::Result<bool>(false);
+        is_asked_for ? has_wheel({**target, task.request.index}, outcome) : base::Result<bool>(false);
     if (!there) return fail(request, token, there.error());
     if (*there) return {};
     return refuse("task.no_such_wheel", "The index does not have the wheel of this outcome",

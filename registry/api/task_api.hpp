@@ -16,7 +16,7 @@
 namespace wheelyard::registry {
 
 // Every referenced object outlives the TaskApi.
-inline constexpr std::string_view wishes_format = "wheelyard.wishes/1";
+inline constexpr std::string_view task_list_format = "wheelyard.wishes/1";
 
 struct TaskApiParts {
     const RegistryConfig& config;
@@ -43,10 +43,10 @@ class TaskApi {
     static const Row* find_row(std::string_view operation);
 
     Reply add(const http::ApiRequest& request, const Identity& token);
-    // Each wish by itself: a refused one stops none of the others.
+    // Each task by itself: a refused one stops none of the others.
     Reply add_many(const http::ApiRequest& request, const Identity& token);
     [[nodiscard]] wire::Answered<wire::Task> add_one(const http::ApiRequest& request, const Identity& token,
-                                                     std::string_view wish);
+                                                     std::string_view wanted);
     Reply list(const http::ApiRequest& request, const Identity& token);
     Reply show(const http::ApiRequest& request, const Identity& token);
     Reply cancel(const http::ApiRequest& request, const Identity& token);
@@ -65,9 +65,10 @@ class TaskApi {
     // The task with this id if the token may read it; otherwise the same problem as for a missing task.
     [[nodiscard]] wire::Answered<wire::Task> visible_task(const http::ApiRequest& request,
                                                           const Identity& token, std::string_view id);
-    // The wish with its uploaded source in full, if it has one that the token may read.
-    [[nodiscard]] wire::Answered<wire::TaskWish> with_source(const http::ApiRequest& request,
-                                                             const Identity& token, wire::TaskWish wish);
+    // The request with its uploaded source in full, if it has one that the token may read.
+    [[nodiscard]] wire::Answered<wire::TaskRequest> with_source(const http::ApiRequest& request,
+                                                                const Identity& token,
+                                                                wire::TaskRequest wanted);
     // The task to approve or to reject: nobody approves what they asked for.
     [[nodiscard]] wire::Answered<wire::Task> task_to_approve(const http::ApiRequest& request,
                                                              const Identity& token);
@@ -91,6 +92,6 @@ class TaskApi {
 // Error "index.archived": the index takes no new tasks, or its wheels could not be uploaded.
 [[nodiscard]] base::Status check_takes_builds(const RegistryConfig& config, const IndexConfig& index);
 // "task.would_publish": the wheel of a private index's source would be in a public index.
-[[nodiscard]] base::Status check_stays_private(const RegistryConfig& config, const wire::TaskWish& wish);
+[[nodiscard]] base::Status check_stays_private(const RegistryConfig& config, const wire::TaskRequest& wanted);
 
 }  // namespace wheelyard::registry

@@ -1,13 +1,21 @@
-#include "registry/commands/apply.hpp"
-
+// `wheelyard-registry apply`: shows what the file changes in the indexes that are in force, and makes it decide them.
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <filesystem>
 
 #include "registry/commands/command_line.hpp"
+#include "registry/commands/commands.hpp"
 #include "registry/commands/index.hpp"
 #include "registry/indexes/local_indexes.hpp"
 
 namespace wheelyard::registry {
+namespace {
+
+struct ApplyArguments {
+    std::filesystem::path config;
+    bool check = false;  // only show
+    bool json = false;
+};
 
 void add_apply_options(CLI::App& command, ApplyArguments& arguments) {
     add_config_option(command, arguments.config);
@@ -28,6 +36,20 @@ base::Status run_apply(const ApplyArguments& arguments, const base::Clock& clock
     WHEELYARD_ASSIGN(const LocallyChanged done, change_indexes_here(arguments.config, change, show, clock));
     print_end(done, {}, arguments.check, arguments.json);
     return {};
+}
+
+}  // namespace
+
+std::vector<Command> apply_commands() {
+    return {
+        {"", "apply", "Show what the file changes in the indexes, and apply it to the running server",
+         "--check -c registry.toml", setup(add_apply_options, run_apply),
+         "Run it on the server's machine, as its user or as root. Without a running server, the next start "
+         "shows the change. What `index create`, `set` and `archive` changed since is part of the "
+         "difference.\n"
+         "Exit status: 0 success, 1 the file is refused or was not applied (see standard error), 2 wrong "
+         "usage.\n"},
+    };
 }
 
 }  // namespace wheelyard::registry

@@ -1,8 +1,11 @@
-#include "registry/commands/attest.hpp"
-
+// `wheelyard-registry attest init`, `rotate`, `revoke`, `new-history` and `verify`: keys and the root document, and what a
+// reader of a wheel does with them.
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <filesystem>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "lib/attest/limits.hpp"
 #include "lib/attest/verify.hpp"
@@ -13,12 +16,53 @@
 #include "lib/base/text/text.hpp"
 #include "lib/io/http_client.hpp"
 #include "registry/access/tokens.hpp"
+#include "registry/commands/command_line.hpp"
+#include "registry/commands/commands.hpp"
 
 namespace wheelyard::registry {
 namespace {
 
 namespace fs = std::filesystem;
 using io::Json;
+
+struct AttestInitArguments {
+    std::filesystem::path folder;
+    std::vector<std::filesystem::path> root_keys;  // new files; empty: root.key in the folder
+    std::string lifetime = "104w";
+};
+
+// What changes the root document.
+struct AttestRootArguments {
+    std::filesystem::path root;
+    std::filesystem::path root_key;
+    std::string lifetime = "104w";
+};
+
+struct AttestRotateArguments {
+    AttestRootArguments root;
+    std::filesystem::path new_key;  // a new file; empty: only the expiry is later
+};
+
+struct AttestRevokeArguments {
+    AttestRootArguments root;
+    std::string key_id;
+    std::string from;  // a time, or "always"
+};
+
+struct AttestHistoryArguments {
+    AttestRootArguments root;
+};
+
+struct AttestVerifyArguments {
+    std::filesystem::path wheel;
+    std::filesystem::path key;
+    std::filesystem::path root;
+    std::filesystem::path provenance;      // empty: WHEEL.prov, or of the index
+    std::string index;                     // URL
+    std::vector<std::string> uploaded_to;  // names of indexes; empty: any
+    bool offline = false;
+    bool json = false;
+};
 
 base::Result<base::UnixMicros> end_of(const std::string& lifetime, const base::Clock& clock) {
     WHEELYARD_ASSIGN(const std::int64_t lifetime_ms, parse_lifetime_ms(lifetime));
@@ -102,8 +146,8 @@ std::string text_of(const Json& json, std::initializer_list<std::string_view> pa
     return at == nullptr || at->as_string() == nullptr ? std::string() : *at->as_string();
 }
 
-void print_part(const char* name, const std::string& text) {
-    if (!text.empty()) std::printf("%-10s %s\n", name, base::printable(text).c_str());
+void print_given(std::string_view name, const std::string& text) {
+    if (!text.empty()) print_part(name, text);
 }
 
 void print_verified(const attest::VerifiedWheel& wheel) {
@@ -114,12 +158,12 @@ void print_verified(const attest::VerifiedWheel& wheel) {
     print_part("signed by", text_of(proved, {"registry", "id"}) + " at " + base::render_rfc3339(wheel.time));
     print_part("key", wheel.key_id);
     print_part("outcome", text_of(proved, {"outcome"}) + " in " + text_of(proved, {"index"}));
-    print_part("level", text_of(proved, {"level"}));
+    print_given("level", text_of(proved, {"level"}));
     if (const Json* facts = proved.find("facts"); facts != nullptr) print_part("proved", facts->render());
     print_part("said by",
                "token " + text_of(said, {"buildDefinition", "internalParameters", "asserted_by", "token"}) +
                    ": of an agent, or of anybody else who may upload the project");
-    print_part("builder", text_of(said, {"runDetails", "builder", "id"}));
+    print_given("builder", text_of(said, {"runDetails", "builder", "id"}));
     if (const Json* definition = said.find("buildDefinition"); definition != nullptr) {
         for (const Json& one : definition->items("resolvedDependencies"))
             print_part("from", text_of(one, {"name"}) + " " + text_of(one, {"digest", "sha256"}) + " " +
@@ -176,8 +220,6 @@ base::Result<base::UnixMicros> parse_from(const std::string& text) {
                                 "give a time like 2026-11-26T12:00:00Z, or always");
 }
 
-}  // namespace
-
 void add_attest_init_options(CLI::App& command, AttestInitArguments& arguments) {
     command.add_option("folder", arguments.folder, "Where the files are written; created if it is missing")
         ->required();
@@ -188,6 +230,7 @@ void add_attest_init_options(CLI::App& command, AttestInitArguments& arguments) 
         ->capture_default_str();
 }
 
+// Makes the keys and the first root document. Errors: "attest.exists".
 base::Status run_attest_init(const AttestInitArguments& arguments, const base::Clock& clock) {
     attest::Root root;
     WHEELYARD_ASSIGN(root.expires, end_of(arguments.lifetime, clock));
@@ -224,6 +267,7 @@ void add_attest_rotate_options(CLI::App& command, AttestRotateArguments& argumen
     command.add_option("--new-key", arguments.new_key, "Make a new key for statements, in this new file");
 }
 
+// Replaces the root document by its next version. Errors: "attest.root_key", "attest.exists".
 base::Status run_attest_rotate(const AttestRotateArguments& arguments, const base::Clock& clock) {
     WHEELYARD_ASSIGN(Roots roots, open_roots(arguments.root, clock));
     if (arguments.new_key.empty()) return write_next(arguments.root, roots);
@@ -244,6 +288,7 @@ void add_attest_revoke_options(CLI::App& command, AttestRevokeArguments& argumen
         ->required();
 }
 
+// Replaces the root document by its next version. Errors: "attest.root_key", "attest.revoke".
 base::Status run_attest_revoke(const AttestRevokeArguments& arguments, const base::Clock& clock) {
     WHEELYARD_ASSIGN(const base::UnixMicros from, parse_from(arguments.from));
     WHEELYARD_ASSIGN(Roots roots, open_roots(arguments.root, clock));
@@ -276,6 +321,7 @@ void add_attest_verify_options(CLI::App& command, AttestVerifyArguments& argumen
     command.add_flag("--json", arguments.json, "One JSON document, with both statements");
 }
 
+// Errors: those of attest::verify_wheel(), "attest.no_trust", "attest.no_provenance".
 base::Status run_attest_verify(const AttestVerifyArguments& arguments, const base::Clock& clock) {
     WHEELYARD_ASSIGN(const attest::Trust trust, read_trust(arguments, clock));
     WHEELYARD_ASSIGN(const std::string sha256, base::sha256_hex_of_file(arguments.wheel));
@@ -302,6 +348,7 @@ void add_attest_history_options(CLI::App& command, AttestHistoryArguments& argum
     add_root_options(command, arguments.root);
 }
 
+// Replaces the root document by its next version, which names the next history. Error: "attest.root_key".
 base::Status run_attest_history(const AttestHistoryArguments& arguments, const base::Clock& clock) {
     WHEELYARD_ASSIGN(Roots roots, open_roots(arguments.root, clock));
     ++roots.next.history;
@@ -310,6 +357,39 @@ base::Status run_attest_history(const AttestHistoryArguments& arguments, const b
         "\n[attest]\nhistory = %lld\n\nRestart `serve`; who follows an index needs the new root.json.\n",
         static_cast<long long>(roots.next.history));
     return {};
+}
+
+}  // namespace
+
+std::vector<Command> attest_commands() {
+    return {
+        {"attest", "init", "Make the root key, the key that signs statements, and the first root document",
+         "keys --root-key /media/usb/root.key", setup(add_attest_init_options, run_attest_init)},
+        {"attest", "rotate", "Write the next root document: a new key for statements, a later expiry",
+         "keys/root.json --root-key /media/usb/root.key --new-key keys/provenance-2.key",
+         setup(add_attest_rotate_options, run_attest_rotate)},
+        {"attest", "revoke", "Write the next root document: a key counts no more, from a time on",
+         "keys/root.json --root-key /media/usb/root.key --key-id 9f86d081… --from always",
+         setup(add_attest_revoke_options, run_attest_revoke)},
+        {"attest", "new-history",
+         "Write the next root document: a registry that was restored from a backup begins another history",
+         "keys/root.json --root-key /media/usb/root.key",
+         setup(add_attest_history_options, run_attest_history),
+         "Its serials are lower than before, which without this is an attack to all who follow an index.\n"
+         "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage.\n"},
+    };
+}
+
+std::vector<Command> attest_verify_commands() {
+    return {
+        {"attest", "verify",
+         "Verify what a registry signed about a wheel: who said what, and what was proved",
+         "torch-2.4.0-cp312-cp312-linux_aarch64.whl --root root.json --index https://wheels.example.org/main "
+         "--uploaded-to main",
+         setup(add_attest_verify_options, run_attest_verify),
+         "A warning (a wheel from quarantine, no --uploaded-to, an expired root) leaves the status 0.\n"
+         "Exit status: 0 everything is right, 1 something is not (see standard error), 2 wrong usage.\n"},
+    };
 }
 
 }  // namespace wheelyard::registry

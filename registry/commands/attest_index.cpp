@@ -1,9 +1,10 @@
-#include "registry/commands/attest_index.hpp"
-
+// `wheelyard-registry attest verify-index`: whether a tree or a server has the pages of an index that the registry signed.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -16,12 +17,22 @@
 #include "lib/io/http_client.hpp"
 #include "lib/io/json.hpp"
 #include "lib/io/zstd.hpp"
+#include "registry/commands/command_line.hpp"
+#include "registry/commands/commands.hpp"
 
 namespace wheelyard::registry {
 namespace {
 
 namespace fs = std::filesystem;
 using io::Json;
+
+struct AttestIndexArguments {
+    std::string index;  // URL or folder, above simple/
+    std::filesystem::path root;
+    std::string name;            // empty: the last part of `index`
+    std::filesystem::path seen;  // the newest state that was verified; empty: not remembered
+    bool json = false;
+};
 
 constexpr std::string_view json_root_path = "simple/index.json";
 constexpr std::string_view seen_format = "wheelyard.seen/1";
@@ -155,24 +166,20 @@ base::Result<Beside> look_beside(const fs::path& index, const std::vector<std::s
     return beside;
 }
 
-void print_line(const char* name, const std::string& text) {
-    std::printf("%-10s %s\n", name, base::printable(text).c_str());
-}
-
 void print_index(const attest::VerifiedIndex& found, const std::vector<std::string>& unlisted) {
     for (const std::string& path : found.changed)
-        print_line("changed", path);
+        print_part("changed", path);
     for (const std::string& path : unlisted)
-        print_line("unsigned", path);
+        print_part("unsigned", path);
     if (found.changed.empty() && unlisted.empty())
-        print_line("verified", found.state.index + ": " + std::to_string(found.pages) + " pages of " +
+        print_part("verified", found.state.index + ": " + std::to_string(found.pages) + " pages of " +
                                    std::to_string(found.projects.size()) + " projects");
-    print_line("serial",
+    print_part("serial",
                std::to_string(found.state.serial) + " of history " + std::to_string(found.state.history));
-    print_line("signed", base::render_rfc3339(found.state.time) + ", valid until " +
+    print_part("signed", base::render_rfc3339(found.state.time) + ", valid until " +
                              base::render_rfc3339(found.state.valid_until));
     for (const std::string& warning : found.warnings)
-        print_line("warning", warning);
+        print_part("warning", warning);
 }
 
 Json index_json(const attest::VerifiedIndex& found, const std::vector<std::string>& unlisted) {
@@ -189,8 +196,6 @@ Json index_json(const attest::VerifiedIndex& found, const std::vector<std::strin
                          {"warnings", Json::array_of(found.warnings)}});
 }
 
-}  // namespace
-
 void add_attest_index_options(CLI::App& command, AttestIndexArguments& arguments) {
     command.add_option("index", arguments.index, "URL or folder of the index, the one above simple/")
         ->required();
@@ -202,6 +207,7 @@ void add_attest_index_options(CLI::App& command, AttestIndexArguments& arguments
     command.add_flag("--json", arguments.json, "One JSON document");
 }
 
+// Errors: those of attest::verify_index(), "attest.changed_pages", "attest.unlisted_pages".
 base::Status run_attest_index(const AttestIndexArguments& arguments, base::Clock& clock) {
     WHEELYARD_ASSIGN(const std::string root_text, base::read_file(arguments.root, attest::max_signed_bytes));
     WHEELYARD_ASSIGN(const attest::Root root, attest::read_root(root_text));
@@ -237,6 +243,20 @@ base::Status run_attest_index(const AttestIndexArguments& arguments, base::Clock
                           std::to_string(unlisted.size()) + ", the first is " + unlisted.front(),
                           "do not install from here: pip finds them by their name");
     return write_seen(arguments.seen, {found.state.history, found.state.serial});
+}
+
+}  // namespace
+
+std::vector<Command> attest_index_commands() {
+    return {
+        {"attest", "verify-index",
+         "Verify that a server or a folder has the pages of an index that the registry signed",
+         "https://wheels.example.org/main --root root.json --seen main.seen",
+         setup(add_attest_index_options, run_attest_index),
+         "Exit status: 0 every page is the signed one, the state is valid and not older than what --seen "
+         "remembers;\n"
+         "1 it is not (see standard error), 2 wrong usage.\n"},
+    };
 }
 
 }  // namespace wheelyard::registry

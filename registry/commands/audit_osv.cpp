@@ -1,12 +1,13 @@
-#include "registry/commands/audit_osv.hpp"
-
+// `wheelyard-registry audit-osv PATH`: which published files a known vulnerability hits, through which component.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <map>
 #include <set>
+#include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -19,6 +20,7 @@
 #include "lib/base/text/text_table.hpp"
 #include "lib/io/json.hpp"
 #include "registry/advisories/advisory.hpp"
+#include "registry/commands/commands.hpp"
 #include "registry/commands/each_file.hpp"
 #include "registry/config/config.hpp"
 #include "registry/store/index_list.hpp"
@@ -28,6 +30,15 @@ namespace {
 
 namespace fs = std::filesystem;
 using advisories::Impact;
+
+constexpr int exit_hit = 3;  // at least one file is hit
+
+struct AuditOsvArguments {
+    std::filesystem::path advisories;  // a record of OSV, or a folder of them
+    std::string index;                 // empty: all
+    std::filesystem::path config;
+    bool json = false;
+};
 
 constexpr std::size_t max_records_named = 5;  // unreadable ones, in the error
 
@@ -167,8 +178,6 @@ void print_audit(const Audit& audit) {
                     one.string_or("filename", {}).c_str());
 }
 
-}  // namespace
-
 void add_audit_osv_options(CLI::App& command, AuditOsvArguments& arguments) {
     command.add_option("advisories", arguments.advisories, "A record of OSV, or a folder of records")
         ->required()
@@ -178,6 +187,8 @@ void add_audit_osv_options(CLI::App& command, AuditOsvArguments& arguments) {
     command.add_flag("--json", arguments.json, "One JSON document on standard output");
 }
 
+// Prints the files, also those in quarantine, and what could not be judged; gives the exit status. Errors: "index.unknown",
+// "advisory.unreadable" (after the answer), and those of configuration, catalog and files.
 base::Result<int> run_audit_osv(const AuditOsvArguments& arguments) {
     WHEELYARD_ASSIGN(const RegistryConfig config, read_config_in_force(arguments.config));
     WHEELYARD_ASSIGN(const std::vector<fs::path> records, find_records(arguments.advisories));
@@ -212,6 +223,21 @@ base::Result<int> run_audit_osv(const AuditOsvArguments& arguments) {
                           "remove them from the folder, or export the records again");
     }
     return audit.hits.items().empty() ? 0 : exit_hit;
+}
+
+}  // namespace
+
+std::vector<Command> audit_osv_commands() {
+    return {
+        {"", "audit-osv", "Which published files a known vulnerability hits, through which component",
+         "osv -c registry.toml", setup(add_audit_osv_options, run_audit_osv),
+         "The records are an operator's: an unpacked export of OSV, such as that of PyPI. Compared are the "
+         "files\n"
+         "themselves and what their SBOMs state (see `contains`), for PyPI, crates.io, npm, Go, AlmaLinux "
+         "and Rocky\n"
+         "Linux; what else an SBOM states is counted as not judged.\n"
+         "Exit status: 0 no file is hit, 1 failure (see standard error), 2 wrong usage, 3 a file is hit.\n"},
+    };
 }
 
 }  // namespace wheelyard::registry

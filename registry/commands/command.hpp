@@ -31,6 +31,10 @@ using Setup = std::function<Run(CLI::App&)>;                    // adds the opti
 inline constexpr std::string_view exit_statuses =
     "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage.\n";
 
+// The statuses of the commands that look after the store.
+inline constexpr std::string_view of_maintenance =
+    "Exit status: 0 success, 1 problems found or failure (see standard error), 2 wrong usage.\n";
+
 struct Command {
     std::string_view group;  // "token" of `token create`; empty: none
     std::string_view name;

@@ -2,7 +2,11 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
+#include <cstdio>
+
 #include "lib/base/process/process.hpp"
+#include "lib/base/process/terminal.hpp"
 #include "registry/config/config_place.hpp"
 
 namespace wheelyard::registry {
@@ -28,6 +32,12 @@ void add_target(CLI::App& command, std::filesystem::path& config, std::string& u
         if (!there->empty() && token_file.empty())
             throw CLI::RequiredError(command.get_name() + " --url: --token-file");
     });
+}
+
+void print_part(std::string_view name, std::string_view text, std::size_t name_width) {
+    std::string line(name);
+    line.resize(std::max(name_width, line.size()) + 1, ' ');
+    base::print_message(stdout, line.append(text).append("\n"));
 }
 
 }  // namespace wheelyard::registry

@@ -14,6 +14,7 @@
 #include "lib/base/text/text_table.hpp"
 #include "lib/io/json.hpp"
 #include "registry/catalog/catalog.hpp"
+#include "registry/commands/commands.hpp"
 #include "registry/commands/each_file.hpp"
 #include "registry/config/config.hpp"
 #include "registry/store/index_list.hpp"
@@ -105,6 +106,18 @@ base::Status run_contains(const ContainsArguments& arguments) {
     else
         print_found(search);
     return {};
+}
+
+std::vector<Command> contains_commands() {
+    return {
+        {"", "contains", "Which wheels contain a component, as their SBOMs state",
+         "zlib 1.2.11 -c registry.toml", setup(add_contains_options, run_contains),
+         "An SBOM is a statement of the wheel's author (PEP 770); a wheel without one is not found. If "
+         "a\n"
+         "wheel has very many components, only the first are kept: `not known` unless one of these is "
+         "meant.\n"
+         "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage.\n"},
+    };
 }
 
 }  // namespace wheelyard::registry

@@ -9,6 +9,7 @@
 #include "lib/io/json.hpp"
 #include "registry/catalog/catalog.hpp"
 #include "registry/catalog/file_row.hpp"
+#include "registry/commands/commands.hpp"
 #include "registry/config/config.hpp"
 #include "registry/database/store.hpp"
 
@@ -86,6 +87,13 @@ base::Status run_dump(const std::filesystem::path& config_file) {
     WHEELYARD_TRY(dump_files(*catalog));
     WHEELYARD_TRY(dump_tokens(*catalog));
     return dump_index_list(*catalog);
+}
+
+std::vector<Command> dump_commands() {
+    return {
+        {"", "dump", "Print events, files, tokens and indexes as JSON lines", "-c registry.toml",
+         setup(add_config_option, run_dump)},
+    };
 }
 
 }  // namespace wheelyard::registry

@@ -1,13 +1,13 @@
 // The list comes in pieces (file_list.hpp), from the data folder or from the server.
-#include "registry/commands/files.hpp"
-
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <tuple>
 #include <vector>
 
@@ -21,6 +21,7 @@
 #include "registry/api/file_list.hpp"
 #include "registry/api/storage.hpp"
 #include "registry/commands/command_line.hpp"
+#include "registry/commands/commands.hpp"
 #include "registry/commands/remote_registry.hpp"
 #include "registry/config/config.hpp"
 #include "registry/database/store.hpp"
@@ -29,6 +30,15 @@
 
 namespace wheelyard::registry {
 namespace {
+
+struct FilesArguments {
+    std::string index;
+    bool is_quarantined = false;
+    bool json = false;
+    std::filesystem::path config;
+    std::string url;
+    std::filesystem::path token_file;
+};
 
 constexpr std::size_t day_length = 10;  // of "2026-11-20"
 
@@ -144,8 +154,8 @@ void add_options(CLI::App& command, FilesArguments& arguments, const std::string
     add_target(command, arguments.config, arguments.url, arguments.token_file);
 }
 
-}  // namespace
-
+// Both read a local data folder (`config`) or ask a remote registry (`url`, `token_file`), and print. Errors:
+// "index.unknown", those of the configuration and the catalog, or of the remote registry.
 void add_files_options(CLI::App& command, FilesArguments& arguments) {
     add_options(command, arguments, "one JSON document a line, of up to 1,000 files each");
     command.add_flag("--quarantined", arguments.is_quarantined, "Only files in quarantine");
@@ -186,6 +196,21 @@ base::Status run_files(const FilesArguments& arguments) {
     if (count > 0) std::printf("%s", base::render_table(rows, base::terminal_columns(STDOUT_FILENO)).c_str());
     std::printf("%zu %s, %s\n", count, count == 1 ? "file" : "files", base::render_bytes(bytes).c_str());
     return {};
+}
+
+constexpr std::string_view of_files =
+    "With --url the token needs an action that changes files, such as `quarantine`, for all projects.\n"
+    "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage.\n";
+
+}  // namespace
+
+std::vector<Command> files_commands() {
+    return {
+        {"", "files", "List the files of an index: size, state, uploader, why in quarantine",
+         "main --quarantined -c registry.toml", setup(add_files_options, run_files), of_files},
+        {"", "storage", "Show what an index keeps: size, quota, largest projects", "main -c registry.toml",
+         setup(add_storage_options, run_storage), of_files},
+    };
 }
 
 }  // namespace wheelyard::registry

@@ -1,12 +1,13 @@
 // Imports a wheel in this process, in the steps of an upload: find, fetch, hash, inspect, store, add the row.
-#include "registry/commands/import.hpp"
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <optional>
+#include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
@@ -17,6 +18,7 @@
 #include "lib/simple/client.hpp"
 #include "registry/access/local_actor.hpp"
 #include "registry/commands/command_line.hpp"
+#include "registry/commands/commands.hpp"
 #include "registry/config/index_rules.hpp"
 #include "registry/imports/import_folder.hpp"
 #include "registry/imports/import_source.hpp"
@@ -30,6 +32,16 @@
 
 namespace wheelyard::registry {
 namespace {
+
+struct ImportArguments {
+    std::filesystem::path config;
+    std::string index;
+    std::vector<std::string> wheels;  // WheelChoice in words
+    std::string from;                 // empty: pip's index
+    bool facts = false;
+    bool quiet = false;
+    bool json = false;
+};
 
 // Files that are imported before their pages are written: an import that is stopped has shown the rest.
 constexpr std::size_t max_unshown = 500;
@@ -236,8 +248,6 @@ base::Result<io::Json> as_json(const Imported& imported) {
                              {"facts", std::move(facts)}});
 }
 
-}  // namespace
-
 void add_import_options(CLI::App& command, ImportArguments& arguments) {
     command.add_option("index", arguments.index, "The target index")->required();
     command
@@ -270,6 +280,7 @@ static base::Status check_opens_none(const RegistryConfig& config, const catalog
     return {};
 }
 
+// Imports one after another. On return the pages show the imported wheels, even if a later one failed.
 base::Status run_import(const ImportArguments& arguments, const OpenPublisher& open_publisher,
                         const base::Clock& clock) {
     WHEELYARD_ASSIGN(const RegistryConfig config, read_config_as_owner(arguments.config));
@@ -333,6 +344,22 @@ base::Status run_import(const ImportArguments& arguments, const OpenPublisher& o
     return base::fail("import.some", "Some wheels were not imported",
                       std::to_string(failed) + " of " + std::to_string(wheels.size()),
                       "the reason of each is above; after a correction the same command imports the rest");
+}
+
+}  // namespace
+
+std::vector<Command> import_commands() {
+    return {
+        {"", "import",
+         "Import wheels from another index or a folder, with the rules of an upload; of a folder source "
+         "distributions, too, where the index takes them",
+         "bede-gh200 torch-2.6.0-cp312-cp312-manylinux_2_28_aarch64.whl -c registry.toml",
+         setup(add_import_options, run_import),
+         "The hash is the one behind the name, or that of the index's page (over https). Works beside a "
+         "running server.\n"
+         "Exit status: 0 all are there, 1 some failed (each is named; the others are there), 2 wrong "
+         "usage.\n"},
+    };
 }
 
 }  // namespace wheelyard::registry

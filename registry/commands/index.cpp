@@ -15,6 +15,7 @@
 #include "lib/base/text/text_table.hpp"
 #include "lib/io/toml.hpp"
 #include "registry/commands/command_line.hpp"
+#include "registry/commands/commands.hpp"
 #include "registry/commands/remote_registry.hpp"
 #include "registry/database/store.hpp"
 
@@ -228,6 +229,33 @@ void print_end(const LocallyChanged& done, const std::string& index, bool dry_ru
     else if (!dry_run)
         std::printf(done.is_running ? "applied\n"
                                     : "no server runs with this store; its next start shows this\n");
+}
+
+namespace {
+
+constexpr std::string_view of_indexes =
+    "With -c it works on the running server of this machine, or on the store if none runs; run it as "
+    "the server's user or as root. With --url the token needs the action `index` for all indexes.\n"
+    "Exit status: 0 success, also if nothing had to change; 1 failure (see standard error); 2 wrong usage.\n";
+
+}  // namespace
+
+std::vector<Command> index_commands() {
+    return {
+        {"index", "list", "List the indexes that are in force", "-c registry.toml",
+         setup(add_index_list_options, run_index_list), of_indexes},
+        {"index", "show", "Print indexes as [[index]] tables for registry.toml", "main -c registry.toml",
+         setup(add_index_show_options, run_index_show), of_indexes},
+        {"index", "create", "Create an index",
+         "archer2 title='Wheels for ARCHER2' quota_mib=512000 -c registry.toml",
+         setup(add_index_create_options, run_index_create), of_indexes},
+        {"index", "set", "Change keys of an index",
+         "archer2 sdists=true 'owns=[\"torch\"]' policy.preset=mirror -c registry.toml",
+         setup(add_index_set_options, run_index_set), of_indexes},
+        {"index", "archive",
+         "Keep an index and its files, and take no new ones; `index set NAME archived=false` ends that",
+         "archer2 -c registry.toml", setup(add_index_archive_options, run_index_archive), of_indexes},
+    };
 }
 
 }  // namespace wheelyard::registry

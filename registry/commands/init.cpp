@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "lib/base/files/file.hpp"
+#include "registry/commands/commands.hpp"
 #include "registry/config/config.hpp"
 #include "registry/config/config_place.hpp"
 
@@ -37,6 +38,22 @@ base::Status run_init(const std::filesystem::path& directory) {
     std::printf("     (it asks for the token as password)\n");
     std::printf("  5. pip install --index-url http://127.0.0.1:8080/main/simple/ NAME\n");
     return {};
+}
+
+namespace {
+
+void add_init_options(CLI::App& command, std::filesystem::path& directory) {
+    directory = ".";
+    command.add_option("directory", directory, "Target folder (default: .)");
+}
+
+}  // namespace
+
+std::vector<Command> init_commands() {
+    return {
+        {"", "init", "Write a commented configuration, registry.toml", "farm",
+         setup(add_init_options, run_init)},
+    };
 }
 
 }  // namespace wheelyard::registry

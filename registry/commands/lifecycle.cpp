@@ -1,24 +1,34 @@
-#include "registry/commands/lifecycle.hpp"
+// The commands that change what is published, and the log of who did: on the data folder (--config, beside a
+// running server or without one) or over HTTP (--url and --token-file).
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <filesystem>
 #include <functional>
 #include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "lib/base/process/terminal.hpp"
+#include "lib/base/process/terminal_columns.hpp"
 #include "lib/base/text/text.hpp"
+#include "lib/base/text/text_table.hpp"
 #include "lib/io/json.hpp"
 #include "lib/wheel/name.hpp"
 #include "registry/access/local_actor.hpp"
 #include "registry/access/tokens.hpp"
 #include "registry/api/limits.hpp"
+#include "registry/catalog/catalog.hpp"
 #include "registry/commands/command_line.hpp"
+#include "registry/commands/commands.hpp"
 #include "registry/commands/remote_registry.hpp"
 #include "registry/config/index_rules.hpp"
 #include "registry/database/store.hpp"
+#include "registry/lifecycle/action.hpp"
 #include "registry/lifecycle/perform.hpp"
 #include "registry/store/index_list.hpp"
 #include "registry/store/opened_store.hpp"
@@ -30,6 +40,25 @@ namespace {
 using lifecycle::Action;
 using lifecycle::Subject;
 using lifecycle::Verb;
+
+struct LifecycleArguments {
+    lifecycle::Action action;
+    std::filesystem::path config;      // of a local data folder; or:
+    std::string url;                   // of a remote registry
+    std::filesystem::path token_file;  // with url
+    std::string status;                // a word
+    std::string grace;                 // "7d"
+    bool json = false;
+};
+struct AuditArguments {
+    std::filesystem::path config;
+    catalog::EventFilter filter;  // its times are these:
+    std::string from;
+    std::string until;
+    std::int64_t after = 0;  // a serial
+    bool json = false;
+    bool raw = false;  // text as it is, also on a terminal
+};
 
 // Converts the command line to an action.
 base::Result<Action> action_of(const LifecycleArguments& arguments) {
@@ -92,7 +121,7 @@ void print_done(const LifecycleArguments& arguments, const lifecycle::Done& done
     }
     const std::string word(lifecycle::row_of(verb).word);
     for (const catalog::FileName& file : done.files)
-        std::printf("%s %s/%s\n", word.c_str(), file.index.c_str(), file.filename.c_str());
+        base::print_message(stdout, word + " " + file.index + "/" + file.filename + "\n");
     if (verb == Verb::collect)
         std::printf("%s %llu blobs, %s\n", done.dry_run ? "would remove" : "removed",
                     static_cast<unsigned long long>(done.blobs), base::render_bytes(done.bytes).c_str());
@@ -125,11 +154,11 @@ void print_event(const catalog::Event& event, bool json, bool raw) {
     }
     line.append("  by ").append(event.actor.empty() ? "?" : event.actor);
     if (!event.reason.empty()) line.append(": ").append(event.reason);
-    base::print_untrusted(stdout, line + "\n", raw);
+    const std::size_t columns = raw ? 0 : base::terminal_columns(STDOUT_FILENO);
+    base::print_untrusted(stdout, base::wrap_lines(line, columns), raw);
 }
 
-}  // namespace
-
+// What this change takes; sets `arguments.action.verb`.
 void add_lifecycle_options(CLI::App& command, lifecycle::Verb verb, LifecycleArguments& arguments) {
     const lifecycle::VerbRow& row = lifecycle::row_of(verb);
     Action& action = arguments.action;
@@ -186,6 +215,7 @@ void add_audit_options(CLI::App& command, AuditArguments& arguments) {
                      "Print control characters also on a terminal (default: only to a file or a pipe)");
 }
 
+// Performs the action and prints the result; pages and tree show it on return.
 base::Status run_lifecycle(const LifecycleArguments& arguments, const OpenPublisher& open_publisher,
                            const base::Clock& clock) {
     WHEELYARD_ASSIGN(const Action action, action_of(arguments));
@@ -211,6 +241,65 @@ base::Status run_audit(const AuditArguments& arguments) {
         if (events.size() < range.limit) return {};
         range.after = events.back().serial;
     }
+}
+
+// The status of commands that may be repeated.
+constexpr std::string_view repeatable =
+    "Exit status: 0 success, also if nothing had to change; 1 failure (see standard error); 2 wrong usage.\n";
+
+// A change to published files: lifecycle::verbs() has its name.
+Command change(lifecycle::Verb verb, std::string_view summary, std::string_view example) {
+    const auto options = [verb](CLI::App& command, LifecycleArguments& arguments) {
+        add_lifecycle_options(command, verb, arguments);
+    };
+    return {"",
+            lifecycle::row_of(verb).word,
+            summary,
+            example,
+            with_options<LifecycleArguments>(options, run_lifecycle),
+            repeatable};
+}
+
+}  // namespace
+
+std::vector<Command> lifecycle_commands() {
+    return {
+        change(Verb::yank, "Hide a file from installers, except for exact pins (PEP 592)",
+               "main six-1.16.0-py2.py3-none-any.whl --reason 'broken on ppc64le' -c registry.toml"),
+        change(Verb::unyank, "Undo a yank", "main six-1.16.0-py2.py3-none-any.whl -c registry.toml"),
+        change(Verb::remove, "Delete a file; its name is never used again",
+               "main six-1.16.0-py2.py3-none-any.whl --reason 'built from the wrong tag' -c registry.toml"),
+        change(Verb::quarantine, "Stop showing and serving a file, but keep it",
+               "main six-1.16.0-py2.py3-none-any.whl --reason 'under suspicion' -c registry.toml"),
+        change(Verb::release, "Show and serve a quarantined file again, if its bytes are intact",
+               "main six-1.16.0-py2.py3-none-any.whl --reason 'looked through it' -c registry.toml"),
+        change(Verb::pin, "Protect a file from deletion, also by retention rules",
+               "main torch-2.4.0-cp312-cp312-linux_aarch64.whl -c registry.toml"),
+        change(Verb::unpin, "End the protection of a pinned file",
+               "main torch-2.4.0-cp312-cp312-linux_aarch64.whl -c registry.toml"),
+        change(Verb::promote,
+               "Show files in another index, too, for example from staging; all of them at once, and no "
+               "bytes are copied",
+               "staging torch-2.4.0-cp312-cp312-linux_aarch64.whl "
+               "torchvision-0.19.0-cp312-cp312-linux_aarch64.whl --to main -c registry.toml"),
+        change(Verb::set_status,
+               "Set a project's status (PEP 792): active, deprecated, archived (no uploads), quarantined (no "
+               "uploads and no files listed)",
+               "main six archived --reason 'see seven' -c registry.toml"),
+        change(Verb::retain,
+               "Delete all but the newest versions of each series (2.4.0 and 2.4.1 are of series 2.4), never "
+               "pinned files",
+               "nightly --keep 3 --dry-run -c registry.toml"),
+        change(Verb::collect, "Remove stored bytes that no file refers to any more",
+               "--grace 7d --dry-run -c registry.toml"),
+    };
+}
+
+std::vector<Command> audit_commands() {
+    return {
+        {"", "audit", "Who changed what, when and why", "-c registry.toml --project six",
+         setup(add_audit_options, run_audit), repeatable},
+    };
 }
 
 }  // namespace wheelyard::registry

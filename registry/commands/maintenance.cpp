@@ -1,7 +1,8 @@
-#include "registry/commands/maintenance.hpp"
-
+// Maintenance commands for the whole store: verify, backup, restore. Each may run beside a server.
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <cstdio>
+#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
 #include "registry/commands/command_line.hpp"
+#include "registry/commands/commands.hpp"
 #include "registry/database/store.hpp"
 #include "registry/lifecycle/backup.hpp"
 #include "registry/lifecycle/verify.hpp"
@@ -22,6 +24,17 @@ namespace wheelyard::registry {
 namespace {
 
 using io::Json;
+
+struct MaintenanceArguments {
+    std::filesystem::path config;
+    std::filesystem::path folder;  // of the backup
+    database::Place store;         // restore: the data folder to make
+    std::int64_t rate_mib = 0;
+    bool restart = false;
+    bool link = false;
+    bool json = false;
+    bool quiet = false;
+};
 
 constexpr std::int64_t progress_interval_us = 2'000'000;
 void add_quiet(CLI::App& command, MaintenanceArguments& arguments) {
@@ -91,8 +104,6 @@ void print_left_out(const std::vector<std::string>& left_out) {
         left_out.front().c_str());
 }
 
-}  // namespace
-
 void add_verify_options(CLI::App& command, MaintenanceArguments& arguments) {
     add_config_option(command, arguments.config);
     command.add_option("--rate-mib", arguments.rate_mib, "Maximum read rate in MiB/s (default: unlimited)")
@@ -132,8 +143,6 @@ void add_restore_options(CLI::App& command, MaintenanceArguments& arguments) {
     command.add_flag("--json", arguments.json, "One JSON document on standard output");
 }
 
-namespace {
-
 base::Result<lifecycle::VerifyReport> verify_once(const MaintenanceArguments& arguments,
                                                   const OpenPublisher& open_publisher, base::Clock& clock) {
     WHEELYARD_ASSIGN(const auto store, open_store(arguments.config, open_publisher));
@@ -156,8 +165,7 @@ base::Result<lifecycle::VerifyReport> verify_once(const MaintenanceArguments& ar
     return lifecycle::verify(place, clock, settings, hooks);
 }
 
-}  // namespace
-
+// Also fails if it finds problems, so that cron sees the exit status.
 base::Status run_verify(const MaintenanceArguments& arguments, const OpenPublisher& open_publisher,
                         base::Clock& clock) {
     WHEELYARD_ASSIGN(const RegistryConfig config, read_config_as_owner(arguments.config));
@@ -176,8 +184,6 @@ base::Status run_verify(const MaintenanceArguments& arguments, const OpenPublish
                       "again or restore the bytes from a backup, then `release` the files");
 }
 
-namespace {
-
 // The first line comes after the interval: most runs take less.
 lifecycle::BackupProgress show_progress(const MaintenanceArguments& arguments, const char* command,
                                         const base::Clock& clock) {
@@ -189,8 +195,6 @@ lifecycle::BackupProgress show_progress(const MaintenanceArguments& arguments, c
                      base::render_bytes(so_far.copied_bytes).c_str());
     };
 }
-
-}  // namespace
 
 base::Status run_backup(const MaintenanceArguments& arguments, const base::Clock& clock) {
     WHEELYARD_ASSIGN(const RegistryConfig config, read_config_in_force(arguments.config));
@@ -215,6 +219,23 @@ base::Status run_restore(const MaintenanceArguments& arguments, const base::Cloc
                              return restore_suppliers(arguments.folder, arguments.store.folder / "upstream");
                          }));
     return print_backup(arguments, report, "restored", {});
+}
+
+}  // namespace
+
+std::vector<Command> maintenance_commands() {
+    return {
+        {"", "verify",
+         "Read every stored blob from the disk, compare store and catalog, isolate damaged blobs; a stopped "
+         "run continues where it was",
+         "-c registry.toml --rate-mib 50", setup(add_verify_options, run_verify), of_maintenance},
+        {"", "backup",
+         "Save catalog and blobs, also while a server runs; in an earlier backup's folder only new blobs are "
+         "copied. The configuration file and the task queue are not included",
+         "-c registry.toml /backup/wheelyard", setup(add_backup_options, run_backup), of_maintenance},
+        {"", "restore", "Make a data folder of a backup", "/backup/wheelyard /srv/wheelyard/data",
+         setup(add_restore_options, run_restore), of_maintenance},
+    };
 }
 
 }  // namespace wheelyard::registry

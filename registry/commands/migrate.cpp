@@ -1,13 +1,14 @@
-#include "registry/commands/migrate.hpp"
-
+// `store migrate`: copies the blobs of a registry to another store, beside a running server.
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <filesystem>
 #include <string>
 
 #include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
 #include "registry/blobs/store.hpp"
 #include "registry/commands/command_line.hpp"
+#include "registry/commands/commands.hpp"
 #include "registry/database/store.hpp"
 #include "registry/lifecycle/migrate.hpp"
 #include "registry/store/index_list.hpp"
@@ -17,6 +18,13 @@ namespace wheelyard::registry {
 namespace {
 
 using io::Json;
+
+struct MigrateArguments {
+    std::filesystem::path config;
+    std::filesystem::path to;  // a configuration whose [stores] names the other store
+    bool json = false;
+    bool quiet = false;
+};
 
 constexpr std::int64_t shown_every_us = 2'000'000;
 
@@ -45,8 +53,6 @@ void print_report(const MigrateArguments& arguments, const lifecycle::MigrationR
         std::printf("damaged or missing: %s\n", sha256.c_str());
 }
 
-}  // namespace
-
 void add_migrate_options(CLI::App& command, MigrateArguments& arguments) {
     add_config_option(command, arguments.config);
     command
@@ -59,6 +65,7 @@ void add_migrate_options(CLI::App& command, MigrateArguments& arguments) {
     command.add_flag("--json", arguments.json, "One JSON document on standard output");
 }
 
+// Also fails if some blobs are missing or damaged, so that nobody switches to the other store then.
 base::Status run_migrate(const MigrateArguments& arguments, const base::Clock& clock) {
     WHEELYARD_ASSIGN(const RegistryConfig config, read_config_as_owner(arguments.config));
     WHEELYARD_ASSIGN(const RegistryConfig other, read_config(arguments.to));
@@ -82,6 +89,17 @@ base::Status run_migrate(const MigrateArguments& arguments, const base::Clock& c
     return base::fail("migrate.damaged", "Some blobs are missing or damaged and were left out",
                       std::to_string(report.damaged.size()),
                       "run `wheelyard-registry verify`, and migrate again");
+}
+
+}  // namespace
+
+std::vector<Command> migrate_commands() {
+    return {
+        {"store", "migrate",
+         "Copy all wheels to another store, such as a bucket, also while a server runs; run it again after "
+         "the server has stopped, then change the configuration",
+         "-c registry.toml --to registry-s3.toml", setup(add_migrate_options, run_migrate), of_maintenance},
+    };
 }
 
 }  // namespace wheelyard::registry

@@ -2,14 +2,15 @@
 //
 // The files are requested from the running server, which fetches them as for any client: hashes are pinned, and
 // cooldown, `allow` and `deny` hold.
-#include "registry/commands/prefetch.hpp"
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <map>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "lib/base/files/file.hpp"
 #include "lib/base/process/process.hpp"
@@ -18,9 +19,9 @@
 #include "lib/simple/client.hpp"
 #include "lib/simple/lock.hpp"
 #include "registry/commands/command_line.hpp"
+#include "registry/commands/commands.hpp"
 #include "registry/config/config.hpp"
 #include "registry/prefetch/kept.hpp"
-#include "registry/prefetch/limits.hpp"
 #include "registry/prefetch/site_wants.hpp"
 #include "registry/prefetch/target.hpp"
 #include "registry/store/index_list.hpp"
@@ -30,6 +31,19 @@ namespace wheelyard::registry {
 namespace {
 
 namespace fs = std::filesystem;
+
+struct PrefetchArguments {
+    std::filesystem::path config;
+    std::string index;
+    std::vector<std::filesystem::path> requirements;
+    std::vector<std::string> pythons;
+    std::vector<std::string> platforms;
+    bool wants = false;  // what the sites of the index want, as they report it
+    std::string name = "default";
+    std::string url;  // of the running server; empty: the first address of the configuration
+    bool forget = false;
+    bool json = false;
+};
 
 struct WantedFile {
     KeptFile kept;
@@ -288,8 +302,6 @@ base::Status forget(const PrefetchArguments& arguments, const RegistryConfig& co
     return {};
 }
 
-}  // namespace
-
 void add_prefetch_options(CLI::App& command, PrefetchArguments& arguments) {
     command.add_option("index", arguments.index, "The index that the nodes install from")->required();
     command.add_option("-r,--requirement", arguments.requirements,
@@ -357,6 +369,21 @@ base::Status run_prefetch(const PrefetchArguments& arguments, base::Clock& clock
     return base::fail("prefetch.incomplete", "Some files were not fetched",
                       std::to_string(failures.size()) + " of " + std::to_string(kept.files.size()),
                       "repeat the command: it goes on with what is missing");
+}
+
+}  // namespace
+
+std::vector<Command> prefetch_commands() {
+    return {
+        {"", "prefetch",
+         "Fetch what requirements need from the upstreams and keep it, for nodes without internet access",
+         "base -r requirements.txt --python 3.12 --platform manylinux_2_28_aarch64 -c registry.toml",
+         setup(add_prefetch_options, run_prefetch),
+         "uv resolves the requirements, for each Python and platform, against the index of the running "
+         "server. A pylock.toml needs no uv. With --wants the sites' reports name the Pythons and, without "
+         "--platform, the platforms of their nodes.\n"
+         "Exit status: 0 the server has all files, 1 failure (see standard error), 2 wrong usage.\n"},
+    };
 }
 
 }  // namespace wheelyard::registry

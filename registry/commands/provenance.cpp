@@ -1,15 +1,16 @@
-#include "registry/commands/provenance.hpp"
-
+// `wheelyard-registry provenance INDEX FILENAME`: what made a wheel, as its uploader stated it.
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <filesystem>
+#include <string>
 
 #include "lib/attest/wheel_statements.hpp"
-#include "lib/base/process/terminal.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/wire/wheel_provenance.hpp"
 #include "registry/api/provenance.hpp"
 #include "registry/commands/command_line.hpp"
+#include "registry/commands/commands.hpp"
 #include "registry/commands/remote_registry.hpp"
 #include "registry/config/config.hpp"
 #include "registry/database/store.hpp"
@@ -18,11 +19,22 @@
 namespace wheelyard::registry {
 namespace {
 
+// `config` of a local data folder, or `url` and `token_file` of a remote registry.
+struct ProvenanceArguments {
+    std::string index;
+    std::string filename;
+    std::filesystem::path config;
+    std::string url;
+    std::filesystem::path token_file;
+    bool json = false;
+};
+
 base::Result<std::string> read_here(const ProvenanceArguments& arguments) {
     WHEELYARD_ASSIGN(const RegistryConfig config, read_config_in_force(arguments.config));
     WHEELYARD_ASSIGN(const auto catalog, database::Store(config.database()).reader());
     WHEELYARD_ASSIGN(const auto blobs, blobs::open_blob_store(config.blob_place()));
-    return read_provenance(*catalog, *blobs, {arguments.index, arguments.filename});
+    WHEELYARD_ASSIGN(const auto row, find_file(*catalog, {arguments.index, arguments.filename}));
+    return read_provenance(row, *blobs);
 }
 
 base::Result<std::string> read_there(const ProvenanceArguments& arguments) {
@@ -33,10 +45,7 @@ base::Result<std::string> read_there(const ProvenanceArguments& arguments) {
 
 // The text comes from the build: control characters are not printed.
 void print(const char* name, const std::string& text) {
-    constexpr std::size_t width = 12;
-    std::string line = name;
-    line.resize(std::max(width, line.size()), ' ');
-    if (!text.empty()) base::print_message(stdout, line + " " + text + "\n");
+    if (!text.empty()) print_part(name, text, 12);
 }
 
 void print_all(const char* name, const wire::NamedTexts& texts) {
@@ -63,8 +72,6 @@ void print_provenance(const wire::WheelProvenance& provenance) {
     if (provenance.is_cut) print("cut", "lists were left out: the document would be too large");
 }
 
-}  // namespace
-
 void add_provenance_options(CLI::App& command, ProvenanceArguments& arguments) {
     command.add_option("index", arguments.index, "The index")->required();
     command.add_option("filename", arguments.filename, "The file's name, as on the project's page")
@@ -73,6 +80,7 @@ void add_provenance_options(CLI::App& command, ProvenanceArguments& arguments) {
     add_target(command, arguments.config, arguments.url, arguments.token_file);
 }
 
+// Prints the document. Errors: there is none; those of the configuration and the catalog, or of the remote registry.
 base::Status run_provenance(const ProvenanceArguments& arguments) {
     WHEELYARD_ASSIGN(const std::string text,
                      arguments.url.empty() ? read_here(arguments) : read_there(arguments));
@@ -87,6 +95,20 @@ base::Status run_provenance(const ProvenanceArguments& arguments) {
         print("signed", std::to_string(parts.statements.size()) +
                             " statements; `wheelyard-registry attest verify` verifies them");
     return {};
+}
+
+}  // namespace
+
+std::vector<Command> provenance_commands() {
+    return {
+        {"", "provenance", "What made a wheel: source, script, tools, site and attempt",
+         "main torch-2.4.0-cp312-cp312-linux_aarch64.whl -c registry.toml",
+         setup(add_provenance_options, run_provenance),
+         "It is the statement of the agent that uploaded the wheel; the registry has not verified it, but "
+         "signs\n"
+         "which token said it (`attest verify`).\n"
+         "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage.\n"},
+    };
 }
 
 }  // namespace wheelyard::registry

@@ -1,8 +1,10 @@
-#include "registry/commands/release_project.hpp"
-
+// `wheelyard-registry release-project INDEX.UPSTREAM PROJECT`: lets other upstreams supply a project that this one
+// supplied.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
+#include <string>
 #include <vector>
 
 #include "lib/base/text/text.hpp"
@@ -11,6 +13,7 @@
 #include "lib/wire/problem.hpp"
 #include "registry/access/local_actor.hpp"
 #include "registry/commands/command_line.hpp"
+#include "registry/commands/commands.hpp"
 #include "registry/config/config.hpp"
 #include "registry/database/store.hpp"
 #include "registry/store/index_list.hpp"
@@ -20,6 +23,14 @@
 
 namespace wheelyard::registry {
 namespace {
+
+struct ReleaseProjectArguments {
+    std::string upstream;  // "base.public"
+    std::string project;
+    std::string reason;
+    std::filesystem::path config;
+    bool json = false;
+};
 
 constexpr std::string_view format = "wheelyard.project-released/1";
 
@@ -32,8 +43,6 @@ std::vector<std::string> caches_of(const RegistryConfig& config) {
     return names;
 }
 
-}  // namespace
-
 void add_release_project_options(CLI::App& command, ReleaseProjectArguments& arguments) {
     command.add_option("upstream", arguments.upstream, "The upstream, as INDEX.NAME")->required();
     command.add_option("project", arguments.project, "The project")->required();
@@ -43,6 +52,7 @@ void add_release_project_options(CLI::App& command, ReleaseProjectArguments& arg
     add_config_option(command, arguments.config);
 }
 
+// Beside a running server or without one. Errors: "upstream.unknown", "explain.name", those of the store.
 base::Status run_release_project(const ReleaseProjectArguments& arguments, const base::Clock& clock) {
     WHEELYARD_TRY(read_config_as_owner(arguments.config));
     WHEELYARD_ASSIGN(const RegistryConfig config, read_config_in_force(arguments.config));
@@ -79,6 +89,20 @@ base::Status run_release_project(const ReleaseProjectArguments& arguments, const
             "FILE\n",
             files.size(), arguments.upstream.c_str());
     return {};
+}
+
+}  // namespace
+
+std::vector<Command> release_project_commands() {
+    return {
+        {"", "release-project", "Let other upstreams supply a project that this one supplied",
+         "base.public requests --reason 'the project moved' -c registry.toml",
+         setup(add_release_project_options, run_release_project),
+         "The upstream that supplied a project keeps it, even after it has removed it. After this the "
+         "upstreams are asked in "
+         "order again. Works beside a running server.\n"
+         "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage.\n"},
+    };
 }
 
 }  // namespace wheelyard::registry

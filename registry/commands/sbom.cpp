@@ -1,19 +1,27 @@
-#include "registry/commands/sbom.hpp"
-
+// `wheelyard-registry sbom INDEX FILE`: a software bill of materials of a stored wheel.
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <filesystem>
 #include <optional>
+#include <string>
 
 #include "lib/attest/wheel_statements.hpp"
-#include "lib/wire/problem.hpp"
 #include "lib/wire/wheel_provenance.hpp"
 #include "registry/api/derived_sbom.hpp"
 #include "registry/api/provenance.hpp"
+#include "registry/commands/commands.hpp"
 #include "registry/config/config.hpp"
 #include "registry/database/store.hpp"
 #include "registry/store/index_list.hpp"
 
 namespace wheelyard::registry {
+namespace {
+
+struct SbomArguments {
+    std::string index;
+    std::string filename;
+    std::filesystem::path config;
+};
 
 void add_sbom_options(CLI::App& command, SbomArguments& arguments) {
     command.add_option("index", arguments.index, "The index")->required();
@@ -22,24 +30,34 @@ void add_sbom_options(CLI::App& command, SbomArguments& arguments) {
     command.add_option("-c,--config", arguments.config, "Path of registry.toml")->required();
 }
 
+// Prints the document (derived_sbom.hpp). Errors: "file.unknown", and those of configuration, catalog and blobs.
 base::Status run_sbom(const SbomArguments& arguments) {
     WHEELYARD_ASSIGN(const RegistryConfig config, read_config_in_force(arguments.config));
     WHEELYARD_ASSIGN(const auto catalog, database::Store(config.database()).reader());
-    WHEELYARD_ASSIGN(const auto row, catalog->file(arguments.index, arguments.filename));
-    if (!row)
-        return wire::fail("file.unknown", "The index has no such file",
-                          arguments.index + "/" + arguments.filename,
-                          "wheelyard-registry files " + arguments.index + " lists its files");
+    WHEELYARD_ASSIGN(const auto row, find_file(*catalog, {arguments.index, arguments.filename}));
     std::optional<wire::WheelProvenance> provenance;
-    if (!row->provenance_sha256.empty()) {
+    if (!row.provenance_sha256.empty()) {
         WHEELYARD_ASSIGN(const auto blobs, blobs::open_blob_store(config.blob_place()));
-        WHEELYARD_ASSIGN(const std::string text,
-                         read_provenance(*catalog, *blobs, {arguments.index, arguments.filename}));
+        WHEELYARD_ASSIGN(const std::string text, read_provenance(row, *blobs));
         WHEELYARD_ASSIGN(const auto parts, attest::split_statements(text));
         WHEELYARD_ASSIGN(provenance, wire::parse_wheel_provenance(parts.document));
     }
-    std::printf("%s\n", derive_sbom(*row, provenance).render().c_str());
+    std::printf("%s\n", derive_sbom(row, provenance).render().c_str());
     return {};
+}
+
+}  // namespace
+
+std::vector<Command> sbom_commands() {
+    return {
+        {"", "sbom", "Print a software bill of materials of a stored wheel (CycloneDX 1.6)",
+         "main torch-2.4.0-cp312-cp312-linux_aarch64.whl -c registry.toml", setup(add_sbom_options, run_sbom),
+         "It has what the wheel's own SBOMs state, the libraries inside that its bytes prove, and, of a "
+         "wheel of an\n"
+         "agent, the source and the wheels that it was built with. Static libraries are only in what an SBOM "
+         "states.\n"
+         "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage.\n"},
+    };
 }
 
 }  // namespace wheelyard::registry

@@ -1,12 +1,14 @@
-#include "registry/commands/task.hpp"
-
+// `wheelyard-registry task add|list|show|log|approve|reject|cancel`: on the data folder (--config, beside a running server
+// or without one) or over HTTP (--url and --token-file).
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -16,10 +18,12 @@
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/text_table.hpp"
 #include "lib/io/json.hpp"
+#include "lib/wire/task.hpp"
 #include "registry/access/local_actor.hpp"
 #include "registry/api/limits.hpp"
 #include "registry/api/task_api.hpp"
 #include "registry/commands/command_line.hpp"
+#include "registry/commands/commands.hpp"
 #include "registry/commands/remote_registry.hpp"
 #include "registry/config/config.hpp"
 #include "registry/config/index_rules.hpp"
@@ -34,12 +38,30 @@ namespace {
 
 using wire::Task;
 
+struct TaskArguments {
+    wire::TaskRequest request;
+    // of `add`: a wheel for each Python on each accelerator of each index
+    std::vector<std::string> pythons;
+    std::vector<std::string> accelerators;
+    std::vector<std::string> more_indexes;
+    std::string
+        source_index;  // of `add`: that has the uploaded source distribution; empty: the recipe's source
+    std::string id;
+    std::string state;  // of `list`; empty: all
+    std::string reason;
+    std::filesystem::path config;      // of a local data folder; or:
+    std::string url;                   // of a remote registry
+    std::filesystem::path token_file;  // with url
+    bool json = false;
+    bool raw = false;  // of `log`: as it is, also on a terminal
+};
+
 // The queue of a local data folder or of a remote registry, with the same answers.
 class TaskDesk {
   public:
     virtual ~TaskDesk() = default;
-    // One answer for each wish, in their order.
-    virtual std::vector<base::Result<Task>> add(const std::vector<wire::TaskWish>& wishes) = 0;
+    // One answer for each request, in their order.
+    virtual std::vector<base::Result<Task>> add(const std::vector<wire::TaskRequest>& requests) = 0;
     virtual base::Result<Task> find(const std::string& id) = 0;
     virtual base::Result<Task> approve(const std::string& id) = 0;
     virtual base::Result<Task> reject(const std::string& id, const std::string& reason) = 0;
@@ -53,14 +75,14 @@ class LocalDesk final : public TaskDesk {
   public:
     LocalDesk(RegistryConfig config, database::Store store, std::unique_ptr<tasks::TaskStore> tasks)
         : config_(std::move(config)), store_(std::move(store)), tasks_(std::move(tasks)) {}
-    std::vector<base::Result<Task>> add(const std::vector<wire::TaskWish>& wishes) override {
+    std::vector<base::Result<Task>> add(const std::vector<wire::TaskRequest>& requests) override {
         std::vector<base::Result<Task>> answers;
-        for (const wire::TaskWish& wish : wishes)
-            answers.push_back(add_one(wish));
+        for (const wire::TaskRequest& request : requests)
+            answers.push_back(add_one(request));
         return answers;
     }
-    base::Result<Task> add_one(const wire::TaskWish& wish) {
-        WHEELYARD_ASSIGN(wire::TaskWish checked, wire::check_wish(wish));
+    base::Result<Task> add_one(const wire::TaskRequest& request) {
+        WHEELYARD_ASSIGN(wire::TaskRequest checked, wire::check_task_request(request));
         const IndexConfig* index = config_.find_index(checked.index);
         if (index == nullptr)
             return base::fail("index.unknown", "There is no index with this name", checked.index,
@@ -101,12 +123,12 @@ class LocalDesk final : public TaskDesk {
 class RemoteDesk final : public TaskDesk {
   public:
     explicit RemoteDesk(RemoteRegistry remote) : remote_(std::move(remote)) {}
-    std::vector<base::Result<Task>> add(const std::vector<wire::TaskWish>& wishes) override {
+    std::vector<base::Result<Task>> add(const std::vector<wire::TaskRequest>& requests) override {
         std::vector<base::Result<Task>> answers;
-        for (std::size_t from = 0; from < wishes.size(); from += max_wishes) {
-            const std::size_t until = std::min(from + max_wishes, wishes.size());
-            auto part = add_part({wishes.begin() + static_cast<std::ptrdiff_t>(from),
-                                  wishes.begin() + static_cast<std::ptrdiff_t>(until)});
+        for (std::size_t from = 0; from < requests.size(); from += max_tasks_added) {
+            const std::size_t until = std::min(from + max_tasks_added, requests.size());
+            auto part = add_part({requests.begin() + static_cast<std::ptrdiff_t>(from),
+                                  requests.begin() + static_cast<std::ptrdiff_t>(until)});
             for (std::size_t at = from; at < until; ++at)
                 answers.push_back(part ? std::move((*part)[at - from]) : base::fail(part.error()));
         }
@@ -136,17 +158,17 @@ class RemoteDesk final : public TaskDesk {
         const io::Json body = io::Json::object({{"format", "wheelyard.change/1"}, {"reason", reason}});
         return read_task(remote_.post(address_of(id) + verb, body.render()));
     }
-    // At most max_wishes, in one request.
-    base::Result<std::vector<base::Result<Task>>> add_part(const std::vector<wire::TaskWish>& wishes) {
+    // At most max_tasks_added, in one request.
+    base::Result<std::vector<base::Result<Task>>> add_part(const std::vector<wire::TaskRequest>& requests) {
         io::Json list = io::Json::array();
-        for (const wire::TaskWish& wish : wishes) {
-            WHEELYARD_ASSIGN(io::Json document, io::parse_json(wire::render_wish(wish)));
+        for (const wire::TaskRequest& request : requests) {
+            WHEELYARD_ASSIGN(io::Json document, io::parse_json(wire::render_task_request(request)));
             list.push(std::move(document));
         }
-        const io::Json body = io::Json::object({{"format", wishes_format}, {"tasks", std::move(list)}});
+        const io::Json body = io::Json::object({{"format", task_list_format}, {"tasks", std::move(list)}});
         WHEELYARD_ASSIGN(const std::string reply, remote_.post("/api/v1/tasks/add", body.render()));
         WHEELYARD_ASSIGN(const io::Json document, io::parse_json(reply));
-        if (document.items("tasks").size() != wishes.size())
+        if (document.items("tasks").size() != requests.size())
             return base::fail("task.body", "The server answered another number of tasks",
                               std::to_string(document.items("tasks").size()), "upgrade the server");
         std::vector<base::Result<Task>> answers;
@@ -182,11 +204,12 @@ base::Result<std::unique_ptr<TaskDesk>> open_desk(const TaskArguments& arguments
 }
 
 std::string render_text(const Task& task) {
-    const wire::TaskWish& wish = task.wish;
-    std::string line = task.id + "  " + std::string(wire::task_state_text(task.state)) + "  " + wish.index +
-                       "  " + wish.package + " " + wish.version + " for Python " + wish.python;
-    if (!wish.accelerator.empty()) line += ", " + wish.accelerator;
-    if (wish.source) line += "  from " + wish.source->filename + " of " + wish.source->index;
+    const wire::TaskRequest& request = task.request;
+    std::string line = task.id + "  " + std::string(wire::task_state_text(task.state)) + "  " +
+                       request.index + "  " + request.package + " " + request.version + " for Python " +
+                       request.python;
+    if (!request.accelerator.empty()) line += ", " + request.accelerator;
+    if (request.source) line += "  from " + request.source->filename + " of " + request.source->index;
     if (!task.agent.empty()) line += "  by " + task.agent;
     if (!task.reason.empty()) line += ": " + task.reason;
     return line;
@@ -198,13 +221,19 @@ void print_task(const Task& task, const TaskArguments& arguments) {
 }
 
 base::TableRow task_row(const Task& task) {
-    const wire::TaskWish& wish = task.wish;
-    const std::string source = wish.source ? wish.source->filename + " of " + wish.source->index : "";
-    return {task.id,          std::string(wire::task_state_text(task.state)),
-            wish.index,       wish.package,
-            wish.version,     wish.python,
-            wish.accelerator, source,
-            task.agent,       task.reason};
+    const wire::TaskRequest& request = task.request;
+    const std::string source =
+        request.source ? request.source->filename + " of " + request.source->index : "";
+    return {task.id,
+            std::string(wire::task_state_text(task.state)),
+            request.index,
+            request.package,
+            request.version,
+            request.python,
+            request.accelerator,
+            source,
+            task.agent,
+            task.reason};
 }
 
 // One request for each piece: a queue can be longer than one answer.
@@ -214,7 +243,7 @@ base::Status print_list(TaskDesk& desk, const TaskArguments& arguments) {
     std::string after;
     while (true) {
         WHEELYARD_ASSIGN(const std::vector<Task> tasks,
-                         desk.list(arguments.wish.index, arguments.state, after));
+                         desk.list(arguments.request.index, arguments.state, after));
         for (const Task& task : tasks) {
             if (arguments.json)
                 base::print_untrusted(stdout, wire::task_row_json(task).render() + "\n");
@@ -255,14 +284,12 @@ base::Status print_changed(const base::Result<Task>& task, const TaskArguments& 
     return {};
 }
 
-}  // namespace
-
 void add_task_add_options(CLI::App& command, TaskArguments& arguments) {
-    wire::TaskWish& wish = arguments.wish;
+    wire::TaskRequest& request = arguments.request;
     add_target(command, arguments.config, arguments.url, arguments.token_file);
-    command.add_option("index", wish.index, "The index whose site should build it")->required();
-    command.add_option("package", wish.package, "The project (agents need a recipe for it)")->required();
-    command.add_option("version", wish.version, "One exact version")->required();
+    command.add_option("index", request.index, "The index whose site should build it")->required();
+    command.add_option("package", request.package, "The project (agents need a recipe for it)")->required();
+    command.add_option("version", request.version, "One exact version")->required();
     command.add_option("--python", arguments.pythons, "Python version, such as 3.11; repeatable")
         ->required()
         ->allow_extra_args(false);
@@ -281,7 +308,7 @@ void add_task_add_options(CLI::App& command, TaskArguments& arguments) {
 
 void add_task_list_options(CLI::App& command, TaskArguments& arguments) {
     add_target(command, arguments.config, arguments.url, arguments.token_file);
-    command.add_option("index", arguments.wish.index, "Only of this index");
+    command.add_option("index", arguments.request.index, "Only of this index");
     command
         .add_option("--state", arguments.state, "awaits_approval, queued, claimed, done, failed or cancelled")
         ->check(CLI::IsMember({"awaits_approval", "queued", "claimed", "done", "failed", "cancelled"}));
@@ -310,54 +337,50 @@ void add_task_end_options(CLI::App& command, TaskArguments& arguments) {
     command.add_flag("--json", arguments.json, "One JSON document on standard output");
 }
 
-namespace {
-
-std::vector<wire::TaskWish> wishes_of(const TaskArguments& arguments) {
-    std::vector<std::string> indexes{arguments.wish.index};
+std::vector<wire::TaskRequest> requests_of(const TaskArguments& arguments) {
+    std::vector<std::string> indexes{arguments.request.index};
     indexes.insert(indexes.end(), arguments.more_indexes.begin(), arguments.more_indexes.end());
     const auto accelerators =
         arguments.accelerators.empty() ? std::vector<std::string>{""} : arguments.accelerators;
-    std::vector<wire::TaskWish> wishes;
+    std::vector<wire::TaskRequest> requests;
     for (const std::string& index : indexes) {
         for (const std::string& python : arguments.pythons) {
             for (const std::string& accelerator : accelerators) {
-                wishes.push_back(arguments.wish);
-                wishes.back().index = index;
-                wishes.back().python = python;
-                wishes.back().accelerator = accelerator;
+                requests.push_back(arguments.request);
+                requests.back().index = index;
+                requests.back().python = python;
+                requests.back().accelerator = accelerator;
                 if (!arguments.source_index.empty())
-                    wishes.back().source = wire::UploadedSource{arguments.source_index, "", ""};
+                    requests.back().source = wire::UploadedSource{arguments.source_index, "", ""};
             }
         }
     }
-    return wishes;
+    return requests;
 }
 
 // A refused one stops none of the others. Repeating the command adds what is missing.
 base::Status add_tasks(TaskDesk& desk, const TaskArguments& arguments) {
-    const auto wishes = wishes_of(arguments);
+    const auto requests = requests_of(arguments);
     std::size_t refused = 0;
     std::optional<base::Error> first;
-    const auto answers = desk.add(wishes);
-    for (std::size_t at = 0; at < wishes.size(); ++at) {
-        const wire::TaskWish& wish = wishes[at];
+    const auto answers = desk.add(requests);
+    for (std::size_t at = 0; at < requests.size(); ++at) {
+        const wire::TaskRequest& request = requests[at];
         const auto& task = answers[at];
         if (task) {
             print_task(*task, arguments);
             continue;
         }
-        if (wishes.size() > 1)
-            base::print_message(stderr,
-                                wish.index + ", Python " + wish.python + ": " + task.error().text() + "\n");
+        if (requests.size() > 1)
+            base::print_message(
+                stderr, request.index + ", Python " + request.python + ": " + task.error().text() + "\n");
         if (++refused == 1) first = task.error();
     }
     if (!first) return {};
-    if (wishes.size() == 1) return base::fail(*first);
+    if (requests.size() == 1) return base::fail(*first);
     return base::fail("task.refused", "Some of the requests were refused",
-                      std::to_string(refused) + " of " + std::to_string(wishes.size()), first->advice);
+                      std::to_string(refused) + " of " + std::to_string(requests.size()), first->advice);
 }
-
-}  // namespace
 
 base::Status run_task_add(const TaskArguments& arguments, const base::Clock& clock) {
     WHEELYARD_ASSIGN(const auto desk, open_desk(arguments, clock));
@@ -392,6 +415,33 @@ base::Status run_task_reject(const TaskArguments& arguments, const base::Clock& 
 base::Status run_task_cancel(const TaskArguments& arguments, const base::Clock& clock) {
     WHEELYARD_ASSIGN(const auto desk, open_desk(arguments, clock));
     return print_changed(desk->cancel(arguments.id, arguments.reason), arguments);
+}
+
+constexpr std::string_view of_tasks =
+    "Exit status: 0 success; 1 failure (see standard error); 2 wrong usage.\n";
+
+}  // namespace
+
+std::vector<Command> task_commands() {
+    return {
+        {"task", "add", "Request wheels; returns the existing task if there is one",
+         "bede-gh200 torch 2.4.0 --python 3.11 --python 3.12 -c registry.toml",
+         setup(add_task_add_options, run_task_add), of_tasks},
+        {"task", "list", "List tasks in the order of their requests",
+         "bede-gh200 --state queued -c registry.toml", setup(add_task_list_options, run_task_list), of_tasks},
+        {"task", "show", "Show a task", "t5f0c9a31d2be --json -c registry.toml",
+         setup(add_task_show_options, run_task_show), of_tasks},
+        {"task", "log", "Print the log of the latest attempt", "t5f0c9a31d2be -c registry.toml",
+         setup(add_task_log_options, run_task_log), of_tasks},
+        {"task", "approve", "Let a site build an uploaded source distribution",
+         "t5f0c9a31d2be -c registry.toml", setup(add_task_approve_options, run_task_approve), of_tasks},
+        {"task", "reject", "Reject a task that awaits an approval",
+         "t5f0c9a31d2be --reason 'not ours' -c registry.toml", setup(add_task_end_options, run_task_reject),
+         of_tasks},
+        {"task", "cancel", "Cancel a task; its agent notices at its next tick",
+         "t5f0c9a31d2be --reason 'wrong version' -c registry.toml",
+         setup(add_task_end_options, run_task_cancel), of_tasks},
+    };
 }
 
 }  // namespace wheelyard::registry

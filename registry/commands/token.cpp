@@ -25,6 +25,7 @@
 #include "registry/access/tokens.hpp"
 #include "registry/catalog/catalog.hpp"
 #include "registry/commands/command_line.hpp"
+#include "registry/commands/commands.hpp"
 #include "registry/database/store.hpp"
 #include "registry/store/index_list.hpp"
 #include "registry/store/owner.hpp"
@@ -269,6 +270,45 @@ base::Status run_token_forget(const std::filesystem::path& config_file, const st
         "has no name\n",
         ids.size(), std::string(actor_of(person)).c_str());
     return {};
+}
+
+namespace {
+
+base::Status list_tokens(const TokenArguments& arguments, const base::Clock& clock) {
+    return run_token_list(arguments.config, arguments.json, clock);
+}
+
+base::Status revoke_token(const TokenArguments& arguments, const base::Clock& clock) {
+    return run_token_revoke(arguments.config, arguments.id, clock);
+}
+
+base::Status forget_person(const TokenArguments& arguments, const base::Clock&) {
+    return run_token_forget(arguments.config, arguments.id);
+}
+
+}  // namespace
+
+std::vector<Command> token_commands() {
+    return {
+        {"token", "create", "Create a token and print it once",
+         "-c registry.toml --name bede-agent --index bede-gh200 --expires 90d",
+         setup(add_token_create_options, run_token_create)},
+        {"token", "list", "List tokens, never their secrets", "-c registry.toml",
+         setup(add_token_list_options, list_tokens)},
+        {"token", "revoke", "Refuse a token from the next request on", "-c registry.toml wy_5f0c9a31d2be",
+         setup(add_token_revoke_options, revoke_token)},
+        {"token", "forget", "End all log-ins of a person and remove the person's name",
+         "-c registry.toml login:campus:3f2a9c81d04e77b0", setup(add_token_forget_options, forget_person)},
+        {"agent", "enrol", "Make a one-use code, by which the agent of a site gets tokens and renews them",
+         "bede-gh200 -c registry.toml --index bede-gh200 --action upload --action build",
+         setup(add_agent_enrol_options, run_agent_enrol),
+         "The code ends after an hour. What the agent gets lasts 12 hours, and it renews that itself.\n"
+         "An agent makes no tokens: the actions `token` and `*` are refused.\n"
+         "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage.\n"},
+        {"agent", "revoke",
+         "End the enrolment of a site's agent and all its tokens, from the next request on",
+         "bede-gh200 -c registry.toml", setup(add_agent_revoke_options, run_agent_revoke)},
+    };
 }
 
 }  // namespace wheelyard::registry

@@ -1,4 +1,5 @@
-#include "registry/commit/late_roots.hpp"
+// Schedules the large root pages that publish runs defer.
+#include "registry/commit/publishing.hpp"
 
 #include <algorithm>
 

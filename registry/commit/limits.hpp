@@ -11,7 +11,7 @@ namespace wheelyard::registry {
 inline constexpr std::size_t max_queued_writes = 256;
 inline constexpr std::size_t max_rows_of_a_commit = 64;  // keeps a group commit to a few ms
 
-// Deferred root pages (late_roots.hpp).
+// Deferred root pages (publishing.hpp).
 inline constexpr std::int64_t root_delay_ms = 1'000;  // uploads of one burst share a write
 inline constexpr int root_rest_factor =
     10;  // pause = 10 × the last write's duration: about a tenth of the time

@@ -1,4 +1,5 @@
-#include "registry/config/attest_config.hpp"
+// `[attest]`.
+#include "registry/config/config.hpp"
 
 #include <algorithm>
 #include <utility>

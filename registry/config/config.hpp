@@ -12,22 +12,97 @@
 #include "lib/base/result.hpp"
 #include "lib/inspect/inspect.hpp"
 #include "lib/io/json.hpp"
+#include "lib/io/toml.hpp"
 #include "lib/notify/notify.hpp"
+#include "lib/page/farm.hpp"
 #include "registry/blobs/disk_room.hpp"
 #include "registry/blobs/place.hpp"
-#include "registry/config/attest_config.hpp"
 #include "registry/config/identity_config.hpp"
 #include "registry/config/limits.hpp"
-#include "registry/config/node_config.hpp"
-#include "registry/config/pages_config.hpp"
 #include "registry/config/publisher_config.hpp"
-#include "registry/config/stores_config.hpp"
 #include "registry/config/upstream_config.hpp"
 #include "registry/database/place.hpp"
+#include "registry/nodes/limits.hpp"
 #include "registry/server/server.hpp"
 #include "registry/tasks/task_store.hpp"
 
 namespace wheelyard::registry {
+
+// `[stores]`: the stores outside of the data folder, for a registry that one machine is not enough for.
+struct StoresConfig {
+    std::string database;                          // empty: SQLite in the data folder
+    std::filesystem::path database_password_file;  // empty: libpq finds the password
+    std::string blobs;                             // "s3://BUCKET/PREFIX"; empty: files in the data folder
+    std::string blobs_endpoint;                    // "https://…", for the server
+    std::string blobs_public_endpoint;  // the same for clients; empty: they get no URL of the store
+    std::string blobs_region;
+    bool blobs_path_style = false;                 // the bucket is part of the path, not of the host's name
+    std::filesystem::path blobs_credentials_file;  // empty: from the environment
+};
+
+[[nodiscard]] StoresConfig read_stores(io::TomlTable table);
+
+// `[pages]`: what a farm says of itself in its web UI, and how that looks.
+struct PagesConfig {
+    std::string text;     // what this farm is, on the front page
+    std::string contact;  // URL or address of electronic mail
+    std::string style;    // the style sheet of its colours; may be empty
+    std::string logo;     // the bytes of its logo; may be empty
+    page::Farm farm;      // the name, and the published names of style and logo
+};
+
+// Reports a colour that is not readable and a logo that is none.
+[[nodiscard]] PagesConfig read_pages(io::TomlTable table);
+
+// `[node]`: this server among several over one database (registry/nodes/). Without the table it is one that no other
+// passes writes to.
+struct NodeConfig {
+    std::string name;  // for people; the machine's unless configured
+    std::string
+        address;  // "http://node-a.example.org:8080": where other nodes send writes; empty: they cannot
+    std::int64_t lease_ms = nodes::default_lease_s * 1000;
+};
+
+[[nodiscard]] NodeConfig read_node(io::TomlTable table);
+
+// `[attest]`: whether and how the registry signs statements about wheels that agents built, and its indexes, and whose
+// attestations it believes; `[[index.attested_by]]`: whose wheels an index takes.
+//
+//     [[index.attested_by]]
+//     projects = ["solver"]
+//     issuer = "https://token.actions.githubusercontent.com"
+//     repository = "https://github.com/octo-org/solver"
+//     workflow = ".github/workflows/release.yml"
+//
+//     [[index.attested_by]]
+//     agents = ["agent:bede-gh200"]
+struct AttestConfig {
+    std::filesystem::path key;  // PEM; empty: nothing is signed
+    std::string name;           // URI of this registry in statements; empty: server.public_url
+    // IDs of tokens whose agents run as a site's service account: a name can be given to a second token. Names of agents that
+    // enrolled (agent:SITE) as well.
+    std::vector<std::string> service_accounts;
+    std::int64_t history = 1;            // as the root document names it
+    std::int64_t index_valid_ms = 0;     // of a signed state of an index
+    std::filesystem::path trusted_root;  // of a Sigstore instance; empty: the public one's
+    [[nodiscard]] bool is_service_account(std::string_view token_id) const;
+};
+
+[[nodiscard]] AttestConfig read_attest(io::TomlTable table);
+
+// One kind of origin: a publisher's attestation, or an agent.
+struct AttestedBy {
+    std::vector<std::string> projects = {};  // "*" or normalised names
+    // IDs of tokens, and names of agents that enrolled (agent:SITE); "*": any that sends what made the wheel.
+    std::vector<std::string> agents = {};
+    std::string issuer = {};  // the others of an attestation's certificate; empty: any
+    std::string subject = {};
+    std::string repository = {};
+    std::string workflow = {};
+    bool operator==(const AttestedBy&) const = default;
+};
+// All [[index.attested_by]] of an index; empty: it takes wheels of any origin.
+[[nodiscard]] std::vector<AttestedBy> read_attested_by(io::TomlTable& index);
 
 // What uploads may keep in an index. A deleted file counts no longer; a quarantined one does.
 struct Quota {

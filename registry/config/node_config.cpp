@@ -1,4 +1,5 @@
-#include "registry/config/node_config.hpp"
+// `[node]`.
+#include "registry/config/config.hpp"
 
 #include <unistd.h>
 

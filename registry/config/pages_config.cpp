@@ -1,4 +1,5 @@
-#include "registry/config/pages_config.hpp"
+// `[pages]`.
+#include "registry/config/config.hpp"
 
 #include "lib/base/files/file.hpp"
 #include "registry/config/limits.hpp"

@@ -1,4 +1,5 @@
-#include "registry/config/stores_config.hpp"
+// `[stores]`.
+#include "registry/config/config.hpp"
 
 #include <string_view>
 

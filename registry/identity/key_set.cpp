@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "lib/base/text/encoding.hpp"
-#include "lib/io/strict_json.hpp"
+#include "lib/io/json.hpp"
 #include "registry/identity/limits.hpp"
 
 namespace wheelyard::identity {

@@ -3,7 +3,7 @@
 #include <chrono>
 #include <utility>
 
-#include "lib/io/strict_json.hpp"
+#include "lib/io/json.hpp"
 #include "registry/identity/limits.hpp"
 
 namespace wheelyard::identity {

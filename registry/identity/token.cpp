@@ -5,7 +5,7 @@
 
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/text/text.hpp"
-#include "lib/io/strict_json.hpp"
+#include "lib/io/json.hpp"
 #include "registry/identity/limits.hpp"
 
 namespace wheelyard::identity {

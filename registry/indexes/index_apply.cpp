@@ -82,20 +82,20 @@ base::Result<IndexesChanged> IndexApply::change(const IndexEdit& edit, const std
                      actor);
 }
 
-base::Result<IndexesChanged> IndexApply::change_to(const Wish& wish, const std::string& actor) {
+base::Result<IndexesChanged> IndexApply::change_to(const Change& wanted, const std::string& actor) {
     const std::lock_guard lock(mutex_);
     if (!is_open_)
         return base::fail_as(base::ErrorKind::busy, base::Recovery::retry,
                              {"index.starting", "The server is starting", {}, "try again in a moment"});
     const RegistryConfig& now = parts_.config.now();
-    WHEELYARD_ASSIGN(const io::Json tables, wish.choose(now.index_tables));
+    WHEELYARD_ASSIGN(const io::Json tables, wanted.choose(now.index_tables));
     WHEELYARD_ASSIGN(RegistryConfig next, with_indexes(now, tables));
     IndexesChanged changed;
     changed.changes = list_index_changes(now, next);
-    if (wish.check) WHEELYARD_TRY(wish.check(now, next));
+    if (wanted.check) WHEELYARD_TRY(wanted.check(now, next));
     changed.tables = tables;
-    if (wish.dry_run) return changed;
-    const bool is_decided = decided_by_ == wish.by || wish.by == DecidedBy::commands;
+    if (wanted.dry_run) return changed;
+    const bool is_decided = decided_by_ == wanted.by || wanted.by == DecidedBy::commands;
     if (changed.changes.empty() && is_decided) {  // a repeated request waits for the pages of the first one
         WHEELYARD_TRY(parts_.writer.run([&](catalog::Catalog& catalog) -> base::Status {
             WHEELYARD_ASSIGN(changed.serial, catalog.last_serial());
@@ -104,8 +104,8 @@ base::Result<IndexesChanged> IndexApply::change_to(const Wish& wish, const std::
         changed.tables = now.index_tables;
         return changed;
     }
-    WHEELYARD_ASSIGN(changed.serial, commit(std::move(next), changed.changes, wish.by, actor));
-    decided_by_ = wish.by;
+    WHEELYARD_ASSIGN(changed.serial, commit(std::move(next), changed.changes, wanted.by, actor));
+    decided_by_ = wanted.by;
     for (const IndexChange& change : changed.changes)
         io::log_info("indexes.applied", {{"by", actor}, {"index", change.index}, {"change", change.text()}});
     return changed;

@@ -68,14 +68,14 @@ class IndexApply final : public IndexService {
     // The wanted tables, from those in force.
     using Choose = std::function<base::Result<io::Json>(const io::Json& now)>;
     using Check = std::function<base::Status(const RegistryConfig& now, const RegistryConfig& wanted)>;
-    struct Wish {
+    struct Change {
         Choose choose;
         DecidedBy by = DecidedBy::commands;
         Check check = {};
         bool dry_run = false;
     };
     // After an error nothing has changed.
-    [[nodiscard]] base::Result<IndexesChanged> change_to(const Wish& wish, const std::string& actor);
+    [[nodiscard]] base::Result<IndexesChanged> change_to(const Change& wanted, const std::string& actor);
     [[nodiscard]] base::Result<catalog::Serial> commit(RegistryConfig next,
                                                        const std::vector<IndexChange>& changes, DecidedBy by,
                                                        const std::string& actor);

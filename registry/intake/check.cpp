@@ -12,7 +12,7 @@
 #include "lib/base/text/text.hpp"
 #include "lib/inspect/abi/torch_fit.hpp"
 #include "lib/inspect/inspect.hpp"
-#include "lib/inspect/verdict/rules_document.hpp"
+#include "lib/inspect/verdict/verdict.hpp"
 #include "lib/io/json.hpp"
 #include "lib/wire/facts_json.hpp"
 #include "registry/config/policy_config.hpp"

@@ -502,10 +502,10 @@ void FormUpload::request_builds(const catalog::FileRow& row) const {
     for (const BuildTarget& target : index_.builds) {
         for (const std::string& python : target.pythons) {
             for (const std::string& accelerator : target.accelerators) {
-                const wire::TaskWish wish{
+                const wire::TaskRequest request{
                     target.index, row.project, row.version,
                     python,       accelerator, wire::UploadedSource{row.index, row.filename, row.sha256}};
-                if (const auto added = parts_.tasks->propose(wish, token_.name); !added)
+                if (const auto added = parts_.tasks->propose(request, token_.name); !added)
                     io::log_warn("upload.not_requested", {{"request", request_id_},
                                                           {"filename", row.filename},
                                                           {"index", target.index},

@@ -1,4 +1,5 @@
-#include "registry/lifecycle/collect.hpp"
+// gc.
+#include "registry/lifecycle/perform.hpp"
 
 #include <utility>
 #include <vector>

@@ -4,8 +4,6 @@
 #include <utility>
 
 #include "lib/wire/problem.hpp"
-#include "registry/lifecycle/collect.hpp"
-#include "registry/lifecycle/retention.hpp"
 
 namespace wheelyard::lifecycle {
 namespace {

@@ -2,10 +2,14 @@
 // become visible.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <string>
+#include <vector>
 
 #include "lib/base/clock.hpp"
 #include "registry/blobs/store.hpp"
+#include "registry/catalog/catalog.hpp"
 #include "registry/lifecycle/action.hpp"
 
 namespace wheelyard::lifecycle {
@@ -23,5 +27,25 @@ struct Place {
 // Errors "lifecycle.*": no_such_file, no_such_project, pinned, quarantined, name_taken, name_was_deleted,
 // project_closed, blob_damaged, and what check() finds.
 [[nodiscard]] base::Result<Done> perform(const Place& place, const Action& action, const std::string& actor);
+
+// gc: removes blobs that no file has referred to for a grace period.
+//
+// Blobs of pinned and quarantined files stay. Rows are removed first, in one transaction per batch with the event
+// that lists the blobs, and then the bytes: after a crash in between, the next run removes the orphans.
+[[nodiscard]] base::Result<Done> collect(const Place& place, const Action& action, const std::string& actor);
+
+// Selects the files that a retention rule deletes: all but the newest versions of each series. Pure, no I/O.
+//
+// A series is a version's epoch and first two release numbers: 2.4.0, 2.4.1rc1 and 2.4.1+cu126 are of series
+// 2.4. Versions that differ only in their local part count as one, so that builds for other hardware are kept
+// together. "Newest" is PEP 440's order, so a final release is kept longer than its candidates.
+struct GivenUp {
+    std::string filename;
+    std::string series;
+};
+// `files`: one project's, in any order. A pinned file is never deleted, and neither is a quarantined one (it
+// is evidence) or one whose version cannot be read; none of them takes a kept version's place.
+[[nodiscard]] std::vector<GivenUp> choose_given_up(const std::vector<catalog::FileRow>& files,
+                                                   std::int64_t keep);
 
 }  // namespace wheelyard::lifecycle

@@ -1,4 +1,5 @@
-#include "registry/lifecycle/retention.hpp"
+// Selects the files that a retention rule deletes.
+#include "registry/lifecycle/perform.hpp"
 
 #include <algorithm>
 #include <map>

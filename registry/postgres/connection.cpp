@@ -11,7 +11,6 @@
 
 #include "lib/base/files/file.hpp"
 #include "lib/base/text/text.hpp"
-#include "registry/postgres/timelines.hpp"
 
 namespace wheelyard::postgres {
 namespace {

@@ -3,7 +3,9 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -93,6 +95,19 @@ class Connection {
     bool is_late_ = false;                     // the newest statement had no answer in time
     std::optional<base::Error> refused_ = {};  // why the last try to connect failed …
     Time refused_until_ = {};                  // … and how long no other one is made
+};
+
+// The newest timeline that this process has seen of each database. A promoted standby begins a new one, so a server on an
+// older one was replaced: what it says is past, and what it is told will be lost.
+class Timelines {
+  public:
+    // `timeline`: eight hexadecimal digits, as names of WAL files begin. Empty: it may be used; else the newer one.
+    [[nodiscard]] std::string newer_than(const std::string& system, const std::string& timeline);
+    [[nodiscard]] static Timelines& of_process();
+
+  private:
+    std::mutex mutex_;
+    std::map<std::string, std::string> newest_;  // by system identifier
 };
 
 }  // namespace wheelyard::postgres

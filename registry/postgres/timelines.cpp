@@ -1,4 +1,5 @@
-#include "registry/postgres/timelines.hpp"
+// The newest timeline that this process has seen of each database.
+#include "registry/postgres/connection.hpp"
 
 namespace wheelyard::postgres {
 

@@ -6,7 +6,6 @@
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/private_files.hpp"
-#include "registry/prefetch/limits.hpp"
 
 namespace wheelyard::registry {
 namespace {

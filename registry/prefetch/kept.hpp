@@ -7,12 +7,14 @@
 //      "files":[{"filename":"six-1.17.0-py2.py3-none-any.whl","project":"six","sha256":"4721…","size":11050}]}
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "lib/base/clock.hpp"
+#include "lib/base/limits.hpp"
 #include "lib/base/result.hpp"
 #include "lib/io/json.hpp"
 
@@ -42,5 +44,12 @@ struct Kept {
                                              const std::string& name);
 // The hashes of all records. An unreadable record is an error: what it keeps is unknown.
 [[nodiscard]] base::Result<std::set<std::string>> read_kept_hashes(const std::filesystem::path& store);
+
+inline constexpr std::uint64_t max_kept_bytes = 64 * base::mib;  // some 300,000 files
+inline constexpr std::int64_t resolve_timeout_ms =
+    30 * 60'000;                                           // its pages may all be fetched from upstreams
+inline constexpr std::int64_t file_wait_ms = 16 * 60'000;  // the server answers after at most 15 minutes
+inline constexpr int max_file_tries = 3;
+inline constexpr std::int64_t file_pause_ms = 11'000;  // for 10 s the server remembers that a file failed
 
 }  // namespace wheelyard::registry

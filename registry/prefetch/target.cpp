@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "lib/wheel/filename.hpp"
-#include "lib/wheel/linux_markers.hpp"
+#include "lib/wheel/marker.hpp"
 
 namespace wheelyard::registry {
 namespace {

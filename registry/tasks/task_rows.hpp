@@ -75,10 +75,10 @@ class TaskRows {
     // Those that ended and last changed before `time`, at most `limit`.
     [[nodiscard]] virtual base::Result<std::vector<wire::Task>> ended_before(base::UnixMicros time,
                                                                              std::size_t limit) const = 0;
-    // The one with this wish that has not ended; and whether there was ever one.
+    // The one with this request that has not ended; and whether there was ever one.
     [[nodiscard]] virtual base::Result<std::optional<wire::Task>> find_open(
-        const wire::TaskWish& wish) const = 0;
-    [[nodiscard]] virtual base::Result<bool> was_asked(const wire::TaskWish& wish) const = 0;
+        const wire::TaskRequest& request) const = 0;
+    [[nodiscard]] virtual base::Result<bool> was_asked(const wire::TaskRequest& request) const = 0;
     // Tasks that have not ended: of one who asked, or of all (empty).
     [[nodiscard]] virtual base::Result<std::int64_t> count_open(std::string_view asked_by) const = 0;
     // The open tasks of all who asked without a token.

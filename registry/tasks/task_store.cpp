@@ -27,14 +27,14 @@ bool has(const std::vector<std::string>& names, const std::string& name) {
 }
 
 bool fits_target(const wire::ClaimOffer& offer, const Task& task) {
-    const wire::TaskWish& wish = task.wish;
-    return (offer.task.empty() || offer.task == task.id) && has(offer.pythons, wish.python) &&
-           (wish.accelerator.empty() || has(offer.accelerators, wish.accelerator)) &&
-           (!offer.packages || has(*offer.packages, wish.package));
+    const wire::TaskRequest& request = task.request;
+    return (offer.task.empty() || offer.task == task.id) && has(offer.pythons, request.python) &&
+           (request.accelerator.empty() || has(offer.accelerators, request.accelerator)) &&
+           (!offer.packages || has(*offer.packages, request.package));
 }
 
 bool fits_source(const wire::ClaimOffer& offer, const Task& task) {
-    return !task.wish.source || offer.uploads.builds;
+    return !task.request.source || offer.uploads.builds;
 }
 
 tl::unexpected<base::Error> refuse_lease(LeaseState state, std::string_view claim) {
@@ -196,22 +196,22 @@ Result<Task> TaskStore::move(Task moved, TaskState state, const std::string& rea
     return task(moved.id);
 }
 
-Result<AddedTask> TaskStore::add(const wire::TaskWish& wish, const std::string& asked_by) {
+Result<AddedTask> TaskStore::add(const wire::TaskRequest& request, const std::string& asked_by) {
     return change<AddedTask>([&]() -> Result<AddedTask> {
-        WHEELYARD_ASSIGN(auto there, rows_->find_open(wish));
+        WHEELYARD_ASSIGN(auto there, rows_->find_open(request));
         if (there && there->state == TaskState::awaits_approval && is_of_stranger(*there)) {
             there->approved_by = asked_by;
             WHEELYARD_ASSIGN(Task approved, move(*std::move(there), TaskState::queued, ""));
             return AddedTask{std::move(approved), true};
         }
         if (there) return AddedTask{*std::move(there), true};
-        return insert(wish, asked_by, wish.source ? TaskState::awaits_approval : TaskState::queued);
+        return insert(request, asked_by, request.source ? TaskState::awaits_approval : TaskState::queued);
     });
 }
 
-Result<AddedTask> TaskStore::ask(const wire::TaskWish& wish, const std::string& stranger) {
+Result<AddedTask> TaskStore::ask(const wire::TaskRequest& request, const std::string& stranger) {
     return change<AddedTask>([&]() -> Result<AddedTask> {
-        WHEELYARD_ASSIGN(auto there, rows_->find_open(wish));
+        WHEELYARD_ASSIGN(auto there, rows_->find_open(request));
         if (there) return AddedTask{*std::move(there), true};
         WHEELYARD_ASSIGN(const std::int64_t own, rows_->count_open(stranger));
         WHEELYARD_ASSIGN(const std::int64_t all, rows_->count_open_of_strangers());
@@ -219,22 +219,22 @@ Result<AddedTask> TaskStore::ask(const wire::TaskWish& wish, const std::string& 
             return wire::fail("task.too_many", "Too many requests without a token wait for an approval",
                               std::to_string(own) + " of yours, " + std::to_string(all) + " in all",
                               "wait until an operator has decided, or use a token");
-        return insert(wish, stranger, TaskState::awaits_approval);
+        return insert(request, stranger, TaskState::awaits_approval);
     });
 }
 
-Status TaskStore::propose(const wire::TaskWish& wish, const std::string& asked_by) {
+Status TaskStore::propose(const wire::TaskRequest& request, const std::string& asked_by) {
     const auto proposed = change<bool>([&]() -> Result<bool> {
-        WHEELYARD_ASSIGN(const bool was_asked, rows_->was_asked(wish));
+        WHEELYARD_ASSIGN(const bool was_asked, rows_->was_asked(request));
         if (was_asked) return false;
-        WHEELYARD_TRY(insert(wish, asked_by, TaskState::awaits_approval));
+        WHEELYARD_TRY(insert(request, asked_by, TaskState::awaits_approval));
         return true;
     });
     if (!proposed) return tl::unexpected(proposed.error());
     return {};
 }
 
-Result<AddedTask> TaskStore::insert(const wire::TaskWish& wish, const std::string& asked_by,
+Result<AddedTask> TaskStore::insert(const wire::TaskRequest& request, const std::string& asked_by,
                                     TaskState state) {
     WHEELYARD_ASSIGN(const std::int64_t all, rows_->count_open({}));
     WHEELYARD_ASSIGN(const std::int64_t own, rows_->count_open(asked_by));
@@ -244,7 +244,7 @@ Result<AddedTask> TaskStore::insert(const wire::TaskWish& wish, const std::strin
                           "wait until some end, or cancel some");
     Task fresh;
     fresh.id = "t" + base::encode_hex(base::random_bytes(task_id_bytes));
-    fresh.wish = wish;
+    fresh.request = request;
     fresh.state = state;
     fresh.asked_by = asked_by;
     fresh.asked = clock_.now();
@@ -435,8 +435,8 @@ Result<std::optional<Grant>> TaskStore::find_grant(std::string_view grant_id) {
         return Grant{.secret_sha256 = lease->grant_sha256,
                      .owner = lease->token,
                      .index = lease->target_index,
-                     .package = of.wish.package,
-                     .version = of.wish.version,
+                     .package = of.request.package,
+                     .version = of.request.version,
                      .until = lease->until,
                      .is_over = lease->state != LeaseState::held};
     });

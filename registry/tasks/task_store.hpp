@@ -70,14 +70,14 @@ class TaskStore {
     TaskStore(std::unique_ptr<TaskRows> rows, TaskRules rules, const base::Clock& clock)
         : rows_(std::move(rows)), rules_(rules), clock_(clock) {}
 
-    // `wish` must have passed check_wish(), and resolve_source() if it has a source. With one, the task awaits an
+    // `request` must have passed check_task_request(), and resolve_source() if it has a source. With one, the task awaits an
     // approval. Error "task.too_many".
-    [[nodiscard]] base::Result<AddedTask> add(const wire::TaskWish& wish, const std::string& asked_by);
+    [[nodiscard]] base::Result<AddedTask> add(const wire::TaskRequest& request, const std::string& asked_by);
     // The same for one without a token, whose name begins with stranger_prefix: it awaits an approval, and is refused
     // after approval_days without one. A request for the same with a token approves it. Error "task.too_many".
-    [[nodiscard]] base::Result<AddedTask> ask(const wire::TaskWish& wish, const std::string& stranger);
-    // The same for a wish with a source, unless it was asked for before, however that ended.
-    [[nodiscard]] base::Status propose(const wire::TaskWish& wish, const std::string& asked_by);
+    [[nodiscard]] base::Result<AddedTask> ask(const wire::TaskRequest& request, const std::string& stranger);
+    // The same for a request with a source, unless it was asked for before, however that ended.
+    [[nodiscard]] base::Status propose(const wire::TaskRequest& request, const std::string& asked_by);
     // "task.no_such_task".
     [[nodiscard]] base::Result<wire::Task> find(std::string_view id);
     // In the order in which they were asked for, after the task `after` (empty: from the first), without
@@ -148,8 +148,8 @@ class TaskStore {
     [[nodiscard]] base::Result<LeaseRow> held_lease(std::string_view id, std::string_view claim) const;
     // The same, and renews it.
     [[nodiscard]] base::Result<LeaseRow> live_lease(std::string_view id, std::string_view claim);
-    [[nodiscard]] base::Result<AddedTask> insert(const wire::TaskWish& wish, const std::string& asked_by,
-                                                 wire::TaskState state);
+    [[nodiscard]] base::Result<AddedTask> insert(const wire::TaskRequest& request,
+                                                 const std::string& asked_by, wire::TaskState state);
     [[nodiscard]] base::Status refuse_unapproved(base::UnixMicros now);
     [[nodiscard]] base::Status note_refusals(const std::vector<wire::Task>& queued,
                                              const wire::ClaimOffer& offer, const May& may);

@@ -7,10 +7,10 @@
 
 namespace wheelyard::tasks {
 
-// Fills file name and SHA-256 of the wish's source, if it has one, from the files of that index itself: what an index
-// inherits or fetched from an upstream was not uploaded to it. `wish` must have passed check_wish(). Error
+// Fills file name and SHA-256 of the request's source, if it has one, from the files of that index itself: what an index
+// inherits or fetched from an upstream was not uploaded to it. `request` must have passed check_task_request(). Error
 // "task.no_such_source".
-[[nodiscard]] base::Result<wire::TaskWish> resolve_source(wire::TaskWish wish,
-                                                          const catalog::Catalog& catalog);
+[[nodiscard]] base::Result<wire::TaskRequest> resolve_source(wire::TaskRequest request,
+                                                             const catalog::Catalog& catalog);
 
 }  // namespace wheelyard::tasks

@@ -77,6 +77,31 @@ TEST_CASE("a history has the reason, resources requested and used, the failure, 
     CHECK(render_story(none) == "gone-1.0-cp311: not in any [[want]] of the site\n\nNo attempts yet.\n");
 }
 
+TEST_CASE("a failure without a rule of the doctor has the command that retries it") {
+    CellStory unknown = story();
+    unknown.attempts.back().failure->cause.clear();
+    CHECK(
+        render_story(unknown).ends_with("agent       does not retry; run `wheelyard-builder retry "
+                                        "demo-1.0-cp311 --site site.toml` after fixing "
+                                        "the cause\n"));
+    CellStory waiting = unknown;
+    waiting.cell->state = CellState::wanted;
+    waiting.attempts.back().failure->try_again = true;
+    CHECK(
+        render_story(waiting).ends_with("agent       retries automatically; `wheelyard-builder retry "
+                                        "demo-1.0-cp311 --site site.toml` retries at once\n"));
+    // Nobody has to retry an attempt that was retried, or one whose error names the command.
+    CellStory retried = unknown;
+    retried.attempts.back().superseded = true;
+    CellStory advised = unknown;
+    advised.attempts.back().failure->error.advice =
+        "free the disk; then: wheelyard-builder retry demo-1.0-cp311";
+    for (const CellStory& one : {retried, advised}) {
+        const std::string text = render_story(one);
+        CHECK(text.find("agent  ", text.find("Attempt 2")) == std::string::npos);
+    }
+}
+
 TEST_CASE("the JSON has the same content") {
     const auto json = io::parse_json(render_story_json(story()));
     REQUIRE(json.has_value());

@@ -117,7 +117,7 @@ class FolderTasks final : public TaskService {
 
     FolderRegistry staging;
     std::string target = "staging";  // or "test", the site's own index
-    wire::TaskWish wish{"test", "demo", "1.0", "3.11", ""};
+    wire::TaskRequest request{"test", "demo", "1.0", "3.11", ""};
     wire::ClaimOffer offered;  // the last offer
     bool queued = true;
     bool down = false;
@@ -133,7 +133,7 @@ class FolderTasks final : public TaskService {
     [[nodiscard]] wire::Task task() const {
         wire::Task task;
         task.id = "t1";
-        task.wish = wish;
+        task.request = request;
         task.state = wire::TaskState::claimed;
         task.asked_by = "anna";
         return task;

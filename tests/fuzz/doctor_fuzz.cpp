@@ -5,7 +5,6 @@
 #include <string>
 
 #include "builder/doctor/doctor.hpp"
-#include "builder/doctor/doctor_report.hpp"
 #include "lib/base/check.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

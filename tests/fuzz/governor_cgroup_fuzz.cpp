@@ -2,9 +2,8 @@
 #include <cstdlib>
 
 #include "builder/governor/memory/cgroup.hpp"
-#include "builder/governor/memory/job_limits.hpp"
 #include "builder/governor/memory/memory_limit.hpp"
-#include "builder/governor/memory/pressure.hpp"
+#include "builder/governor/memory/memory_watch.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace wheelyard::governor;

@@ -1,5 +1,5 @@
 // Files of device code that are no ELF files, from arbitrary bytes: by their first bytes, and as PTX.
-#include "lib/inspect/gpu/loose_code.hpp"
+#include "lib/inspect/gpu/gpu_code.hpp"
 #include "tests/fuzz/gpu_section.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

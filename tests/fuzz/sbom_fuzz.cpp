@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "lib/inspect/dist_info/sbom.hpp"
+#include "lib/inspect/dist_info/dist_info.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace wheelyard::inspect;

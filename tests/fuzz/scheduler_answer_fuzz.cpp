@@ -4,9 +4,7 @@
 #include <string>
 
 #include "builder/schedule/pbs/pbs.hpp"
-#include "builder/schedule/pbs/pbs_trial.hpp"
 #include "builder/schedule/slurm/slurm.hpp"
-#include "builder/schedule/slurm/slurm_trial.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace wheelyard;

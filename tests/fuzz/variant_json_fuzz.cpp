@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "lib/base/check.hpp"
-#include "lib/inspect/dist_info/variant_json.hpp"
+#include "lib/inspect/dist_info/dist_info.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace wheelyard;

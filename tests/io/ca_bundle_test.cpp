@@ -1,5 +1,5 @@
 // The CA bundle of each distribution, in trees that look like theirs.
-#include "lib/io/ca_bundle.hpp"
+#include "lib/io/curl_library.hpp"
 
 #include <doctest/doctest.h>
 

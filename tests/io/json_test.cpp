@@ -7,8 +7,6 @@
 #include <limits>
 #include <stdexcept>
 
-#include "lib/io/strict_json.hpp"
-
 using namespace wheelyard::io;
 
 TEST_CASE("every kind of value is parsed and rendered unchanged") {

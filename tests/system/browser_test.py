@@ -156,6 +156,8 @@ class BrowserTest(unittest.TestCase):
         self.assertIn("ask", self.cell("2.5.1", "3.12"))
         self.assertEqual(browser.find("#install-line").text, "# no wheel of torch for Python 3.12 on bede, gpu (v100)")
         self.assertFalse(browser.find("#way-pip button").is_displayed())  # there is nothing to copy
+        self.assertFalse(browser.find("#install-note").is_displayed())  # the reason is in the list below, once
+        self.assertIn("bede, gpu (v100): built for sm_", browser.find("section.first").text)
         self.choose(node=GH)
         wait_until(lambda: "waits for a free job" in self.cell("2.6.0", "3.11"))
         self.assertIn("building", self.cell("2.6.0", "3.12"))

@@ -12,6 +12,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
+from support.box.stand_ins import PROCESS_GROUP_MPI
 from support.case import main
 from support.farm import BIN, CLIENTS, ROOT, COMMAND_TIMEOUT_S, scrubbed_environment
 from support.full import full
@@ -358,26 +359,6 @@ versions = ["4.0.1"]
                               text=True, timeout=COMMAND_TIMEOUT_S)
         self.assertIn("libmpi.so.40", report.stdout + report.stderr)  # Open MPI 4's own: no other MPI's extension needs it
 
-
-PROCESS_GROUP_MPI = """namespace {
-
-// Checking CUDA-aware MPI support, currently we only support CUDA aware
-// MPI ops through Open MPI
-bool cudaAwareMpiCheck() {
-// Run time check
-#if defined(MPIX_CUDA_AWARE_SUPPORT)
-  if (MPIX_Query_cuda_support() == 1) {
-    return true;
-  } else {
-    return false;
-  }
-#else // !defined(MPIX_CUDA_AWARE_SUPPORT)
-  return false;
-#endif // MPIX_CUDA_AWARE_SUPPORT
-}
-
-// Checking the input tensor's validity
-"""
 
 MPI_SETUP = """
 import os

@@ -17,7 +17,7 @@ const std::string claim(wire::claim_id_length, 'a');
 wire::Task sample() {
     wire::Task task;
     task.id = "t5f0c9a31d2be";
-    task.wish = {"bede", "torch", "2.4.0+cu123", "3.11", "h100"};
+    task.request = {"bede", "torch", "2.4.0+cu123", "3.11", "h100"};
     task.state = TaskState::claimed;
     task.reason = "a \"reason\"";
     task.asked_by = "anna";
@@ -53,12 +53,12 @@ TEST_CASE("a task survives a round trip") {
 
 TEST_CASE("the bytes of these documents stay as they were sent") {
     wire::Task waiting = sample();
-    waiting.wish.source = wire::UploadedSource{"ours", "torch-2.4.0+cu123.tar.gz", std::string(64, 'a')};
+    waiting.request.source = wire::UploadedSource{"ours", "torch-2.4.0+cu123.tar.gz", std::string(64, 'a')};
     waiting.lease_until = 0;
     wire::ClaimOffer offer{claim, "bede", "login1", {"3.11"}, {"cpu"}, std::vector<std::string>{}, "t1"};
     const wire::ClaimOffer any{claim, "bede", "login1", {}, {}, {}, "", {true, "no"}};
-    const std::string documents[] = {wire::render_wish(sample().wish),
-                                     wire::render_wish(waiting.wish),
+    const std::string documents[] = {wire::render_task_request(sample().request),
+                                     wire::render_task_request(waiting.request),
                                      wire::task_json(sample()).render(),
                                      wire::task_json(waiting).render(),
                                      wire::render_tasks({waiting}),
@@ -80,7 +80,7 @@ TEST_CASE("list rows omit outcomes, so that many fit into one response") {
     task.outcome = io::Json::object({{"log", std::string(60'000, 'x')}});
     CHECK(wire::task_json(task).find("outcome") != nullptr);
     CHECK(wire::task_row_json(task).find("outcome") == nullptr);
-    task.wish.package = task.wish.accelerator = std::string(wire::max_task_word_bytes, 'p');
+    task.request.package = task.request.accelerator = std::string(wire::max_task_word_bytes, 'p');
     task.asked_by = std::string(wire::max_task_word_bytes, 'a');
     task.agent = std::string(wire::max_task_word_bytes, 'a');
     task.reason = std::string(700, '\x01');  // six bytes each in JSON
@@ -92,17 +92,17 @@ TEST_CASE("list rows omit outcomes, so that many fit into one response") {
 TEST_CASE("a task with an uploaded source survives a round trip, and names one file") {
     wire::Task task = sample();
     const std::string sha256(64, 'a');
-    task.wish.source = wire::UploadedSource{"ours", "torch-2.4.0+cu123.tar.gz", sha256};
+    task.request.source = wire::UploadedSource{"ours", "torch-2.4.0+cu123.tar.gz", sha256};
     task.state = TaskState::awaits_approval;
     task.approved_by = "bert";
     const auto back = wire::parse_task(wire::task_json(task).render());
     REQUIRE_MESSAGE(back.has_value(), back.error().text());
-    CHECK(back->wish == task.wish);
+    CHECK(back->request == task.request);
     CHECK(back->state == TaskState::awaits_approval);
     CHECK(back->approved_by == "bert");
     // A request may leave name and digest to the registry; a task may not.
-    task.wish.source = wire::UploadedSource{"ours", "", ""};
-    CHECK(wire::parse_wish(wire::render_wish(task.wish)).has_value());
+    task.request.source = wire::UploadedSource{"ours", "", ""};
+    CHECK(wire::parse_task_request(wire::render_task_request(task.request)).has_value());
     CHECK(wire::parse_task(wire::task_json(task).render()).error().code == "task.body");
 }
 
@@ -117,11 +117,11 @@ TEST_CASE("an uploaded source of another project or version, or of no file name,
                                          {"ours", "six-1.0.tar.gz", std::string(64, 'A')}};
     for (const auto& source : rows) {
         CAPTURE(source.filename);
-        const auto checked = wire::check_wish({"bede", "six", "1.0", "3.11", "", source});
+        const auto checked = wire::check_task_request({"bede", "six", "1.0", "3.11", "", source});
         REQUIRE_FALSE(checked.has_value());
         CHECK(checked.error().code == "task.wish");
     }
-    CHECK(wire::check_wish(
+    CHECK(wire::check_task_request(
               {"bede", "Six", "1.0", "3.11", "", wire::UploadedSource{"ours", "six-1.0.tar.gz", sha256}})
               .has_value());
 }
@@ -165,11 +165,11 @@ TEST_CASE("leases and task ends survive a round trip") {
     CHECK(end->outcome.wheel.filename == "torch.whl");
 }
 
-TEST_CASE("a wish is normalised and names one version, one Python and one project") {
-    const auto wish = wire::check_wish({"bede", "Foo__Bar", "2.4.0RC1", "3.11", ""}).value();
-    CHECK(wish.package == "foo-bar");
-    CHECK(wish.version == "2.4.0rc1");
-    const wire::TaskWish refused[] = {
+TEST_CASE("a request is normalised and names one version, one Python and one project") {
+    const auto request = wire::check_task_request({"bede", "Foo__Bar", "2.4.0RC1", "3.11", ""}).value();
+    CHECK(request.package == "foo-bar");
+    CHECK(request.version == "2.4.0rc1");
+    const wire::TaskRequest refused[] = {
         {"", "torch", "2.4.0", "3.11", ""},          {"be de", "torch", "2.4.0", "3.11", ""},
         {"bede", "", "2.4.0", "3.11", ""},           {"bede", "-torch", "2.4.0", "3.11", ""},
         {"bede", "torch", "latest", "3.11", ""},     {"bede", "torch", ">=2", "3.11", ""},
@@ -179,10 +179,10 @@ TEST_CASE("a wish is normalised and names one version, one Python and one projec
         {"bede", "torch", "2.4.0", "3.11", "a/b"},   {"bede", std::string(201, 'a'), "2.4.0", "3.11", ""},
         {"../x", "torch", "2.4.0", "3.11", "$(id)"},
     };
-    for (const wire::TaskWish& one : refused) {
-        CAPTURE(wire::render_wish(one));
-        CHECK_FALSE(wire::check_wish(one).has_value());
-        CHECK_FALSE(wire::parse_wish(wire::render_wish(one)).has_value());
+    for (const wire::TaskRequest& one : refused) {
+        CAPTURE(wire::render_task_request(one));
+        CHECK_FALSE(wire::check_task_request(one).has_value());
+        CHECK_FALSE(wire::parse_task_request(wire::render_task_request(one)).has_value());
     }
 }
 
@@ -233,7 +233,7 @@ TEST_CASE("text that is not such a document is an error") {
           R"({"format":"wheelyard.claim/1","claim":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"})",
           R"({"format":"wheelyard.lease/1"})", R"({"format":"wheelyard.task_end/1","claim":"x"})"}) {
         CAPTURE(body);
-        CHECK_FALSE(wire::parse_wish(body).has_value());
+        CHECK_FALSE(wire::parse_task_request(body).has_value());
         CHECK_FALSE(wire::parse_task(body).has_value());
         CHECK_FALSE(wire::parse_tasks(body).has_value());
         CHECK_FALSE(wire::parse_claim(body).has_value());

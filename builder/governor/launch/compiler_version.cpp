@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 
 #include "lib/base/process/process.hpp"
-#include "lib/base/text/base_name.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::governor {

@@ -1,10 +1,9 @@
 // The table of batch systems whose jobs have a memory limit that is no cgroup's.
-#include "builder/governor/memory/job_limits.hpp"
+#include "builder/governor/memory/memory_limit.hpp"
 
 #include <algorithm>
 
 #include "builder/governor/memory/limits.hpp"
-#include "builder/governor/memory/memory_limit.hpp"
 #include "lib/base/files/lock_file.hpp"
 #include "lib/base/process/process.hpp"
 #include "lib/base/text/text.hpp"

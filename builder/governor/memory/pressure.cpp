@@ -1,5 +1,5 @@
 // Compares two totals of a pressure file.
-#include "builder/governor/memory/pressure.hpp"
+#include "builder/governor/memory/memory_watch.hpp"
 
 #include "builder/governor/memory/limits.hpp"
 #include "lib/base/files/file.hpp"

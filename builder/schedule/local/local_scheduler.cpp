@@ -12,7 +12,6 @@
 #include "lib/base/files/untrusted_file.hpp"
 #include "lib/base/limits.hpp"
 #include "lib/base/process/process.hpp"
-#include "lib/base/process/reaped_process.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {

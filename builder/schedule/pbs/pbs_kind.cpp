@@ -2,7 +2,6 @@
 #include "builder/schedule/pbs/pbs.hpp"
 #include "builder/schedule/pbs/pbs_scheduler.hpp"
 #include "builder/schedule/pbs/pbs_survey.hpp"
-#include "builder/schedule/pbs/pbs_trial.hpp"
 #include "builder/schedule/scheduler_kind.hpp"
 #include "lib/base/text/encoding.hpp"
 

@@ -1,5 +1,5 @@
 // Compares a job with the limits of its queue and with the sizes of nodes.
-#include "builder/schedule/pbs/pbs_trial.hpp"
+#include "builder/schedule/pbs/pbs.hpp"
 
 #include <algorithm>
 #include <cstdint>

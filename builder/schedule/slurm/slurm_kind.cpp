@@ -2,8 +2,6 @@
 #include "builder/schedule/scheduler_kind.hpp"
 #include "builder/schedule/slurm/slurm.hpp"
 #include "builder/schedule/slurm/slurm_scheduler.hpp"
-#include "builder/schedule/slurm/slurm_survey.hpp"
-#include "builder/schedule/slurm/slurm_trial.hpp"
 #include "lib/base/text/encoding.hpp"
 
 namespace wheelyard::builder {

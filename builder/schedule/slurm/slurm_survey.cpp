@@ -1,4 +1,5 @@
-#include "builder/schedule/slurm/slurm_survey.hpp"
+// What Slurm reports of itself, for `site init`.
+#include "builder/schedule/slurm/slurm.hpp"
 
 #include <algorithm>
 #include <map>

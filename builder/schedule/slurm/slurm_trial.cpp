@@ -1,11 +1,10 @@
 // Runs sbatch with the directive lines of the job.
-#include "builder/schedule/slurm/slurm_trial.hpp"
+#include "builder/schedule/slurm/slurm.hpp"
 
 #include <algorithm>
 #include <array>
 
 #include "builder/attempt/limits.hpp"
-#include "builder/schedule/slurm/slurm.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/utf8.hpp"

@@ -165,7 +165,7 @@ base::Status assume(Node& node, std::string_view assignment) {
     const auto value = equals == std::string_view::npos ? std::string_view() : assignment.substr(equals + 1);
     const auto fail = [&](const std::string& sentence) {
         const auto meant = meant_by(key, equals != std::string_view::npos);
-        return base::fail("usage.assume", "argument --assume: " + sentence, std::string(assignment),
+        return base::fail("usage.assume", "--assume: " + sentence, std::string(assignment),
                           (meant.empty() ? std::string() : meant + " ") +
                               "as in: machine=aarch64 glibc=2.34 cpu=x86-64-v3 gpu=sm_90 driver=550.54.15 "
                               "modules=cuda/12.2,openmpi/4.1.6; gpu=none for a node without a GPU");

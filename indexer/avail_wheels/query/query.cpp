@@ -6,7 +6,7 @@
 
 #include "indexer/avail_wheels/query/filter.hpp"
 #include "lib/base/text/text.hpp"
-#include "lib/wheel/linux_markers.hpp"
+#include "lib/wheel/marker.hpp"
 #include "lib/wheel/name.hpp"
 
 namespace wheelyard::avail_wheels {

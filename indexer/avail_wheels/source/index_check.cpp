@@ -1,5 +1,5 @@
 // Asks the URL and the folders above it for "wheelyard.indexes/1" (registry/http/front_pages.hpp).
-#include "indexer/avail_wheels/source/index_check.hpp"
+#include "indexer/avail_wheels/source/source.hpp"
 
 #include <cstdint>
 #include <vector>

@@ -8,7 +8,6 @@
 #include <system_error>
 #include <utility>
 
-#include "indexer/avail_wheels/source/index_check.hpp"
 #include "lib/simple/folder.hpp"
 #include "lib/wheel/name.hpp"
 

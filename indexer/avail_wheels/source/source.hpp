@@ -8,6 +8,7 @@
 
 #include "indexer/avail_wheels/query/candidate.hpp"
 #include "indexer/avail_wheels/query/query.hpp"
+#include "lib/base/result.hpp"
 #include "lib/simple/catalogue.hpp"
 #include "lib/simple/client.hpp"
 
@@ -41,5 +42,9 @@ namespace wheelyard::avail_wheels {
 
 // Valid values of -a, which are also the names of architecture folders.
 [[nodiscard]] const std::vector<std::string>& known_archs();
+
+// Error "index.absent": the URL answers 404, or it is the front page of a registry or of one of its indexes. The
+// advice names the indexes that the registry there has. Any other answer is taken for an index.
+[[nodiscard]] base::Status check_index(const simple::GetPage& get, const std::string& index_url);
 
 }  // namespace wheelyard::avail_wheels

@@ -10,7 +10,7 @@
 #include "lib/attest/sigstore/limits.hpp"
 #include "lib/attest/sigstore/log_entry.hpp"
 #include "lib/attest/statement.hpp"
-#include "lib/io/strict_json.hpp"
+#include "lib/io/json.hpp"
 #include "lib/wheel/filename.hpp"
 
 namespace wheelyard::sigstore {

@@ -8,7 +8,7 @@
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
-#include "lib/io/strict_json.hpp"
+#include "lib/io/json.hpp"
 
 namespace wheelyard::sigstore {
 namespace {

@@ -17,7 +17,6 @@
 
 #include "lib/base/files/fd.hpp"
 #include "lib/base/files/file.hpp"
-#include "lib/base/process/reaped_process.hpp"
 #include "lib/base/text/text.hpp"
 
 extern char** environ;

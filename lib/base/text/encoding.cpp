@@ -6,7 +6,6 @@
 #include <array>
 #include <cstdint>
 
-#include "lib/base/text/byte_set.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::base {

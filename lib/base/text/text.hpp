@@ -1,6 +1,7 @@
 // Operations on ASCII text, independent of the locale.
 #pragma once
 
+#include <array>
 #include <concepts>
 #include <cstdint>
 #include <optional>
@@ -40,5 +41,31 @@ std::vector<std::string_view> split_lines(T&& temporary) = delete;
 [[nodiscard]] std::string render_bytes(std::uint64_t bytes);
 // "1 h 02 min", "3 min 20 s", "4.2 s".
 [[nodiscard]] std::string render_duration_ms(std::int64_t duration_ms);
+
+// What follows the last slash, or the whole text. A view into `path`, so a temporary string is refused where the call is
+// compiled.
+[[nodiscard]] constexpr std::string_view base_name(std::string_view path) {
+    return path.substr(path.rfind('/') + 1);  // npos + 1 is 0
+}
+template <std::same_as<std::string> T>
+std::string_view base_name(T&& temporary) = delete;
+
+// A set of bytes with constant-time membership, for checks that run on every byte of every page.
+class ByteSet {
+  public:
+    constexpr explicit ByteSet(std::string_view members) {
+        for (const char c : members)
+            has_[static_cast<unsigned char>(c)] = true;
+    }
+    // The bytes from `first` to `last` inclusive, except those in `without`.
+    constexpr ByteSet(char first, char last, std::string_view without) {
+        for (char c = first; c <= last; ++c)
+            has_[static_cast<unsigned char>(c)] = without.find(c) == std::string_view::npos;
+    }
+    [[nodiscard]] constexpr bool has(char c) const { return has_[static_cast<unsigned char>(c)]; }
+
+  private:
+    std::array<bool, 256> has_{};
+};
 
 }  // namespace wheelyard::base

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 
-#include "lib/base/text/base_name.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
 

@@ -6,6 +6,8 @@
 #include <string_view>
 
 #include "lib/base/result.hpp"
+#include "lib/base/text/encoding.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::base {
 
@@ -33,5 +35,17 @@ struct Url {
 // Whether `host`, in the form of Url::host, always means this machine, so that plain HTTP to it is safe:
 // "localhost", IPv4 127.0.0.0/8, "[::1]". These are pip's secure origins too.
 [[nodiscard]] bool is_loopback_host(const std::string& host);
+
+// Between local paths and file URLs (RFC 8089). `path` must be absolute: "/my wheels" → "file:///my%20wheels".
+[[nodiscard]] inline std::string file_url(std::string_view path) {
+    return "file://" + replace_all(encode_percent(path), "%2F", "/");
+}
+
+[[nodiscard]] inline Result<std::string> file_path(const Url& url) {
+    WHEELYARD_ASSIGN(auto path, decode_percent(url.path));
+    if (url.scheme != "file" || path.find('\0') != std::string::npos)
+        return fail("url.no_file", "This URL does not name a file", url.text_without_secrets());
+    return path;
+}
 
 }  // namespace wheelyard::base

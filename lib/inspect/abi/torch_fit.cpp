@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "lib/accelerator/accelerator_kind.hpp"
-#include "lib/base/text/base_name.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/words.hpp"
 #include "lib/inspect/truth/gather_facts.hpp"

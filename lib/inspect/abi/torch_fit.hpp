@@ -17,7 +17,7 @@
 
 #include "lib/base/result.hpp"
 #include "lib/inspect/elf/string_abi.hpp"
-#include "lib/inspect/truth/elf_member.hpp"
+#include "lib/inspect/truth/facts.hpp"
 #include "lib/wheel/filename.hpp"
 
 namespace wheelyard::inspect {

@@ -1,4 +1,4 @@
-// What a wheel contains, as its SBOMs state (sbom.hpp).
+// What a wheel contains, as its SBOMs state (sbom.cpp).
 #pragma once
 
 #include <compare>

@@ -8,9 +8,7 @@
 
 #include "lib/base/limits.hpp"
 #include "lib/base/text/text.hpp"
-#include "lib/inspect/dist_info/entry_points.hpp"
 #include "lib/inspect/dist_info/metadata_fields.hpp"
-#include "lib/inspect/dist_info/variant_json.hpp"
 #include "lib/inspect/zip/member_stream.hpp"
 #include "lib/wheel/limits.hpp"
 

@@ -2,13 +2,16 @@
 // metadata).
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "lib/base/files/file.hpp"
 #include "lib/base/result.hpp"
-#include "lib/inspect/dist_info/sbom.hpp"
+#include "lib/inspect/dist_info/component.hpp"
 #include "lib/inspect/verdict/findings.hpp"
 #include "lib/inspect/zip/zip.hpp"
 #include "lib/wheel/filename.hpp"
@@ -17,6 +20,23 @@
 #include "lib/wheel/variant.hpp"
 
 namespace wheelyard::inspect {
+
+// Software bills of materials in `.dist-info/sboms/` (PEP 770): what a wheel says that it contains. CycloneDX 1.x and SPDX 2.x,
+// both in JSON. They are statements of the wheel's author, and never a reason to refuse it.
+//
+//     {"bomFormat":"CycloneDX","specVersion":"1.5","components":[{"name":"openssl","version":"4.0.3",
+//      "purl":"pkg:generic/openssl@4.0.3","hashes":[{"alg":"SHA-256","content":"…"}]}]}
+inline constexpr std::size_t max_sbom_components = 256;     // of one wheel
+inline constexpr std::size_t max_sbom_bytes = 32UL * 1024;  // of their names, versions and purls
+inline constexpr std::size_t max_sbom_documents =
+    16;  // of one wheel; auditwheel and a back end write one each
+inline constexpr std::size_t max_sbom_document = 4UL << 20;  // bytes; pydantic-core's has 120 KiB
+
+// Without the wheel itself. Errors: "sbom.unreadable", "sbom.unknown" (neither CycloneDX nor SPDX 2).
+[[nodiscard]] base::Result<std::vector<Component>> parse_sbom(std::string_view text);
+// The components that the SBOMs of `folder` (`six-1.16.0.dist-info`) name. What cannot be read is a finding.
+[[nodiscard]] base::Result<Components> read_sboms(const base::Reader& bytes, const Frame& frame,
+                                                  std::string_view folder, Findings& findings);
 
 // The parts that could be read; findings name the others.
 struct DistInfo {
@@ -36,5 +56,22 @@ struct DistInfo {
 // Compares METADATA, WHEEL, licence files, entry points and .data folders with the file name and the members.
 void check_dist_info(const DistInfo& info, const Frame& frame, const wheel::WheelFilename& filename,
                      Findings& findings);
+
+// Checks sections of `name = module:attribute [extras]`. A name in console_scripts or gui_scripts must be a
+// valid file name because installers create a file with it.
+void check_entry_points(std::string_view member, std::string_view text, Findings& findings);
+
+// variant.json of a variant wheel (PEP 825, its text of 11 May 2026 with the changes of 10 August 2026).
+//
+//     {"$schema": "https://variants-schema.wheelnext.dev/peps/825/v0.1.1.json",
+//      "default-priorities": {"namespace": ["x86_64"]},
+//      "variants": {"x86_64_v3": {"x86_64": {"level": ["v3"]}}}}
+//
+// `providers` (PEP 850) may be there: what answers for each of the namespaces. Members that no text names are not kept.
+//
+// What `label`, the one of the file name, means. Errors "variant.*": not JSON, an unknown version of the schema, another
+// label or several, an invalid or repeated name or value, a namespace without a place in the order, providers of other
+// namespaces or of an unknown kind, a null variant with properties.
+[[nodiscard]] base::Result<wheel::Variant> parse_variant_json(std::string_view text, std::string_view label);
 
 }  // namespace wheelyard::inspect

@@ -1,4 +1,5 @@
-#include "lib/inspect/dist_info/entry_points.hpp"
+// entry_points.txt (entry points specification): names and objects that installers turn into scripts.
+#include "lib/inspect/dist_info/dist_info.hpp"
 
 #include <algorithm>
 #include <string>

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "lib/base/text/text.hpp"
-#include "lib/inspect/dist_info/spdx_licenses.hpp"
 #include "lib/wheel/name.hpp"
 #include "lib/wheel/requirement.hpp"
 

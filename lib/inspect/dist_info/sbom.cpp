@@ -1,5 +1,5 @@
 // CycloneDX and SPDX documents as JSON: only the members that say what is inside.
-#include "lib/inspect/dist_info/sbom.hpp"
+#include "lib/inspect/dist_info/dist_info.hpp"
 
 #include <algorithm>
 #include <set>

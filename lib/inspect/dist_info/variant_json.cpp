@@ -1,5 +1,5 @@
 // The shape is that of the schema; what the schema cannot say (one label, namespaces in the order) follows it.
-#include "lib/inspect/dist_info/variant_json.hpp"
+#include "lib/inspect/dist_info/dist_info.hpp"
 
 #include <algorithm>
 #include <array>

@@ -11,7 +11,6 @@
 #include "lib/base/text/text.hpp"
 #include "lib/inspect/elf/elf_identity.hpp"
 #include "lib/inspect/elf/elf_sections.hpp"
-#include "lib/inspect/elf/malformed.hpp"
 
 namespace wheelyard::inspect {
 namespace {

@@ -5,17 +5,64 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "lib/base/files/file.hpp"
 #include "lib/base/result.hpp"
-#include "lib/inspect/elf/elf_notes.hpp"
 #include "lib/inspect/elf/elf_sections.hpp"
-#include "lib/inspect/elf/symbol_facts.hpp"
+#include "lib/inspect/elf/elf_symbols.hpp"
+#include "lib/inspect/elf/string_abi.hpp"
+#include "lib/inspect/elf/torch_abi.hpp"
 
 namespace wheelyard::inspect {
+
+// Imports from CPython's C API. Weak imports are ignored: the module works without them.
+struct PythonImports {
+    std::uint64_t count = 0;
+    unsigned stable_since =
+        0;  // the first Python 3 minor version whose Stable ABI has all imports that are part of it
+    std::string newest;           // an import that this version added
+    unsigned exported_since = 0;  // the first Python 3 minor version that exports all of these imports
+    std::string newest_exported;
+    std::vector<std::string> outside;  // imports that are in no Stable ABI: at most max_symbol_examples
+};
+
+struct SymbolFacts {
+    PythonImports python;
+    StringNames api_strings;  // of names outside namespace std
+    StringNames std_strings;  // of libstdc++'s own names: used if there are no others
+    TorchImports torch;
+    bool needs_fpectl = false;  // imports PyFPE_jbuf, which only Pythons configured with --with-fpectl export
+    std::vector<std::string> private_imports;  // imported names of private_symbols.hpp, without duplicates
+
+    [[nodiscard]] StringAbi string_abi() const;
+    void take(const DynamicSymbol& symbol);
+};
+
+using TakeSymbol = std::function<void(const DynamicSymbol&)>;
+
+// Passes every symbol on to `also`, which may be empty. Error "elf.malformed".
+[[nodiscard]] base::Result<SymbolFacts> read_symbol_facts(const base::Reader& bytes, const SymbolTable& table,
+                                                          const TakeSymbol& also);
+
+// Processor features and the platform in an ELF file's notes (.note.gnu.property, .note.android.ident).
+// Sources: Linux Extensions to gABI, "GNU program properties"; Android NDK, crtbrand.S; x86-64 psABI (x86 feature and ISA properties); AArch64 ELF ABI (BTI, PAC, GCS).
+struct FeatureNotes {
+    // x86-64 micro-architecture levels, 1 (baseline) to 4; 0: no note, the default of most compilers.
+    unsigned x86_needed = 0;  // the dynamic linker rejects lower processors
+    unsigned x86_used = 0;    // contains code of this level, possibly behind a run-time check
+    bool x86_ibt = false, x86_shstk = false;
+    bool android = false;  // linked by the Android NDK, for bionic
+    bool arm_bti = false, arm_pac = false, arm_gcs = false;
+};
+
+// Adds the content of the notes in `text` (a PT_NOTE or PT_GNU_PROPERTY segment). Skips malformed notes:
+// notes are hints only.
+void read_feature_notes(std::string_view text, unsigned bits, bool big_endian, std::uint16_t machine,
+                        FeatureNotes& notes);
 
 inline constexpr std::string_view elf_magic{
     "\x7f"

@@ -1,4 +1,5 @@
-#include "lib/inspect/elf/elf_notes.hpp"
+// Processor features and the platform in an ELF file's notes (.note.gnu.property, .note.android.ident).
+#include "lib/inspect/elf/elf.hpp"
 
 #include <algorithm>
 

@@ -6,7 +6,6 @@
 
 #include "lib/base/limits.hpp"
 #include "lib/base/text/byte_cursor.hpp"
-#include "lib/inspect/elf/malformed.hpp"
 
 namespace wheelyard::inspect {
 namespace {

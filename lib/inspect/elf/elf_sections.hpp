@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "lib/base/files/file.hpp"
@@ -33,5 +34,11 @@ struct SectionTable {
 // Error "elf.malformed".
 [[nodiscard]] base::Result<std::vector<ElfSection>> list_sections(const base::Reader& bytes,
                                                                   const SectionTable& table);
+
+// The error of a file that is no valid ELF file.
+// "elf.malformed"; `value` is the number that is wrong.
+inline tl::unexpected<base::Error> malformed(std::string sentence, std::uint64_t value) {
+    return base::fail_malformed("elf.malformed", std::move(sentence), std::to_string(value));
+}
 
 }  // namespace wheelyard::inspect

@@ -8,7 +8,7 @@
 
 #include "lib/base/limits.hpp"
 #include "lib/base/text/byte_cursor.hpp"
-#include "lib/inspect/elf/malformed.hpp"
+#include "lib/inspect/elf/elf_sections.hpp"
 
 namespace wheelyard::inspect {
 namespace {

@@ -1,4 +1,6 @@
-#include "lib/inspect/elf/symbol_facts.hpp"
+// Facts from the dynamic symbols of one ELF file: which Python, C++ library and torch it was built for. Keeps
+// only counts and examples, so that memory is bounded.
+#include "lib/inspect/elf/elf.hpp"
 
 #include <algorithm>
 #include <cstddef>

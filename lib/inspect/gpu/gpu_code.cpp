@@ -2,7 +2,6 @@
 
 #include "lib/accelerator/accelerator_kind.hpp"
 #include "lib/inspect/elf/section_walk.hpp"
-#include "lib/inspect/gpu/device_object.hpp"
 #include "lib/inspect/gpu/fatbin.hpp"
 #include "lib/inspect/gpu/hip_bundle.hpp"
 

@@ -5,7 +5,6 @@
 
 #include "lib/base/text/byte_cursor.hpp"
 #include "lib/base/text/text.hpp"
-#include "lib/inspect/gpu/packed_bundle.hpp"
 
 namespace wheelyard::inspect {
 namespace {

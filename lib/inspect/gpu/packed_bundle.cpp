@@ -1,4 +1,5 @@
-#include "lib/inspect/gpu/packed_bundle.hpp"
+// Unpacks a compressed offload bundle lazily, up to the highest offset that is read.
+#include "lib/inspect/gpu/hip_bundle.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -5,7 +5,7 @@
 #include <set>
 #include <string_view>
 
-#include "lib/inspect/truth/elf_member.hpp"
+#include "lib/inspect/truth/facts.hpp"
 
 namespace wheelyard::inspect {
 

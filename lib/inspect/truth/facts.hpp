@@ -9,6 +9,9 @@
 #include <vector>
 
 #include "lib/inspect/dist_info/component.hpp"
+#include "lib/inspect/elf/elf.hpp"
+#include "lib/inspect/elf/torch_names.hpp"
+#include "lib/inspect/gpu/gpu_code.hpp"
 #include "lib/wheel/tags.hpp"
 
 namespace wheelyard::inspect {
@@ -73,6 +76,15 @@ struct Facts {
         const auto found = device_code.find(fact);
         return found == device_code.end() ? none : found->second;
     }
+};
+
+// An ELF file in a wheel, with its facts.
+struct ElfMember {
+    std::string name;  // the archive member's name
+    ElfFacts elf;
+    GpuFacts gpu = {};      // device code in the file
+    bool may_run = false;   // installed with permission to run
+    TorchNames torch = {};  // if InspectOptions asks for them
 };
 
 }  // namespace wheelyard::inspect

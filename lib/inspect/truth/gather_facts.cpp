@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <iterator>
 
-#include "lib/base/text/base_name.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/inspect/elf/elf_identity.hpp"
 #include "lib/inspect/elf/private_symbols.hpp"

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "lib/inspect/truth/elf_member.hpp"
 #include "lib/inspect/truth/facts.hpp"
 #include "lib/inspect/truth/manylinux.hpp"
 #include "lib/inspect/truth/required_libraries.hpp"

@@ -1,4 +1,14 @@
-#include "lib/inspect/truth/gpu_truth.hpp"
+// Compares the GPU promises of the file name and of the index's policy with the device code in the wheel.
+//
+// A local version such as `+cu126`, `+cuda12.cudnn89`, `+pt24cu121` or `+rocm6.2` promises a GPU platform.
+// Device code for it, a dependency on one of its libraries (a wheel may only call cuBLAS) or a bare device
+// object satisfies the promise. Wheels without ELF files are exempt: pure companion packages share the local
+// version of the package that they belong to.
+//
+// A policy's gpu_architectures lists the GPUs of the index's machines. A wheel with device code must run on
+// every listed GPU of a vendor that it has code for, and on at least one. A wheel without device code runs
+// everywhere. Code that is not read (lib/accelerator) is not checked.
+#include "lib/inspect/truth/tag_truth.hpp"
 
 #include <algorithm>
 #include <string>

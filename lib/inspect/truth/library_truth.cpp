@@ -1,10 +1,11 @@
-#include "lib/inspect/truth/library_truth.hpp"
+// Compares the libraries that one ELF file needs, and its search paths, with the platform tags and the
+// index's policy.
+#include "lib/inspect/truth/tag_truth.hpp"
 
 #include <algorithm>
 #include <iterator>
 #include <set>
 
-#include "lib/base/text/base_name.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/inspect/elf/private_symbols.hpp"
 #include "lib/inspect/truth/c_library.hpp"

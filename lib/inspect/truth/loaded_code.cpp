@@ -6,7 +6,6 @@
 #include <string>
 #include <string_view>
 
-#include "lib/base/text/base_name.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/inspect/elf/elf_identity.hpp"
 #include "lib/inspect/truth/libraries.hpp"

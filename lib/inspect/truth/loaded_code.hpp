@@ -14,7 +14,7 @@
 
 #include <vector>
 
-#include "lib/inspect/truth/elf_member.hpp"
+#include "lib/inspect/truth/facts.hpp"
 #include "lib/inspect/truth/promise.hpp"
 #include "lib/inspect/verdict/findings.hpp"
 

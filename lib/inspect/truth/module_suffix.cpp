@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "lib/base/text/base_name.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/inspect/truth/libraries.hpp"
 

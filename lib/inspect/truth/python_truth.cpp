@@ -1,4 +1,5 @@
-#include "lib/inspect/truth/python_truth.hpp"
+// Compares extension modules with the Python in the tags.
+#include "lib/inspect/truth/tag_truth.hpp"
 
 #include <algorithm>
 #include <iterator>

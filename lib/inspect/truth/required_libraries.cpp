@@ -6,7 +6,7 @@
 #include <span>
 #include <utility>
 
-#include "lib/base/text/base_name.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/inspect/truth/libraries.hpp"
 #include "lib/inspect/truth/module_suffix.hpp"
 #include "lib/wheel/requirement.hpp"

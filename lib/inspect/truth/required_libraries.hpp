@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "lib/inspect/truth/elf_member.hpp"
+#include "lib/inspect/truth/facts.hpp"
 #include "lib/wheel/requirement.hpp"
 
 namespace wheelyard::inspect {

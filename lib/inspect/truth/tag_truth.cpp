@@ -4,10 +4,6 @@
 
 #include "lib/base/text/text.hpp"
 #include "lib/inspect/elf/elf_identity.hpp"
-#include "lib/inspect/truth/gpu_truth.hpp"
-#include "lib/inspect/truth/library_truth.hpp"
-#include "lib/inspect/truth/python_truth.hpp"
-#include "lib/inspect/truth/torch_truth.hpp"
 
 namespace wheelyard::inspect {
 namespace {

@@ -1,4 +1,5 @@
-#include "lib/inspect/truth/torch_truth.hpp"
+// Compares the torch that METADATA requires with the torch that the imported symbols prove.
+#include "lib/inspect/truth/tag_truth.hpp"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 // The words are those of the providers that uv has built in: `x86_64 :: level :: v3`, and of GPUs those in the rows of
 // lib/accelerator.
-#include "lib/inspect/truth/variant_truth.hpp"
+#include "lib/inspect/truth/tag_truth.hpp"
 
 #include <algorithm>
 #include <string>

@@ -1,4 +1,5 @@
-#include "lib/inspect/verdict/rules_document.hpp"
+// Renders the rule table.
+#include "lib/inspect/verdict/verdict.hpp"
 
 #include <vector>
 

@@ -36,4 +36,9 @@ struct Verdict {
     [[nodiscard]] std::string text() const;  // one line: code, sentence, evidence
 };
 
+// Renders the rule table: docs/reference/rules.md and the output of `check --explain`.
+[[nodiscard]] std::string render_rules_markdown();  // the exact content of docs/reference/rules.md
+[[nodiscard]] std::string render_rules_text();      // one line per rule
+[[nodiscard]] std::string render_rule_text(const Rule& rule);
+
 }  // namespace wheelyard::inspect

@@ -6,7 +6,6 @@
 #include "lib/base/text/byte_cursor.hpp"
 #include "lib/inspect/zip/limits.hpp"
 #include "lib/inspect/zip/zip_end.hpp"
-#include "lib/inspect/zip/zip_names.hpp"
 
 namespace wheelyard::inspect {
 namespace {

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "lib/base/files/file.hpp"
@@ -48,5 +49,11 @@ struct Frame {
 // only.
 [[nodiscard]] base::Result<std::optional<Frame>> read_frame(const base::Reader& bytes, Findings& findings,
                                                             const SizeLimits& sizes = {});
+
+// Checks one name. `utf8_flag`: general purpose bit 11. Returns false if the name is too long for
+// check_names_together, whose cost grows with the folders in every name.
+[[nodiscard]] bool check_member_name(std::string_view name, bool utf8_flag, Findings& findings);
+// Checks all names: duplicates, names that differ only in case, files that are also folders.
+void check_names_together(const std::vector<Member>& members, Findings& findings);
 
 }  // namespace wheelyard::inspect

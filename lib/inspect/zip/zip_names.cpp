@@ -1,4 +1,6 @@
-#include "lib/inspect/zip/zip_names.hpp"
+// Checks member names: every reader and every common file system must interpret a name as the same relative
+// path.
+#include "lib/inspect/zip/zip.hpp"
 
 #include <algorithm>
 #include <string>

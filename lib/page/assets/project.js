@@ -18,7 +18,7 @@
   const write = () => {
     const {node, python} = yard.machine, {project, newest, only, hashes} = ways.dataset;
     const offers = [...document.querySelectorAll("#offers li")].map(part => part.dataset);
-    const offer = offers.find(one => one.node === node) ?? offers[0] ?? {node: "", offer: newest, why: ""};
+    const offer = offers.find(one => one.node === node) ?? offers[0] ?? {node: "", offer: newest};
     const [usual, ...others] = offer.offer.split(" ");
     const by_python = others.map(pair_of);
     const known = new Map(by_python);
@@ -56,8 +56,8 @@
     }
     for (const copy of ways.querySelectorAll(".install button")) copy.hidden = copy.previousElementSibling.textContent.startsWith("# no ");
     const note = document.getElementById("install-note");
-    note.hidden = wanted && (python || new Set(by_python.map(([, wheel]) => wheel).filter(Boolean)).size < 2);
-    note.textContent = !wanted && offer.why ? offer.why : "The newest version" + (offer.node ? " on " + offer.node : "") + " for each Python: " +
+    note.hidden = !offer.offer || wanted && (python || new Set(by_python.map(([, wheel]) => wheel).filter(Boolean)).size < 2);
+    note.textContent = "The newest version" + (offer.node ? " on " + offer.node : "") + " for each Python: " +
       by_python.map(([name, wheel]) => name + ": " + (wheel ? version(wheel) : "none")).join(" · ") + ".";
     const {details} = yard.machine, other = index_of_machine();
     if (other) {
@@ -66,8 +66,8 @@
       note.replaceChildren(node + " is of another index than this page: ", link, ".");
       note.hidden = false;
     }
-    const wish = new URLSearchParams({package: project, ...(python && {python}), ...(details?.accelerator && {accelerator: details.accelerator})});
-    for (const ask of asks) ask.href = (other ?? root) + "builds/?" + wish;
+    const request = new URLSearchParams({package: project, ...(python && {python}), ...(details?.accelerator && {accelerator: details.accelerator})});
+    for (const ask of asks) ask.href = (other ?? root) + "builds/?" + request;
   };
   // Tabs, of which one is a stop of the Tab key; the arrows go on. The open one is in the address and kept.
   const make_tabs = () => {

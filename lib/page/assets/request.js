@@ -94,8 +94,8 @@
   };
 
   // Its page follows what becomes of it.
-  const ask_without_token = wishes => Promise.all(wishes.map(wish =>
-    fetch(new URL("api/v1/indexes/" + encodeURIComponent(index) + "/requests", server), {method: "POST", credentials: "omit", headers: {"Content-Type": "application/json"}, body: JSON.stringify(wish)})
+  const ask_without_token = requests => Promise.all(requests.map(request =>
+    fetch(new URL("api/v1/indexes/" + encodeURIComponent(index) + "/requests", server), {method: "POST", credentials: "omit", headers: {"Content-Type": "application/json"}, body: JSON.stringify(request)})
       .then(async reply => {
         const asked = await reply.json().catch(() => ({}));
         if (reply.status === 401) throw new Error("This index takes requests only with a token.");
@@ -116,9 +116,9 @@
       .map(accelerator => ({python, accelerator})));
     if (targets.length > max_requests) return say("At most " + max_requests + " wheels at once.", true);
     say("Asking …");
-    const wishes = targets.map(target => ({format: "wheelyard.task/1", index, package: field("package").value.trim(), version: field("version").value.trim(), ...target}));
-    if (!token) return ask_without_token(wishes);
-    Promise.all(wishes.map(wish => call("tasks", wish).then(reply => reply.json()).then(update)))
+    const requests = targets.map(target => ({format: "wheelyard.task/1", index, package: field("package").value.trim(), version: field("version").value.trim(), ...target}));
+    if (!token) return ask_without_token(requests);
+    Promise.all(requests.map(request => call("tasks", request).then(reply => reply.json()).then(update)))
       .then(() => say(targets.length === 1 ? "The registry has the request." : "The registry has the " + targets.length + " requests."))
       .catch(error => say(error.message, true));
   });

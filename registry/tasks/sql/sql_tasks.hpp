@@ -27,7 +27,7 @@ using wire::Task;
 // The states of tasks that have not ended: the index open_task has the same list (schema.cpp).
 inline constexpr std::string_view is_open = "state IN ('awaits_approval', 'queued', 'claimed')";
 // "Asked for twice is one task."
-inline constexpr std::string_view is_of_wish =
+inline constexpr std::string_view is_of_request =
     "task.index_name = ? AND task.package = ? AND task.version = ? AND task.python = ? AND "
     "task.accelerator = ? AND task.source_sha256 = ?";
 
@@ -63,8 +63,8 @@ template <typename Statement>
 Task task_of(const Statement& row) {
     Task task;
     task.id = row.text(0);
-    task.wish = {row.text(1), row.text(2), row.text(3), row.text(4), row.text(5)};
-    if (!row.text(17).empty()) task.wish.source = {row.text(17), row.text(18), row.text(19)};
+    task.request = {row.text(1), row.text(2), row.text(3), row.text(4), row.text(5)};
+    if (!row.text(17).empty()) task.request.source = {row.text(17), row.text(18), row.text(19)};
     task.approved_by = row.text(20);
     // The schema allows no other word; a task with one is never claimed.
     task.state = wire::parse_task_state(row.text(6)).value_or(wire::TaskState::failed);
@@ -176,7 +176,7 @@ class SqlTasks : public TaskRows {
             "SELECT count(*) FROM task WHERE state = 'queued' AND index_name = ? AND number <= (SELECT "
             "number "
             "FROM task WHERE id = ?)",
-            task.wish.index, task.id);
+            task.request.index, task.id);
     }
     Result<std::vector<Task>> lost(base::UnixMicros now) const override {
         return database_.prepare(sql::select_rows("WHERE lease.state = 'held' AND lease.until <= ?"), now)
@@ -192,17 +192,17 @@ class SqlTasks : public TaskRows {
                      time, static_cast<std::int64_t>(limit))
             .and_then([](auto query) { return sql::tasks_of(std::move(query)); });
     }
-    Result<std::optional<Task>> find_open(const wire::TaskWish& wish) const override {
+    Result<std::optional<Task>> find_open(const wire::TaskRequest& request) const override {
         return database_
-            .prepare(sql::select_rows("WHERE " + std::string(sql::is_of_wish) + " AND task." +
+            .prepare(sql::select_rows("WHERE " + std::string(sql::is_of_request) + " AND task." +
                                       std::string(sql::is_open)),
-                     wish.index, wish.package, wish.version, wish.python, wish.accelerator,
-                     source_of(wish).sha256)
+                     request.index, request.package, request.version, request.python, request.accelerator,
+                     source_of(request).sha256)
             .and_then([](auto query) { return sql::one_task_of(std::move(query)); });
     }
-    Result<bool> was_asked(const wire::TaskWish& wish) const override {
-        return has_any("task WHERE " + std::string(sql::is_of_wish), wish.index, wish.package, wish.version,
-                       wish.python, wish.accelerator, source_of(wish).sha256);
+    Result<bool> was_asked(const wire::TaskRequest& request) const override {
+        return has_any("task WHERE " + std::string(sql::is_of_request), request.index, request.package,
+                       request.version, request.python, request.accelerator, source_of(request).sha256);
     }
     Result<std::int64_t> count_open(std::string_view asked_by) const override {
         const std::string all = "SELECT count(*) FROM task WHERE " + std::string(sql::is_open);
@@ -215,13 +215,13 @@ class SqlTasks : public TaskRows {
             std::string(stranger_prefix) + "%");
     }
     Status insert(const Task& task) override {
-        const wire::UploadedSource source = source_of(task.wish);
+        const wire::UploadedSource source = source_of(task.request);
         return database_.run_later(
             "INSERT INTO task (id, index_name, package, version, python, accelerator, source_index, "
             "source_filename, source_sha256, state, reason, asked_by, approved_by, asked, changed, attempts, "
             "outcome_json) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '')",
-            task.id, task.wish.index, task.wish.package, task.wish.version, task.wish.python,
-            task.wish.accelerator, source.index, source.filename, source.sha256,
+            task.id, task.request.index, task.request.package, task.request.version, task.request.python,
+            task.request.accelerator, source.index, source.filename, source.sha256,
             wire::task_state_text(task.state), task.reason, task.asked_by, task.approved_by, task.asked,
             task.changed, task.attempts);
     }
@@ -304,8 +304,8 @@ class SqlTasks : public TaskRows {
     Database database_;
 
   private:
-    static wire::UploadedSource source_of(const wire::TaskWish& wish) {
-        return wish.source.value_or(wire::UploadedSource{});
+    static wire::UploadedSource source_of(const wire::TaskRequest& request) {
+        return request.source.value_or(wire::UploadedSource{});
     }
     template <typename... Values>
     Result<bool> has_any(const std::string& from, const Values&... values) const {

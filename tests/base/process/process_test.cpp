@@ -11,7 +11,6 @@
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/lock_file.hpp"
 #include "lib/base/files/temp_dir.hpp"
-#include "lib/base/process/reaped_process.hpp"
 #include "lib/base/text/text.hpp"
 #include "tests/support/becomes_true.hpp"
 

@@ -1,5 +1,5 @@
 // The last part of a path.
-#include "lib/base/text/base_name.hpp"
+#include "lib/base/text/text.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // File URLs: conversion in both directions, and URLs that are not files.
-#include "lib/base/text/file_url.hpp"
+#include "lib/base/text/url.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,5 @@
-#include "lib/base/text/likely_command.hpp"
+// The command or the option that a misspelt one probably means.
+#include "lib/base/text/usage.hpp"
 
 #include <doctest/doctest.h>
 

@@ -251,7 +251,7 @@ TEST_CASE("if the registry temporarily refuses one lease, the others are still r
         record.asking = false;
         record.task.emplace();
         record.task->id = std::string("t") + digit;
-        record.task->wish = farm.tasks.wish;
+        record.task->request = farm.tasks.request;
         must(claims.write(record));
     }
     const AgentParts parts = farm.parts_with_tasks();
@@ -579,7 +579,8 @@ struct UploadFarm : TaskFarm {
     UploadFarm() {
         site.registry->claim_tasks = "any";
         write(folder.path() / "index" / sdist.filename(), sdist.bytes());
-        tasks.wish.source = wire::UploadedSource{"ours", sdist.filename(), base::sha256_hex(sdist.bytes())};
+        tasks.request.source =
+            wire::UploadedSource{"ours", sdist.filename(), base::sha256_hex(sdist.bytes())};
         write(folder.path() / "bwrap", fake_bubblewrap, 0755);
         write(folder.path() / "governor", fake_bound, 0755);
         site.governor.program = folder.path() / "governor";
@@ -598,11 +599,11 @@ TEST_CASE("a task's uploaded source is built in a namespace, in no tree of other
     CHECK(farm.tasks.offered.uploads.builds);
     CHECK(farm.tasks.staging.has(wheel_name));
     CHECK(attempt.job.tree.empty());
-    CHECK(attempt.source.sha256 == farm.tasks.wish.source->sha256);
+    CHECK(attempt.source.sha256 == farm.tasks.request.source->sha256);
     CHECK(attempt.source.origin.find("/ours/files/") != std::string::npos);
-    CHECK(attempt.asked.uploaded == farm.tasks.wish.source);
-    CHECK(farm.tasks.outcome()->source.sha256 == farm.tasks.wish.source->sha256);
-    CHECK(farm.tasks.staging.provenance.find(farm.tasks.wish.source->sha256) != std::string::npos);
+    CHECK(attempt.asked.uploaded == farm.tasks.request.source);
+    CHECK(farm.tasks.outcome()->source.sha256 == farm.tasks.request.source->sha256);
+    CHECK(farm.tasks.staging.provenance.find(farm.tasks.request.source->sha256) != std::string::npos);
     CHECK_FALSE(fs::exists(farm.site.work_directory / "trees"));
     CHECK_FALSE(
         fs::exists(farm.site.work_directory / "attempts" / attempt.id / "separate"));  // removed after it
@@ -715,7 +716,7 @@ TEST_CASE("a claim file is read as it was written; a malformed file is an error"
     CHECK_FALSE(parse_claim_record(render_claim_record(record)).has_value());
     record.task.emplace();
     record.task->id = "t1";
-    record.task->wish = {"test", "demo", "1.0", "3.11", ""};
+    record.task->request = {"test", "demo", "1.0", "3.11", ""};
     record.index = "staging";
     record.cell = "demo-1.0-cp311";
     record.log_attempt = "w1";

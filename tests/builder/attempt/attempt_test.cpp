@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <set>
 
-#include "builder/attempt/attempt_fields.hpp"
 #include "builder/attempt/failpoints.hpp"
 #include "builder/attempt/limits.hpp"
 #include "lib/base/text/text.hpp"

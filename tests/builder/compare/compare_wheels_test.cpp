@@ -2,7 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include "builder/compare/differences_report.hpp"
 #include "lib/base/files/temp_dir.hpp"
 #include "tests/support/elf_writer.hpp"
 #include "tests/support/golden.hpp"

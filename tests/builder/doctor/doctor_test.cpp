@@ -9,7 +9,6 @@
 #include <set>
 
 #include "builder/attempt/limits.hpp"
-#include "builder/doctor/doctor_report.hpp"
 #include "builder/doctor/line_context.hpp"
 #include "lib/base/limits.hpp"
 #include "lib/io/json.hpp"

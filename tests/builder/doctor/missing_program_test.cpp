@@ -1,5 +1,5 @@
 // The notations in which tools say that a program is not there, and lines that only look like one.
-#include "builder/doctor/missing_program.hpp"
+#include "builder/doctor/error_line.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "builder/show/progress.hpp"
+#include "builder/show/report.hpp"
 
 #include <doctest/doctest.h>
 

@@ -7,7 +7,7 @@
 #include <csignal>
 
 #include "builder/attempt/limits.hpp"
-#include "lib/base/text/file_url.hpp"
+#include "lib/base/text/url.hpp"
 #include "tests/builder/fake_farm.hpp"
 #include "tests/support/loopback_server.hpp"
 

@@ -1,4 +1,4 @@
-#include "builder/survey/gpu_type.hpp"
+#include "builder/survey/survey.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "builder/survey/module_list.hpp"
+#include "builder/survey/survey.hpp"
 
 #include <doctest/doctest.h>
 

@@ -54,7 +54,7 @@ TEST_CASE("an attempt that is built for a task of the registry is shown with it,
     record.asking = false;
     record.task.emplace();
     record.task->id = "t1";
-    record.task->wish = {"test", "demo", "1.0", "3.11", ""};
+    record.task->request = {"test", "demo", "1.0", "3.11", ""};
     record.cell = "demo-1.0-cp311";
     testing::must(ClaimFolder(folder.path() / "state" / "claims").write(record));
     std::vector<Attempt> attempts(2);

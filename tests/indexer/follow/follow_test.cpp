@@ -10,6 +10,7 @@
 
 #include "indexer/catalogue/catalogue_file.hpp"
 #include "indexer/check/check.hpp"
+#include "indexer/follow/followed_files.hpp"
 #include "indexer/publish/publish_run.hpp"
 #include "indexer/tree/event_log.hpp"
 #include "indexer/tree/followed_state.hpp"

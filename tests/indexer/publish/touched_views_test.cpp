@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "indexer/publish/gone_files.hpp"
+#include "indexer/publish/touched.hpp"
 #include "tests/registry/catalog/memory_catalog.hpp"
 #include "tests/registry/catalog/row_fixture.hpp"
 

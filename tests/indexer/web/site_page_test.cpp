@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "indexer/web/feed.hpp"
+#include "indexer/web/index_pages.hpp"
 #include "indexer/web/limits.hpp"
 #include "indexer/web/project_page.hpp"
 #include "lib/page/template.hpp"

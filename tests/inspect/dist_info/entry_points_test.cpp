@@ -1,4 +1,4 @@
-#include "lib/inspect/dist_info/entry_points.hpp"
+#include "lib/inspect/dist_info/dist_info.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // SBOMs of wheels of the public index, and what is in no wheel of it.
-#include "lib/inspect/dist_info/sbom.hpp"
+#include "lib/inspect/dist_info/dist_info.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // variant.json: what is read, and every way in which it can be wrong.
-#include "lib/inspect/dist_info/variant_json.hpp"
+#include "lib/inspect/dist_info/dist_info.hpp"
 
 #include <doctest/doctest.h>
 

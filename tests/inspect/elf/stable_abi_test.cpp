@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "lib/inspect/elf/symbol_facts.hpp"
+#include "lib/inspect/elf/elf.hpp"
 
 using namespace wheelyard;
 

@@ -1,5 +1,5 @@
 // Files that are device code themselves: headers by the documents of their formats. Real ones: gpu_code_test.cpp.
-#include "lib/inspect/gpu/device_object.hpp"
+#include "lib/inspect/gpu/gpu_code.hpp"
 
 #include <algorithm>
 #include <string_view>

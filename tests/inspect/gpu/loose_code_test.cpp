@@ -1,5 +1,5 @@
 // Device code in files of its own that are no ELF files.
-#include "lib/inspect/gpu/loose_code.hpp"
+#include "lib/inspect/gpu/gpu_code.hpp"
 
 #include <doctest/doctest.h>
 

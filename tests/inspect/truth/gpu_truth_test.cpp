@@ -1,4 +1,4 @@
-#include "lib/inspect/truth/gpu_truth.hpp"
+#include "lib/inspect/truth/tag_truth.hpp"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // A variant's promises against facts.
-#include "lib/inspect/truth/variant_truth.hpp"
+#include "lib/inspect/truth/tag_truth.hpp"
 
 #include <doctest/doctest.h>
 

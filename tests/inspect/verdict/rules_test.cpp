@@ -5,7 +5,7 @@
 #include <set>
 
 #include "lib/base/limits.hpp"
-#include "lib/inspect/verdict/rules_document.hpp"
+#include "lib/inspect/verdict/verdict.hpp"
 #include "tests/inspect/sample.hpp"
 #include "tests/support/golden.hpp"
 

@@ -1,4 +1,4 @@
-#include "registry/advisories/ecosystems.hpp"
+#include "registry/advisories/advisory.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "registry/advisories/version_order.hpp"
+#include "registry/advisories/advisory.hpp"
 
 #include <doctest/doctest.h>
 

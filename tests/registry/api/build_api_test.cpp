@@ -8,6 +8,7 @@
 
 #include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
+#include "tests/registry/tasks/build_report.hpp"
 #include "tests/registry/upload_fixture.hpp"
 
 using namespace wheelyard;
@@ -24,24 +25,8 @@ struct BuildFixture : RegistryFixture {
 
     registry::IndexConfig& index() { return config.indexes.front(); }
     void report(const std::vector<std::string>& running, const std::vector<std::string>& finished = {}) {
-        status::SiteReport report;
-        report.site = "bede";
-        report.index = "main";
-        report.time = clock.now();
-        for (const std::string& id : running) {
-            status::AttemptReport attempt;
-            attempt.id = id;
-            attempt.package = "torch";
-            attempt.version = "2.4.0";
-            attempt.python = "3.12";
-            attempt.state = "running";
-            attempt.began = clock.now();
-            report.attempts.push_back(attempt);
-        }
-        for (const std::string& id : finished)
-            report.finished.push_back(
-                {id, "torch", "2.4.0", "3.12", "", "", clock.now() - 7 * a_minute, clock.now()});
-        REQUIRE(builds->note(report));
+        const base::UnixMicros now = clock.now();
+        REQUIRE(builds->note(test_support::build_report(now, running, finished, now - 7 * a_minute, now)));
     }
     wire::Answered<http::ApiReply> ask(const std::string& operation, const std::string& who,
                                        const std::string& id = "w1", const std::string& query = {},

@@ -80,10 +80,10 @@ struct TaskFixture : RegistryFixture {
         answered = answer ? answer->text.value_or(answer->json) : wire::render_problem(answer.error());
         return answer ? "200" : std::to_string(answer.error().status) + " " + answer.error().code;
     }
-    static std::string wish(const std::string& package = "six", const std::string& index = "main") {
-        return wire::render_wish({index, package, "1.16.0", "3.11", ""});
+    static std::string body_of(const std::string& package = "six", const std::string& index = "main") {
+        return wire::render_task_request({index, package, "1.16.0", "3.11", ""});
     }
-    std::string add(const std::string& body = wish()) {
+    std::string add(const std::string& body = body_of()) {
         REQUIRE(ask(asker, "addTask", body) == "200");
         return wire::parse_task(answered).value().id;
     }
@@ -121,13 +121,13 @@ struct TaskFixture : RegistryFixture {
 
 TEST_CASE("who asks needs the action `task`, who claims needs `build`, both for the index and the project") {
     TaskFixture fixture;
-    CHECK(fixture.ask("", "addTask", fixture.wish()) == "401 auth.missing");
-    CHECK(fixture.ask(fixture.builder, "addTask", fixture.wish()) == "403 auth.scope_refused");
+    CHECK(fixture.ask("", "addTask", fixture.body_of()) == "401 auth.missing");
+    CHECK(fixture.ask(fixture.builder, "addTask", fixture.body_of()) == "403 auth.scope_refused");
     const std::string narrow = fixture.add_actor("narrow", {"task"}, {"main"}, {"six"});
-    CHECK(fixture.ask(narrow, "addTask", fixture.wish()) == "200");
-    CHECK(fixture.ask(narrow, "addTask", fixture.wish("seven")) == "403 auth.scope_refused");
-    CHECK(fixture.ask(narrow, "addTask", fixture.wish("six", "other")) == "403 auth.scope_refused");
-    CHECK(fixture.ask(fixture.asker, "addTask", fixture.wish("six", "nowhere")) == "404 index.unknown");
+    CHECK(fixture.ask(narrow, "addTask", fixture.body_of()) == "200");
+    CHECK(fixture.ask(narrow, "addTask", fixture.body_of("seven")) == "403 auth.scope_refused");
+    CHECK(fixture.ask(narrow, "addTask", fixture.body_of("six", "other")) == "403 auth.scope_refused");
+    CHECK(fixture.ask(fixture.asker, "addTask", fixture.body_of("six", "nowhere")) == "404 index.unknown");
     CHECK(fixture.ask(fixture.asker, "addTask", "{}") == "400 task.body");
     CHECK(fixture.ask(fixture.asker, "claimTask", fixture.offer('1')) == "403 auth.scope_refused");
 }
@@ -192,7 +192,7 @@ TEST_CASE("the status of an index shows its open requests, without persons, and 
         return answer->json;
     };
     const auto requests = [&] { return status::parse_index_status(shown).value().requests; };
-    const std::string added = ask(fixture.asker, "addTask", fixture.wish());
+    const std::string added = ask(fixture.asker, "addTask", fixture.body_of());
     const wire::Task task = wire::parse_task(added).value();
     const std::string why = io::parse_json(added).value().string_or("nobody_takes", "");
     CHECK(why.find("no agent reports") != std::string::npos);
@@ -225,34 +225,34 @@ TEST_CASE("one request adds many tasks, and a refused one stops none of the othe
     const auto body = [](const std::string& tasks) {
         return R"({"format":"wheelyard.wishes/1","tasks":[)" + tasks + "]}";
     };
-    CHECK(fixture.ask(fixture.builder, "addTasks", body(fixture.wish())) ==
+    CHECK(fixture.ask(fixture.builder, "addTasks", body(fixture.body_of())) ==
           "200");  // each answer is a refusal
     CHECK(fixture.answered.find("auth.scope_refused") != std::string::npos);
-    const std::string wishes =
-        fixture.wish() + "," + fixture.wish("six", "nowhere") + ",7," + fixture.wish("seven");
-    REQUIRE(fixture.ask(fixture.asker, "addTasks", body(wishes)) == "200");
+    const std::string tasks =
+        fixture.body_of() + "," + fixture.body_of("six", "nowhere") + ",7," + fixture.body_of("seven");
+    REQUIRE(fixture.ask(fixture.asker, "addTasks", body(tasks)) == "200");
     const auto reply = io::parse_json(fixture.answered).value();
     const auto& answers = reply.items("tasks");
     REQUIRE(answers.size() == 4);
-    CHECK(wire::parse_task(answers[0].render()).value().wish.package == "six");
+    CHECK(wire::parse_task(answers[0].render()).value().request.package == "six");
     REQUIRE(answers[1].find("problem") != nullptr);
     CHECK(answers[1].find("problem")->string_or("code", "") == "index.unknown");
     CHECK(answers[2].find("problem")->string_or("code", "") == "task.body");
-    CHECK(wire::parse_task(answers[3].render()).value().wish.package == "seven");
-    for (const std::string& wrong : {std::string("{}"), std::string("7"), body(""), fixture.wish()})
+    CHECK(wire::parse_task(answers[3].render()).value().request.package == "seven");
+    for (const std::string& wrong : {std::string("{}"), std::string("7"), body(""), fixture.body_of()})
         CHECK(fixture.ask(fixture.asker, "addTasks", wrong) == "400 task.body");
-    std::string many = fixture.wish();
-    for (std::size_t more = 0; more < registry::max_wishes; ++more)
-        many += "," + fixture.wish();
+    std::string many = fixture.body_of();
+    for (std::size_t more = 0; more < registry::max_tasks_added; ++more)
+        many += "," + fixture.body_of();
     CHECK(fixture.ask(fixture.asker, "addTasks", body(many)) == "400 task.body");
 }
 
 TEST_CASE("a site's token claims no other site's tasks, and no project that is not its own") {
     TaskFixture fixture;
-    fixture.add(fixture.wish("six", "other"));
+    fixture.add(fixture.body_of("six", "other"));
     CHECK_FALSE(fixture.claim('1').task.has_value());
     CHECK(fixture.ask(fixture.builder, "claimTask", fixture.offer('2', "other")) == "403 auth.scope_refused");
-    const std::string id = fixture.add(fixture.wish("seven"));
+    const std::string id = fixture.add(fixture.body_of("seven"));
     fixture.builder = fixture.add_actor("six only", {"build"}, {"main"}, {"six"});
     CHECK_FALSE(fixture.claim('3').task.has_value());
     CHECK(fixture.ask(fixture.builder, "showTask", "", id) == "404 task.no_such_task");
@@ -373,7 +373,7 @@ TEST_CASE("a log is appended and read as it was sent") {
 TEST_CASE("tasks are listed for those who may see them, and cancelled by those who may ask for them") {
     TaskFixture fixture;
     const std::string six = fixture.add();
-    const std::string other = fixture.add(fixture.wish("six", "other"));
+    const std::string other = fixture.add(fixture.body_of("six", "other"));
     CHECK(fixture.ask(fixture.asker, "listTasks", "") == "200");
     CHECK(wire::parse_tasks(fixture.answered).value().size() == 2);
     CHECK(fixture.ask(fixture.builder, "listTasks", "", {}, "state=queued") == "200");
@@ -389,9 +389,9 @@ TEST_CASE("tasks are listed for those who may see them, and cancelled by those w
 TEST_CASE("a token sees all tasks in its scope, even behind many tasks outside of it") {
     TaskFixture fixture;
     for (std::size_t i = 0; i < tasks::max_tasks_returned; ++i)
-        fixture.add(wire::render_wish({"other", "six", "1." + std::to_string(i), "3.11", ""}));
+        fixture.add(wire::render_task_request({"other", "six", "1." + std::to_string(i), "3.11", ""}));
     const std::string six = fixture.add();
-    fixture.add(fixture.wish("seven"));
+    fixture.add(fixture.body_of("seven"));
     const std::string narrow = fixture.add_actor("narrow", {"build"}, {"main"}, {"six"});
     const auto listed = [&](const std::string& token, const std::string& query) {
         REQUIRE(fixture.ask(token, "listTasks", "", {}, query) == "200");
@@ -434,7 +434,7 @@ TEST_CASE("an outcome that comes together with its claim has to be true all the 
     end.outcome.wheel.sha256 = std::string(64, 'a');
     for (int round = 10; round < 40; ++round) {
         const std::string version = "1." + std::to_string(round);
-        const std::string id = fixture.add(wire::render_wish({"main", "six", version, "3.11", ""}));
+        const std::string id = fixture.add(wire::render_task_request({"main", "six", version, "3.11", ""}));
         end.claim = std::string(wire::claim_id_length - 2, 'c') + std::to_string(round);
         end.outcome.wheel.filename = "six-" + version + "-py3-none-any.whl";
         http::ApiRequest claim{.request_id = "r2", .operation = "claimTask"};
@@ -484,23 +484,23 @@ void add_sdist(TaskFixture& fixture) {
     REQUIRE(fixture.cli.add_file(row));
 }
 
-std::string uploaded_wish(const std::string& source_index = "other") {
-    wire::TaskWish wish{"main", "six", "1.16.0", "3.11", ""};
-    wish.source = wire::UploadedSource{source_index, "", ""};
-    return wire::render_wish(wish);
+std::string uploaded_request(const std::string& source_index = "other") {
+    wire::TaskRequest request{"main", "six", "1.16.0", "3.11", ""};
+    request.source = wire::UploadedSource{source_index, "", ""};
+    return wire::render_task_request(request);
 }
 
 }  // namespace
 
 TEST_CASE("a task with an uploaded source names the registry's file, and another identity approves it") {
     TaskFixture fixture;
-    CHECK(fixture.ask(fixture.asker, "addTask", uploaded_wish()) == "404 task.no_such_source");
-    CHECK(fixture.ask(fixture.asker, "addTask", uploaded_wish("nowhere")) == "404 index.unknown");
+    CHECK(fixture.ask(fixture.asker, "addTask", uploaded_request()) == "404 task.no_such_source");
+    CHECK(fixture.ask(fixture.asker, "addTask", uploaded_request("nowhere")) == "404 index.unknown");
     add_sdist(fixture);
-    const std::string id = fixture.add(uploaded_wish());
+    const std::string id = fixture.add(uploaded_request());
     const wire::Task task = wire::parse_task(fixture.answered).value();
     CHECK(task.state == wire::TaskState::awaits_approval);
-    CHECK(task.wish.source == wire::UploadedSource{"other", "six-1.16.0.tar.gz", std::string(64, 'a')});
+    CHECK(task.request.source == wire::UploadedSource{"other", "six-1.16.0.tar.gz", std::string(64, 'a')});
 
     const std::string change = R"({"format":"wheelyard.change/1","reason":"no"})";
     const std::string approver = fixture.add_actor("bert", {"approve"});
@@ -521,11 +521,11 @@ TEST_CASE("a private index gives its sources to nobody who may not read it, and 
     add_sdist(fixture);
     fixture.config.indexes.back().is_private = true;
     fixture.asker = fixture.add_actor("carl", {"task"}, {"main"});
-    CHECK(fixture.ask(fixture.asker, "addTask", uploaded_wish()) == "404 index.unknown");
+    CHECK(fixture.ask(fixture.asker, "addTask", uploaded_request()) == "404 index.unknown");
     fixture.asker = fixture.add_actor("dora", {"task", "read"});
-    CHECK(fixture.ask(fixture.asker, "addTask", uploaded_wish()) == "409 task.would_publish");
+    CHECK(fixture.ask(fixture.asker, "addTask", uploaded_request()) == "409 task.would_publish");
     fixture.config.indexes.front().is_private = true;
-    CHECK(fixture.ask(fixture.asker, "addTask", uploaded_wish()) == "200");
+    CHECK(fixture.ask(fixture.asker, "addTask", uploaded_request()) == "200");
 }
 
 TEST_CASE("an uploaded source distribution becomes the requests that its index names, once") {
@@ -542,9 +542,9 @@ TEST_CASE("an uploaded source distribution becomes the requests that its index n
     REQUIRE(listed.value().size() == 2);
     for (const wire::Task& task : *listed) {
         CHECK(task.state == wire::TaskState::awaits_approval);
-        CHECK(task.wish.index == "other");
+        CHECK(task.request.index == "other");
         CHECK(task.asked_by == "author");
-        CHECK(task.wish.source ==
+        CHECK(task.request.source ==
               wire::UploadedSource{"main", six.filename(), base::sha256_hex(six.bytes())});
     }
     Form wheel = Form::of(WheelWriter("six", "1.17.0"));

@@ -11,7 +11,7 @@
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/text/text.hpp"
-#include "lib/inspect/dist_info/variant_json.hpp"
+#include "lib/inspect/dist_info/dist_info.hpp"
 #include "tests/registry/catalog/row_fixture.hpp"
 
 using namespace wheelyard;

@@ -1,5 +1,4 @@
 // `[pages]`: name, text, contact, colours, logo.
-#include "registry/config/pages_config.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,4 @@
 // [stores]: what each key means, and that a password never stands in the configuration.
-#include "registry/config/stores_config.hpp"
 
 #include <doctest/doctest.h>
 

@@ -7,7 +7,7 @@
 
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/temp_dir.hpp"
-#include "lib/base/text/file_url.hpp"
+#include "lib/base/text/url.hpp"
 
 using namespace wheelyard;
 using registry::choose_link;

@@ -7,7 +7,7 @@
 
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/temp_dir.hpp"
-#include "lib/inspect/verdict/rules_document.hpp"
+#include "lib/inspect/verdict/verdict.hpp"
 #include "lib/io/json.hpp"
 #include "tests/support/elf_writer.hpp"
 #include "tests/support/redirected.hpp"

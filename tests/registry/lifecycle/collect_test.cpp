@@ -1,5 +1,5 @@
 // gc: what nothing refers to goes once its grace is over; everything else stays.
-#include "registry/lifecycle/collect.hpp"
+#include "registry/lifecycle/perform.hpp"
 
 #include <doctest/doctest.h>
 

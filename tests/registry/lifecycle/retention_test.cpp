@@ -1,5 +1,5 @@
 // What a retention rule gives up, as a table.
-#include "registry/lifecycle/retention.hpp"
+#include "registry/lifecycle/perform.hpp"
 
 #include <doctest/doctest.h>
 

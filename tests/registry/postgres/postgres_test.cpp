@@ -12,8 +12,8 @@
 #include <thread>
 
 #include "lib/base/files/temp_dir.hpp"
+#include "registry/postgres/connection.hpp"
 #include "registry/postgres/migration.hpp"
-#include "registry/postgres/timelines.hpp"
 #include "tests/support/postgres_server.hpp"
 
 using namespace wheelyard;

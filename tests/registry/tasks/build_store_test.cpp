@@ -6,6 +6,7 @@
 #include "lib/base/files/temp_dir.hpp"
 #include "registry/tasks/postgres/postgres_tasks.hpp"
 #include "registry/tasks/sqlite/sqlite_tasks.hpp"
+#include "tests/registry/tasks/build_report.hpp"
 #include "tests/support/postgres_server.hpp"
 
 namespace wheelyard::tasks {
@@ -38,24 +39,9 @@ struct Builds {
         store = std::make_unique<BuildStore>(*std::move(rows), limits, clock);
     }
     void report(const std::vector<std::string>& running, const std::vector<std::string>& finished = {}) {
-        status::SiteReport report;
-        report.site = "bede";
-        report.index = "main";
-        report.time = clock.now();
-        for (const std::string& id : running) {
-            status::AttemptReport attempt;
-            attempt.id = id;
-            attempt.package = "torch";
-            attempt.version = "2.4.0";
-            attempt.python = "3.12";
-            attempt.state = "running";
-            attempt.began = clock.now();
-            report.attempts.push_back(attempt);
-        }
-        for (const std::string& id : finished)
-            report.finished.push_back(
-                {id, "torch", "2.4.0", "3.12", "", "", clock.now(), clock.now() + 1'000'000});
-        const auto noted = store->note(report);
+        const base::UnixMicros now = clock.now();
+        const auto noted =
+            store->note(test_support::build_report(now, running, finished, now, now + 1'000'000));
         REQUIRE_MESSAGE(noted.has_value(), noted.error().text());
     }
     static BuildKey key(const std::string& id) { return {"main", "bede", id}; }

@@ -60,10 +60,10 @@ class MemoryTasks final : public TaskRows {
         };
         bool is_after = after.empty();
         auto found = tasks_where([&](const wire::Task& task) {
-            const bool is_wanted = is_after && (filter.index.empty() || task.wish.index == filter.index) &&
+            const bool is_wanted = is_after && (filter.index.empty() || task.request.index == filter.index) &&
                                    (!filter.state || task.state == *filter.state) &&
-                                   may_see(filter.indexes, task.wish.index) &&
-                                   may_see(filter.packages, task.wish.package);
+                                   may_see(filter.indexes, task.request.index) &&
+                                   may_see(filter.packages, task.request.package);
             is_after = is_after || task.id == after;
             return is_wanted;
         });
@@ -72,13 +72,13 @@ class MemoryTasks final : public TaskRows {
     }
     base::Result<std::vector<wire::Task>> queued(const std::string& index) const override {
         return tasks_where([&](const wire::Task& task) {
-            return task.state == wire::TaskState::queued && task.wish.index == index;
+            return task.state == wire::TaskState::queued && task.request.index == index;
         });
     }
     base::Result<std::int64_t> count_queued_until(const wire::Task& task) const override {
         std::int64_t count = 0;
         for (const wire::Task& one : now().tasks) {
-            if (one.state == wire::TaskState::queued && one.wish.index == task.wish.index) ++count;
+            if (one.state == wire::TaskState::queued && one.request.index == task.request.index) ++count;
             if (one.id == task.id) break;
         }
         return count;
@@ -99,13 +99,14 @@ class MemoryTasks final : public TaskRows {
         found.resize(std::min(found.size(), limit));
         return found;
     }
-    base::Result<std::optional<wire::Task>> find_open(const wire::TaskWish& wish) const override {
-        auto found = tasks_where(
-            [&](const wire::Task& task) { return is_same(task.wish, wish) && !wire::is_over(task.state); });
+    base::Result<std::optional<wire::Task>> find_open(const wire::TaskRequest& request) const override {
+        auto found = tasks_where([&](const wire::Task& task) {
+            return is_same(task.request, request) && !wire::is_over(task.state);
+        });
         return found.empty() ? std::nullopt : std::optional(std::move(found.front()));
     }
-    base::Result<bool> was_asked(const wire::TaskWish& wish) const override {
-        return !tasks_where([&](const wire::Task& task) { return is_same(task.wish, wish); }).empty();
+    base::Result<bool> was_asked(const wire::TaskRequest& request) const override {
+        return !tasks_where([&](const wire::Task& task) { return is_same(task.request, request); }).empty();
     }
     base::Result<std::int64_t> count_open(std::string_view asked_by) const override {
         const auto& all = now().tasks;
@@ -191,10 +192,11 @@ class MemoryTasks final : public TaskRows {
 
   private:
     [[nodiscard]] QueueRows::Content& now() const { return rows_->content; }
-    static bool is_same(const wire::TaskWish& a, const wire::TaskWish& b) {
-        const auto key = [](wire::TaskWish wish) {  // of a source, its bytes alone
-            wish.source = wire::UploadedSource{{}, {}, wish.source ? wish.source->sha256 : std::string()};
-            return wish;
+    static bool is_same(const wire::TaskRequest& a, const wire::TaskRequest& b) {
+        const auto key = [](wire::TaskRequest request) {  // of a source, its bytes alone
+            request.source =
+                wire::UploadedSource{{}, {}, request.source ? request.source->sha256 : std::string()};
+            return request;
         };
         return key(a) == key(b);
     }

@@ -53,10 +53,11 @@ struct StoreFixture {
         REQUIRE_MESSAGE(rows.has_value(), rows.error().text());
         return std::make_unique<TaskStore>(*std::move(rows), TaskRules{lease_s, 3}, clock);
     }
-    static wire::TaskWish wish(const std::string& package = "torch", const std::string& python = "3.11") {
+    static wire::TaskRequest request(const std::string& package = "torch",
+                                     const std::string& python = "3.11") {
         return {"bede", package, "2.4.0", python, ""};
     }
-    std::string add(const wire::TaskWish& wanted = wish()) {
+    std::string add(const wire::TaskRequest& wanted = request()) {
         const auto added = store->add(wanted, "anna");
         REQUIRE_MESSAGE(added.has_value(), added.error().text());
         return added->task.id;

@@ -20,26 +20,26 @@ using wire::TaskState;
 TEST_CASE("what is asked for twice is one task while it is open, and another one afterwards") {
     StoreFixture farm;
     const std::string id = farm.add();
-    const auto again = farm.store->add(farm.wish(), "bert").value();
+    const auto again = farm.store->add(farm.request(), "bert").value();
     CHECK(again.already_there);
     CHECK(again.task.id == id);
     CHECK(again.task.asked_by == "anna");
-    CHECK(farm.add(farm.wish("torch", "3.12")) != id);
+    CHECK(farm.add(farm.request("torch", "3.12")) != id);
     REQUIRE(farm.store->cancel(id, "anna", "wrong").has_value());
     CHECK(farm.add() != id);
 }
 
 TEST_CASE("a claim takes the oldest task that fits") {
     StoreFixture farm;
-    auto gpu = farm.wish("numpy");
+    auto gpu = farm.request("numpy");
     gpu.accelerator = "h100";
     farm.add(gpu);
-    farm.add(farm.wish("torch", "3.12"));
-    auto elsewhere = farm.wish("torch");
+    farm.add(farm.request("torch", "3.12"));
+    auto elsewhere = farm.request("torch");
     elsewhere.index = "archer2";
     farm.add(elsewhere);
-    const std::string first = farm.add(farm.wish("scipy"));
-    const std::string second = farm.add(farm.wish("torch"));
+    const std::string first = farm.add(farm.request("scipy"));
+    const std::string second = farm.add(farm.request("torch"));
     CHECK(farm.claim('1') == first);
     auto torch_only = farm.offer('2');
     torch_only.packages = std::vector<std::string>{"numpy", "torch"};
@@ -64,7 +64,7 @@ TEST_CASE("what the caller does not allow is not claimed") {
 TEST_CASE("the same claim again is the same task with the same grant and a new secret") {
     StoreFixture farm;
     const std::string id = farm.add();
-    farm.add(farm.wish("scipy"));
+    farm.add(farm.request("scipy"));
     CHECK(farm.claim('1') == id);
     auto terms = farm.terms('1');
     terms.grant_id = "wy_ffffffffffff";
@@ -148,7 +148,7 @@ TEST_CASE("a task that is asked for by its id alone is had again while nobody el
     const std::string id = farm.add();
     REQUIRE(farm.claim('1') == id);
     farm.clock.sleep_ms(lease_s * ms_per_s);
-    const std::string older = farm.add(farm.wish("scipy"));
+    const std::string older = farm.add(farm.request("scipy"));
     auto second = farm.offer('2');
     second.task = id;
     CHECK(farm.claim(second, '2') == id);
@@ -174,7 +174,7 @@ TEST_CASE("an outcome ends a task once; the same again is no error, another one 
 TEST_CASE("a claim is good for its own task only") {
     StoreFixture farm;
     const std::string id = farm.add();
-    const std::string other = farm.add(farm.wish("scipy"));
+    const std::string other = farm.add(farm.request("scipy"));
     REQUIRE(farm.claim('1') == id);
     CHECK(farm.code(farm.store->renew(other, farm.name('1'))) == "task.no_such_claim");
     CHECK(farm.code(farm.store->renew(id, farm.name('2'))) == "task.no_such_claim");
@@ -256,7 +256,7 @@ TEST_CASE("a log has an end") {
 TEST_CASE(
     "what ended long ago goes while others change something, logs and leases with it; what is open stays") {
     StoreFixture farm;
-    const std::string open = farm.add(farm.wish("scipy"));
+    const std::string open = farm.add(farm.request("scipy"));
     const std::string id = farm.add();
     auto torch = farm.offer('1');
     torch.packages = std::vector<std::string>{"torch"};
@@ -265,11 +265,11 @@ TEST_CASE(
     farm.store->end(id, farm.end('1', true)).value();
     const std::int64_t kept_ms = tasks::TaskRules().kept_days * 24 * 3600 * ms_per_s;
     farm.clock.sleep_ms(kept_ms - ms_per_s);
-    farm.add(farm.wish("numpy"));
+    farm.add(farm.request("numpy"));
     CHECK(farm.store->read_log(id, 0, 0).value() == "text");
     farm.clock.sleep_ms(tasks::sweep_every_s * ms_per_s);
     CHECK(farm.store->find(id).has_value());  // who only asks removes nothing
-    farm.add(farm.wish("numpy", "3.12"));
+    farm.add(farm.request("numpy", "3.12"));
     CHECK(farm.code(farm.store->find(id)) == "task.no_such_task");
     CHECK(farm.code(farm.store->renew(id, farm.name('1'))) == "task.no_such_claim");
     CHECK(farm.code(farm.store->list({}, id)) == "task.no_such_task");  // no page restarts unnoticed
@@ -280,21 +280,21 @@ TEST_CASE(
 TEST_CASE("many that are to go go in several transactions, each by the next change") {
     StoreFixture farm;
     for (std::int64_t i = 0; i < tasks::max_removed_at_once + 1; ++i) {
-        const std::string id = farm.add(farm.wish("torch", "3." + std::to_string(i)));
+        const std::string id = farm.add(farm.request("torch", "3." + std::to_string(i)));
         REQUIRE(farm.store->cancel(id, "anna", "").has_value());
     }
     farm.clock.sleep_ms((tasks::TaskRules().kept_days + 1) * 24 * 3600 * ms_per_s);
-    farm.add(farm.wish("scipy"));
+    farm.add(farm.request("scipy"));
     CHECK(farm.store->removed() == tasks::max_removed_at_once);
-    farm.add(farm.wish("numpy"));
+    farm.add(farm.request("numpy"));
     CHECK(farm.store->removed() == tasks::max_removed_at_once + 1);
 }
 
 TEST_CASE("a list is filtered and goes on after a task") {
     StoreFixture farm;
     const std::string one = farm.add();
-    const std::string two = farm.add(farm.wish("scipy"));
-    auto elsewhere = farm.wish();
+    const std::string two = farm.add(farm.request("scipy"));
+    auto elsewhere = farm.request();
     elsewhere.index = "archer2";
     const std::string three = farm.add(elsewhere);
     farm.claim('1');
@@ -327,18 +327,18 @@ TEST_CASE("a list is filtered and goes on after a task") {
 TEST_CASE("nobody fills the queue alone") {
     StoreFixture farm;
     for (std::int64_t i = 0; i < tasks::max_open_tasks_of_a_token; ++i)
-        REQUIRE(farm.store->add(farm.wish("torch", "3." + std::to_string(i)), "anna").has_value());
-    CHECK(farm.code(farm.store->add(farm.wish("scipy"), "anna")) == "task.too_many");
-    CHECK(farm.code(farm.store->add(farm.wish("scipy"), "bert")) == "ok");
-    CHECK(farm.store->add(farm.wish("torch", "3.0"), "anna").value().already_there);
+        REQUIRE(farm.store->add(farm.request("torch", "3." + std::to_string(i)), "anna").has_value());
+    CHECK(farm.code(farm.store->add(farm.request("scipy"), "anna")) == "task.too_many");
+    CHECK(farm.code(farm.store->add(farm.request("scipy"), "bert")) == "ok");
+    CHECK(farm.store->add(farm.request("torch", "3.0"), "anna").value().already_there);
 }
 
 namespace {
 
-wire::TaskWish uploaded_wish() {
-    wire::TaskWish wish = StoreFixture::wish();
-    wish.source = wire::UploadedSource{"ours", "torch-2.4.0.tar.gz", std::string(64, 'a')};
-    return wish;
+wire::TaskRequest uploaded_request() {
+    wire::TaskRequest request = StoreFixture::request();
+    request.source = wire::UploadedSource{"ours", "torch-2.4.0.tar.gz", std::string(64, 'a')};
+    return request;
 }
 
 wire::ClaimOffer separating(char digit) {
@@ -347,13 +347,13 @@ wire::ClaimOffer separating(char digit) {
     return offer;
 }
 
-TEST_CASE("a stranger's request awaits an approval, and a token's wish for the same gives it") {
+TEST_CASE("a stranger's request awaits an approval, and a token's request for the same gives it") {
     StoreFixture queue;
-    const auto asked = queue.store->ask(StoreFixture::wish(), "public:a");
+    const auto asked = queue.store->ask(StoreFixture::request(), "public:a");
     REQUIRE(asked.has_value());
     CHECK(asked->task.state == wire::TaskState::awaits_approval);
     CHECK(queue.claim('1') == "none");
-    CHECK(queue.store->ask(StoreFixture::wish(), "public:b")->task.id == asked->task.id);  // the same task
+    CHECK(queue.store->ask(StoreFixture::request(), "public:b")->task.id == asked->task.id);  // the same task
     SUBCASE("an operator approves") {
         CHECK(queue.store->approve(asked->task.id, "boss")->approved_by == "boss");
         CHECK(queue.claim('1') == asked->task.id);
@@ -364,7 +364,7 @@ TEST_CASE("a stranger's request awaits an approval, and a token's wish for the s
         CHECK(queue.claim('1') == "none");
     }
     SUBCASE("somebody with a token asks for it") {
-        const auto added = queue.store->add(StoreFixture::wish(), "anna");
+        const auto added = queue.store->add(StoreFixture::request(), "anna");
         REQUIRE(added.has_value());
         CHECK(added->already_there);
         CHECK(added->task.id == asked->task.id);
@@ -373,23 +373,23 @@ TEST_CASE("a stranger's request awaits an approval, and a token's wish for the s
     }
     SUBCASE("nobody decides for a month") {
         queue.clock.sleep_ms(tasks::approval_days * 24 * 3'600'000 + 1);
-        queue.add(StoreFixture::wish("six"));  // the first change of an hour
+        queue.add(StoreFixture::request("six"));  // the first change of an hour
         CHECK(queue.state(asked->task.id) == wire::TaskState::cancelled);
     }
 }
 
 TEST_CASE("a stranger's request ends in time behind any number of uploaded sources") {
     StoreFixture queue;
-    wire::TaskWish uploaded = StoreFixture::wish();
+    wire::TaskRequest uploaded = StoreFixture::request();
     for (std::size_t count = 0; count <= tasks::max_tasks_returned; ++count) {
         uploaded.source =
             wire::UploadedSource{"bede", "torch-2.4.0.tar.gz", base::sha256_hex(std::to_string(count))};
         queue.add(uploaded);
     }
-    const auto asked = queue.store->ask(StoreFixture::wish("scipy"), "public:a");
+    const auto asked = queue.store->ask(StoreFixture::request("scipy"), "public:a");
     REQUIRE(asked.has_value());
     queue.clock.sleep_ms(tasks::approval_days * 24 * 3'600'000 + 1);
-    queue.add(StoreFixture::wish("six"));
+    queue.add(StoreFixture::request("six"));
     CHECK(queue.state(asked->task.id) == TaskState::cancelled);
 }
 
@@ -397,7 +397,8 @@ TEST_CASE("strangers cannot fill the queue: each has few requests, and all have 
     StoreFixture queue;
     std::int64_t asked = 0;
     const auto ask = [&](const std::string& who) {
-        return StoreFixture::code(queue.store->ask(StoreFixture::wish("p" + std::to_string(++asked)), who));
+        return StoreFixture::code(
+            queue.store->ask(StoreFixture::request("p" + std::to_string(++asked)), who));
     };
     for (std::int64_t i = 0; i < tasks::max_open_of_a_stranger; ++i)
         REQUIRE(ask("public:a") == "ok");
@@ -405,7 +406,7 @@ TEST_CASE("strangers cannot fill the queue: each has few requests, and all have 
     for (std::int64_t i = tasks::max_open_of_a_stranger; i < tasks::max_open_of_strangers; ++i)
         REQUIRE(ask("public:" + std::to_string(i)) == "ok");
     CHECK(ask("public:z") == "task.too_many");
-    CHECK(StoreFixture::code(queue.store->add(StoreFixture::wish("six"), "anna")) == "ok");  // a token's
+    CHECK(StoreFixture::code(queue.store->add(StoreFixture::request("six"), "anna")) == "ok");  // a token's
     tasks::TaskFilter waiting;
     waiting.state = wire::TaskState::awaits_approval;
     REQUIRE(queue.store->reject(queue.store->list(waiting)->front().id, "boss", ""));
@@ -416,9 +417,9 @@ TEST_CASE("strangers cannot fill the queue: each has few requests, and all have 
 
 TEST_CASE_FIXTURE(StoreFixture,
                   "a task with an uploaded source is claimed after its approval, by a site that separates") {
-    const std::string id = add(uploaded_wish());
+    const std::string id = add(uploaded_request());
     CHECK(state(id) == TaskState::awaits_approval);
-    CHECK(add(uploaded_wish()) == id);
+    CHECK(add(uploaded_request()) == id);
     CHECK(claim(separating('1'), '1') == "none");
     CHECK(store->approve(id, "bert").value().approved_by == "bert");
     CHECK(store->approve(id, "carl").value().approved_by == "bert");  // repeated
@@ -431,26 +432,26 @@ TEST_CASE_FIXTURE(StoreFixture,
     CHECK(store->find(id).value().reason == "login1 does not build uploaded sources: no [uploaded_sources]");
     CHECK(claim(separating('3'), '3') == id);
     const wire::Task claimed = store->find(id).value();
-    CHECK(claimed.wish == uploaded_wish());
+    CHECK(claimed.request == uploaded_request());
     CHECK(claimed.reason.empty());
 }
 
 TEST_CASE_FIXTURE(StoreFixture, "a rejected task is over, with the name and the reason") {
-    const std::string id = add(uploaded_wish());
+    const std::string id = add(uploaded_request());
     CHECK(store->reject(id, "bert", "not ours").value().reason == "rejected by bert: not ours");
     CHECK(state(id) == TaskState::cancelled);
     CHECK(store->approve(id, "bert").error().code == "task.ended");
-    CHECK(add(wish()) != id);
-    CHECK(store->approve(add(wish()), "bert").error().code == "task.awaits_nothing");
+    CHECK(add(request()) != id);
+    CHECK(store->approve(add(request()), "bert").error().code == "task.awaits_nothing");
 }
 
 TEST_CASE_FIXTURE(StoreFixture, "what an upload proposes is asked for once, however it ended") {
-    CHECK(store->propose(uploaded_wish(), "anna"));
-    CHECK(store->propose(uploaded_wish(), "anna"));
+    CHECK(store->propose(uploaded_request(), "anna"));
+    CHECK(store->propose(uploaded_request(), "anna"));
     const auto listed = store->list({});
     REQUIRE(listed.value().size() == 1);
     CHECK(store->reject(listed->front().id, "bert", ""));
-    CHECK(store->propose(uploaded_wish(), "anna"));
+    CHECK(store->propose(uploaded_request(), "anna"));
     CHECK(store->list({}).value().size() == 1);
-    CHECK(add(uploaded_wish()) != listed->front().id);  // a person may ask again
+    CHECK(add(uploaded_request()) != listed->front().id);  // a person may ask again
 }

@@ -22,11 +22,11 @@ struct Sources : catalog::CatalogFolder {
     // The file that a task with these names gets, or the code of the error.
     [[nodiscard]] std::string found(const std::string& version, const std::string& filename = {},
                                     const std::string& sha256 = {}) const {
-        wire::TaskWish wish;
-        wish.package = "torch";
-        wish.version = version;
-        wish.source = wire::UploadedSource{"ours", filename, sha256};
-        const auto resolved = tasks::resolve_source(wish, catalog);
+        wire::TaskRequest request;
+        request.package = "torch";
+        request.version = version;
+        request.source = wire::UploadedSource{"ours", filename, sha256};
+        const auto resolved = tasks::resolve_source(request, catalog);
         return resolved ? resolved->source->filename + " " + resolved->source->sha256.substr(0, 1)
                         : resolved.error().code;
     }

@@ -1,4 +1,4 @@
-#include "builder/governor/memory/job_limits.hpp"
+#include "builder/governor/memory/memory_limit.hpp"
 
 #include <doctest/doctest.h>
 

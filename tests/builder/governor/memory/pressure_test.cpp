@@ -1,5 +1,5 @@
 // Pressure files as kernels write them, and stalls between two reads.
-#include "builder/governor/memory/pressure.hpp"
+#include "builder/governor/memory/memory_watch.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // A job against the limits of a queue of PBS, and against its nodes.
-#include "builder/schedule/pbs/pbs_trial.hpp"
+#include "builder/schedule/pbs/pbs.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // The lines are those of a real Slurm 22.05.8, with other names, sizes and limits in some.
-#include "builder/schedule/slurm/slurm_survey.hpp"
+#include "builder/schedule/slurm/slurm.hpp"
 
 #include <doctest/doctest.h>
 

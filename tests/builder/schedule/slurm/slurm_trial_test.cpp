@@ -1,5 +1,5 @@
 // What a real Slurm 22.05.8 printed for `sbatch --test-only`.
-#include "builder/schedule/slurm/slurm_trial.hpp"
+#include "builder/schedule/slurm/slurm.hpp"
 
 #include <doctest/doctest.h>
 

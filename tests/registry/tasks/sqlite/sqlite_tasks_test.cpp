@@ -45,9 +45,9 @@ TEST_CASE("long logs go in several transactions") {
     const auto beside = sqlite::Database::open(farm.file, sqlite::Database::Mode::read_write);
     REQUIRE(beside->run("UPDATE lease SET log_bytes = ?", tasks::max_log_bytes_removed_at_once / 2));
     farm.clock.sleep_ms((tasks::TaskRules().kept_days + 1) * 24 * 3600 * ms_per_s);
-    farm.add(farm.wish("scipy"));
+    farm.add(farm.request("scipy"));
     CHECK(farm.store->removed() == 2);
-    farm.add(farm.wish("numpy"));
+    farm.add(farm.request("numpy"));
     CHECK(farm.store->removed() == 3);
 }
 
@@ -58,7 +58,7 @@ TEST_CASE("what is removed leaves no lease and no piece of a log") {
     farm.store->append_log(id, farm.name('1'), 0, "text").value();
     farm.store->end(id, farm.end('1', true)).value();
     farm.clock.sleep_ms((tasks::TaskRules().kept_days + 1) * 24 * 3600 * ms_per_s);
-    farm.add(farm.wish("numpy"));
+    farm.add(farm.request("numpy"));
     CHECK(farm.store->removed() == 1);
     const auto database = sqlite::Database::open(farm.file, sqlite::Database::Mode::read_only);
     CHECK(
@@ -74,12 +74,12 @@ TEST_CASE("a removal that fails refuses no change, and is tried again an hour la
     REQUIRE(
         beside->run_script("CREATE TRIGGER keep BEFORE DELETE ON task BEGIN SELECT raise(ABORT, 'no'); END"));
     farm.clock.sleep_ms((tasks::TaskRules().kept_days + 1) * 24 * 3600 * ms_per_s);
-    farm.add(farm.wish("scipy"));
+    farm.add(farm.request("scipy"));
     REQUIRE(beside->run_script("DROP TRIGGER keep"));
-    farm.add(farm.wish("numpy"));
+    farm.add(farm.request("numpy"));
     CHECK(farm.store->find(id).has_value());
     farm.clock.sleep_ms(tasks::sweep_every_s * ms_per_s);
-    farm.add(farm.wish("pandas"));
+    farm.add(farm.request("pandas"));
     CHECK(farm.code(farm.store->find(id)) == "task.no_such_task");
     CHECK(farm.store->removed() == 1);
 }
@@ -128,7 +128,7 @@ TEST_CASE("the queue of an earlier version keeps its tasks, leases and logs") {
     const wire::Task task = opened.find("t1").value();
     CHECK(task.state == TaskState::claimed);
     CHECK(task.agent == "login1");
-    CHECK_FALSE(task.wish.source.has_value());
+    CHECK_FALSE(task.request.source.has_value());
     CHECK(opened.read_log("t1", 0, 0).value() == "abc");
     CHECK(opened.renew("t1", StoreFixture::name('1')).has_value());
 }

@@ -1,0 +1,34 @@
+// The rows of the table of commands, each part in the file of its commands. The order of the parts is in ../main.cpp.
+#pragma once
+
+#include <vector>
+
+#include "registry/commands/command.hpp"
+
+namespace wheelyard::registry {
+
+[[nodiscard]] std::vector<Command> init_commands();
+[[nodiscard]] std::vector<Command> token_commands();
+[[nodiscard]] std::vector<Command> notify_commands();
+[[nodiscard]] std::vector<Command> dump_commands();
+[[nodiscard]] std::vector<Command> apply_commands();
+[[nodiscard]] std::vector<Command> index_commands();
+[[nodiscard]] std::vector<Command> lifecycle_commands();
+[[nodiscard]] std::vector<Command> import_commands();
+[[nodiscard]] std::vector<Command> prefetch_commands();
+[[nodiscard]] std::vector<Command> explain_commands();
+[[nodiscard]] std::vector<Command> release_project_commands();
+[[nodiscard]] std::vector<Command> files_commands();
+[[nodiscard]] std::vector<Command> provenance_commands();
+[[nodiscard]] std::vector<Command> sbom_commands();
+[[nodiscard]] std::vector<Command> contains_commands();
+[[nodiscard]] std::vector<Command> audit_osv_commands();
+[[nodiscard]] std::vector<Command> attest_commands();
+[[nodiscard]] std::vector<Command> attest_index_commands();
+[[nodiscard]] std::vector<Command> attest_verify_commands();
+[[nodiscard]] std::vector<Command> audit_commands();
+[[nodiscard]] std::vector<Command> maintenance_commands();
+[[nodiscard]] std::vector<Command> migrate_commands();
+[[nodiscard]] std::vector<Command> task_commands();
+
+}  // namespace wheelyard::registry
