@@ -17,7 +17,7 @@ wheelyard_layer(io           lib/io                       base)
 wheelyard_layer(accelerator  lib/accelerator              base io)
 wheelyard_layer(wheel        lib/wheel                    base)
 wheelyard_layer(simple       lib/simple                   base io wheel)
-wheelyard_layer(status       lib/status                   base io)
+wheelyard_layer(status       lib/status                   base io accelerator)
 wheelyard_layer(page         lib/page                     base)
 wheelyard_layer(notify       lib/notify                   base io)
 
