@@ -177,6 +177,7 @@ registry::OpenPublisher in_process_publisher(base::Clock& clock, bool logs) {
 registry::ProjectPages render_project(registry::OfferedProject offered) {
     indexer::ProjectView view =
         indexer::make_project_view(std::move(offered.project), std::move(offered.files));
+    view.variants = std::move(offered.variants);
     view.status = offered.status;
     view.status_reason = std::move(offered.status_reason);
     return {.html = indexer::render_project_html(view), .json = indexer::render_project_json(view)};

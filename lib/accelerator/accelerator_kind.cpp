@@ -73,6 +73,18 @@ bool is_gpu_architecture(std::string_view text) {
     return kind != nullptr && kind->is_architecture(text);
 }
 
+std::vector<std::string> code_running_on(std::string_view architecture) {
+    std::vector<std::string> names;
+    const AcceleratorKind* kind = kind_of_architecture(architecture);
+    if (kind == nullptr) return names;
+    for (const DeviceCode& list : kind->device_code) {
+        if (list.running == nullptr) continue;
+        const auto found = list.running(architecture);
+        names.insert(names.end(), found.begin(), found.end());
+    }
+    return names;
+}
+
 std::string list_kinds(std::string_view pattern, std::string_view before_last) {
     std::string text;
     for (const AcceleratorKind* kind : kinds) {

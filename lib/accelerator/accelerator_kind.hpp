@@ -36,8 +36,19 @@ struct DeviceCode {
     // The driver compiles it when it is loaded, so it names no GPU and needs a driver as new as its toolkit.
     bool is_portable = false;
     bool (*runs)(std::string_view code, std::string_view gpu) = nullptr;
+    // The names of all code that runs on a GPU, without features (":xnack-"); only where it is not portable.
+    std::vector<std::string> (*running)(std::string_view gpu) = nullptr;
     // How a wheel variant (PEP 825) promises it: "nvidia :: sm_arch :: 90_real" is "sm_90" here. Empty: in no known way.
     std::string_view variant_namespace = {}, variant_feature = {}, variant_suffix = {}, variant_prefix = {};
+};
+
+// What answers for a node's properties of wheel variants (PEP 850), as installers have it built in.
+struct VariantProvider {
+    std::string_view name_space = {};  // "nvidia"; empty: nothing does
+    std::string_view package = {};
+    std::string_view plugin_api = {};
+    std::string_view driver_feature =
+        {};  // whose value is the oldest toolkit that the driver has to support: "12.0"
 };
 
 // A driver and a release of the toolkit, as in the vendor's release notes.
@@ -94,7 +105,8 @@ struct AcceleratorKind {
     Texts dependents = {};                // prefixes: other libraries that only wheels for this kind need
     std::string_view elf_machine = {};    // of ELF files with device code
     std::span<const DeviceCode> device_code = {};  // empty: it is not read
-    std::string_view unread_sections = {};         // prefix of sections with device code that is not read
+    VariantProvider variant_provider = {};
+    std::string_view unread_sections = {};  // prefix of sections with device code that is not read
 
     // Newest first: the first driver that was shipped with each toolkit, and the oldest that runs programs of a toolkit's
     // major version. Empty: no rule is known.
@@ -117,6 +129,8 @@ struct AcceleratorKind {
 [[nodiscard]] std::vector<std::string> accelerator_names();
 // Whether `text` is a GPU architecture as policies name it: "sm_90", "gfx90a", "gfx90a:sramecc+:xnack-".
 [[nodiscard]] bool is_gpu_architecture(std::string_view text);
+// The names of code that runs on a GPU, without what a driver has to compile: "sm_90" → "sm_90", "sm_90f", "sm_90a".
+[[nodiscard]] std::vector<std::string> code_running_on(std::string_view architecture);
 // Each row by this pattern, which may have {name} and {example}: ("`{name}`", " or ") → "`cuda` or `rocm`".
 [[nodiscard]] std::string list_kinds(std::string_view pattern, std::string_view before_last);
 

@@ -183,11 +183,25 @@ constexpr std::string_view libraries[] = {
     "libnvidia-", "libnvinfer",  "libnvJitLink",  "libnvjpeg", "libnvperf",      "libnvptxcompiler",
     "libnvrtc",   "libnvshmem",  "libnvToolsExt", "libnvvm",   "libnvonnxparser"};
 
+std::vector<std::string> cubins_running_on(std::string_view device) {
+    std::vector<std::string> names;
+    const auto gpu = parse_capability(device);
+    if (!gpu) return names;
+    for (int minor = 0; minor <= gpu->minor; ++minor) {
+        const std::string plain = std::string(sm) + std::to_string(gpu->major) + std::to_string(minor);
+        for (const std::string& name : {plain, plain + family_suffix, plain + exact_suffix}) {
+            if (cubin_runs(name, device)) names.push_back(name);
+        }
+    }
+    return names;
+}
+
 constexpr DeviceCode device_code[] = {
     {.fact = "cuda_sm",
      .title = "CUDA code",
      .label = "CUDA code",
      .runs = cubin_runs,
+     .running = cubins_running_on,
      .variant_namespace = "nvidia",
      .variant_feature = "sm_arch",
      .variant_suffix = "_real",
@@ -236,6 +250,10 @@ constexpr AcceleratorKind kind = {
     .dependents = dependents,
     .elf_machine = "cuda",
     .device_code = device_code,
+    .variant_provider = {.name_space = "nvidia",
+                         .package = "nvidia-variant-provider",
+                         .plugin_api = "nvidia_variant_provider.plugin:NvidiaVariantPlugin",
+                         .driver_feature = "cuda_version_lower_bound"},
     .drivers = drivers,
     .min_drivers = min_drivers,
 };

@@ -110,8 +110,20 @@ constexpr std::string_view libraries[] = {
     "libMIOpen",      "libmigraphx",  "librccl",      "librocblas",   "librocfft",        "librocm",
     "librocprofiler", "librocrand",   "librocsolver", "librocsparse", "libroctracer64",   "libroctx64"};
 
+std::vector<std::string> code_objects_running_on(std::string_view device) {
+    std::vector<std::string> names{std::string(processor_of(device)), std::string(portable_gfx)};
+    for (const GfxFamily& family : gfx_families) {
+        if (gfx_runs(family.generic, device)) names.emplace_back(family.generic);
+    }
+    return names;
+}
+
 constexpr DeviceCode device_code[] = {
-    {.fact = "hip_gfx", .title = "HIP code", .label = "ROCm code", .runs = gfx_runs},
+    {.fact = "hip_gfx",
+     .title = "HIP code",
+     .label = "ROCm code",
+     .runs = gfx_runs,
+     .running = code_objects_running_on},
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <array>
 #include <set>
 
+#include "lib/accelerator/accelerator_kind.hpp"
 #include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/utf8.hpp"
@@ -100,8 +101,16 @@ std::string why_nobody_takes(const RequestReport& request, const std::vector<Sit
 
 std::string render_index_status(const IndexStatus& status) {
     Json sites = Json::array();
-    for (const SiteReport& report : status.sites)
+    for (SiteReport report : status.sites) {
+        for (NodeReport& node : report.nodes) {
+            node.gpu_code.clear();
+            for (const std::string& architecture : node.architectures) {
+                const auto running = accelerator::code_running_on(architecture);
+                node.gpu_code.insert(node.gpu_code.end(), running.begin(), running.end());
+            }
+        }
         sites.push(site_report_json(report));
+    }
     Json json =
         Json::object({{"format", index_status_format}, {"index", status.index}, {"sites", std::move(sites)}});
     if (!status.requests.empty()) {

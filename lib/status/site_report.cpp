@@ -28,6 +28,9 @@ constexpr auto node_record = io::record<N>({
     member<Count, &N::gpus>("gpus", "GPUs of one node"),
     member<Word, &N::accelerator>("accelerator", "name in the site file; absent: none"),
     member<Words, &N::architectures>("architectures", "of that accelerator: `sm_90`, `gfx90a`"),
+    member<Words, &N::gpu_code>(
+        "gpu_code",
+        "in status.json only: names of the code that runs on these architectures: `sm_90`, `sm_90a`"),
     member<Word, &N::machine>("machine", "machine type: `aarch64`"),
     member<Word, &N::glibc>("glibc", "version of its glibc: `2.34`; absent: not known, or musl"),
     member<Some<Text<max_log_line_bytes>, max_log_lines>, &N::job>(

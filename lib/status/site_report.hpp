@@ -36,9 +36,11 @@ struct NodeReport {
     std::int64_t gpus = 0;
     std::string accelerator = {};
     std::vector<std::string> architectures = {};  // "sm_90"
-    std::string machine = {};                     // "aarch64"
-    std::string glibc = {};                       // "2.34"
-    std::vector<std::string> job = {};            // "#SBATCH --partition=gh"
+    // Names of the GPU code that runs on these. Only the status of an index has it: render_index_status() derives it.
+    std::vector<std::string> gpu_code = {};  // "sm_90", "sm_90a"
+    std::string machine = {};                // "aarch64"
+    std::string glibc = {};                  // "2.34"
+    std::vector<std::string> job = {};       // "#SBATCH --partition=gh"
 };
 
 // How users of the site get one of its Pythons, with the modules that wheels for this accelerator need.

@@ -192,12 +192,21 @@ class Prefetch {
         if (!package.sha256s.empty() && !package.sha256s.contains(link->sha256))
             return base::fail("prefetch.hash_differs", "The lock has another hash for this wheel",
                               link->filename, "make the lock from this index");
-        files_.insert({.kept = {.filename = link->filename,
-                                .project = package.project,
-                                .sha256 = link->sha256,
-                                .size_bytes = link->size.value_or(0)},
-                       .url = link->url});
+        add_file(package.project, *link);
+        // Which variant the node takes is its own choice (PEP 825).
+        for (const std::string& label : labels_of(*page, *package.version)) {
+            if (const auto* variant = choose_wheel(*page, *package.version, target, label))
+                add_file(package.project, *variant);
+        }
         return {};
+    }
+
+    void add_file(const std::string& project, const simple::FileLink& link) {
+        files_.insert({.kept = {.filename = link.filename,
+                                .project = project,
+                                .sha256 = link.sha256,
+                                .size_bytes = link.size.value_or(0)},
+                       .url = link.url});
     }
 
     // nullptr: the index has no such project.

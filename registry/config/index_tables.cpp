@@ -68,8 +68,10 @@ IndexConfig read_index(io::TomlTable& table, const RegistryConfig& so_far) {
     index.builds = read_builds(table);
     index.attested_by = read_attested_by(table);
     index.upstreams = read_upstreams(table, index.name);
-    for (UpstreamConfig& upstream : index.upstreams)
+    for (UpstreamConfig& upstream : index.upstreams) {
         upstream.sdists = index.sdists;
+        upstream.policy.variants = index.policy.variants;
+    }
     return index;
 }
 

@@ -72,7 +72,8 @@ Reply reply_rendered_page(const std::shared_ptr<const RenderedPage>& page, const
 }
 
 Reply reply_metadata(SharedText bytes, const Route& route, const RequestHead& head) {
-    const std::string etag = "\"" + route.sha256 + ".metadata\"";
+    const bool is_variants = route.filename.ends_with(".json");  // else METADATA
+    const std::string etag = "\"" + route.sha256 + (is_variants ? "\"" : ".metadata\"");
     Reply reply;
     reply.add("ETag", etag);
     reply.add("Cache-Control", "public, max-age=31536000, immutable");
@@ -80,7 +81,7 @@ Reply reply_metadata(SharedText bytes, const Route& route, const RequestHead& he
         reply.status = 304;
         return reply;
     }
-    reply.add("Content-Type", "application/octet-stream");
+    reply.add("Content-Type", is_variants ? "application/json" : "application/octet-stream");
     reply.add("X-Content-Type-Options", "nosniff");
     reply.body = std::move(bytes);
     return reply;

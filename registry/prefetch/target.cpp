@@ -65,13 +65,13 @@ base::Result<std::vector<const simple::LockedPackage*>> packages_for(const simpl
 }
 
 const simple::FileLink* choose_wheel(const simple::ProjectPage& page, const wheel::Version& version,
-                                     const Target& target) {
+                                     const Target& target, const std::optional<std::string>& label) {
     const simple::FileLink* best = nullptr;
     std::size_t best_position = 0;
     std::optional<wheel::BuildTag> best_build;
     for (const simple::FileLink& link : page.files) {
         auto name = wheel::parse_wheel_filename(link.filename);
-        if (!name || name->variant || !(name->version == version)) continue;
+        if (!name || name->variant != label || !(name->version == version)) continue;
         const auto position = wheel::best_position(name->tags, target.tags);
         if (!position) continue;
         // As pip: the better tag, then the higher build number.
@@ -83,6 +83,15 @@ const simple::FileLink* choose_wheel(const simple::ProjectPage& page, const whee
         best_build = std::move(name->build);
     }
     return best;
+}
+
+std::set<std::string> labels_of(const simple::ProjectPage& page, const wheel::Version& version) {
+    std::set<std::string> labels;
+    for (const simple::FileLink& link : page.files) {
+        const auto name = wheel::parse_wheel_filename(link.filename);
+        if (name && name->variant && name->version == version) labels.insert(*name->variant);
+    }
+    return labels;
 }
 
 bool has_wheel(const simple::ProjectPage& page, const wheel::Version& version, const Target& target) {

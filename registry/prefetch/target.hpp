@@ -2,6 +2,8 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,9 +36,12 @@ struct Target {
     const simple::Lock& lock, const std::filesystem::path& file, const Target& target);
 
 // The wheel that pip prefers there of those of this version; nullptr: none runs there. Yanked wheels count: the
-// version is exact.
+// version is exact. With a label: likewise of the variant wheels (PEP 825) with it.
 [[nodiscard]] const simple::FileLink* choose_wheel(const simple::ProjectPage& page,
-                                                   const wheel::Version& version, const Target& target);
+                                                   const wheel::Version& version, const Target& target,
+                                                   const std::optional<std::string>& label = std::nullopt);
+// The labels of this version's variant wheels.
+[[nodiscard]] std::set<std::string> labels_of(const simple::ProjectPage& page, const wheel::Version& version);
 
 // Whether a wheel of this version runs there, with any local label.
 [[nodiscard]] bool has_wheel(const simple::ProjectPage& page, const wheel::Version& version,

@@ -21,7 +21,7 @@ wire::Problem upstream_late() {
 bool Connection::may_come_from_upstream(const RequestHead& head, const Route& route) const {
     const bool is_read = head.method == "GET" || head.method == "HEAD";
     const bool is_page = route.kind == RouteKind::project_page && !route.names_page_file;
-    const bool is_file = route.kind == RouteKind::file && route.project.empty();
+    const bool is_file = route.kind == RouteKind::file;
     return is_read && (is_page || is_file) && shared_.upstream != nullptr &&
            !served_->moving_names.contains(route.index) && shared_.upstream->serves(route.index);
 }

@@ -8,6 +8,7 @@
 #include "lib/base/digest/digest.hpp"
 #include "lib/io/record.hpp"
 #include "registry/upstream/limits.hpp"
+#include "registry/upstream/offer.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -28,8 +29,10 @@ using Pins = std::unordered_map<std::string_view, Pin>;  // views of `before`
 Pins pins_of(const CachedPage* before) {
     Pins pins;
     if (before == nullptr) return pins;
-    for (const UpstreamFile& file : before->files)
+    for (const UpstreamFile& file : before->files) {
+        if (is_variants_file(file.link.filename)) continue;  // it changes with each wheel of its version
         pins.emplace(file.link.filename, Pin{&file.link.sha256, file.first_seen, file.is_changed});
+    }
     for (const PinnedFile& file : before->gone)
         pins.emplace(file.filename, Pin{&file.sha256, file.first_seen, false});
     return pins;
@@ -41,7 +44,8 @@ void keep_pins(const CachedPage* before, CachedPage& page) {
     for (const UpstreamFile& file : page.files)
         listed.insert(file.link.filename);
     const auto keep = [&](const std::string& filename, const std::string& sha256, base::UnixMicros seen) {
-        if (!sha256.empty() && !listed.contains(filename) && page.gone.size() < max_gone_files)
+        if (!sha256.empty() && !is_variants_file(filename) && !listed.contains(filename) &&
+            page.gone.size() < max_gone_files)
             page.gone.push_back({filename, sha256, seen});
     };
     for (const PinnedFile& file : before->gone)

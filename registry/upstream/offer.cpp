@@ -5,6 +5,8 @@
 #include "lib/base/text/url.hpp"
 #include "lib/base/text/words.hpp"
 #include "lib/wheel/filename.hpp"
+#include "lib/wheel/name.hpp"
+#include "registry/catalog/version_variants.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -23,6 +25,18 @@ base::UnixMicros born(const UpstreamFile& file, base::UnixMicros now) {
     return file.upload_time > now ? file.first_seen : file.upload_time;
 }
 
+// The version has no '-', as in the name of a wheel.
+std::optional<OfferedName> parse_variants_name(std::string_view filename) {
+    const auto stem = filename.substr(0, filename.size() - catalog::variants_suffix.size());
+    const auto dash = stem.rfind('-');
+    if (dash == std::string_view::npos || !wheel::is_valid_name(stem.substr(0, dash))) return std::nullopt;
+    auto version = wheel::Version::parse(stem.substr(dash + 1));
+    if (!version) return std::nullopt;
+    return OfferedName{.project = wheel::normalize_name(stem.substr(0, dash)),
+                       .version = std::move(*version),
+                       .is_variants = true};
+}
+
 }  // namespace
 
 bool is_permitted(const UpstreamConfig& upstream, const std::string& project) {
@@ -34,6 +48,7 @@ std::string_view withheld_text(Withheld why) {
     static constexpr auto words = base::words<Withheld>({{Withheld::nothing, "offered"},
                                                          {Withheld::not_a_wheel, "not_a_wheel"},
                                                          {Withheld::sdist, "sdist"},
+                                                         {Withheld::variant, "variant"},
                                                          {Withheld::other_project, "other_project"},
                                                          {Withheld::no_hash, "no_hash"},
                                                          {Withheld::host, "host"},
@@ -43,9 +58,11 @@ std::string_view withheld_text(Withheld why) {
 
 std::optional<OfferedName> parse_offered_name(std::string_view filename) {
     if (auto wheel = wheel::parse_wheel_filename(filename)) {
-        if (wheel->variant) return std::nullopt;
-        return OfferedName{.project = std::move(wheel->project), .version = std::move(wheel->version)};
+        return OfferedName{.project = std::move(wheel->project),
+                           .version = std::move(wheel->version),
+                           .is_variant = wheel->variant.has_value()};
     }
+    if (is_variants_file(filename)) return parse_variants_name(filename);
     auto sdist = wheel::parse_sdist_filename(filename);
     if (!sdist || sdist->extension != sdist_extension) return std::nullopt;
     return OfferedName{
@@ -63,12 +80,27 @@ Withheld why_withheld(const UpstreamFile& file, const std::string& project, cons
     const auto name = parse_offered_name(file.link.filename);
     if (!name) return Withheld::not_a_wheel;
     if (name->is_sdist && !upstream.sdists) return Withheld::sdist;
+    if ((name->is_variant || name->is_variants) && !upstream.policy.variants) return Withheld::variant;
     if (name->project != project) return Withheld::other_project;
     if (file.link.sha256.empty()) return Withheld::no_hash;
     if (!may_request(upstream, file.link.url)) return Withheld::host;
+    if (name->is_variants) return Withheld::nothing;  // it changes with each wheel; those are withheld
     const base::UnixMicros cooldown = cooldown_us(upstream, project);
     if (cooldown > 0 && born(file, now) + cooldown > now) return Withheld::cooldown;
     return Withheld::nothing;
+}
+
+bool is_variants_file(std::string_view filename) {
+    return filename.ends_with(catalog::variants_suffix);
+}
+
+std::string hash_of_text(const UpstreamFile& file) {
+    if (is_variants_file(file.link.filename)) return file.link.sha256;
+    return file.link.has_metadata ? file.link.metadata_sha256 : std::string();
+}
+
+std::string url_of_text(const UpstreamFile& file) {
+    return is_variants_file(file.link.filename) ? file.link.url : file.link.url + ".metadata";
 }
 
 Offer offer_of(const CachedPage& page, const std::string& project, const UpstreamConfig& upstream,

@@ -18,11 +18,15 @@ namespace wheelyard::registry {
 // By `allow` and `deny`; `project` is normalised.
 [[nodiscard]] bool is_permitted(const UpstreamConfig& upstream, const std::string& project);
 
+// What the variants of a version are: NAME-VERSION-variants.json (PEP 825). Unlike any other file it may change.
+[[nodiscard]] bool is_variants_file(std::string_view filename);
+
 // Why a file is not offered.
 enum class Withheld {
     nothing,        // it is offered
     not_a_wheel,    // an egg, an invalid name
     sdist,          // the index offers no source distributions
+    variant,        // the index takes no variant wheels (PEP 825)
     other_project,  // a wheel of another project
     no_hash,        // the page gives no SHA-256
     host,           // its host is not in `hosts`, or it would be fetched without TLS
@@ -31,11 +35,13 @@ enum class Withheld {
 inline constexpr std::size_t withheld_kinds = static_cast<std::size_t>(Withheld::cooldown) + 1;
 [[nodiscard]] std::string_view withheld_text(Withheld why);
 
-// The project and version that the name of a wheel or of a tar.gz sdist says; nullopt: it is neither.
+// The project and version that the name of a wheel, of a tar.gz sdist or of a version's variants says; nullopt: it is none.
 struct OfferedName {
     std::string project;  // normalised
     wheel::Version version;
     bool is_sdist = false;
+    bool is_variant = false;   // a variant wheel
+    bool is_variants = false;  // what the variants of a version are: NAME-VERSION-variants.json
 };
 [[nodiscard]] std::optional<OfferedName> parse_offered_name(std::string_view filename);
 
@@ -44,6 +50,11 @@ struct OfferedName {
 
 // Whether a request may be sent to this URL: its host is named with its port, and it uses TLS unless the host may be private.
 [[nodiscard]] bool may_request(const UpstreamConfig& upstream, const std::string& url);
+
+// Of the text that answer_text() sends: the file itself if it is what a version's variants are, else a wheel's METADATA;
+// empty: the page gives none.
+[[nodiscard]] std::string hash_of_text(const UpstreamFile& file);
+[[nodiscard]] std::string url_of_text(const UpstreamFile& file);
 
 struct Offer {
     std::vector<const UpstreamFile*> files;            // of the page, in its order

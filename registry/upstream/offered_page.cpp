@@ -3,6 +3,7 @@
 #include <malloc.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "lib/base/digest/digest.hpp"
@@ -56,6 +57,24 @@ bool merge_stored(catalog::FileRow& row, const catalog::FileRow& stored) {
     return stored.state == catalog::FileState::active;
 }
 
+// What the variants of a version are, as the upstream says it, for versions of which a variant is offered.
+void add_variants(const Offer& offer, OfferedProject& offered) {
+    std::set<std::string> names;
+    for (const catalog::FileRow& row : offered.files) {
+        if (catalog::is_variant_wheel(row.filename))
+            names.insert(catalog::variants_filename(row.project, row.version));
+    }
+    for (const UpstreamFile* file : offer.files) {
+        const simple::FileLink& link = file->link;
+        if (names.contains(link.filename) && link.size)
+            offered.variants.push_back({.filename = link.filename,
+                                        .sha256 = link.sha256,
+                                        .size_bytes = *link.size,
+                                        .bytes = {},
+                                        .upload_time = file->upload_time});
+    }
+}
+
 OfferedProject project_of(const Offer& offer, const CachedPage& page, const std::string& project,
                           const std::vector<catalog::FileRow>& stored) {
     OfferedProject offered{.project = project};
@@ -63,10 +82,12 @@ OfferedProject project_of(const Offer& offer, const CachedPage& page, const std:
     offered.status_reason = page.status_reason;
     if (offered.status == catalog::ProjectStatus::quarantined) return offered;  // PEP 792
     for (const UpstreamFile* file : offer.files) {
+        if (is_variants_file(file->link.filename)) continue;
         catalog::FileRow row = row_of(*file, project);
         const catalog::FileRow* known = find_row(stored, row.filename);
         if (known == nullptr || merge_stored(row, *known)) offered.files.push_back(std::move(row));
     }
+    add_variants(offer, offered);
     return offered;
 }
 

@@ -134,7 +134,7 @@ bool Upstreams::serves(std::string_view index) const {
 
 // METADATA is read by every resolver, also for versions that nobody installs.
 void Upstreams::note_use(std::string_view filename, const std::string& sha256) {
-    if (!rules().has_cache_limit || filename.ends_with(metadata_suffix)) return;
+    if (!rules().has_cache_limit || filename.ends_with(metadata_suffix) || is_variants_file(filename)) return;
     parts_.last_used.note(sha256, parts_.clock.now());
 }
 
@@ -287,23 +287,23 @@ void Upstreams::answer_file(const SharedAsk& ask, const Supply& supply) {
                             why_withheld(*file, ask->project, *supply.candidate.upstream,
                                          parts_.clock.now()) == Withheld::nothing;
     if (!is_offered) return ask->then({});
-    if (is_metadata) return answer_metadata(ask, supply, *file);
+    if (is_metadata || is_variants_file(filename)) return answer_text(ask, supply, *file);
     answer_wheel(ask, supply, *file);
 }
 
-void Upstreams::answer_metadata(const SharedAsk& ask, const Supply& supply, const UpstreamFile& file) {
-    if (!file.link.has_metadata || file.link.metadata_sha256.empty()) return ask->then({});
+void Upstreams::answer_text(const SharedAsk& ask, const Supply& supply, const UpstreamFile& file) {
+    const std::string hash = hash_of_text(file);
+    if (hash.empty()) return ask->then({});
     const std::string& cache_index = supply.candidate.upstream->cache_index;
-    auto bytes = store_.find_metadata(cache_index, file.link.metadata_sha256);
+    auto bytes = store_.find_metadata(cache_index, hash);
     if (bytes) return ask->then({.kind = Kind::metadata, .metadata = std::move(bytes)});
-    const std::string work = "metadata " + cache_index + "/" + file.link.metadata_sha256;
+    const std::string work = "metadata " + cache_index + "/" + hash;
     if (const auto failure = recent_failure(work)) return ask->then(problem_answer(*failure));
     if (ask->is_loop) return answer_loop(ask);
     if (ask->tried.contains(work) || is_paused(supply.candidate) || !ask->request.may_wait)
         return ask->then(problem_answer(unavailable(supply.candidate, work, ask->project)));
-    start(
-        page_work_, work, supply.candidate, ask,
-        [this, errand = Errand{supply.candidate, work, via_of(*ask)}, file] { load_metadata(errand, file); });
+    start(page_work_, work, supply.candidate, ask,
+          [this, errand = Errand{supply.candidate, work, via_of(*ask)}, file] { load_text(errand, file); });
 }
 
 void Upstreams::answer_wheel(const SharedAsk& ask, const Supply& supply, const UpstreamFile& file) {

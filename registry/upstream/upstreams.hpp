@@ -26,6 +26,7 @@
 
 #include "registry/catalog/catalog.hpp"
 #include "registry/catalog/inheritance.hpp"
+#include "registry/catalog/version_variants.hpp"
 #include "registry/commit/publishing.hpp"
 #include "registry/config/live_config.hpp"
 #include "registry/database/store.hpp"
@@ -47,6 +48,7 @@ namespace wheelyard::registry {
 struct OfferedProject {
     std::string project;
     std::vector<catalog::FileRow> files = {};
+    std::vector<catalog::VariantsFile> variants = {};  // without their bytes
     catalog::ProjectStatus status = catalog::ProjectStatus::active;
     std::string status_reason = {};
 };
@@ -148,7 +150,8 @@ class Upstreams final : public http::UpstreamService {
                                          const Candidate& candidate, std::span<const SharedPage> pages);
     void answer_page(const SharedAsk& ask, const Supply& supply);
     void answer_file(const SharedAsk& ask, const Supply& supply);
-    void answer_metadata(const SharedAsk& ask, const Supply& supply, const UpstreamFile& file);
+    // METADATA of a wheel, or a version's variants: small texts, which are no files of the store.
+    void answer_text(const SharedAsk& ask, const Supply& supply, const UpstreamFile& file);
     void answer_wheel(const SharedAsk& ask, const Supply& supply, const UpstreamFile& file);
     void await_published(const SharedAsk& ask);
 
@@ -188,7 +191,7 @@ class Upstreams final : public http::UpstreamService {
         std::string via;
     };
     void refresh_page(const Errand& errand, const std::string& project);
-    void load_metadata(const Errand& errand, const UpstreamFile& file);
+    void load_text(const Errand& errand, const UpstreamFile& file);
     [[nodiscard]] SharedWork& pool_of(const UpstreamFile& file);
     [[nodiscard]] std::array<SharedWork*, 3> pools() {
         return {&page_work_, &small_file_work_, &large_file_work_};

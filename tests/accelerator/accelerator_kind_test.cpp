@@ -10,6 +10,28 @@
 using namespace wheelyard;
 using namespace wheelyard::accelerator;
 
+// CUDA C++ Programming Guide, "Feature Sets": of architecture-specific code that of this very capability, of family-specific
+// code that of the family, to which 10.0 and 10.3, 12.0 and 12.1 belong. LLVM's AMDGPU guide: generic processors.
+TEST_CASE("a GPU has the names of all code that runs on it") {
+    struct Row {
+        std::string_view gpu;
+        std::vector<std::string> code;
+    };
+    for (const auto& [gpu, code] : {
+             Row{"sm_90", {"sm_90", "sm_90f", "sm_90a"}},
+             Row{"sm_100", {"sm_100", "sm_100f", "sm_100a"}},
+             Row{"sm_121", {"sm_120", "sm_120f", "sm_121", "sm_121f", "sm_121a"}},
+             Row{"gfx90a:xnack-", {"gfx90a", "amdgcnspirv"}},
+             Row{"gfx942", {"gfx942", "amdgcnspirv", "gfx9-4-generic"}},
+             Row{"pvc", {}},  // its code is not read
+             Row{"sm_", {}},
+             Row{"nonsense", {}},
+         }) {
+        CAPTURE(gpu);
+        CHECK(code_running_on(gpu) == code);
+    }
+}
+
 TEST_CASE("a row is found by its name, by an architecture and by a library; others have none") {
     std::set<std::string_view> names;
     for (const auto* kind : accelerator_kinds()) {

@@ -49,6 +49,16 @@ TEST_CASE("the requests of an index are read as they were written, and none is n
     CHECK(parse_index_status(render_index_status(status))->requests.size() == max_requests_per_index);
 }
 
+TEST_CASE(
+    "the status of an index names the code that runs on the GPUs of a node, whatever the site says of that") {
+    IndexStatus status{.index = "main", .sites = {site_with("any", {"3.12"}, {"gh200"})}, .requests = {}};
+    status.sites[0].nodes[0].architectures = {"sm_90"};
+    status.sites[0].nodes[0].gpu_code = {"sm_100"};
+    const auto read = parse_index_status(render_index_status(status));
+    REQUIRE(read.has_value());
+    CHECK(read->sites[0].nodes[0].gpu_code == std::vector<std::string>{"sm_90", "sm_90f", "sm_90a"});
+}
+
 TEST_CASE("a request that no agent will take says why, and one that an agent may take says nothing") {
     CHECK(why_nobody_takes(request_for("3.12"), {}).find("no agent reports") != std::string::npos);
     CHECK(why_nobody_takes(request_for("3.12"), {site_with("no", {"3.12"})}).find("site file of bede") !=

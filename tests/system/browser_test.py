@@ -167,6 +167,8 @@ class BrowserTest(unittest.TestCase):
         self.assertTrue(ask.get_attribute("href").endswith("/builds/?package=torch&version=2.4.0&python=3.13&accelerator=gh200"))
         self.assertIn("torch==2.5.1", browser.find("#install-line").text)
         self.assertTrue(browser.find("#way-pip button").is_displayed())
+        # Code for exactly this GPU runs on it; code for exactly another does not.
+        self.assertEqual(browser.run("return ['sm_90', 'sm_90a', 'sm_100a'].map(code => yard.suits([], [], [code]) === true)"), [True, True, False])
         browser.open(f"{BEDE}/project/?q=o")
         wait_until(lambda: "for my machine" in browser.find("#results").text)
         browser.open("/")  # with another Python nothing of the newest runs, except what is for any

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from support.case import FarmCase, main
 from support.clients import PIPS, RawUpload, installed_value, pip_install, twine_upload
-from support.farm import CLIENTS, COMMAND_TIMEOUT_S
+from support.farm import CLIENTS, COMMAND_TIMEOUT_S, Farm
 from support.wheels import Wheel
 
 INDEX, PLAIN, SECRET = "debian12", "plain", "secret"
@@ -67,12 +67,12 @@ class VariantsTest(FarmCase):
         paths = [wheel.write(self.folder) for wheel in wheels]
         self.assert_ran(twine_upload(self.farm, self.token, *paths, index=index))
 
-    def uv_takes(self, project: str, **environment: str) -> str:
+    def uv_takes(self, project: str, url: str = "", **environment: str) -> str:
         """The value of the wheel that uv installs on such a node."""
         target = self.folder / f"{project}-{len(list(self.folder.iterdir()))}"
         self.assert_ran(subprocess.run(
             [CLIENTS / "uv/bin/uv", "pip", "install", "--no-deps", "--python", CLIENTS / "pip-new/bin/python",
-             "--preview-features", "wheel-variants", "--index-url", self.farm.simple_url(), "--target", target, project],
+             "--preview-features", "wheel-variants", "--index-url", url or self.farm.simple_url(), "--target", target, project],
             env=self.farm.environment | {"UV_NO_CONFIG": "1", "UV_NO_CACHE": "1"} | environment,
             capture_output=True, text=True, timeout=COMMAND_TIMEOUT_S))
         return installed_value("pip-new", target, project)
@@ -104,6 +104,25 @@ class VariantsTest(FarmCase):
         values = {"v1": 1, "v2": 2, "v3": 3, "v4": 4}
         self.upload(*(Variant("cpu", value=value, label=one, properties=level(one)) for one, value in values.items()))
         self.assertEqual(self.uv_takes("cpu"), str(values[level_of_this_machine()]))
+
+    def test_an_index_with_variants_passes_on_those_of_its_upstream(self):
+        self.upload(Wheel("far", value=1), Variant("far", value=2), Variant("far", value=90, label="sm_90", properties=sm("90")))
+        there = self.farm.files("far")
+        upstream = f'[[index.upstream]]\nname = "far"\nurl = "{self.farm.simple_url()}"\nprivate_hosts = ["127.0.0.1"]\n'
+        with Farm(("mirror", "plain"), index_settings={"mirror": "variants = true\n" + upstream, "plain": upstream}) as mirror:
+            mirror.start()
+            here = mirror.files("far", "mirror")
+            self.assertEqual({name: entry["hashes"] for name, entry in here.items()}, {name: entry["hashes"] for name, entry in there.items()})
+            _, headers, body = mirror.get("/mirror/simple/far/" + here["far-1.0-variants.json"]["url"])
+            self.assertEqual((headers["Content-Type"], hashlib.sha256(body).hexdigest()),
+                             ("application/json", there["far-1.0-variants.json"]["hashes"]["sha256"]))
+            self.assertEqual(self.uv_takes("far", mirror.simple_url("mirror"), **self.node("9.0")), "90")
+            self.assertEqual(self.uv_takes("far", mirror.simple_url("mirror"), **self.node("8.0")), "2")
+            # A wheel more: the file has another address, and no hash of before is an alarm.
+            self.upload(Variant("far", value=80, label="sm_80", properties=sm("80")))
+            self.assertEqual(list(mirror.files("far", "plain")), ["far-1.0-py3-none-any.whl"])
+            explained = mirror.run("wheelyard-registry", "explain", "-c", mirror.config, "plain", "far", "--json")
+            self.assertRegex(explained.stdout, '"variant": ?4')
 
     def test_pip_takes_nothing_where_there_are_only_variants(self):
         self.upload(Variant("only", label="sm_90", properties=sm("90")), Variant("only"))

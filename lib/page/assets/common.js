@@ -140,7 +140,7 @@ const yard = (() => {
   const load_nodes = () => nodes ??= Promise.all(folders.map(folder => fetch(folder + "status.json", {cache: "no-cache"})
     .then(reply => reply.ok ? reply.json() : {sites: []}).catch(() => ({sites: []})))).then(all => all.flatMap(data => data.sites.map(site => ({...site, index: data.index}))).flatMap(site =>
       (site.nodes ?? []).map(node => ({name: name_of(site, node), site: site.site, index: site.index, accelerator: node.accelerator ?? "", machine: node.machine || site.machine || "",
-                                       gpus: node.architectures ?? [], pythons: site.pythons ?? []}))));
+                                       gpus: node.gpu_code ?? node.architectures ?? [], pythons: site.pythons ?? []}))));
   const announce = () => {
     for (const name of ["node", "python"]) remember("wheelyard-" + name, machine[name]);
     remember("wheelyard-machine", JSON.stringify(machine.details));

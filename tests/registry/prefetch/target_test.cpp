@@ -27,6 +27,20 @@ std::string chosen(const std::vector<std::string>& filenames, const std::string&
 
 }  // namespace
 
+TEST_CASE("of each label of a version the best wheel that runs there is one more") {
+    const auto target = make_target("3.12", "manylinux_2_28_aarch64").value();
+    const auto version = wheel::Version::parse("1.0").value();
+    const auto page =
+        page_of({"a-1.0-py3-none-any-sm_90.whl", "a-1.0-cp312-cp312-manylinux_2_28_aarch64-sm_90.whl",
+                 "a-1.0-cp312-cp312-manylinux_2_28_x86_64-v3.whl", "a-1.0-py3-none-any.whl",
+                 "a-1.1-py3-none-any-null.whl"});
+    CHECK(registry::labels_of(page, version) == std::set<std::string>{"sm_90", "v3"});
+    CHECK(registry::choose_wheel(page, version, target)->filename == "a-1.0-py3-none-any.whl");
+    CHECK(registry::choose_wheel(page, version, target, "sm_90")->filename ==
+          "a-1.0-cp312-cp312-manylinux_2_28_aarch64-sm_90.whl");
+    CHECK(registry::choose_wheel(page, version, target, "v3") == nullptr);
+}
+
 TEST_CASE("a target is a version of Python and a manylinux platform") {
     const auto target = make_target("3.12", "manylinux_2_28_aarch64").value();
     CHECK(target.platform_of_uv() == "aarch64-manylinux_2_28");

@@ -55,6 +55,17 @@ TEST_CASE("another hash for a known name is an alarm, once, and the first hash s
     CHECK(back.alarms.empty());
 }
 
+// PEP 825: the file may grow.
+TEST_CASE("what the variants of a version are may change without an alarm, and leaves no pin") {
+    const std::string variants = "six-1.0-variants.json";
+    const MergedPage first = merge_page(nullptr, page_of({link_of(variants, hash_a)}), noon);
+    const MergedPage second = merge_page(&first.page, page_of({link_of(variants, hash_b)}), noon + 5);
+    CHECK(second.alarms.empty());
+    CHECK(second.page.files[0].link.sha256 == hash_b);
+    CHECK_FALSE(second.page.files[0].is_changed);
+    CHECK(merge_page(&second.page, page_of({}), noon + 9).page.gone.empty());
+}
+
 TEST_CASE("of two links with one name the first counts, and the files after them are kept") {
     const std::string seven = "seven-1.0-py3-none-any.whl";
     const MergedPage merged = merge_page(

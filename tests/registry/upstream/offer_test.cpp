@@ -95,6 +95,23 @@ TEST_CASE("sdists are offered where the index takes them, with the same conditio
     CHECK(why(file("six-1.0.tar.gz", "https://evil.example.org/x")) == Withheld::host);
 }
 
+TEST_CASE(
+    "variant wheels, and what the variants of a version are, are offered where the index takes variants") {
+    UpstreamConfig config = upstream();
+    const auto why = [&](const UpstreamFile& of) { return why_withheld(of, "six", config, noon); };
+    for (const char* name : {"six-1.0-py3-none-any-sm_90.whl", "six-1.0-variants.json"})
+        CHECK(why(file(name)) == Withheld::variant);
+    config.policy.variants = true;
+    for (const char* name :
+         {"six-1.0-py3-none-any-sm_90.whl", "six-1.0-py3-none-any-null.whl", "six-1.0-variants.json"})
+        CHECK(why(file(name)) == Withheld::nothing);
+    CHECK(why(file("torch-1.0-variants.json")) == Withheld::other_project);
+    for (const char* name :
+         {"six-variants.json", "-1.0-variants.json", "six-x-variants.json", "variants.json"})
+        CHECK(why(file(name)) == Withheld::not_a_wheel);
+    CHECK(why(file("six-1.0-variants.json", "https://evil.example.org/x")) == Withheld::host);
+}
+
 TEST_CASE("a file younger than the cooldown is withheld, and the offer changes when it ends") {
     UpstreamConfig config = upstream();
     config.cooldown_days = 3;
