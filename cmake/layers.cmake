@@ -105,7 +105,7 @@ wheelyard_layer(imports      registry/imports             base io wheel simple v
 wheelyard_layer(prefetch     registry/prefetch            base io wheel simple status)
 wheelyard_layer(advisories   registry/advisories          base io wheel)
 wheelyard_layer(upkeep       registry/upkeep              base io blobs catalog database lifecycle tasks http config commit intake upstream prefetch)
-wheelyard_layer(store        registry/store               base io blobs catalog nodes database lifecycle config commit upstream)
+wheelyard_layer(store        registry/store               base io blobs catalog nodes database lifecycle config commit intake upstream)
 wheelyard_layer(indexes      registry/indexes             base io wire catalog database server config access commit api store upstream)
 wheelyard_layer(serve        registry/serve               base io attest sigstore status notify blobs catalog database nodes tasks http server config access commit intake upstream api imports upkeep store indexes identity)
 wheelyard_layer(commands     registry/commands            base io notify wheel simple status inspect wire attest blobs catalog database lifecycle tasks config access intake upstream api imports prefetch advisories store indexes)

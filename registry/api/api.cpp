@@ -28,6 +28,7 @@
 #include "registry/config/index_rules.hpp"
 #include "registry/intake/refusal.hpp"
 #include "registry/intake/uploads.hpp"
+#include "registry/intake/attestations.hpp"
 #include "registry/upstream/explain.hpp"
 #include "registry/upstream/source.hpp"
 
@@ -251,8 +252,9 @@ wire::Answered<http::ApiReply> Api::change(const http::ApiRequest& request, cons
     action.filename = parameter(request, "filename");
     action.project = parameter(request, "project");
     const auto fail = [&](const base::Error& error) {
-        wire::Problem problem = problem_of_change(error);
+        wire::Problem problem = not_admitted ? *not_admitted : problem_of_change(error);
         io::log_warn("lifecycle.refused", {{"request", request.request_id},
+    std::optional<wire::Problem> not_admitted;
                                            {"action", std::string(row.word)},
                                            {"token", token->id},
                                            {"status", std::to_string(problem.status)},
@@ -276,7 +278,13 @@ wire::Answered<http::ApiReply> Api::change(const http::ApiRequest& request, cons
     const lifecycle::Place place{
         .on_catalog = [this](const lifecycle::CatalogWork& work) { return parts_.writer.run(work); },
         .blobs = parts_.blobs,
-        .clock = parts_.clock};
+        .clock = parts_.clock,
+        .admits =
+            [&](const std::string& index, const catalog::FileRow& row) {
+                base::Status taken = check_origin(parts_.config, index, row);
+                if (!taken) not_admitted = problem_of_origin(taken.error());
+                return taken;
+            }};
     const auto done = blobs::with_reserve(parts_.config->room(),
                                           [&] { return lifecycle::perform(place, action, token->name); });
     if (!done) return fail(done.error());

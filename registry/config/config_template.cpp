@@ -140,7 +140,7 @@ title = "Wheels for everybody"
 # owns = []                 # projects that are never inherited: ["torch"]
 # staging = ""              # another index that receives the wheels of tasks; promote them from there
 
-# Whose uploads alone this index takes: of publishers, by their attestations (PEP 740), and of agents.
+# Whose files alone this index takes: of publishers, by their attestations (PEP 740), and of agents.
 # [[index.attested_by]]
 # projects = ["demo"]
 # issuer = "https://token.actions.githubusercontent.com"

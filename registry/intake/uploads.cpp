@@ -149,6 +149,7 @@ class FormUpload final : public http::UploadRequest, private MultipartHandler {
     std::string sha256_;
     std::string provenance_;  // as it is stored; empty: none
     sigstore::FileProvenance attestations_;
+    Origin origin_;
     catalog::Serial committed_ = 0;
     PageOf page_;
 };
@@ -280,13 +281,17 @@ wire::Answered<void> FormUpload::check_content() {
 }
 
 wire::Answered<void> FormUpload::check_where_from() {
-    std::string agent;
+    origin_.project = filename_->project;
     if (!provenance_.empty()) {
         auto token_id = stating_token();
         if (!token_id) return fail(token_id.error());
-        agent = *std::move(token_id);
+        origin_.agent = *std::move(token_id);
     }
-    return check_origin(index_, {filename_->project, std::move(agent), attestations_.attested});
+    for (const sigstore::Attested& one : attestations_.attested)
+        origin_.attested.push(sigstore::record_of(one));
+    const auto taken = check_origin(index_, origin_);
+    if (!taken) return refuse(problem_of_origin(taken.error()));
+    return {};
 }
 
 // Attestations come with the first upload of a file, also where two come at once.
@@ -436,13 +441,10 @@ wire::Answered<catalog::FileRow> FormUpload::store(const inspect::Inspection& in
         provenance_sha256 = *std::move(provenance);
     }
     std::string attestations_sha256;
-    io::Json attested = io::Json::array();
     if (!attestations_.document.empty()) {
         auto document = parts_.blobs.store_bytes(attestations_.document);
         if (!document) return fail(document.error());
         attestations_sha256 = *std::move(document);
-        for (const sigstore::Attested& one : attestations_.attested)
-            attested.push(sigstore::record_of(one));
     }
     const auto metadata = parts_.blobs.store_bytes(inspection.metadata_bytes);
     if (!metadata) return fail(metadata.error());
@@ -461,7 +463,8 @@ wire::Answered<catalog::FileRow> FormUpload::store(const inspect::Inspection& in
                        .provenance_size_bytes = provenance_.size(),
                        .attestations_sha256 = std::move(attestations_sha256),
                        .attestations_size_bytes = attestations_.document.size(),
-                       .attested = std::move(attested),
+                       .attested = origin_.attested,
+                       .stated_by = origin_.agent,
                        .built_cpu = std::move(built_cpu)},
                       inspection);
 }

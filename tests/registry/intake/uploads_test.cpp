@@ -96,6 +96,8 @@ TEST_CASE("what made a wheel is stored in the commit of its upload, and a retry 
     REQUIRE(stored.has_value());
     CHECK(*stored == provenance_of(wheel));
     CHECK(row->provenance_size_bytes == stored->size());
+    CHECK(io::parse_json(row->facts_json)->string_or("stated_by", "") ==
+          registry::parse_token_text(registry.token)->id);
     const auto events = registry.cli.events_after(0, 10).value();
     CHECK(events.back().details_json.find(row->provenance_sha256) != std::string::npos);
     // Lost bytes come back with the same document, and only with that.
