@@ -184,7 +184,7 @@ inline constexpr RefusalRow rows[] = {
     {change, 403, "lifecycle.own_file", "the token that uploaded a file must not promote it"},
     {change, 404, "lifecycle.no_such_file", "the index has no such file"},
     {change, 404, "lifecycle.no_such_project", "the index has no such project"},
-    {change, 404, "file.unknown", "the index has no such file, whose provenance was asked for"},
+    {change, 404, "file.unknown", "the index has no such file, whose provenance or bill of materials was asked for"},
     {change, 404, "provenance.none", "the file was uploaded without provenance"},
     {change, 409, "lifecycle.pinned", "the file is pinned: unpin it first"},
     {change, 409, "lifecycle.quarantined", "the file is in quarantine: release it first"},

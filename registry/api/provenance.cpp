@@ -9,26 +9,24 @@
 namespace wheelyard::registry {
 namespace {
 
-tl::unexpected<base::Error> fail_missing(wire::Refusal row, std::string sentence,
-                                         const catalog::FileName& name, std::string advice) {
-    return wire::fail(row, std::move(sentence), name.filename, std::move(advice));
-}
-
 base::Result<std::string> read_document(const std::optional<catalog::FileRow>& row,
                                         const blobs::BlobStore& blobs, const catalog::FileName& name) {
-    if (!row)
-        return fail_missing("file.unknown", "The index has no such file", name,
-                            "GET /" + name.index + "/simple/ lists its projects");
-    if (row->provenance_sha256.empty())
-        return fail_missing("provenance.none", "The file was uploaded without provenance", name,
-                            "wheelyard-builder sends it; other programs that upload do not");
-    WHEELYARD_ASSIGN(std::string text, blobs.read_bytes(row->provenance_sha256, attest::max_signed_bytes));
-    if (base::sha256_hex(text) == row->provenance_sha256) return text;
-    return base::fail("provenance.damaged", "The stored provenance has changed on the disk",
-                      row->provenance_sha256, "restore this blob from a backup");
+    if (row) return read_provenance(*row, blobs);
+    return wire::fail("file.unknown", "The index has no such file", name.filename,
+                      "GET /" + name.index + "/simple/ lists its projects");
 }
 
 }  // namespace
+
+base::Result<std::string> read_provenance(const catalog::FileRow& row, const blobs::BlobStore& blobs) {
+    if (row.provenance_sha256.empty())
+        return wire::fail("provenance.none", "The file was uploaded without provenance", row.filename,
+                          "wheelyard-builder sends it; other programs that upload do not");
+    WHEELYARD_ASSIGN(std::string text, blobs.read_bytes(row.provenance_sha256, attest::max_signed_bytes));
+    if (base::sha256_hex(text) == row.provenance_sha256) return text;
+    return base::fail("provenance.damaged", "The stored provenance has changed on the disk",
+                      row.provenance_sha256, "restore this blob from a backup");
+}
 
 base::Result<std::string> read_provenance(const catalog::Catalog& catalog, const blobs::BlobStore& blobs,
                                           const catalog::FileName& name) {

@@ -10,6 +10,8 @@
 namespace wheelyard::registry {
 
 // "wheelyard.provenance/1". Errors: "file.unknown" and "provenance.none" (both missing), "provenance.damaged".
+[[nodiscard]] base::Result<std::string> read_provenance(const catalog::FileRow& row,
+                                                        const blobs::BlobStore& blobs);
 [[nodiscard]] base::Result<std::string> read_provenance(const catalog::Catalog& catalog,
                                                         const blobs::BlobStore& blobs,
                                                         const catalog::FileName& name);

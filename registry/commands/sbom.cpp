@@ -2,13 +2,9 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
-#include <optional>
 
-#include "lib/attest/wheel_statements.hpp"
 #include "lib/wire/problem.hpp"
-#include "lib/wire/wheel_provenance.hpp"
 #include "registry/api/derived_sbom.hpp"
-#include "registry/api/provenance.hpp"
 #include "registry/config/config.hpp"
 #include "registry/database/store.hpp"
 #include "registry/store/index_list.hpp"
@@ -30,15 +26,9 @@ base::Status run_sbom(const SbomArguments& arguments) {
         return wire::fail("file.unknown", "The index has no such file",
                           arguments.index + "/" + arguments.filename,
                           "wheelyard-registry files " + arguments.index + " lists its files");
-    std::optional<wire::WheelProvenance> provenance;
-    if (!row->provenance_sha256.empty()) {
-        WHEELYARD_ASSIGN(const auto blobs, blobs::open_blob_store(config.blob_place()));
-        WHEELYARD_ASSIGN(const std::string text,
-                         read_provenance(*catalog, *blobs, {arguments.index, arguments.filename}));
-        WHEELYARD_ASSIGN(const auto parts, attest::split_statements(text));
-        WHEELYARD_ASSIGN(provenance, wire::parse_wheel_provenance(parts.document));
-    }
-    std::printf("%s\n", derive_sbom(*row, provenance).render().c_str());
+    WHEELYARD_ASSIGN(const auto blobs, blobs::open_blob_store(config.blob_place()));
+    WHEELYARD_ASSIGN(const std::string document, render_sbom(*row, *blobs));
+    std::printf("%s\n", document.c_str());
     return {};
 }
 
