@@ -92,7 +92,7 @@ wheelyard_group(server: HTTP without rules, and the configuration)
 wheelyard_layer(identity     registry/identity            base io)
 wheelyard_layer(http         registry/http                base io wheel simple wire page)
 wheelyard_layer(server       registry/server              base io http page)
-wheelyard_layer(config       registry/config              base io notify accelerator page wheel wire verdict inspect blobs catalog tasks nodes database server identity)
+wheelyard_layer(config       registry/config              base io notify accelerator page wheel wire verdict dist_info inspect blobs catalog tasks nodes database server identity)
 
 wheelyard_group(rules: who may do what; uploads, files of upstreams, the API)
 wheelyard_layer(access       registry/access              base io wheel wire catalog database lifecycle tasks http)
