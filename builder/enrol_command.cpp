@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <array>
+#include <csignal>
+#include <cstddef>
 #include <cstdio>
 
 #include "builder/command_output.hpp"
@@ -19,23 +21,43 @@ namespace {
 
 constexpr std::size_t max_code_line_bytes = 256;
 
-// While it lives, what is typed is not shown.
+constexpr std::array ending_signals{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+
+termios shown_input = {};  // a handler of signals has no other way to it
+
+// Shows what is typed again, then ends the process as the signal does by itself (SA_RESETHAND).
+void show_and_end(int signal) {
+    ::tcsetattr(STDIN_FILENO, TCSANOW, &shown_input);
+    ::raise(signal);
+}
+
+// While it lives, what is typed is not shown. One at a time.
 class HiddenInput {
   public:
     HiddenInput() {
-        is_changed_ = ::tcgetattr(STDIN_FILENO, &before_) == 0;
-        termios hidden = before_;
+        is_changed_ = ::tcgetattr(STDIN_FILENO, &shown_input) == 0;
+        struct sigaction action = {};
+        action.sa_handler = show_and_end;
+        action.sa_flags = static_cast<int>(SA_RESETHAND);
+        for (std::size_t i = 0; is_changed_ && i < ending_signals.size(); ++i) {
+            ::sigaction(ending_signals[i], &action, &before_[i]);
+            if (before_[i].sa_handler == SIG_IGN) ::sigaction(ending_signals[i], &before_[i], nullptr);
+        }
+        termios hidden = shown_input;
         hidden.c_lflag &= ~static_cast<tcflag_t>(ECHO);
-        is_changed_ = is_changed_ && ::tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden) == 0;
+        if (is_changed_) ::tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden);
     }
     ~HiddenInput() {
-        if (is_changed_) ::tcsetattr(STDIN_FILENO, TCSAFLUSH, &before_);
+        if (!is_changed_) return;
+        ::tcsetattr(STDIN_FILENO, TCSAFLUSH, &shown_input);
+        for (std::size_t i = 0; i < ending_signals.size(); ++i)
+            ::sigaction(ending_signals[i], &before_[i], nullptr);
     }
     HiddenInput(const HiddenInput&) = delete;
     HiddenInput& operator=(const HiddenInput&) = delete;
 
   private:
-    termios before_ = {};
+    std::array<struct sigaction, ending_signals.size()> before_ = {};
     bool is_changed_ = false;
 };
 

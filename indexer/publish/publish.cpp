@@ -103,19 +103,19 @@ class PublishRun {
         WHEELYARD_ASSIGN(PublishedState done, whole_state());
         WHEELYARD_ASSIGN(const auto new_roots, stage_new_roots());
         WHEELYARD_TRY(publish_projects(touched.projects, done));
-        WHEELYARD_TRY(publish_web_pages(indexes, views, done));
-        WHEELYARD_TRY(remove_gone_files(touched.projects, done));
         WHEELYARD_TRY(publish_roots(touched.changed_indexes, done));
         for (const auto& folder : new_roots)
             WHEELYARD_TRY(disk_.publish_directory(folder));
+        // Before the web UI and the removal of files, which may take long: until then the pages are not the signed ones.
+        // Projects that leave are signed to be gone once they are.
+        if (left_.empty()) WHEELYARD_TRY(log_and_sign(touched, is_all, clock));
+        WHEELYARD_TRY(publish_web_pages(indexes, views, done));
+        WHEELYARD_TRY(remove_gone_files(touched.projects, done));
         WHEELYARD_TRY(remove_left_projects());
-        WHEELYARD_TRY(files_.sync_flat());
-        for (const auto& [index, events] : touched.logs) {
-            WHEELYARD_ASSIGN(const catalog::Serial newest,
-                             append_events(disk_, tree_, index, events, is_all));
-            signed_->note_serial(index, newest);
-        }
-        WHEELYARD_TRY(signed_->sign(clock.now()));
+        if (left_.empty())
+            WHEELYARD_TRY(files_.sync_flat());
+        else
+            WHEELYARD_TRY(log_and_sign(touched, is_all, clock));
         done.is_signed = views.signer.has_value();
         // Not synced: after a power cut, the next run repeats the lost part.
         WHEELYARD_TRY(record_.write(done));
@@ -125,6 +125,16 @@ class PublishRun {
     }
 
   private:
+    base::Status log_and_sign(const TouchedByLog& touched, bool is_all, const base::Clock& clock) {
+        WHEELYARD_TRY(files_.sync_flat());
+        for (const auto& [index, events] : touched.logs) {
+            WHEELYARD_ASSIGN(const catalog::Serial newest,
+                             append_events(disk_, tree_, index, events, is_all));
+            signed_->note_serial(index, newest);
+        }
+        return signed_->sign(clock.now());
+    }
+
     // Who may read it was decided when the tree was published.
     base::Status check_readers(catalog::Readers readers) {
         const bool is_private = readers == catalog::Readers::with_token;

@@ -1,4 +1,4 @@
-// Signs the pages of each index at the end of a publish run (lib/attest/index_state.hpp):
+// Signs the pages of each index in a publish run, once all of them are written (lib/attest/index_state.hpp):
 //
 //     TREE/<index>/signed/state.json       the signed state
 //     TREE/<index>/signed/pages.txt        hashes of the root's pages and of the lists

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "lib/base/digest/digest.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
 #include "lib/io/log.hpp"
@@ -12,6 +13,7 @@
 #include "registry/api/access_api.hpp"
 #include "registry/api/agent_api.hpp"
 #include "registry/api/build_api.hpp"
+#include "registry/api/derived_sbom.hpp"
 #include "registry/api/file_list.hpp"
 #include "registry/api/limits.hpp"
 #include "registry/api/login_api.hpp"
@@ -26,6 +28,7 @@
 #include "registry/api/token_api.hpp"
 #include "registry/api/upstream_list.hpp"
 #include "registry/config/index_rules.hpp"
+#include "registry/intake/attestations.hpp"
 #include "registry/intake/refusal.hpp"
 #include "registry/intake/uploads.hpp"
 #include "registry/upstream/explain.hpp"
@@ -149,6 +152,7 @@ wire::Answered<http::ApiReply> Api::answer_now(const http::ApiRequest& request) 
     if (request.operation == access_operation)
         return show_access(parts_.config, parts_.store, parts_.tokens, request);
     if (request.operation == "readProvenance") return provenance(request);
+    if (request.operation == "readSbom") return sbom(request);
     if (request.operation == "listIndexFiles") return list_index_files(request);
     if (request.operation == "describeStorage") return storage(request);
     if (request.operation == "describeUpstreams") return upstreams(request);
@@ -250,8 +254,9 @@ wire::Answered<http::ApiReply> Api::change(const http::ApiRequest& request, cons
     action.index = parameter(request, "index");
     action.filename = parameter(request, "filename");
     action.project = parameter(request, "project");
+    std::optional<wire::Problem> not_admitted;
     const auto fail = [&](const base::Error& error) {
-        wire::Problem problem = problem_of_change(error);
+        wire::Problem problem = not_admitted ? *not_admitted : problem_of_change(error);
         io::log_warn("lifecycle.refused", {{"request", request.request_id},
                                            {"action", std::string(row.word)},
                                            {"token", token->id},
@@ -276,7 +281,13 @@ wire::Answered<http::ApiReply> Api::change(const http::ApiRequest& request, cons
     const lifecycle::Place place{
         .on_catalog = [this](const lifecycle::CatalogWork& work) { return parts_.writer.run(work); },
         .blobs = parts_.blobs,
-        .clock = parts_.clock};
+        .clock = parts_.clock,
+        .admits =
+            [&](const std::string& index, const catalog::FileRow& row) {
+                base::Status taken = check_origin(parts_.config, index, row);
+                if (!taken) not_admitted = problem_of_origin(taken.error());
+                return taken;
+            }};
     const auto done = blobs::with_reserve(parts_.config->room(),
                                           [&] { return lifecycle::perform(place, action, token->name); });
     if (!done) return fail(done.error());
@@ -373,6 +384,31 @@ wire::Answered<http::ApiReply> Api::provenance(const http::ApiRequest& request) 
     if (document) return http::ApiReply{.status = 200, .json = *document};
     if (auto known = problem_of_request(document.error())) return tl::unexpected(*std::move(known));
     io::log_error("provenance.failed", {{"request", request.request_id}, {"error", document.error().text()}});
+    return tl::unexpected(problem_of_change(document.error()));
+}
+
+// For readers of the wheel: nothing of a file that no page lists.
+wire::Answered<http::ApiReply> Api::sbom(const http::ApiRequest& request) {
+    const auto caller = caller_of(parts_.tokens, request.authorization);
+    if (!caller) return tl::unexpected(caller.error());
+    const std::string filename = parameter(request, "filename");
+    const auto index =
+        index_to_read(parts_.config, *caller, parameter(request, "index"), project_of_filename(filename));
+    if (!index) return tl::unexpected(index.error());
+    const auto document = parts_.store.reader().and_then(
+        [&](const std::unique_ptr<catalog::Catalog>& reader) -> base::Result<std::string> {
+            WHEELYARD_ASSIGN(const auto row, reader->file((*index)->name, filename));
+            if (row && row->state == catalog::FileState::active) {
+                WHEELYARD_ASSIGN(const auto project, reader->project(row->index, row->project));
+                if (!project || project->status != catalog::ProjectStatus::quarantined)
+                    return render_sbom(*row, parts_.blobs);
+            }
+            return wire::fail("file.unknown", "The index has no such file", filename,
+                              "GET /" + (*index)->name + "/simple/ lists its projects");
+        });
+    if (document) return http::ApiReply{.status = 200, .json = *document, .tag = base::sha256_hex(*document)};
+    if (auto known = problem_of_request(document.error())) return tl::unexpected(*std::move(known));
+    io::log_error("sbom.failed", {{"request", request.request_id}, {"error", document.error().text()}});
     return tl::unexpected(problem_of_change(document.error()));
 }
 

@@ -5,10 +5,12 @@
 #include <string_view>
 #include <utility>
 
+#include "lib/attest/wheel_statements.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/wheel/filename.hpp"
+#include "registry/api/provenance.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -134,6 +136,16 @@ Json derive_sbom(const catalog::FileRow& row, const std::optional<wire::WheelPro
                          {"metadata", metadata},
                          {"components", components.list()},
                          {"dependencies", Json(Json::Array{dependency})}});
+}
+
+base::Result<std::string> render_sbom(const catalog::FileRow& row, const blobs::BlobStore& blobs) {
+    std::optional<wire::WheelProvenance> provenance;
+    if (!row.provenance_sha256.empty()) {
+        WHEELYARD_ASSIGN(const std::string text, read_provenance(row, blobs));
+        WHEELYARD_ASSIGN(const auto parts, attest::split_statements(text));
+        WHEELYARD_ASSIGN(provenance, wire::parse_wheel_provenance(parts.document));
+    }
+    return derive_sbom(row, provenance).render();
 }
 
 }  // namespace wheelyard::registry

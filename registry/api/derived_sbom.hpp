@@ -3,9 +3,11 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "lib/io/json.hpp"
 #include "lib/wire/wheel_provenance.hpp"
+#include "registry/blobs/store.hpp"
 #include "registry/catalog/catalog.hpp"
 
 namespace wheelyard::registry {
@@ -15,5 +17,8 @@ namespace wheelyard::registry {
 // is not in the wheel.
 [[nodiscard]] io::Json derive_sbom(const catalog::FileRow& row,
                                    const std::optional<wire::WheelProvenance>& provenance);
+// The same as text, with the provenance that is stored beside the wheel. Errors: those of read_provenance().
+[[nodiscard]] base::Result<std::string> render_sbom(const catalog::FileRow& row,
+                                                    const blobs::BlobStore& blobs);
 
 }  // namespace wheelyard::registry

@@ -22,6 +22,7 @@
 #include "registry/config/index_rules.hpp"
 #include "registry/imports/import_folder.hpp"
 #include "registry/imports/import_source.hpp"
+#include "registry/intake/attestations.hpp"
 #include "registry/intake/facts_text.hpp"
 #include "registry/intake/stored_row.hpp"
 #include "registry/intake/torch_tables.hpp"
@@ -84,6 +85,7 @@ class Importer {
         WHEELYARD_ASSIGN(const auto there, store_.catalog->file(index_.name, choice.filename));
         if (there && there->sha256 == place.sha256) return Imported{*there, true, {}};
         if (there) return refused(name_taken(choice.filename, {.sha256_there = there->sha256}));
+        WHEELYARD_TRY(check_origin(index_, {choice.name.project, {}}));  // an import brings no attestations
         WHEELYARD_ASSIGN(blobs::StagedBlob staged, fetch(choice, place));
         WHEELYARD_ASSIGN(const inspect::Inspection inspection, inspect(choice, staged));
         const std::uint64_t size_bytes = staged.size();

@@ -2,11 +2,8 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <filesystem>
-#include <optional>
 #include <string>
 
-#include "lib/attest/wheel_statements.hpp"
-#include "lib/wire/wheel_provenance.hpp"
 #include "registry/api/derived_sbom.hpp"
 #include "registry/api/provenance.hpp"
 #include "registry/commands/commands.hpp"
@@ -35,14 +32,9 @@ base::Status run_sbom(const SbomArguments& arguments) {
     WHEELYARD_ASSIGN(const RegistryConfig config, read_config_in_force(arguments.config));
     WHEELYARD_ASSIGN(const auto catalog, database::Store(config.database()).reader());
     WHEELYARD_ASSIGN(const auto row, find_file(*catalog, {arguments.index, arguments.filename}));
-    std::optional<wire::WheelProvenance> provenance;
-    if (!row.provenance_sha256.empty()) {
-        WHEELYARD_ASSIGN(const auto blobs, blobs::open_blob_store(config.blob_place()));
-        WHEELYARD_ASSIGN(const std::string text, read_provenance(row, *blobs));
-        WHEELYARD_ASSIGN(const auto parts, attest::split_statements(text));
-        WHEELYARD_ASSIGN(provenance, wire::parse_wheel_provenance(parts.document));
-    }
-    std::printf("%s\n", derive_sbom(row, provenance).render().c_str());
+    WHEELYARD_ASSIGN(const auto blobs, blobs::open_blob_store(config.blob_place()));
+    WHEELYARD_ASSIGN(const std::string document, render_sbom(row, *blobs));
+    std::printf("%s\n", document.c_str());
     return {};
 }
 

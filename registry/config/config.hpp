@@ -136,7 +136,7 @@ struct IndexConfig {
     Quota quota = {};                        // of all uploads to the index
     Quota token_quota = {};                  // of the uploads with tokens of one name
     std::vector<BuildTarget> builds = {};    // requested of each sdist that is uploaded here
-    std::vector<AttestedBy> attested_by = {};    // what uploads have to come from; empty: anywhere
+    std::vector<AttestedBy> attested_by = {};    // where files have to come from; empty: anywhere
     std::vector<UpstreamConfig> upstreams = {};  // asked in order for projects that no index has or owns
 };
 

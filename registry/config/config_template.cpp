@@ -140,7 +140,7 @@ title = "Wheels for everybody"
 # owns = []                 # projects that are never inherited: ["torch"]
 # staging = ""              # another index that receives the wheels of tasks; promote them from there
 
-# Whose uploads alone this index takes: of publishers, by their attestations (PEP 740), and of agents.
+# Whose files alone this index takes: of publishers, by their attestations (PEP 740), and of agents.
 # [[index.attested_by]]
 # projects = ["demo"]
 # issuer = "https://token.actions.githubusercontent.com"
@@ -183,6 +183,7 @@ title = "Wheels for everybody"
 # preset = "linux"
 # rpath_prefixes = ["/cvmfs/soft.example.org"]
 # gpu_architectures = ["sm_90"]   # GPU architectures of the cluster; also "gfx90a"
+# licenses = []                   # the only ones that License-Expression may need: ["MIT", "BSD-3-Clause"]; empty: any
 # unpacked_gib = 64               # maximum unpacked size of a wheel
 # unpacked_ratio = 100            # maximum ratio of unpacked to packed size ...
 # unpacked_ratio_from_mib = 64    # ... for wheels that unpack to more than this

@@ -6,6 +6,7 @@
 
 #include "lib/accelerator/accelerator_kind.hpp"
 #include "lib/base/limits.hpp"
+#include "lib/inspect/dist_info/license_expression.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -41,8 +42,9 @@ void read_sizes(io::TomlTable& table, inspect::SizeLimits& sizes) {
 }
 
 // The keys that are not rule codes.
-constexpr std::string_view other_keys[] = {"preset",       "rpath_prefixes", "gpu_architectures",
-                                           "unpacked_gib", "unpacked_ratio", "unpacked_ratio_from_mib"};
+constexpr std::string_view other_keys[] = {
+    "preset",       "rpath_prefixes", "gpu_architectures",      "licenses",
+    "unpacked_gib", "unpacked_ratio", "unpacked_ratio_from_mib"};
 
 void read_severity(io::TomlTable& table, const std::string& code, inspect::Policy& policy) {
     if (inspect::find_rule(code) == nullptr) {
@@ -79,6 +81,15 @@ inspect::Policy read_policy(io::TomlTable table, const std::string& default_pres
             table.report("gpu_architectures", "`" + architecture +
                                                   "` is not a GPU architecture; examples are " +
                                                   accelerator::list_kinds("\"{example}\"", " and "));
+    }
+    for (std::string& license : table.strings_or("licenses", {})) {
+        if (inspect::is_one_license(license))
+            policy.licenses.push_back(std::move(license));
+        else
+            table.report("licenses",
+                         "`" + license +
+                             "` is not one SPDX licence; examples are \"BSD-3-Clause\", "
+                             "\"GPL-2.0-or-later WITH GCC-exception-3.1\" and \"LicenseRef-Site\"");
     }
     read_sizes(table, policy.sizes);
     for (const std::string& key : table.keys()) {

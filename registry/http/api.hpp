@@ -47,6 +47,8 @@ struct ApiReply {
     int status = 200;
     std::string json = {};
     std::optional<std::string> text = {};  // if set, the body is this plain text instead of JSON
+    std::string tag =
+        {};  // of the ETag: a client that has the same document gets 304; empty: nobody keeps it
     // Set if the reply must wait, for example for a page: calls `then` once with true when it is visible, on
     // any thread or before it returns, without blocking. No thread waits for it. If it does not become
     // visible in time, `if_not_visible` is the reply.

@@ -19,20 +19,34 @@ bool is_subject(std::string_view wanted, std::string_view subject) {
     return subject.starts_with(wanted);
 }
 
-bool fits(const AttestedBy& wanted, const sigstore::Identity& who) {
+bool fits(const AttestedBy& wanted, const io::Json& record) {
+    const auto text = [&](std::string_view member) { return record.string_or(member, {}); };
+    sigstore::Identity who;
+    who.trigger = text("trigger");
+    who.ref = text("ref");
     if (who.is_of_request()) return false;
-    const auto is = [](const std::string& claim, const std::string& value) {
-        return claim.empty() || claim == value;
+    const auto is = [&](const std::string& claim, std::string_view member) {
+        return claim.empty() || claim == text(member);
     };
-    return is(wanted.issuer, who.issuer) && is_subject(wanted.subject, who.subject) &&
-           is(wanted.repository, who.repository) && is(wanted.workflow, who.workflow());
+    return is(wanted.issuer, "issuer") && is_subject(wanted.subject, text("subject")) &&
+           is(wanted.repository, "repository") && is(wanted.workflow, "workflow");
 }
 
 bool fits(const AttestedBy& wanted, const Origin& origin) {
     if (!is_any_or(wanted.projects, origin.project)) return false;
     if (!wanted.agents.empty()) return !origin.agent.empty() && is_any_or(wanted.agents, origin.agent);
-    return std::any_of(origin.attested.begin(), origin.attested.end(),
-                       [&](const sigstore::Attested& one) { return fits(wanted, one.identity); });
+    const io::Json::Array& attested = origin.attested.items();
+    return std::any_of(attested.begin(), attested.end(),
+                       [&](const io::Json& record) { return fits(wanted, record); });
+}
+
+Origin origin_of(const catalog::FileRow& row) {
+    Origin origin{.project = row.project, .agent = {}};
+    const auto facts = io::parse_json(row.facts_json);
+    if (!facts) return origin;
+    origin.agent = facts->string_or("stated_by", {});
+    if (const io::Json* const attested = facts->find("attested")) origin.attested = *attested;
+    return origin;
 }
 
 }  // namespace
@@ -50,22 +64,34 @@ wire::Answered<sigstore::FileProvenance> check_attestations(std::string_view fie
         error.advice);
 }
 
-wire::Answered<void> check_origin(const IndexConfig& index, const Origin& origin) {
+base::Status check_origin(const IndexConfig& index, const Origin& origin) {
     const std::vector<AttestedBy>& wanted = index.attested_by;
     if (wanted.empty() ||
         std::any_of(wanted.begin(), wanted.end(), [&](const AttestedBy& one) { return fits(one, origin); }))
         return {};
     std::string found = origin.agent.empty() ? "no agent" : "agent " + origin.agent;
-    for (const sigstore::Attested& one : origin.attested) {
-        const sigstore::Identity& who = one.identity;
-        found += "; " + who.issuer + " " +
-                 (who.repository.empty() ? who.subject : who.repository + " " + who.workflow());
+    for (const io::Json& record : origin.attested.items()) {
+        const std::string repository = record.string_or("repository", {});
+        found += "; " + record.string_or("issuer", {}) + " " +
+                 (repository.empty() ? record.string_or("subject", {})
+                                     : repository + " " + record.string_or("workflow", {}));
     }
-    return wire::refuse(
+    return wire::fail(
         "upload.not_attested", "This index takes " + origin.project + " from other origins only",
-        "The index `" + index.name +
-            "` names the publishers and agents whose files of this project it takes.",
-        found, "upload with the attestation of such a publisher, or ask an administrator to add this origin");
+        index.name + ": " + found,
+        "upload with the attestation of a publisher that the index names, or ask an administrator to add "
+        "this origin to its attested_by");
+}
+
+base::Status check_origin(const RegistryConfig& config, const std::string& index,
+                          const catalog::FileRow& row) {
+    const IndexConfig* const known = config.find_index(index);
+    return known == nullptr ? base::Status() : check_origin(*known, origin_of(row));
+}
+
+wire::Problem problem_of_origin(const base::Error& error) {
+    return wire::make_problem("upload.not_attested", error.sentence, error.sentence + ".", error.value,
+                              error.advice);
 }
 
 }  // namespace wheelyard::registry

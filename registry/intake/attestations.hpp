@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "lib/attest/sigstore/attestation.hpp"
+#include "lib/io/json.hpp"
 #include "lib/wire/problem.hpp"
+#include "registry/catalog/catalog.hpp"
 #include "registry/config/config.hpp"
 
 namespace wheelyard::registry {
@@ -17,14 +19,20 @@ namespace wheelyard::registry {
                                                                           std::string_view sha256,
                                                                           const sigstore::TrustedRoot& root);
 
-// Where an uploaded file comes from.
+// Where a file comes from, as the upload proved it.
 struct Origin {
     std::string project;  // normalised
     std::string
         agent;  // ID of the token, or agent:SITE, that says what made the wheel; empty: nobody says it
-    const std::vector<sigstore::Attested>& attested;
+    io::Json attested = io::Json::array();  // a list of sigstore::record_of()
 };
-// Refuses with "upload.not_attested" unless one of the index's origins fits, or it has none.
-[[nodiscard]] wire::Answered<void> check_origin(const IndexConfig& index, const Origin& origin);
+// Asked wherever a file comes into an index: by an upload, an import, a promotion, or out of quarantine. Refuses with
+// "upload.not_attested" unless one of the index's origins fits, or it has none.
+[[nodiscard]] base::Status check_origin(const IndexConfig& index, const Origin& origin);
+// The same for a file that some index has. An index that the configuration lacks, such as an upstream's cache, has no origins.
+[[nodiscard]] base::Status check_origin(const RegistryConfig& config, const std::string& index,
+                                        const catalog::FileRow& row);
+// Of an error of check_origin().
+[[nodiscard]] wire::Problem problem_of_origin(const base::Error& error);
 
 }  // namespace wheelyard::registry

@@ -9,6 +9,7 @@ catalog::FileRow stored_row(const StoredWheel& wheel, const inspect::Inspection&
     auto facts = wire::stored_facts_to_json(inspection);
     if (!wheel.built_cpu.empty()) facts.set("built_cpu", wheel.built_cpu);
     if (!wheel.attested.items().empty()) facts.set("attested", wheel.attested);
+    if (!wheel.stated_by.empty()) facts.set("stated_by", wheel.stated_by);
     return catalog::FileRow{
         .index = wheel.index,
         .project = inspection.filename.project,

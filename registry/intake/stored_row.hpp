@@ -4,6 +4,7 @@
 #include <string>
 
 #include "lib/inspect/inspect.hpp"
+#include "lib/io/json.hpp"
 #include "registry/catalog/catalog.hpp"
 
 namespace wheelyard::registry {
@@ -21,6 +22,7 @@ struct StoredWheel {
     std::string attestations_sha256 = {};  // of the stored provenance object (PEP 740); empty: none
     std::uint64_t attestations_size_bytes = 0;
     io::Json attested = {};      // who signed them: a list of sigstore::record_of()
+    std::string stated_by = {};  // who says what made it: ID of the token, or agent:SITE; empty: nobody
     std::string built_cpu = {};  // by its provenance, as wire::cpu_of_options; empty: none was sent
 };
 

@@ -107,6 +107,7 @@ class FormUpload final : public http::UploadRequest, private MultipartHandler {
     wire::Answered<http::UploadDone> accept();
     wire::Answered<void> check_content();
     wire::Answered<void> check_where_from();
+    wire::Answered<void> check_not_late(const catalog::FileRow& there) const;
     wire::Answered<std::optional<http::UploadDone>> find_earlier();
     wire::Answered<void> check_room(std::uint64_t size_bytes);
     wire::Answered<void> check_obstacles(const std::string& facts_json = {});
@@ -148,6 +149,7 @@ class FormUpload final : public http::UploadRequest, private MultipartHandler {
     std::string sha256_;
     std::string provenance_;  // as it is stored; empty: none
     sigstore::FileProvenance attestations_;
+    Origin origin_;
     catalog::Serial committed_ = 0;
     PageOf page_;
 };
@@ -279,13 +281,26 @@ wire::Answered<void> FormUpload::check_content() {
 }
 
 wire::Answered<void> FormUpload::check_where_from() {
-    std::string agent;
+    origin_.project = filename_->project;
     if (!provenance_.empty()) {
         auto token_id = stating_token();
         if (!token_id) return fail(token_id.error());
-        agent = *std::move(token_id);
+        origin_.agent = *std::move(token_id);
     }
-    return check_origin(index_, {filename_->project, std::move(agent), attestations_.attested});
+    for (const sigstore::Attested& one : attestations_.attested)
+        origin_.attested.push(sigstore::record_of(one));
+    const auto taken = check_origin(index_, origin_);
+    if (!taken) return refuse(problem_of_origin(taken.error()));
+    return {};
+}
+
+// Attestations come with the first upload of a file, also where two come at once.
+wire::Answered<void> FormUpload::check_not_late(const catalog::FileRow& there) const {
+    if (attestations_.document.empty() || !there.attestations_sha256.empty()) return {};
+    return refuse("upload.attestations_late",
+                  "File already exists, without attestations (" + filename_text_ + ")",
+                  "The index has this file already; its attestations would be lost.", filename_text_,
+                  "upload it without attestations: those of a file come with its first upload");
 }
 
 // An identical retry needs no second inspection, and different bytes under a taken name are refused before
@@ -296,11 +311,7 @@ wire::Answered<std::optional<http::UploadDone>> FormUpload::find_earlier() {
     if (!*there) return std::nullopt;
     if ((*there)->sha256 != sha256_)
         return refuse(name_taken(filename_text_, {.sha256_there = (*there)->sha256}));
-    if (!attestations_.document.empty() && (*there)->attestations_sha256.empty())
-        return refuse("upload.attestations_late",
-                      "File already exists, without attestations (" + filename_text_ + ")",
-                      "The index has this file already; its attestations would be lost.", filename_text_,
-                      "upload it without attestations: those of a file come with its first upload");
+    if (auto early = check_not_late(**there); !early) return refuse(std::move(early.error()));
     if (auto used = use_grant(); !used) return refuse(std::move(used.error()));
     if (auto repaired = repair(**there); !repaired) return refuse(std::move(repaired.error()));
     auto done = commit(**there);
@@ -430,13 +441,10 @@ wire::Answered<catalog::FileRow> FormUpload::store(const inspect::Inspection& in
         provenance_sha256 = *std::move(provenance);
     }
     std::string attestations_sha256;
-    io::Json attested = io::Json::array();
     if (!attestations_.document.empty()) {
         auto document = parts_.blobs.store_bytes(attestations_.document);
         if (!document) return fail(document.error());
         attestations_sha256 = *std::move(document);
-        for (const sigstore::Attested& one : attestations_.attested)
-            attested.push(sigstore::record_of(one));
     }
     const auto metadata = parts_.blobs.store_bytes(inspection.metadata_bytes);
     if (!metadata) return fail(metadata.error());
@@ -455,7 +463,8 @@ wire::Answered<catalog::FileRow> FormUpload::store(const inspect::Inspection& in
                        .provenance_size_bytes = provenance_.size(),
                        .attestations_sha256 = std::move(attestations_sha256),
                        .attestations_size_bytes = attestations_.document.size(),
-                       .attested = std::move(attested),
+                       .attested = origin_.attested,
+                       .stated_by = origin_.agent,
                        .built_cpu = std::move(built_cpu)},
                       inspection);
 }
@@ -484,6 +493,12 @@ wire::Answered<http::UploadDone> FormUpload::commit(const catalog::FileRow& row)
     const auto added = parts_.writer.add_file(row);
     if (!added) return fail(added.error());
     if (auto refusal = refusal_of(*added, row)) return refuse(*std::move(refusal));
+    if (added->outcome == catalog::AddOutcome::already_there) {
+        const auto there = parts_.writer.find_file(row.index, row.filename);
+        if (!there) return fail(there.error());
+        if (*there)
+            if (auto early = check_not_late(**there); !early) return refuse(std::move(early.error()));
+    }
     committed_ = added->serial;
     page_ = {row.index, row.project, row.filename};
     request_builds(row);

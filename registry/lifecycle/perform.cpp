@@ -111,9 +111,9 @@ base::Result<Changed> change(catalog::Catalog& catalog, const Action& action, co
     return Changed{};
 }
 
-// A file that is released or promoted is shown from then on, so its bytes must be intact: they may have changed on
-// the disk, and verify moves damaged blobs of quarantined files away.
-base::Status check_bytes(const Place& place, const Action& action, const std::string& filename) {
+// A file that is released or promoted is shown from then on, so the index must take it, and its bytes must be intact: they
+// may have changed on the disk, and verify moves damaged blobs of quarantined files away.
+base::Status check_shown(const Place& place, const Action& action, const std::string& filename) {
     std::optional<catalog::FileRow> row;
     WHEELYARD_TRY(place.on_catalog([&](catalog::Catalog& catalog) -> base::Status {
         WHEELYARD_ASSIGN(row, catalog.file(action.index, filename));
@@ -121,6 +121,7 @@ base::Status check_bytes(const Place& place, const Action& action, const std::st
     }));
     const bool is_hidden = row && row->state == catalog::FileState::quarantined;
     if (!row || is_hidden != (action.verb == Verb::release)) return {};  // refused, or nothing to do
+    WHEELYARD_TRY(place.admits(action.verb == Verb::promote ? action.to_index : action.index, *row));
     for (const std::string& sha256 :
          {row->sha256, row->metadata_sha256, row->provenance_sha256, row->attestations_sha256}) {
         if (sha256.empty() || place.blobs.is_intact(sha256)) continue;
@@ -170,7 +171,7 @@ base::Result<Done> perform(const Place& place, const Action& action, const std::
     if (action.verb == Verb::collect) return collect(place, action, actor);
     if (action.verb == Verb::release || action.verb == Verb::promote) {
         for (const std::string& filename : filenames_of(action))
-            WHEELYARD_TRY(check_bytes(place, action, filename));
+            WHEELYARD_TRY(check_shown(place, action, filename));
     }
     Changed changed;
     WHEELYARD_TRY(place.on_catalog([&](catalog::Catalog& catalog) -> base::Status {

@@ -18,14 +18,18 @@ namespace wheelyard::lifecycle {
 using CatalogWork = std::function<base::Status(catalog::Catalog&)>;
 using OnCatalog = std::function<base::Status(const CatalogWork&)>;
 
+// Whether the index takes this file, which it shows from then on: its configuration's answer.
+using Admits = std::function<base::Status(const std::string& index, const catalog::FileRow& row)>;
+
 struct Place {
     OnCatalog on_catalog;
     const blobs::BlobStore& blobs;
     const base::Clock& clock;
+    Admits admits = {};  // of perform() alone
 };
 
 // Errors "lifecycle.*": no_such_file, no_such_project, pinned, quarantined, name_taken, name_was_deleted,
-// project_closed, blob_damaged, and what check() finds.
+// project_closed, blob_damaged, and what check() finds; those of `admits`.
 [[nodiscard]] base::Result<Done> perform(const Place& place, const Action& action, const std::string& actor);
 
 // gc: removes blobs that no file has referred to for a grace period.

@@ -3,6 +3,7 @@
 
 #include "lib/io/log.hpp"
 #include "registry/http/forwarded.hpp"
+#include "registry/http/ranges.hpp"
 #include "registry/http/relative_url.hpp"
 #include "registry/http/reply.hpp"
 #include "registry/server/connection.hpp"
@@ -30,6 +31,16 @@ wire::Problem api_internal_problem() {
     return wire::make_problem("server.internal", "Internal server error",
                               "Internal error; see the server log for this request ID.", {},
                               "report the request ID to the administrator");
+}
+
+// What is kept may be for some readers only. The tag is weak, since the reply may be compressed.
+void let_clients_keep(std::string_view if_none_match, std::string_view tag, Reply& reply) {
+    const std::string etag = "\"" + std::string(tag) + "\"";
+    reply.replace("Cache-Control", "private, no-cache");
+    reply.add("ETag", "W/" + etag);
+    if (!names_etag(if_none_match, etag)) return;
+    reply.status = 304;
+    reply.body = std::string();
 }
 
 }  // namespace
@@ -117,6 +128,7 @@ Connection::Task<bool> Connection::run_api(const RequestHead& head, const Route&
         reply = reply_problem(answer.error());
     else
         reply = co_await await_visible(*answer);
+    if (ran && answer && !answer->tag.empty()) let_clients_keep(head.if_none_match, answer->tag, reply);
     phase_ = Phase::working;
     co_return true;
 }

@@ -5,6 +5,7 @@
 
 #include "lib/base/files/file.hpp"
 #include "lib/base/text/text.hpp"
+#include "registry/intake/attestations.hpp"
 #include "registry/nodes/node_board.hpp"
 #include "registry/upstream/source.hpp"
 
@@ -13,7 +14,9 @@ namespace wheelyard::registry {
 lifecycle::Place OpenedStore::place(const base::Clock& clock) {
     return {.on_catalog = [this](const lifecycle::CatalogWork& work) { return work(*catalog); },
             .blobs = *blobs,
-            .clock = clock};
+            .clock = clock,
+            .admits = [this](const std::string& index,
+                             const catalog::FileRow& row) { return check_origin(config, index, row); }};
 }
 
 base::Status OpenedStore::show(const std::vector<catalog::FileName>& files) const {

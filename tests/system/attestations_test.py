@@ -90,6 +90,45 @@ class AttestationsTest(unittest.TestCase):
         checked = self.farm.run("wheelyard-indexer", "check", "--to", self.farm.tree)
         self.assertEqual(checked.returncode, 0, checked.stdout + checked.stderr)
 
+    def test_a_file_comes_into_the_index_neither_by_promotion_nor_by_import_nor_out_of_quarantine_without_the_proof(self):
+        wheel, attestation = self.files
+        other = Wheel("demo").write(self.folder / "other")
+        done = twine_upload(self.farm, self.token, other)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        done = twine_upload(self.farm, self.token, wheel, attestation, options=("--attestations",))
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        promoter = self.farm.create_token(INDEX, STRICT, name="promoter", actions=("promote",))
+        address = f"/api/v1/indexes/{INDEX}/files/{other.name}/promote"
+        body = json.dumps({"format": "wheelyard.change/1", "to": STRICT}).encode()
+        request = urllib.request.Request(self.farm.url + address, data=body, headers={
+            "Authorization": f"Bearer {promoter}", "Content-Type": "application/json"})
+        with self.assertRaises(urllib.error.HTTPError) as refused:
+            urllib.request.urlopen(request)
+        with refused.exception as answer:
+            self.assertEqual((answer.code, json.load(answer)["code"]), (403, "upload.not_attested"))
+
+        def run(*words):
+            return self.farm.run("wheelyard-registry", *words, "-c", self.farm.config)
+
+        for words in (("promote", INDEX, other.name, "--to", STRICT), ("import", STRICT, other), ("import", STRICT, wheel)):
+            with self.subTest(words=words):
+                done = run(*words)
+                self.assertNotEqual(done.returncode, 0)
+                self.assertIn("from other origins only: `strict: no agent`", done.stdout + done.stderr)
+        self.assertEqual(self.get(f"/{STRICT}/simple/")[2].count(b"<a "), 0)
+        done = run("promote", INDEX, wheel.name, "--to", STRICT)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.check_served(STRICT)
+        # What came before the table stays where it is, and does not come out of quarantine.
+        self.farm.stop()
+        done = run("quarantine", INDEX, other.name, "--reason", "looked at")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.farm.index_settings[INDEX] = ORIGIN
+        self.farm.write_config(self.farm.port)
+        done = run("release", INDEX, other.name, "--reason", "looks good")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("This index takes demo from other origins only", done.stdout + done.stderr)
+
     def test_only_who_may_read_a_private_index_reads_its_attestations(self):
         done = twine_upload(self.farm, self.token, *self.files, options=("--attestations",), index=SECRET)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)

@@ -1,10 +1,16 @@
 """Agents without a long-lived token: two sites' agents enrol with one-use codes, build, and renew their tokens, also after a crash and
 from several login nodes at once. A hostile third gets nothing by a used, expired, revoked or copied secret, and a copy is noticed."""
 
+import fcntl
 import json
+import os
+import pty
 import re
+import signal
 import sqlite3
 import subprocess
+import termios
+import time
 import unittest
 import urllib.error
 import urllib.request
@@ -215,6 +221,30 @@ class EnrolmentTest(FarmPerTestCase):
             self.assertNotIn("active", sum((states for name, states in listed(self.farm).items() if "alpha" in name), []))
             self.assertEqual(self.access(token_of(beta), BETA), 200)
             subprocess.run(["rm", "-r", alpha.folder], check=True)
+
+    def test_the_prompt_hides_the_code_and_shows_input_again_however_it_ends(self):
+        alpha = self.site(ALPHA)
+        for typed, status in ((b"\x03", -signal.SIGINT), (b"no code\n", 1)):
+            reader, terminal = pty.openpty()
+            self.addCleanup(os.close, reader)
+            self.addCleanup(os.close, terminal)
+
+            def is_shown() -> bool:
+                return bool(termios.tcgetattr(terminal)[3] & termios.ECHO)
+
+            def take_terminal() -> None:
+                os.setsid()
+                fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+            process = subprocess.Popen(alpha.command("enrol"), env=alpha.environment, stdin=terminal, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                       preexec_fn=take_terminal)
+            deadline = time.monotonic() + PATIENCE_S
+            while is_shown():
+                self.assertLess(time.monotonic(), deadline, "the prompt does not come")
+                time.sleep(0.01)
+            os.write(reader, typed)
+            self.assertEqual(process.wait(PATIENCE_S), status)
+            self.assertTrue(is_shown())
 
     def test_an_agent_speaks_for_its_own_site_and_index(self):
         alpha = self.enrolled(ALPHA, SHARED)

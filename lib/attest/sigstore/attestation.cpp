@@ -18,8 +18,18 @@ namespace {
 
 using io::Json;
 
-// PEP 740 knows two: that of publishing has no predicate.
-constexpr std::string_view publish_predicate_ending = "/attestations/publish/v1";
+// PEP 740 knows two predicate types: this one of any host, which has no predicate, and SLSA provenance.
+constexpr std::string_view publish_path = "/attestations/publish/v1";
+
+bool is_publish_predicate(std::string_view type) {
+    constexpr std::string_view scheme = "https://";
+    constexpr std::string_view host_characters = "abcdefghijklmnopqrstuvwxyz0123456789-.";
+    if (!type.starts_with(scheme)) return false;
+    type.remove_prefix(scheme.size());
+    const std::size_t end = type.find('/');
+    return end > 0 && end != std::string_view::npos && type.substr(end) == publish_path &&
+           type.substr(0, end).find_first_not_of(host_characters) == std::string_view::npos;
+}
 
 tl::unexpected<base::Error> fail_attestation(
     std::string code, std::string sentence, std::string value = {},
@@ -37,7 +47,7 @@ base::Result<std::string> check_statement(std::string_view text, std::string_vie
         return fail_attestation("attestation.statement", "A statement is not about one file",
                                 std::to_string(subjects.size()));
     std::string type = json->string_or("predicateType", {});
-    if (type != attest::provenance_predicate && !type.ends_with(publish_predicate_ending))
+    if (type != attest::provenance_predicate && !is_publish_predicate(type))
         return fail_attestation("attestation.statement",
                                 "A statement has a predicate type that PEP 740 does not know", type);
     const std::string name = subjects.front().string_or("name", {});

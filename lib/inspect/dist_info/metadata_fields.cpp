@@ -5,10 +5,10 @@
 #include <iterator>
 #include <set>
 #include <string>
-#include <unordered_set>
 #include <vector>
 
 #include "lib/base/text/text.hpp"
+#include "lib/inspect/dist_info/license_expression.hpp"
 #include "lib/wheel/name.hpp"
 #include "lib/wheel/requirement.hpp"
 
@@ -16,10 +16,6 @@ namespace wheelyard::inspect {
 namespace {
 
 constexpr std::size_t max_url_label = 32;  // of well-known project URLs (core metadata 1.2)
-
-bool is_word(char c) {
-    return base::is_ascii_alpha(c) || base::is_ascii_digit(c) || c == '-' || c == '.';
-}
 
 // Python's keywords, which `import` does not accept (the language reference, "Keywords").
 constexpr std::string_view python_keywords[] = {
@@ -38,48 +34,22 @@ bool is_identifier(std::string_view text) {
     });
 }
 
-// Splits "(A OR B) AND C WITH D" into parentheses, names and operators.
-std::vector<std::string_view> pieces_of(std::string_view text) {
-    std::vector<std::string_view> pieces;
-    for (std::size_t at = 0; at < text.size();) {
-        std::size_t length = 1;
-        if (is_word(text[at])) {
-            while (at + length < text.size() &&
-                   (is_word(text[at + length]) || text[at + length] == '+' || text[at + length] == ':'))
-                ++length;
-        }
-        if (text[at] != ' ') pieces.push_back(text.substr(at, length));
-        at += length;
+void check_license(const wheel::Metadata& metadata, std::string_view path, Findings& findings) {
+    const std::string* license = metadata.headers.first("License-Expression");
+    const bool is_valid = license != nullptr && is_license_expression(*license);
+    if (license != nullptr && !is_valid)
+        findings.add("metadata.license_invalid", path,
+                     "an SPDX license expression, by the license list " + std::string(spdx_list_version),
+                     *license);
+    const std::vector<std::string>& allowed = findings.policy().licenses;
+    if (allowed.empty()) return;
+    if (!is_valid) {
+        findings.add("metadata.license_unstated", path, "License-Expression",
+                     license == nullptr ? "" : *license);
+    } else if (const auto others = licenses_not_allowed(*license, allowed); !others.empty()) {
+        findings.add("metadata.license_not_allowed", path, "one of " + base::join(allowed, ", "),
+                     *license + ": not " + base::join(others, ", "));
     }
-    return pieces;
-}
-
-std::unordered_set<std::string_view> words_of(std::string_view list) {
-    const auto words = base::split(list, ' ');
-    return {words.begin(), words.end()};
-}
-
-bool is_spdx_exception(const std::string& lower) {
-    static const auto known = words_of(spdx_exception_ids);
-    return known.count(lower) != 0;
-}
-
-// An identifier of the list, with `+` for later versions, or LicenseRef-… with an optional DocumentRef-….
-bool is_spdx_license(const std::string& lower) {
-    static const auto known = words_of(spdx_license_ids);
-    std::string_view name = lower;
-    constexpr std::string_view document = "documentref-", reference = "licenseref-";
-    const auto colon = name.find(':');
-    if (colon != std::string_view::npos) {
-        if (!name.starts_with(document) || colon == document.size()) return false;
-        name.remove_prefix(colon + 1);
-        if (!name.starts_with(reference)) return false;
-    }
-    if (name.starts_with(reference))
-        return name.size() > reference.size() && std::all_of(name.begin(), name.end(), is_word);
-    if (known.count(name) != 0) return true;
-    if (name.ends_with('+')) name.remove_suffix(1);
-    return known.count(name) != 0;
 }
 
 void check_newer_fields(const wheel::Metadata& metadata, std::string_view path, Findings& findings) {
@@ -153,36 +123,6 @@ void check_imports(const wheel::Metadata& metadata, std::string_view path, Findi
 
 }  // namespace
 
-bool is_license_expression(std::string_view text) {
-    // Names, operators and parentheses alternate correctly, and the list has the names.
-    enum class Last { nothing, license, exception, closing, joining, with };
-    Last last = Last::nothing;
-    int open = 0;
-    for (const std::string_view piece : pieces_of(text)) {
-        const std::string lower = base::ascii_lower(piece);
-        const bool complete = last == Last::license || last == Last::exception || last == Last::closing;
-        if (piece == "(") {
-            if (complete || last == Last::with) return false;
-            ++open;
-            last = Last::nothing;
-        } else if (piece == ")") {
-            if (!complete || open-- == 0) return false;
-            last = Last::closing;
-        } else if (lower == "and" || lower == "or") {
-            if (!complete) return false;
-            last = Last::joining;
-        } else if (lower == "with") {
-            if (last != Last::license) return false;
-            last = Last::with;
-        } else {
-            const bool exception = last == Last::with;
-            if (complete || !(exception ? is_spdx_exception(lower) : is_spdx_license(lower))) return false;
-            last = exception ? Last::exception : Last::license;
-        }
-    }
-    return open == 0 && (last == Last::license || last == Last::exception || last == Last::closing);
-}
-
 bool is_content_type(std::string_view text) {
     constexpr std::array<std::string_view, 3> types{"text/plain", "text/x-rst", "text/markdown"};
     const auto parts = base::split(text, ';');
@@ -216,11 +156,7 @@ void check_metadata_fields(const wheel::Metadata& metadata, std::string_view pat
     check_urls(metadata, path, findings);
     check_description(metadata, path, findings);
     check_imports(metadata, path, findings);
-    const std::string* license = metadata.headers.first("License-Expression");
-    if (license != nullptr && !is_license_expression(*license))
-        findings.add("metadata.license_invalid", path,
-                     "an SPDX license expression, by the license list " + std::string(spdx_list_version),
-                     *license);
+    check_license(metadata, path, findings);
 }
 
 }  // namespace wheelyard::inspect

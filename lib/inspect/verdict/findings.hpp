@@ -23,6 +23,8 @@ class Findings {
   public:
     explicit Findings(const Policy& policy) : policy_(policy) {}
 
+    [[nodiscard]] const Policy& policy() const { return policy_; }
+
     // `code` must be a row of the rule table. Thread-safe.
     void add(std::string_view code, std::string_view member = {}, std::string_view expected = {},
              std::string_view found = {});

@@ -35,6 +35,8 @@ struct Policy {
     std::vector<std::string> search_path_prefixes = {};
     // The GPUs of the index's machines: "sm_90", "gfx90a". Empty: accept any device code.
     std::vector<std::string> gpu_architectures = {};
+    // Each one SPDX licence, perhaps WITH an exception. Empty: any, also unknown ones.
+    std::vector<std::string> licenses = {};
     SizeLimits sizes = {};
     bool variants = false;  // the index takes variant wheels (PEP 825)
     bool operator==(const Policy&) const = default;

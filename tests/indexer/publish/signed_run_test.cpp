@@ -3,7 +3,10 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <string>
+#include <vector>
 
 #include "indexer/publish/publish_run.hpp"
 #include "tests/indexer/forwarding_disk.hpp"
@@ -60,6 +63,23 @@ struct FullAtTheEnd : ForwardingDisk {
     base::Status replace_together(const std::string& folder, const std::vector<NamedBytes>& files) override {
         if (folder.ends_with("/signed")) return base::fail_errno("write", folder, ENOSPC);
         return ForwardingDisk::replace_together(folder, files);
+    }
+};
+
+// Remembers in which order a run signs, writes the web UI and removes files.
+struct OrderWatch : ForwardingDisk {
+    std::vector<std::string> steps;
+    void note(const std::string& step) {
+        if (std::find(steps.begin(), steps.end(), step) == steps.end()) steps.push_back(step);
+    }
+    base::Status replace_together(const std::string& folder, const std::vector<NamedBytes>& files) override {
+        if (folder.ends_with("/signed")) note("sign");
+        if (folder.find("/main/project/") != std::string::npos) note("web");
+        return ForwardingDisk::replace_together(folder, files);
+    }
+    base::Status remove(const fs::path& path) override {
+        if (path.extension() == ".whl") note("remove");
+        return ForwardingDisk::remove(path);
     }
 };
 
@@ -222,6 +242,19 @@ TEST_CASE(
                                      {.precompressed = true, .signer = at.by.signer()});
     REQUIRE_FALSE(failed);
     at.run({.roots = RootPages::prompt, .large_root_bytes = 1});
+    at.check();
+}
+
+TEST_CASE("pages are signed before the web UI is written and files are removed") {
+    SignedStore at;
+    at.add_project("six");
+    at.run();
+    at.add_project("six", "1.1");
+    REQUIRE(at.catalog.delete_file({"main", "six-1.0-py3-none-any.whl"}, {"anna", "bad", noon}));
+    OrderWatch disk;
+    REQUIRE(publish_with(disk, at.catalog, at.blobs, at.tree, {"main"}, at.clock,
+                         {.pages = true, .signer = at.by.signer()}));
+    CHECK(disk.steps == std::vector<std::string>{"sign", "web", "remove"});
     at.check();
 }
 

@@ -4,7 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "lib/base/text/text.hpp"
-#include "lib/inspect/dist_info/variant_json.hpp"
+#include "lib/inspect/dist_info/dist_info.hpp"
 
 using namespace wheelyard;
 

@@ -198,6 +198,10 @@ std::vector<Sample> dist_info_samples() {
         {"sbom.unknown",
          defective([](WheelWriter& w) { w.dist_info("sboms/a.spdx", "SPDXVersion: SPDX-2.3"); })},
         {"sbom.unknown", defective([](WheelWriter& w) { w.dist_info("sboms/a.json", "{}"); })},
+        {"metadata.license_not_allowed", defective([](WheelWriter& w) {
+             w.wrong_metadata_version_header("2.4").metadata_line("License-Expression: GPL-3.0-only");
+         })},
+        {"metadata.license_unstated", defective([](WheelWriter&) {})},
         {"metadata.requirement_invalid",
          defective([](WheelWriter& w) { w.metadata_line("Requires-Dist: pytz (>=2011k)"); })},
         {"metadata.requirement_invalid",
@@ -446,6 +450,8 @@ inspect::InspectOptions options_of(const Sample& sample) {
             return std::vector{torch};
         };
     }
+    if (sample.code == "metadata.license_not_allowed" || sample.code == "metadata.license_unstated")
+        options.policy.licenses = {"MIT"};
     options.policy.search_path_prefixes = {"/sw"};
     options.policy.gpu_architectures = {"sm_80"};
     return options;

@@ -229,6 +229,59 @@ TEST_CASE("what made a wheel is read with a token of its index and project") {
     CHECK(ask(all, "-") == "403 auth.scope_refused");
 }
 
+TEST_CASE("who may read a wheel may read its bill of materials, which says by its tag whether it changed") {
+    ApiFixture fixture;
+    const auto ask = [&](const std::string& token, const std::string& file,
+                         const std::string& index = "main") {
+        http::ApiRequest request{.request_id = "r1", .operation = "readSbom"};
+        request.parameters = {{"index", index}, {"filename", file}};
+        if (!token.empty()) request.authorization = "Bearer " + token;
+        CHECK(fixture.api.admit(request).has_value() != (token == "wy_nobody"));
+        return fixture.api.answer(request);
+    };
+    const auto code = [&](const auto& answer) { return answer ? "200" : ApiFixture::said(answer.error()); };
+    const auto first = ask("", fixture.filename);
+    REQUIRE_MESSAGE(first, code(first));
+    const auto document = io::parse_json(first->json).value();
+    CHECK(document.string_or("bomFormat", "") == "CycloneDX");
+    const auto hashes = document.find("metadata")->find("component")->items("hashes");
+    REQUIRE(hashes.size() == 1);
+    CHECK(hashes[0].string_or("content", "") == fixture.cli.file("main", fixture.filename).value()->sha256);
+    CHECK_FALSE(first->tag.empty());
+    CHECK(ask("", fixture.filename)->tag == first->tag);
+    // Another document has another tag.
+    const WheelWriter wheel("seven", "1.0");
+    wire::WheelProvenance made;
+    made.wheel = {wheel.filename(), base::sha256_hex(wheel.bytes()), wheel.bytes().size()};
+    made.source.kind = "sdist";
+    made.source.origin = "https://example.org/seven-1.0.tar.gz";
+    Form form = Form::of(wheel);
+    form.fields.emplace_back("wheelyard_provenance", wire::render_wheel_provenance(made));
+    REQUIRE(fixture.send(form).status == 200);
+    const auto second = ask(fixture.add_actor("any", {"upload"}), wheel.filename());
+    REQUIRE_MESSAGE(second, code(second));
+    CHECK(second->json.find("https://example.org/seven-1.0.tar.gz") != std::string::npos);
+    CHECK(second->tag != first->tag);
+
+    CHECK(code(ask("", "eight-1.0-py3-none-any.whl")) == "404 file.unknown");
+    CHECK(code(ask("", "-")) == "404 file.unknown");
+    CHECK(code(ask("", fixture.filename, "nowhere")) == "404 index.unknown");
+    CHECK(code(ask("wy_nobody", fixture.filename)) == "403 auth.token_refused");
+    fixture.config.indexes.front().is_private = true;
+    CHECK(code(ask("", fixture.filename)) == "404 index.unknown");
+    CHECK(code(ask(fixture.add_actor("other", {"read"}, {"main"}, {"seven"}), fixture.filename)) ==
+          "404 index.unknown");
+    CHECK(code(ask(fixture.add_actor("reader", {"read"}, {"main"}, {"six"}), fixture.filename)) == "200");
+    fixture.config.indexes.front().is_private = false;
+    const std::string all = fixture.add_actor("all", {"*"});
+    REQUIRE(fixture.ask(all, "quarantineFile", fixture.body()) == "200");
+    CHECK(code(ask("", fixture.filename)) == "404 file.unknown");
+    CHECK(code(ask(all, fixture.filename)) == "404 file.unknown");
+    REQUIRE(fixture.ask(all, "releaseFile", fixture.body()) == "200");
+    REQUIRE(fixture.ask(all, "setProjectStatus", fixture.body(R"(,"status":"quarantined")")) == "200");
+    CHECK(code(ask("", fixture.filename)) == "404 file.unknown");
+}
+
 TEST_CASE(
     "the files of an index are listed, with what pages do not show, for those who may change them all") {
     ApiFixture fixture;

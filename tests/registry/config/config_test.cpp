@@ -70,7 +70,8 @@ TEST_CASE("every key is read") {
             "[store]\ndirectory = \"../wheels\"\n" +
             index +
             "title = \"All\"\nmax_file_mib = 10\n[index.policy]\npreset = \"manylinux-strict\"\n"
-            "rpath_prefixes = [\"/cvmfs/soft.example\"]\nunpacked_gib = 200\nunpacked_ratio = 20\n"
+            "rpath_prefixes = [\"/cvmfs/soft.example\"]\nlicenses = [\"MIT\", "
+            "\"LicenseRef-Site\"]\nunpacked_gib = 200\nunpacked_ratio = 20\n"
             "unpacked_ratio_from_mib = 8\n\"record.hash_mismatch\" = \"quarantine\"\n"
             "[[index]]\nname = \"bede-gh200\"\ninherits = [\"main\"]\nowns = [\"Torch.Vision\"]\n",
         "/etc/wheelyard/registry.toml");
@@ -95,6 +96,7 @@ TEST_CASE("every key is read") {
     CHECK(policy.severities.at("record.hash_mismatch") == inspect::Severity::quarantine);
     CHECK(policy.severities.at("tag.linux_only") == inspect::Severity::reject);  // the preset's
     CHECK(policy.search_path_prefixes == std::vector<std::string>{"/cvmfs/soft.example"});
+    CHECK(policy.licenses == std::vector<std::string>{"MIT", "LicenseRef-Site"});
     CHECK(policy.sizes.unpacked_bytes == std::uint64_t{200} << 30);
     CHECK(policy.sizes.ratio == 20);
     CHECK(policy.sizes.ratio_from_bytes == 8u << 20);
@@ -225,6 +227,8 @@ TEST_CASE("what is wrong is said with its place and what was expected") {
         {start + index + "[index.policy]\nrpath_prefixes = [\"sw\"]\n", "not an absolute path"},
         {start + index + "[index.policy]\nrpath_prefixes = [\"//\"]\n", "not an absolute path"},
         {start + index + "[index.policy]\ngpu_architectures = [\"a100\"]\n", "is not a GPU architecture"},
+        {start + index + "[index.policy]\nlicenses = [\"MIT OR 0BSD\"]\n", "is not one SPDX licence"},
+        {start + index + "[index.policy]\nlicenses = [\"GPL\"]\n", "is not one SPDX licence"},
         {start + index + "[index.policy]\nrpath_prefixes = [\"/sw/../home\"]\n", "`..`"},
         {start + index + "[index.policy]\nunpacked_gib = 0\n", "unpacked_gib"},
         {start + index + "[index.policy]\nunpacked_ratio = 1033\n", "unpacked_ratio"},

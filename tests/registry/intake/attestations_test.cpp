@@ -48,6 +48,13 @@ sigstore::Attested attested_by_github() {
     return one;
 }
 
+registry::Origin origin_of_demo(const std::vector<sigstore::Attested>& attested, std::string agent = {}) {
+    registry::Origin origin{.project = "demo", .agent = std::move(agent)};
+    for (const sigstore::Attested& one : attested)
+        origin.attested.push(sigstore::record_of(one));
+    return origin;
+}
+
 }  // namespace
 
 TEST_CASE("the attestations of a form are verified, and none are none") {
@@ -138,16 +145,16 @@ TEST_CASE("an index takes files of the origins that it names, each for its proje
         CAPTURE(row.agent);
         const std::vector<sigstore::Attested> attested =
             row.is_attested ? std::vector{attested_by_github()} : std::vector<sigstore::Attested>();
-        const auto answer = check_origin(index_that_asks(row.tables), {"demo", row.agent, attested});
+        const auto answer = check_origin(index_that_asks(row.tables), origin_of_demo(attested, row.agent));
         CHECK(answer.has_value() == row.is_taken);
         if (!answer) CHECK(answer.error().code == "upload.not_attested");
     }
     sigstore::Attested pushed = attested_by_github();
     const IndexConfig index = index_that_asks("[[index.attested_by]]\n" + github + demo);
-    CHECK(check_origin(index, {"demo", "", {pushed}}).has_value());
+    CHECK(check_origin(index, origin_of_demo({pushed})).has_value());
     pushed.identity.trigger = "push";
     pushed.identity.ref = "refs/heads/main";
-    CHECK(check_origin(index, {"demo", "", {pushed}}).has_value());
+    CHECK(check_origin(index, origin_of_demo({pushed})).has_value());
 }
 
 TEST_CASE("no job of a request to merge fits, and none that may follow one") {
@@ -171,6 +178,40 @@ TEST_CASE("no job of a request to merge fits, and none that may follow one") {
         sigstore::Attested one = attested_by_github();
         one.identity.trigger = row.trigger;
         one.identity.ref = row.ref;
-        CHECK_FALSE(check_origin(index, {"demo", "", {one}}).has_value());
+        CHECK_FALSE(check_origin(index, origin_of_demo({one})).has_value());
+    }
+}
+
+TEST_CASE("an index asks files that another index has for what their upload proved") {
+    const auto config = parse_config(
+        "config_version = 1\n[store]\ndirectory = \"data\"\n[[index]]\nname = \"staging\"\n"
+        "[[index]]\nname = \"main\"\n[[index.attested_by]]\nagents = [\"agent:bede\"]\n"
+        "[[index.attested_by]]\nissuer = \"https://token.actions.githubusercontent.com\"\n"
+        "repository = \"https://github.com/octo-org/demo\"\nworkflow = \".github/workflows/release.yml\"\n",
+        "registry.toml");
+    REQUIRE_MESSAGE(config, config.error().text());
+    const std::string record = sigstore::record_of(attested_by_github()).render();
+    struct Row {
+        std::string facts;
+        bool is_taken;
+    };
+    const std::vector<Row> rows{
+        {"{}", false},
+        {R"({"stated_by":"agent:bede"})", true},
+        {R"({"stated_by":"agent:other"})", false},
+        {R"({"attested":[)" + record + "]}", true},
+        {R"({"attested":[]})", false},
+        {R"({"attested":"agent:bede"})", false},
+        {"no JSON", false},
+    };
+    for (const Row& row : rows) {
+        CAPTURE(row.facts);
+        catalog::FileRow file;
+        file.project = "demo";
+        file.facts_json = row.facts;
+        file.uploaded_by = "agent:bede";  // who uploaded it is no proof of what made it
+        CHECK(check_origin(*config, "main", file).has_value() == row.is_taken);
+        CHECK(check_origin(*config, "staging", file).has_value());
+        CHECK(check_origin(*config, "main.pypi", file).has_value());  // the cache of an upstream
     }
 }

@@ -9,6 +9,7 @@
 #include <functional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "lib/attest/verify.hpp"
@@ -95,6 +96,8 @@ TEST_CASE("what made a wheel is stored in the commit of its upload, and a retry 
     REQUIRE(stored.has_value());
     CHECK(*stored == provenance_of(wheel));
     CHECK(row->provenance_size_bytes == stored->size());
+    CHECK(io::parse_json(row->facts_json)->string_or("stated_by", "") ==
+          registry::parse_token_text(registry.token)->id);
     const auto events = registry.cli.events_after(0, 10).value();
     CHECK(events.back().details_json.find(row->provenance_sha256) != std::string::npos);
     // Lost bytes come back with the same document, and only with that.
@@ -153,6 +156,59 @@ TEST_CASE("attestations that come after the file are refused, for they would be 
              "[" + base::read_file(folder + name + ".publish.attestation", base::mib).value() + "]");
     CHECK(registry.send(form).status == 409);
     CHECK(registry.send(form).code == "upload.attestations_late");
+}
+
+namespace {
+
+// Lets something happen while an upload goes on: the next time it asks for the time.
+struct EventfulClock final : base::Clock {
+    base::UnixMicros time = 0;
+    mutable std::function<void()> event;
+    base::UnixMicros now() const override {
+        if (event) std::exchange(event, nullptr)();
+        return time;
+    }
+    void sleep_ms(std::int64_t) override {}
+};
+
+}  // namespace
+
+TEST_CASE("of two first uploads of a file at once, none with attestations is answered as if they were kept") {
+    RegistryFixture registry;
+    const std::string name = "circleci_sign_publish_example-0.0.1.dev137-py3-none-any.whl";
+    const std::string folder = std::string(WHEELYARD_TEST_DATA) + "/attest/sigstore/data/";
+    const std::string bytes = base::read_file(folder + name, base::mib).value();
+    const std::string field =
+        "[" + base::read_file(folder + name + ".publish.attestation", base::mib).value() + "]";
+    wire::WheelProvenance made;
+    made.wheel = {name, base::sha256_hex(bytes), bytes.size()};
+    made.site = "bede";
+    made.attempt = "w1";
+    // The first upload asks for the time when it signs what its agent said: it has looked for the file by then.
+    const attest::SigningKey key = attest::SigningKey::generate();
+    EventfulClock clock;
+    clock.time = registry.clock.now();
+    registry::Uploads uploads({.config = registry.config,
+                               .blobs = registry.store,
+                               .room = registry.room,
+                               .tokens = *registry.tokens,
+                               .writer = registry.writer,
+                               .pages = registry.pages,
+                               .clock = clock,
+                               .signing_key = &key});
+    Form slow = Form::of(name, bytes);
+    slow.fields.emplace_back("wheelyard_provenance", wire::render_wheel_provenance(made));
+    slow.set("attestations", field);
+    const auto request = uploads.begin(registry.head());
+    REQUIRE(request);
+    REQUIRE((*request)->feed(slow.body()));
+    int answered = 0;
+    clock.event = [&] { answered = registry.send(Form::of(name, bytes)).status; };
+    const auto done = (*request)->finish();
+    REQUIRE(answered == 200);
+    REQUIRE_FALSE(done);
+    CHECK(done.error().code == "upload.attestations_late");
+    CHECK(registry.cli.file("main", name).value()->attestations_sha256.empty());
 }
 
 TEST_CASE("with a key, what the agent said and what was proved is signed in the commit of the upload") {

@@ -4,8 +4,10 @@
 #include <doctest/doctest.h>
 
 #include <string>
+#include <vector>
 
 #include "lib/base/files/file.hpp"
+#include "lib/wire/problem.hpp"
 #include "tests/registry/lifecycle/place_fixture.hpp"
 
 using namespace wheelyard;
@@ -78,6 +80,25 @@ TEST_CASE("a promotion names the file where it came to, and copies no byte") {
     CHECK(done.files.at(0).index == "main");
     CHECK(fixture.catalog.file("main", row.filename).value()->sha256 == row.sha256);
     CHECK(fixture.catalog.file("staging", row.filename).value().has_value());
+}
+
+TEST_CASE("what the index does not admit is neither promoted to it nor released there") {
+    PlaceFixture fixture;
+    std::vector<std::string> asked;
+    fixture.place.admits = [&](const std::string& index, const catalog::FileRow& row) -> base::Status {
+        asked.push_back(index + " " + row.filename);
+        return wire::fail("upload.not_attested", "The index takes it from other origins only");
+    };
+    const auto row = fixture.add("staging", "six", "1.0");
+    Action action = about(Verb::promote, row);
+    action.to_index = "main";
+    CHECK(fixture.act(action).error().code == "upload.not_attested");
+    CHECK_FALSE(fixture.catalog.file("main", row.filename).value().has_value());
+    CHECK(fixture.act(about(Verb::yank, row)));
+    CHECK(fixture.act(about(Verb::quarantine, row)));
+    CHECK(fixture.act(about(Verb::release, row)).error().code == "upload.not_attested");
+    CHECK(fixture.catalog.file("staging", row.filename).value()->state == catalog::FileState::quarantined);
+    CHECK(asked == std::vector<std::string>{"main " + row.filename, "staging " + row.filename});
 }
 
 TEST_CASE("an upstream's file comes to an index that owns its name only with an explicit word") {

@@ -26,7 +26,8 @@ struct PlaceFixture {
     base::ManualClock clock{noon};
     Place place{.on_catalog = [this](const CatalogWork& work) { return work(catalog); },
                 .blobs = blobs,
-                .clock = clock};
+                .clock = clock,
+                .admits = [](const std::string&, const catalog::FileRow&) { return base::Status(); }};
 
     // Stored as if at the manual clock's time.
     std::string store(const std::string& bytes) const {

@@ -18,7 +18,7 @@ namespace {
 struct WithoutFiles : PlaceFixture {
     base::TempDir staging = base::TempDir::make("staging").value();
     blobs::MemoryBlobs memory = blobs::MemoryBlobs::open(staging.path()).value();
-    Place elsewhere{.on_catalog = place.on_catalog, .blobs = memory, .clock = clock};
+    Place elsewhere{.on_catalog = place.on_catalog, .blobs = memory, .clock = clock, .admits = place.admits};
 
     catalog::FileRow add_elsewhere(const std::string& version) {
         const auto row = add("main", "six", version);

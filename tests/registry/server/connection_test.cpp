@@ -61,6 +61,10 @@ struct EchoingApi final : ApiService {
         for (const auto& [name, value] : request.parameters)
             text.append(" ").append(name).append("=").append(value);
         ApiReply reply{202, text + " ?" + request.query + " " + request.body};
+        if (request.query == "tag") {
+            reply.status = 200;
+            reply.tag = "t1";
+        }
         if (request.body == "wait") {
             reply.if_not_visible = {503, "page.lags", "Not yet", "Not yet.", {}, {}};
             reply.when_visible = [this](std::function<void(bool)> then) {
@@ -129,6 +133,29 @@ TEST_CASE("the API gets its parameters decoded and its body whole, and the conne
     const std::string too_long = std::to_string(max_api_body_bytes + 1);
     CHECK(client.ask(api_post(yank, "Content-Length: " + too_long + "\r\n", "")).status == 413);
     CHECK(Running().ask(api_post(yank, "Content-Length: 0\r\n", "")).status == 404);
+}
+
+TEST_CASE("a document of the API with a tag is sent again only when it changed, and no cache shares it") {
+    EchoingApi api;
+    const Running running({}, &api);
+    const auto ask = [&](const std::string& fields, const std::string& query = "?tag") {
+        return running.ask(get("/api/v1/indexes/site/files/six-1.0-py3-none-any.whl/sbom" + query,
+                               "Authorization: good\r\n" + fields));
+    };
+    const RawAnswer whole = ask("");
+    CHECK(whole.status == 200);
+    CHECK(whole.field("ETag") == "W/\"t1\"");  // weak: of each content coding (RFC 9110, 8.8.1)
+    CHECK(whole.field("Cache-Control") == "private, no-cache");
+    for (const char* same : {"W/\"t1\"", "\"t1\"", "\"t0\", W/\"t1\"", "*"}) {
+        CAPTURE(same);
+        const RawAnswer again = ask("If-None-Match: " + std::string(same) + "\r\n");
+        CHECK(again.status == 304);
+        CHECK(again.body.empty());
+        CHECK(again.field("ETag") == whole.field("ETag"));
+    }
+    CHECK(ask("If-None-Match: W/\"t0\"\r\n").body == whole.body);
+    CHECK(ask("If-None-Match: *\r\n", "").status == 202);
+    CHECK(ask("", "").field("Cache-Control") == "no-store");
 }
 
 TEST_CASE("a rejected client takes no API slot, a permitted one gets 503 when all are taken") {

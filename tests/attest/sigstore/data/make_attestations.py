@@ -321,6 +321,11 @@ cases = [
     ("two subjects", "statement", attestation(statement(subjects=2))),
     ("another type of statement", "statement", attestation(statement(kind="https://in-toto.io/Statement/v0.1"))),
     ("another predicate", "statement", attestation(statement(predicate="https://example.org/predicate"))),
+    *((f"the predicate {one}", "statement", attestation(statement(predicate=one)))
+      for one in (f"{PUBLISH}x", f"{PUBLISH}/", f"{PUBLISH}?a=b", f"{PUBLISH}#a", PUBLISH.replace("https", "http"),
+                  PUBLISH.replace("/attestations", "/other/attestations"), PUBLISH.replace("/attestations", "?a=/attestations"),
+                  PUBLISH.replace("index.example", "a@index.example"), PUBLISH.replace("index.example", ""),
+                  "/attestations/publish/v1")),
     ("another file", "other_file", attestation(statement("other-1.0-py3-none-any.whl"))),
     ("no file", "other_file", attestation(statement(""))),
     ("other bytes", "other_file", attestation(statement(digest="ac" * 32))),
