@@ -80,10 +80,10 @@ TEST_CASE("there is no variant of what no provider has a word for, or of what wa
         std::string built_cpu;
         std::string value;
     };
-    for (const Row& row :
-         {Row{hip, "baseline", "gfx90a"}, Row{only_linked, "baseline", "ROCm"},
-          Row{not_read, "baseline", "oneAPI"}, Row{for_processor(""), "-mcpu=neoverse-v2", "-mcpu=neoverse-v2"},
-          Row{for_processor(""), "-march=native", "-march=native"}}) {
+    for (const Row& row : {Row{hip, "baseline", "gfx90a"}, Row{only_linked, "baseline", "ROCm"},
+                           Row{not_read, "baseline", "oneAPI"},
+                           Row{for_processor(""), "-mcpu=neoverse-v2", "-mcpu=neoverse-v2"},
+                           Row{for_processor(""), "-march=native", "-march=native"}}) {
         CAPTURE(row.value);
         const auto variant = inspect::prove_variant(row.facts, row.built_cpu);
         REQUIRE(!variant.has_value());
