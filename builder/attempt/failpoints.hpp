@@ -24,8 +24,6 @@ inline constexpr std::array<std::string_view, 19> agent_failpoints = {
 // In the part of a tick that handles tasks of the registry (task_leases.hpp).
 inline constexpr std::array<std::string_view, 4> task_failpoints = {"task.intended", "task.claimed",
                                                                     "task.recorded", "task.ended"};
-// After the variant of a wheel is made, before the journal says so.
-inline constexpr std::string_view variant_failpoint = "variant.made";
 // After a lost task is forgotten, before its attempt ends.
 inline constexpr std::string_view task_lost_failpoint = "task.forgotten";
 // After the registry has promoted a set, before the journal says so.
@@ -52,8 +50,7 @@ class Failpoints {
             return std::find(names.begin(), names.end(), name) != names.end();
         };
         return has(agent_failpoints) || has(task_failpoints) || name == task_lost_failpoint ||
-               name == promotion_failpoint || name == tree_failpoint || name == renewal_failpoint ||
-               name == variant_failpoint;
+               name == promotion_failpoint || name == tree_failpoint || name == renewal_failpoint;
     }
     std::string name_;
 };

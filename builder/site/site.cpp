@@ -39,7 +39,6 @@ std::optional<RegistrySettings> read_registry(io::TomlTable root) {
     registry.token_file = table.path("token_file");
     registry.promote_to = table.string_or("promote_to", "");
     if (!registry.promote_to.empty()) registry.promote_token_file = table.path("promote_token_file");
-    registry.variants_to = table.string_or("variants_to", "");
     registry.claim_tasks = table.choice_or("claim_tasks", "no", {"no", "recipes", "any"});
     registry.report = table.choice_or("report", "all", {"all", "no_logs", "no"});
     while (registry.url.ends_with('/'))
@@ -53,17 +52,12 @@ std::optional<RegistrySettings> read_registry(io::TomlTable root) {
         }
     }
     for (const auto& [key, index] :
-         {std::pair{"index", registry.index}, std::pair{"promote_to", registry.promote_to},
-          std::pair{"variants_to", registry.variants_to}}) {
+         {std::pair{"index", registry.index}, std::pair{"promote_to", registry.promote_to}}) {
         if (!index.empty() && !is_site_name(index))
             table.report(key, "expected an index name such as `debian12`, found `" + index + "`");
     }
     if (!registry.promote_to.empty() && registry.promote_to == registry.index)
         table.report("promote_to", "the same as `index`, to which wheels are already published");
-    if (!registry.variants_to.empty() && registry.variants_to == registry.index)
-        table.report("variants_to",
-                     "the same as `index`: installers prefer versions with a local label, so that variants "
-                     "need another");
     return registry;
 }
 

@@ -32,7 +32,6 @@ struct RegistrySettings {
     std::filesystem::path token_file;
     std::string promote_to = {};  // the index that a wheel is promoted to once its tests pass; empty: none
     std::filesystem::path promote_token_file = {};  // a second token: nobody may promote their own uploads
-    std::string variants_to = {};  // the index that gets each wheel as a wheel variant, too; empty: none
     // Which tasks of the registry's queue the agent claims: "no", "recipes" (packages with a recipe), "any".
     std::string claim_tasks = "no";
     // What ticks report to the registry: "all", "no_logs", "no" (docs/reference/site-status.md).

@@ -52,10 +52,8 @@ struct Ports {
 
     // Why uploads to the site's own registry are paused: an error about its token, which a person must fix.
     std::optional<base::Error> uploads_paused = {};
-    Registry* variants = nullptr;  // the index that gets wheel variants; nullptr: none does
-
-    // The inspection of an attempt's wheel that ran last, so that the upload does not repeat it.
-    std::string inspected = {};  // its path
+    // The inspection of the attempt's wheel that ran last, so that the upload does not repeat it.
+    std::string inspected = {};
     std::optional<inspect::Inspection> inspection = {};
 
     void report(const Attempt& attempt, const std::string& text) const;

@@ -1,13 +1,11 @@
 // uploading ─► done: sends the wheel once if its page does not show it, then waits until the page does. Without a
-// registry the wheel stays in the work folder. Then the same for its variant, where one is asked for.
+// registry the wheel stays in the work folder.
 #include "builder/steps/built_wheel.hpp"
 
 #include <cstdint>
-#include <optional>
 
 #include "builder/steps/provenance.hpp"
 #include "builder/steps/steps.hpp"
-#include "builder/steps/variant_of_wheel.hpp"
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
 
@@ -28,80 +26,62 @@ bool is_no_fault_of_the_wheel(base::ErrorKind kind) {
 constexpr const char* offer_again =
     "see the registry's log; `wheelyard-builder retry` uploads the wheel again";
 
-base::Result<Next> send_wheel(Attempt& attempt, Ports& ports);
-base::Result<Next> send_variant(Attempt& attempt, Ports& ports);
-base::Result<Next> upload_variant(Attempt& attempt, Ports& ports);
-
-// A file of the attempt on its way into an index.
-struct Parcel {
-    WheelRecord& wheel;
-    Registry* registry;
-    base::Result<fs::path> file;
-    Step send, seen;  // the step that sends it, and the one that looks for it on the page
-};
-Parcel wheel_of(Attempt& attempt, Ports& ports) {
-    return {attempt.wheel, ports.registry_of(attempt), find_wheel(attempt, ports), send_wheel, upload_wheel};
-}
-Parcel variant_of(Attempt& attempt, Ports& ports) {
-    return {attempt.variant, ports.variants, ports.folder_of(attempt).variant() / attempt.variant.filename,
-            send_variant, upload_variant};
-}
-// A wheel for a task has the task's own credentials, and rights in another index are others.
-bool has_token_of_site(const Parcel& parcel, const Ports& ports) {
-    return parcel.registry == ports.registry;
+// A wheel for a task is uploaded with the task's own credentials.
+bool is_granted(const Attempt& attempt, const Ports& ports) {
+    return ports.registry_of(attempt) != ports.registry;
 }
 
-base::Result<bool> is_published(const Attempt& attempt, const Parcel& parcel) {
-    WHEELYARD_ASSIGN(const auto page, parcel.registry->page(attempt.asked.package));
-    const auto* file = page ? simple::find_file(*page, parcel.wheel.filename) : nullptr;
+base::Result<bool> is_published(const Attempt& attempt, const Ports& ports) {
+    WHEELYARD_ASSIGN(const auto page, ports.registry_of(attempt)->page(attempt.asked.package));
+    const auto* file = page ? simple::find_file(*page, attempt.wheel.filename) : nullptr;
     if (file == nullptr) return false;
-    if (file->sha256 == parcel.wheel.sha256) return true;
+    if (file->sha256 == attempt.wheel.sha256) return true;
     return base::fail("upload.name_taken",
                       "The index has another file of this name: sha256 " + file->sha256 + ", ours is " +
-                          parcel.wheel.sha256,
-                      parcel.wheel.filename,
+                          attempt.wheel.sha256,
+                      attempt.wheel.filename,
                       "a published file never changes its bytes; build another version");
 }
 
-// Tries once; on failure the attempt keeps its file and waits for another tick.
-base::Result<Next> send(Attempt& attempt, Ports& ports, const Parcel& parcel) {
-    WHEELYARD_TRY(parcel.file);
-    WHEELYARD_ASSIGN(const auto* inspection, inspection_of(attempt, ports, *parcel.file));
+// Tries once; on failure the attempt keeps its wheel and waits for another tick.
+base::Result<Next> send_wheel(Attempt& attempt, Ports& ports) {
+    WHEELYARD_ASSIGN(const auto file, find_wheel(attempt, ports));
+    WHEELYARD_ASSIGN(const auto* inspection, inspection_of(attempt, ports, file));
     const io::HttpProgress still_ours = [&ports](std::uint64_t, std::uint64_t) {
         return ports.still_ours().has_value();  // false ends the transfer
     };
-    const auto sent = parcel.registry->upload(
-        {*parcel.file, parcel.wheel.sha256, *inspection,
-         wire::render_wheel_provenance(provenance_of_wheel(attempt, parcel.wheel, ports))},
+    const auto sent = ports.registry_of(attempt)->upload(
+        {file, attempt.wheel.sha256, *inspection,
+         wire::render_wheel_provenance(provenance_of_wheel(attempt, ports))},
         still_ours);
     if (!sent) {
         const base::ErrorKind kind = sent.error().kind;
-        if (kind == base::ErrorKind::unauthorized && has_token_of_site(parcel, ports))
+        if (kind == base::ErrorKind::unauthorized && !is_granted(attempt, ports))
             ports.uploads_paused = sent.error();
-        if (is_no_fault_of_the_wheel(kind)) --parcel.wheel.sends;
+        if (is_no_fault_of_the_wheel(kind)) --attempt.wheel.sends;
         return tl::unexpected(sent.error());
     }
     ports.failpoints.hit("upload.sent");
-    parcel.wheel.sent = ports.clock.now();
+    attempt.wheel.sent = ports.clock.now();
     attempt.waiting = {};
-    return Record{parcel.seen};
+    return Record{upload_wheel};
 }
 
 // The try is journaled before the bytes are sent, so that an agent that is killed repeatedly does not send without
 // limit.
-base::Result<Next> begin_sending(Attempt& attempt, Ports& ports, const Parcel& parcel) {
-    if (ports.uploads_paused && has_token_of_site(parcel, ports))
+base::Result<Next> begin_sending(Attempt& attempt, Ports& ports) {
+    if (ports.uploads_paused && !is_granted(attempt, ports))
         return TryLater{*ports.uploads_paused, false};  // reported by the wheel that got the error
-    WHEELYARD_TRY(parcel.file);
-    WHEELYARD_TRY(inspection_of(attempt, ports, *parcel.file));  // an error of the disk is not a try
-    if (parcel.wheel.sends >= max_sends) {
+    WHEELYARD_ASSIGN(const auto file, find_wheel(attempt, ports));
+    WHEELYARD_TRY(inspection_of(attempt, ports, file));  // an error of the disk is not a try
+    if (attempt.wheel.sends >= max_sends) {
         return base::fail("upload.too_often",
-                          "The wheel was sent " + std::to_string(parcel.wheel.sends) +
+                          "The wheel was sent " + std::to_string(attempt.wheel.sends) +
                               " times and never accepted. The last answer: " + attempt.waiting.reason,
-                          parcel.wheel.filename, offer_again);
+                          attempt.wheel.filename, offer_again);
     }
-    ++parcel.wheel.sends;
-    return Record{parcel.send};
+    ++attempt.wheel.sends;
+    return Record{send_wheel};
 }
 
 base::Status keep(const Attempt& attempt, const Ports& ports) {
@@ -116,60 +96,16 @@ base::Status keep(const Attempt& attempt, const Ports& ports) {
 }
 
 // An accepted wheel is not sent again.
-base::Status wait_for_page(const WheelRecord& wheel, const Ports& ports) {
-    if (ports.clock.now() - wheel.sent > upload_visible_ms * 1000) {
+base::Status wait_for_page(const Attempt& attempt, const Ports& ports) {
+    if (ports.clock.now() - attempt.wheel.sent > upload_visible_ms * 1000) {
         return base::fail("upload.never_visible",
-                          "The registry accepted the wheel at " + base::render_rfc3339(wheel.sent) +
+                          "The registry accepted the wheel at " + base::render_rfc3339(attempt.wheel.sent) +
                               ", but its page never showed it",
-                          wheel.filename, offer_again);
+                          attempt.wheel.filename, offer_again);
     }
     return base::fail_for_now("upload.not_visible",
                               "The registry accepted the wheel, but its page does not show it yet",
-                              wheel.filename);
-}
-
-// Sends it unless the page shows it; nullopt: the page does.
-base::Result<std::optional<Next>> publish(Attempt& attempt, Ports& ports, const Parcel& parcel) {
-    WHEELYARD_ASSIGN(const bool is_there, is_published(attempt, parcel));
-    if (!is_there && parcel.wheel.sent == 0) return begin_sending(attempt, ports, parcel);
-    if (!is_there) WHEELYARD_TRY(wait_for_page(parcel.wheel, ports));
-    parcel.wheel.index = parcel.registry->index();
-    ports.report(attempt, "published in " + parcel.wheel.index);
-    return std::nullopt;
-}
-
-base::Result<Next> send_wheel(Attempt& attempt, Ports& ports) {
-    return send(attempt, ports, wheel_of(attempt, ports));
-}
-
-// The wheel itself is published: what makes its variant impossible is noted, and is no failure of the attempt.
-base::Result<Next> without_variant(Attempt& attempt, Ports& ports, const base::Error& why) {
-    attempt.variant = {};
-    attempt.variant.not_made = why.text();
-    ports.report(attempt, "no variant in " + ports.variants->index() + ": " + attempt.variant.not_made);
-    return Move{State::done};
-}
-bool is_final(const base::Error& error) {
-    return !error.may_pass();
-}
-
-base::Result<Next> send_variant(Attempt& attempt, Ports& ports) {
-    auto next = send(attempt, ports, variant_of(attempt, ports));
-    return !next && is_final(next.error()) ? without_variant(attempt, ports, next.error()) : next;
-}
-
-base::Result<Next> upload_variant(Attempt& attempt, Ports& ports) {
-    if (attempt.variant.filename.empty()) {
-        const auto made = make_variant(attempt, ports);
-        if (made) return Record{upload_variant};
-        if (is_final(made.error())) return without_variant(attempt, ports, made.error());
-        return tl::unexpected(made.error());
-    }
-    auto next = publish(attempt, ports, variant_of(attempt, ports));
-    if (!next && is_final(next.error())) return without_variant(attempt, ports, next.error());
-    if (!next) return tl::unexpected(next.error());
-    if (*next) return **next;
-    return Move{State::done};
+                              attempt.wheel.filename);
 }
 
 }  // namespace
@@ -183,11 +119,13 @@ base::Result<Next> upload_wheel(Attempt& attempt, Ports& ports) {
     if (registry == nullptr) {
         WHEELYARD_TRY(keep(attempt, ports));
     } else {
-        WHEELYARD_ASSIGN(const auto next, publish(attempt, ports, wheel_of(attempt, ports)));
-        if (next) return *next;
+        WHEELYARD_ASSIGN(const bool is_there, is_published(attempt, ports));
+        if (!is_there && attempt.wheel.sent == 0) return begin_sending(attempt, ports);
+        if (!is_there) WHEELYARD_TRY(wait_for_page(attempt, ports));
+        attempt.wheel.index = registry->index();
+        ports.report(attempt, "published in " + attempt.wheel.index);
     }
     ports.failpoints.hit("upload.seen");
-    if (wants_variant(attempt, ports)) return Record{upload_variant};
     return Move{State::done};
 }
 

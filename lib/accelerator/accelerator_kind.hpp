@@ -42,15 +42,6 @@ struct DeviceCode {
     std::string_view variant_namespace = {}, variant_feature = {}, variant_suffix = {}, variant_prefix = {};
 };
 
-// What answers for a node's properties of wheel variants (PEP 850), as installers have it built in.
-struct VariantProvider {
-    std::string_view name_space = {};  // "nvidia"; empty: nothing does
-    std::string_view package = {};
-    std::string_view plugin_api = {};
-    std::string_view driver_feature =
-        {};  // whose value is the oldest toolkit that the driver has to support: "12.0"
-};
-
 // A driver and a release of the toolkit, as in the vendor's release notes.
 struct DriverRow {
     std::array<int, 2> toolkit;
@@ -105,8 +96,7 @@ struct AcceleratorKind {
     Texts dependents = {};                // prefixes: other libraries that only wheels for this kind need
     std::string_view elf_machine = {};    // of ELF files with device code
     std::span<const DeviceCode> device_code = {};  // empty: it is not read
-    VariantProvider variant_provider = {};
-    std::string_view unread_sections = {};  // prefix of sections with device code that is not read
+    std::string_view unread_sections = {};         // prefix of sections with device code that is not read
 
     // Newest first: the first driver that was shipped with each toolkit, and the oldest that runs programs of a toolkit's
     // major version. Empty: no rule is known.
