@@ -11,21 +11,22 @@ namespace wheelyard::registry {
 namespace {
 
 base::Result<catalog::FileRow> known(base::Result<std::optional<catalog::FileRow>> found,
-                                     const catalog::FileName& name) {
+                                     const catalog::FileName& name, const std::string& list) {
     WHEELYARD_ASSIGN(auto row, std::move(found));
     if (row) return *std::move(row);
     return wire::fail("file.unknown", "The index has no such file", name.index + "/" + name.filename,
-                      "wheelyard-registry files " + name.index + " lists its files");
+                      list + " lists its files");
 }
 
 }  // namespace
 
 base::Result<catalog::FileRow> find_file(const catalog::Catalog& catalog, const catalog::FileName& name) {
-    return known(catalog.file(name.index, name.filename), name);
+    return known(catalog.file(name.index, name.filename), name, "wheelyard-registry files " + name.index);
 }
 
 base::Result<catalog::FileRow> find_file(Writer& writer, const catalog::FileName& name) {
-    return known(writer.find_file(name.index, name.filename), name);
+    return known(writer.find_file(name.index, name.filename), name,
+                 "GET /" + name.index + "/simple/PROJECT/");
 }
 
 base::Result<std::string> read_provenance(const catalog::FileRow& row, const blobs::BlobStore& blobs) {

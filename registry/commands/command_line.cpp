@@ -7,6 +7,7 @@
 
 #include "lib/base/process/process.hpp"
 #include "lib/base/process/terminal.hpp"
+#include "lib/base/text/text.hpp"
 #include "registry/config/config_place.hpp"
 
 namespace wheelyard::registry {
@@ -37,7 +38,8 @@ void add_target(CLI::App& command, std::filesystem::path& config, std::string& u
 void print_part(std::string_view name, std::string_view text, std::size_t name_width) {
     std::string line(name);
     line.resize(std::max(name_width, line.size()) + 1, ' ');
-    base::print_message(stdout, line.append(text).append("\n"));
+    const std::string one_line = base::replace_all(text, "\n", " ");  // a second one could look like ours
+    base::print_message(stdout, line.append(one_line).append("\n"));
 }
 
 }  // namespace wheelyard::registry

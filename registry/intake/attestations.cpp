@@ -79,8 +79,8 @@ base::Status check_origin(const IndexConfig& index, const Origin& origin) {
     return wire::fail(
         "upload.not_attested", "This index takes " + origin.project + " from other origins only",
         index.name + ": " + found,
-        "upload with the attestation of a publisher that the index names, or ask an administrator to add "
-        "this origin to its attested_by");
+        "ask an administrator to add this origin to the index's attested_by, or upload a new build with the "
+        "attestation of a publisher that the index names");
 }
 
 base::Status check_origin(const RegistryConfig& config, const std::string& index,

@@ -114,14 +114,21 @@ base::Result<Changed> change(catalog::Catalog& catalog, const Action& action, co
 // A file that is released or promoted is shown from then on, so the index must take it, and its bytes must be intact: they
 // may have changed on the disk, and verify moves damaged blobs of quarantined files away.
 base::Status check_shown(const Place& place, const Action& action, const std::string& filename) {
+    const bool is_promotion = action.verb == Verb::promote;
     std::optional<catalog::FileRow> row;
+    std::optional<catalog::FileRow> there;
     WHEELYARD_TRY(place.on_catalog([&](catalog::Catalog& catalog) -> base::Status {
         WHEELYARD_ASSIGN(row, catalog.file(action.index, filename));
+        if (is_promotion) {
+            WHEELYARD_ASSIGN(there, catalog.file(action.to_index, filename));
+        }
         return {};
     }));
-    const bool is_hidden = row && row->state == catalog::FileState::quarantined;
-    if (!row || is_hidden != (action.verb == Verb::release)) return {};  // refused, or nothing to do
-    WHEELYARD_TRY(place.admits(action.verb == Verb::promote ? action.to_index : action.index, *row));
+    if (!row) return {};  // refused
+    // A promoted file is asked in quarantine, too: it may be released before the change.
+    if (!is_promotion && row->state != catalog::FileState::quarantined) return {};  // nothing to do
+    if (there && there->sha256 == row->sha256) return {};  // it is in the index already
+    WHEELYARD_TRY(place.admits(is_promotion ? action.to_index : action.index, *row));
     for (const std::string& sha256 :
          {row->sha256, row->metadata_sha256, row->provenance_sha256, row->attestations_sha256}) {
         if (sha256.empty() || place.blobs.is_intact(sha256)) continue;

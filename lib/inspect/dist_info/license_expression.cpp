@@ -114,6 +114,7 @@ std::vector<std::string> licenses_not_allowed(std::string_view expression,
     std::set<std::string> keys;
     std::transform(allowed.begin(), allowed.end(), std::inserter(keys, keys.end()), key_of);
     std::vector<std::string> missing;
+    std::set<std::string> seen;  // of missing: a hostile text names half a million
     std::vector<Level> levels(1);
     const auto pieces = pieces_of(expression);
     for (std::size_t at = 0; at < pieces.size(); ++at) {
@@ -135,8 +136,7 @@ std::vector<std::string> licenses_not_allowed(std::string_view expression,
             }
             if (keys.count(key_of(license)) != 0) continue;
             levels.back().all = false;
-            if (std::find(missing.begin(), missing.end(), license) == missing.end())
-                missing.push_back(std::move(license));
+            if (seen.insert(license).second) missing.push_back(std::move(license));
         }
     }
     return levels.back().any || levels.back().all ? std::vector<std::string>() : missing;

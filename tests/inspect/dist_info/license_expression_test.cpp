@@ -94,6 +94,14 @@ TEST_CASE(
     }
 }
 
+TEST_CASE("an expression of a hundred thousand licences is judged") {
+    std::string expression = "LicenseRef-0";
+    for (int i = 1; i < 100'000; ++i)
+        expression += " OR LicenseRef-" + std::to_string(i);
+    CHECK(inspect::licenses_not_allowed(expression, {"MIT"}).size() == 100'000);
+    CHECK(inspect::licenses_not_allowed(expression, {"LicenseRef-99999"}).empty());
+}
+
 TEST_CASE("a policy with licences refuses a wheel that needs another one, and holds one that states none") {
     inspect::InspectOptions options;
     options.policy.licenses = {"MIT", "BSD-3-Clause"};

@@ -98,7 +98,22 @@ TEST_CASE("what the index does not admit is neither promoted to it nor released 
     CHECK(fixture.act(about(Verb::quarantine, row)));
     CHECK(fixture.act(about(Verb::release, row)).error().code == "upload.not_attested");
     CHECK(fixture.catalog.file("staging", row.filename).value()->state == catalog::FileState::quarantined);
-    CHECK(asked == std::vector<std::string>{"main " + row.filename, "staging " + row.filename});
+    CHECK(fixture.act(action).error().code == "upload.not_attested");  // it may be released at any moment
+    CHECK(asked == std::vector<std::string>{"main " + row.filename, "staging " + row.filename,
+                                            "main " + row.filename});
+}
+
+TEST_CASE("a promotion is repeated where the index has the file and would not take it today") {
+    PlaceFixture fixture;
+    Action action = about(Verb::promote, fixture.add("staging", "six", "1.0"));
+    action.to_index = "main";
+    REQUIRE(fixture.act(action));
+    fixture.place.admits = [](const std::string&, const catalog::FileRow&) -> base::Status {
+        return wire::fail("upload.not_attested", "The index takes it from other origins only");
+    };
+    const auto again = fixture.act(action);
+    REQUIRE(again);
+    CHECK_FALSE(again->changed);
 }
 
 TEST_CASE("an upstream's file comes to an index that owns its name only with an explicit word") {
