@@ -190,6 +190,16 @@ base::Result<SharedPage> PageStore::note_supply(const std::string& cache_index, 
     return write(cache_index, project, std::move(page));
 }
 
+base::Status PageStore::expire(const std::string& cache_index, const std::string& project) {
+    const std::lock_guard lock(write_mutex(key_of(cache_index, project)));
+    const SharedPage stored = find(cache_index, project);
+    if (!stored || stored->is_absent) return {};
+    CachedPage page = *stored;
+    page.fresh_until = 0;
+    WHEELYARD_TRY(write(cache_index, project, std::move(page)));
+    return {};
+}
+
 base::Status PageStore::release(const std::string& cache_index, const std::string& project,
                                 const std::string& reason, base::UnixMicros now) {
     const std::lock_guard lock(write_mutex(key_of(cache_index, project)));

@@ -41,6 +41,8 @@ class PageStore {
     [[nodiscard]] base::Result<SharedPage> note_supply(const std::string& cache_index,
                                                        const std::string& project,
                                                        const std::vector<std::string>& indexes);
+    // The next request for the page asks the upstream again: a file that it lists is another one by now. Durable on return.
+    [[nodiscard]] base::Status expire(const std::string& cache_index, const std::string& project);
     // Lets others supply the project, also while a server uses the same files. Pinned hashes stay.
     [[nodiscard]] base::Status release(const std::string& cache_index, const std::string& project,
                                        const std::string& reason, base::UnixMicros now);

@@ -170,6 +170,12 @@ void Upstreams::load_text(const Errand& errand, const UpstreamFile& file) {
     else if (loaded = check_text(file, answer->body); loaded)
         loaded = store_.put_metadata(upstream.cache_index, key_of_text(file), answer->body);
     if (loaded) return;
+    const auto name = parse_offered_name(file.link.filename);
+    if (name && name->is_variants && loaded.error().kind == base::ErrorKind::missing) {
+        if (const auto expired = store_.expire(upstream.cache_index, name->project); !expired)
+            io::log_error("upstream.page_not_stored",
+                          {{"project", name->project}, {"error", expired.error().text()}});
+    }
     ++counts_.file_failures;
     if (is_alarm(loaded.error())) ++counts_.alarms;
     io::log_warn("upstream.metadata_failed",

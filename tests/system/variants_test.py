@@ -10,6 +10,7 @@ from pathlib import Path
 from support.case import FarmCase, main
 from support.clients import PIPS, RawUpload, installed_value, pip_install, twine_upload
 from support.farm import CLIENTS, COMMAND_TIMEOUT_S, Farm
+from support.upstream import Offered, Upstream
 from support.wheels import Wheel
 
 INDEX, PLAIN, SECRET = "debian12", "plain", "secret"
@@ -123,6 +124,23 @@ class VariantsTest(FarmCase):
             self.assertEqual(list(mirror.files("far", "plain")), ["far-1.0-py3-none-any.whl"])
             explained = mirror.run("wheelyard-registry", "explain", "-c", mirror.config, "plain", "far", "--json")
             self.assertRegex(explained.stdout, '"variant": ?4')
+
+    def test_variants_that_change_behind_a_cached_page_are_right_after_the_next_look_at_the_page(self):
+        with Upstream() as upstream:
+            name = "moves-1.0-variants.json"
+            upstream.offer(Variant("moves", label="v2", properties=level("v2")).write(self.folder))
+            upstream.files[name] = Offered(b'{"variants": {}}')
+            settings = f'variants = true\n[[index.upstream]]\nname = "far"\nurl = "{upstream.url}"\nprivate_hosts = ["127.0.0.1"]\n'
+            with Farm(("mirror",), index_settings=settings) as mirror:
+                mirror.start()
+                before = mirror.files("moves", "mirror")[name]
+                now = Offered(b'{"variants": {"v2": {}}}')
+                upstream.files[name] = now
+                self.assertEqual(mirror.get("/mirror/simple/moves/" + before["url"])[0], 503)
+                after = mirror.files("moves", "mirror")[name]
+                self.assertEqual(after["hashes"]["sha256"], now.sha256)
+                status, _, body = mirror.get("/mirror/simple/moves/" + after["url"])
+                self.assertEqual((status, body), (200, now.body))
 
     def test_pip_takes_nothing_where_there_are_only_variants(self):
         self.upload(Variant("only", label="sm_90", properties=sm("90")), Variant("only"))

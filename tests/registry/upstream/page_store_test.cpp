@@ -82,6 +82,26 @@ TEST_CASE("who supplies a project stays known whatever the upstream answers, unt
     CHECK(server.find("main.up", "six")->released == 0);
 }
 
+TEST_CASE(
+    "a page that lists what the upstream has no more is asked for again, and stays as it is until then") {
+    const base::TempDir dir = base::TempDir::make("pages").value();
+    const auto folder = dir.path() / "upstream";
+    PageStore store(folder);
+    CachedPage page = page_of_one_file();
+    page.fresh_until = 7;
+    REQUIRE(store.put("main.up", "six", page));
+    REQUIRE(store.note_supply("main.up", "six", {"main"}));
+    REQUIRE(store.expire("main.up", "six"));
+    CHECK(store.head("main.up", "six")->fresh_until == 0);
+    const registry::SharedPage expired = PageStore(folder).find("main.up", "six");
+    REQUIRE(expired != nullptr);
+    CHECK(expired->fresh_until == 0);
+    CHECK(expired->files.size() == 1);
+    CHECK(expired->supplies == std::vector<std::string>{"main"});
+    REQUIRE(store.expire("main.up", "none"));
+    CHECK(store.find("main.up", "none") == nullptr);
+}
+
 TEST_CASE("a page without files supplies nobody") {  // it may be a captive portal's
     const base::TempDir dir = base::TempDir::make("pages").value();
     PageStore store(dir.path() / "upstream");
