@@ -171,7 +171,8 @@ void Upstreams::load_text(const Errand& errand, const UpstreamFile& file) {
         loaded = store_.put_metadata(upstream.cache_index, key_of_text(file), answer->body);
     if (loaded) return;
     const auto name = parse_offered_name(file.link.filename);
-    if (name && name->is_variants && loaded.error().kind == base::ErrorKind::missing) {
+    const bool is_gone = answer && (answer->status == 404 || answer->status == 410);
+    if (name && name->is_variants && (is_gone || loaded.error().kind == base::ErrorKind::missing)) {
         if (const auto expired = store_.expire(upstream.cache_index, name->project); !expired)
             io::log_error("upstream.page_not_stored",
                           {{"project", name->project}, {"error", expired.error().text()}});

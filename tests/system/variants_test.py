@@ -143,6 +143,19 @@ class VariantsTest(FarmCase):
                 status, _, body = mirror.get("/mirror/simple/moves/" + after["url"])
                 self.assertEqual((status, body), (200, now.body))
 
+    def test_variants_that_are_gone_behind_a_cached_page_leave_it_at_the_next_look(self):
+        with Upstream() as upstream:
+            name = "leaves-1.0-variants.json"
+            upstream.offer(Variant("leaves", label="v2", properties=level("v2")).write(self.folder))
+            upstream.files[name] = Offered(b'{"variants": {}}')
+            settings = f'variants = true\n[[index.upstream]]\nname = "far"\nurl = "{upstream.url}"\nprivate_hosts = ["127.0.0.1"]\n'
+            with Farm(("mirror",), index_settings=settings) as mirror:
+                mirror.start()
+                before = mirror.files("leaves", "mirror")[name]
+                del upstream.files[name]
+                self.assertEqual(mirror.get("/mirror/simple/leaves/" + before["url"])[0], 503)
+                self.assertNotIn(name, mirror.files("leaves", "mirror"))
+
     def test_uv_takes_a_prefetched_variant_without_the_upstream(self):
         with Upstream() as upstream:
             wheels = [Wheel("kept", value=1), Variant("kept", value=2),
