@@ -18,6 +18,8 @@
 #include "lib/io/http_client.hpp"
 #include "lib/simple/client.hpp"
 #include "lib/simple/lock.hpp"
+#include "lib/wheel/filename.hpp"
+#include "registry/catalog/version_variants.hpp"
 #include "registry/commands/command_line.hpp"
 #include "registry/commands/commands.hpp"
 #include "registry/config/config.hpp"
@@ -118,11 +120,11 @@ class Prefetch {
                 continue;
             }
             WHEELYARD_ASSIGN(const std::string text, base::read_file(file, simple::max_lock_bytes));
-            WHEELYARD_TRY(add_lock(text, file, target));
+            WHEELYARD_TRY(add_lock(text, file, target, Lock::given));
         }
         if (requirements.empty()) return {};
         WHEELYARD_ASSIGN(const std::string text, resolve(requirements, {}, simple_url_, target));
-        return add_lock(text, "pylock.toml", target);
+        return add_lock(text, "pylock.toml", target, Lock::resolved);
     }
 
     base::Result<std::vector<SiteWant>> read_wants() {
@@ -144,7 +146,7 @@ class Prefetch {
         if (page == nullptr || !has_wheel(*page, version, target)) return false;
         WHEELYARD_ASSIGN(const std::string text,
                          resolve({"-"}, want.requirement() + "\n", simple_url_, target));
-        WHEELYARD_TRY(add_lock(text, "pylock.toml", target));
+        WHEELYARD_TRY(add_lock(text, "pylock.toml", target, Lock::resolved));
         return true;
     }
 
@@ -174,15 +176,18 @@ class Prefetch {
         return settings;
     }
 
-    base::Status add_lock(std::string_view text, const fs::path& file, const Target& target) {
+    // A given lock says which variant wheels its nodes may take; what uv resolves here is for any of them.
+    enum class Lock { given, resolved };
+
+    base::Status add_lock(std::string_view text, const fs::path& file, const Target& target, Lock made) {
         WHEELYARD_ASSIGN(const simple::Lock lock, simple::parse_lock(text, file));
         WHEELYARD_ASSIGN(const auto packages, packages_for(lock, file, target));
         for (const simple::LockedPackage* package : packages)
-            WHEELYARD_TRY(add_package(*package, target));
+            WHEELYARD_TRY(add_package(*package, target, made));
         return {};
     }
 
-    base::Status add_package(const simple::LockedPackage& package, const Target& target) {
+    base::Status add_package(const simple::LockedPackage& package, const Target& target, Lock made) {
         WHEELYARD_ASSIGN(const simple::ProjectPage* page, page_of(package.project));
         const std::string subject = package.project + " " + package.version->text();
         const simple::FileLink* link = choose_wheel(*page, *package.version, target);
@@ -193,10 +198,14 @@ class Prefetch {
             return base::fail("prefetch.hash_differs", "The lock has another hash for this wheel",
                               link->filename, "make the lock from this index");
         add_file(package.project, *link);
-        // Which variant the node takes is its own choice (PEP 825).
-        for (const std::string& label : labels_of(*page, *package.version)) {
-            if (const auto* variant = choose_wheel(*page, *package.version, target, label))
-                add_file(package.project, *variant);
+        // Which variant the node takes is its own choice (PEP 825), for which it reads what the labels mean.
+        const auto* const locked = made == Lock::given ? &package.sha256s : nullptr;
+        for (const auto* variant : choose_variants(*page, *package.version, target, locked)) {
+            add_file(package.project, *variant);
+            const auto name = wheel::parse_wheel_filename(variant->filename);
+            const auto* meanings =
+                simple::find_file(*page, catalog::variants_filename(package.project, name->version.text()));
+            if (meanings != nullptr) add_file(package.project, *meanings);
         }
         return {};
     }

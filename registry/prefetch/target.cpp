@@ -85,13 +85,21 @@ const simple::FileLink* choose_wheel(const simple::ProjectPage& page, const whee
     return best;
 }
 
-std::set<std::string> labels_of(const simple::ProjectPage& page, const wheel::Version& version) {
+std::vector<const simple::FileLink*> choose_variants(const simple::ProjectPage& page,
+                                                     const wheel::Version& version, const Target& target,
+                                                     const std::set<std::string>* locked) {
     std::set<std::string> labels;
     for (const simple::FileLink& link : page.files) {
         const auto name = wheel::parse_wheel_filename(link.filename);
         if (name && name->variant && name->version == version) labels.insert(*name->variant);
     }
-    return labels;
+    std::vector<const simple::FileLink*> variants;
+    for (const std::string& label : labels) {
+        const simple::FileLink* const link = choose_wheel(page, version, target, label);
+        if (link != nullptr && (locked == nullptr || locked->contains(link->sha256)))
+            variants.push_back(link);
+    }
+    return variants;
 }
 
 bool has_wheel(const simple::ProjectPage& page, const wheel::Version& version, const Target& target) {

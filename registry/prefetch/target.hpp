@@ -40,8 +40,12 @@ struct Target {
 [[nodiscard]] const simple::FileLink* choose_wheel(const simple::ProjectPage& page,
                                                    const wheel::Version& version, const Target& target,
                                                    const std::optional<std::string>& label = std::nullopt);
-// The labels of this version's variant wheels.
-[[nodiscard]] std::set<std::string> labels_of(const simple::ProjectPage& page, const wheel::Version& version);
+// The wheel of each label that choose_wheel() prefers there. `locked`: the hashes of a lock, which leaves others out;
+// nullptr: there is none.
+[[nodiscard]] std::vector<const simple::FileLink*> choose_variants(const simple::ProjectPage& page,
+                                                                   const wheel::Version& version,
+                                                                   const Target& target,
+                                                                   const std::set<std::string>* locked);
 
 // Whether a wheel of this version runs there, with any local label.
 [[nodiscard]] bool has_wheel(const simple::ProjectPage& page, const wheel::Version& version,

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 
+#include "lib/base/digest/digest.hpp"
 #include "lib/base/text/url.hpp"
 #include "lib/base/text/words.hpp"
+#include "lib/io/json.hpp"
 #include "lib/wheel/filename.hpp"
 #include "lib/wheel/name.hpp"
 #include "registry/catalog/version_variants.hpp"
+#include "registry/upstream/limits.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -35,6 +38,11 @@ std::optional<OfferedName> parse_variants_name(std::string_view filename) {
     return OfferedName{.project = wheel::normalize_name(stem.substr(0, dash)),
                        .version = std::move(*version),
                        .is_variants = true};
+}
+
+tl::unexpected<base::Error> refused_text(const UpstreamFile& file, std::string code, std::string sentence) {
+    return base::fail_as(base::ErrorKind::refused, base::Recovery::person,
+                         {std::move(code), std::move(sentence), file.link.filename});
 }
 
 }  // namespace
@@ -101,6 +109,37 @@ std::string hash_of_text(const UpstreamFile& file) {
 
 std::string url_of_text(const UpstreamFile& file) {
     return is_variants_file(file.link.filename) ? file.link.url : file.link.url + ".metadata";
+}
+
+std::uint64_t max_bytes_of_text(const UpstreamFile& file) {
+    return is_variants_file(file.link.filename) ? catalog::max_variants_file_bytes : max_metadata_bytes;
+}
+
+std::string key_of_text(const UpstreamFile& file) {
+    const std::string& filename = file.link.filename;
+    return is_variants_file(filename) ? base::sha256_hex(filename) : hash_of_text(file);
+}
+
+base::Status check_text(const UpstreamFile& file, std::string_view bytes) {
+    const bool is_promised = base::sha256_hex(bytes) == hash_of_text(file);
+    if (!is_variants_file(file.link.filename)) {
+        if (is_promised) return {};
+        return refused_text(file, "upstream.hash",
+                            "The upstream sent METADATA with another hash than its page states");
+    }
+    if (!is_promised)
+        return base::fail_as(base::ErrorKind::missing, base::Recovery::retry,
+                             {"upstream.variants_changed",
+                              "The upstream's variants of this version have changed since its page was read",
+                              file.link.filename});
+    if (file.link.size && *file.link.size != bytes.size())
+        return refused_text(file, "upstream.size",
+                            "The upstream's variants of this version have another size than its page states");
+    if (const auto json = io::parse_json(bytes); !json)
+        return refused_text(
+            file, "upstream.variants",
+            "The upstream's variants of this version are no JSON (" + json.error().text() + ")");
+    return {};
 }
 
 Offer offer_of(const CachedPage& page, const std::string& project, const UpstreamConfig& upstream,

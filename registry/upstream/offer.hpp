@@ -3,12 +3,14 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "lib/base/clock.hpp"
+#include "lib/base/result.hpp"
 #include "lib/wheel/version.hpp"
 #include "registry/config/upstream_config.hpp"
 #include "registry/upstream/cached_page.hpp"
@@ -55,6 +57,12 @@ struct OfferedName {
 // empty: the page gives none.
 [[nodiscard]] std::string hash_of_text(const UpstreamFile& file);
 [[nodiscard]] std::string url_of_text(const UpstreamFile& file);
+[[nodiscard]] std::uint64_t max_bytes_of_text(const UpstreamFile& file);
+// The key of its file in the store. All states of a version's variants have one: only the last state is kept.
+[[nodiscard]] std::string key_of_text(const UpstreamFile& file);
+// Whether these bytes are what the page promises. Errors "upstream.variants_changed": missing; "upstream.hash", and of a
+// version's variants "upstream.size" and "upstream.variants": refused.
+[[nodiscard]] base::Status check_text(const UpstreamFile& file, std::string_view bytes);
 
 struct Offer {
     std::vector<const UpstreamFile*> files;            // of the page, in its order

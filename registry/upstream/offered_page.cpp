@@ -66,7 +66,7 @@ void add_variants(const Offer& offer, OfferedProject& offered) {
     }
     for (const UpstreamFile* file : offer.files) {
         const simple::FileLink& link = file->link;
-        if (names.contains(link.filename) && link.size)
+        if (names.contains(link.filename) && link.size && *link.size <= max_bytes_of_text(*file))
             offered.variants.push_back({.filename = link.filename,
                                         .sha256 = link.sha256,
                                         .size_bytes = *link.size,

@@ -59,9 +59,8 @@ std::filesystem::path PageStore::page_file(const std::string& cache_index, const
     return folder_ / cache_index / "pages" / (project + ".json");
 }
 
-std::filesystem::path PageStore::metadata_file(const std::string& cache_index,
-                                               const std::string& sha256) const {
-    return folder_ / cache_index / "metadata" / sha256.substr(0, 2) / sha256;
+std::filesystem::path PageStore::metadata_file(const std::string& cache_index, const std::string& key) const {
+    return folder_ / cache_index / "metadata" / key.substr(0, 2) / key;
 }
 
 PageStore::FileStamp PageStore::stamp_of(const std::filesystem::path& file) {
@@ -191,6 +190,16 @@ base::Result<SharedPage> PageStore::note_supply(const std::string& cache_index, 
     return write(cache_index, project, std::move(page));
 }
 
+base::Status PageStore::expire(const std::string& cache_index, const std::string& project) {
+    const std::lock_guard lock(write_mutex(key_of(cache_index, project)));
+    const SharedPage stored = find(cache_index, project);
+    if (!stored || stored->is_absent) return {};
+    CachedPage page = *stored;
+    page.fresh_until = 0;
+    WHEELYARD_TRY(write(cache_index, project, std::move(page)));
+    return {};
+}
+
 base::Status PageStore::release(const std::string& cache_index, const std::string& project,
                                 const std::string& reason, base::UnixMicros now) {
     const std::lock_guard lock(write_mutex(key_of(cache_index, project)));
@@ -206,22 +215,23 @@ base::Status PageStore::release(const std::string& cache_index, const std::strin
 }
 
 std::shared_ptr<const std::string> PageStore::find_metadata(const std::string& cache_index,
+                                                            const std::string& key,
                                                             const std::string& sha256) const {
-    const std::filesystem::path file = metadata_file(cache_index, sha256);
+    const std::filesystem::path file = metadata_file(cache_index, key);
     std::error_code ignored;
     if (!std::filesystem::exists(file, ignored)) return nullptr;
     auto bytes = base::read_file(file, max_metadata_bytes);
-    // Served under this hash: a damaged file is fetched again.
+    // Served under this hash: a damaged file and an earlier state of variants are fetched again.
     if (!bytes || base::sha256_hex(*bytes) != sha256) {
-        io::log_error("upstream.metadata_damaged", {{"file", file.native()}});
+        if (!bytes || key == sha256) io::log_error("upstream.metadata_damaged", {{"file", file.native()}});
         return nullptr;
     }
     return std::make_shared<const std::string>(*std::move(bytes));
 }
 
-base::Status PageStore::put_metadata(const std::string& cache_index, const std::string& sha256,
+base::Status PageStore::put_metadata(const std::string& cache_index, const std::string& key,
                                      std::string_view bytes) const {
-    const std::filesystem::path file = metadata_file(cache_index, sha256);
+    const std::filesystem::path file = metadata_file(cache_index, key);
     WHEELYARD_TRY(base::make_private_directories(folder_));
     WHEELYARD_TRY(base::make_directories(file.parent_path()));
     return base::replace_file(file, bytes, base::private_file_mode);

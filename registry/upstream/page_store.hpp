@@ -41,21 +41,25 @@ class PageStore {
     [[nodiscard]] base::Result<SharedPage> note_supply(const std::string& cache_index,
                                                        const std::string& project,
                                                        const std::vector<std::string>& indexes);
+    // The next request for the page asks the upstream again: a file that it lists is another one by now. Durable on return.
+    [[nodiscard]] base::Status expire(const std::string& cache_index, const std::string& project);
     // Lets others supply the project, also while a server uses the same files. Pinned hashes stay.
     [[nodiscard]] base::Status release(const std::string& cache_index, const std::string& project,
                                        const std::string& reason, base::UnixMicros now);
 
-    // METADATA of wheels that are not stored, by its hash; nullptr: none.
+    // METADATA of wheels that are not stored, and what the variants of versions are, by key_of_text(); nullptr: none
+    // with this hash. One is kept under each key.
     [[nodiscard]] std::shared_ptr<const std::string> find_metadata(const std::string& cache_index,
+                                                                   const std::string& key,
                                                                    const std::string& sha256) const;
-    [[nodiscard]] base::Status put_metadata(const std::string& cache_index, const std::string& sha256,
+    [[nodiscard]] base::Status put_metadata(const std::string& cache_index, const std::string& key,
                                             std::string_view bytes) const;
 
   private:
     [[nodiscard]] std::filesystem::path page_file(const std::string& cache_index,
                                                   const std::string& project) const;
     [[nodiscard]] std::filesystem::path metadata_file(const std::string& cache_index,
-                                                      const std::string& sha256) const;
+                                                      const std::string& key) const;
     struct FileStamp {  // of the page's file; zeros: it has none
         std::int64_t modified_ns = 0;
         std::uint64_t inode = 0;

@@ -4,7 +4,6 @@
 #include <optional>
 #include <utility>
 
-#include "lib/base/digest/digest.hpp"
 #include "lib/io/log.hpp"
 #include "registry/config/index_rules.hpp"
 #include "registry/upstream/freshness.hpp"
@@ -156,7 +155,7 @@ void Upstreams::refresh_page(const Errand& errand, const std::string& project) {
 void Upstreams::load_text(const Errand& errand, const UpstreamFile& file) {
     const UpstreamConfig& upstream = *errand.candidate.upstream;
     auto client = take_client(upstream, errand.via);
-    auto answer = client->get(url_of_text(file), {}, max_metadata_bytes);
+    auto answer = client->get(url_of_text(file), {}, max_bytes_of_text(file));
     const std::int64_t pause_s = client->asked_pause_s();
     if (pause_s > 0) note_failure(upstream.cache_index, pause_s);
     give_client(upstream, std::move(client));
@@ -168,20 +167,16 @@ void Upstreams::load_text(const Errand& errand, const UpstreamFile& file) {
             answer->status,
             {"upstream.status", "The upstream answered with status " + std::to_string(answer->status),
              file.link.filename});
-    else if (const bool is_variants = is_variants_file(file.link.filename);
-             base::sha256_hex(answer->body) != hash_of_text(file) && is_variants)
-        loaded =
-            base::fail_for_now("upstream.variants_changed",
-                               "The upstream's variants of this version have changed since its page was read",
-                               file.link.filename);
-    else if (base::sha256_hex(answer->body) != hash_of_text(file))
-        loaded = base::fail_as(
-            base::ErrorKind::refused, base::Recovery::person,
-            {"upstream.hash", "The upstream sent METADATA with another hash than its page states",
-             file.link.filename});
-    else
-        loaded = store_.put_metadata(upstream.cache_index, hash_of_text(file), answer->body);
+    else if (loaded = check_text(file, answer->body); loaded)
+        loaded = store_.put_metadata(upstream.cache_index, key_of_text(file), answer->body);
     if (loaded) return;
+    const auto name = parse_offered_name(file.link.filename);
+    const bool is_gone = answer && (answer->status == 404 || answer->status == 410);
+    if (name && name->is_variants && (is_gone || loaded.error().kind == base::ErrorKind::missing)) {
+        if (const auto expired = store_.expire(upstream.cache_index, name->project); !expired)
+            io::log_error("upstream.page_not_stored",
+                          {{"project", name->project}, {"error", expired.error().text()}});
+    }
     ++counts_.file_failures;
     if (is_alarm(loaded.error())) ++counts_.alarms;
     io::log_warn("upstream.metadata_failed",

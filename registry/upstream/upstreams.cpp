@@ -295,9 +295,10 @@ void Upstreams::answer_text(const SharedAsk& ask, const Supply& supply, const Up
     const std::string hash = hash_of_text(file);
     if (hash.empty()) return ask->then({});
     const std::string& cache_index = supply.candidate.upstream->cache_index;
-    auto bytes = store_.find_metadata(cache_index, hash);
+    const std::string key = key_of_text(file);
+    auto bytes = store_.find_metadata(cache_index, key, hash);
     if (bytes) return ask->then({.kind = Kind::metadata, .metadata = std::move(bytes)});
-    const std::string work = "metadata " + cache_index + "/" + hash;
+    const std::string work = "metadata " + cache_index + "/" + key + "/" + hash;
     if (const auto failure = recent_failure(work)) return ask->then(problem_answer(*failure));
     if (ask->is_loop) return answer_loop(ask);
     if (ask->tried.contains(work) || is_paused(supply.candidate) || !ask->request.may_wait)

@@ -6,10 +6,12 @@ import json
 import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import urljoin
 
 from support.case import FarmCase, main
 from support.clients import PIPS, RawUpload, installed_value, pip_install, twine_upload
 from support.farm import CLIENTS, COMMAND_TIMEOUT_S, Farm
+from support.upstream import Offered, Upstream
 from support.wheels import Wheel
 
 INDEX, PLAIN, SECRET = "debian12", "plain", "secret"
@@ -123,6 +125,71 @@ class VariantsTest(FarmCase):
             self.assertEqual(list(mirror.files("far", "plain")), ["far-1.0-py3-none-any.whl"])
             explained = mirror.run("wheelyard-registry", "explain", "-c", mirror.config, "plain", "far", "--json")
             self.assertRegex(explained.stdout, '"variant": ?4')
+
+    def test_variants_that_change_behind_a_cached_page_are_right_after_the_next_look_at_the_page(self):
+        with Upstream() as upstream:
+            name = "moves-1.0-variants.json"
+            upstream.offer(Variant("moves", label="v2", properties=level("v2")).write(self.folder))
+            upstream.files[name] = Offered(b'{"variants": {}}')
+            settings = f'variants = true\n[[index.upstream]]\nname = "far"\nurl = "{upstream.url}"\nprivate_hosts = ["127.0.0.1"]\n'
+            with Farm(("mirror",), index_settings=settings) as mirror:
+                mirror.start()
+                before = mirror.files("moves", "mirror")[name]
+                now = Offered(b'{"variants": {"v2": {}}}')
+                upstream.files[name] = now
+                self.assertEqual(mirror.get("/mirror/simple/moves/" + before["url"])[0], 503)
+                after = mirror.files("moves", "mirror")[name]
+                self.assertEqual(after["hashes"]["sha256"], now.sha256)
+                status, _, body = mirror.get("/mirror/simple/moves/" + after["url"])
+                self.assertEqual((status, body), (200, now.body))
+
+    def test_variants_that_are_gone_behind_a_cached_page_leave_it_at_the_next_look(self):
+        with Upstream() as upstream:
+            name = "leaves-1.0-variants.json"
+            upstream.offer(Variant("leaves", label="v2", properties=level("v2")).write(self.folder))
+            upstream.files[name] = Offered(b'{"variants": {}}')
+            settings = f'variants = true\n[[index.upstream]]\nname = "far"\nurl = "{upstream.url}"\nprivate_hosts = ["127.0.0.1"]\n'
+            with Farm(("mirror",), index_settings=settings) as mirror:
+                mirror.start()
+                before = mirror.files("leaves", "mirror")[name]
+                del upstream.files[name]
+                self.assertEqual(mirror.get("/mirror/simple/leaves/" + before["url"])[0], 503)
+                self.assertNotIn(name, mirror.files("leaves", "mirror"))
+
+    def test_uv_takes_a_prefetched_variant_without_the_upstream(self):
+        with Upstream() as upstream:
+            wheels = [Wheel("kept", value=1), Variant("kept", value=2),
+                      Variant("kept", value=90, label="sm_90", properties=sm("90"))]
+            self.upload(*wheels)  # the farm writes what the labels mean
+            there = self.farm.files("kept")
+            for name, entry in there.items():
+                upstream.files[name] = Offered(self.farm.get(urljoin(f"/{INDEX}/simple/kept/", entry["url"]))[2])
+            settings = f'variants = true\n[[index.upstream]]\nname = "far"\nurl = "{upstream.url}"\nprivate_hosts = ["127.0.0.1"]\n'
+            with Farm(("mirror",), index_settings=settings) as mirror:
+                mirror.start()
+
+                def prefetch(requirements: str, text: str) -> list[str]:
+                    path = self.folder / requirements
+                    path.write_text(text)
+                    done = mirror.run("wheelyard-registry", "prefetch", "mirror", "-r", path, "--python", "3.12", "--platform",
+                                      "manylinux_2_28_x86_64", "--json", "-c", mirror.config,
+                                      environment=mirror.environment | {"PATH": f"{CLIENTS}/uv/bin:{mirror.environment['PATH']}"})
+                    self.assert_ran(done)
+                    return [file["filename"] for file in json.loads(done.stdout)["files"]]
+
+                def lock(*wheels: Wheel) -> str:
+                    listed = ", ".join(f'{{ url = "https://files.example.org/{wheel.filename}", hashes = '
+                                       f'{{ sha256 = "{there[wheel.filename]["hashes"]["sha256"]}" }} }}' for wheel in wheels)
+                    return f'lock-version = "1.0"\ncreated-by = "tests"\n[[packages]]\nname = "kept"\nversion = "1.0"\nwheels = [{listed}]\n'
+
+                plain, _, sm_90 = wheels
+                self.assertEqual(prefetch("pylock.toml", lock(plain)), [plain.filename])
+                self.assertEqual(prefetch("pylock.toml", lock(plain, sm_90)), sorted([plain.filename, sm_90.filename, "kept-1.0-variants.json"]))
+                self.assertEqual(prefetch("requirements.txt", "kept\n"), sorted(there))
+                upstream.files.clear()
+                asked = len(upstream.requests)
+                self.assertEqual(self.uv_takes("kept", mirror.simple_url("mirror"), **self.node("9.0")), "90")
+                self.assertEqual(upstream.requests[asked:], [])
 
     def test_pip_takes_nothing_where_there_are_only_variants(self):
         self.upload(Variant("only", label="sm_90", properties=sm("90")), Variant("only"))

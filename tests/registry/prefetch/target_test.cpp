@@ -30,11 +30,22 @@ std::string chosen(const std::vector<std::string>& filenames, const std::string&
 TEST_CASE("of each label of a version the best wheel that runs there is one more") {
     const auto target = make_target("3.12", "manylinux_2_28_aarch64").value();
     const auto version = wheel::Version::parse("1.0").value();
-    const auto page =
-        page_of({"a-1.0-py3-none-any-sm_90.whl", "a-1.0-cp312-cp312-manylinux_2_28_aarch64-sm_90.whl",
-                 "a-1.0-cp312-cp312-manylinux_2_28_x86_64-v3.whl", "a-1.0-py3-none-any.whl",
-                 "a-1.1-py3-none-any-null.whl"});
-    CHECK(registry::labels_of(page, version) == std::set<std::string>{"sm_90", "v3"});
+    auto page = page_of({"a-1.0-py3-none-any-sm_90.whl", "a-1.0-cp312-cp312-manylinux_2_28_aarch64-sm_90.whl",
+                         "a-1.0-cp312-cp312-manylinux_2_28_x86_64-v3.whl", "a-1.0-py3-none-any.whl",
+                         "a-1.1-py3-none-any-null.whl"});
+    const auto chosen_variants = [&](const std::set<std::string>* locked) {
+        std::vector<std::string> names;
+        for (const auto* link : registry::choose_variants(page, version, target, locked))
+            names.push_back(link->filename);
+        return names;
+    };
+    const std::vector<std::string> best{"a-1.0-cp312-cp312-manylinux_2_28_aarch64-sm_90.whl"};
+    CHECK(chosen_variants(nullptr) == best);
+    page.files[1].sha256 = std::string(64, 'b');
+    const std::set<std::string> others{std::string(64, 'a')};
+    const std::set<std::string> its{std::string(64, 'b')};
+    CHECK(chosen_variants(&others).empty());
+    CHECK(chosen_variants(&its) == best);
     CHECK(registry::choose_wheel(page, version, target)->filename == "a-1.0-py3-none-any.whl");
     CHECK(registry::choose_wheel(page, version, target, "sm_90")->filename ==
           "a-1.0-cp312-cp312-manylinux_2_28_aarch64-sm_90.whl");

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include "lib/base/digest/digest.hpp"
+
 using namespace wheelyard;
 using registry::UpstreamConfig;
 using registry::UpstreamFile;
@@ -110,6 +112,31 @@ TEST_CASE(
          {"six-variants.json", "-1.0-variants.json", "six-x-variants.json", "variants.json"})
         CHECK(why(file(name)) == Withheld::not_a_wheel);
     CHECK(why(file("six-1.0-variants.json", "https://evil.example.org/x")) == Withheld::host);
+}
+
+TEST_CASE("a version's variants are JSON of at most 1 MiB with the hash and the size of the page") {
+    const auto check = [](std::string_view bytes, std::string_view promised,
+                          std::optional<std::uint64_t> size) -> std::string {
+        UpstreamFile of = file("six-1.0-variants.json");
+        of.link.sha256 = base::sha256_hex(promised);
+        of.link.size = size;
+        const auto checked = registry::check_text(of, bytes);
+        return checked ? "" : checked.error().code;
+    };
+    CHECK(check("{}", "{}", 2).empty());
+    CHECK(check("{}", "{}", std::nullopt).empty());
+    CHECK(check("{ }", "{}", 2) == "upstream.variants_changed");
+    CHECK(check("{}", "{}", 3) == "upstream.size");
+    CHECK(check("{", "{", 1) == "upstream.variants");
+    CHECK(registry::max_bytes_of_text(file("six-1.0-variants.json")) == 1'048'576);
+}
+
+TEST_CASE("METADATA has the hash of the page and is no JSON") {
+    UpstreamFile of = file("six-1.0-py3-none-any.whl");
+    of.link.has_metadata = true;
+    of.link.metadata_sha256 = base::sha256_hex("Name: six");
+    CHECK(registry::check_text(of, "Name: six"));
+    CHECK(registry::check_text(of, "Name: sax").error().code == "upstream.hash");
 }
 
 TEST_CASE("a file younger than the cooldown is withheld, and the offer changes when it ends") {

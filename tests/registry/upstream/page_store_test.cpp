@@ -5,7 +5,9 @@
 
 #include <filesystem>
 
+#include "lib/base/digest/digest.hpp"
 #include "lib/base/files/temp_dir.hpp"
+#include "registry/upstream/offer.hpp"
 
 using namespace wheelyard;
 using registry::CachedPage;
@@ -80,6 +82,26 @@ TEST_CASE("who supplies a project stays known whatever the upstream answers, unt
     CHECK(server.find("main.up", "six")->released == 0);
 }
 
+TEST_CASE(
+    "a page that lists what the upstream has no more is asked for again, and stays as it is until then") {
+    const base::TempDir dir = base::TempDir::make("pages").value();
+    const auto folder = dir.path() / "upstream";
+    PageStore store(folder);
+    CachedPage page = page_of_one_file();
+    page.fresh_until = 7;
+    REQUIRE(store.put("main.up", "six", page));
+    REQUIRE(store.note_supply("main.up", "six", {"main"}));
+    REQUIRE(store.expire("main.up", "six"));
+    CHECK(store.head("main.up", "six")->fresh_until == 0);
+    const registry::SharedPage expired = PageStore(folder).find("main.up", "six");
+    REQUIRE(expired != nullptr);
+    CHECK(expired->fresh_until == 0);
+    CHECK(expired->files.size() == 1);
+    CHECK(expired->supplies == std::vector<std::string>{"main"});
+    REQUIRE(store.expire("main.up", "none"));
+    CHECK(store.find("main.up", "none") == nullptr);
+}
+
 TEST_CASE("a page without files supplies nobody") {  // it may be a captive portal's
     const base::TempDir dir = base::TempDir::make("pages").value();
     PageStore store(dir.path() / "upstream");
@@ -130,4 +152,34 @@ TEST_CASE("pages in memory are bounded by their bytes, and all are still there")
     CHECK(one > 5'000'000);
     for (int i = 0; i < 6; ++i)
         CHECK(store.find("main.up", "six" + std::to_string(i))->files.size() == 20'000);
+}
+
+TEST_CASE("of a version's variants the last state is kept, and of each METADATA its bytes") {
+    const base::TempDir dir = base::TempDir::make("pages").value();
+    const auto folder = dir.path() / "upstream";
+    PageStore store(folder);
+    registry::UpstreamFile file;
+    const auto put = [&](const std::string& filename, const std::string& bytes) {
+        file.link.filename = filename;
+        file.link.sha256 = file.link.metadata_sha256 = base::sha256_hex(bytes);
+        file.link.has_metadata = true;
+        REQUIRE(store.put_metadata("main.up", key_of_text(file), bytes));
+    };
+    const auto has = [&](const std::string& bytes) {
+        const auto found = store.find_metadata("main.up", key_of_text(file), base::sha256_hex(bytes));
+        return found != nullptr && *found == bytes;
+    };
+    put("six-1.0-variants.json", "{}");
+    put("six-2.0-variants.json", "{}");  // of another version, with the same bytes
+    put("six-1.0-variants.json", "[]");
+    CHECK(has("[]"));
+    CHECK_FALSE(has("{}"));
+    file.link.filename = "six-2.0-variants.json";
+    CHECK(has("{}"));
+    put("six-1.0-py3-none-any.whl", "Name: six");
+    CHECK(has("Name: six"));
+    std::size_t files = 0;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
+        files += entry.is_regular_file() ? 1 : 0;
+    CHECK(files == 3);
 }
