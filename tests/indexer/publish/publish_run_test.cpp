@@ -221,7 +221,7 @@ void check_whole_set(const StoreFixture& store) {
 
 void die_everywhere(DyingDisk::Moment moment, const Scene& scene, std::size_t fewest = 20) {
     // The last operation of a sample lies within its step of the run's end.
-    const std::size_t step = test_support::step_of_sample(3);
+    const std::size_t step = test_support::step_of_sample(5);
     std::size_t operations = 0;
     while (survives_death_at(operations, moment, scene))
         operations += step;
