@@ -137,7 +137,7 @@ base::Status check_text(const UpstreamFile& file, std::string_view bytes) {
                             "The upstream's variants of this version have another size than its page states");
     if (const auto json = io::parse_json(bytes); !json)
         return refused_text(
-            file, "upstream.variants",
+            file, "upstream.refused",
             "The upstream's variants of this version are no JSON (" + json.error().text() + ")");
     return {};
 }

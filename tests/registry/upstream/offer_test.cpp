@@ -127,7 +127,7 @@ TEST_CASE("a version's variants are JSON of at most 1 MiB with the hash and the 
     CHECK(check("{}", "{}", std::nullopt).empty());
     CHECK(check("{ }", "{}", 2) == "upstream.variants_changed");
     CHECK(check("{}", "{}", 3) == "upstream.size");
-    CHECK(check("{", "{", 1) == "upstream.variants");
+    CHECK(check("{", "{", 1) == "upstream.refused");
     CHECK(registry::max_bytes_of_text(file("six-1.0-variants.json")) == 1'048'576);
 }
 
