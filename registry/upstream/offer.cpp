@@ -128,7 +128,7 @@ base::Status check_text(const UpstreamFile& file, std::string_view bytes) {
                             "The upstream sent METADATA with another hash than its page states");
     }
     if (!is_promised)
-        return base::fail_as(base::ErrorKind::missing, base::Recovery::retry,
+        return base::fail_as(base::ErrorKind::malformed, base::Recovery::retry,
                              {"upstream.variants_changed",
                               "The upstream's variants of this version have changed since its page was read",
                               file.link.filename});

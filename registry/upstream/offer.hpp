@@ -60,7 +60,7 @@ struct OfferedName {
 [[nodiscard]] std::uint64_t max_bytes_of_text(const UpstreamFile& file);
 // The key of its file in the store. All states of a version's variants have one: only the last state is kept.
 [[nodiscard]] std::string key_of_text(const UpstreamFile& file);
-// Whether these bytes are what the page promises. Errors "upstream.variants_changed": missing; "upstream.hash", and of a
+// Whether these bytes are what the page promises. Errors "upstream.variants_changed": malformed; "upstream.hash", and of a
 // version's variants "upstream.size" and "upstream.refused": refused.
 [[nodiscard]] base::Status check_text(const UpstreamFile& file, std::string_view bytes);
 

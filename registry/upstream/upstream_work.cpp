@@ -172,7 +172,7 @@ void Upstreams::load_text(const Errand& errand, const UpstreamFile& file) {
     if (loaded) return;
     const auto name = parse_offered_name(file.link.filename);
     const bool is_gone = answer && (answer->status == 404 || answer->status == 410);
-    if (name && name->is_variants && (is_gone || loaded.error().kind == base::ErrorKind::missing)) {
+    if (name && name->is_variants && (is_gone || loaded.error().kind == base::ErrorKind::malformed)) {
         if (const auto expired = store_.expire(upstream.cache_index, name->project); !expired)
             io::log_error("upstream.page_not_stored",
                           {{"project", name->project}, {"error", expired.error().text()}});
