@@ -127,8 +127,8 @@ base::Status check_shown(const Place& place, const Action& action, const std::st
     if (!row) return {};  // refused
     // A promoted file is asked in quarantine, too: it may be released before the change.
     if (!is_promotion && row->state != catalog::FileState::quarantined) return {};  // nothing to do
-    if (there && there->sha256 == row->sha256) return {};  // it is in the index already
-    WHEELYARD_TRY(place.admits(is_promotion ? action.to_index : action.index, *row));
+    const bool is_there = there && there->sha256 == row->sha256;
+    if (!is_there) WHEELYARD_TRY(place.admits(is_promotion ? action.to_index : action.index, *row));
     for (const std::string& sha256 :
          {row->sha256, row->metadata_sha256, row->provenance_sha256, row->attestations_sha256}) {
         if (sha256.empty() || place.blobs.is_intact(sha256)) continue;
