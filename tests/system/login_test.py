@@ -2,146 +2,46 @@
 code. What comes back reads a private index with pip, names the person in the audit log, ends with a word, and is gone after the log-out. What another
 browser, a used or a foreign answer brings is refused."""
 
-import http.cookiejar
 import json
 import re
 import secrets
 import shutil
-import socket
 import subprocess
 import tempfile
-import time
 import unittest
-import urllib.error
-import urllib.parse
 import urllib.request
 from pathlib import Path
 
 from support.browser import Browser, why_no_axe, why_no_browser
 from support.case import main
 from support.clients import RawUpload
-from support.farm import BIN, CLIENTS, ROOT, Farm
+from support.farm import BIN, CLIENTS, ROOT
+from support.log_in import LAB, PATIENCE_S, LogInCase, Person, wait_until
+from support.postgres import free_port
 from support.site import Site
 from support.wheels import Wheel
 
 PROVIDER = ROOT / "tests" / "system" / "support" / "oidc_provider" / "provider.mjs"
 MODULES = CLIENTS / "oidc-provider"
-PATIENCE_S = 60
-LAB = "lab"
 
 
 def why_no_provider() -> str:
     return "" if (MODULES / ".complete").is_file() and shutil.which("node") else "oidc-provider is not installed: scripts/prepare-clients, with Node.js 20"
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-def wait_until(condition, what: str):
-    deadline = time.monotonic() + PATIENCE_S
-    while not (found := condition()):
-        assert time.monotonic() < deadline, what
-        time.sleep(0.05)
-    return found
-
-
-class Person:
-    """A browser without a window or scripts: follows redirects and fills in the provider's forms. The provider's cookies are Secure, also on loopback."""
-
-    def __init__(self, name: str):
-        self.name = name
-        jar = http.cookiejar.CookieJar(http.cookiejar.DefaultCookiePolicy(secure_protocols=("http", "https")))
-        self.opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(jar))
-
-    def open(self, url: str, form: dict | None = None) -> tuple[str, str]:
-        """The last address, and its page."""
-        with self.opener.open(url, urllib.parse.urlencode(form).encode() if form else None, timeout=PATIENCE_S) as reply:
-            return reply.url, reply.read().decode()
-
-    def log_in(self, url: str, page: str) -> tuple[str, str]:
-        """Answers every form of the provider, until a page has none of them."""
-        for _ in range(6):
-            form = re.search(r"<form[^>]*action=\"([^\"]+)\"[^>]*>(.*?)</form>", page, re.DOTALL)
-            if not form or "wheelyard-login" in page or "/api/v1/login" in url:
-                return url, page
-            fields = {}
-            for tag in re.findall(r"<input[^>]*>", form[2]):
-                name, value = re.search(r'name="([^"]*)"', tag), re.search(r'value="([^"]*)"', tag)
-                if name:
-                    fields[name[1]] = value[1] if value else ""
-            fields |= {name: text for name, text in (("login", self.name), ("password", "x")) if name in fields}
-            url, page = self.open(urllib.parse.urljoin(url, form[1]), fields or {"confirm": "yes"})
-        raise AssertionError(page)
-
-
 @unittest.skipIf(why_no_provider(), why_no_provider())
-class LoginTest(unittest.TestCase):
+class LoginTest(LogInCase):
     @classmethod
     def setUpClass(cls):
-        cls.folder = Path(tempfile.mkdtemp(prefix="wheelyard-login-"))
-        cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
-        # The provider knows the registry's address and the registry the provider's.
-        port, provider_port = free_port(), free_port()
-        cls.issuer = f"http://127.0.0.1:{provider_port}"
-        cls.farm = Farm((LAB, "open"), index_settings={LAB: 'read = "token"', "open": IDENTITY.format(issuer=cls.issuer)},
-                        settings=f'public_url = "http://127.0.0.1:{port}"')
-        cls.addClassCleanup(cls.farm.__exit__)
-        cls.farm.port = port
-        cls.farm.write_config(port)
-        cls.redirect = f"{cls.farm.url}/api/v1/login/campus/"
+        port = free_port()
+        cls.issuer = f"http://127.0.0.1:{port}"
+        cls.make_farm(IDENTITY.format(issuer=cls.issuer))
         with open(cls.folder / "provider.log", "wb") as log:
-            provider = subprocess.Popen(["node", PROVIDER, MODULES, str(provider_port), cls.redirect], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+            provider = subprocess.Popen(["node", PROVIDER, MODULES, str(port), cls.redirect], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         cls.addClassCleanup(provider.wait)
         cls.addClassCleanup(provider.kill)
         wait_until(lambda: "listening" in (cls.folder / "provider.log").read_text(), "the provider does not start")
-        cls.admin = cls.farm.create_token(LAB, "open", name="admin", actions=("upload", "token"))
-        cls.farm.start()
-        wait_until(lambda: cls.get("/api/v1/login")["identities"][0]["is_ready"], "the registry has not read what the provider says of itself")
-        status, problem = RawUpload(cls.farm, cls.admin, Wheel("quokka").write(cls.folder), LAB).send()
-        assert status == 200, problem
-
-    @classmethod
-    def get(cls, path: str, token: str = ""):
-        request = urllib.request.Request(cls.farm.url + path, headers={"Authorization": f"Bearer {token}"} if token else {})
-        with urllib.request.urlopen(request, timeout=PATIENCE_S) as reply:
-            return json.load(reply)
-
-    def post(self, path: str, members: dict, token: str = "") -> tuple[int, dict]:
-        headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {})
-        request = urllib.request.Request(self.farm.url + path, json.dumps(members).encode(), headers)
-        try:
-            with urllib.request.urlopen(request, timeout=PATIENCE_S) as reply:
-                return reply.status, json.load(reply)
-        except urllib.error.HTTPError as error:
-            return error.code, json.load(error)
-
-    def step(self, step: str, **members) -> tuple[int, dict]:
-        return self.post(f"/api/v1/login/campus/{step}", {"format": "wheelyard.login/1", **members})
-
-    def refused(self, status: int, code: str, answer: tuple[int, dict]):
-        self.assertEqual((answer[0], answer[1].get("code")), (status, code), answer)
-
-    def answer_of_provider(self, person: str, secret: str, purpose: str = "read") -> dict[str, str]:
-        """What the provider sends the browser back with."""
-        status, begun = self.step("begin", secret=secret, purpose=purpose)
-        self.assertEqual(status, 200, begun)
-        visitor = Person(person)
-        url, _ = visitor.log_in(*visitor.open(begun["url"]))
-        self.assertTrue(url.startswith(self.redirect + "?"), url)
-        return dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(url).query))
-
-    def log_in(self, person: str, purpose: str = "read") -> tuple[int, dict]:
-        secret = secrets.token_hex(32)
-        return self.step("finish", secret=secret, **self.answer_of_provider(person, secret, purpose))
-
-    def pip(self, token: str) -> subprocess.CompletedProcess:
-        url = self.farm.simple_url(LAB).replace("http://", f"http://__token__:{token}@")
-        target = Path(tempfile.mkdtemp(dir=self.folder))
-        return subprocess.run([CLIENTS / "pip-new" / "bin" / "python", "-m", "pip", "install", "--target", target, "--index-url", url, "quokka"],
-                              env=self.farm.environment, capture_output=True, text=True, timeout=PATIENCE_S)
+        cls.start_farm()
 
     def test_a_log_in_reads_with_pip_and_names_the_person_until_the_log_out(self):
         status, token = self.log_in("anna")
@@ -199,22 +99,11 @@ class LoginTest(unittest.TestCase):
 
     def test_a_device_code_gives_a_token_for_reading_and_own_requests_alone(self):
         secret = secrets.token_hex(32)
-        status, begun = self.step("device", secret=secret)
-        self.assertEqual(status, 200, begun)
-        status, pending = self.step("device/poll", secret=secret, state=begun["state"])
-        self.assertEqual((status, pending.get("is_pending")), (200, True), pending)
-        visitor = Person("anna")
-        _, page = visitor.log_in(*visitor.open(begun["complete_url"]))
+        got, state, page = self.log_in_by_device("anna", secret)
         self.assertIn("Sign-in Success", page)
-
-        def token():
-            status, answer = self.step("device/poll", secret=secret, state=begun["state"])
-            self.assertEqual(status, 200, answer)
-            return answer if "token" in answer else None
-        got = wait_until(token, "the code was entered, and no token came")
         self.assertEqual(got["actions"], ["read", "task"])
         self.assertEqual(self.pip(got["token"]).returncode, 0)
-        self.refused(400, "login.state", self.step("device/poll", secret=secret, state=begun["state"]))
+        self.refused(400, "login.state", self.step("device/poll", secret=secret, state=state))
 
     def shell_log_in(self, command: list, environment: dict[str, str]) -> subprocess.CompletedProcess:
         """A program logs in, while somebody enters its code in a browser."""
@@ -250,7 +139,8 @@ class LoginTest(unittest.TestCase):
         self.assertNotIn(token, done.stdout + done.stderr)
         for words in ([CLIENTS / "pip-new/bin/python", "-m", "pip", "--isolated", "install", "--no-cache-dir"],
                       [CLIENTS / "uv/bin/uv", "pip", "install", "--no-config", "--no-cache", "--python", CLIENTS / "pip-new/bin/python"]):
-            installed = run(*words, "--target", home / Path(words[0]).name, "--index-url", index, "quokka")
+            install = (*words, "--index-url", index, "quokka", "--target")
+            installed = run(*install, home / Path(words[0]).name)
             self.assertEqual(installed.returncode, 0, installed.stderr)
         listed = run(BIN / "avail_wheels", "quokka", "--index-url", index)
         self.assertIn("quokka", listed.stdout, listed.stderr)

@@ -11,7 +11,7 @@ foreach(source ${system_tests})
         "WHEELYARD_BIN=${CMAKE_BINARY_DIR}/bin;WHEELYARD_CLIENTS=${CMAKE_SOURCE_DIR}/build/clients")
 endforeach()
 # What takes minutes: for `scripts/test --full` alone.
-set_tests_properties(system/large_wheel system/pbs_on_path system/slurm_accounting system/soak system/openapi system/more_clients system/easybuild system/installers system/machine_index PROPERTIES LABELS full)
+set_tests_properties(system/large_wheel system/pbs_on_path system/slurm_accounting system/soak system/openapi system/keycloak system/more_clients system/easybuild system/installers system/machine_index PROPERTIES LABELS full)
 # With WHEELYARD_FULL=1 the whole suite, at a pace that a real server can serve.
 set_tests_properties(system/pbs_on_path PROPERTIES TIMEOUT 2700)
 # With WHEELYARD_FULL=1 half an hour of faults, then questions until there were enough.
