@@ -1,7 +1,6 @@
 #include "registry/access/person.hpp"
 
 #include <algorithm>
-#include <map>
 
 #include "lib/base/digest/digest.hpp"
 #include "registry/access/agents.hpp"
@@ -26,6 +25,20 @@ std::string_view actor_of(std::string_view name) {
 std::string_view shown_name_of(std::string_view name) {
     const std::size_t space = name.find(' ');
     return is_person(name) && space != std::string_view::npos ? name.substr(space + 1) : std::string_view();
+}
+
+ShownNames shown_names(const std::vector<catalog::TokenRow>& tokens) {
+    ShownNames names;
+    for (const catalog::TokenRow& token : tokens) {
+        if (const std::string_view shown = shown_name_of(token.name); !shown.empty())
+            names.insert_or_assign(std::string(actor_of(token.name)), std::string(shown));
+    }
+    return names;
+}
+
+std::string with_shown_name(const std::string& name, const ShownNames& names) {
+    const auto known = names.find(name);
+    return known == names.end() ? name : name + " " + known->second;
 }
 
 std::string person_name(std::string_view identity, std::string_view issuer, std::string_view subject,

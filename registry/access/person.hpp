@@ -7,6 +7,8 @@
 // log, requests and files have it alone: the name that people see lies in the rows of tokens, which can be removed.
 #pragma once
 
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +32,12 @@ inline constexpr std::string_view person_prefix = "login:";
 [[nodiscard]] std::string_view actor_of(std::string_view name);
 // The name that people see; empty: it has none, or is no person's.
 [[nodiscard]] std::string_view shown_name_of(std::string_view name);
+// What people are called, by the first word of their name, as far as their log-ins are kept: "login:campus:3f2a9c81d04e77b0" →
+// "Anna Müller".
+using ShownNames = std::map<std::string, std::string, std::less<>>;
+[[nodiscard]] ShownNames shown_names(const std::vector<catalog::TokenRow>& tokens);
+// The name, and after a space what its person is called, if that is known.
+[[nodiscard]] std::string with_shown_name(const std::string& name, const ShownNames& names);
 // Whether two names are those of one person, or of one token.
 [[nodiscard]] bool is_same_actor(std::string_view a, std::string_view b);
 

@@ -10,7 +10,6 @@
 #include "lib/io/log.hpp"
 #include "registry/access/agents.hpp"
 #include "registry/access/limits.hpp"
-#include "registry/access/person.hpp"
 #include "registry/access/publisher.hpp"
 #include "registry/lifecycle/action.hpp"
 
@@ -246,15 +245,9 @@ wire::Answered<bool> TokenVerifier::knows_credential(const TokenText& text) {
                        [&](const catalog::TokenRow& row) { return is_credential(row, text); });
 }
 
-std::map<std::string, std::string, std::less<>> TokenVerifier::shown_names() {
-    std::map<std::string, std::string, std::less<>> names;
+ShownNames TokenVerifier::shown_names() {
     const auto snapshot = current();
-    if (!snapshot) return names;  // an audit log without names is one
-    for (const catalog::TokenRow& token : **snapshot) {
-        if (const std::string_view shown = shown_name_of(token.name); !shown.empty())
-            names.insert_or_assign(std::string(actor_of(token.name)), std::string(shown));
-    }
-    return names;
+    return snapshot ? registry::shown_names(**snapshot) : ShownNames();  // an audit log without names is one
 }
 
 }  // namespace wheelyard::registry

@@ -9,7 +9,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -21,6 +20,7 @@
 
 #include "lib/base/clock.hpp"
 #include "lib/base/result.hpp"
+#include "registry/access/person.hpp"
 #include "registry/catalog/catalog.hpp"
 #include "registry/database/store.hpp"
 #include "registry/http/upload.hpp"
@@ -97,7 +97,7 @@ class TokenVerifier {
     // Whether an agent's code or renewal has this text, in force or not. Status 503: the catalog cannot be read. Thread-safe.
     [[nodiscard]] wire::Answered<bool> knows_credential(const TokenText& text);
     // The names that people see, of those of people's log-ins that are kept, by the name that the audit log has.
-    [[nodiscard]] std::map<std::string, std::string, std::less<>> shown_names();
+    [[nodiscard]] ShownNames shown_names();
 
   private:
     using Snapshot = std::shared_ptr<const std::vector<catalog::TokenRow>>;

@@ -148,6 +148,7 @@ wire::Answered<http::ApiReply> Api::answer(const http::ApiRequest& request) {
 
 wire::Answered<http::ApiReply> Api::answer_now(const http::ApiRequest& request) {
     if (request.operation == "readAudit") return read_audit(request);
+    if (request.operation == "listPeople") return list_people(request);
     if (request.operation == "explainProject") return explain(request);
     if (request.operation == access_operation)
         return show_access(parts_.config, parts_.store, parts_.tokens, request);
@@ -304,12 +305,26 @@ wire::Answered<http::ApiReply> Api::change(const http::ApiRequest& request, cons
     return reply;
 }
 
+// Who may read the audit log may also learn the names of the people in it.
+wire::Answered<void> Api::check_auditor(const http::ApiRequest& request) {
+    const auto token = parts_.tokens.verify(request.authorization);
+    if (!token) return tl::unexpected(token.error());
+    if (allows(*token, "*", {}, audit_action) && is_for_all(token->indexes)) return {};
+    return refuse("auth.scope_refused", "This token does not permit reading the audit log", token->id,
+                  "ask an administrator for a token with the action `audit` for all indexes");
+}
+
+wire::Answered<http::ApiReply> Api::list_people(const http::ApiRequest& request) {
+    if (auto may = check_auditor(request); !may) return tl::unexpected(std::move(may.error()));
+    io::Json names = io::Json::object();
+    for (const auto& [name, shown] : parts_.tokens.shown_names())
+        names.set(name, shown);
+    return http::ApiReply{
+        .json = io::Json::object({{"format", "wheelyard.people/1"}, {"names", std::move(names)}}).render()};
+}
+
 wire::Answered<http::ApiReply> Api::read_audit(const http::ApiRequest& request) {
-    auto token = parts_.tokens.verify(request.authorization);
-    if (!token) return tl::unexpected(std::move(token.error()));
-    if (!allows(*token, "*", {}, audit_action) || !is_for_all(token->indexes))
-        return refuse("auth.scope_refused", "This token does not permit reading the audit log", token->id,
-                      "ask an administrator for a token with the action `audit` for all indexes");
+    if (auto may = check_auditor(request); !may) return tl::unexpected(std::move(may.error()));
     const auto asked = audit_query(request.query);
     if (!asked) return tl::unexpected(asked.error());
     std::vector<catalog::Event> events;

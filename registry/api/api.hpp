@@ -53,7 +53,9 @@ class Api final : public http::ApiService {
                                                        const catalog::TokenRow& token);
     void wait_for_pages(http::ApiReply& reply, const lifecycle::Action& action,
                         const lifecycle::Done& done) const;
+    [[nodiscard]] wire::Answered<void> check_auditor(const http::ApiRequest& request);
     [[nodiscard]] wire::Answered<http::ApiReply> read_audit(const http::ApiRequest& request);
+    [[nodiscard]] wire::Answered<http::ApiReply> list_people(const http::ApiRequest& request);
     using ReadIndex = std::function<base::Result<std::string>(const catalog::Catalog&)>;
     [[nodiscard]] wire::Answered<std::string> index_to_operate(const http::ApiRequest& request);
     [[nodiscard]] wire::Answered<http::ApiReply> read_index(const http::ApiRequest& request,

@@ -18,6 +18,7 @@
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/text_table.hpp"
 #include "lib/io/json.hpp"
+#include "registry/access/person.hpp"
 #include "registry/api/file_list.hpp"
 #include "registry/api/storage.hpp"
 #include "registry/commands/command_line.hpp"
@@ -42,8 +43,11 @@ struct FilesArguments {
 
 constexpr std::size_t day_length = 10;  // of "2026-11-20"
 
-// The document after the file `after`.
-using Ask = std::function<base::Result<std::string>(const std::string& after)>;
+struct Asked {
+    // The document after the file `after`.
+    std::function<base::Result<std::string>(const std::string& after)> files;
+    ShownNames names;
+};
 
 base::Result<RegistryConfig> config_with_index(const FilesArguments& arguments) {
     WHEELYARD_ASSIGN(RegistryConfig config, read_config_in_force(arguments.config));
@@ -53,27 +57,33 @@ base::Result<RegistryConfig> config_with_index(const FilesArguments& arguments) 
     return config;
 }
 
-base::Result<Ask> ask_here(const FilesArguments& arguments) {
+base::Result<Asked> ask_here(const FilesArguments& arguments) {
     WHEELYARD_ASSIGN(const RegistryConfig config, config_with_index(arguments));
     WHEELYARD_ASSIGN(auto opened, database::Store(config.database()).reader());
     const auto state =
         arguments.is_quarantined ? std::optional(catalog::FileState::quarantined) : std::nullopt;
-    return [catalog = std::shared_ptr<const catalog::Catalog>(std::move(opened)), index = arguments.index,
-            state](const std::string& after) {
-        return list_files(*catalog, FileQuery{index, state, after});
-    };
+    WHEELYARD_ASSIGN(const auto tokens, opened->tokens());
+    return Asked{[catalog = std::shared_ptr<const catalog::Catalog>(std::move(opened)),
+                  index = arguments.index, state](const std::string& after) {
+                     return list_files(*catalog, FileQuery{index, state, after});
+                 },
+                 shown_names(tokens)};
 }
 
-base::Result<Ask> ask_there(const FilesArguments& arguments) {
+base::Result<Asked> ask_there(const FilesArguments& arguments) {
     WHEELYARD_ASSIGN(auto opened, RemoteRegistry::open(arguments.url, arguments.token_file));
     const std::string address = "/api/v1/indexes/" + base::encode_percent(arguments.index) +
                                 (arguments.is_quarantined ? "/files?state=quarantined&" : "/files?") +
                                 "after=";
-    return [registry = std::make_shared<RemoteRegistry>(std::move(opened)), address](
-               const std::string& after) { return registry->get(address + base::encode_percent(after)); };
+    ShownNames names = opened.shown_names();
+    return Asked{
+        [registry = std::make_shared<RemoteRegistry>(std::move(opened)), address](const std::string& after) {
+            return registry->get(address + base::encode_percent(after));
+        },
+        std::move(names)};
 }
 
-base::TableRow row_of(const io::Json& file) {
+base::TableRow row_of(const io::Json& file, const ShownNames& names) {
     std::string state = file.string_or("state", "");
     if (file.bool_or("yanked", false)) state += ", yanked";
     if (file.bool_or("pinned", false)) state += ", pinned";
@@ -83,7 +93,7 @@ base::TableRow row_of(const io::Json& file) {
             base::render_bytes(static_cast<std::uint64_t>(file.int_or("size_bytes", 0))),
             base::printable(state),
             base::printable(file.string_or("uploaded", "").substr(0, 10)),
-            base::printable(file.string_or("uploaded_by", "")),
+            base::printable(with_shown_name(file.string_or("uploaded_by", ""), names)),
             base::printable(why)};
 }
 
@@ -177,17 +187,17 @@ base::Status run_storage(const FilesArguments& arguments) {
 }
 
 base::Status run_files(const FilesArguments& arguments) {
-    WHEELYARD_ASSIGN(const Ask ask, arguments.url.empty() ? ask_here(arguments) : ask_there(arguments));
+    WHEELYARD_ASSIGN(const Asked ask, arguments.url.empty() ? ask_here(arguments) : ask_there(arguments));
     std::vector<base::TableRow> rows{{"FILE", "SIZE", "STATE", "UPLOADED", "UPLOADER", "WHY"}};
     std::uint64_t bytes = 0;
     std::string after;
     do {
-        WHEELYARD_ASSIGN(const std::string text, ask(after));
+        WHEELYARD_ASSIGN(const std::string text, ask.files(after));
         if (arguments.json) std::printf("%s\n", text.c_str());
         WHEELYARD_ASSIGN(const io::Json document, io::parse_json(text));
         for (const io::Json& file : document.items("files")) {
             bytes += static_cast<std::uint64_t>(file.int_or("size_bytes", 0));
-            if (!arguments.json) rows.push_back(row_of(file));
+            if (!arguments.json) rows.push_back(row_of(file, ask.names));
         }
         after = document.string_or("next", "");
     } while (!after.empty());

@@ -20,6 +20,7 @@
 #include "lib/io/json.hpp"
 #include "lib/wheel/name.hpp"
 #include "registry/access/local_actor.hpp"
+#include "registry/access/person.hpp"
 #include "registry/access/tokens.hpp"
 #include "registry/api/limits.hpp"
 #include "registry/catalog/catalog.hpp"
@@ -132,27 +133,28 @@ void print_done(const LifecycleArguments& arguments, const lifecycle::Done& done
                                        : "it was so already\n");
 }
 
-void print_event(const catalog::Event& event, bool json, bool raw) {
+void print_event(const catalog::Event& event, const ShownNames& names, bool json, bool raw) {
     const std::string time = base::render_rfc3339(event.time);
     const std::string kind(catalog::event_kind_text(event.kind));
     if (json) {
-        std::printf("%s\n", io::Json::object({{"serial", event.serial},
-                                              {"time", time},
-                                              {"kind", kind},
-                                              {"index", event.index},
-                                              {"project", event.project},
-                                              {"filename", event.filename},
-                                              {"actor", event.actor},
-                                              {"reason", event.reason}})
-                                .render()
-                                .c_str());
+        io::Json row = io::Json::object({{"serial", event.serial},
+                                         {"time", time},
+                                         {"kind", kind},
+                                         {"index", event.index},
+                                         {"project", event.project},
+                                         {"filename", event.filename},
+                                         {"actor", event.actor},
+                                         {"reason", event.reason}});
+        if (const auto name = names.find(event.actor); name != names.end())
+            row.set("actor_name", name->second);
+        std::printf("%s\n", row.render().c_str());
         return;
     }
     std::string line = time + "  #" + std::to_string(event.serial) + "  " + kind;
     for (const std::string& part : {event.index, event.filename.empty() ? event.project : event.filename}) {
         if (!part.empty()) line.append("  ").append(part);
     }
-    line.append("  by ").append(event.actor.empty() ? "?" : event.actor);
+    line.append("  by ").append(event.actor.empty() ? "?" : with_shown_name(event.actor, names));
     if (!event.reason.empty()) line.append(": ").append(event.reason);
     const std::size_t columns = raw ? 0 : base::terminal_columns(STDOUT_FILENO);
     base::print_untrusted(stdout, base::wrap_lines(line, columns), raw);
@@ -234,10 +236,12 @@ base::Status run_audit(const AuditArguments& arguments) {
     filter.kind = base::replace_all(filter.kind, " ", "_");
     WHEELYARD_TRY(catalog::read_times(arguments.from, arguments.until, filter));
     catalog::EventRange range{.after = arguments.after, .limit = max_events_returned};
+    WHEELYARD_ASSIGN(const auto tokens, catalog->tokens());
+    const ShownNames names = shown_names(tokens);
     while (true) {
         WHEELYARD_ASSIGN(const auto events, catalog->find_events(filter, range));
         for (const catalog::Event& event : events)
-            print_event(event, arguments.json, arguments.raw);
+            print_event(event, names, arguments.json, arguments.raw);
         if (events.size() < range.limit) return {};
         range.after = events.back().serial;
     }

@@ -4,6 +4,7 @@
 
 #include "lib/base/files/file.hpp"
 #include "lib/base/text/text.hpp"
+#include "lib/io/json.hpp"
 #include "lib/wire/problem.hpp"
 #include "registry/access/limits.hpp"
 #include "registry/access/tokens.hpp"
@@ -50,6 +51,17 @@ base::Result<std::string> RemoteRegistry::get(const std::string& address) {
     WHEELYARD_ASSIGN(io::HttpAnswer answer,
                      client_.get(url_ + address, {{"Authorization", "Bearer " + token_}}));
     return body_of(std::move(answer));
+}
+
+ShownNames RemoteRegistry::shown_names() {
+    ShownNames names;
+    const auto answer = get("/api/v1/people");
+    const auto document = answer ? io::parse_json(*answer) : tl::unexpected(answer.error());
+    const io::Json* listed = document ? document->find("names") : nullptr;
+    if (listed == nullptr || listed->as_object() == nullptr) return names;
+    for (const auto& [name, shown] : *listed->as_object())
+        if (shown.as_string() != nullptr) names.emplace(name, *shown.as_string());
+    return names;
 }
 
 }  // namespace wheelyard::registry

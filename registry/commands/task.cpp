@@ -20,6 +20,7 @@
 #include "lib/io/json.hpp"
 #include "lib/wire/task.hpp"
 #include "registry/access/local_actor.hpp"
+#include "registry/access/person.hpp"
 #include "registry/api/limits.hpp"
 #include "registry/api/task_api.hpp"
 #include "registry/commands/command_line.hpp"
@@ -69,6 +70,8 @@ class TaskDesk {
     virtual base::Result<std::vector<Task>> list(const std::string& index, const std::string& state,
                                                  const std::string& after) = 0;
     virtual base::Result<std::string> read_log(const std::string& id, std::int64_t offset) = 0;
+    // What people are called, as far as the caller may learn it.
+    virtual base::Result<ShownNames> names() = 0;
 };
 
 class LocalDesk final : public TaskDesk {
@@ -113,6 +116,11 @@ class LocalDesk final : public TaskDesk {
     base::Result<std::string> read_log(const std::string& id, std::int64_t offset) override {
         return tasks_->read_log(id, 0, offset);
     }
+    base::Result<ShownNames> names() override {
+        WHEELYARD_ASSIGN(const auto catalog, store_.reader());
+        WHEELYARD_ASSIGN(const auto tokens, catalog->tokens());
+        return shown_names(tokens);
+    }
 
   private:
     RegistryConfig config_;
@@ -152,6 +160,7 @@ class RemoteDesk final : public TaskDesk {
     base::Result<std::string> read_log(const std::string& id, std::int64_t offset) override {
         return remote_.get(address_of(id) + "/log?offset=" + std::to_string(offset));
     }
+    base::Result<ShownNames> names() override { return remote_.shown_names(); }
 
   private:
     base::Result<Task> change(const std::string& id, const std::string& verb, const std::string& reason) {
@@ -220,7 +229,7 @@ void print_task(const Task& task, const TaskArguments& arguments) {
     base::print_untrusted(stdout, text + "\n");
 }
 
-base::TableRow task_row(const Task& task) {
+base::TableRow task_row(const Task& task, const ShownNames& names) {
     const wire::TaskRequest& request = task.request;
     const std::string source =
         request.source ? request.source->filename + " of " + request.source->index : "";
@@ -232,14 +241,16 @@ base::TableRow task_row(const Task& task) {
             request.python,
             request.accelerator,
             source,
+            with_shown_name(task.asked_by, names),
             task.agent,
             task.reason};
 }
 
 // One request for each piece: a queue can be longer than one answer.
 base::Status print_list(TaskDesk& desk, const TaskArguments& arguments) {
-    std::vector<base::TableRow> rows{
-        {"TASK", "STATE", "INDEX", "PACKAGE", "VERSION", "PYTHON", "ACCELERATOR", "SOURCE", "AGENT", "WHY"}};
+    std::vector<base::TableRow> rows{{"TASK", "STATE", "INDEX", "PACKAGE", "VERSION", "PYTHON", "ACCELERATOR",
+                                      "SOURCE", "ASKED BY", "AGENT", "WHY"}};
+    WHEELYARD_ASSIGN(const ShownNames names, desk.names());
     std::string after;
     while (true) {
         WHEELYARD_ASSIGN(const std::vector<Task> tasks,
@@ -248,7 +259,7 @@ base::Status print_list(TaskDesk& desk, const TaskArguments& arguments) {
             if (arguments.json)
                 base::print_untrusted(stdout, wire::task_row_json(task).render() + "\n");
             else
-                rows.push_back(task_row(task));
+                rows.push_back(task_row(task, names));
         }
         if (tasks.empty() || tasks.back().id == after) break;
         after = tasks.back().id;

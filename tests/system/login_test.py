@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import tempfile
 import unittest
+import urllib.error
 import urllib.request
 from pathlib import Path
 
@@ -85,9 +86,31 @@ class LoginTest(LogInCase):
             return self.get("/api/v1/audit?newest=1&project=kiwi", auditor)["events"][0]
         person = token["name"].split()[0]
         self.assertEqual((last()["actor"], last().get("actor_name")), (person, "Emil Nolde"))
+        status, problem = self.post("/api/v1/tasks", {"format": "wheelyard.task/1", "index": LAB, "package": "kiwi", "version": "2.0", "python": "3.11"},
+                                    token["token"])
+        self.assertEqual(status, 200, problem)
+        self.assertEqual(self.get("/api/v1/people", auditor)["names"].get(person), "Emil Nolde")
+        with self.assertRaises(urllib.error.HTTPError) as refused:
+            self.get("/api/v1/people", token["token"])
+        self.assertEqual(refused.exception.code, 403)
+        secret = self.folder / "auditor"
+        secret.write_text(self.farm.create_token("*", name="reader", actions=("audit", "task", "read", "quarantine")))
+
+        def names_in(*command: str) -> set[str]:
+            """Of the person, beside its hash."""
+            said = self.farm.run("wheelyard-registry", *command)
+            self.assertEqual(said.returncode, 0, said.stdout + said.stderr)
+            self.assertIn(person, said.stdout)
+            return set(re.findall(person + r"( Emil Nolde)?", said.stdout))
+        there = ("--url", self.farm.url, "--token-file", str(secret))
+        shown = [("audit", "-c", str(self.farm.config)), *((*command, *where) for command in (("files", LAB), ("task", "list", LAB))
+                                                            for where in (("-c", str(self.farm.config)), there))]
+        self.assertEqual([names_in(*command) for command in shown], [{" Emil Nolde"}] * len(shown))
         forgotten = self.farm.run("wheelyard-registry", "token", "forget", "-c", self.farm.config, person)
         self.assertEqual((forgotten.returncode, forgotten.stdout.split()[1]), (0, "1"), forgotten.stderr)
         self.assertEqual((last()["actor"], last().get("actor_name")), (person, None))
+        self.assertEqual([names_in(*command) for command in shown], [{""}] * len(shown))
+        self.assertNotIn(person, self.get("/api/v1/people", auditor)["names"])
         self.refused(401, "auth.token_refused", RawUpload(self.farm, token["token"], Wheel("kiwi", "2.0").write(self.folder), LAB).send())
         for command in ("dump", "audit", "verify"):
             said = self.farm.run("wheelyard-registry", command, "-c", self.farm.config)

@@ -148,7 +148,7 @@ class PrivateIndexTest(FarmCase):
         paths += [(path.replace(name, name + suffix), operation) for path, operation in paths if f"/{values['sha256']}/{name}" in path
                   for suffix in (".metadata", ".prov", ".pep740")]
         paths += [(path.replace(PROJECT, "Quokka_Core"), operation) for path, operation in paths if f"/{PROJECT}" in path]
-        return paths + [(f"/api/v1/tasks?index={HIDDEN}", None), ("/api/v1/audit?after=0", None), (f"/{HIDDEN}/simple/?format={JSON_PAGE}", None)]
+        return paths + [(f"/api/v1/tasks?index={HIDDEN}", None), ("/api/v1/audit?after=0", None), ("/api/v1/people", None), (f"/{HIDDEN}/simple/?format={JSON_PAGE}", None)]
 
     def body_of(self, operation: str | None) -> bytes | None:
         if operation is None:

@@ -76,6 +76,12 @@
     line.textContent = text;
     line.hidden = !text;
   };
+  // What people are called, for those who may read the audit log.
+  let people = Promise.resolve({});
+  const who = async name => {
+    const names = await people;
+    return Object.hasOwn(names, name) ? name + " " + names[name] : name;
+  };
   let known = [];
   // The chosen index, otherwise all. What the token may not see of one does not hide the others.
   const of_indexes = async ask => {
@@ -94,7 +100,7 @@
       const part = await call(folder + "?state=quarantined&after=" + encodeURIComponent(after));
       for (const file of part.files) {
         const at = folder + "/" + encodeURIComponent(file.filename) + "/";
-        rows.push(row([file.filename, index, size(file.size_bytes), file.uploaded_by + ", " + day(file.uploaded), file.state_reason,
+        rows.push(row([file.filename, index, size(file.size_bytes), await who(file.uploaded_by) + ", " + day(file.uploaded), file.state_reason,
           [button("Release", "Release " + file.filename, () => change(at + "release")), " ",
            button("Delete", "Delete " + file.filename, () => change(at + "delete"), "danger")]]));
       }
@@ -208,13 +214,13 @@
   const requests = async () => {
     const chosen = field("index").value.trim();
     const {tasks} = await call("api/v1/tasks?state=awaits_approval&index=" + encodeURIComponent(chosen));
-    return tasks.map(task => {
+    return Promise.all(tasks.map(async task => {
       const at = "api/v1/tasks/" + encodeURIComponent(task.id) + "/", name = task.package + " " + task.version, page = element("a", name);
       page.href = new URL(encodeURIComponent(task.index) + "/builds/request.html?" + new URLSearchParams({id: task.id}), server);
-      return row([page, task.index, task.python + (task.accelerator ? ", " + task.accelerator : ""), task.source ? "uploaded source" : "recipe", task.asked_by + ", " + day(task.asked),
+      return row([page, task.index, task.python + (task.accelerator ? ", " + task.accelerator : ""), task.source ? "uploaded source" : "recipe", await who(task.asked_by) + ", " + day(task.asked),
         [button("Approve", "Approve " + name, () => call(at + "approve", {format: "wheelyard.change/1"})), " ",
          button("Refuse", "Refuse " + name, () => change(at + "reject"), "danger")]]);
-    });
+    }));
   };
   // The late ones first.
   const agents = async () => (await call("api/v1/sites")).sites
@@ -277,9 +283,9 @@
     const found = (await of_indexes(async index => (await call(folder_of(index) + "/files?after=" + encodeURIComponent(before))).files
       .filter(file => file.filename.startsWith(name)).map(file => ({...file, index})))).flat();
     if (found.length > max_shown) note_above("files", "More than " + max_shown + " files begin so: type more of the name.");
-    return found.slice(0, max_shown).map(file => row([file.filename, link_to(file.index + "/project/" + file.project, file.index), file.state + (file.yanked ? ", yanked" : ""), size(file.size_bytes),
-      file.uploaded_by + ", " + day(file.uploaded), file.state_reason || file.yanked_reason || "",
-      [history_of(file.filename), " ", source_of(file)]]));
+    return Promise.all(found.slice(0, max_shown).map(async file => row([file.filename, link_to(file.index + "/project/" + file.project, file.index), file.state + (file.yanked ? ", yanked" : ""), size(file.size_bytes),
+      await who(file.uploaded_by) + ", " + day(file.uploaded), file.state_reason || file.yanked_reason || "",
+      [history_of(file.filename), " ", source_of(file)]])));
   };
   // The newest that pass the filter in the address; the button goes on with those before them. The server looks at a part of a
   // long log for each reply.
@@ -317,8 +323,10 @@
   const of_index = {failures, upstreams, files, requests, quarantine, storage, changes};
   const lists = {agents, ...of_index, indexes, tokens, nodes};
   const show_some = some => Promise.all(Object.entries(some).map(([id, rows]) => fill(id, rows)));
-  const show = () => show_some(lists)
-    .then(() => { document.getElementById("lists").hidden = false; });
+  const show = () => {
+    people = call("api/v1/people").then(reply => reply.names).catch(() => ({}));
+    return show_some(lists).then(() => { document.getElementById("lists").hidden = false; });
+  };
   // Those that everybody sees, and those that the token may change, such as a staging index.
   const list_indexes = () => Promise.all([call("").then(data => data.indexes.map(index => index.name)),
     call("api/v1/indexes").then(data => data.indexes.map(index => index.name)).catch(() => [])]).then(names => {

@@ -427,6 +427,23 @@ TEST_CASE("the audit log is read by those who may, after a serial") {
     CHECK(read(fixture.add_actor("narrow", {"audit"}, {"main"}), "").error().code == "auth.scope_refused");
 }
 
+TEST_CASE("who may read the audit log learns what people are called, and nobody else does") {
+    ApiFixture fixture;
+    const std::string person = registry::person_name("campus", "https://idp.example", "s-1", "Anna");
+    fixture.make_token(person, {"main"}, {"*"}, {"read"});
+    const auto read = [&](const std::string& token_text) {
+        const auto answer = fixture.api.answer(
+            {.request_id = "r2", .operation = "listPeople", .authorization = "Bearer " + token_text});
+        return answer ? answer->json : fixture.said(answer.error());
+    };
+    CHECK(read(fixture.add_actor("auditor", {"audit"})) == R"({"format":"wheelyard.people/1","names":{")" +
+                                                               std::string(registry::actor_of(person)) +
+                                                               R"(":"Anna"}})");
+    CHECK(read(fixture.token) == "403 auth.scope_refused");
+    CHECK(read(fixture.add_actor("narrow", {"audit"}, {"main"})) == "403 auth.scope_refused");
+    CHECK(read("") == "401 auth.missing");
+}
+
 TEST_CASE("the audit log has a filter and pages, from the first event or back from the last") {
     ApiFixture fixture;
     const std::string all = fixture.add_actor("all", {"*"});
