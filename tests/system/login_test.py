@@ -191,6 +191,42 @@ class LoginTest(LogInCase):
             const send = window.fetch;
             let busy = 1;
             window.fetch = (url, options) => String(url).endsWith("/finish") && busy-- > 0
+    def log_in_with(self, browser: Browser, person: str):
+        """From the page of log-ins to the provider, which may know the person already, and back."""
+        wait_until(lambda: browser.texts("#logins button"), "no provider is listed")
+        browser.find("#logins button[data-purpose=publish]").click()
+        wait_until(lambda: browser.driver.current_url.startswith(self.issuer), "the page does not leave for the provider")
+
+        def is_back() -> bool:
+            if browser.path().startswith("/api/v1/login/campus/"):
+                return browser.find("#login-done").is_displayed()
+            for name, text in (("login", person), ("password", "x")):
+                browser.run(f"const field = document.querySelector('[name={name}]'); if (field) field.value = '{text}'")
+            browser.run("document.querySelector('form[action*=interaction] button[type=submit]')?.click()")
+            return False
+        wait_until(is_back, "the page does not come back with a token")
+
+    @unittest.skipIf(why_no_browser(), why_no_browser())
+    def test_a_page_that_asks_for_a_token_leads_to_the_log_in_and_gets_it(self):
+        browser = Browser(self.farm.url)
+        self.addCleanup(browser.quit)
+        for path, words in (("/api/v1/?index=open", "Back to the page for operators"),
+                            ("/open/builds/?package=kiwi&version=2.0&python=&accelerator=", "Back to the request")):
+            browser.driver.get(self.farm.url + path)
+            wait_until(lambda: browser.find("#log-in").is_displayed(), "no link to the log-in")
+            browser.find("#log-in").click()
+            self.log_in_with(browser, "anna")
+            self.assertEqual(browser.find("#login-back").text, words)
+            browser.find("#login-back").click()
+            wait_until(lambda: browser.driver.current_url.startswith(self.farm.url + path), "the page does not lead back")
+            wait_until(lambda: browser.run("return document.querySelector('form [name=token]').value !== ''"), "the token is not there")
+        self.assertEqual(browser.run("return document.querySelector('[name=package]').value"), "kiwi")
+        for other in ("https://evil.example/api/v1/", "//evil.example/api/v1/", "javascript:alert(1)", "/open/project/", "/api/v1/login/campus/?code=x", ""):
+            browser.run(f"sessionStorage.setItem('wheelyard-back', '{other}')")
+            browser.driver.get(self.farm.url + "/api/v1/login/")
+            wait_until(lambda: browser.find("#login-done").is_displayed(), "the page has forgotten the log-in")
+            self.assertFalse(browser.find("#login-back").is_displayed(), other)
+
               ? Promise.resolve(new Response('{"code":"login.busy"}', {status: 429})) : send(url, options);"""})
         # By another name of this host: the provider sends browsers back to one alone.
         browser.driver.get(self.farm.url.replace("127.0.0.1", "localhost") + "/api/v1/login/")

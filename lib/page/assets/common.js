@@ -45,6 +45,12 @@ const yard = (() => {
     if (!reply.ok) throw new Error(reply.status);
     return reply.json();
   });
+  // Shows `link`, to the page of log-ins, where people can log in; `back` says which address of ours that page leads back to.
+  const offer_login = (link, server, back) => get(new URL("api/v1/login", server)).then(({identities}) => {
+    link.href = new URL("api/v1/login/", server);
+    link.hidden = identities.length === 0;
+    link.addEventListener("click", () => sessionStorage.setItem("wheelyard-back", back()));
+  }).catch(() => {});
   // Small letters, by the rule of the keys of the search (lib/base/text/case_folding.hpp).
   const fold = text => text.replace(/[A-Z\u00c0-\u017f\u0386-\u03ab\u0400-\u042f]/g, letter => letter.toLowerCase()[0]);
   // What is loaded for a part of the page only when the reader sees it.
@@ -216,5 +222,5 @@ const yard = (() => {
   // Only a server has the page for operators.
   const operators = document.getElementById("operators");
   if (operators) fetch(operators.href, {method: "HEAD"}).then(reply => { operators.hidden = !reply.ok; }).catch(() => {});
-  return {element, time, say, call, get, fold, when_seen, load, recall, remember, address, machine, takes, suits, suit_word, mark_card, bar, anchor, state, all, reveal, follow};
+  return {element, time, say, call, get, offer_login, fold, when_seen, load, recall, remember, address, machine, takes, suits, suit_word, mark_card, bar, anchor, state, all, reveal, follow};
 })();

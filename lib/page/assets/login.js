@@ -47,6 +47,17 @@
     }));
     if (identities.length === 0) say("Nobody can log in here: the operator has configured no provider. Ask for a token.");
   });
+  // The page with a field for a token that led here, if it is one of ours.
+  const pages = [[/^api\/v1\/$/, "Back to the page for operators"], [/^[\w.-]+\/builds\/(index\.html)?$/, "Back to the request"]];
+  const show_back = () => {
+    const link = document.getElementById("login-back"), back = new URL(sessionStorage.getItem("wheelyard-back") ?? "", location.origin);
+    const path = back.pathname.slice(server.pathname.length);
+    const known = back.origin === location.origin && server.pathname + path === back.pathname && pages.find(([pattern]) => pattern.test(path));
+    link.hidden = !known;
+    if (!known) return;
+    link.textContent = known[1];
+    link.href = back.pathname + back.search;
+  };
   // The log-in that this tab has, if its token is still the tab's and has not ended.
   const own_login = () => {
     const id = sessionStorage.getItem(id_key), token = sessionStorage.getItem(token_key) ?? "";
@@ -64,6 +75,7 @@
       token.indexes.join(", ") + (token.projects.includes("*") ? "" : ", projects " + token.projects.join(", ")) +
       ", until " + token.expires.slice(0, 16).replace("T", " ") + " UTC. The other pages of this tab use it.";
     done.hidden = false;
+    show_back();
     say("");
   };
   document.getElementById("logout").addEventListener("click", () => {
@@ -78,7 +90,10 @@
       say("You are logged out.");
     }).catch(error => say(error.message, true));
   });
-  if (own_login()) done.hidden = false;
+  if (own_login()) {
+    done.hidden = false;
+    show_back();
+  }
 
   // Back from the provider: what it says leaves the address before anything else happens.
   const said = new URLSearchParams(location.search), secret = sessionStorage.getItem(secret_key) ?? "";

@@ -335,6 +335,7 @@
     if (known.length === 1) field("index").value ||= known[0];
   });
   form.hidden = false;
+  yard.offer_login(document.getElementById("log-in"), server, () => location.pathname + location.search);
   field("token").value = sessionStorage.getItem(token_key) ?? "";
   read_address();
   form.addEventListener("submit", event => {
