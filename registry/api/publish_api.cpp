@@ -21,6 +21,7 @@ namespace {
 
 constexpr std::string_view audience_operation = "readAudience";
 constexpr std::string_view mint_operation = "mintToken";
+constexpr std::string_view mint_of_github_operation = "mintTokenOfGithub";
 constexpr std::string_view burn_operation = "burnToken";
 constexpr std::size_t max_body_depth = 4;
 constexpr base::UnixMicros micros = 1'000'000;  // of a second
@@ -151,7 +152,8 @@ std::vector<UnmetClaim> unmet_claims(const PublisherConfig& publisher, const io:
 }
 
 bool PublishApi::handles(std::string_view operation) {
-    return operation == audience_operation || operation == mint_operation || operation == burn_operation;
+    return operation == audience_operation || operation == mint_operation ||
+           operation == mint_of_github_operation || operation == burn_operation;
 }
 
 PublishApi::Reply PublishApi::answer(const http::ApiRequest& request) {
@@ -160,7 +162,8 @@ PublishApi::Reply PublishApi::answer(const http::ApiRequest& request) {
         return wire::refuse("publisher.none", "This registry takes no identity tokens of jobs",
                             "The configuration has no [[publisher]].", {},
                             "Ask the administrator for a token.");
-    if (request.operation == mint_operation) return mint(request);
+    if (request.operation == mint_operation || request.operation == mint_of_github_operation)
+        return mint(request);
     if (request.operation == burn_operation) return burn(request);
     return http::ApiReply{
         .json = io::Json::object({{"audience", publishers.front().provider.client_id}}).render()};

@@ -4,6 +4,7 @@
 //
 //     GET  /_/oidc/audience                        {"audience":"wheels.example.org"}
 //     POST /_/oidc/mint-token  {"token":"eyJ…"}    {"success":true,"token":"wy_…","expires":1795700900}
+//     POST /_/oidc/github/mint-token               the same, of older actions of GitHub
 //     POST /_/oidc/burn-token  {"token":"wy_…"}    202, whatever it was
 #pragma once
 

@@ -55,6 +55,7 @@ constexpr std::array inputs{
     Input{"beginDeviceLogin", "", "wheelyard.login/1", "secret"},
     Input{"pollDeviceLogin", "", "wheelyard.login/1", "state secret"},
     Input{"mintToken", "", "", "token"},
+    Input{"mintTokenOfGithub", "", "", "token"},
     Input{"burnToken", "", "", "token"},
     Input{"reportSite", "", "wheelyard.site/1",
           "site index time program? next_tick? cut:boolean? pythons:array? nodes:array? cells:array? "

@@ -157,6 +157,8 @@ class PublishFromCiTest(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertIn("solver-2.0-py3-none-any.whl", self.farm.files("solver", MAIN))
         self.refused(self.mint(token), 422, "publisher.used")
+        older = self.ask("POST", "/_/oidc/github/mint-token", json.dumps({"token": token}).encode())  # where older actions of GitHub ask
+        self.refused(older, 422, "publisher.used")
 
     def run_block(self, version: str, identity: str) -> tuple[subprocess.CompletedProcess, str]:
         """The block of docs/how-to/publish-from-ci.md, with this server's address; also with what arguments curl was run, which others may see."""

@@ -147,6 +147,8 @@ struct CiFixture : RegistryFixture {
 TEST_CASE("a job that fits gets a token that uploads its projects to its index, for 15 minutes") {
     CiFixture farm;
     CHECK(farm.ask("readAudience", "")->json == R"({"audience":"wheels.example"})");
+    for (const std::string at : {"mintToken", "mintTokenOfGithub"})
+        CHECK(CiFixture::said(farm.ask(at, "{}")) == "422 publisher.body");
     const auto reply = farm.mint();
     const std::string text = farm.token_of(reply);
     const auto json = io::parse_json(reply->json).value();

@@ -35,6 +35,7 @@ TEST_CASE("every address of the layout has its route") {
         {"/api/v1/openapi.json", RouteKind::openapi},
         {"/_/oidc/audience", RouteKind::api},
         {"/_/oidc/mint-token", RouteKind::api},
+        {"/_/oidc/github/mint-token", RouteKind::api},
         {"/site/", RouteKind::index_front, "site"},
         {"/site/project/", RouteKind::web_page, "site", "", "project/index.html"},
         {"/site/project/index.html", RouteKind::web_page, "site", "", "project/index.html"},
