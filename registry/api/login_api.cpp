@@ -331,7 +331,9 @@ LoginApi::Reply LoginApi::poll_device(const http::ApiRequest& request, const Log
 wire::Answered<identity::Claims> LoginApi::verify(const http::ApiRequest& request, const Logins::Known& known,
                                                   const std::string& token,
                                                   const std::optional<std::string>& nonce) const {
-    auto claims = known.provider->verify(token, nonce, identity::fetch_timeout_ms);
+    auto claims =
+        known.provider->verify(token, {known.config.provider.issuer, known.config.provider.client_id, nonce},
+                               identity::fetch_timeout_ms);
     if (claims) return *std::move(claims);
     if (claims.error().may_pass()) return refuse_provider(request, known, claims.error());
     return refuse_login(request, known, claims.error());

@@ -101,15 +101,30 @@ tl::unexpected<wire::Problem> refuse_token(const http::ApiRequest& request, cons
                                                : error.advice);
 }
 
-// The publisher that the token fits; of those that it does not fit the one with the most claims that do says why.
+// The table that says how the token is verified: of its issuer the one with its `azp`, else one without. nullptr: none of
+// the issuer.
+const PublisherConfig* find_table(const std::vector<PublisherConfig>& publishers,
+                                  const identity::Claimed& claimed) {
+    const PublisherConfig* found = nullptr;
+    for (const PublisherConfig& publisher : publishers) {
+        if (publisher.provider.issuer != claimed.issuer) continue;
+        if (publisher.azp == claimed.party) return &publisher;
+        if (found == nullptr || publisher.azp.empty()) found = &publisher;
+    }
+    return found;
+}
+
+// The publisher that the token fits; of those that it does not fit the one with the most claims that do says why. The token
+// was verified for tables with `azp` alone.
 wire::Answered<const PublisherConfig*> find_publisher(const http::ApiRequest& request,
                                                       const std::vector<PublisherConfig>& publishers,
+                                                      const std::string& azp,
                                                       const identity::Claims& claims) {
     const PublisherConfig* nearest = nullptr;
     std::vector<UnmetClaim> unmet;
     std::size_t most_met = 0;
     for (const PublisherConfig& publisher : publishers) {
-        if (publisher.provider.issuer != claims.issuer) continue;
+        if (publisher.provider.issuer != claims.issuer || publisher.azp != azp) continue;
         auto of_this = unmet_claims(publisher, claims.all);
         if (of_this.empty()) return &publisher;
         // One more to meet is that the job is of no pull request.
@@ -174,22 +189,21 @@ PublishApi::Reply PublishApi::mint(const http::ApiRequest& request) {
     if (!token)
         return wire::refuse("publisher.body", "The request has another form",
                             "The body is not a JSON object with the text `token`.");
-    const auto issuer = identity::claimed_issuer(*token);
-    if (!issuer) return refuse_token(request, issuer.error());
+    const auto claimed = identity::claimed_by(*token);
+    if (!claimed) return refuse_token(request, claimed.error());
     const auto& publishers = parts_.config.publishers;
-    const auto of_issuer =
-        std::find_if(publishers.begin(), publishers.end(),
-                     [&](const PublisherConfig& one) { return one.provider.issuer == *issuer; });
-    identity::Provider* const provider = parts_.logins.find_issuer(*issuer);
-    if (of_issuer == publishers.end() || provider == nullptr)
+    const PublisherConfig* const table = find_table(publishers, *claimed);
+    identity::Provider* const provider = parts_.logins.find_issuer(claimed->issuer);
+    if (table == nullptr || provider == nullptr)
         return wire::refuse("publisher.issuer", "This registry does not know the issuer",
                             "No [[publisher]] has the issuer of the identity token.",
-                            issuer->substr(0, identity::max_quoted_bytes),
+                            claimed->issuer.substr(0, identity::max_quoted_bytes),
                             "The claim `iss` is compared letter by letter.");
     // All tables of an issuer have one audience. No thread waits for keys.
-    const auto claims = provider->verify(*token, std::nullopt, 0, of_issuer->provider.client_id);
+    const auto claims =
+        provider->verify(*token, {claimed->issuer, table->provider.client_id, std::nullopt, table->azp}, 0);
     if (!claims) return refuse_token(request, claims.error());
-    const auto publisher = find_publisher(request, publishers, *claims);
+    const auto publisher = find_publisher(request, publishers, table->azp, *claims);
     if (!publisher) return tl::unexpected(publisher.error());
     if (parts_.config.find_index((*publisher)->index) == nullptr)
         return wire::refuse("publisher.index", "The index of this publisher does not exist",

@@ -106,6 +106,7 @@ directory = "data"
 # index = "main"
 # projects = ["tool"]
 # claims = { repository = "octo-org/tool", ref = "refs/tags/*" }   # exact texts; only a ref may end in *
+# azp = "ci"                      # the client that asks for the tokens of a service account; without it they are for us alone
 # pull_requests = false           # true: also jobs of pull requests and merge requests
 # hosts = []                      # as those of [[identity]]
 # allow_private = false

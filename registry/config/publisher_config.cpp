@@ -75,6 +75,9 @@ PublisherConfig read_publisher(io::TomlTable& table, const std::string& public_u
     if (!table.has("projects")) table.report("projects", "names the projects that it may upload, or \"*\"");
     publisher.projects = read_projects(table);
     publisher.claims = table.string_map("claims");
+    publisher.azp = table.string_or("azp", "");
+    if (publisher.azp.empty() && table.has("azp"))
+        table.report("azp", "is the client of the service account, as its tokens name it, such as \"ci\"");
     publisher.pull_requests = table.boolean_or("pull_requests", false);
     check_claims(table, publisher);
     return publisher;

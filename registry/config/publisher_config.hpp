@@ -25,6 +25,8 @@ struct PublisherConfig {
     std::vector<std::string> projects;  // "*" or normalised names
     std::vector<std::pair<std::string, std::string>>
         claims;  // exact texts, or the beginning of a ref and `*`
+    std::string
+        azp;  // the client that asks for the tokens, of a service account; empty: tokens are for us alone
     bool pull_requests = false;
 };
 

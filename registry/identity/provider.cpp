@@ -114,16 +114,14 @@ base::Status Provider::fetch() {
     return {};
 }
 
-base::Result<Claims> Provider::verify(std::string_view token, const std::optional<std::string>& nonce,
-                                      std::int64_t wait_ms, const std::string& audience) {
+base::Result<Claims> Provider::verify(std::string_view token, const Expected& expected,
+                                      std::int64_t wait_ms) {
     const auto attempt = [&]() -> base::Result<Claims> {
         const auto described = now();
         if (described == nullptr)
             return base::fail_for_now("provider.unknown", "The provider has not described itself yet",
                                       rules_.issuer, "try again in a minute");
-        return verify_token(token, described->keys,
-                            {rules_.issuer, audience.empty() ? rules_.client_id : audience, nonce},
-                            clock_.now() / 1'000'000);
+        return verify_token(token, described->keys, expected, clock_.now() / 1'000'000);
     };
     auto claims = attempt();
     // A key that is missing is the one failure that new documents can cure.

@@ -73,10 +73,9 @@ class Provider {
     // Fetches both documents, on the caller's thread. After an error the earlier ones stay in use.
     base::Status fetch();
     // Verifies with the keys at hand. Of a key that is not known, they are wanted again, and this waits for them until
-    // `wait_ms` have passed. `audience`: for whom the token must be; empty: for our client. Errors: those of
-    // verify_token(), "provider.unknown" where nothing was fetched yet.
-    [[nodiscard]] base::Result<Claims> verify(std::string_view token, const std::optional<std::string>& nonce,
-                                              std::int64_t wait_ms, const std::string& audience = {});
+    // `wait_ms` have passed. Errors: those of verify_token(), "provider.unknown" where nothing was fetched yet.
+    [[nodiscard]] base::Result<Claims> verify(std::string_view token, const Expected& expected,
+                                              std::int64_t wait_ms);
 
   private:
     [[nodiscard]] base::Result<Described> fetch_documents() const;

@@ -79,7 +79,8 @@ base::Result<std::string> issuer_of(const io::Json& claims) {
     return *issuer->as_string();
 }
 
-base::Status check_audience(const io::Json& claims, const std::string& client_id) {
+base::Status check_audience(const io::Json& claims, const Expected& expected) {
+    const std::string& client_id = expected.client_id;
     const io::Json* audience = claims.find("aud");
     std::vector<std::string> names;
     bool is_good = audience != nullptr;
@@ -96,21 +97,22 @@ base::Status check_audience(const io::Json& claims, const std::string& client_id
     const bool is_for_others =
         std::any_of(names.begin(), names.end(), [&](const std::string& name) { return name != client_id; });
     const io::Json* party = claims.find("azp");
-    if (party == nullptr && !is_for_others) return {};
+    if (party == nullptr && !is_for_others && expected.party.empty()) return {};
     if (party == nullptr)
-        return refuse("jwt.party", "A token for several clients says which one asked for it (`azp`)",
+        return refuse("jwt.party", "The token has to say which client asked for it (`azp`)",
                       base::join(names, ", "));
-    if (party->as_string() == nullptr || *party->as_string() != client_id)
+    if (party->as_string() == nullptr ||
+        *party->as_string() != (expected.party.empty() ? client_id : expected.party))
         return refuse("jwt.party", "Another client asked for the token (`azp`)", claims.string_or("azp", ""));
     return {};
 }
 
-// Access tokens and others of the same issuer have the same keys.
-base::Status check_type(const io::Json& claims) {
+// Access tokens and others of the same issuer have the same keys. Keycloak's access tokens are `Bearer`.
+base::Status check_type(const io::Json& claims, const Expected& expected) {
     const io::Json* type = claims.find("typ");
     if (type == nullptr) return {};
     const std::string word = claims.string_or("typ", "");
-    if (word == "ID" || word == "JWT") return {};
+    if (word == "ID" || word == "JWT" || (word == "Bearer" && !expected.party.empty())) return {};
     return refuse("jwt.type", "This is no ID token", word);
 }
 
@@ -199,10 +201,11 @@ std::string Claims::shown_name() const {
     return printable(subject);
 }
 
-base::Result<std::string> claimed_issuer(std::string_view token) {
+base::Result<Claimed> claimed_by(std::string_view token) {
     WHEELYARD_ASSIGN(const Parts parts, split_token(token));
     WHEELYARD_ASSIGN(const io::Json claims, read_object(parts.payload, "The content"));
-    return issuer_of(claims);
+    WHEELYARD_ASSIGN(std::string issuer, issuer_of(claims));
+    return Claimed{std::move(issuer), claims.string_or("azp", "")};
 }
 
 base::Result<Claims> verify_token(std::string_view token, const KeySet& keys, const Expected& expected,
@@ -218,8 +221,8 @@ base::Result<Claims> verify_token(std::string_view token, const KeySet& keys, co
     if (!is_signed_by(key, parts.signed_bytes, parts.signature))
         return refuse("jwt.signature", "The signature of the token is not that of the provider's key",
                       header.key_id.value_or(""));
-    WHEELYARD_TRY(check_audience(claims, expected.client_id));
-    WHEELYARD_TRY(check_type(claims));
+    WHEELYARD_TRY(check_audience(claims, expected));
+    WHEELYARD_TRY(check_type(claims, expected));
     WHEELYARD_TRY(check_times(claims, now_s, verified));
     WHEELYARD_TRY(check_nonce(claims, expected.nonce));
     WHEELYARD_ASSIGN(verified.subject, subject_of(claims));

@@ -25,6 +25,9 @@ struct Expected {
     std::string issuer;                     // exact text
     std::string client_id;                  // ours
     std::optional<std::string> nonce = {};  // none: we sent none (device code)
+    // Another client that asks for it (`azp`), and must: then the token may be for others as well as for us, and an access
+    // token, as service accounts have. Empty: we ask.
+    std::string party = {};
 };
 
 // The claims of a token that was verified.
@@ -43,9 +46,13 @@ struct Claims {
     [[nodiscard]] std::string shown_name() const;
 };
 
-// The issuer that the token claims, before anything is verified: to choose among the configured ones. Errors "jwt.size",
-// "jwt.form", "jwt.json", "jwt.issuer".
-[[nodiscard]] base::Result<std::string> claimed_issuer(std::string_view token);
+// What a token claims before anything is verified: to choose among what is configured.
+struct Claimed {
+    std::string issuer;
+    std::string party;  // `azp`; empty: none
+};
+// Errors "jwt.size", "jwt.form", "jwt.json", "jwt.issuer".
+[[nodiscard]] base::Result<Claimed> claimed_by(std::string_view token);
 
 // Codes of errors, in the order of the checks: "jwt.size", "jwt.form", "jwt.json", "jwt.algorithm", "jwt.extension",
 // "jwt.issuer", "jwt.key", "jwt.signature", "jwt.audience", "jwt.party", "jwt.type", "jwt.time", "jwt.expired", "jwt.early",

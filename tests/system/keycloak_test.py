@@ -1,14 +1,17 @@
 """People log in with Keycloak, the provider that docs/how-to/log-in.md names first: by page and by device code, through a confidential client that has
-to use PKCE. Their groups count with the full path, the set of keys has one for encryption, and a key that the provider begins to use is fetched."""
+to use PKCE. Their groups count with the full path, the set of keys has one for encryption, and a key that the provider begins to use is fetched. A
+service account uploads with its access token, which is for two audiences."""
 
 import secrets
 import unittest
 
 from support.case import main
+from support.clients import RawUpload
 from support.full import full
 from support.keycloak import SECRET, Keycloak, why_no_keycloak
 from support.log_in import LAB, LogInCase, wait_until
 from support.postgres import free_port
+from support.wheels import Wheel
 
 START_S = 600  # Keycloak's first one, on a core that others use, too
 ROTATED_S = 150  # the registry fetches documents at most once a minute
@@ -57,6 +60,18 @@ class KeycloakTest(LogInCase):
         other = self.answer_of_provider("anna", secret)
         self.refused(403, "login.refused", self.step("finish", secret=secret, **other | {"code": answer["code"]}))
 
+    def mint(self, client: str) -> tuple[int, dict]:
+        token = self.keycloak.token_of_service_account(client)
+        return self.post("/_/oidc/mint-token", {"token": token})
+
+    def test_a_service_account_uploads_what_the_table_with_its_client_says(self):
+        status, minted = self.mint("ci")
+        self.assertEqual((status, minted.get("success")), (200, True), minted)
+        wheel = Wheel("solver").write(self.folder)
+        self.assertEqual(RawUpload(self.farm, minted["token"], wheel, LAB).send()[0], 404)  # private, and not its index
+        self.assertEqual(RawUpload(self.farm, minted["token"], wheel, "open").send()[0], 200)
+        self.refused(422, "publisher.token", self.mint("other-ci"))
+
     def test_a_key_that_the_provider_begins_to_use_is_fetched(self):
         before = {key["kid"] for key in self.keycloak.keys()}
         self.assertIn("enc", {key["use"] for key in self.keycloak.keys()})
@@ -77,6 +92,15 @@ allow_http = true
 group = "/hpc/builders"
 indexes = ["lab"]
 actions = ["read", "task", "upload"]
+[[publisher]]
+name = "nightly"
+issuer = "{issuer}"
+audience = "wheelyard-registry"
+index = "open"
+projects = ["solver"]
+azp = "ci"
+claims = {{ preferred_username = "service-account-ci" }}
+allow_http = true
 '''
 
 if __name__ == "__main__":

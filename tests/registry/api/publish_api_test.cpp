@@ -94,7 +94,8 @@ struct CiFixture : RegistryFixture {
                              .has_logins = false},
                 .index = index,
                 .projects = projects,
-                .claims = wanted};
+                .claims = wanted,
+                .azp = {}};
     }
     // What a job of the release says, with changes; null: without the claim.
     [[nodiscard]] io::Json claims(const std::vector<std::pair<std::string, io::Json>>& changes = {}) {
@@ -146,9 +147,9 @@ struct CiFixture : RegistryFixture {
 
 TEST_CASE("a job that fits gets a token that uploads its projects to its index, for 15 minutes") {
     CiFixture farm;
-    CHECK(farm.ask("readAudience", "")->json == R"({"audience":"wheels.example"})");
     for (const std::string at : {"mintToken", "mintTokenOfGithub"})
         CHECK(CiFixture::said(farm.ask(at, "{}")) == "422 publisher.body");
+    CHECK(farm.ask("readAudience", "")->json == R"({"audience":"wheels.example"})");
     const auto reply = farm.mint();
     const std::string text = farm.token_of(reply);
     const auto json = io::parse_json(reply->json).value();
@@ -283,6 +284,45 @@ TEST_CASE("an identity token is for this registry, of now, of a known issuer and
         CHECK(CiFixture::said(farm.ask("mintToken", body)) == "422 publisher.body");
 }
 
+TEST_CASE("a service account's tokens name its client, and are for others as well as for us") {
+    CiFixture farm;
+    const io::Json both = io::Json::array_of(std::vector<std::string>{"wheels.example", "account"});
+    const std::vector<std::pair<std::string, io::Json>> service{
+        {"sub", "service-1"}, {"aud", both}, {"azp", "ci"}, {"typ", "Bearer"}};
+    const auto mint = [&](const std::string& name, const io::Json& value) {
+        auto changes = service;
+        changes.emplace_back(name, value);
+        return farm.mint(changes);
+    };
+    // No table has the client: as every token that another one asked for.
+    CHECK(CiFixture::said_with(farm.mint(service), "azp") == "422 publisher.token");
+    farm.config.publishers.push_back(
+        CiFixture::publisher("service", "dev", {"tool"}, {{"sub", "service-1"}}));
+    farm.config.publishers.back().azp = "ci";
+    farm.tokens->recognise_publishers({"solver", "nightly", "service"});
+    const auto token = farm.tokens->verify("Bearer " + farm.token_of(farm.mint(service)));
+    REQUIRE(token.has_value());
+    CHECK(token->name == "publisher:service");
+    CHECK(CiFixture::said(mint("aud", "wheels.example")) == "200");
+    CHECK(CiFixture::said_with(mint("aud", "account"), "another client") == "422 publisher.token");
+    CHECK(CiFixture::said_with(mint("azp", "other-ci"), "azp") == "422 publisher.token");
+    CHECK(CiFixture::said_with(mint("azp", "wheels.example"), "no ID token") == "422 publisher.token");
+    CHECK(CiFixture::said_with(mint("azp", io::Json()), "azp") == "422 publisher.token");
+    CHECK(CiFixture::said_with(mint("azp", true), "azp") == "422 publisher.token");
+    CHECK(CiFixture::said_with(mint("azp", both), "azp") == "422 publisher.token");
+    CHECK(CiFixture::said_with(mint("typ", "Refresh"), "no ID token") == "422 publisher.token");
+    CHECK(CiFixture::said_with(mint("sub", "service-2"), "`sub` is `service-2`") == "422 publisher.claims");
+    // What the claims of a table without a client want, a service account may say of itself: it is none of its tokens.
+    auto as_job = service;
+    as_job[0] = {"sub", "service-2"};
+    CHECK(CiFixture::said(farm.mint(as_job)) == "422 publisher.claims");
+    CHECK(CiFixture::said(farm.mint()) == "200");  // jobs as before
+    CHECK(CiFixture::said(farm.mint({{"sub", "service-1"}})) == "200");
+    // Only a table with a client: a token without one fits none.
+    farm.config.publishers.erase(farm.config.publishers.begin(), farm.config.publishers.begin() + 2);
+    CHECK(CiFixture::said_with(farm.mint({{"sub", "service-1"}}), "azp") == "422 publisher.token");
+}
+
 TEST_CASE("an identity token works once, whatever the process remembers, and with another signature") {
     CiFixture farm;
     const auto once = farm.claims();
@@ -399,7 +439,10 @@ TEST_CASE("people's log-ins and jobs have one cache of an issuer's keys, each wi
     CHECK(CiFixture::said(farm.mint()) == "200");
     CHECK(CiFixture::said(farm.mint({{"aud", "wheelyard"}})) == "422 publisher.token");
     const std::string of_job = farm.ci.sign(farm.claims());
-    CHECK(farm.logins->find("ci")->provider->verify(of_job, std::nullopt, 0).error().code == "jwt.audience");
+    CHECK(farm.logins->find("ci")
+              ->provider->verify(of_job, {ci_issuer, "wheelyard", std::nullopt}, 0)
+              .error()
+              .code == "jwt.audience");
 }
 
 TEST_CASE("clients of PyPI find what they read in every refusal") {

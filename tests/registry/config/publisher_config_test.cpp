@@ -44,6 +44,10 @@ TEST_CASE("a publisher needs a name, an issuer, an index, projects and claims; t
     CHECK(publisher.claims ==
           std::vector<std::pair<std::string, std::string>>{{"project_path", "hpc/solver"}});
     CHECK_FALSE(publisher.pull_requests);
+    CHECK(publisher.azp.empty());
+    CHECK(read_publishers_of(public_index + solver + group + "azp = \"ci\"\n")->publishers.front().azp ==
+          "ci");
+    CHECK(complains(public_index + solver + group + "azp = \"\"\n", "the client of the service account"));
     CHECK_FALSE(publisher.provider.has_logins);
     CHECK(read_publishers_of(public_index)->publishers.empty());
     CHECK(complains(public_index + solver, "says what a token must claim"));
@@ -109,5 +113,5 @@ TEST_CASE("the tables of the how-to are good") {
                                   : public_index + table) == "");
         ++tables;
     }
-    CHECK(tables == 2);
+    CHECK(tables == 3);
 }

@@ -154,21 +154,22 @@ TEST_CASE(
     World world;
     const io::Json sample = sample_tokens();
     const std::string token = sample.items("good").front().string_at("token").value();
-    CHECK(world.provider.verify(token, "n-1", 0).error().code == "provider.unknown");
+    const identity::Expected expected{issuer, "wheelyard", "n-1"};
+    CHECK(world.provider.verify(token, expected, 0).error().code == "provider.unknown");
     REQUIRE(world.provider.fetch().has_value());  // with an old set
-    CHECK(world.provider.verify(token, "n-1", 0).error().code == "jwt.key");
+    CHECK(world.provider.verify(token, expected, 0).error().code == "jwt.key");
     CHECK_FALSE(world.provider.is_due());  // a minute has not passed
     world.documents["https://idp.example/keys"] = sample.string_at("keys").value();
     world.advance_s(60);
-    CHECK(world.provider.verify(token, "n-1", 0).error().code == "jwt.key");
+    CHECK(world.provider.verify(token, expected, 0).error().code == "jwt.key");
     REQUIRE(world.provider.is_due());
     REQUIRE(world.provider.fetch().has_value());
-    CHECK(world.provider.verify(token, "n-1", 0)->subject == "anna");
+    CHECK(world.provider.verify(token, expected, 0)->subject == "anna");
     const std::size_t fetched = world.fetched.size();
     const std::string unknown =
         "eyJhbGciOiJSUzI1NiIsImtpZCI6Im5vbmUifQ" + token.substr(token.find('.'));  // kid "none"
     for (int i = 0; i < 100; ++i)
-        CHECK(world.provider.verify(unknown, "n-1", 0).error().code == "jwt.key");
+        CHECK(world.provider.verify(unknown, expected, 0).error().code == "jwt.key");
     CHECK_FALSE(world.provider.is_due());
     CHECK(world.fetched.size() == fetched);
 }

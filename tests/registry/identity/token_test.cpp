@@ -3,8 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
-
 #include "lib/base/files/file.hpp"
 #include "lib/base/text/encoding.hpp"
 
@@ -19,6 +17,12 @@ struct Samples {
     [[nodiscard]] std::string text(std::string_view name) const { return json.string_at(name).value(); }
     [[nodiscard]] identity::Expected expected() const {
         return {text("issuer"), text("client_id"), text("nonce")};
+    }
+    [[nodiscard]] std::string forged(std::string_view name) const {
+        for (const io::Json& sample : json.items("bad"))
+            if (sample.string_or("name", "") == name) return sample.string_at("token").value();
+        FAIL("no forged token of this name");
+        return {};
     }
     [[nodiscard]] std::int64_t now_s() const { return json.int_at("now").value(); }
     [[nodiscard]] base::Result<Claims> verify(const io::Json& sample) const {
@@ -87,14 +91,32 @@ TEST_CASE("a token is accepted until a minute after its end, and no second longe
 }
 
 TEST_CASE("the issuer that a token claims is read before anything is verified") {
-    const auto& bad = samples().json.items("bad");
-    const auto claims_evil = [](const io::Json& sample) {
-        return sample.string_or("name", "") == "another issuer";
+    CHECK(identity::claimed_by(samples().forged("another issuer"))->issuer == "https://evil.example");
+    CHECK(identity::claimed_by("a.b").error().code == "jwt.form");
+}
+
+TEST_CASE("where another client asks for the tokens, it must, and they must be for us as well") {
+    const KeySet keys = KeySet::parse(samples().text("keys")).value();
+    identity::Expected expected = samples().expected();
+    const auto said = [&](const std::string& token) {
+        const auto claims = identity::verify_token(token, keys, expected, samples().now_s());
+        return claims ? claims->subject : claims.error().code;
     };
-    const auto found = std::find_if(bad.begin(), bad.end(), claims_evil);
-    REQUIRE(found != bad.end());
-    CHECK(identity::claimed_issuer(found->string_at("token").value()).value() == "https://evil.example");
-    CHECK(identity::claimed_issuer("a.b").error().code == "jwt.form");
+    CHECK(identity::claimed_by(samples().forged("azp of another"))->party == "x");
+    expected.party = "x";
+    CHECK(said(samples().forged("azp of another")) == "anna");
+    CHECK(said(samples().forged("azp of another, one aud")) == "anna");
+    CHECK(said(samples().forged("aud of two, no azp")) == "jwt.party");
+    CHECK(said(samples().forged("access token")) == "jwt.party");  // has no azp
+    for (const io::Json& sample : samples().json.items("good")) {
+        CAPTURE(sample.string_or("name", ""));
+        CHECK(said(sample.string_at("token").value()) == "jwt.party");
+    }
+    expected.party = "X";
+    CHECK(said(samples().forged("azp of another")) == "jwt.party");
+    expected.party = "x";
+    expected.client_id = "other";
+    CHECK(said(samples().forged("azp of another")) == "jwt.audience");
 }
 
 TEST_CASE("a token with any one character changed is refused") {
