@@ -24,6 +24,7 @@ int log_in_or_out(const Arguments& arguments, bool is_login) {
     const auto home = environment.find("HOME");
     if (home == environment.end() || home->second.empty())
         return complain({"login.home", "HOME is not set, so there is no place for a token"}, exit_usage);
+    const auto netrc = environment.find("NETRC");
     io::HttpClient http;
     base::SystemClock clock;
     const simple::LoginWorld world{
@@ -33,6 +34,7 @@ int log_in_or_out(const Arguments& arguments, bool is_login) {
         .show = [](const std::string& text) { base::print_message(stderr, text); },
         .clock = clock,
         .home = home->second,
+        .named_netrc = netrc == environment.end() ? std::nullopt : std::optional(netrc->second),
         .program = "wheelyard-builder"};
     const auto done = is_login ? simple::log_in(world, site->registry->url, arguments.identity)
                                : simple::log_out(world, site->registry->url);

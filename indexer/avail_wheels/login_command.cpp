@@ -51,12 +51,15 @@ int run_login(const std::vector<std::string>& arguments, const World& world, std
         err << "avail_wheels: error: HOME is not set, so there is no place for a token\n";
         return usage_error_status;
     }
-    const simple::LoginWorld login{.get = world.get,
-                                   .post = world.post,
-                                   .show = [&err](const std::string& text) { err << base::printable(text); },
-                                   .clock = *world.clock,
-                                   .home = home->second,
-                                   .program = "avail_wheels"};
+    const auto netrc = world.environment.find("NETRC");
+    const simple::LoginWorld login{
+        .get = world.get,
+        .post = world.post,
+        .show = [&err](const std::string& text) { err << base::printable(text); },
+        .clock = *world.clock,
+        .home = home->second,
+        .named_netrc = netrc == world.environment.end() ? std::nullopt : std::optional(netrc->second),
+        .program = "avail_wheels"};
     const auto done =
         words.is_login ? simple::log_in(login, registry, words.identity) : simple::log_out(login, registry);
     if (!done) {

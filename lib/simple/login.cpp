@@ -110,6 +110,22 @@ base::Result<Json> await_token(const LoginWorld& world, const std::string& addre
     }
 }
 
+// libcurl and our programs read ~/.netrc whatever NETRC says, and pip and uv only what it names: one token for all of them
+// has one place.
+base::Status check_place(const LoginWorld& world) {
+    if (!world.named_netrc) return {};
+    const std::filesystem::path own = world.home / ".netrc";
+    const std::filesystem::path named = *world.named_netrc;
+    std::error_code error;
+    if (named.lexically_normal() == own.lexically_normal() || std::filesystem::equivalent(named, own, error))
+        return {};
+    return base::fail_as(
+        base::ErrorKind::refused, base::Recovery::person,
+        {"netrc.elsewhere",
+         "NETRC names another file than ~/.netrc, where the token would lie: pip and uv would not find it",
+         named.native(), "run `unset NETRC`, remove it where it is set, and log in again"});
+}
+
 bool is_token(std::string_view text) {
     return !text.empty() && text.size() <= max_login_token_bytes &&
            std::all_of(text.begin(), text.end(), [](char c) { return base::is_ascii_alnum(c) || c == '_'; });
@@ -145,6 +161,7 @@ base::Result<base::Url> url_of_registry(const std::string& registry) {
 base::Result<std::string> log_in(const LoginWorld& world, const std::string& registry,
                                  const std::string& identity) {
     WHEELYARD_ASSIGN(const base::Url url, url_of_registry(registry));
+    WHEELYARD_TRY(check_place(world));
     WHEELYARD_ASSIGN(const std::string before, read_netrc(world.home));
     WHEELYARD_TRY(with_login(before, url.host, "checked"));  // nobody enters a code in vain
     WHEELYARD_ASSIGN(const std::string name, choose_identity(world, registry, identity));

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "lib/base/clock.hpp"
@@ -22,7 +23,9 @@ struct LoginWorld {
     std::function<void(const std::string& text)> show;  // what to enter where, before the wait
     base::Clock& clock;
     std::filesystem::path home;  // with the .netrc
-    std::string program;         // "avail_wheels": in advice
+    std::optional<std::string>
+        named_netrc;      // $NETRC: the file that pip and uv read instead, even where it is empty
+    std::string program;  // "avail_wheels": in advice
 };
 
 // Logs in at `registry` ("https://wheels.example.org") by its provider `identity`; empty: the only one. Waits until

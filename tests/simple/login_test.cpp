@@ -40,6 +40,7 @@ struct PlayedRegistry {
     base::ManualClock clock{*base::parse_rfc3339("2026-11-27T10:00:00Z")};
     base::TempDir folder = *base::TempDir::make("login");
     std::string registry = "https://wheels.example.org:8443";
+    std::optional<std::string> named_netrc;
 
     io::HttpAnswer answer(const std::string& url) {
         const std::string device =
@@ -64,6 +65,7 @@ struct PlayedRegistry {
                 .show = [this](const std::string& text) { shown += text; },
                 .clock = clock,
                 .home = folder.path(),
+                .named_netrc = named_netrc,
                 .program = "avail_wheels"};
     }
     void poll_is(int status, const std::string& body) { polls.emplace_back(answered(status, body)); }
@@ -101,6 +103,25 @@ TEST_CASE("a log-in waits for the code as slowly as it is told, and keeps the to
     const std::string secret = io::parse_json(farm.bodies.front())->string_or("secret", "");
     CHECK(secret.size() == 64);
     CHECK(io::parse_json(farm.bodies.back())->string_or("secret", "") == secret);
+}
+
+TEST_CASE("nobody enters a code for a token that pip and uv would not find") {
+    PlayedRegistry farm;
+    farm.poll_is(200, granted);
+    const std::string own = (farm.folder.path() / ".netrc").native();
+    for (const std::string& elsewhere :
+         {std::string(), std::string("/dev/null"), std::string("~/.netrc"), own + "x"}) {
+        CAPTURE(elsewhere);
+        farm.named_netrc = elsewhere;
+        CHECK(farm.said() == "netrc.elsewhere");
+    }
+    CHECK(farm.posted.empty());
+    CHECK(farm.netrc().empty());
+    farm.named_netrc = own;  // is not there yet
+    CHECK(contains(farm.said(), "logged in as Anna"));
+    std::filesystem::create_symlink(own, farm.folder.path() / "link");
+    farm.named_netrc = (farm.folder.path() / "link").native();
+    CHECK(contains(farm.said(), "logged in as Anna"));
 }
 
 TEST_CASE("a code that nobody enters ends the wait, and a refusal is told with its reason") {

@@ -146,12 +146,14 @@ class LoginTest(LogInCase):
         home = Path(tempfile.mkdtemp(dir=self.folder))
         netrc = home / ".netrc"
         other = "machine other.example login me password mine\n"
-        netrc.write_text(other)
+        elsewhere = home / "elsewhere"
+        for file in (netrc, elsewhere):
+            file.write_text(other)
         environment = self.farm.environment | {"HOME": str(home), "XDG_CACHE_HOME": str(home / "cache"), "XDG_CONFIG_HOME": str(home / "config")}
         index = self.farm.simple_url(LAB)
 
-        def run(*command) -> subprocess.CompletedProcess:
-            return subprocess.run(list(map(str, command)), env=environment, capture_output=True, text=True, timeout=PATIENCE_S)
+        def run(*command, **more: str) -> subprocess.CompletedProcess:
+            return subprocess.run(list(map(str, command)), env=environment | more, capture_output=True, text=True, timeout=PATIENCE_S)
         site = Site(self.farm, None, self.admin, {}, index=LAB, name="login-site")
         done = self.shell_log_in(site.command("login"), environment)
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -165,6 +167,13 @@ class LoginTest(LogInCase):
             install = (*words, "--index-url", index, "quokka", "--target")
             installed = run(*install, home / Path(words[0]).name)
             self.assertEqual(installed.returncode, 0, installed.stderr)
+            # Both read what NETRC names and nothing else, so a log-in is refused there before a code is shown.
+            self.assertNotEqual(run(*install, home / "none", NETRC=str(elsewhere)).returncode, 0, words[0])
+        for command in ([BIN / "avail_wheels", "login", self.farm.url], site.command("login")):
+            refused = run(*command, NETRC=str(elsewhere))
+            self.assertNotEqual(refused.returncode, 0, refused.stdout)
+            self.assertIn("unset NETRC", refused.stderr)
+            self.assertNotIn("enter the code", refused.stderr)
         listed = run(BIN / "avail_wheels", "quokka", "--index-url", index)
         self.assertIn("quokka", listed.stdout, listed.stderr)
 
@@ -182,15 +191,6 @@ class LoginTest(LogInCase):
         self.assertEqual((out.returncode, netrc.read_text()), (0, other), out.stderr)
         self.refused(401, "auth.login_ended", self.post("/api/v1/tokens/wy_000000000000/revoke", {"format": "wheelyard.change/1"}, token))
 
-    @unittest.skipIf(why_no_browser(), why_no_browser())
-    def test_the_page_logs_in_and_out_under_its_policy_without_a_cookie_of_ours(self):
-        browser = Browser(self.farm.url)
-        self.addCleanup(browser.quit)
-        # The first answer to the code is that others log in now: the page tries again.
-        browser.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": """
-            const send = window.fetch;
-            let busy = 1;
-            window.fetch = (url, options) => String(url).endsWith("/finish") && busy-- > 0
     def log_in_with(self, browser: Browser, person: str):
         """From the page of log-ins to the provider, which may know the person already, and back."""
         wait_until(lambda: browser.texts("#logins button"), "no provider is listed")
@@ -227,6 +227,15 @@ class LoginTest(LogInCase):
             wait_until(lambda: browser.find("#login-done").is_displayed(), "the page has forgotten the log-in")
             self.assertFalse(browser.find("#login-back").is_displayed(), other)
 
+    @unittest.skipIf(why_no_browser(), why_no_browser())
+    def test_the_page_logs_in_and_out_under_its_policy_without_a_cookie_of_ours(self):
+        browser = Browser(self.farm.url)
+        self.addCleanup(browser.quit)
+        # The first answer to the code is that others log in now: the page tries again.
+        browser.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": """
+            const send = window.fetch;
+            let busy = 1;
+            window.fetch = (url, options) => String(url).endsWith("/finish") && busy-- > 0
               ? Promise.resolve(new Response('{"code":"login.busy"}', {status: 429})) : send(url, options);"""})
         # By another name of this host: the provider sends browsers back to one alone.
         browser.driver.get(self.farm.url.replace("127.0.0.1", "localhost") + "/api/v1/login/")
