@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <chrono>
 #include <stdexcept>
 #include <utility>
 
@@ -154,7 +155,11 @@ void LoopbackServer::converse(int client) {
             return;
         }
         if (!answer.raw.empty()) {
-            send_all(client, answer.raw);
+            for (std::size_t i = 0; answer.byte_pause_ms > 0 && i < answer.raw.size() && !stopping_; ++i) {
+                std::this_thread::sleep_for(std::chrono::milliseconds(answer.byte_pause_ms));
+                if (!send_all(client, answer.raw.substr(i, 1))) return;
+            }
+            if (answer.byte_pause_ms == 0) send_all(client, answer.raw);
             return;
         }
         if (!send_all(client, render(answer, is_head)) || !answer.read_body) return;

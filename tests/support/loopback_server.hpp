@@ -27,6 +27,7 @@ struct LoopbackAnswer {
     std::string body = {};
     std::vector<std::pair<std::string, std::string>> headers = {};
     std::string raw = {};   // if set: sent instead of all the above, then the connection is closed
+    int byte_pause_ms = 0;  // before each byte of `raw`
     bool read_body = true;  // false: answers and closes right after the request's headers
     bool silent = false;    // true: sends nothing until the client disconnects or the server stops
     // If set: the answer, once the body was read. Called for one request at a time.
