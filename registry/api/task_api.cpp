@@ -104,6 +104,13 @@ io::Json problem_json(const wire::Problem& problem) {
                              {"advice", problem.advice}});
 }
 
+// Whether the token's agent has this name, SITE.HOST; a token that is bound to no site may have any. Names of sites may have
+// dots, that of the host has none: `bede` is not `bede.gh200`.
+bool may_be(const std::string& agent, const Identity& token) {
+    const std::string_view site = site_bound_to(token);
+    return site.empty() || (agent.starts_with(std::string(site) + ".") && agent.rfind('.') == site.size());
+}
+
 tl::unexpected<wire::Problem> refuse_query(std::string_view name) {
     return refuse("task.query", "Invalid query parameter", std::string(name),
                   "see docs/reference/task.md for the parameters");
@@ -376,11 +383,7 @@ TaskApi::Reply TaskApi::claim(const http::ApiRequest& request, const Identity& t
     if (!allows(token, offer->index, {}, build_action))
         return refuse("auth.scope_refused", "This token does not permit claiming tasks of this index",
                       token.id, "ask an administrator for a token with the action `build` for this index");
-    const std::string_view site = site_bound_to(token);
-    // Names of sites may have dots, that of the host has none: `bede` is not `bede.gh200`.
-    const bool is_of_site =
-        offer->agent.starts_with(std::string(site) + ".") && offer->agent.rfind('.') == site.size();
-    if (!site.empty() && !is_of_site)
+    if (!may_be(offer->agent, token))
         return refuse("task.other_site", "This agent enrolled for another site", offer->agent,
                       "claim as SITE.HOST, with the site that the administrator named");
     const IndexConfig* index = parts_.config.find_index(offer->index);
@@ -389,6 +392,8 @@ TaskApi::Reply TaskApi::claim(const http::ApiRequest& request, const Identity& t
                       "GET / lists the indexes");
     if (const auto open = check_takes_builds(parts_.config, *index); !open)
         return fail(request, token, open.error());
+    if (auto holder = check_holder(request, token, offer->claim); !holder)
+        return tl::unexpected(std::move(holder.error()));
     const TokenText text = make_token_text();
     const tasks::ClaimTerms terms{target_of(*index), token.id, text.id, hash_token_secret(text.secret)};
     const auto claimed = parts_.tasks.claim(*offer, terms, [&token](const wire::Task& task) {
@@ -411,6 +416,8 @@ TaskApi::Reply TaskApi::renew(const http::ApiRequest& request, const Identity& t
     if (!task) return tl::unexpected(std::move(task.error()));
     const auto claim = wire::parse_lease_request(request.body);
     if (!claim) return fail(request, token, claim.error());
+    if (auto holder = check_holder(request, token, *claim); !holder)
+        return tl::unexpected(std::move(holder.error()));
     const auto lease = parts_.tasks.renew(task->id, *claim);
     if (!lease) return fail(request, token, lease.error());
     return reply(wire::render_lease(*lease));
@@ -423,6 +430,8 @@ TaskApi::Reply TaskApi::append_log(const http::ApiRequest& request, const Identi
     const auto offset = number_of(request, "offset");
     if (!wire::is_claim_id(claim)) return refuse_query("claim");
     if (!offset) return refuse_query("offset");
+    if (auto holder = check_holder(request, token, claim); !holder)
+        return tl::unexpected(std::move(holder.error()));
     const auto lease = parts_.tasks.append_log(task->id, claim, *offset, request.body);
     if (!lease) return fail(request, token, lease.error());
     return reply(wire::render_lease(*lease));
@@ -447,6 +456,8 @@ TaskApi::Reply TaskApi::end(const http::ApiRequest& request, const Identity& tok
     if (!task) return tl::unexpected(std::move(task.error()));
     const auto end = wire::parse_task_end(request.body);
     if (!end) return fail(request, token, end.error());
+    if (auto holder = check_holder(request, token, end->claim); !holder)
+        return tl::unexpected(std::move(holder.error()));
     if (end->outcome.done) {
         if (auto proven = check_done(request, token, *task, *end); !proven)
             return tl::unexpected(std::move(proven.error()));
@@ -455,6 +466,16 @@ TaskApi::Reply TaskApi::end(const http::ApiRequest& request, const Identity& tok
     if (!ended) return fail(request, token, ended.error());
     note_done(request, token, *ended);
     return reply(wire::task_json(*ended).render());
+}
+
+wire::Answered<void> TaskApi::check_holder(const http::ApiRequest& request, const Identity& token,
+                                           const std::string& claim) {
+    if (site_bound_to(token).empty()) return {};
+    const auto agent = parts_.tasks.claimed_by(claim);
+    if (!agent) return fail(request, token, agent.error());
+    if (!*agent || may_be(**agent, token)) return {};
+    return refuse("task.no_such_claim", "An agent of another site made this claim", claim.substr(0, 8),
+                  "claim the task first");
 }
 
 // Looks up the claim, not the task's state: otherwise a claim made between this check and end() would skip

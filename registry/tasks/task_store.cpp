@@ -411,6 +411,13 @@ Result<Task> TaskStore::end(std::string_view id, const wire::TaskEnd& end) {
     });
 }
 
+Result<std::optional<std::string>> TaskStore::claimed_by(std::string_view claim) {
+    return look<std::optional<std::string>>([&]() -> Result<std::optional<std::string>> {
+        WHEELYARD_ASSIGN(const auto lease, rows_->lease(claim));
+        return lease ? std::optional(lease->agent) : std::nullopt;
+    });
+}
+
 Result<std::string> TaskStore::read_log(std::string_view id, std::int64_t attempt, std::int64_t offset) {
     return look<std::string>([&]() -> Result<std::string> {
         WHEELYARD_ASSIGN(const Task found, task(id));

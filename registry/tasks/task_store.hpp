@@ -118,6 +118,8 @@ class TaskStore {
     // as for renew. A refusal here is final: ended leases are never revived.
     [[nodiscard]] base::Result<std::optional<std::string>> target_index(std::string_view id,
                                                                         std::string_view claim);
+    // The agent that made a claim, whatever became of it; nullopt: there is none.
+    [[nodiscard]] base::Result<std::optional<std::string>> claimed_by(std::string_view claim);
     // Commits a transaction that changes no content: fails where a real change would.
     [[nodiscard]] base::Status try_write();
     // Number of ended tasks that this object has removed.

@@ -259,6 +259,47 @@ class EnrolmentTest(FarmPerTestCase):
             self.assertEqual(ask(self.farm, "POST", "/api/v1/tasks/claim", token, **claim, agent=other)[1]["code"], "task.other_site")
         self.assertEqual(RawUpload(self.farm, token, Wheel("solver", "1.0").write(self.folder), BETA).send()[0], 403)
 
+    def test_a_third_site_can_do_nothing_with_a_stolen_claim_or_grant_but_that_one_upload(self):
+        alpha, beta, third = (token_of(self.enrolled(*names)) for names in ((ALPHA, SHARED), (BETA, SHARED), (SHARED,)))
+        asker = self.farm.create_token(SHARED, name="asker", actions=("task",))
+
+        def post(token: str, path: str, **members) -> tuple[int, str]:
+            status, answer = ask(self.farm, "POST", f"/api/v1/tasks{path}", token, **members)
+            return status, answer.get("code", "")
+
+        def claim(agent: str, digit: str) -> dict:
+            return {"format": "wheelyard.claim/1", "claim": digit * 32, "index": SHARED, "pythons": ["3.11"], "accelerators": [], "agent": agent}
+        tasks = [ask(self.farm, "POST", "/api/v1/tasks", asker, format="wheelyard.task/1", index=SHARED, package=package, version="1.0", python="3.11")[1]["id"]
+                 for package in ("solver", "mesher")]
+        grants = [ask(self.farm, "POST", "/api/v1/tasks/claim", token, **claim(f"{site}.login1", digit))[1]["grant"]
+                  for site, token, digit in ((ALPHA, alpha, "1"), (BETA, beta, "2"))]
+        forged = {"format": "wheelyard.outcome/1", "attempt": "w1", "cell": "solver-1.0-cp311", "result": "failed"}
+        invented = forged | {"result": "done", "wheel": {"filename": "solver-1.0-py3-none-any.whl", "sha256": "0" * 64, "size_bytes": 1}}
+        stolen = {"format": "wheelyard.lease/1", "claim": "1" * 32}
+        ends = {"format": "wheelyard.task_end/1", "claim": "1" * 32}
+        for token, refused in ((third, (404, "task.no_such_claim")), (beta, (404, "task.no_such_claim")), (grants[0], (404, "task.no_such_task"))):
+            self.assertEqual(post(token, f"/{tasks[0]}/heartbeat", **stolen), refused)
+            self.assertEqual(post(token, f"/{tasks[0]}/log?claim={'1' * 32}&offset=0", all="well"), refused)
+            for outcome in (forged, invented):
+                self.assertEqual(post(token, f"/{tasks[0]}/outcome", **ends, outcome=outcome), refused)
+        self.assertEqual(post(alpha, f"/{tasks[0]}/outcome", **ends, outcome=invented), (409, "task.no_such_wheel"))
+        self.assertEqual(post(third, "/claim", **claim("shared.login1", "1")), (404, "task.no_such_claim"))
+        self.assertEqual(post(third, "/claim", **claim("alpha.login1", "1")), (403, "task.other_site"))
+        # The grant is a secret for one file: no other project, version or index, no report, and nothing once it was used.
+        for wheel, index, code in ((Wheel("other"), SHARED, "auth.project_refused"), (Wheel("solver", "2.0"), SHARED, "auth.version_refused"),
+                                   (Wheel("solver"), ALPHA, "auth.index_refused")):
+            status, problem = RawUpload(self.farm, grants[0], wheel.write(self.folder), index).send()
+            self.assertEqual((status, problem.get("code")), (403, code))
+        report = {"format": "wheelyard.site/1", "index": SHARED, "time": "2026-11-27T10:00:00Z", "cells": [], "site": ALPHA}
+        self.assertEqual(ask(self.farm, "PUT", f"/api/v1/indexes/{SHARED}/sites/{ALPHA}", grants[0], **report)[0], 403)
+        self.assertEqual(RawUpload(self.farm, grants[0], Wheel("solver").write(self.folder), SHARED).send()[0], 200)
+        other = Wheel("solver", tags=("py2.py3-none-any",)).write(self.folder)
+        self.assertEqual(RawUpload(self.farm, grants[0], other, SHARED).send()[1].get("code"), "grant.used")
+        # The two go on, and a claim that is refused to its thief holds.
+        self.assertEqual(post(alpha, f"/{tasks[0]}/heartbeat", **stolen), (200, ""))
+        self.assertEqual(post(alpha, f"/{tasks[0]}/outcome", **ends, outcome=forged), (200, ""))
+        self.assertEqual(post(beta, f"/{tasks[1]}/heartbeat", format="wheelyard.lease/1", claim="2" * 32), (200, ""))
+
     def test_revoked_by_name_an_agent_ends_at_once_and_a_new_code_enrols_it_again(self):
         alpha, beta = self.enrolled(ALPHA), self.enrolled(BETA)
         unused = make_code(self.farm, ALPHA, ALPHA)

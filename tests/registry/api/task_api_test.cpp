@@ -156,6 +156,30 @@ TEST_CASE("an agent that enrolled claims as SITE.HOST, where what stands before 
     }
 }
 
+TEST_CASE("a claim of an agent that enrolled is of no use to one of another site") {
+    TaskFixture fixture;
+    const std::string task = fixture.add();
+    const auto offer = [&](const std::string& agent) {
+        return wire::render_claim({fixture.name('1'), "main", agent, {"3.11"}, {"cpu"}, {}, ""});
+    };
+    const std::string bede = fixture.add_enrolled("bede");
+    const std::string thief = fixture.add_enrolled("cuthbert");
+    REQUIRE(fixture.ask(bede, "claimTask", offer("bede.login1")) == "200");
+    const std::string lease = wire::render_lease_request(fixture.name('1'));
+    const std::string failed = fixture.end('1', false, Form::of(WheelWriter("six", "1.16.0")));
+    const std::string log = "claim=" + fixture.name('1') + "&offset=0";
+    CHECK(fixture.ask(thief, "claimTask", offer("cuthbert.login1")) == "404 task.no_such_claim");
+    CHECK(fixture.ask(thief, "claimTask", offer("bede.login1")) == "403 task.other_site");
+    CHECK(fixture.ask(thief, "renewLease", lease, task) == "404 task.no_such_claim");
+    CHECK(fixture.ask(thief, "appendTaskLog", "all is well", task, log) == "404 task.no_such_claim");
+    CHECK(fixture.ask(thief, "endTask", failed, task) == "404 task.no_such_claim");
+    // From another login node of the site.
+    CHECK(fixture.ask(bede, "claimTask", offer("bede.login2")) == "200");
+    CHECK(fixture.ask(bede, "renewLease", lease, task) == "200");
+    CHECK(fixture.ask(bede, "appendTaskLog", "cc -c a.c", task, log) == "200");
+    CHECK(fixture.ask(bede, "endTask", failed, task) == "200");
+}
+
 TEST_CASE("a grant of an agent that enrolled is bound to the site of the agent") {
     TaskFixture fixture;
     fixture.add();
