@@ -139,7 +139,15 @@ base::Status Workplace::explain_torch_abi(Plan& plan) {
             TorchUse{of_wheel.texts("torch_requires"), of_wheel.string_or("torch_stable_abi", {}),
                      of_wheel.string_or("torch_cxx11_abi", {}), of_wheel.string_or("torch_at_least", {}),
                      of_wheel.string_or("torch_below", {})});
-    judge_torch_abi(plan, uses);
+    TorchAnswers answers;
+    for (const auto& [companion, torch] : torch_pairs(plan)) {
+        const auto said = registry_->with_torch(companion, torch);
+        if (!said) break;  // the bounds of the facts decide
+        if (!*said) continue;
+        answers[{companion, torch}] = {(*said)->string_or("fits", {}), (*said)->string_or("reason", {}),
+                                       (*said)->string_or("sentence", {}), (*said)->int_or("names", 0)};
+    }
+    judge_torch_abi(plan, uses, answers);
     return {};
 }
 

@@ -67,6 +67,32 @@ TEST_CASE("a companion for two torches is held to both") {
     CHECK(plan.cells[2].torch_abi == "kept: uses only torch's stable ABI since 2.6");
 }
 
+TEST_CASE("what the registry says of the names of both decides, before the bounds of the facts") {
+    const TorchUse use{{}, "false", "true", "2.6", "2.9"};
+    const TorchPair pair{"vision.whl", "torch.whl"};
+    Plan plan = plan_with();
+    CHECK(torch_pairs(plan) == std::vector<TorchPair>{pair});
+    const auto verdict = [&](const TorchAnswer& answer, const TorchUse& of_vision) {
+        judge_torch_abi(plan, {{"vision.whl", of_vision}}, {{pair, answer}});
+        return plan.cells[2].torch_abi;
+    };
+    CHECK(verdict({"no", "symbols_missing", "torch 2.7.0 lacks `at::_ops::zeros::call`, one name", 165},
+                  use) == "rebuild: torch 2.7.0 lacks `at::_ops::zeros::call`, one name");
+    CHECK(verdict({"yes", "has_all_symbols", "", 165}, use) ==
+          "kept: this torch has all 165 names of torch that it uses");
+    CHECK(verdict({"yes", "uses_stable_abi", "", 3}, {{}, "true", "", "2.9", ""}) ==
+          "kept: uses only torch's stable ABI since 2.9");
+    CHECK(verdict({"unknown", "not_read", "", 0}, {{}, "false", "", "2.9", ""}) ==
+          "rebuild: uses names that torch has since 2.9, and torch 2.7.0+cu126 is wanted");
+    // Requirements are not names.
+    CHECK(verdict({"yes", "has_all_symbols", "", 165}, {{"torch==2.6.0"}, "false", "", "", ""}) ==
+          "rebuild: requires torch==2.6.0, and torch 2.7.0+cu126 is wanted");
+    // Of the other torch, which the index has not, only bounds are known.
+    plan = plan_with({"torch-2.9.0+cu126-cp311"});
+    CHECK(verdict({"yes", "has_all_symbols", "", 165}, {{}, "false", "", "2.6", ""})
+              .starts_with("kept: nothing that is known of it"));
+}
+
 TEST_CASE(
     "only the companions of torch that the index has are asked for, and the torch of another Python is "
     "another") {
