@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "lib/inspect/abi/other_library.hpp"
 #include "lib/wheel/requirement.hpp"
 #include "lib/wheel/version.hpp"
 
@@ -18,8 +19,8 @@ const TorchUse* find_use(const TorchUses& uses, const Cell& cell) {
     return found == uses.end() ? nullptr : &found->second;
 }
 
-// Empty: nothing speaks against it. `torch_strings`: `cxx11_abi` of that torch, or empty.
-std::string misfit_of(const TorchUse& use, const wheel::Version& torch, const std::string& torch_strings) {
+// Empty: nothing speaks against it. `of_torch`: what that torch's own wheel says, if the index has it.
+std::string misfit_of(const TorchUse& use, const wheel::Version& torch, const TorchUse& of_torch) {
     const std::string wanted = ", and torch " + torch.text() + " is wanted";
     for (const auto& text : use.requirements) {
         const auto requirement = wheel::Requirement::parse(text);
@@ -35,12 +36,13 @@ std::string misfit_of(const TorchUse& use, const wheel::Version& torch, const st
         return "uses names that torch has since " + use.at_least + wanted;
     if (!use.below.empty() && !is_before(use.below))
         return "uses names that torch has no more since " + use.below + wanted;
-    const bool differ = (use.cxx11_abi == "true" && torch_strings == "false") ||
-                        (use.cxx11_abi == "false" && torch_strings == "true");
+    const bool differ = (use.cxx11_abi == "true" && of_torch.cxx11_abi == "false") ||
+                        (use.cxx11_abi == "false" && of_torch.cxx11_abi == "true");
     if (differ)
         return std::string("is built with _GLIBCXX_USE_CXX11_ABI=") + (use.cxx11_abi == "true" ? "1" : "0") +
                ", and torch " + torch.text() + " is not";
-    return {};
+    const auto other = inspect::other_library(use.libraries, of_torch.libraries, torch.text());
+    return other ? other->sentence : std::string();
 }
 
 std::string verdict_of(const TorchUse& use, const std::vector<const Cell*>& torches, const TorchUses& uses) {
@@ -49,7 +51,7 @@ std::string verdict_of(const TorchUse& use, const std::vector<const Cell*>& torc
         const auto version = wheel::Version::parse(cell->version);
         const TorchUse* torch = find_use(uses, *cell);
         if (!version) continue;
-        const auto misfit = misfit_of(use, *version, torch == nullptr ? "" : torch->cxx11_abi);
+        const auto misfit = misfit_of(use, *version, torch == nullptr ? TorchUse() : *torch);
         if (!misfit.empty()) return "rebuild: " + misfit;
     }
     if (use.stable_abi == "true")
