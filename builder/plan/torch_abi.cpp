@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "lib/inspect/abi/other_library.hpp"
 #include "lib/wheel/requirement.hpp"
 #include "lib/wheel/version.hpp"
 

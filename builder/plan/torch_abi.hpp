@@ -23,6 +23,7 @@ namespace wheelyard::builder {
 struct TorchUse {
     std::vector<std::string> requirements;  // "torch==2.6.0"
     std::string stable_abi, cxx11_abi, at_least, below;
+    std::set<std::string> libraries = {};  // DT_NEEDED from outside of the wheel
 };
 using TorchUses = std::map<std::string, TorchUse>;  // by file name
 

@@ -133,12 +133,18 @@ base::Status Workplace::explain_torch_abi(Plan& plan) {
     if (!registry_ || projects.empty()) return {};
     WHEELYARD_ASSIGN(const auto facts, registry_->facts(projects));
     TorchUses uses;
-    for (const auto& [filename, of_wheel] : facts)
-        uses.emplace(
-            filename,
-            TorchUse{of_wheel.texts("torch_requires"), of_wheel.string_or("torch_stable_abi", {}),
+    for (const auto& [filename, of_wheel] : facts) {
+        TorchUse use{of_wheel.texts("torch_requires"), of_wheel.string_or("torch_stable_abi", {}),
                      of_wheel.string_or("torch_cxx11_abi", {}), of_wheel.string_or("torch_at_least", {}),
-                     of_wheel.string_or("torch_below", {})});
+                     of_wheel.string_or("torch_below", {})};
+        const auto* needed = of_wheel.find("needed");
+        if (needed != nullptr && needed->as_object() != nullptr) {
+            for (const auto& [kind, libraries] : *needed->as_object())
+                for (auto& library : libraries.texts())
+                    use.libraries.insert(std::move(library));
+        }
+        uses.emplace(filename, std::move(use));
+    }
     TorchAnswers answers;
     for (const auto& [companion, torch] : torch_pairs(plan)) {
         const auto said = registry_->with_torch(companion, torch);

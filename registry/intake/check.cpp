@@ -17,6 +17,7 @@
 #include "lib/wire/facts_json.hpp"
 #include "registry/config/policy_config.hpp"
 #include "registry/intake/facts_text.hpp"
+#include "registry/intake/torch_tables.hpp"
 #include "registry/intake/installed_torch.hpp"
 
 namespace wheelyard::registry {

@@ -93,6 +93,28 @@ TEST_CASE("what the registry says of the names of both decides, before the bound
               .starts_with("kept: nothing that is known of it"));
 }
 
+// As xformers 0.0.34 and torch 2.12.1, which do not load together: bench/abi_matrix/results.tsv.
+TEST_CASE(
+    "a companion for another CUDA runtime or MPI is rebuilt, whatever its names, if torch's wheel says its "
+    "own") {
+    Plan plan = plan_with();
+    const TorchUse companion{{}, "true", "", "2.6", "", {"libcudart.so.12", "libmpi.so.12"}};
+    const auto verdict = [&](const std::set<std::string>& of_torch) {
+        judge_torch_abi(plan, {{"vision.whl", companion}, {"torch.whl", {{}, "", "", "", "", of_torch}}});
+        return plan.cells[2].torch_abi;
+    };
+    const std::string kept = "kept: uses only torch's stable ABI since 2.6";
+    CHECK(verdict({"libcudart.so.13"}) ==
+          "rebuild: needs libcudart.so.12, and torch 2.7.0+cu126 is linked to libcudart.so.13");
+    CHECK(verdict({"libcudart.so.12", "libmpi.so.40"}) ==
+          "rebuild: needs libmpi.so.12 (MPICH ABI), and torch 2.7.0+cu126 is linked to libmpi.so.40 (Open "
+          "MPI 3 to 5)");
+    CHECK(verdict({"libcudart.so.12"}) == kept);
+    CHECK(verdict({}) == kept);
+    judge_torch_abi(plan, {{"vision.whl", companion}});
+    CHECK(plan.cells[2].torch_abi == kept);
+}
+
 TEST_CASE(
     "only the companions of torch that the index has are asked for, and the torch of another Python is "
     "another") {
