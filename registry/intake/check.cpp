@@ -17,8 +17,8 @@
 #include "lib/wire/facts_json.hpp"
 #include "registry/config/policy_config.hpp"
 #include "registry/intake/facts_text.hpp"
-#include "registry/intake/torch_tables.hpp"
 #include "registry/intake/installed_torch.hpp"
+#include "registry/intake/torch_tables.hpp"
 
 namespace wheelyard::registry {
 namespace {
