@@ -48,7 +48,7 @@ wheelyard_layer(site         builder/site                 base io accelerator wh
 wheelyard_layer(survey       builder/survey               base io accelerator wheel attempt schedule)
 wheelyard_layer(remote       builder/remote               base io simple inspect wire attempt site)
 wheelyard_layer(script       builder/script               base wheel simple attempt site schedule)
-wheelyard_layer(plan         builder/plan                 base accelerator wheel simple attempt doctor site script)
+wheelyard_layer(plan         builder/plan                 base accelerator wheel abi simple attempt doctor site script)
 wheelyard_layer(sources      builder/sources              base io wheel simple attempt doctor site plan)
 wheelyard_layer(pairs        builder/pairs                base io accelerator wheel simple verdict zip site sources)
 wheelyard_layer(users        builder/users                base accelerator simple site schedule)

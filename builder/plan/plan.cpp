@@ -461,7 +461,7 @@ class Planner {
         return std::any_of(page.files.begin(), page.files.end(), [](const auto& file) {
             const auto name = wheel::parse_wheel_filename(file.filename);
             return name && std::all_of(name->abis.begin(), name->abis.end(),
-                                       [](const auto& abi) { return abi != "none" && abi != "abi3"; });
+                                       [](const auto& abi) { return abi != "none" && abi != "abi3" && abi != "abi3t"; });
         });
     }
 

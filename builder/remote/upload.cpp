@@ -68,6 +68,7 @@ tl::unexpected<base::Error> fail_grant(std::string sentence, std::string value, 
 }
 
 constexpr int status_unauthorized = 401;
+constexpr std::size_t max_fit_bytes = 64u << 10;
 
 }  // namespace
 
@@ -223,6 +224,16 @@ base::Result<std::map<std::string, io::Json>> HttpRegistry::facts(const std::set
         WHEELYARD_TRY(read);
     }
     return found;
+}
+
+base::Result<std::optional<io::Json>> HttpRegistry::with_torch(const std::string& filename,
+                                                               const std::string& torch) {
+    const auto all = credentials();  // for those who may not read, a private index is not there
+    WHEELYARD_ASSIGN(const auto answer, http_.get(settings_.with_torch_url(filename, torch),
+                                                  all ? *all : io::HttpHeaders(), max_fit_bytes));
+    if (answer.status != 200) return std::nullopt;
+    WHEELYARD_ASSIGN(auto json, io::parse_json(answer.body));
+    return json;
 }
 
 base::Status HttpRegistry::promote(const std::vector<std::string>& filenames) {

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -61,6 +62,10 @@ class HttpRegistry final : public Registry {
     // The facts of the wheels of these projects by the index's wheel list, by file name. Errors: "wheel_list.http", those of the
     // transfer and of simple::Catalogue.
     [[nodiscard]] base::Result<std::map<std::string, io::Json>> facts(const std::set<std::string>& projects);
+    // Whether a wheel of the index can be loaded with a torch of it: the document of docs/reference/api.md, "With a torch of the
+    // index". nullopt: the registry does not say. Errors: those of the transfer.
+    [[nodiscard]] base::Result<std::optional<io::Json>> with_torch(const std::string& filename,
+                                                                   const std::string& torch);
     [[nodiscard]] base::Status promote(const std::vector<std::string>& filenames) override;
     [[nodiscard]] base::Status upload(const WheelToUpload& wheel, const io::HttpProgress& progress) override;
 

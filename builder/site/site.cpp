@@ -403,6 +403,11 @@ std::string RegistrySettings::promote_url(const std::string& filename) const {
     return url + "/api/v1/indexes/" + index + "/files/" + base::encode_percent(filename) + "/promote";
 }
 
+std::string RegistrySettings::with_torch_url(const std::string& filename, const std::string& torch) const {
+    return url + "/api/v1/indexes/" + index + "/files/" + base::encode_percent(filename) +
+           "/with-torch?torch=" + base::encode_percent(torch);
+}
+
 std::string RegistrySettings::source_url(const wire::UploadedSource& source) const {
     return url + "/" + source.index + "/files/" + source.sha256.substr(0, 2) + "/" + source.sha256 + "/" +
            base::encode_percent(source.filename);

@@ -41,6 +41,7 @@ struct RegistrySettings {
     // The index that users install from: of tested wheels, if wheels are promoted.
     [[nodiscard]] std::string users_url() const { return promote_to.empty() ? simple_url() : promoted_url(); }
     [[nodiscard]] std::string promote_url(const std::string& filename) const;
+    [[nodiscard]] std::string with_torch_url(const std::string& filename, const std::string& torch) const;
     [[nodiscard]] std::string source_url(const wire::UploadedSource& source) const;
     [[nodiscard]] std::string upload_url() const { return url + "/" + index + "/legacy/"; }
     [[nodiscard]] std::string parts_url() const { return url + "/" + index + "/uploads/"; }

@@ -133,13 +133,27 @@ base::Status Workplace::explain_torch_abi(Plan& plan) {
     if (!registry_ || projects.empty()) return {};
     WHEELYARD_ASSIGN(const auto facts, registry_->facts(projects));
     TorchUses uses;
-    for (const auto& [filename, of_wheel] : facts)
-        uses.emplace(
-            filename,
-            TorchUse{of_wheel.texts("torch_requires"), of_wheel.string_or("torch_stable_abi", {}),
+    for (const auto& [filename, of_wheel] : facts) {
+        TorchUse use{of_wheel.texts("torch_requires"), of_wheel.string_or("torch_stable_abi", {}),
                      of_wheel.string_or("torch_cxx11_abi", {}), of_wheel.string_or("torch_at_least", {}),
-                     of_wheel.string_or("torch_below", {})});
-    judge_torch_abi(plan, uses);
+                     of_wheel.string_or("torch_below", {})};
+        const auto* needed = of_wheel.find("needed");
+        if (needed != nullptr && needed->as_object() != nullptr) {
+            for (const auto& [kind, libraries] : *needed->as_object())
+                for (auto& library : libraries.texts())
+                    use.libraries.insert(std::move(library));
+        }
+        uses.emplace(filename, std::move(use));
+    }
+    TorchAnswers answers;
+    for (const auto& [companion, torch] : torch_pairs(plan)) {
+        const auto said = registry_->with_torch(companion, torch);
+        if (!said) break;  // the bounds of the facts decide
+        if (!*said) continue;
+        answers[{companion, torch}] = {(*said)->string_or("fits", {}), (*said)->string_or("reason", {}),
+                                       (*said)->string_or("sentence", {}), (*said)->int_or("names", 0)};
+    }
+    judge_torch_abi(plan, uses, answers);
     return {};
 }
 

@@ -6,8 +6,10 @@
 
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/text/text.hpp"
+#include "lib/inspect/abi/torch_fit.hpp"
 #include "lib/io/json.hpp"
 #include "lib/io/log.hpp"
+#include "lib/wheel/filename.hpp"
 #include "lib/wheel/name.hpp"
 #include "registry/access/person.hpp"
 #include "registry/api/access_api.hpp"
@@ -30,6 +32,7 @@
 #include "registry/config/index_rules.hpp"
 #include "registry/intake/attestations.hpp"
 #include "registry/intake/refusal.hpp"
+#include "registry/intake/torch_tables.hpp"
 #include "registry/intake/uploads.hpp"
 #include "registry/upstream/explain.hpp"
 #include "registry/upstream/source.hpp"
@@ -121,6 +124,14 @@ wire::Problem problem_of_change(const base::Error& error) {
     return problem;
 }
 
+wire::Problem problem_of_read(const http::ApiRequest& request, const base::Error& error) {
+    if (auto known = problem_of_request(error)) return *std::move(known);
+    io::log_error("api.read_failed", {{"request", request.request_id},
+                                      {"operation", std::string(request.operation)},
+                                      {"error", error.text()}});
+    return problem_of_change(error);
+}
+
 wire::Answered<http::Admission> Api::admit(const http::ApiRequest& head) {
     // Programs send what ~/.netrc has, and who logs in again has a token that ended.
     if (LoginApi::handles(head.operation) || PublishApi::handles(head.operation) ||
@@ -154,6 +165,7 @@ wire::Answered<http::ApiReply> Api::answer_now(const http::ApiRequest& request) 
         return show_access(parts_.config, parts_.store, parts_.tokens, request);
     if (request.operation == "readProvenance") return provenance(request);
     if (request.operation == "readSbom") return sbom(request);
+    if (request.operation == "judgeWithTorch") return judge_with_torch(request);
     if (request.operation == "listIndexFiles") return list_index_files(request);
     if (request.operation == "describeStorage") return storage(request);
     if (request.operation == "describeUpstreams") return upstreams(request);
@@ -284,10 +296,13 @@ wire::Answered<http::ApiReply> Api::change(const http::ApiRequest& request, cons
         .blobs = parts_.blobs,
         .clock = parts_.clock,
         .admits =
-            [&](const std::string& index, const catalog::FileRow& row) {
+            [&](const std::string& index, const catalog::FileRow& row,
+                const std::vector<catalog::FileRow>& with) {
                 base::Status taken = check_origin(parts_.config, index, row);
                 if (!taken) not_admitted = problem_of_origin(taken.error());
-                return taken;
+                if (!taken) return taken;
+                return check_with_torches(parts_.config, index, row, offered_files(parts_.writer, index),
+                                          with, {parts_.blobs, parts_.config->store});
             }};
     const auto done = blobs::with_reserve(parts_.config->room(),
                                           [&] { return lifecycle::perform(place, action, token->name); });
@@ -402,6 +417,18 @@ wire::Answered<http::ApiReply> Api::provenance(const http::ApiRequest& request) 
     return tl::unexpected(problem_of_change(document.error()));
 }
 
+// A file that a page lists. Error "file.unknown".
+base::Result<catalog::FileRow> Api::listed_file(const catalog::FileName& name) {
+    WHEELYARD_ASSIGN(const auto reader, parts_.store.reader());
+    WHEELYARD_ASSIGN(const auto row, reader->file(name.index, name.filename));
+    if (row && row->state == catalog::FileState::active) {
+        WHEELYARD_ASSIGN(const auto project, reader->project(row->index, row->project));
+        if (!project || project->status != catalog::ProjectStatus::quarantined) return *row;
+    }
+    return wire::fail("file.unknown", "The index has no such file", name.filename,
+                      "GET /" + name.index + "/simple/ lists its projects");
+}
+
 // For readers of the wheel: nothing of a file that no page lists.
 wire::Answered<http::ApiReply> Api::sbom(const http::ApiRequest& request) {
     const auto caller = caller_of(parts_.tokens, request.authorization);
@@ -410,21 +437,41 @@ wire::Answered<http::ApiReply> Api::sbom(const http::ApiRequest& request) {
     const auto index =
         index_to_read(parts_.config, *caller, parameter(request, "index"), project_of_filename(filename));
     if (!index) return tl::unexpected(index.error());
-    const auto document = parts_.store.reader().and_then(
-        [&](const std::unique_ptr<catalog::Catalog>& reader) -> base::Result<std::string> {
-            WHEELYARD_ASSIGN(const auto row, reader->file((*index)->name, filename));
-            if (row && row->state == catalog::FileState::active) {
-                WHEELYARD_ASSIGN(const auto project, reader->project(row->index, row->project));
-                if (!project || project->status != catalog::ProjectStatus::quarantined)
-                    return render_sbom(*row, parts_.blobs);
-            }
-            return wire::fail("file.unknown", "The index has no such file", filename,
-                              "GET /" + (*index)->name + "/simple/ lists its projects");
+    const auto document = listed_file({(*index)->name, filename}).and_then([&](const catalog::FileRow& row) {
+        return render_sbom(row, parts_.blobs);
+    });
+    if (!document) return tl::unexpected(problem_of_read(request, document.error()));
+    return http::ApiReply{.status = 200, .json = *document, .tag = base::sha256_hex(*document)};
+}
+
+// For readers of both wheels.
+wire::Answered<http::ApiReply> Api::judge_with_torch(const http::ApiRequest& request) {
+    const auto caller = caller_of(parts_.tokens, request.authorization);
+    if (!caller) return tl::unexpected(caller.error());
+    const std::string filename = parameter(request, "filename");
+    const std::string torch = query_value(request.query, "torch").value_or("");
+    const auto name = wheel::parse_wheel_filename(filename), torch_name = wheel::parse_wheel_filename(torch);
+    if (!name || !torch_name || torch_name->project != "torch")
+        return refuse("torch_fit.names",
+                      "`torch` must be the file name of a wheel of torch, and the file a wheel", torch,
+                      "GET …/files/FILENAME/with-torch?torch=torch-2.6.0-cp312-cp312-linux_x86_64.whl");
+    std::string companion_sha256, torch_sha256;
+    for (const auto& [file, sha256] :
+         {std::pair{&*name, &companion_sha256}, std::pair{&*torch_name, &torch_sha256}}) {
+        const auto index = index_to_read(parts_.config, *caller, parameter(request, "index"), file->project);
+        if (!index) return tl::unexpected(index.error());
+        const auto row = listed_file({(*index)->name, file->text()});
+        if (!row) return tl::unexpected(problem_of_read(request, row.error()));
+        *sha256 = row->sha256;
+    }
+    const TorchTables tables(parts_.blobs, parts_.config->store);
+    const auto document = tables.uses_of(*name, companion_sha256).and_then([&](const auto& companion) {
+        return tables.of(*torch_name, torch_sha256).map([&](const inspect::TorchExports& exports) {
+            return torch_fit_to_json(torch, inspect::fits(companion, exports)).render();
         });
-    if (document) return http::ApiReply{.status = 200, .json = *document, .tag = base::sha256_hex(*document)};
-    if (auto known = problem_of_request(document.error())) return tl::unexpected(*std::move(known));
-    io::log_error("sbom.failed", {{"request", request.request_id}, {"error", document.error().text()}});
-    return tl::unexpected(problem_of_change(document.error()));
+    });
+    if (!document) return tl::unexpected(problem_of_read(request, document.error()));
+    return http::ApiReply{.status = 200, .json = *document, .tag = base::sha256_hex(*document)};
 }
 
 // Quarantined files and uploaders are for those who may change the files of all projects. Returns the index.

@@ -65,7 +65,9 @@ class Api final : public http::ApiService {
     [[nodiscard]] wire::Answered<http::ApiReply> upstreams(const http::ApiRequest& request);
     [[nodiscard]] wire::Answered<http::ApiReply> list_nodes(const http::ApiRequest& request);
     [[nodiscard]] wire::Answered<http::ApiReply> provenance(const http::ApiRequest& request);
+    [[nodiscard]] base::Result<catalog::FileRow> listed_file(const catalog::FileName& name);
     [[nodiscard]] wire::Answered<http::ApiReply> sbom(const http::ApiRequest& request);
+    [[nodiscard]] wire::Answered<http::ApiReply> judge_with_torch(const http::ApiRequest& request);
     [[nodiscard]] wire::Answered<http::ApiReply> explain(const http::ApiRequest& request);
 
     ApiParts parts_;
@@ -74,5 +76,8 @@ class Api final : public http::ApiService {
 // Maps an error of lifecycle/ to a problem. Unknown errors become 500, 503 or 507; their details go to the
 // log only.
 [[nodiscard]] wire::Problem problem_of_change(const base::Error& error);
+
+// The same for a request that changes nothing; logs what is not known.
+[[nodiscard]] wire::Problem problem_of_read(const http::ApiRequest& request, const base::Error& error);
 
 }  // namespace wheelyard::registry

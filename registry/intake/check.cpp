@@ -18,6 +18,7 @@
 #include "registry/config/policy_config.hpp"
 #include "registry/intake/facts_text.hpp"
 #include "registry/intake/installed_torch.hpp"
+#include "registry/intake/torch_tables.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -106,20 +107,6 @@ std::string render_fit(const inspect::TorchFit& fit) {
     return text + (fit.file.empty() ? "" : "  [" + fit.file + "]") + "\n";
 }
 
-io::Json fit_to_json(const fs::path& torch, const inspect::TorchFit& fit) {
-    io::Json json = io::Json::object({{"filename", torch.filename().string()},
-                                      {"fits", inspect::fit_text(fit.fit)},
-                                      {"reason", inspect::fit_reason_text(fit.reason)},
-                                      {"sentence", fit.sentence},
-                                      {"names", static_cast<std::int64_t>(fit.used)},
-                                      {"missing", static_cast<std::int64_t>(fit.missing)}});
-    if (!fit.symbol.empty()) {
-        json.set("symbol", fit.symbol);
-        json.set("member", fit.file);
-    }
-    return json;
-}
-
 std::string render_report(const fs::path& path, const inspect::Inspection& inspection,
                           const std::optional<inspect::TorchFit>& fit, const CheckArguments& arguments) {
     std::string text = inspection.accepted()  ? "accepted     "
@@ -206,7 +193,7 @@ int run_check(const CheckArguments& arguments) {
         if (arguments.json) {
             io::Json document = wire::inspection_to_json(path.filename().string(), *inspection);
             if (arguments.facts) document.set("elf_files", wire::elves_to_json(inspection->elves));
-            if (fit) document.set("with", fit_to_json(arguments.with, *fit));
+            if (fit) document.set("with", torch_fit_to_json(arguments.with.filename().string(), *fit));
             documents.push(std::move(document));
         } else if (!arguments.quiet || !accepted) {
             base::print_untrusted(stdout, render_report(path, *inspection, fit, arguments));

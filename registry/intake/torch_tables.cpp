@@ -1,6 +1,7 @@
 #include "registry/intake/torch_tables.hpp"
 
 #include <algorithm>
+#include <mutex>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -13,14 +14,17 @@
 #include "lib/io/json.hpp"
 #include "lib/io/log.hpp"
 #include "lib/wheel/requirement.hpp"
+#include "lib/wire/problem.hpp"
 
 namespace wheelyard::registry {
 namespace {
 
-constexpr std::string_view table_format = "wheelyard.torch/1";
+constexpr std::string_view table_format = "wheelyard.torch/1", uses_format = "wheelyard.torch_uses/1";
 constexpr std::uint64_t max_table_bytes = 64 * base::mib;  // torch 2.15 has 41,300 names
 constexpr std::size_t bytes_of_name = 8;
 constexpr unsigned bits_of_byte = 8;
+
+std::mutex one_at_a_time;  // a wheel of gigabytes takes seconds
 
 auto no_table(std::string_view what) {
     return base::fail_malformed("torch.table", "This is no table of torch's names", std::string(what));
@@ -128,35 +132,100 @@ base::Result<inspect::TorchExports> parse_torch_table(const wheel::WheelFilename
     return torch;
 }
 
+std::string render_torch_uses(const inspect::CompanionUses& companion) {
+    io::Json files = io::Json::array();
+    for (const inspect::FileUses& file : companion.files)
+        files.push(io::Json::object({{"name", file.name},
+                                     {"names", io::Json::array_of(file.names)},
+                                     {"libraries", io::Json::array_of(file.torch_libraries)}}));
+    return io::Json::object({{"format", uses_format},
+                             {"machines", io::Json::array_of(companion.machines)},
+                             {"needed", io::Json::array_of(companion.needed)},
+                             {"strings", inspect::string_abi_text(companion.strings)},
+                             {"complete", companion.is_complete},
+                             {"files", std::move(files)}})
+        .render();
+}
+
+base::Result<inspect::CompanionUses> parse_torch_uses(const wheel::WheelFilename& filename,
+                                                      std::string_view bytes) {
+    const auto json = io::parse_json(bytes);
+    if (!json || json->string_or("format", "") != uses_format)
+        return base::fail_malformed("torch.uses", "This is no list of the names of torch that a wheel uses",
+                                    filename.text());
+    inspect::CompanionUses companion;
+    companion.tags = filename.tags;
+    companion.machines = set_of(*json, "machines");
+    companion.needed = set_of(*json, "needed");
+    companion.strings = strings_of(json->string_or("strings", ""));
+    companion.is_complete = json->bool_or("complete", false);
+    for (const io::Json& file : json->items("files"))
+        companion.files.push_back({file.string_or("name", ""), file.texts("names"), file.texts("libraries")});
+    return companion;
+}
+
+io::Json torch_fit_to_json(const std::string& filename, const inspect::TorchFit& fit) {
+    io::Json json = io::Json::object({{"filename", filename},
+                                      {"fits", inspect::fit_text(fit.fit)},
+                                      {"reason", inspect::fit_reason_text(fit.reason)},
+                                      {"sentence", fit.sentence},
+                                      {"names", static_cast<std::int64_t>(fit.used)},
+                                      {"missing", static_cast<std::int64_t>(fit.missing)}});
+    if (!fit.symbol.empty()) {
+        json.set("symbol", fit.symbol);
+        json.set("member", fit.file);
+    }
+    return json;
+}
+
 TorchTables::TorchTables(const blobs::BlobStore& blobs, const std::filesystem::path& store)
     : blobs_(&blobs), folder_(store / "torch") {}
 
-base::Result<inspect::TorchExports> TorchTables::of(const wheel::WheelFilename& filename,
+base::Result<inspect::Inspection> TorchTables::read(const wheel::WheelFilename& filename,
                                                     const std::string& sha256) const {
-    if (const auto bytes = base::read_file(folder_ / sha256, max_table_bytes)) {
-        if (auto torch = parse_torch_table(filename, *bytes)) return torch;
-    }
     WHEELYARD_ASSIGN(const auto reader, blobs_->open(sha256, blobs::ReadFrom::cache));
     inspect::InspectOptions options;
     options.torch_names = true;
-    WHEELYARD_ASSIGN(const auto inspection, inspect::inspect_wheel(*reader, filename.text(), options));
+    return inspect::inspect_wheel(*reader, filename.text(), options);
+}
+
+base::Result<inspect::TorchExports> TorchTables::of(const wheel::WheelFilename& filename,
+                                                    const std::string& sha256) const {
+    const std::lock_guard lock(one_at_a_time);
+    if (const auto bytes = base::read_file(folder_ / sha256, max_table_bytes)) {
+        if (auto torch = parse_torch_table(filename, *bytes)) return torch;
+    }
+    WHEELYARD_ASSIGN(const auto inspection, read(filename, sha256));
     WHEELYARD_ASSIGN(auto torch, inspect::torch_exports(filename, inspection.elves));
-    WHEELYARD_TRY(write(sha256, torch));
+    WHEELYARD_TRY(write(folder_, sha256, render_torch_table(torch)));
     return torch;
+}
+
+base::Result<inspect::CompanionUses> TorchTables::uses_of(const wheel::WheelFilename& filename,
+                                                          const std::string& sha256) const {
+    const std::lock_guard lock(one_at_a_time);
+    if (const auto bytes = base::read_file(folder_ / "uses" / sha256, max_table_bytes)) {
+        if (auto companion = parse_torch_uses(filename, *bytes)) return companion;
+    }
+    WHEELYARD_ASSIGN(const auto inspection, read(filename, sha256));
+    auto companion = inspect::companion_uses(filename, inspection.elves);
+    WHEELYARD_TRY(write(folder_ / "uses", sha256, render_torch_uses(companion)));
+    return companion;
 }
 
 base::Status TorchTables::keep(const std::string& sha256, const inspect::Inspection& inspection) const {
     if (inspection.filename.project != "torch" || inspection.elves.empty()) return {};
     const auto torch = inspect::torch_exports(inspection.filename, inspection.elves);
-    return torch ? write(sha256, *torch) : base::Status();
+    return torch ? write(folder_, sha256, render_torch_table(*torch)) : base::Status();
 }
 
-base::Status TorchTables::write(const std::string& sha256, const inspect::TorchExports& torch) const {
-    WHEELYARD_TRY(base::make_private_directories(folder_));
-    WHEELYARD_TRY(base::replace_file(folder_ / sha256, render_torch_table(torch), base::private_file_mode));
+base::Status TorchTables::write(const std::filesystem::path& folder, const std::string& sha256,
+                                const std::string& table) const {
+    WHEELYARD_TRY(base::make_private_directories(folder));
+    WHEELYARD_TRY(base::replace_file(folder / sha256, table, base::private_file_mode));
     std::vector<std::filesystem::path> left;
     std::error_code failed;
-    for (std::filesystem::directory_iterator entry(folder_, failed), end; !failed && entry != end;
+    for (std::filesystem::directory_iterator entry(folder, failed), end; !failed && entry != end;
          entry.increment(failed)) {
         const std::string name = entry->path().filename().native();
         if (name.size() == sha256.size() && !blobs_->contains(name)) left.push_back(entry->path());
@@ -181,6 +250,36 @@ inspect::TorchesFor torch_lookup(const inspect::Policy& policy, OfferedFiles off
         }
         return known;
     };
+}
+
+base::Status check_with_torches(const RegistryConfig& config, const std::string& index,
+                                const catalog::FileRow& row, const OfferedFiles& offered,
+                                const std::vector<catalog::FileRow>& with, const TorchTables& tables) {
+    const IndexConfig* const known = config.find_index(index);
+    const auto filename = wheel::parse_wheel_filename(row.filename);
+    const auto facts = io::parse_json(row.facts_json);
+    const bool is_asked = known != nullptr && inspect::severity_under(known->policy, "torch.cannot_load") >=
+                                                  inspect::Severity::quarantine;
+    if (!is_asked || row.index == index || !filename || filename->project == "torch" || !facts ||
+        facts->string_or("torch_stable_abi", "").empty())
+        return {};
+    const auto torches_for = torch_lookup(
+        known->policy,
+        [&](std::string_view project) {
+            auto files = offered(project);
+            std::copy_if(with.begin(), with.end(), std::back_inserter(files),
+                         [&](const catalog::FileRow& one) { return one.project == project; });
+            return files;
+        },
+        tables);
+    const auto torches = torches_for(*filename, facts->texts("torch_requires"));
+    if (torches.empty()) return {};
+    WHEELYARD_ASSIGN(const auto companion, tables.uses_of(*filename, row.sha256));
+    const auto fit = inspect::fits_none(companion, torches);
+    if (!fit) return {};
+    return wire::fail("lifecycle.cannot_load", "No torch of the other index can load it: " + fit->sentence,
+                      row.filename,
+                      "promote a torch that it was built with, alone before it or as one change");
 }
 
 }  // namespace wheelyard::registry

@@ -6,18 +6,28 @@
 //         {"format":"wheelyard.torch/1","machines":["x86_64"],"needed":["libcudart.so.12"],"libraries":["libc10.so"],
 //          "strings":"true","complete":true,"names":41300}⏎
 //         and each name's torch_name_hash(), big-endian, sorted
+//
+// What a companion uses is kept beside them from the first question on, with the names as they are, to say which one lacks:
+//
+//     torch/uses/SHA256-OF-THE-WHEEL
+//         {"format":"wheelyard.torch_uses/1","machines":["x86_64"],"needed":["libcudart.so.12"],"strings":"true","complete":true,
+//          "files":[{"name":"torchvision/_C.so","names":["_ZN2at4_ops5zeros4callEv"],"libraries":["libtorch_cpu.so"]}]}
 #pragma once
 
 #include <cstddef>
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "lib/base/result.hpp"
 #include "lib/inspect/abi/torch_fit.hpp"
 #include "lib/inspect/inspect.hpp"
 #include "lib/inspect/verdict/policy.hpp"
+#include "lib/io/json.hpp"
 #include "registry/blobs/store.hpp"
+#include "registry/catalog/file_row.hpp"
+#include "registry/config/config.hpp"
 #include "registry/intake/library_lookup.hpp"
 
 namespace wheelyard::registry {
@@ -27,18 +37,33 @@ namespace wheelyard::registry {
 [[nodiscard]] base::Result<inspect::TorchExports> parse_torch_table(const wheel::WheelFilename& filename,
                                                                     std::string_view bytes);
 
+[[nodiscard]] std::string render_torch_uses(const inspect::CompanionUses& companion);
+// Error "torch.uses": the bytes are none.
+[[nodiscard]] base::Result<inspect::CompanionUses> parse_torch_uses(const wheel::WheelFilename& filename,
+                                                                    std::string_view bytes);
+
+// `filename` is the torch's.
+[[nodiscard]] io::Json torch_fit_to_json(const std::string& filename, const inspect::TorchFit& fit);
+
 class TorchTables {
   public:
-    // `blobs` must outlive it.
+    // `blobs` must outlive it. Of one process, one wheel at a time is read for want of a table.
     TorchTables(const blobs::BlobStore& blobs, const std::filesystem::path& store);
     [[nodiscard]] base::Result<inspect::TorchExports> of(const wheel::WheelFilename& filename,
                                                          const std::string& sha256) const;
+    // What the wheel of a companion uses.
+    [[nodiscard]] base::Result<inspect::CompanionUses> uses_of(const wheel::WheelFilename& filename,
+                                                               const std::string& sha256) const;
     // Keeps the table of a torch that was inspected with InspectOptions::torch_names; ignores other wheels. Removes the tables of
     // wheels that the store no longer has.
     [[nodiscard]] base::Status keep(const std::string& sha256, const inspect::Inspection& inspection) const;
 
   private:
-    [[nodiscard]] base::Status write(const std::string& sha256, const inspect::TorchExports& torch) const;
+    [[nodiscard]] base::Result<inspect::Inspection> read(const wheel::WheelFilename& filename,
+                                                         const std::string& sha256) const;
+    // Into torch/ or torch/uses/, without what belongs to wheels that the store no longer has.
+    [[nodiscard]] base::Status write(const std::filesystem::path& folder, const std::string& sha256,
+                                     const std::string& table) const;
     const blobs::BlobStore* blobs_;
     std::filesystem::path folder_;
 };
@@ -49,5 +74,12 @@ class TorchTables {
 inline constexpr std::size_t max_torches_judged = 64;
 [[nodiscard]] inspect::TorchesFor torch_lookup(const inspect::Policy& policy, OfferedFiles offered,
                                                TorchTables tables);
+
+// Asked where a wheel comes from another index: `torch.cannot_load` at quarantine or more refuses it with "lifecycle.cannot_load".
+// The torches that come `with` it count as offered. A wheel whose facts say nothing of torch is not read.
+[[nodiscard]] base::Status check_with_torches(const RegistryConfig& config, const std::string& index,
+                                              const catalog::FileRow& row, const OfferedFiles& offered,
+                                              const std::vector<catalog::FileRow>& with,
+                                              const TorchTables& tables);
 
 }  // namespace wheelyard::registry

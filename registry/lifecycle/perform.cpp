@@ -113,7 +113,8 @@ base::Result<Changed> change(catalog::Catalog& catalog, const Action& action, co
 
 // A file that is released or promoted is shown from then on, so the index must take it, and its bytes must be intact: they
 // may have changed on the disk, and verify moves damaged blobs of quarantined files away.
-base::Status check_shown(const Place& place, const Action& action, const std::string& filename) {
+base::Status check_shown(const Place& place, const Action& action, const std::string& filename,
+                         const std::vector<catalog::FileRow>& with) {
     const bool is_promotion = action.verb == Verb::promote;
     std::optional<catalog::FileRow> row;
     std::optional<catalog::FileRow> there;
@@ -128,7 +129,7 @@ base::Status check_shown(const Place& place, const Action& action, const std::st
     // A promoted file is asked in quarantine, too: it may be released before the change.
     if (!is_promotion && row->state != catalog::FileState::quarantined) return {};  // nothing to do
     const bool is_there = there && there->sha256 == row->sha256;
-    if (!is_there) WHEELYARD_TRY(place.admits(is_promotion ? action.to_index : action.index, *row));
+    if (!is_there) WHEELYARD_TRY(place.admits(is_promotion ? action.to_index : action.index, *row, with));
     for (const std::string& sha256 :
          {row->sha256, row->metadata_sha256, row->provenance_sha256, row->attestations_sha256}) {
         if (sha256.empty() || place.blobs.is_intact(sha256)) continue;
@@ -177,8 +178,16 @@ base::Result<Done> perform(const Place& place, const Action& action, const std::
     if (action.verb == Verb::retain) return retain(place, action, actor);
     if (action.verb == Verb::collect) return collect(place, action, actor);
     if (action.verb == Verb::release || action.verb == Verb::promote) {
+        std::vector<catalog::FileRow> with;
+        WHEELYARD_TRY(place.on_catalog([&](catalog::Catalog& catalog) -> base::Status {
+            for (const std::string& filename : filenames_of(action)) {
+                WHEELYARD_ASSIGN(auto row, catalog.file(action.index, filename));
+                if (row) with.push_back(*std::move(row));
+            }
+            return {};
+        }));
         for (const std::string& filename : filenames_of(action))
-            WHEELYARD_TRY(check_shown(place, action, filename));
+            WHEELYARD_TRY(check_shown(place, action, filename, with));
     }
     Changed changed;
     WHEELYARD_TRY(place.on_catalog([&](catalog::Catalog& catalog) -> base::Status {

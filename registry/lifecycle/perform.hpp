@@ -18,8 +18,10 @@ namespace wheelyard::lifecycle {
 using CatalogWork = std::function<base::Status(catalog::Catalog&)>;
 using OnCatalog = std::function<base::Status(const CatalogWork&)>;
 
-// Whether the index takes this file, which it shows from then on: its configuration's answer.
-using Admits = std::function<base::Status(const std::string& index, const catalog::FileRow& row)>;
+// Whether the index takes this file, which it shows from then on: its configuration's answer. `with`: all files of the
+// promotion, this one included.
+using Admits = std::function<base::Status(const std::string& index, const catalog::FileRow& row,
+                                          const std::vector<catalog::FileRow>& with)>;
 
 struct Place {
     OnCatalog on_catalog;

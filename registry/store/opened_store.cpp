@@ -6,6 +6,7 @@
 #include "lib/base/files/file.hpp"
 #include "lib/base/text/text.hpp"
 #include "registry/intake/attestations.hpp"
+#include "registry/intake/torch_tables.hpp"
 #include "registry/nodes/node_board.hpp"
 #include "registry/upstream/source.hpp"
 
@@ -15,8 +16,12 @@ lifecycle::Place OpenedStore::place(const base::Clock& clock) {
     return {.on_catalog = [this](const lifecycle::CatalogWork& work) { return work(*catalog); },
             .blobs = *blobs,
             .clock = clock,
-            .admits = [this](const std::string& index,
-                             const catalog::FileRow& row) { return check_origin(config, index, row); }};
+            .admits = [this](const std::string& index, const catalog::FileRow& row,
+                             const std::vector<catalog::FileRow>& with) -> base::Status {
+                WHEELYARD_TRY(check_origin(config, index, row));
+                return check_with_torches(config, index, row, offered_files(*catalog, index), with,
+                                          {*blobs, config.store});
+            }};
 }
 
 base::Status OpenedStore::show(const std::vector<catalog::FileName>& files) const {

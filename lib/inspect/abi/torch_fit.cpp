@@ -4,9 +4,9 @@
 #include <optional>
 #include <utility>
 
-#include "lib/accelerator/accelerator_kind.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/words.hpp"
+#include "lib/inspect/abi/other_library.hpp"
 #include "lib/inspect/truth/gather_facts.hpp"
 #include "lib/inspect/truth/libraries.hpp"
 
@@ -81,39 +81,6 @@ bool share_one(const std::set<std::string>& ours, const std::set<std::string>& t
 
 std::string list_of(const std::set<std::string>& texts) {
     return base::join(std::vector<std::string>(texts.begin(), texts.end()), ", ");
-}
-
-// "libcudart.so.12" → "libcudart.so"
-std::string_view without_major(std::string_view library) {
-    constexpr std::string_view suffix = ".so";
-    return library.substr(0, library.find(suffix) + suffix.size());
-}
-
-// A library of an accelerator that both need, in different versions: the companion's and torch's.
-std::optional<std::pair<std::string, std::string>> other_runtime(const LoadedWith& companion,
-                                                                 const LoadedWith& torch) {
-    for (const std::string& ours : companion.needed) {
-        if (is_torch_library(ours) || accelerator::kind_of_library(ours) == nullptr) continue;
-        std::string other;
-        for (const std::string& theirs : torch.needed) {
-            if (theirs == ours) other.clear();
-            if (theirs == ours) break;
-            if (without_major(theirs) == without_major(ours)) other = theirs;
-        }
-        if (!other.empty()) return std::pair(ours, other);
-    }
-    return std::nullopt;
-}
-
-std::optional<std::pair<std::string, std::string>> other_mpi(const LoadedWith& companion,
-                                                             const LoadedWith& torch) {
-    for (const std::string& ours : companion.needed) {
-        if (mpi_abi(ours).empty()) continue;
-        for (const std::string& theirs : torch.needed) {
-            if (!mpi_abi(theirs).empty() && mpi_abi(theirs) != mpi_abi(ours)) return std::pair(ours, theirs);
-        }
-    }
-    return std::nullopt;
 }
 
 std::string strings_text(StringAbi abi) {
@@ -243,14 +210,9 @@ TorchFit fits(const CompanionUses& companion, const TorchExports& torch) {
     if (!libraries.empty())
         return judged(fit, Fit::no, FitReason::library_missing,
                       "it needs " + list_of(libraries) + ", which this " + of_torch + " does not have");
-    if (const auto differ = other_runtime(companion, torch))
-        return judged(fit, Fit::no, FitReason::runtime_differs,
-                      "it needs " + differ->first + ", and " + of_torch + " is linked to " + differ->second);
-    if (const auto differ = other_mpi(companion, torch))
-        return judged(fit, Fit::no, FitReason::mpi_differs,
-                      "it needs " + differ->first + " (" + std::string(mpi_abi(differ->first)) + "), and " +
-                          of_torch + " is linked to " + differ->second + " (" +
-                          std::string(mpi_abi(differ->second)) + ")");
+    if (const auto other = other_library(companion.needed, torch.needed, torch.version))
+        return judged(fit, Fit::no, other->is_mpi ? FitReason::mpi_differs : FitReason::runtime_differs,
+                      "it " + other->sentence);
     if (!companion.is_complete || !torch.is_complete)
         return judged(
             fit, Fit::unknown, FitReason::not_read,
@@ -276,7 +238,9 @@ std::optional<TorchFit> fits_none(const CompanionUses& companion, const std::vec
         if (!share_one(companion.machines, torch.machines) || !share_a_python(companion.tags, torch.tags))
             continue;
         TorchFit fit = fits(companion, torch);
-        if (fit.fit != Fit::no) return std::nullopt;
+        const bool may_load =
+            fit.reason == FitReason::runtime_differs || fit.reason == FitReason::mpi_differs;
+        if (fit.fit != Fit::no || may_load) return std::nullopt;
         if (!newest) newest = std::move(fit);
     }
     return newest;
@@ -300,15 +264,6 @@ std::string_view fit_reason_text(FitReason reason) {
                                                           {FitReason::python_differs, "python_differs"},
                                                           {FitReason::not_read, "not_read"}});
     return words.text(reason);
-}
-
-std::string_view mpi_abi(std::string_view soname) {
-    if (soname.starts_with("libmpi_abi.so")) return "MPI 5 standard ABI";
-    if (soname == "libmpi.so.40") return "Open MPI 3 to 5";
-    if (soname == "libmpi.so.20") return "Open MPI 2";
-    // Cray's libraries have the compiler in their name: libmpi_gnu_123.so.12.
-    const bool is_mpich = soname.starts_with("libmpi.so.") || soname.starts_with("libmpi_");
-    return is_mpich && soname.ends_with(".so.12") ? "MPICH ABI" : std::string_view();
 }
 
 }  // namespace wheelyard::inspect

@@ -60,7 +60,7 @@ enum class FitReason {
     has_all_symbols,
     symbols_missing,
     library_missing,  // one of torch's own: libtorch_cuda.so of a torch for CPUs
-    runtime_differs,  // libcudart.so.12, and torch is linked to libcudart.so.13
+    runtime_differs,  // libcudart.so.12, and torch is linked to libcudart.so.13 (other_library.hpp)
     mpi_differs,
     machine_differs,
     python_differs,
@@ -89,11 +89,8 @@ struct TorchFit {
 using TorchesFor = std::function<std::vector<TorchExports>(const wheel::WheelFilename& companion,
                                                            const std::vector<std::string>& torch_requires)>;
 // Why none of `torches` for this Python and machine can load the companion: the answer for the newest. nullopt: one can, one
-// may, or there is none.
+// may (the site can have the other runtime or MPI, too), or there is none.
 [[nodiscard]] std::optional<TorchFit> fits_none(const CompanionUses& companion,
                                                 const std::vector<TorchExports>& torches);
-
-// The ABI of an MPI library by its soname: "MPICH ABI", "Open MPI 3 to 5", "MPI 5 standard ABI"; empty: none that is known.
-[[nodiscard]] std::string_view mpi_abi(std::string_view soname);
 
 }  // namespace wheelyard::inspect

@@ -67,6 +67,54 @@ TEST_CASE("a companion for two torches is held to both") {
     CHECK(plan.cells[2].torch_abi == "kept: uses only torch's stable ABI since 2.6");
 }
 
+TEST_CASE("what the registry says of the names of both decides, before the bounds of the facts") {
+    const TorchUse use{{}, "false", "true", "2.6", "2.9"};
+    const TorchPair pair{"vision.whl", "torch.whl"};
+    Plan plan = plan_with();
+    CHECK(torch_pairs(plan) == std::vector<TorchPair>{pair});
+    const auto verdict = [&](const TorchAnswer& answer, const TorchUse& of_vision) {
+        judge_torch_abi(plan, {{"vision.whl", of_vision}}, {{pair, answer}});
+        return plan.cells[2].torch_abi;
+    };
+    CHECK(verdict({"no", "symbols_missing", "torch 2.7.0 lacks `at::_ops::zeros::call`, one name", 165},
+                  use) == "rebuild: torch 2.7.0 lacks `at::_ops::zeros::call`, one name");
+    CHECK(verdict({"yes", "has_all_symbols", "", 165}, use) ==
+          "kept: this torch has all 165 names of torch that it uses");
+    CHECK(verdict({"yes", "uses_stable_abi", "", 3}, {{}, "true", "", "2.9", ""}) ==
+          "kept: uses only torch's stable ABI since 2.9");
+    CHECK(verdict({"unknown", "not_read", "", 0}, {{}, "false", "", "2.9", ""}) ==
+          "rebuild: uses names that torch has since 2.9, and torch 2.7.0+cu126 is wanted");
+    // Requirements are not names.
+    CHECK(verdict({"yes", "has_all_symbols", "", 165}, {{"torch==2.6.0"}, "false", "", "", ""}) ==
+          "rebuild: requires torch==2.6.0, and torch 2.7.0+cu126 is wanted");
+    // Of the other torch, which the index has not, only bounds are known.
+    plan = plan_with({"torch-2.9.0+cu126-cp311"});
+    CHECK(verdict({"yes", "has_all_symbols", "", 165}, {{}, "false", "", "2.6", ""})
+              .starts_with("kept: nothing that is known of it"));
+}
+
+// As xformers 0.0.34 and torch 2.12.1, which do not load together: bench/abi_matrix/results.tsv.
+TEST_CASE(
+    "a companion for another CUDA runtime or MPI is rebuilt, whatever its names, if torch's wheel says its "
+    "own") {
+    Plan plan = plan_with();
+    const TorchUse companion{{}, "true", "", "2.6", "", {"libcudart.so.12", "libmpi.so.12"}};
+    const auto verdict = [&](const std::set<std::string>& of_torch) {
+        judge_torch_abi(plan, {{"vision.whl", companion}, {"torch.whl", {{}, "", "", "", "", of_torch}}});
+        return plan.cells[2].torch_abi;
+    };
+    const std::string kept = "kept: uses only torch's stable ABI since 2.6";
+    CHECK(verdict({"libcudart.so.13"}) ==
+          "rebuild: needs libcudart.so.12, and torch 2.7.0+cu126 is linked to libcudart.so.13");
+    CHECK(verdict({"libcudart.so.12", "libmpi.so.40"}) ==
+          "rebuild: needs libmpi.so.12 (MPICH ABI), and torch 2.7.0+cu126 is linked to libmpi.so.40 (Open "
+          "MPI 3 to 5)");
+    CHECK(verdict({"libcudart.so.12"}) == kept);
+    CHECK(verdict({}) == kept);
+    judge_torch_abi(plan, {{"vision.whl", companion}});
+    CHECK(plan.cells[2].torch_abi == kept);
+}
+
 TEST_CASE(
     "only the companions of torch that the index has are asked for, and the torch of another Python is "
     "another") {

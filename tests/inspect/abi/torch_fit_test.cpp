@@ -139,11 +139,6 @@ TEST_CASE("two MPIs in one process") {
               FitReason::mpi_differs, "libmpi_gnu_123.so.12 (MPICH ABI), and torch 2.6.0 is linked to");
     check_fit(fits(vision({file("a.so", {zeros}, {}, {"libmpi.so.40"})}), with_mpi), Fit::yes,
               FitReason::has_all_symbols, "");
-    // MPICH's ABI initiative, Open MPI's release notes, and section 20 of MPI 5.0.
-    CHECK(inspect::mpi_abi("libmpi.so.12") == inspect::mpi_abi("libmpi_cray.so.12"));
-    CHECK(inspect::mpi_abi("libmpi_abi.so.0") == "MPI 5 standard ABI");
-    CHECK(inspect::mpi_abi("libmpi.so.20") != inspect::mpi_abi("libmpi.so.40"));
-    CHECK(inspect::mpi_abi("libmpi_mpifh.so.40").empty());
 }
 
 TEST_CASE("another machine or another Python") {
@@ -208,6 +203,18 @@ TEST_CASE("of several torches one that fits is enough, and the first of those th
     check_fit(*none, Fit::no, FitReason::symbols_missing, "torch 2.9.0 lacks `at::_ops::zeros::call`");
     CHECK_FALSE(fits_none(companion, {newest, torch()}));
     CHECK_FALSE(fits_none(companion, {}));
+}
+
+// bench/abi_matrix/results.tsv: where nothing else has the other runtime, it does not load; a module or RUNPATH can have it.
+TEST_CASE("another runtime or MPI is no proof that none of the torches can load a companion") {
+    const auto with_mpi = torch([](auto& files) { files.back().elf.needed.emplace_back("libmpi.so.40"); });
+    for (const std::string library : {"libcudart.so.13", "libmpi.so.12"}) {
+        CAPTURE(library);
+        const auto companion = vision({file("a.so", {zeros}, {}, {library})});
+        CHECK(fits(companion, with_mpi).fit == Fit::no);
+        CHECK_FALSE(fits_none(companion, {with_mpi}));
+        CHECK(fits_none(vision({file("a.so", {"_ZN2at4goneEv"}, {}, {library})}), {with_mpi}));
+    }
 }
 
 TEST_CASE("a torch for another machine or Python, or one that was not read, is no reason") {

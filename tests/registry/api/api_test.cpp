@@ -11,12 +11,14 @@
 #include <vector>
 
 #include "lib/base/digest/digest.hpp"
+#include "lib/base/files/file.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
 #include "lib/wire/wheel_provenance.hpp"
 #include "registry/access/tokens.hpp"
 #include "registry/upstream/last_failures.hpp"
 #include "tests/registry/upload_fixture.hpp"
+#include "tests/support/elf_writer.hpp"
 
 using namespace wheelyard;
 using test_support::Form;
@@ -280,6 +282,91 @@ TEST_CASE("who may read a wheel may read its bill of materials, which says by it
     REQUIRE(fixture.ask(all, "releaseFile", fixture.body()) == "200");
     REQUIRE(fixture.ask(all, "setProjectStatus", fixture.body(R"(,"status":"quarantined")")) == "200");
     CHECK(code(ask("", fixture.filename)) == "404 file.unknown");
+}
+
+TEST_CASE("a wheel is held against a torch of its index by the names of both") {
+    ApiFixture fixture;
+    const std::string zeros = "_ZN2at4_ops5zeros4callEv";
+    const auto wheel_with = [](const std::string& name, const std::string& version, const std::string& file,
+                               const test_support::ElfImage& elf) {
+        WheelWriter wheel(name, version);
+        wheel.tag("cp311-cp311-linux_x86_64").purelib(false);
+        wheel.add(file, test_support::write_elf(elf));
+        return wheel;
+    };
+    const WheelWriter has = wheel_with("torch", "2.7.0", "torch/lib/libtorch_cpu.so",
+                                       {.soname = "libtorch_cpu.so", .exports = {zeros}});
+    const WheelWriter lacks =
+        wheel_with("torch", "2.6.0", "torch/lib/libtorch_cpu.so",
+                   {.soname = "libtorch_cpu.so", .exports = {"_ZN2at4_ops4ones4callEv"}});
+    const WheelWriter vision = wheel_with("torchvision", "0.22.0", "torchvision/_C.so",
+                                          {.needed = {"libtorch_cpu.so"}, .imports = {zeros}});
+    for (const WheelWriter* wheel : {&has, &lacks, &vision})
+        REQUIRE(fixture.send(Form::of(*wheel)).status == 200);
+    const auto ask = [&](const std::string& file, const std::string& torch, const std::string& token = "") {
+        http::ApiRequest request{
+            .request_id = "r1", .operation = "judgeWithTorch", .query = "torch=" + torch};
+        request.parameters = {{"index", "main"}, {"filename", file}};
+        if (!token.empty()) request.authorization = "Bearer " + token;
+        const auto answer = fixture.api.answer(request);
+        if (!answer) return ApiFixture::said(answer.error());
+        const auto document = io::parse_json(answer->json).value();
+        return document.string_or("fits", "") + " " + document.string_or("reason", "") + ": " +
+               document.string_or("sentence", "");
+    };
+    CHECK(ask(vision.filename(), has.filename()).starts_with("yes has_all_symbols"));
+    const std::string missing =
+        "no symbols_missing: torch 2.6.0 lacks `at::_ops::zeros::call`, one name of torch that it needs";
+    CHECK(ask(vision.filename(), lacks.filename()) == missing);
+    // What it uses is kept: the same answer without the bytes; and made again where it is lost.
+    const auto kept = fixture.config.store / "torch" / "uses" / base::sha256_hex(vision.bytes());
+    CHECK(std::filesystem::exists(kept));
+    REQUIRE(base::replace_file(kept, "{"));
+    CHECK(ask(vision.filename(), lacks.filename()) == missing);
+    CHECK(ask(fixture.filename, has.filename()).starts_with("yes uses_no_torch"));
+
+    CHECK(ask(vision.filename(), vision.filename()) == "400 torch_fit.names");
+    CHECK(ask("-", has.filename()) == "400 torch_fit.names");
+    CHECK(ask(vision.filename(), "torch-9-cp311-cp311-linux_x86_64.whl") == "404 file.unknown");
+    CHECK(ask(vision.filename(), has.filename(), "wy_nobody") == "403 auth.token_refused");
+    fixture.config.indexes.front().is_private = true;
+    CHECK(ask(vision.filename(), has.filename()) == "404 index.unknown");
+    const std::string half = fixture.add_actor("half", {"read"}, {"main"}, {"torchvision"});
+    CHECK(ask(vision.filename(), has.filename(), half) == "404 index.unknown");
+    const std::string both = fixture.add_actor("both", {"read"}, {"main"}, {"torchvision", "torch"});
+    CHECK(ask(vision.filename(), has.filename(), both).starts_with("yes has_all_symbols"));
+}
+
+TEST_CASE("no torch of the other index can load a promoted companion, unless one comes with it") {
+    ApiFixture fixture;
+    auto& other = *std::find_if(fixture.config.indexes.begin(), fixture.config.indexes.end(),
+                                [](const auto& index) { return index.name == "other"; });
+    other.policy.severities.insert_or_assign("torch.cannot_load", inspect::Severity::quarantine);
+    const auto upload = [&](const std::string& name, const std::string& version, const std::string& symbol,
+                            bool exports) {
+        WheelWriter wheel(name, version);
+        wheel.tag("cp311-cp311-linux_x86_64").purelib(false);
+        test_support::ElfImage elf{.soname = "libtorch_cpu.so"};
+        if (exports) elf.exports = {symbol};
+        if (!exports) elf = {.needed = {"libtorch_cpu.so"}, .imports = {symbol}};
+        wheel.add(exports ? "torch/lib/libtorch_cpu.so" : name + "/_C.so", test_support::write_elf(elf));
+        REQUIRE(fixture.send(Form::of(wheel)).status == 200);
+        return wheel.filename();
+    };
+    const std::string zeros = "_ZN2at4_ops5zeros4callEv", ones = "_ZN2at4_ops4ones4callEv";
+    const std::string old_torch = upload("torch", "2.6.0", ones, true);
+    const std::string new_torch = upload("torch", "2.7.0", zeros, true);
+    const std::string vision = upload("torchvision", "0.22.0", zeros, false);
+    const std::string all = fixture.add_actor("all", {"*"});
+    const auto promote = [&](const std::string& file, const std::string& with = "") {
+        const std::string more = with.empty() ? "" : R"(,"with":[")" + with + R"("])";
+        return fixture.ask(all, "promoteFile", fixture.body(R"(,"to":"other")" + more), "main", file);
+    };
+    CHECK(promote(old_torch) == "200");
+    CHECK(promote(vision) == "409 lifecycle.cannot_load");
+    CHECK_FALSE(fixture.cli.file("other", vision).value().has_value());
+    CHECK(promote(vision, new_torch) == "200");
+    CHECK(fixture.cli.file("other", vision).value().has_value());
 }
 
 TEST_CASE(

@@ -85,7 +85,8 @@ TEST_CASE("a promotion names the file where it came to, and copies no byte") {
 TEST_CASE("what the index does not admit is neither promoted to it nor released there") {
     PlaceFixture fixture;
     std::vector<std::string> asked;
-    fixture.place.admits = [&](const std::string& index, const catalog::FileRow& row) -> base::Status {
+    fixture.place.admits = [&](const std::string& index, const catalog::FileRow& row,
+                               const auto&) -> base::Status {
         asked.push_back(index + " " + row.filename);
         return wire::fail("upload.not_attested", "The index takes it from other origins only");
     };
@@ -108,7 +109,7 @@ TEST_CASE("a promotion is repeated where the index has the file and would not ta
     Action action = about(Verb::promote, fixture.add("staging", "six", "1.0"));
     action.to_index = "main";
     REQUIRE(fixture.act(action));
-    fixture.place.admits = [](const std::string&, const catalog::FileRow&) -> base::Status {
+    fixture.place.admits = [](const std::string&, const catalog::FileRow&, const auto&) -> base::Status {
         return wire::fail("upload.not_attested", "The index takes it from other origins only");
     };
     const auto again = fixture.act(action);

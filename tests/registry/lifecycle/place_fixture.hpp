@@ -27,7 +27,7 @@ struct PlaceFixture {
     Place place{.on_catalog = [this](const CatalogWork& work) { return work(catalog); },
                 .blobs = blobs,
                 .clock = clock,
-                .admits = [](const std::string&, const catalog::FileRow&) { return base::Status(); }};
+                .admits = [](const auto&...) { return base::Status(); }};
 
     // Stored as if at the manual clock's time.
     std::string store(const std::string& bytes) const {
