@@ -140,7 +140,7 @@ inline constexpr RefusalRow rows[] = {
     {upload, 400, "upload.name_differs", "the form's name is not that of the file name"},
     {upload, 400, "upload.version_differs", "the form's version is not that of the file name"},
     {upload, 400, "upload.attestations", "an [attestation](attestations.md) (PEP 740) does not hold; `value` begins with the reason"},
-    {upload, 409, "upload.attestations_late", "the index has the file already, without attestations, which come with the first upload only"},
+    {upload, 409, "upload.attestations_late", "the index has the file already, without attestations or with others: they come with the first upload only"},
     {upload | change, 403, "upload.not_attested", "the index takes the project's files from [other origins](attestations.md#what-an-index-may-require) only"},
     {upload, 400, "upload.provenance", "the provenance cannot be read, or is too large"},
     {upload, 400, "upload.provenance_of_another", "the provenance names another file or digest"},
