@@ -86,6 +86,7 @@ inline constexpr RefusalRow rows[] = {
     {page, 404, "upstream.denied", "the configuration of the index does not permit the project"},
     {page, 404, "upstream.kept", "the upstream that supplied the project no longer has it, and no other one may supply it"},
     {page, 404, "upstream.quarantined", "the file of the upstream is in quarantine"},
+    {page, 404, "upstream.attestations", "the upstream's attestations of the file do not hold, or it has none; `value` begins with the [reason](attestations.md#reasons)"},
     {page, 502, "upstream.hash", "the upstream sent bytes with another hash than its page states"},
     {page, 502, "upstream.size", "the upstream sent another number of bytes than its page states"},
     {page, 502, "upstream.too_large", "the file is larger than `max_file_mib` of the index"},
