@@ -74,13 +74,6 @@ base::Result<Signer> read_signer(const registry::AttestConfig& config,
         .key = key.get(), .history = config.history, .valid_ms = config.index_valid_ms};
 }
 
-// PEP 740 asks for a secure origin.
-std::string root_url(const registry::RegistryConfig& config) {
-    const std::string& url = config.server.public_url;
-    if (!url.starts_with("https://")) return {};
-    return url.ends_with('/') ? url : url + "/";
-}
-
 base::Result<indexer::PublishReport> publish_in_turn(const catalog::Catalog& catalog,
                                                      const blobs::BlobStore& blobs,
                                                      const registry::RegistryConfig& config,
@@ -88,7 +81,7 @@ base::Result<indexer::PublishReport> publish_in_turn(const catalog::Catalog& cat
                                                      catalog::Readers readers, const Signer& signer) {
     const indexer::TreeViews views{.pages = config.pages,
                                    .farm = farm_text(config),
-                                   .root_url = root_url(config),
+                                   .root_url = config.secure_root_url(),
                                    .readers = readers,
                                    .signer = signer};
     const std::filesystem::path tree =
@@ -180,6 +173,8 @@ registry::ProjectPages render_project(registry::OfferedProject offered) {
     view.variants = std::move(offered.variants);
     view.status = offered.status;
     view.status_reason = std::move(offered.status_reason);
+    view.attested = std::move(offered.attested);
+    view.root_url = std::move(offered.root_url);
     return {.html = indexer::render_project_html(view), .json = indexer::render_project_json(view)};
 }
 

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,8 +23,16 @@ struct ProjectView {
     std::size_t quarantined = 0;  // files that are not listed
     // The absolute URL of the folder of the indexes, which ends in "/": PEP 740's members need one. Empty: unknown.
     std::string root_url = {};
+    // Names of files whose attestations another server has, which `serve` then passes on: no row has their hash.
+    std::set<std::string, std::less<>> attested = {};
     std::vector<catalog::VariantsFile> variants = {};  // listed after the files (PEP 825)
 };
+
+// Whether a page has the URL of the file's attestations (PEP 740).
+[[nodiscard]] inline bool has_provenance_url(const ProjectView& view, const catalog::FileRow& row) {
+    return !view.root_url.empty() &&
+           (!row.attestations_sha256.empty() || view.attested.contains(row.filename));
+}
 
 // Whether a page may list the file: neither it nor its project is quarantined (PEP 792).
 [[nodiscard]] bool is_offered(const catalog::FileRow& row, catalog::ProjectStatus status);

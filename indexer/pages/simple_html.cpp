@@ -77,15 +77,15 @@ void append_metadata(std::string& html, const catalog::FileRow& row) {
         html.append(" data-dist-info-metadata=\"sha256=").append(row.metadata_sha256).append("\"");
 }
 
-void append_file_row(std::string& html, const catalog::FileRow& row, std::string_view root_url) {
+void append_file_row(std::string& html, const catalog::FileRow& row, const ProjectView& view) {
     html += "<a href=\"";
     append_file_link(html, row);
     html.append("#sha256=").append(row.sha256).append("\"");
     if (!row.requires_python.empty()) append_attribute(html, "data-requires-python", row.requires_python);
     if (row.yanked) append_attribute(html, "data-yanked", row.yanked_reason);
     if (!row.metadata_sha256.empty()) append_metadata(html, row);
-    if (!row.attestations_sha256.empty() && !root_url.empty())
-        append_attribute(html, "data-provenance", attestations_url(root_url, row));
+    if (has_provenance_url(view, row))
+        append_attribute(html, "data-provenance", attestations_url(view.root_url, row));
     html.append(">");
     append_escaped(html, row.filename);
     html.append("</a>");
@@ -102,7 +102,7 @@ void append_project_html(std::string& html, const ProjectView& view) {
     html.reserve(html.size() + (view.files.size() + 1) * typical_file_bytes);
     append_page_start(html, "Links for ", view.project, status_meta(view));
     for (const auto& row : view.files)
-        append_file_row(html, row, view.root_url);
+        append_file_row(html, row, view);
     for (const auto& file : view.variants) {
         html += "<a href=\"";
         append_variants_link(html, file);

@@ -49,7 +49,7 @@ void append_yanked(std::string& json, const catalog::FileRow& row) {
         json += row.yanked ? R"(,"yanked":true)" : R"(,"yanked":false)";
 }
 
-void append_file_object(std::string& json, const catalog::FileRow& row, std::string_view root_url) {
+void append_file_object(std::string& json, const catalog::FileRow& row, const ProjectView& view) {
     json += R"({"filename":)";
     append_text(json, row.filename);
     json += R"(,"url":")";
@@ -64,10 +64,10 @@ void append_file_object(std::string& json, const catalog::FileRow& row, std::str
     if (!row.requires_python.empty()) append_member(json, "requires-python", row.requires_python);
     if (!row.metadata_sha256.empty()) append_sha256(json, "core-metadata", row.metadata_sha256);
     if (!row.provenance_sha256.empty()) append_sha256(json, "_wheelyard_provenance", row.provenance_sha256);
-    if (!row.attestations_sha256.empty()) {
+    if (!row.attestations_sha256.empty())
         append_sha256(json, "_wheelyard_attestations", row.attestations_sha256);
-        if (!root_url.empty()) append_member(json, "provenance", attestations_url(root_url, row));
-    }
+    if (has_provenance_url(view, row))
+        append_member(json, "provenance", attestations_url(view.root_url, row));
     json += '}';
 }
 
@@ -114,8 +114,7 @@ void append_project_json(std::string& json, const ProjectView& view) {
     append_member(json, "name", view.project);
     append_status(json, view);
     append_list(json, "versions", versions_of(view), [&](const auto version) { append_text(json, version); });
-    append_list(json, "files", view.files,
-                [&](const auto& row) { append_file_object(json, row, view.root_url); });
+    append_list(json, "files", view.files, [&](const auto& row) { append_file_object(json, row, view); });
     for (const auto& file : view.variants) {  // their wheels are in the list, before them
         json.back() = ',';
         append_variants_object(json, file);

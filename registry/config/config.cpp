@@ -179,6 +179,12 @@ notify::Settings RegistryConfig::notify_settings() const {
             .from = server.public_url.empty() ? look.farm.name : server.public_url};
 }
 
+std::string RegistryConfig::secure_root_url() const {
+    const std::string& url = server.public_url;
+    if (!url.starts_with("https://")) return {};
+    return url.ends_with('/') ? url : url + "/";
+}
+
 std::filesystem::path RegistryConfig::tree_of(std::string_view index) const {
     return is_private(index) ? published_private() : published();
 }

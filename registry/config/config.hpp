@@ -171,6 +171,8 @@ struct RegistryConfig {
     [[nodiscard]] notify::Settings notify_settings() const;
     [[nodiscard]] bool is_private(std::string_view index) const;  // also of the cache of an upstream
     [[nodiscard]] bool has_private() const;
+    // "https://wheels.example.org/": where the indexes are, for PEP 740, which asks for a secure origin. Empty: unknown.
+    [[nodiscard]] std::string secure_root_url() const;
     [[nodiscard]] blobs::DiskRoom room() const { return {store, min_free_bytes}; }
     [[nodiscard]] const IndexConfig* find_index(std::string_view name) const;
     [[nodiscard]] std::vector<std::string> index_names() const;

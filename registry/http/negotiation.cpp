@@ -131,6 +131,14 @@ std::optional<PageForm> choose_page_form(std::string_view accept) {
     return chosen;
 }
 
+std::string_view choose_integrity_type(std::string_view accept) {
+    constexpr std::string_view integrity_type = "application/vnd.pypi.integrity.v1+json";
+    constexpr std::string_view plain_type = "application/json";
+    const bool is_plain = accept.find(plain_type) != std::string_view::npos &&
+                          accept.find(integrity_type) == std::string_view::npos;
+    return is_plain ? plain_type : integrity_type;
+}
+
 Coding choose_coding(std::string_view accept_encoding, bool has_zstd) {
     std::optional<int> zstd, gzip, none, any;
     std::size_t codings = 0;

@@ -15,6 +15,9 @@ enum class PageForm { json, html_v1, html };
 // that accepts anything, or sends no Accept, gets text/html as PEP 691 recommends. nullopt: 406.
 [[nodiscard]] std::optional<PageForm> choose_page_form(std::string_view accept);
 
+// Of attestations, as PyPI has it; application/json only for a client that names that and not the other.
+[[nodiscard]] std::string_view choose_integrity_type(std::string_view accept);
+
 enum class Coding { none, gzip, zstd };
 
 // Chooses by Accept-Encoding (RFC 9110 §12.5.3): the coding with the highest q-value; among equals zstd, then

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "lib/base/clock.hpp"
+#include "lib/base/digest/digest.hpp"
 #include "lib/io/zstd.hpp"
 #include "registry/http/compression.hpp"
 #include "registry/http/limits.hpp"
@@ -11,6 +12,8 @@
 #include "registry/http/ranges.hpp"
 
 namespace wheelyard::http {
+
+constexpr std::size_t etag_characters = 32;
 
 Reply reply_not_acceptable(std::string_view accept) {
     Reply reply = reply_problem(wire::make_problem(
@@ -71,7 +74,33 @@ Reply reply_rendered_page(const std::shared_ptr<const RenderedPage>& page, const
     return reply;
 }
 
+namespace {
+
+// Their address has no hash of these bytes.
+Reply reply_attestations(SharedText bytes, const Route& route, const RequestHead& head) {
+    const std::string_view type =
+        route.kind == RouteKind::integrity ? choose_integrity_type(head.accept) : "application/octet-stream";
+    const std::string etag =
+        "\"" + base::sha256_hex(std::string(type) + *bytes).substr(0, etag_characters) + "\"";
+    Reply reply;
+    reply.add("ETag", etag);
+    reply.add("Cache-Control", "no-cache");
+    if (route.kind == RouteKind::integrity) reply.add("Vary", "Accept");
+    if (names_etag(head.if_none_match, etag)) {
+        reply.status = 304;
+        return reply;
+    }
+    reply.add("Content-Type", type);
+    reply.add("X-Content-Type-Options", "nosniff");
+    reply.body = std::move(bytes);
+    return reply;
+}
+
+}  // namespace
+
 Reply reply_metadata(SharedText bytes, const Route& route, const RequestHead& head) {
+    if (route.kind == RouteKind::integrity || route.filename.ends_with(attestations_suffix))
+        return reply_attestations(std::move(bytes), route, head);
     const bool is_variants = route.filename.ends_with(".json");  // else METADATA
     const std::string etag = "\"" + route.sha256 + (is_variants ? "\"" : ".metadata\"");
     Reply reply;

@@ -16,7 +16,7 @@ void pack_page(const RenderedPage& page, const Route& route, const RequestHead& 
 [[nodiscard]] Reply reply_rendered_page(const std::shared_ptr<const RenderedPage>& page, const Route& route,
                                         const RequestHead& head);
 
-// METADATA of a file: as the published tree sends it.
+// METADATA of a file, or its attestations: as the published tree sends it.
 [[nodiscard]] Reply reply_metadata(SharedText bytes, const Route& route, const RequestHead& head);
 
 // A whole file that still arrives: for a request without ranges and conditions.

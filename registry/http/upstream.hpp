@@ -23,24 +23,27 @@ struct RenderedPage {
     std::shared_ptr<PackedCopies> packed = std::make_shared<PackedCopies>();
 };
 
+inline constexpr std::string_view attestations_suffix = ".pep740";  // of the file beside a file
+
 struct UpstreamRequest {
     std::string index;
     std::string project = {};   // a page; normalized
     std::string sha256 = {};    // a file
-    std::string filename = {};  // a file; including ".metadata"
+    std::string filename = {};  // a file; including ".metadata" or attestations_suffix
     // False: answer with what is there, even if it is old.
     bool may_wait = true;
     // Whether the answer may be a file that still arrives.
     bool may_arrive = false;
-    std::string client = {};  // who asks, for limits: an address, or a token
-    std::string via = {};     // upstream_via_field as received
+    std::string client = {};   // who asks, for limits: an address, or a token
+    std::string via = {};      // upstream_via_field as received
+    std::string version = {};  // of a file's attestations, where their address has it instead of the hash
 };
 
 struct UpstreamAnswer {
     enum class Kind {
         published,  // the published tree has the answer, also if that is 404
         page,
-        metadata,  // of a wheel that is not stored yet
+        metadata,  // of a wheel that is not stored yet; attestations
         arriving,
         problem,
     };

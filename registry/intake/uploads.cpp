@@ -296,10 +296,12 @@ wire::Answered<void> FormUpload::check_where_from() {
 
 // Attestations come with the first upload of a file, also where two come at once.
 wire::Answered<void> FormUpload::check_not_late(const catalog::FileRow& there) const {
-    if (attestations_.document.empty() || !there.attestations_sha256.empty()) return {};
+    const std::string& document = attestations_.document;
+    if (document.empty() || base::sha256_hex(document) == there.attestations_sha256) return {};
+    const std::string which = there.attestations_sha256.empty() ? "without" : "with other";
     return refuse("upload.attestations_late",
-                  "File already exists, without attestations (" + filename_text_ + ")",
-                  "The index has this file already; its attestations would be lost.", filename_text_,
+                  "File already exists, " + which + " attestations (" + filename_text_ + ")",
+                  "The index has this file already; these attestations would be lost.", filename_text_,
                   "upload it without attestations: those of a file come with its first upload");
 }
 
@@ -337,9 +339,7 @@ wire::Answered<void> FormUpload::repair(const catalog::FileRow& row) {
         const auto provenance = parts_.blobs.store_bytes(provenance_);
         if (!provenance) return fail(provenance.error());
     }
-    if (!row.attestations_sha256.empty() &&
-        base::sha256_hex(attestations_.document) == row.attestations_sha256 &&
-        !parts_.blobs.is_intact(row.attestations_sha256)) {
+    if (!attestations_.document.empty() && !parts_.blobs.is_intact(row.attestations_sha256)) {
         const auto document = parts_.blobs.store_bytes(attestations_.document);
         if (!document) return fail(document.error());
     }

@@ -382,7 +382,8 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
                                                             .clock = clock,
                                                             .render = render,
                                                             .last_used = last_used,
-                                                            .inspect_threads = inspect_threads()}));
+                                                            .inspect_threads = inspect_threads(),
+                                                            .trusted_root = &trusted_root}));
     const auto moves = std::make_shared<IndexMoves>(live);
     IndexApply indexes({.config = live,
                         .store = store,

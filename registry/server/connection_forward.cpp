@@ -154,8 +154,9 @@ Connection::Task<Reply> Connection::answer_fetched_by_writer(const RequestHead& 
     if (stored.status != 404) co_return stored;
     RequestHead wanted = head;
     wanted.method = "GET";
-    const bool is_metadata = route.filename.ends_with(".metadata");
-    wanted.range = is_metadata ? head.range : "bytes=0-0";
+    const bool is_text = route.kind == RouteKind::integrity || route.filename.ends_with(".metadata") ||
+                         route.filename.ends_with(attestations_suffix);
+    wanted.range = is_text ? head.range : "bytes=0-0";
     wanted.if_range.clear();
     wanted.if_none_match.clear();
     wanted.if_modified_since.clear();
@@ -164,7 +165,7 @@ Connection::Task<Reply> Connection::answer_fetched_by_writer(const RequestHead& 
     Body none;
     Reply fetched;
     co_await run_forward(wanted, none, fetched, max_forwards);
-    if (is_metadata || fetched.status >= 300) co_return fetched;
+    if (is_text || fetched.status >= 300) co_return fetched;
     co_return answer_route(head, route);
 }
 

@@ -21,7 +21,7 @@ wire::Problem upstream_late() {
 bool Connection::may_come_from_upstream(const RequestHead& head, const Route& route) const {
     const bool is_read = head.method == "GET" || head.method == "HEAD";
     const bool is_page = route.kind == RouteKind::project_page && !route.names_page_file;
-    const bool is_file = route.kind == RouteKind::file;
+    const bool is_file = route.kind == RouteKind::file || route.kind == RouteKind::integrity;
     return is_read && (is_page || is_file) && shared_.upstream != nullptr &&
            !served_->moving_names.contains(route.index) && shared_.upstream->serves(route.index);
 }
@@ -50,7 +50,7 @@ Connection::Task<Reply> Connection::answer_from_upstream(const RequestHead& head
     if (!is_page) {  // what was fetched before is in the tree
         Reply stored = answer_route(head, route);
         if (stored.status != 404) {
-            shared_.upstream->note_use(route.filename, route.sha256);
+            if (route.kind == RouteKind::file) shared_.upstream->note_use(route.filename, route.sha256);
             co_return stored;
         }
     }
@@ -59,6 +59,10 @@ Connection::Task<Reply> Connection::answer_from_upstream(const RequestHead& head
     const OwnerSlots::Held own(shared_.upstream_waits_by_client, client_, max_upstream_waits_of_a_client);
     const bool may_wait = slot.taken() && own.taken();
     UpstreamRequest request{route.index, route.project, route.sha256, route.filename, may_wait};
+    if (route.kind == RouteKind::integrity) {
+        request.filename += attestations_suffix;
+        request.version = route.version;
+    }
     request.client = client_;
     request.via = head.upstream_via;
     // Ranges and conditions are those of the stored file; HEAD asks whether it can be stored.

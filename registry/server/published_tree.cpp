@@ -455,12 +455,10 @@ Reply PublishedTree::integrity(const Route& route, const RequestHead& head) {
     if (!place || place->empty())
         return reply_not_found("This version has no such file, or it was uploaded without attestations.",
                                route.filename);
-    constexpr std::string_view integrity_type = "application/vnd.pypi.integrity.v1+json";
-    const bool is_plain = head.accept.find("application/json") != std::string::npos &&
-                          head.accept.find(integrity_type) == std::string::npos;
+    const std::string_view type = choose_integrity_type(head.accept);
     auto reply = reply_text(route.index + "/" + *place + ".pep740",
-                            {.content_type = is_plain ? "application/json" : integrity_type,
-                             .form_tag = is_plain ? "json" : "integrity",
+                            {.content_type = type,
+                             .form_tag = type == "application/json" ? "json" : "integrity",
                              .vary = "Accept, Accept-Encoding"},
                             head);
     return reply ? *std::move(reply) : reply_not_found("The tree lacks the attestations.", route.filename);

@@ -64,6 +64,7 @@ void keep_first_hash(UpstreamFile& file, const Pin& pin, std::vector<HashAlarm>&
     file.link.size.reset();
     file.link.has_metadata = false;
     file.link.metadata_sha256.clear();
+    file.link.provenance_url.clear();
 }
 
 // A file is yanked because the member is there, with the reason or empty; likewise for the hash of its METADATA.
@@ -93,6 +94,8 @@ constexpr auto file_record = io::record<F>({
                                                           Need::even_empty, Written::unless_null),
     field<There<&L::has_metadata, &L::metadata_sha256>, &F::link>(
         "metadata_sha256", "there: it has METADATA; its hash", Need::even_empty, Written::unless_null),
+    field<&F::link, &L::provenance_url>("provenance", "where the upstream has its attestations (PEP 740)",
+                                        Need::optional, Written::if_given),
     field<&F::is_changed>("is_changed", "the page gives another hash", Need::optional, Written::if_given),
 });
 

@@ -142,6 +142,14 @@ base::Status check_text(const UpstreamFile& file, std::string_view bytes) {
     return {};
 }
 
+bool has_attestations(const UpstreamFile& file, const UpstreamConfig& upstream) {
+    return !file.link.provenance_url.empty() && may_request(upstream, file.link.provenance_url);
+}
+
+std::string key_of_attestations(const UpstreamFile& file) {
+    return base::sha256_hex("attestations " + file.link.sha256 + "/" + file.link.filename);
+}
+
 Offer offer_of(const CachedPage& page, const std::string& project, const UpstreamConfig& upstream,
                base::UnixMicros now) {
     Offer offer{};

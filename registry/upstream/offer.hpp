@@ -64,6 +64,10 @@ struct OfferedName {
 // version's variants "upstream.size" and "upstream.refused": refused.
 [[nodiscard]] base::Status check_text(const UpstreamFile& file, std::string_view bytes);
 
+// Whether attestations of the file (PEP 740) may be asked for where the page says that they are.
+[[nodiscard]] bool has_attestations(const UpstreamFile& file, const UpstreamConfig& upstream);
+[[nodiscard]] std::string key_of_attestations(const UpstreamFile& file);
+
 struct Offer {
     std::vector<const UpstreamFile*> files;            // of the page, in its order
     std::array<std::size_t, withheld_kinds> withheld;  // number of files by reason

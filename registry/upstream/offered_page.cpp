@@ -26,9 +26,10 @@ bool looks_same(const catalog::FileRow& a, const catalog::FileRow& b) {
            a.state == b.state && a.yanked == b.yanked && a.yanked_reason == b.yanked_reason;
 }
 
-catalog::FileRow row_of(const UpstreamFile& file, const std::string& project) {
+catalog::FileRow row_of(const UpstreamFile& file, const std::string& index, const std::string& project) {
     const simple::FileLink& link = file.link;
     catalog::FileRow row;
+    row.index = index;
     row.project = project;
     row.filename = link.filename;
     row.version = parse_offered_name(link.filename)->version.text();  // it is offered
@@ -75,20 +76,23 @@ void add_variants(const Offer& offer, OfferedProject& offered) {
     }
 }
 
-OfferedProject project_of(const Offer& offer, const CachedPage& page, const std::string& project,
-                          const std::vector<catalog::FileRow>& stored) {
-    OfferedProject offered{.project = project};
+// What a page of `index` has; `offered.root_url` is given.
+void add_files(const Offer& offer, const CachedPage& page, const UpstreamConfig& upstream,
+               const std::string& index, const std::vector<catalog::FileRow>& stored,
+               OfferedProject& offered) {
     offered.status = catalog::parse_project_status(page.status).value_or(catalog::ProjectStatus::active);
     offered.status_reason = page.status_reason;
-    if (offered.status == catalog::ProjectStatus::quarantined) return offered;  // PEP 792
+    if (offered.status == catalog::ProjectStatus::quarantined) return;  // PEP 792
     for (const UpstreamFile* file : offer.files) {
         if (is_variants_file(file->link.filename)) continue;
-        catalog::FileRow row = row_of(*file, project);
+        catalog::FileRow row = row_of(*file, index, offered.project);
         const catalog::FileRow* known = find_row(stored, row.filename);
-        if (known == nullptr || merge_stored(row, *known)) offered.files.push_back(std::move(row));
+        if (known != nullptr && !merge_stored(row, *known)) continue;
+        if (!offered.root_url.empty() && row.sha256 == file->link.sha256 && has_attestations(*file, upstream))
+            offered.attested.insert(row.filename);
+        offered.files.push_back(std::move(row));
     }
     add_variants(offer, offered);
-    return offered;
 }
 
 // The C library keeps freed memory that lies between blocks in use.
@@ -110,10 +114,13 @@ std::uint64_t Upstreams::size_of(const Rendered& rendered) {
     return bytes;
 }
 
+// With an absolute URL of its own a page has the name of its index in it; without one it is the same in every index.
 base::Result<std::shared_ptr<const http::RenderedPage>> Upstreams::render(const Supply& supply,
+                                                                          const std::string& index,
                                                                           const std::string& project) {
     const UpstreamConfig& upstream = *supply.candidate.upstream;
-    const std::string key = upstream.cache_index + "/" + project;
+    const std::string root_url = rules().config.secure_root_url();
+    const std::string key = upstream.cache_index + "/" + project + (root_url.empty() ? "" : " in " + index);
     const base::UnixMicros now = parts_.clock.now();
     std::unique_lock reading(reader_mutex_);
     WHEELYARD_ASSIGN(const std::int64_t changes, reader_->change_count());
@@ -133,7 +140,9 @@ base::Result<std::shared_ptr<const http::RenderedPage>> Upstreams::render(const 
         const SharedPage page = store_.find(upstream.cache_index, project);
         if (!page) return base::fail("upstream.page_file", "A cached page of an upstream is gone", project);
         const Offer offer = offer_of(*page, project, upstream, now);
-        ProjectPages pages = parts_.render(project_of(offer, *page, project, rows));
+        OfferedProject offered{.project = project, .root_url = root_url};
+        add_files(offer, *page, upstream, index, rows, offered);
+        ProjectPages pages = parts_.render(std::move(offered));
         next->page = supply.page;
         next->upstream = &upstream;
         next->rows = std::move(rows);

@@ -31,8 +31,9 @@ std::uint64_t size_of(const CachedPage& page) {
         bytes += sizeof(index) + heap_of(index);
     for (const UpstreamFile& file : page.files) {
         const simple::FileLink& link = file.link;
-        for (const std::string* text : {&link.filename, &link.url, &link.sha256, &link.requires_python,
-                                        &link.yanked_reason, &link.metadata_sha256, &link.upload_time})
+        for (const std::string* text :
+             {&link.filename, &link.url, &link.sha256, &link.requires_python, &link.yanked_reason,
+              &link.metadata_sha256, &link.upload_time, &link.provenance_url})
             bytes += heap_of(*text);
     }
     for (const PinnedFile& file : page.gone)
@@ -217,16 +218,23 @@ base::Status PageStore::release(const std::string& cache_index, const std::strin
 std::shared_ptr<const std::string> PageStore::find_metadata(const std::string& cache_index,
                                                             const std::string& key,
                                                             const std::string& sha256) const {
+    auto bytes = find_text(cache_index, key);
+    // Served under this hash: a damaged file and an earlier state of variants are fetched again.
+    if (!bytes || base::sha256_hex(*bytes) == sha256) return bytes;
+    if (key == sha256)
+        io::log_error("upstream.metadata_damaged", {{"file", metadata_file(cache_index, key).native()}});
+    return nullptr;
+}
+
+std::shared_ptr<const std::string> PageStore::find_text(const std::string& cache_index,
+                                                        const std::string& key) const {
     const std::filesystem::path file = metadata_file(cache_index, key);
     std::error_code ignored;
     if (!std::filesystem::exists(file, ignored)) return nullptr;
     auto bytes = base::read_file(file, max_metadata_bytes);
-    // Served under this hash: a damaged file and an earlier state of variants are fetched again.
-    if (!bytes || base::sha256_hex(*bytes) != sha256) {
-        if (!bytes || key == sha256) io::log_error("upstream.metadata_damaged", {{"file", file.native()}});
-        return nullptr;
-    }
-    return std::make_shared<const std::string>(*std::move(bytes));
+    if (bytes) return std::make_shared<const std::string>(*std::move(bytes));
+    io::log_error("upstream.metadata_damaged", {{"file", file.native()}, {"error", bytes.error().text()}});
+    return nullptr;
 }
 
 base::Status PageStore::put_metadata(const std::string& cache_index, const std::string& key,

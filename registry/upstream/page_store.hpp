@@ -52,6 +52,9 @@ class PageStore {
     [[nodiscard]] std::shared_ptr<const std::string> find_metadata(const std::string& cache_index,
                                                                    const std::string& key,
                                                                    const std::string& sha256) const;
+    // The same with whatever bytes it has: attestations, whose hash no page gives.
+    [[nodiscard]] std::shared_ptr<const std::string> find_text(const std::string& cache_index,
+                                                               const std::string& key) const;
     [[nodiscard]] base::Status put_metadata(const std::string& cache_index, const std::string& key,
                                             std::string_view bytes) const;
 

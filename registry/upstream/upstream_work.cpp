@@ -4,6 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include "lib/attest/sigstore/attestation.hpp"
+#include "lib/attest/sigstore/limits.hpp"
 #include "lib/io/log.hpp"
 #include "registry/config/index_rules.hpp"
 #include "registry/upstream/freshness.hpp"
@@ -13,6 +15,9 @@
 
 namespace wheelyard::registry {
 namespace {
+
+constexpr std::string_view accept_integrity =
+    "application/vnd.pypi.integrity.v1+json, application/json;q=0.5";
 
 // Other bytes than the page promises.
 bool is_alarm(const base::Error& error) {
@@ -30,6 +35,16 @@ wire::Problem problem_of_file(const base::Error& error, const std::string& filen
     return wire::make_problem(wire::Refusal::coded(502, error.code), "The upstream's file is refused",
                               "The upstream's file is refused: " + error.sentence + ".", filename,
                               "report this to the administrator of this registry");
+}
+
+// Of attestations, which nobody installs with: what is wrong with them is no failure of the upstream.
+wire::Problem problem_of_attestations(const base::Error& error, const std::string& filename) {
+    const std::string reason =
+        error.kind == base::ErrorKind::too_large ? "attestation.too_large" : error.code;
+    return wire::make_problem(
+        "upstream.attestations", error.sentence,
+        "The upstream's attestations of this file are not passed on: " + error.sentence + ".",
+        reason + ": " + filename, "the file can be installed; ask its publisher for attestations that hold");
 }
 
 }  // namespace
@@ -152,27 +167,36 @@ void Upstreams::refresh_page(const Errand& errand, const std::string& project) {
     }
 }
 
-void Upstreams::load_text(const Errand& errand, const UpstreamFile& file) {
+// ErrorKind::missing: the upstream has no such text.
+base::Result<std::string> Upstreams::fetch_text(const Errand& errand, const UpstreamFile& file,
+                                                const std::string& url, const io::HttpHeaders& headers,
+                                                std::uint64_t limit_bytes) {
     const UpstreamConfig& upstream = *errand.candidate.upstream;
     auto client = take_client(upstream, errand.via);
-    auto answer = client->get(url_of_text(file), {}, max_bytes_of_text(file));
+    auto answer = client->get(url, headers, limit_bytes);
     const std::int64_t pause_s = client->asked_pause_s();
     if (pause_s > 0) note_failure(upstream.cache_index, pause_s);
     give_client(upstream, std::move(client));
-    base::Status loaded;
-    if (!answer)
-        loaded = base::fail(std::move(answer.error()));
-    else if (answer->status != status_ok)
-        loaded = io::fail_status(
-            answer->status,
-            {"upstream.status", "The upstream answered with status " + std::to_string(answer->status),
-             file.link.filename});
-    else if (loaded = check_text(file, answer->body); loaded)
-        loaded = store_.put_metadata(upstream.cache_index, key_of_text(file), answer->body);
+    if (!answer) return base::fail(std::move(answer.error()));
+    if (answer->status == status_ok) return std::move(answer->body);
+    base::Error error{"upstream.status",
+                      "The upstream answered with status " + std::to_string(answer->status),
+                      file.link.filename};
+    if (answer->status == 404 || answer->status == 410)
+        return base::fail_as(base::ErrorKind::missing, base::Recovery::never, std::move(error));
+    return io::fail_status(answer->status, std::move(error));
+}
+
+void Upstreams::load_text(const Errand& errand, const UpstreamFile& file) {
+    const UpstreamConfig& upstream = *errand.candidate.upstream;
+    const auto text = fetch_text(errand, file, url_of_text(file), {}, max_bytes_of_text(file));
+    base::Status loaded = text ? check_text(file, *text) : base::Status(base::fail(text.error()));
+    if (loaded) loaded = store_.put_metadata(upstream.cache_index, key_of_text(file), *text);
     if (loaded) return;
     const auto name = parse_offered_name(file.link.filename);
-    const bool is_gone = answer && (answer->status == 404 || answer->status == 410);
-    if (name && name->is_variants && (is_gone || loaded.error().kind == base::ErrorKind::malformed)) {
+    const base::ErrorKind kind = loaded.error().kind;
+    if (name && name->is_variants &&
+        (kind == base::ErrorKind::missing || kind == base::ErrorKind::malformed)) {
         if (const auto expired = store_.expire(upstream.cache_index, name->project); !expired)
             io::log_error("upstream.page_not_stored",
                           {{"project", name->project}, {"error", expired.error().text()}});
@@ -182,6 +206,40 @@ void Upstreams::load_text(const Errand& errand, const UpstreamFile& file) {
     io::log_warn("upstream.metadata_failed",
                  {{"upstream", upstream.cache_index}, {"error", loaded.error().text()}});
     note_file_failure(errand.work, file_retry_s, upstream, file, loaded.error());
+}
+
+// It holds by the trusted root of today, which may be another one than when it came.
+std::shared_ptr<const std::string> Upstreams::kept_attestations(const UpstreamConfig& upstream,
+                                                                const UpstreamFile& file) const {
+    auto bytes = store_.find_text(upstream.cache_index, key_of_attestations(file));
+    const bool holds = bytes && sigstore::verify_provenance(*bytes, file.link.filename, file.link.sha256,
+                                                            *parts_.trusted_root);
+    return holds ? bytes : nullptr;
+}
+
+void Upstreams::load_attestations(const Errand& errand, const UpstreamFile& file) {
+    const UpstreamConfig& upstream = *errand.candidate.upstream;
+    const simple::FileLink& link = file.link;
+    const auto text = fetch_text(errand, file, link.provenance_url,
+                                 {{"Accept", std::string(accept_integrity)}}, sigstore::max_field_bytes);
+    const auto verified =
+        text ? sigstore::verify_provenance(*text, link.filename, link.sha256, *parts_.trusted_root)
+             : base::Result<sigstore::FileProvenance>(base::fail(text.error()));
+    const base::Status kept =
+        verified ? store_.put_metadata(upstream.cache_index, key_of_attestations(file), verified->document)
+                 : base::Status(base::fail(verified.error()));
+    if (kept) return;
+    const base::Error& error = kept.error();
+    ++counts_.file_failures;
+    io::log_warn("upstream.attestations_failed",
+                 {{"upstream", upstream.cache_index}, {"filename", link.filename}, {"error", error.text()}});
+    const bool is_wrong = !verified && (text || error.kind == base::ErrorKind::missing ||
+                                        error.kind == base::ErrorKind::too_large);
+    if (is_wrong)
+        remember_failure(errand.work, refused_file_retry_s, problem_of_attestations(error, link.filename));
+    else
+        note_file_failure(errand.work, is_final(error) ? refused_file_retry_s : file_retry_s, upstream, file,
+                          error);
 }
 
 SharedWork& Upstreams::pool_of(const UpstreamFile& file) {

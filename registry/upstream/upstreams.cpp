@@ -24,6 +24,13 @@ using Kind = http::UpstreamAnswer::Kind;
 
 constexpr std::string_view metadata_suffix = ".metadata";
 
+// "six-1.0-py3-none-any.whl.metadata" → the file
+std::string_view without_suffix(std::string_view filename) {
+    for (const std::string_view suffix : {metadata_suffix, http::attestations_suffix})
+        if (filename.ends_with(suffix)) return filename.substr(0, filename.size() - suffix.size());
+    return filename;
+}
+
 http::UpstreamAnswer problem_answer(wire::Problem problem) {
     return {.kind = Kind::problem, .problem = std::move(problem)};
 }
@@ -45,9 +52,7 @@ wire::Problem quarantined_problem(const catalog::FileRow& row) {
 // The project that a request is about; empty if there is no such name.
 std::string project_of(const http::UpstreamRequest& request) {
     if (!request.project.empty()) return request.project;
-    std::string_view filename = request.filename;
-    if (filename.ends_with(metadata_suffix)) filename.remove_suffix(metadata_suffix.size());
-    const auto name = parse_offered_name(filename);
+    const auto name = parse_offered_name(without_suffix(request.filename));
     return name ? name->project : std::string();
 }
 
@@ -134,7 +139,8 @@ bool Upstreams::serves(std::string_view index) const {
 
 // METADATA is read by every resolver, also for versions that nobody installs.
 void Upstreams::note_use(std::string_view filename, const std::string& sha256) {
-    if (!rules().has_cache_limit || filename.ends_with(metadata_suffix) || is_variants_file(filename)) return;
+    if (!rules().has_cache_limit || without_suffix(filename) != filename || is_variants_file(filename))
+        return;
     parts_.last_used.note(sha256, parts_.clock.now());
 }
 
@@ -215,7 +221,7 @@ void Upstreams::answer_from(const SharedAsk& ask, const Source& source) {
         if (age != Age::fresh) ++counts_.stale_pages;
         const Supply supply{candidate, supply_from(ask, source, candidate, pages)};
         if (!supply.page) return ask->then(problem_answer(http::upstream_unavailable(ask->project)));
-        if (ask->request.sha256.empty()) return answer_page(ask, supply);
+        if (ask->request.filename.empty()) return answer_page(ask, supply);
         return answer_file(ask, supply);
     }
     if (is_only_ours) return answer_loop(ask);
@@ -267,26 +273,31 @@ SharedPage Upstreams::supply_from(const SharedAsk& ask, const Source& source, co
 }
 
 void Upstreams::answer_page(const SharedAsk& ask, const Supply& supply) {
-    auto pages = render(supply, ask->project);
+    auto pages = render(supply, ask->request.index, ask->project);
     if (!pages) return ask->then(problem_answer(internal_problem(pages.error())));
     ask->then({.kind = Kind::page, .page = *std::move(pages)});
 }
 
 // Only a file that the page offers now is fetched, under the hash that the page gives.
 void Upstreams::answer_file(const SharedAsk& ask, const Supply& supply) {
-    std::string_view filename = ask->request.filename;
-    const bool is_metadata = filename.ends_with(metadata_suffix);
-    if (is_metadata) filename.remove_suffix(metadata_suffix.size());
+    const http::UpstreamRequest& request = ask->request;
+    const std::string_view filename = without_suffix(request.filename);
+    const bool is_metadata = request.filename.ends_with(metadata_suffix);
+    const bool is_attestations = request.filename.ends_with(http::attestations_suffix);
     const SharedPage page = store_.find(supply.candidate.upstream->cache_index, ask->project);
     if (!page) return ask->then({});
     const auto& files = page->files;
     const auto file = std::find_if(files.begin(), files.end(), [&](const UpstreamFile& candidate) {
-        return candidate.link.filename == filename && candidate.link.sha256 == ask->request.sha256;
+        return candidate.link.filename == filename &&
+               (candidate.link.sha256 == request.sha256 || (is_attestations && request.sha256.empty()));
     });
     const bool is_offered = file != files.end() && page->status != "quarantined" &&
                             why_withheld(*file, ask->project, *supply.candidate.upstream,
                                          parts_.clock.now()) == Withheld::nothing;
     if (!is_offered) return ask->then({});
+    if (!request.version.empty() && parse_offered_name(filename)->version.text() != request.version)
+        return ask->then({});
+    if (is_attestations) return answer_attestations(ask, supply, *file);
     if (is_metadata || is_variants_file(filename)) return answer_text(ask, supply, *file);
     answer_wheel(ask, supply, *file);
 }
@@ -298,13 +309,28 @@ void Upstreams::answer_text(const SharedAsk& ask, const Supply& supply, const Up
     const std::string key = key_of_text(file);
     auto bytes = store_.find_metadata(cache_index, key, hash);
     if (bytes) return ask->then({.kind = Kind::metadata, .metadata = std::move(bytes)});
-    const std::string work = "metadata " + cache_index + "/" + key + "/" + hash;
+    answer_small(ask, supply, "metadata " + cache_index + "/" + key + "/" + hash,
+                 [this, file](const Errand& errand) { load_text(errand, file); });
+}
+
+void Upstreams::answer_attestations(const SharedAsk& ask, const Supply& supply, const UpstreamFile& file) {
+    const UpstreamConfig& upstream = *supply.candidate.upstream;
+    if (!has_attestations(file, upstream)) return ask->then({});
+    if (auto bytes = kept_attestations(upstream, file))
+        return ask->then({.kind = Kind::metadata, .metadata = std::move(bytes)});
+    answer_small(ask, supply, "attestations " + upstream.cache_index + "/" + key_of_attestations(file),
+                 [this, file](const Errand& errand) { load_attestations(errand, file); });
+}
+
+// What is not kept yet: `load` brings it, or remembers why not.
+void Upstreams::answer_small(const SharedAsk& ask, const Supply& supply, const std::string& work,
+                             std::function<void(const Errand&)> load) {
     if (const auto failure = recent_failure(work)) return ask->then(problem_answer(*failure));
     if (ask->is_loop) return answer_loop(ask);
     if (ask->tried.contains(work) || is_paused(supply.candidate) || !ask->request.may_wait)
         return ask->then(problem_answer(unavailable(supply.candidate, work, ask->project)));
     start(page_work_, work, supply.candidate, ask,
-          [this, errand = Errand{supply.candidate, work, via_of(*ask)}, file] { load_text(errand, file); });
+          [errand = Errand{supply.candidate, work, via_of(*ask)}, load = std::move(load)] { load(errand); });
 }
 
 void Upstreams::answer_wheel(const SharedAsk& ask, const Supply& supply, const UpstreamFile& file) {

@@ -24,6 +24,7 @@
 #include <utility>
 #include <vector>
 
+#include "lib/attest/sigstore/trusted_root.hpp"
 #include "registry/catalog/catalog.hpp"
 #include "registry/catalog/inheritance.hpp"
 #include "registry/catalog/version_variants.hpp"
@@ -51,6 +52,10 @@ struct OfferedProject {
     std::vector<catalog::VariantsFile> variants = {};  // without their bytes
     catalog::ProjectStatus status = catalog::ProjectStatus::active;
     std::string status_reason = {};
+    // Names of files with attestations that are asked for when somebody wants them, and the absolute URL of the folder of
+    // the indexes, below which they are; empty: unknown.
+    std::set<std::string, std::less<>> attested = {};
+    std::string root_url = {};
 };
 struct ProjectPages {
     std::string html;
@@ -69,6 +74,7 @@ struct UpstreamParts {
     RenderProject render;
     LastUsed& last_used;
     unsigned inspect_threads = 1;
+    const sigstore::TrustedRoot* trusted_root = &sigstore::public_root();  // of attestations
 };
 
 class Upstreams final : public http::UpstreamService {
@@ -106,6 +112,12 @@ class Upstreams final : public http::UpstreamService {
     struct Supply {
         Candidate candidate;
         SharedPage page;  // its head
+    };
+    // A piece of work as the request that began it wants it.
+    struct Errand {
+        Candidate candidate;
+        std::string work;  // its name
+        std::string via;
     };
     struct Failure {
         base::UnixMicros until = 0;
@@ -152,6 +164,10 @@ class Upstreams final : public http::UpstreamService {
     void answer_file(const SharedAsk& ask, const Supply& supply);
     // METADATA of a wheel, or a version's variants: small texts, which are no files of the store.
     void answer_text(const SharedAsk& ask, const Supply& supply, const UpstreamFile& file);
+    // Those that the upstream has of a file, once they are verified.
+    void answer_attestations(const SharedAsk& ask, const Supply& supply, const UpstreamFile& file);
+    void answer_small(const SharedAsk& ask, const Supply& supply, const std::string& work,
+                      std::function<void(const Errand&)> load);
     void answer_wheel(const SharedAsk& ask, const Supply& supply, const UpstreamFile& file);
     void await_published(const SharedAsk& ask);
 
@@ -184,14 +200,15 @@ class Upstreams final : public http::UpstreamService {
     [[nodiscard]] bool is_paused(const Candidate& candidate) const;
     void start(SharedWork& pool, const std::string& work, const Candidate& candidate, const SharedAsk& ask,
                std::function<void()> run);
-    // A piece of work as the request that began it wants it.
-    struct Errand {
-        Candidate candidate;
-        std::string work;  // its name
-        std::string via;
-    };
     void refresh_page(const Errand& errand, const std::string& project);
+    [[nodiscard]] base::Result<std::string> fetch_text(const Errand& errand, const UpstreamFile& file,
+                                                       const std::string& url, const io::HttpHeaders& headers,
+                                                       std::uint64_t limit_bytes);
     void load_text(const Errand& errand, const UpstreamFile& file);
+    void load_attestations(const Errand& errand, const UpstreamFile& file);
+    // nullptr: none is kept, or it does not hold (any more) for this file.
+    [[nodiscard]] std::shared_ptr<const std::string> kept_attestations(const UpstreamConfig& upstream,
+                                                                       const UpstreamFile& file) const;
     [[nodiscard]] SharedWork& pool_of(const UpstreamFile& file);
     [[nodiscard]] std::array<SharedWork*, 3> pools() {
         return {&page_work_, &small_file_work_, &large_file_work_};
@@ -227,6 +244,7 @@ class Upstreams final : public http::UpstreamService {
     // offered_page.cpp
     [[nodiscard]] static std::uint64_t size_of(const Rendered& rendered);
     [[nodiscard]] base::Result<std::shared_ptr<const http::RenderedPage>> render(const Supply& supply,
+                                                                                 const std::string& index,
                                                                                  const std::string& project);
 
     UpstreamParts parts_;

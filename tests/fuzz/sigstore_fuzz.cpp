@@ -24,6 +24,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             fuzz::require(!read || read->document.empty());  // no statement has an empty SHA-256
             break;
         }
+        case 'p': {
+            const auto read =
+                sigstore::verify_provenance(text, "a-1.0-py3-none-any.whl", "", sigstore::public_root());
+            require_reason(read);
+            fuzz::require(!read);
+            break;
+        }
         case 'c': {
             const auto read = sigstore::verify_certificate(text, time, sigstore::public_root());
             require_reason(read);

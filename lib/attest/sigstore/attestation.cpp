@@ -3,6 +3,7 @@
 #include "lib/attest/sigstore/attestation.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "lib/attest/envelope.hpp"
@@ -64,6 +65,62 @@ base::Result<std::string> check_statement(std::string_view text, std::string_vie
     return type;
 }
 
+struct Given {
+    const Json* attestation;
+    std::optional<std::string> kind = std::nullopt;  // of its publisher, where a document names one
+};
+
+struct Verified {
+    Attested attested;
+    Json publisher;
+    const Json* attestation;
+};
+
+base::Result<Verified> verify_one(const Given& given, std::string_view filename, std::string_view sha256,
+                                  const TrustedRoot& root) {
+    WHEELYARD_ASSIGN(Attested attested, verify_attestation(*given.attestation, filename, sha256, root));
+    Json publisher = publisher_of(attested.identity);
+    if (given.kind && *given.kind != publisher.string_or("kind", {}))
+        return fail_attestation("attestation.publisher",
+                                "A publisher is of another kind than the certificate says", *given.kind);
+    return Verified{std::move(attested), std::move(publisher), given.attestation};
+}
+
+// In the order of their predicate types: the same attestations are the same document, in whatever order they came.
+base::Result<FileProvenance> verify_all(const std::vector<Given>& all_given, std::string_view filename,
+                                        std::string_view sha256, const TrustedRoot& root) {
+    if (all_given.size() > max_attestations)
+        return fail_attestation("attestation.count",
+                                "A file has more attestations than one of each predicate type",
+                                std::to_string(all_given.size()));
+    std::vector<Verified> all;
+    for (const Given& given : all_given) {
+        WHEELYARD_ASSIGN(Verified one, verify_one(given, filename, sha256, root));
+        all.push_back(std::move(one));
+    }
+    std::sort(all.begin(), all.end(), [](const Verified& a, const Verified& b) {
+        return a.attested.predicate_type < b.attested.predicate_type;
+    });
+    FileProvenance provenance;
+    std::vector<std::pair<Json, Json::Array>> bundles;
+    for (Verified& one : all) {
+        const std::string& type = one.attested.predicate_type;
+        if (!provenance.attested.empty() && provenance.attested.back().predicate_type == type)
+            return fail_attestation("attestation.twice", "Two attestations have one predicate type", type);
+        auto bundle = std::find_if(bundles.begin(), bundles.end(),
+                                   [&](const auto& known) { return known.first == one.publisher; });
+        if (bundle == bundles.end()) bundle = bundles.insert(bundle, {one.publisher, {}});
+        bundle->second.push_back(*one.attestation);
+        provenance.attested.push_back(std::move(one.attested));
+    }
+    if (bundles.empty()) return provenance;
+    Json list = Json::array();
+    for (auto& [publisher, attestations] : bundles)
+        list.push(Json::object({{"publisher", publisher}, {"attestations", Json(std::move(attestations))}}));
+    provenance.document = Json::object({{"version", 1}, {"attestation_bundles", std::move(list)}}).render();
+    return provenance;
+}
+
 }  // namespace
 
 base::Result<Attested> verify_attestation(const Json& attestation, std::string_view filename,
@@ -116,32 +173,29 @@ base::Result<FileProvenance> verify_attestations(std::string_view field, std::st
     if (!json || json->as_array() == nullptr)
         return fail_attestation("attestation.form", "The attestations are no JSON list",
                                 json ? std::string() : json.error().text());
-    if (json->items().size() > max_attestations)
-        return fail_attestation("attestation.count",
-                                "A file has more attestations than one of each predicate type",
-                                std::to_string(json->items().size()));
-    FileProvenance provenance;
-    std::vector<std::pair<Json, Json::Array>> bundles;
-    for (const Json& one : json->items()) {
-        WHEELYARD_ASSIGN(Attested attested, verify_attestation(one, filename, sha256, root));
-        const Json publisher = publisher_of(attested.identity);
-        auto bundle = std::find_if(bundles.begin(), bundles.end(),
-                                   [&](const auto& known) { return known.first == publisher; });
-        if (bundle == bundles.end()) bundle = bundles.insert(bundle, {publisher, {}});
-        bundle->second.push_back(one);
-        for (const Attested& other : provenance.attested) {
-            if (other.predicate_type == attested.predicate_type)
-                return fail_attestation("attestation.twice", "Two attestations have one predicate type",
-                                        attested.predicate_type);
-        }
-        provenance.attested.push_back(std::move(attested));
+    std::vector<Given> given;
+    for (const Json& one : json->items())
+        given.push_back({&one});
+    return verify_all(given, filename, sha256, root);
+}
+
+base::Result<FileProvenance> verify_provenance(std::string_view document, std::string_view filename,
+                                               std::string_view sha256, const TrustedRoot& root) {
+    const auto json =
+        io::parse_strict_json(document, {.bytes = max_document_bytes, .depth = max_document_depth});
+    if (!json)
+        return fail_attestation("attestation.form", "The provenance object is no JSON", json.error().text());
+    if (json->int_or("version", 0) != 1)
+        return fail_attestation("attestation.version", "The provenance object has not version 1");
+    std::vector<Given> given;
+    for (const Json& bundle : json->items("attestation_bundles")) {
+        const Json* publisher = bundle.find("publisher");
+        for (const Json& one : bundle.items("attestations"))
+            given.push_back({&one, publisher == nullptr ? std::string() : publisher->string_or("kind", {})});
     }
-    if (bundles.empty()) return provenance;
-    Json list = Json::array();
-    for (auto& [publisher, attestations] : bundles)
-        list.push(Json::object({{"publisher", publisher}, {"attestations", Json(std::move(attestations))}}));
-    provenance.document = Json::object({{"version", 1}, {"attestation_bundles", std::move(list)}}).render();
-    return provenance;
+    if (given.empty())
+        return fail_attestation("attestation.form", "The provenance object has no attestation");
+    return verify_all(given, filename, sha256, root);
 }
 
 }  // namespace wheelyard::sigstore

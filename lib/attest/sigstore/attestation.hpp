@@ -44,5 +44,11 @@ struct FileProvenance {
                                                                std::string_view filename,
                                                                std::string_view sha256,
                                                                const TrustedRoot& root);
+// `document`: a provenance object of another index. What it says of publishers is not signed: the result's document has
+// them from the certificates. Errors: those of verify_attestations(), and "attestation.publisher" (its kind is another one).
+[[nodiscard]] base::Result<FileProvenance> verify_provenance(std::string_view document,
+                                                             std::string_view filename,
+                                                             std::string_view sha256,
+                                                             const TrustedRoot& root);
 
 }  // namespace wheelyard::sigstore

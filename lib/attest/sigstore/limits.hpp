@@ -12,6 +12,9 @@ inline constexpr std::size_t max_field_bytes = 128 * base::kib;  // all attestat
 inline constexpr std::size_t max_attestations = 2;               // one of each predicate type (PEP 740)
 inline constexpr std::size_t max_root_bytes = 256 * base::kib;   // the public one has 7 kB
 inline constexpr std::size_t max_depth = 16;                     // of JSON
+inline constexpr std::size_t max_document_bytes =
+    2 * max_field_bytes;  // a provenance object: with publishers
+inline constexpr std::size_t max_document_depth = max_depth + 4;
 inline constexpr std::size_t max_certificate_bytes = 16 * base::kib;
 inline constexpr std::size_t max_authorities = 16;  // of a root, and certificates of their chains
 inline constexpr std::size_t max_logs = 64;

@@ -149,4 +149,85 @@ TEST_CASE("the attestations of a file become its provenance, by publisher") {
     }
 }
 
+TEST_CASE("the same attestations are the same document, in whatever order they come") {
+    const Real& real = real_ones[2];
+    const std::string publish = data_of(real.file + ".publish.attestation");
+    const std::string slsa = data_of(real.file + ".slsa.attestation");
+    const auto document = [&](const std::string& field) {
+        return verify_attestations(field, real.file, real.sha256, public_root()).value().document;
+    };
+    CHECK(document("[" + publish + "," + slsa + "]") == document("[" + slsa + " , " + publish + "]"));
+    CHECK(document("[" + publish + "]") != document("[" + slsa + "]"));
+}
+
+TEST_CASE("an entry in the form of Rekor v2, without a time and a promise, is refused by name") {
+    const Real& real = real_ones.front();
+    Json json = io::parse_json(data_of(real.file + real.suffix)).value();
+    Json material = *json.find("verification_material");
+    Json entry = material.items("transparency_entries").at(0);
+    entry.set("kindVersion", Json::object({{"kind", "hashedrekord"}, {"version", "0.0.2"}}));
+    entry.set("integratedTime", "0");
+    entry.set("inclusionPromise", Json());
+    material.set("transparency_entries", Json(Json::Array{entry}));
+    json.set("verification_material", material);
+    CHECK(code_of(json, real.file, real.sha256, public_root()) == "attestation.rekor_v2");
+}
+
+TEST_CASE("a provenance object of another index is believed as far as its attestations are signed") {
+    const Real& real = real_ones[2];
+    const std::string publish = io::parse_json(data_of(real.file + ".publish.attestation"))->render();
+    const std::string slsa = io::parse_json(data_of(real.file + ".slsa.attestation"))->render();
+    const auto verified = [&](const std::string& document, const std::string& sha256) {
+        return verify_provenance(document, real.file, sha256, public_root());
+    };
+    const auto bundle = [](const std::string& publisher, const std::string& attestations) {
+        return R"({"publisher":)" + publisher + R"(,"attestations":[)" + attestations + "]}";
+    };
+    const auto document = [](const std::string& bundles) {
+        return R"({"version":1,"attestation_bundles":[)" + bundles + "]}";
+    };
+    // As the public index has it: with what no certificate says.
+    const std::string as_registered =
+        R"({"kind":"GitHub","repository":"trailofbits/pypi-attestations","workflow":"release.yml",)"
+        R"("environment":"pypi","claims":null})";
+    const std::string ours = document(bundle(real.publisher, publish + "," + slsa));
+    for (const std::string& said :
+         {as_registered, real.publisher, std::string(R"({"kind":"GitHub","repository":"someone/else"})")}) {
+        CAPTURE(said);
+        for (const std::string& one : {document(bundle(said, publish + "," + slsa)),
+                                       document(bundle(said, slsa) + ", " + bundle(said, publish))}) {
+            const auto answer = verified(one, real.sha256);
+            REQUIRE_MESSAGE(answer, answer.error().text());
+            CHECK(answer->document == ours);
+        }
+    }
+    CHECK(verified(ours, std::string(64, 'a')).error().code == "attestation.other_file");
+    const std::string deep = std::string(40, '[') + std::string(40, ']');
+    const std::vector<std::pair<std::string, std::string>> refused{
+        {document(bundle(R"({"kind":"GitLab","repository":"trailofbits/pypi-attestations"})", publish)),
+         "attestation.publisher"},
+        {document(bundle(R"({"kind":"Jenkins"})", publish)), "attestation.publisher"},
+        {document(bundle("null", publish)), "attestation.publisher"},
+        {document(R"({"attestations":[)" + publish + "]}"), "attestation.publisher"},
+        {document(bundle(real.publisher, publish) + "," + bundle(real.publisher, publish)),
+         "attestation.twice"},
+        {document(bundle(real.publisher, publish + "," + slsa + "," + slsa)), "attestation.count"},
+        {document(bundle(real.publisher, "{}")), "attestation.version"},
+        {document(bundle(real.publisher, "")), "attestation.form"},
+        {document(""), "attestation.form"},
+        {"[" + publish + "]", "attestation.version"},
+        {R"({"version":2,"attestation_bundles":[)" + bundle(real.publisher, publish) + "]}",
+         "attestation.version"},
+        {document(bundle(real.publisher, publish) + R"(],"attestation_bundles":[)"), "attestation.form"},
+        {document(deep), "attestation.form"},
+        {std::string(max_document_bytes + 1, ' '), "attestation.form"},
+        {"", "attestation.form"}};
+    for (const auto& [text, code] : refused) {
+        CAPTURE(text);
+        const auto answer = verified(text, real.sha256);
+        REQUIRE_FALSE(answer);
+        CHECK(answer.error().code == code);
+    }
+}
+
 }  // namespace wheelyard::sigstore

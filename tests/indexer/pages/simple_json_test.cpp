@@ -83,6 +83,11 @@ TEST_CASE("attestations have an absolute URL, where the tree's own is known (PEP
     CHECK(file().find("_wheelyard_attestations")->string_or("sha256", "") == std::string(64, 'e'));
     const std::string url = file().string_or("provenance", "");
     CHECK(render_project_html(view).find(" data-provenance=\"" + url + "\"") != std::string::npos);
+    view.files[0].attestations_sha256.clear();
+    view.attested.insert(row.filename);  // another server has them: their hash is unknown
+    CHECK(file().string_or("provenance", "") == url);
+    CHECK(file().find("_wheelyard_attestations") == nullptr);
+    view.files[0].attestations_sha256 = std::string(64, 'e');
     view.root_url.clear();
     CHECK(file().find("provenance") == nullptr);
     CHECK(file().find("_wheelyard_attestations") != nullptr);

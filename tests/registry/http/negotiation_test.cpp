@@ -8,6 +8,14 @@
 
 namespace wheelyard::http {
 
+TEST_CASE("attestations have PyPI's media type, unless a client names plain JSON alone") {
+    const std::string_view own = "application/vnd.pypi.integrity.v1+json";
+    for (const char* accept : {"", "*/*", "application/vnd.pypi.integrity.v1+json",
+                               "application/vnd.pypi.integrity.v1+json, application/json;q=0.5"})
+        CHECK(choose_integrity_type(accept) == own);
+    CHECK(choose_integrity_type("application/json") == "application/json");
+}
+
 TEST_CASE("the Accept header chooses the form of a page") {
     const auto json = PageForm::json;
     const auto html = PageForm::html;

@@ -158,6 +158,28 @@ TEST_CASE("attestations that come after the file are refused, for they would be 
     CHECK(registry.send(form).code == "upload.attestations_late");
 }
 
+TEST_CASE("a retry has the attestations of the first upload, in any JSON, or none: others would be lost") {
+    RegistryFixture registry;
+    const std::string name = "circleci_sign_publish_example-0.0.1.dev137-py3-none-any.whl";
+    const std::string folder = std::string(WHEELYARD_TEST_DATA) + "/attest/sigstore/data/";
+    const io::Json attestation =
+        io::parse_json(base::read_file(folder + name + ".publish.attestation", base::mib).value()).value();
+    const auto send = [&](const std::string& attestations) {
+        Form form = Form::of(name, base::read_file(folder + name, base::mib).value());
+        if (!attestations.empty()) form.set("attestations", attestations);
+        return registry.send(form);
+    };
+    REQUIRE(send("[" + attestation.render() + "]").status == 200);
+    CHECK(send("[\n  " + attestation.render() + "\n]").status == 200);
+    CHECK(send("").status == 200);
+    io::Json other = attestation;
+    other.set("note", "signed again");
+    const Answer answer = send("[" + other.render() + "]");
+    CHECK(answer.status == 409);
+    CHECK(answer.code == "upload.attestations_late");
+    CHECK(answer.detail.find("these attestations would be lost") != std::string::npos);
+}
+
 namespace {
 
 // Lets something happen while an upload goes on: the next time it asks for the time.

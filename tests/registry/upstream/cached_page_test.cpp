@@ -24,6 +24,7 @@ simple::FileLink link_of(const std::string& filename, const std::string& sha256)
     made.size = 10;
     made.has_metadata = true;
     made.metadata_sha256 = hash_b;
+    made.provenance_url = "https://index.example.org/integrity/" + filename;
     return made;
 }
 
@@ -49,6 +50,7 @@ TEST_CASE("another hash for a known name is an alarm, once, and the first hash s
     CHECK(second.page.files[0].first_seen == noon);
     CHECK(second.page.files[0].is_changed);
     CHECK_FALSE(second.page.files[0].link.has_metadata);  // it is that of other bytes
+    CHECK(second.page.files[0].link.provenance_url.empty());
     CHECK(merge_page(&second.page, page_of({link_of(six, hash_b)}), noon + 9).alarms.empty());
     const MergedPage back = merge_page(&second.page, page_of({link_of(six, hash_a)}), noon + 9);
     CHECK_FALSE(back.page.files[0].is_changed);
@@ -133,6 +135,7 @@ TEST_CASE("the bytes of a cached page stay as they were stored") {
     odd.metadata_sha256.clear();
     simple::FileLink bare = link_of("six-3.0-py3-none-any.whl", hash_b);
     bare.has_metadata = false;
+    bare.provenance_url.clear();
     bare.size.reset();
     MergedPage merged = merge_page(nullptr, page_of({link_of(six, hash_a), odd, bare}), noon);
     merged.page.files[0].is_changed = true;

@@ -53,6 +53,21 @@ TEST_CASE("a host is permitted with its port, and without one with the usual por
     }
 }
 
+TEST_CASE("attestations are asked for at the hosts of files only") {
+    UpstreamFile attested = file("six-1.0-py3-none-any.whl");
+    CHECK_FALSE(has_attestations(attested, upstream()));
+    for (const auto& [url, is_asked] :
+         {std::pair("https://index.example.org/integrity/six/1.0/x/provenance", true),
+          std::pair("http://10.0.0.1/provenance", true),
+          std::pair("http://index.example.org/integrity/six/1.0/x/provenance", false),
+          std::pair("https://other.example.org/provenance", false), std::pair("/integrity/x", false),
+          std::pair("file:///etc/passwd", false)}) {
+        CAPTURE(url);
+        attested.link.provenance_url = url;
+        CHECK(has_attestations(attested, upstream()) == is_asked);
+    }
+}
+
 TEST_CASE("deny wins over allow, and no allow permits all") {
     UpstreamConfig config = upstream();
     CHECK(registry::is_permitted(config, "six"));
