@@ -341,9 +341,10 @@ class Ownership {
     std::map<std::string, std::vector<Candidate>> projects_;
 };
 
-void judge_all(Answer& answer, const Node& node, const Site& site, const OwnedWheels& owned) {
+void judge_all(Answer& answer, const Node& node, const Site& site, const OwnedWheels& owned,
+               const LockedVersions* lock) {
     for (auto& candidate : answer.wheels) {
-        Fit fit = judge(candidate, node, site, owned);
+        Fit fit = judge(candidate, node, site, owned, lock);
         candidate.runs = runs_text(fit.runs);
         candidate.why_code = std::move(fit.code);
         candidate.why = std::move(fit.why);
@@ -697,7 +698,8 @@ int run(const std::vector<std::string>& arguments, const World& world, std::ostr
             return judge(candidate, node, options.site, owned).runs != Runs::no;
         };
     } else if (options.why) {
-        if (options.on.empty() && !node.is_described) node.torch = find_installed_torch(world.probe, node);
+        if (options.on.empty() && !node.is_described && !options.lock)
+            node.torch = find_installed_torch(world.probe, node);
         options.query.yanked = options.query.all_versions;
         options.query.pythons.clear();
     }
@@ -723,7 +725,8 @@ int run(const std::vector<std::string>& arguments, const World& world, std::ostr
     if (!found) return print_error(err, found.error());
     ownership.set_catalogue(found->catalogue ? &*found->catalogue : nullptr);
     Answer answer = choose(options.query, std::move(found->listed));
-    if (needs_node) judge_all(answer, node, options.site, owned);
+    const LockedVersions versions = locked_versions(locked);
+    if (needs_node) judge_all(answer, node, options.site, owned, options.lock ? &versions : nullptr);
     if (options.lock) return answer_lock(options, world, place, locked, answer, out, err);
     if (options.install_line) warn_of_unsure(answer, err);
     tell_missing(options, answer, err);

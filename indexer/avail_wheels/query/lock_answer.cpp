@@ -181,6 +181,14 @@ std::vector<const LockedPackage*> packages_for(const Lock& lock, const LockPlace
     return packages;
 }
 
+LockedVersions locked_versions(const std::vector<const LockedPackage*>& packages) {
+    LockedVersions versions;
+    for (const LockedPackage* package : packages) {
+        if (package->version) versions[package->project].push_back(*package->version);
+    }
+    return versions;
+}
+
 std::vector<LockedHere> compare_lock(const std::vector<const LockedPackage*>& packages,
                                      const LockPlace& place, const std::vector<Candidate>& judged,
                                      const std::vector<Candidate>& others) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "indexer/avail_wheels/query/candidate.hpp"
+#include "indexer/avail_wheels/query/fit.hpp"
 #include "indexer/avail_wheels/query/query.hpp"
 #include "lib/simple/lock.hpp"
 
@@ -44,6 +45,8 @@ struct LockPlace {
 
 // The packages whose markers hold, with no extra and the default groups.
 [[nodiscard]] std::vector<const LockedPackage*> packages_for(const Lock& lock, const LockPlace& place);
+
+[[nodiscard]] LockedVersions locked_versions(const std::vector<const LockedPackage*>& packages);
 
 // One for each of `packages`. `judged`: the wheels of their versions, judged for the node; `others`: wheels of these
 // projects of any version, newest first.

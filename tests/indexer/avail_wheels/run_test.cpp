@@ -468,6 +468,41 @@ TEST_CASE("a lock is judged for a Python, and without one nothing is said of it"
     CHECK(house.run({"--lock", lock.native(), "-p", "3.9"}).out.find("numpy") != std::string::npos);
 }
 
+TEST_CASE("neither the installed torch nor an older version of the folder counts for a lock") {
+    Wheelhouse house;
+    for (const char* name : {"torch-2.9.0", "torch-2.6.0", "vision-1.0", "numpy-1.26.0", "numpy-2.1.0"})
+        REQUIRE(base::replace_file(house.folder.path() / (std::string(name) + "-py3-none-any.whl"), "wheel"));
+    const auto installed = house.folder.path() / "root" / "sw" / "torch";
+    std::filesystem::create_directories(installed);
+    REQUIRE(base::replace_file(installed / "version.py", "__version__ = '2.6.0'\n"));
+    house.environment["PYTHONPATH"] = "/sw";
+    house.read_wheel = [](const std::filesystem::path& wheel) -> base::Result<ReadWheel> {
+        const bool is_vision = wheel.filename().native().starts_with("vision");
+        return ReadWheel{"", is_vision ? R"({"machines":[],"requires_dist":["torch==2.9.0","numpy>=2"]})"
+                                       : R"({"machines":[],"requires_dist":[]})"};
+    };
+    CHECK(house.run({"vision", "-p", "3.11", "--why"}).out.find("and torch 2.6.0 is installed") !=
+          std::string::npos);
+    const auto file = house.folder.path() / "pylock.toml";
+    const auto why_of_vision = [&](const std::string& numpy) {
+        std::string lock = "lock-version = \"1.0\"\n";
+        for (const auto& [name, version] :
+             {std::pair{"torch", "2.9.0"}, {"vision", "1.0"}, {"numpy", numpy.c_str()}})
+            lock += std::string("[[packages]]\nname = \"") + name + "\"\nversion = \"" + version +
+                    "\"\nwheels = [{ path = \"" + name + "-" + version + "-py3-none-any.whl\" }]\n";
+        REQUIRE(base::replace_file(file, lock));
+        const auto ran = house.run({"--lock", file.native(), "-p", "3.11", "--json"});
+        const auto json = io::parse_json(ran.out);
+        REQUIRE_MESSAGE(json.has_value(), ran.err);
+        const auto vision = json->find("lock")->items("packages").at(1);
+        return vision.string_or("state", {}) + ": " + vision.string_or("why", {});
+    };
+    const std::string not_compared = "here: its bytes are not compared: no hash of them is known here";
+    CHECK(why_of_vision("2.1.0") == not_compared);
+    CHECK(why_of_vision("1.26.0") ==
+          not_compared + "; whether it runs is unknown: requires numpy>=2, and the lock has numpy 1.26.0");
+}
+
 TEST_CASE("every option of --help has a golden output") {
     std::set<std::string> asked;
     for (const auto& one : agreed())
