@@ -7,6 +7,7 @@
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/text/text.hpp"
+#include "lib/base/text/url.hpp"
 #include "lib/io/toml.hpp"
 #include "lib/wheel/filename.hpp"
 #include "lib/wheel/name.hpp"
@@ -71,6 +72,18 @@ LockSource source_of(io::TomlTable& table) {
     return found.empty() ? LockSource::none : found.front();
 }
 
+// The file name of a wheel or an sdist: `name`, else the last part of `path` or `url`; empty: none of them has one.
+std::string filename_of(io::TomlTable& file) {
+    std::string name = file.string_or("name", "");
+    const std::string path = base::replace_all(file.string_or("path", ""), "\\", "/");
+    const std::string url = file.string_or("url", "");
+    if (name.empty()) name = base::base_name(path);
+    if (name.empty()) {
+        if (const auto parsed = base::parse_url(url)) name = base::last_segment(*parsed).value_or("");
+    }
+    return name;
+}
+
 void read_wheels(io::TomlTable& table, LockedPackage& package) {
     for (io::TomlTable& wheel : table.tables("wheels")) {
         (void)leave_other_keys(wheel, {});
@@ -83,16 +96,23 @@ void read_wheels(io::TomlTable& table, LockedPackage& package) {
         } else if (!base::is_sha256_hex(sha256)) {
             wheel.report("hashes", "this is no SHA-256: " + sha256);
         } else {
-            package.sha256s.insert(std::move(sha256));
+            package.sha256s.insert(sha256);
         }
+        const std::string name = filename_of(wheel);
+        if (!name.empty()) package.wheels.emplace(wheel::spelling_key(name), std::move(sha256));
         if (package.version) continue;
-        std::string name = wheel.string_or("name", "");
-        for (const char* key : {"url", "path"}) {
-            const std::string place = wheel.string_or(key, "");
-            if (name.empty()) name = base::base_name(place);
-        }
         if (const auto parsed = wheel::parse_wheel_filename(name)) package.version = parsed->version;
     }
+}
+
+void read_sdist(io::TomlTable& table, LockedPackage& package) {
+    if (!table.has("sdist")) return;
+    io::TomlTable sdist = table.table_or_empty("sdist");
+    (void)leave_other_keys(sdist, {});
+    const std::string name = filename_of(sdist);
+    if (package.version) return;
+    if (const auto parsed = wheel::parse_sdist_filename(name, package.project))
+        package.version = parsed->version;
 }
 
 LockedPackage package_of(io::TomlTable& table) {
@@ -109,6 +129,7 @@ LockedPackage package_of(io::TomlTable& table) {
     }
     package.source = source_of(table);
     read_wheels(table, package);
+    read_sdist(table, package);
     package.requires_python = requires_python_of(table);
     if (package.version) {
         if (auto exact = wheel::SpecifierSet::parse("==" + package.version->text()))

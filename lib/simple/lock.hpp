@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -35,12 +36,14 @@ enum class LockSource { wheels, sdist, archive, directory, vcs, none };
 struct LockedPackage {
     std::string name;                       // as the lock spells it
     std::string project;                    // normalised (PEP 503)
-    std::optional<wheel::Version> version;  // a source tree has none
+    std::optional<wheel::Version> version;  // its key, else that of a file's name; a source tree has none
     wheel::SpecifierSet exact = {};         // "==2.6.0"; of a package without a version: any
     std::optional<wheel::Marker> marker = {};
     LockSource source = LockSource::none;  // sdist: nothing but an sdist
-    std::set<std::string> sha256s = {};    // of its wheels
-    bool has_all_hashes = true;            // each of its wheels has an SHA-256
+    // Its wheels: the SHA-256 (empty: the lock has none) by the file name, in wheel::spelling_key().
+    std::map<std::string, std::string> wheels = {};
+    std::set<std::string> sha256s = {};  // of its wheels
+    bool has_all_hashes = true;          // each of its wheels has an SHA-256
     wheel::SpecifierSet requires_python = {};
 };
 

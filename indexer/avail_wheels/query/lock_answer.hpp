@@ -17,7 +17,7 @@ using simple::LockedPackage;
 
 enum class LockState {
     here,
-    other_bytes,   // a wheel of this version runs here, but it is no file of the lock: installers refuse it
+    other_bytes,  // a wheel of this version runs here, but it is no file of the lock: installers take another
     does_not_run,  // there are wheels of this version, and none runs here
     missing,
     not_of_an_index  // a repository, a folder or an archive
