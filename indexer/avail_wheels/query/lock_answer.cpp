@@ -207,6 +207,11 @@ std::vector<std::string> refusals_of_lock(const Lock& lock, const std::vector<co
     std::vector<std::string> refusals;
     if (!allows_one(lock.requires_python, place.pythons))
         refusals.push_back("it is for " + python_sentence(lock.requires_python, place.pythons));
+    for (const LockedPackage* package : packages) {
+        if (!allows_one(package->requires_python, place.pythons))
+            refusals.push_back("its " + package->name + " is for " +
+                               python_sentence(package->requires_python, place.pythons));
+    }
     const bool has_environment =
         lock.environments.empty() ||
         std::any_of(lock.environments.begin(), lock.environments.end(), [&](const wheel::Marker& marker) {

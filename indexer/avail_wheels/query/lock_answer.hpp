@@ -55,7 +55,8 @@ struct LockPlace {
                                                    const std::vector<Candidate>& judged,
                                                    const std::vector<Candidate>& others);
 
-// Why installers refuse the whole lock here: its Pythons, its environments, two entries of one package.
+// Why installers refuse the whole lock here: its Pythons or those of a package, its environments, two entries of one
+// package.
 [[nodiscard]] std::vector<std::string> refusals_of_lock(const Lock& lock,
                                                         const std::vector<const LockedPackage*>& packages,
                                                         const LockPlace& place);

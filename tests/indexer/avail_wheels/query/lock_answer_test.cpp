@@ -175,6 +175,10 @@ TEST_CASE("what installers refuse of a whole lock is said") {
     CHECK(refusals(locked(with_hash, "requires-python = \">=3.9\"\n")).empty());
     CHECK(refusals(locked(with_hash, "requires-python = \">=3.12\"\n")) ==
           Texts{"it is for Python >=3.12, here is 3.11"});
+    CHECK(refusals(locked(with_hash + "requires-python = \">=3.12\"\n")) ==
+          Texts{"its demo is for Python >=3.12, here is 3.11"});
+    CHECK(refusals(locked(with_hash + "requires-python = \">=3.12\"\nmarker = \"sys_platform == 'win32'\"\n"))
+              .empty());
     CHECK(refusals(locked(with_hash,
                           "environments = [\"sys_platform == 'win32'\", \"sys_platform == 'linux'\"]\n"))
               .empty());
