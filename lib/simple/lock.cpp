@@ -50,6 +50,24 @@ wheel::SpecifierSet requires_python_of(io::TomlTable& table) {
     return {};
 }
 
+std::vector<std::string> names_of(io::TomlTable& table, const char* key) {
+    std::vector<std::string> names = table.strings_or(key, {});
+    for (std::string& name : names)
+        name = wheel::normalize_name(name);
+    return names;
+}
+
+base::Result<std::string> chosen_of(const std::vector<std::string>& declared, std::vector<std::string> names,
+                                    const std::string& what) {
+    for (std::string& name : names) {
+        name = wheel::normalize_name(name);
+        if (std::find(declared.begin(), declared.end(), name) == declared.end())
+            return base::fail("lock.undeclared", "The lock has no such " + what, name,
+                              declared.empty() ? "it has none" : "it has " + base::join(declared, ", "));
+    }
+    return base::join(names, " ");
+}
+
 LockSource source_of(io::TomlTable& table) {
     struct Row {
         const char* key;
@@ -174,10 +192,11 @@ base::Result<Lock> parse_lock(std::string_view text, const std::filesystem::path
         if (auto marker = marker_of(root, "environments", environment))
             lock.environments.push_back(*std::move(marker));
     }
-    std::vector<std::string> groups = root.strings_or("default-groups", {});
-    for (std::string& group : groups)
-        group = wheel::normalize_name(group);
-    lock.default_groups = base::join(groups, " ");
+    lock.extras = names_of(root, "extras");
+    lock.groups = names_of(root, "dependency-groups");
+    const std::vector<std::string> default_groups = names_of(root, "default-groups");
+    lock.chosen_groups = base::join(default_groups, " ");
+    lock.groups.insert(lock.groups.end(), default_groups.begin(), default_groups.end());
     if (!root.has("packages")) root.report("", "`packages` is missing");
     auto packages = root.tables("packages");
     if (packages.size() > max_locked_packages)
@@ -198,6 +217,14 @@ base::Result<Lock> parse_lock(std::string_view text, const std::filesystem::path
                        (others.empty() ? "" : "; ignored: " + base::join(others, ", "));
     }
     return lock;
+}
+
+base::Status choose_of_lock(Lock& lock, const std::vector<std::string>& extras,
+                            const std::vector<std::string>& groups) {
+    WHEELYARD_ASSIGN(lock.chosen_extras, chosen_of(lock.extras, extras, "extra"));
+    if (groups.empty()) return {};
+    WHEELYARD_ASSIGN(lock.chosen_groups, chosen_of(lock.groups, groups, "dependency group"));
+    return {};
 }
 
 base::Result<Lock> read_lock(const std::filesystem::path& file) {

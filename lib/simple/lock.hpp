@@ -51,7 +51,11 @@ struct Lock {
     std::string created_by;
     wheel::SpecifierSet requires_python;
     std::vector<wheel::Marker> environments;  // empty: any
-    std::string default_groups;               // normalised, separated by spaces, as markers have them
+    std::vector<std::string> extras;          // normalised, as the groups
+    std::vector<std::string> groups;          // dependency groups, with the default ones
+    // What its markers hold for, separated by spaces as they have it: at first no extra and the default groups.
+    std::string chosen_extras;
+    std::string chosen_groups;
     std::vector<LockedPackage> packages;
     std::string warning;  // empty: none
 };
@@ -62,6 +66,9 @@ struct Lock {
 // Pure; `file` is for messages. Keys that are not known are ignored; a newer minor version gives a warning that names
 // them. Errors: "config.*" with line and column, "lock.version", "lock.too_many".
 [[nodiscard]] base::Result<Lock> parse_lock(std::string_view text, const std::filesystem::path& file);
+// Chooses extras, and groups in place of the default ones; none: those. Error "lock.undeclared".
+[[nodiscard]] base::Status choose_of_lock(Lock& lock, const std::vector<std::string>& extras,
+                                          const std::vector<std::string>& groups);
 [[nodiscard]] base::Result<Lock> read_lock(const std::filesystem::path& file);
 
 }  // namespace wheelyard::simple

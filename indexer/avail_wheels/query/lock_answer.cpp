@@ -174,7 +174,8 @@ Wanted wanted_of(const LockedPackage& package, const Lock& lock) {
             .pattern = package.project,
             .specifiers = package.exact,
             .marker = package.marker,
-            .dependency_groups = lock.default_groups};
+            .extras = lock.chosen_extras,
+            .dependency_groups = lock.chosen_groups};
 }
 
 std::vector<const LockedPackage*> packages_for(const Lock& lock, const LockPlace& place) {

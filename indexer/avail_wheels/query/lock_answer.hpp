@@ -40,10 +40,10 @@ struct LockPlace {
     std::string machine;
 };
 
-// "torch==2.6.0", with its marker and the lock's default groups.
+// "torch==2.6.0", with its marker and the extras and groups that are chosen.
 [[nodiscard]] Wanted wanted_of(const LockedPackage& package, const Lock& lock);
 
-// The packages whose markers hold, with no extra and the default groups.
+// The packages whose markers hold, with the extras and groups that are chosen.
 [[nodiscard]] std::vector<const LockedPackage*> packages_for(const Lock& lock, const LockPlace& place);
 
 [[nodiscard]] LockedVersions locked_versions(const std::vector<const LockedPackage*>& packages);

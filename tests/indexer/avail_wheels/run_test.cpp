@@ -347,6 +347,9 @@ const std::vector<Agreed>& agreed() {
         {"run_lock_missing",
          farm,
          {"--lock", "FOLDER/pylock.toml", "--on", "a100", "--not-available-only", "--request-missing"}},
+        {"run_lock_extra",
+         farm,
+         {"--lock", "FOLDER/pylock.toml", "--on", "gh200", "--lock-extra", "colours", "--lock-group", "dev"}},
         {"run_web", farm, {"torch", "--web", "--on", "gh200", "--index-url", "https://farm/main/simple/"}},
         {"run_web_json",
          farm,
@@ -369,6 +372,7 @@ std::string sample_lock() {
                "\" } }]\n";
     };
     return "lock-version = \"1.0\"\ncreated-by = \"tests\"\nrequires-python = \">=3.12\"\n"
+           "extras = [\"colours\"]\ndependency-groups = [\"dev\"]\n"
            "[[packages]]\nname = \"mine\"\ndirectory = { path = \".\" }\n"
            "[[packages]]\nname = \"numpy\"\nversion = \"2.1.0\"\n" +
            wheel("numpy-2.1.0-cp312-cp312-linux_aarch64.whl", 'c') +
@@ -380,7 +384,8 @@ std::string sample_lock() {
            "\" } }\n"
            "[[packages]]\nname = \"torch\"\nversion = \"2.4.0\"\n" +
            wheel("torch-2.4.0-cp312-cp312-manylinux_2_28_aarch64.whl", 'b') +
-           "[[packages]]\nname = \"colorama\"\nversion = \"0.4.6\"\nmarker = \"sys_platform == 'win32'\"\n";
+           "[[packages]]\nname = \"colorama\"\nversion = \"0.4.6\"\nmarker = \"'colours' in extras and "
+           "'dev' in dependency_groups\"\n";
 }
 
 std::string replaced(std::string text, const std::string& from, const std::string& to) {

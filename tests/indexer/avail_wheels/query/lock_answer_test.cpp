@@ -210,10 +210,22 @@ TEST_CASE("packages whose markers do not hold for the node and its Python are le
 }
 
 TEST_CASE("of a lock's markers no extra and the default groups hold") {
-    const Lock lock = lock_with(
+    Lock lock = lock_with(
         "extras = [\"gpu\"]\ndependency-groups = [\"dev\"]\ndefault-groups = [\"My.Default\"]\n"
         "[[packages]]\nname = \"a\"\nmarker = \"'my-default' in dependency_groups\"\n"
         "[[packages]]\nname = \"b\"\nmarker = \"'dev' in dependency_groups\"\n"
         "[[packages]]\nname = \"c\"\nmarker = \"'gpu' in extras\"\n");
     CHECK(marked_names(lock, "3.11") == Names{"a"});
+    REQUIRE(simple::choose_of_lock(lock, {"GPU"}, {}));
+    CHECK(marked_names(lock, "3.11") == Names{"a", "c"});
+    // packaging.pylock.Pylock.select (26.4): groups replace the default ones.
+    REQUIRE(simple::choose_of_lock(lock, {}, {"Dev"}));
+    CHECK(marked_names(lock, "3.11") == Names{"b"});
+    REQUIRE(simple::choose_of_lock(lock, {"gpu"}, {"dev", "my.default"}));
+    CHECK(marked_names(lock, "3.11") == Names{"a", "b", "c"});
+    const auto undeclared = simple::choose_of_lock(lock, {"cpu"}, {});
+    REQUIRE_FALSE(undeclared);
+    CHECK(undeclared.error().code == "lock.undeclared");
+    CHECK(undeclared.error().text().find("it has gpu") != std::string::npos);
+    CHECK_FALSE(simple::choose_of_lock(lock, {}, {"gpu"}));
 }
