@@ -86,6 +86,9 @@ void add_choosing_options(CLI::App& app, Words& words) {
            "What of a pylock.toml is here for this node, what is missing and why; its markers count with "
            "no extra and the default groups")
         ->type_name("FILE");
+    list("--lock-extra", words.lock_extras, "EXTRA", "With --lock: these extras of it count, too");
+    list("--lock-group", words.lock_groups, "GROUP",
+         "With --lock: these dependency groups of it count, in place of the default ones");
     app.add_flag("--all", words.all,
                  "Everything: --all-versions --all-pythons --all-archs, and files that are yanked or for "
                  "other systems");

@@ -55,6 +55,16 @@ const NodeType* type_of_host(const Site& site, const std::string& host) {
     return nullptr;
 }
 
+// The folders of modules are those of the Python that was found, not of another version or kind.
+void set_pythons(Node& node, const std::vector<Python>& pythons) {
+    const auto is_found = [&](const Python& found) {
+        return pythons.size() == 1 && pythons[0].minor == found.minor && pythons[0].pypy == found.pypy &&
+               pythons[0].free_threaded == found.free_threaded;
+    };
+    if (!std::any_of(node.pythons.begin(), node.pythons.end(), is_found)) node.module_folders.clear();
+    node.pythons = pythons;
+}
+
 // The site's settings take precedence over probed properties.
 void apply_overrides(Node& node, const NodeType& type) {
     const Node& overrides = type.node;
@@ -66,7 +76,7 @@ void apply_overrides(Node& node, const NodeType& type) {
     if (overrides.gpus) node.gpus = overrides.gpus;
     if (overrides.driver) node.driver = overrides.driver;
     if (overrides.modules) node.modules = overrides.modules;
-    if (type.has_pythons) node.pythons = overrides.pythons;
+    if (type.has_pythons) set_pythons(node, overrides.pythons);
 }
 
 Node node_of(const Options& options, const World& world) {
@@ -85,7 +95,7 @@ Node node_of(const Options& options, const World& world) {
     }
     // A Python of this node that does not answer stays unknown, whatever a version file says of it.
     if (options.has_pythons || (!options.on.empty() && node.pythons.empty()))
-        node.pythons = options.query.pythons;
+        set_pythons(node, options.query.pythons);
     node.any_python = options.all_pythons;
     return node;
 }
@@ -341,9 +351,10 @@ class Ownership {
     std::map<std::string, std::vector<Candidate>> projects_;
 };
 
-void judge_all(Answer& answer, const Node& node, const Site& site, const OwnedWheels& owned) {
+void judge_all(Answer& answer, const Node& node, const Site& site, const OwnedWheels& owned,
+               const LockedVersions* lock) {
     for (auto& candidate : answer.wheels) {
-        Fit fit = judge(candidate, node, site, owned);
+        Fit fit = judge(candidate, node, site, owned, lock);
         candidate.runs = runs_text(fit.runs);
         candidate.why_code = std::move(fit.code);
         candidate.why = std::move(fit.why);
@@ -697,7 +708,8 @@ int run(const std::vector<std::string>& arguments, const World& world, std::ostr
             return judge(candidate, node, options.site, owned).runs != Runs::no;
         };
     } else if (options.why) {
-        if (options.on.empty() && !node.is_described) node.torch = find_installed_torch(world.probe, node);
+        if (options.on.empty() && !node.is_described && !options.lock)
+            node.torch = find_installed_torch(world.probe, node);
         options.query.yanked = options.query.all_versions;
         options.query.pythons.clear();
     }
@@ -723,7 +735,8 @@ int run(const std::vector<std::string>& arguments, const World& world, std::ostr
     if (!found) return print_error(err, found.error());
     ownership.set_catalogue(found->catalogue ? &*found->catalogue : nullptr);
     Answer answer = choose(options.query, std::move(found->listed));
-    if (needs_node) judge_all(answer, node, options.site, owned);
+    const LockedVersions versions = locked_versions(locked);
+    if (needs_node) judge_all(answer, node, options.site, owned, options.lock ? &versions : nullptr);
     if (options.lock) return answer_lock(options, world, place, locked, answer, out, err);
     if (options.install_line) warn_of_unsure(answer, err);
     tell_missing(options, answer, err);

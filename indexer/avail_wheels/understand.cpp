@@ -129,9 +129,13 @@ base::Status check_exclusions(const Words& words) {
         return base::fail("usage.exclusive",
                           std::string(pair.first) + ": cannot be used with " + pair.second);
     }
-    if (words.request_missing && !has_lock) {
-        return base::fail("usage.needs", "--request-missing: needs --lock", {},
-                          "name the lock: avail_wheels --lock pylock.toml --request-missing");
+    const std::pair<bool, const char*> of_lock[] = {{words.request_missing, "--request-missing"},
+                                                    {!words.lock_extras.empty(), "--lock-extra"},
+                                                    {!words.lock_groups.empty(), "--lock-group"}};
+    for (const auto& [is_given, option] : of_lock) {
+        if (is_given && !has_lock)
+            return base::fail("usage.needs", std::string(option) + ": needs --lock", {},
+                              "name the lock: avail_wheels --lock pylock.toml …");
     }
     return {};
 }
@@ -303,6 +307,7 @@ base::Result<Options> understand(const Words& words, const EnvironmentMap& envir
     choose_columns(words, options);
     if (!words.lock_file.empty()) {
         WHEELYARD_ASSIGN(options.lock, simple::read_lock(words.lock_file));
+        WHEELYARD_TRY(simple::choose_of_lock(*options.lock, words.lock_extras, words.lock_groups));
         options.lock_file = words.lock_file;
         options.request_missing = words.request_missing;
         options.query.all_versions = true;

@@ -15,6 +15,8 @@ struct Words {
     std::vector<std::string> names;
     std::vector<std::string> requirement_files;
     std::string lock_file;
+    std::vector<std::string> lock_extras;
+    std::vector<std::string> lock_groups;
     std::string version;
     std::vector<std::string> pythons;
     std::vector<std::string> archs;

@@ -7,6 +7,7 @@
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/text/text.hpp"
+#include "lib/base/text/url.hpp"
 #include "lib/io/toml.hpp"
 #include "lib/wheel/filename.hpp"
 #include "lib/wheel/name.hpp"
@@ -49,6 +50,24 @@ wheel::SpecifierSet requires_python_of(io::TomlTable& table) {
     return {};
 }
 
+std::vector<std::string> names_of(io::TomlTable& table, const char* key) {
+    std::vector<std::string> names = table.strings_or(key, {});
+    for (std::string& name : names)
+        name = wheel::normalize_name(name);
+    return names;
+}
+
+base::Result<std::string> chosen_of(const std::vector<std::string>& declared, std::vector<std::string> names,
+                                    const std::string& what) {
+    for (std::string& name : names) {
+        name = wheel::normalize_name(name);
+        if (std::find(declared.begin(), declared.end(), name) == declared.end())
+            return base::fail("lock.undeclared", "The lock has no such " + what, name,
+                              declared.empty() ? "it has none" : "it has " + base::join(declared, ", "));
+    }
+    return base::join(names, " ");
+}
+
 LockSource source_of(io::TomlTable& table) {
     struct Row {
         const char* key;
@@ -71,6 +90,18 @@ LockSource source_of(io::TomlTable& table) {
     return found.empty() ? LockSource::none : found.front();
 }
 
+// The file name of a wheel or an sdist: `name`, else the last part of `path` or `url`; empty: none of them has one.
+std::string filename_of(io::TomlTable& file) {
+    std::string name = file.string_or("name", "");
+    const std::string path = base::replace_all(file.string_or("path", ""), "\\", "/");
+    const std::string url = file.string_or("url", "");
+    if (name.empty()) name = base::base_name(path);
+    if (name.empty()) {
+        if (const auto parsed = base::parse_url(url)) name = base::last_segment(*parsed).value_or("");
+    }
+    return name;
+}
+
 void read_wheels(io::TomlTable& table, LockedPackage& package) {
     for (io::TomlTable& wheel : table.tables("wheels")) {
         (void)leave_other_keys(wheel, {});
@@ -83,16 +114,23 @@ void read_wheels(io::TomlTable& table, LockedPackage& package) {
         } else if (!base::is_sha256_hex(sha256)) {
             wheel.report("hashes", "this is no SHA-256: " + sha256);
         } else {
-            package.sha256s.insert(std::move(sha256));
+            package.sha256s.insert(sha256);
         }
+        const std::string name = filename_of(wheel);
+        if (!name.empty()) package.wheels.emplace(wheel::spelling_key(name), std::move(sha256));
         if (package.version) continue;
-        std::string name = wheel.string_or("name", "");
-        for (const char* key : {"url", "path"}) {
-            const std::string place = wheel.string_or(key, "");
-            if (name.empty()) name = base::base_name(place);
-        }
         if (const auto parsed = wheel::parse_wheel_filename(name)) package.version = parsed->version;
     }
+}
+
+void read_sdist(io::TomlTable& table, LockedPackage& package) {
+    if (!table.has("sdist")) return;
+    io::TomlTable sdist = table.table_or_empty("sdist");
+    (void)leave_other_keys(sdist, {});
+    const std::string name = filename_of(sdist);
+    if (package.version) return;
+    if (const auto parsed = wheel::parse_sdist_filename(name, package.project))
+        package.version = parsed->version;
 }
 
 LockedPackage package_of(io::TomlTable& table) {
@@ -109,6 +147,7 @@ LockedPackage package_of(io::TomlTable& table) {
     }
     package.source = source_of(table);
     read_wheels(table, package);
+    read_sdist(table, package);
     package.requires_python = requires_python_of(table);
     if (package.version) {
         if (auto exact = wheel::SpecifierSet::parse("==" + package.version->text()))
@@ -153,10 +192,11 @@ base::Result<Lock> parse_lock(std::string_view text, const std::filesystem::path
         if (auto marker = marker_of(root, "environments", environment))
             lock.environments.push_back(*std::move(marker));
     }
-    std::vector<std::string> groups = root.strings_or("default-groups", {});
-    for (std::string& group : groups)
-        group = wheel::normalize_name(group);
-    lock.default_groups = base::join(groups, " ");
+    lock.extras = names_of(root, "extras");
+    lock.groups = names_of(root, "dependency-groups");
+    const std::vector<std::string> default_groups = names_of(root, "default-groups");
+    lock.chosen_groups = base::join(default_groups, " ");
+    lock.groups.insert(lock.groups.end(), default_groups.begin(), default_groups.end());
     if (!root.has("packages")) root.report("", "`packages` is missing");
     auto packages = root.tables("packages");
     if (packages.size() > max_locked_packages)
@@ -177,6 +217,14 @@ base::Result<Lock> parse_lock(std::string_view text, const std::filesystem::path
                        (others.empty() ? "" : "; ignored: " + base::join(others, ", "));
     }
     return lock;
+}
+
+base::Status choose_of_lock(Lock& lock, const std::vector<std::string>& extras,
+                            const std::vector<std::string>& groups) {
+    WHEELYARD_ASSIGN(lock.chosen_extras, chosen_of(lock.extras, extras, "extra"));
+    if (groups.empty()) return {};
+    WHEELYARD_ASSIGN(lock.chosen_groups, chosen_of(lock.groups, groups, "dependency group"));
+    return {};
 }
 
 base::Result<Lock> read_lock(const std::filesystem::path& file) {

@@ -51,7 +51,7 @@ base::Result<std::vector<const simple::LockedPackage*>> packages_for(const simpl
                                                                      const std::filesystem::path& file,
                                                                      const Target& target) {
     auto environment = target.markers;
-    environment["dependency_groups"] = lock.default_groups;
+    environment["dependency_groups"] = lock.chosen_groups;
     std::vector<const simple::LockedPackage*> packages;
     for (const simple::LockedPackage& package : lock.packages) {
         if (!package.version || !package.has_all_hashes)

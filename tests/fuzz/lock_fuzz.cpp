@@ -19,6 +19,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         WHEELYARD_CHECK(package.exact.specifiers().size() == (package.version ? 1U : 0U));
         for (const auto& sha256 : package.sha256s)
             WHEELYARD_CHECK(base::is_sha256_hex(sha256));
+        for (const auto& [filename, sha256] : package.wheels)
+            WHEELYARD_CHECK(!filename.empty() && (sha256.empty() || package.sha256s.contains(sha256)));
     }
     const avail_wheels::LockPlace place{{avail_wheels::Python{}}, "x86_64"};
     const auto packages = avail_wheels::packages_for(*lock, place);

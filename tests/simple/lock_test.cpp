@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include "lib/wheel/filename.hpp"
+
 using namespace wheelyard;
 using namespace wheelyard::simple;
 
@@ -77,6 +79,42 @@ TEST_CASE("each source of a package is known, and wheels may stand beside an sdi
         CHECK(error.text().find("pylock.toml:4:8") != std::string::npos);
         CHECK(error.text().find("several sources") != std::string::npos);
     }
+}
+
+TEST_CASE("the wheels of a lock have the names that installers find them by") {
+    struct Row {
+        const char* keys;
+        const char* filename;
+    };
+    // As packaging.pylock.PackageWheel.filename says of them (packaging 26.4).
+    const Row rows[] = {
+        {"name = \"a-1.5-py3-none-any.whl\", url = \"https://h/x/other.whl\"", "a-1.5-py3-none-any.whl"},
+        {"path = \"wheels/a-1.5-py3-none-any.whl\"", "a-1.5-py3-none-any.whl"},
+        {"path = 'wheels\\a-1.5-py3-none-any.whl'", "a-1.5-py3-none-any.whl"},
+        {"url = \"https://h/x/a-1.5%2Bcpu-py3-none-any.whl?y=1#z\"", "a-1.5+cpu-py3-none-any.whl"}};
+    for (const Row& row : rows) {
+        CAPTURE(row.keys);
+        const Lock lock =
+            lock_of(head + "[[packages]]\nname = \"a\"\nwheels = [{ " + row.keys +
+                    ", hashes = { sha256 = \"" + hash + "\" } }, { path = \"a-1.6-py3-none-any.whl\" }]\n");
+        CHECK(lock.packages[0].wheels ==
+              std::map<std::string, std::string>{{wheel::spelling_key(row.filename), hash},
+                                                 {wheel::spelling_key("a-1.6-py3-none-any.whl"), ""}});
+    }
+}
+
+TEST_CASE("a version that only an sdist's name has counts") {
+    for (const char* sdist :
+         {"name = \"a_b-1.5.tar.gz\"", "url = \"https://h/x/a-b-1.5.zip\"", "path = \"../a.b-1.5.tar.gz\""}) {
+        CAPTURE(sdist);
+        const auto package =
+            lock_of(head + "[[packages]]\nname = \"A.B\"\nsdist = { " + sdist + " }\n").packages[0];
+        CHECK(package.source == LockSource::sdist);
+        REQUIRE(package.version.has_value());
+        CHECK(package.exact.text() == "==1.5");
+    }
+    CHECK_FALSE(
+        lock_of(head + "[[packages]]\nname = \"a\"\nsdist = { path = \"src\" }\n").packages[0].version);
 }
 
 TEST_CASE("a version that only the wheels' names have counts") {

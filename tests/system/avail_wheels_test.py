@@ -93,7 +93,7 @@ class AvailWheelsTest(FarmCase):
         lock.write_text(lock.read_text() + '[[packages]]\nname = "native"\nversion = "0.9"\nsdist = { url = "https://files.example.org/native-0.9.tar.gz", '
                         f'hashes = {{ sha256 = "{"0" * 64}" }} }}\n')
         self.assertEqual(states("--request-missing"),
-                         {"yard-other": ("here", ""), "yard-table": ("other_bytes", f"here is {table.filename}"),
+                         {"yard-other": ("here", ""), "yard-table": ("other_bytes", f"another wheel of this version is here: {table.filename}"),
                           "native": ("missing", "the lock has only an sdist; here is 1.0")})
         request, = requests.iterdir()
         self.assertIn('package = "native"', request.read_text())

@@ -39,15 +39,7 @@ std::vector<fs::path> folders_of(const HostProbe& probe, const Node& node) {
             if (part.starts_with('/')) folders.emplace_back(part);
         }
     }
-    if (node.pythons.size() != 1 || node.pythons.front().pypy) return folders;
-    const Python& python = node.pythons.front();
-    const std::string name = "python3." + std::to_string(python.minor) + (python.free_threaded ? "t" : "");
-    for (const std::string& program : {node.python_program, node.interpreter}) {
-        const fs::path prefix = fs::path(program).parent_path().parent_path();
-        if (program.empty()) continue;
-        for (const char* library : {"lib", "lib64"})
-            folders.push_back(prefix / library / name / "site-packages");
-    }
+    folders.insert(folders.end(), node.module_folders.begin(), node.module_folders.end());
     return folders;
 }
 

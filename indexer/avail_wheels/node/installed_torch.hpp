@@ -15,8 +15,7 @@
 
 namespace wheelyard::avail_wheels {
 
-// In the folders of PYTHONPATH, then in those of node.python_program and node.interpreter. nullopt: there is none, or it cannot be
-// read.
+// In the folders of PYTHONPATH, then in node.module_folders. nullopt: there is none, or it cannot be read.
 [[nodiscard]] std::optional<InstalledTorch> find_installed_torch(const HostProbe& probe, const Node& node);
 // "true" or "false", as `torch_cxx11_abi` of the facts: by the constructor of c10::Error in the library's bytes. Empty: unknown.
 [[nodiscard]] std::string strings_of_c10(std::string_view bytes);

@@ -23,6 +23,7 @@ inline constexpr std::size_t max_preload_bytes = 100'000;  // execve(2): MAX_ARG
 inline constexpr std::size_t max_loader_runs = 200;       // each 10 ms; 10 broken libraries of 2,000 take 200
 inline constexpr std::int64_t probe_timeout_ms = 20'000;  // a GPU in power saving needs seconds to answer
 inline constexpr std::int64_t python_timeout_ms = 10'000;  // a cold start on a busy parallel file system
+inline constexpr std::size_t max_module_folders = 200;     // .pth files may name many
 inline constexpr std::int64_t node_cache_s = 24 * 3600;    // a driver update requires a reboot
 inline constexpr std::uint64_t max_node_bytes = 256 * base::kib;
 inline constexpr std::uint64_t max_library_cache_bytes = 16 * base::mib;  // of 20,000 names

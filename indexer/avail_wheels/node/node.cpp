@@ -80,6 +80,7 @@ Json node_to_json(const Node& node) {
     json.set("pythons", std::move(pythons));
     if (!node.python_program.empty()) json.set("python_program", node.python_program);
     if (!node.interpreter.empty()) json.set("interpreter", node.interpreter);
+    if (!node.module_folders.empty()) json.set("module_folders", Json::array_of(node.module_folders));
     // A probed node has one Python.
     if (!node.pythons.empty() && node.pythons.front().debug) json.set("debug_python", true);
     if (!node.pythons.empty() && !node.pythons.front().pypy_abi.empty())
@@ -106,6 +107,7 @@ Node node_from_json(const Json& json) {
     }
     node.python_program = json.string_or("python_program", {});
     node.interpreter = json.string_or("interpreter", {});
+    node.module_folders = json.texts("module_folders");
     if (json.find("modules") != nullptr) node.modules = json.texts("modules");
     return node;
 }

@@ -50,6 +50,8 @@ struct Node {
     std::string python_program;     // path of the Python that was found
     std::string python_fault = {};  // why that one does not answer: "is not there"; empty: it does
     std::string interpreter = {};   // the program that runs behind python_program; empty: unknown
+    // Where that looks for modules, in its order, without PYTHONPATH; empty: unknown.
+    std::vector<std::string> module_folders = {};
     // By the names that were asked; those with a folder are files. Others are unknown.
     std::map<std::string, Library, std::less<>> libraries = {};
     std::optional<InstalledTorch> torch = {};  // absent: there is none, or nobody asked

@@ -122,6 +122,7 @@ struct PythonAnswer {
     bool has_other_libc = false;   // the interpreter runs without glibc
     std::string fault;             // why there is no answer
     std::string interpreter;       // sys.executable
+    std::vector<std::string> module_folders;
 };
 
 // "pypy310-pp73-x86_64-linux-gnu" → "pp73".
@@ -145,6 +146,10 @@ std::string fault_of(const base::Result<base::Finished>& finished) {
 
 // Asks the interpreter itself, as pip does (packaging's _manylinux): a Python of a Gentoo prefix, of EESSI or
 // of Nix has a glibc of its own.
+//
+// Where it looks for modules comes last, as `site` computes it without -I and -S: that of a user counts unless the
+// environment (venv) leaves it out. Path lines of .pth files count, their code is not run. Folders that do not exist yet are
+// listed, too, because the answer is cached.
 PythonAnswer ask_python(const HostProbe& probe, const std::string& file) {
     PythonAnswer answer;
     if (file.empty()) return answer;
@@ -163,7 +168,16 @@ PythonAnswer ask_python(const HostProbe& probe, const std::string& file) {
         "print(sys.implementation.name, '.'.join(map(str, sys.version_info[:3])),"
         " variable('Py_GIL_DISABLED') or 0, libc.replace(' ', '-'), variable('SOABI') or '-',"
         " int(bool(variable('Py_DEBUG'))))\n"
-        "print(sys.executable)";
+        "print(sys.executable)\n"
+        "try:\n"
+        " import site\n"
+        " site.exec = lambda *line: None\n"
+        " site.ENABLE_USER_SITE = not os.environ.get('PYTHONNOUSERSITE')\n"
+        " known = site.venv(set())\n"
+        " users = [site.getusersitepackages()] if site.ENABLE_USER_SITE else []\n"
+        " site.addsitepackages(site.addusersitepackages(known))\n"
+        " print('\\n'.join(dict.fromkeys(sys.path + users + site.getsitepackages())))\n"
+        "except Exception: pass";
     base::Command command;
     command.argv = {file, "-I", "-S", "-c", question};
     command.environment = probe.environment;
@@ -187,6 +201,10 @@ PythonAnswer ask_python(const HostProbe& probe, const std::string& file) {
     answer.python = std::move(*python);
     answer.fault.clear();
     if (lines.size() > 1) answer.interpreter = base::trim(lines[1]);
+    for (std::size_t at = 2; at < lines.size() && answer.module_folders.size() < max_module_folders; ++at) {
+        if (const auto folder = base::trim(lines[at]); folder.starts_with('/'))
+            answer.module_folders.emplace_back(folder);
+    }
     constexpr std::string_view glibc = "glibc-";
     if (words.size() > 3 && words[3].starts_with(glibc))
         answer.glibc = Dotted::parse(words[3].substr(glibc.size()));
@@ -222,7 +240,8 @@ std::string cache_key(const HostProbe& probe, const std::string& python) {
              {python.substr(0, shims) + "/version", std::string(".python-version")})
             key += "\n" + base::read_file(choice, max_pyvenv_bytes).value_or("");
     }
-    for (const char* name : {"PYENV_VERSION", "SLURM_JOB_ID", "PBS_JOBID"})
+    for (const char* name :
+         {"PYENV_VERSION", "SLURM_JOB_ID", "PBS_JOBID", "PYTHONNOUSERSITE", "PYTHONUSERBASE"})
         key += "\n" + variable(probe, name);
     for (const auto* kind : accelerator::accelerator_kinds())
         key += "\n" + variable(probe, std::string(kind->visible_devices));
@@ -233,7 +252,7 @@ std::optional<Node> read_cache(const fs::path& file, const std::string& key, con
     const auto text = base::read_file(file, max_node_bytes);
     if (!text) return std::nullopt;
     const auto json = io::parse_json(*text);
-    if (!json || json->string_or("format", {}) != "wheelyard.node-cache/3" ||
+    if (!json || json->string_or("format", {}) != "wheelyard.node-cache/4" ||
         json->string_or("key", {}) != key)
         return std::nullopt;
     const auto age = clock.now() - std::max<std::int64_t>(0, json->int_or("found", 0));
@@ -578,6 +597,7 @@ Node probe_node(const HostProbe& probe) {
     if (answer.python) node.pythons.push_back(std::move(*answer.python));
     node.python_fault = std::move(answer.fault);
     node.interpreter = std::move(answer.interpreter);
+    node.module_folders = std::move(answer.module_folders);
     node.modules = loaded_modules(probe);
     return node;
 }
@@ -594,7 +614,7 @@ Node known_node(const HostProbe& probe, const base::Clock& clock) {
     Node node = probe_node(probe);
     // A Python that did not answer is asked again: it may have been on a file system that was stuck.
     if (!node.python_program.empty() && node.pythons.empty()) return node;
-    const Json json = Json::object({{"format", "wheelyard.node-cache/3"},
+    const Json json = Json::object({{"format", "wheelyard.node-cache/4"},
                                     {"key", key},
                                     {"found", clock.now()},
                                     {"node", node_to_json(node)}});

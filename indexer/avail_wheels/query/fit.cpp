@@ -23,6 +23,7 @@ struct Question {
     const Node& node;
     const Site& site;
     const OwnedWheels& owned;
+    const LockedVersions* locked;
 };
 
 Fit no(std::string code, std::string why, std::string advice = {}) {
@@ -590,9 +591,24 @@ std::string versions_of(const std::vector<Candidate>& there) {
     return base::join(versions, ", ") + (is_long ? " …" : "");
 }
 
+Fit check_locked(const LockedVersions& locked, const wheel::Requirement& requirement,
+                 const std::string& text) {
+    const auto there = locked.find(requirement.project);
+    if (there == locked.end()) return {};
+    std::vector<std::string> versions;
+    for (const wheel::Version& version : there->second) {
+        if (requirement.specifiers.contains(version, wheel::Prereleases::allowed)) return {};
+        versions.push_back(version.text());
+    }
+    return unknown("requires_dist", "requires " + text.substr(0, text.find(';')) + ", and the lock has " +
+                                        requirement.name + " " + base::join(versions, ", "));
+}
+
 // An installer that asks only this source ends with the same.
 Fit check_requirements(const Question& q) {
-    if (!q.owned || !q.needs.requires_dist || q.node.any_python || q.node.pythons.empty()) return {};
+    if ((!q.owned && q.locked == nullptr) || !q.needs.requires_dist || q.node.any_python ||
+        q.node.pythons.empty())
+        return {};
     for (const auto& text : *q.needs.requires_dist) {
         const auto requirement = wheel::Requirement::parse(text);
         if (!requirement || !requirement->url.empty()) continue;
@@ -603,6 +619,10 @@ Fit check_requirements(const Question& q) {
                 return marker_holds(*requirement->marker, python, q.node.machine);
             }))
             continue;
+        if (q.locked != nullptr) {
+            if (Fit fit = check_locked(*q.locked, *requirement, text); fit.runs != Runs::yes) return fit;
+            continue;
+        }
         const auto* there = q.owned(requirement->project);
         if (there == nullptr || is_satisfied(q, *requirement, *there)) continue;
         return no("requires_dist",
@@ -675,9 +695,10 @@ std::string_view runs_text(Runs runs) {
     return texts[static_cast<std::size_t>(runs)];
 }
 
-Fit judge(const Candidate& candidate, const Node& node, const Site& site, const OwnedWheels& owned) {
+Fit judge(const Candidate& candidate, const Node& node, const Site& site, const OwnedWheels& owned,
+          const LockedVersions* locked) {
     const Needs needs = needs_of(candidate);
-    const Question question{candidate, needs, node, site, owned};
+    const Question question{candidate, needs, node, site, owned, locked};
     constexpr std::array checks{&check_known_bad, &check_variant,   &check_machine,   &check_python,
                                 &check_glibc,     &check_platform,  &check_processor, &check_gpu,
                                 &check_modules,   &check_libraries, &check_versions,  &check_requirements,

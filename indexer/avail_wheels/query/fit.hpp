@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -29,7 +30,12 @@ struct Fit {
 // does not, or that is unknown.
 using OwnedWheels = std::function<const std::vector<Candidate>*(const std::string& project)>;
 
+// The versions that a lock has for the node, by project. Installers take these and do not ask what a package requires
+// (PEP 751), so one that does not satisfy it is "unknown": whoever locked may have overridden the requirement.
+using LockedVersions = std::map<std::string, std::vector<wheel::Version>, std::less<>>;
+
+// With `locked`, requirements are judged by it alone, and `owned` is not asked.
 [[nodiscard]] Fit judge(const Candidate& candidate, const Node& node, const Site& site,
-                        const OwnedWheels& owned = {});
+                        const OwnedWheels& owned = {}, const LockedVersions* locked = nullptr);
 
 }  // namespace wheelyard::avail_wheels

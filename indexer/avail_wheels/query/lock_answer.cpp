@@ -8,6 +8,7 @@
 
 #include "indexer/avail_wheels/query/needs.hpp"
 #include "lib/base/text/text.hpp"
+#include "lib/wheel/filename.hpp"
 
 namespace wheelyard::avail_wheels {
 
@@ -44,10 +45,11 @@ std::string_view why_not_of_an_index(simple::LockSource source) {
     }
 }
 
-bool fits_bytes(const LockedPackage& package, const Candidate& wheel) {
-    return package.source == simple::LockSource::wheels &&
-           (package.sha256s.contains(wheel.link.sha256) || !package.has_all_hashes ||
-            wheel.link.sha256.empty());
+// By its SHA-256; where the lock or the source has none, by its file name.
+bool is_of_lock(const LockedPackage& package, const Candidate& wheel) {
+    if (package.sha256s.contains(wheel.link.sha256)) return true;
+    const auto named = package.wheels.find(wheel::spelling_key(wheel.link.filename));
+    return named != package.wheels.end() && (named->second.empty() || wheel.link.sha256.empty());
 }
 
 // The wheel that counts: one that runs, with the lock's bytes; of those that do not run, the one that comes closest.
@@ -55,7 +57,7 @@ const Candidate* best_of(const LockedPackage& package, const std::vector<Candida
     const auto rank = [&](const Candidate& wheel) {
         const bool may_run = wheel.runs != "no";
         const int closeness = wheel.why_code == "machine" ? 0 : wheel.why_code == "python" ? 1 : 2;
-        return std::tuple(may_run, may_run && fits_bytes(package, wheel), wheel.runs == "yes", closeness);
+        return std::tuple(may_run, may_run && is_of_lock(package, wheel), wheel.runs == "yes", closeness);
     };
     const Candidate* best = nullptr;
     for (const Candidate& wheel : judged) {
@@ -138,7 +140,7 @@ LockedHere compare_package(const LockedPackage& package, const LockPlace& place,
         return found;
     }
     std::vector<std::string> reasons;
-    if (fits_bytes(package, wheel)) {
+    if (is_of_lock(package, wheel)) {
         found.state = LockState::here;
         if (!package.sha256s.contains(wheel.link.sha256)) {
             reasons.emplace_back(wheel.link.sha256.empty()
@@ -148,7 +150,9 @@ LockedHere compare_package(const LockedPackage& package, const LockPlace& place,
     } else {
         found.state = LockState::other_bytes;
         if (!no_wheel.empty()) reasons.push_back(no_wheel);
-        reasons.push_back((needs_of(wheel).is_ours ? "built here: " : "here is ") + wheel.link.filename);
+        reasons.push_back(
+            (needs_of(wheel).is_ours ? "built here: " : "another wheel of this version is here: ") +
+            wheel.link.filename);
     }
     if (wheel.runs == "unknown") reasons.push_back("whether it runs is unknown: " + sentence_of_fit(wheel));
     found.why = base::join(reasons, "; ");
@@ -170,7 +174,8 @@ Wanted wanted_of(const LockedPackage& package, const Lock& lock) {
             .pattern = package.project,
             .specifiers = package.exact,
             .marker = package.marker,
-            .dependency_groups = lock.default_groups};
+            .extras = lock.chosen_extras,
+            .dependency_groups = lock.chosen_groups};
 }
 
 std::vector<const LockedPackage*> packages_for(const Lock& lock, const LockPlace& place) {
@@ -179,6 +184,14 @@ std::vector<const LockedPackage*> packages_for(const Lock& lock, const LockPlace
         if (applies(wanted_of(package, lock), place.pythons, place.machine)) packages.push_back(&package);
     }
     return packages;
+}
+
+LockedVersions locked_versions(const std::vector<const LockedPackage*>& packages) {
+    LockedVersions versions;
+    for (const LockedPackage* package : packages) {
+        if (package->version) versions[package->project].push_back(*package->version);
+    }
+    return versions;
 }
 
 std::vector<LockedHere> compare_lock(const std::vector<const LockedPackage*>& packages,
@@ -195,6 +208,11 @@ std::vector<std::string> refusals_of_lock(const Lock& lock, const std::vector<co
     std::vector<std::string> refusals;
     if (!allows_one(lock.requires_python, place.pythons))
         refusals.push_back("it is for " + python_sentence(lock.requires_python, place.pythons));
+    for (const LockedPackage* package : packages) {
+        if (!allows_one(package->requires_python, place.pythons))
+            refusals.push_back("its " + package->name + " is for " +
+                               python_sentence(package->requires_python, place.pythons));
+    }
     const bool has_environment =
         lock.environments.empty() ||
         std::any_of(lock.environments.begin(), lock.environments.end(), [&](const wheel::Marker& marker) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "indexer/avail_wheels/query/candidate.hpp"
+#include "indexer/avail_wheels/query/fit.hpp"
 #include "indexer/avail_wheels/query/query.hpp"
 #include "lib/simple/lock.hpp"
 
@@ -16,7 +17,7 @@ using simple::LockedPackage;
 
 enum class LockState {
     here,
-    other_bytes,   // a wheel of this version runs here, but it is no file of the lock: installers refuse it
+    other_bytes,  // a wheel of this version runs here, but it is no file of the lock: installers take another
     does_not_run,  // there are wheels of this version, and none runs here
     missing,
     not_of_an_index  // a repository, a folder or an archive
@@ -39,11 +40,13 @@ struct LockPlace {
     std::string machine;
 };
 
-// "torch==2.6.0", with its marker and the lock's default groups.
+// "torch==2.6.0", with its marker and the extras and groups that are chosen.
 [[nodiscard]] Wanted wanted_of(const LockedPackage& package, const Lock& lock);
 
-// The packages whose markers hold, with no extra and the default groups.
+// The packages whose markers hold, with the extras and groups that are chosen.
 [[nodiscard]] std::vector<const LockedPackage*> packages_for(const Lock& lock, const LockPlace& place);
+
+[[nodiscard]] LockedVersions locked_versions(const std::vector<const LockedPackage*>& packages);
 
 // One for each of `packages`. `judged`: the wheels of their versions, judged for the node; `others`: wheels of these
 // projects of any version, newest first.
@@ -52,7 +55,8 @@ struct LockPlace {
                                                    const std::vector<Candidate>& judged,
                                                    const std::vector<Candidate>& others);
 
-// Why installers refuse the whole lock here: its Pythons, its environments, two entries of one package.
+// Why installers refuse the whole lock here: its Pythons or those of a package, its environments, two entries of one
+// package.
 [[nodiscard]] std::vector<std::string> refusals_of_lock(const Lock& lock,
                                                         const std::vector<const LockedPackage*>& packages,
                                                         const LockPlace& place);

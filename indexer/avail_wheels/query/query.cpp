@@ -118,9 +118,10 @@ const std::vector<std::string> common_machines{"x86_64", "aarch64", "ppc64le", "
 }  // namespace
 
 bool marker_holds(const wheel::Marker& marker, const Python& python, const std::string& machine,
-                  const std::string& dependency_groups) {
+                  const std::string& extras, const std::string& dependency_groups) {
     auto environment = wheel::linux_markers(
         python.full.empty() ? "3." + std::to_string(python.minor) : python.full, machine);
+    environment["extras"] = extras;
     environment["dependency_groups"] = dependency_groups;
     if (python.pypy) {
         environment["implementation_name"] = "pypy";
@@ -134,7 +135,7 @@ bool applies(const Wanted& wanted, const std::vector<Python>& pythons, const std
     const std::vector<std::string> machines = machine.empty() ? common_machines : std::vector{machine};
     return std::any_of(pythons.begin(), pythons.end(), [&](const Python& python) {
         return std::any_of(machines.begin(), machines.end(), [&](const std::string& candidate) {
-            return marker_holds(*wanted.marker, python, candidate, wanted.dependency_groups);
+            return marker_holds(*wanted.marker, python, candidate, wanted.extras, wanted.dependency_groups);
         });
     });
 }

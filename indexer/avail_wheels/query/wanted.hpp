@@ -18,7 +18,8 @@ struct Wanted {
     std::string pattern;  // normalised (PEP 503); may contain `*` and `?`
     wheel::SpecifierSet specifiers;
     std::optional<wheel::Marker> marker;
-    std::string dependency_groups = {};  // of a lock: those of its marker's variable that count
+    std::string extras = {};             // of a lock: those of its marker's variable that count
+    std::string dependency_groups = {};  // likewise
     std::string version_glob = {};       // "1.2*" of -v, matches public versions; empty: any
     std::vector<std::string> projects =
         {};  // where `name` is that of a module: those that install it, normalised

@@ -229,6 +229,8 @@ TEST_CASE("an invalid choice exits with status 2 and lists the choices") {
              Case{{"--lock", "pylock.toml", "-v", "1.0"}, "--lock: cannot be used with -v/--version"},
              Case{{"--lock", "pylock.toml", "--raw"}, "--lock: cannot be used with --raw"},
              Case{{"--lock", "pylock.toml", "--request", "six"}, "--lock: cannot be used with --status"},
+             Case{{"--lock-extra", "gpu"}, "--lock-extra: needs --lock"},
+             Case{{"--lock-group", "dev", "-r", "pylock.toml"}, "--lock-group: needs --lock"},
              Case{{"--request-missing"}, "--request-missing: needs --lock"},
              Case{{"-r", "pylock.toml", "--request-missing"}, "--request-missing: needs --lock"},
              Case{{"--index-url", "http://x/", "--wheelhouse", "y"},

@@ -347,6 +347,9 @@ const std::vector<Agreed>& agreed() {
         {"run_lock_missing",
          farm,
          {"--lock", "FOLDER/pylock.toml", "--on", "a100", "--not-available-only", "--request-missing"}},
+        {"run_lock_extra",
+         farm,
+         {"--lock", "FOLDER/pylock.toml", "--on", "gh200", "--lock-extra", "colours", "--lock-group", "dev"}},
         {"run_web", farm, {"torch", "--web", "--on", "gh200", "--index-url", "https://farm/main/simple/"}},
         {"run_web_json",
          farm,
@@ -369,6 +372,7 @@ std::string sample_lock() {
                "\" } }]\n";
     };
     return "lock-version = \"1.0\"\ncreated-by = \"tests\"\nrequires-python = \">=3.12\"\n"
+           "extras = [\"colours\"]\ndependency-groups = [\"dev\"]\n"
            "[[packages]]\nname = \"mine\"\ndirectory = { path = \".\" }\n"
            "[[packages]]\nname = \"numpy\"\nversion = \"2.1.0\"\n" +
            wheel("numpy-2.1.0-cp312-cp312-linux_aarch64.whl", 'c') +
@@ -380,7 +384,8 @@ std::string sample_lock() {
            "\" } }\n"
            "[[packages]]\nname = \"torch\"\nversion = \"2.4.0\"\n" +
            wheel("torch-2.4.0-cp312-cp312-manylinux_2_28_aarch64.whl", 'b') +
-           "[[packages]]\nname = \"colorama\"\nversion = \"0.4.6\"\nmarker = \"sys_platform == 'win32'\"\n";
+           "[[packages]]\nname = \"colorama\"\nversion = \"0.4.6\"\nmarker = \"'colours' in extras and "
+           "'dev' in dependency_groups\"\n";
 }
 
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
@@ -466,6 +471,41 @@ TEST_CASE("a lock is judged for a Python, and without one nothing is said of it"
     CHECK(newer.out.find("numpy") == std::string::npos);
     CHECK(newer.out.find("missing  the lock has no file of it; here is 0.8.10") != std::string::npos);
     CHECK(house.run({"--lock", lock.native(), "-p", "3.9"}).out.find("numpy") != std::string::npos);
+}
+
+TEST_CASE("neither the installed torch nor an older version of the folder counts for a lock") {
+    Wheelhouse house;
+    for (const char* name : {"torch-2.9.0", "torch-2.6.0", "vision-1.0", "numpy-1.26.0", "numpy-2.1.0"})
+        REQUIRE(base::replace_file(house.folder.path() / (std::string(name) + "-py3-none-any.whl"), "wheel"));
+    const auto installed = house.folder.path() / "root" / "sw" / "torch";
+    std::filesystem::create_directories(installed);
+    REQUIRE(base::replace_file(installed / "version.py", "__version__ = '2.6.0'\n"));
+    house.environment["PYTHONPATH"] = "/sw";
+    house.read_wheel = [](const std::filesystem::path& wheel) -> base::Result<ReadWheel> {
+        const bool is_vision = wheel.filename().native().starts_with("vision");
+        return ReadWheel{"", is_vision ? R"({"machines":[],"requires_dist":["torch==2.9.0","numpy>=2"]})"
+                                       : R"({"machines":[],"requires_dist":[]})"};
+    };
+    CHECK(house.run({"vision", "-p", "3.11", "--why"}).out.find("and torch 2.6.0 is installed") !=
+          std::string::npos);
+    const auto file = house.folder.path() / "pylock.toml";
+    const auto why_of_vision = [&](const std::string& numpy) {
+        std::string lock = "lock-version = \"1.0\"\n";
+        for (const auto& [name, version] :
+             {std::pair{"torch", "2.9.0"}, {"vision", "1.0"}, {"numpy", numpy.c_str()}})
+            lock += std::string("[[packages]]\nname = \"") + name + "\"\nversion = \"" + version +
+                    "\"\nwheels = [{ path = \"" + name + "-" + version + "-py3-none-any.whl\" }]\n";
+        REQUIRE(base::replace_file(file, lock));
+        const auto ran = house.run({"--lock", file.native(), "-p", "3.11", "--json"});
+        const auto json = io::parse_json(ran.out);
+        REQUIRE_MESSAGE(json.has_value(), ran.err);
+        const auto vision = json->find("lock")->items("packages").at(1);
+        return vision.string_or("state", {}) + ": " + vision.string_or("why", {});
+    };
+    const std::string not_compared = "here: its bytes are not compared: no hash of them is known here";
+    CHECK(why_of_vision("2.1.0") == not_compared);
+    CHECK(why_of_vision("1.26.0") ==
+          not_compared + "; whether it runs is unknown: requires numpy>=2, and the lock has numpy 1.26.0");
 }
 
 TEST_CASE("every option of --help has a golden output") {

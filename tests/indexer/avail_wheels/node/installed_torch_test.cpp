@@ -28,7 +28,8 @@ struct Host {
 
     Host() {
         node.pythons = {*parse_python("3.11.4")};
-        node.python_program = "/venv/bin/python";
+        node.module_folders = {"/home/anna/.local/lib/python3.11/site-packages",
+                               "/venv/lib/python3.11/site-packages"};
     }
     void add(const std::string& path, const std::string& text) const {
         std::filesystem::create_directories((root.path() / path).parent_path());
@@ -55,12 +56,12 @@ TEST_CASE("the torch of an environment is read from its files") {
     CHECK(torch->libraries == std::set<std::string>{"libc10.so", "libtorch_cuda.so"});
 }
 
-TEST_CASE("PYTHONPATH comes first, as a module sets it, and a folder of another Python does not count") {
+TEST_CASE("PYTHONPATH comes first, as a module sets it, and then the Python's folders in their order") {
     Host host;
-    host.add("venv/lib/python3.12/site-packages/torch/version.py", version_text);
-    CHECK_FALSE(find_installed_torch(host.probe, host.node));
-    host.add("venv/lib64/python3.11/site-packages/torch/version.py", version_text);
+    host.add("venv/lib/python3.11/site-packages/torch/version.py", version_text);
     CHECK(find_installed_torch(host.probe, host.node)->version == "2.15.0+cu132");
+    host.add("home/anna/.local/lib/python3.11/site-packages/torch/version.py", "__version__ = '2.5.1'\n");
+    CHECK(find_installed_torch(host.probe, host.node)->version == "2.5.1");
     host.add("sw/torch/version.py", "__version__ = \"2.4.0\"\n");
     host.probe.environment["PYTHONPATH"] = "relative:/sw";
     const auto torch = find_installed_torch(host.probe, host.node);

@@ -305,6 +305,60 @@ TEST_CASE("the ABI of a PyPy and a debug build come from the interpreter") {
     CHECK(fake.probe().pythons.at(0).display() == "3.11.2 (debug build)");
 }
 
+TEST_CASE(
+    "modules are looked for where the interpreter itself does, in the user's folder unless it is left out") {
+    const base::TempDir folder = *base::TempDir::make("wheelyard-node-test");
+    const fs::path env = folder.path() / "env";
+    fs::create_directories(env / "bin");
+    fs::create_symlink("/usr/bin/python3", env / "bin" / "python3");
+    struct Row {
+        const char* settings;  // nullptr: no environment is active
+        const char* variable;
+        bool has_user_folder;
+    };
+    const Row rows[] = {{nullptr, "", true},
+                        {nullptr, "1", false},
+                        {"include-system-site-packages = true\n", "", true},
+                        {"include-system-site-packages = false\n", "", false}};
+    for (const auto& [settings, variable, has_user_folder] : rows) {
+        CAPTURE(settings == nullptr ? "" : settings);
+        EnvironmentMap environment{{"PATH", "/usr/bin:/bin"},
+                                   {"HOME", folder.path().native()},
+                                   {"XDG_CACHE_HOME", "relative"},
+                                   {"PYTHONNOUSERSITE", variable}};
+        if (settings != nullptr) {
+            environment["PATH"] = (env / "bin").native() + ":/usr/bin:/bin";
+            environment["VIRTUAL_ENV"] = env.native();
+            REQUIRE(base::replace_file(env / "pyvenv.cfg", std::string("home = /usr/bin\n") + settings));
+        }
+        const HostProbe probe{"/", environment, "node1", "x86_64", base::run_command};
+        const std::string name = "python3." + std::to_string(probe_node(probe).pythons.at(0).minor);
+        const fs::path user = folder.path() / ".local/lib" / name / "site-packages";
+        const fs::path linked = folder.path() / "linked";
+        for (const fs::path& made : {user, linked, env / "lib" / name / "site-packages"})
+            fs::create_directories(made);
+        REQUIRE(
+            base::replace_file(env / "lib" / name / "site-packages" / "x.pth", "import os; os._exit(3)\n"));
+        base::Command command;
+        command.environment = environment;
+        REQUIRE(base::replace_file(user / "x.pth", linked.native() + "\n"));
+        const Node node = probe_node(probe);
+        fs::remove(env / "lib" / name / "site-packages" / "x.pth");
+        command.argv = {node.python_program, "-c", "import sys; print('\\n'.join(sys.path[1:]))"};
+        const auto real = base::run_command(command);
+        REQUIRE(real);
+        std::vector<std::string> expected;
+        for (const auto line : base::split_lines(base::trim(real->out))) {
+            if (fs::exists(line)) expected.emplace_back(line);
+        }
+        std::vector<std::string> found = node.module_folders;
+        std::erase_if(found, [](const std::string& one) { return !fs::exists(one); });
+        CHECK(found == expected);
+        for (const fs::path& of_user : {user, linked})
+            CHECK((std::count(found.begin(), found.end(), of_user.native()) == 1) == has_user_folder);
+    }
+}
+
 TEST_CASE("a Python that does not answer has a reason") {
     FakeNode fake;
     fake.install("python3", "hangs");

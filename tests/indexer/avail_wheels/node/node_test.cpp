@@ -32,11 +32,13 @@ TEST_CASE("a node survives a JSON round trip, and unknown properties stay unknow
     node.gpus = Gpus{{"sm_90"}, {"NVIDIA GH200 480GB"}};
     node.driver = Dotted::parse("550.54.15");
     node.pythons = {*parse_python("3.12.1"), *parse_python("3.13t")};
+    node.module_folders = {"/opt/lib/python3.12/site-packages"};
     node.modules = std::vector<std::string>{"cuda/12.3.2"};
     const auto back = node_from_json(node_to_json(node));
     CHECK(node_to_json(back) == node_to_json(node));
     CHECK(back.pythons == node.pythons);
     CHECK(back.gpus->archs == node.gpus->archs);
+    CHECK(back.module_folders == node.module_folders);
 
     const auto empty = node_from_json(node_to_json(Node()));
     CHECK_FALSE(empty.gpus);

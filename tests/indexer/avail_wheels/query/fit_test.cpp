@@ -482,6 +482,25 @@ TEST_CASE("what the source owns must satisfy Requires-Dist") {
     CHECK(judge(zmq, node, {}, cffi).runs == Runs::yes);  // PyPy has it
 }
 
+TEST_CASE("a wheel of a lock is judged by the lock's versions, which installers take without asking") {
+    const Node node = debian12();
+    const std::vector<Candidate> older{wheel_of("torch-2.6.0-cp311-cp311-linux_x86_64.whl")};
+    const OwnedWheels owned = [&](const std::string&) { return &older; };
+    const LockedVersions locked{
+        {"torch", {*wheel::Version::parse("2.9.0"), *wheel::Version::parse("2.8.0")}}};
+    const auto answer = [&](const std::string& required) {
+        const auto vision =
+            wheel_of("torchvision-0.24-py3-none-any.whl", R"({"requires_dist":[")" + required + R"("]})");
+        const Fit fit = judge(vision, node, {}, owned, &locked);
+        return std::string(runs_text(fit.runs)) + " " + fit.why;
+    };
+    CHECK(answer("torch==2.9.0") == "yes ");
+    CHECK(answer("torch<2.9") == "yes ");  // of another marker
+    CHECK(answer("torch==2.6.0") == "unknown requires torch==2.6.0, and the lock has torch 2.9.0, 2.8.0");
+    CHECK(answer("torch==2.6.0; python_version < '3.9'") == "yes ");
+    CHECK(answer("numpy>=99") == "yes ");  // left to the environment
+}
+
 TEST_CASE("a farm's own wheel without a note of its processor is judged by its build's options") {
     Node node = debian12();
     node.cpu = "x86-64-v3";

@@ -90,7 +90,7 @@ TEST_CASE("a wheel of the version with other bytes is told from the lock's, and 
                                                          "built here: demo-1.5-cp311-cp311-linux_x86_64.whl",
                                                          false});
     CHECK(compare(locked(with_hash), {judged(built, built_hash)}).why ==
-          "here is demo-1.5-cp311-cp311-linux_x86_64.whl");
+          "another wheel of this version is here: demo-1.5-cp311-cp311-linux_x86_64.whl");
     // One that does not run has the lock's bytes.
     CHECK(compare(locked(with_hash), {ours, judged(any, locked_hash, "no", "gpu", "no")}).state ==
           LockState::other_bytes);
@@ -99,13 +99,32 @@ TEST_CASE("a wheel of the version with other bytes is told from the lock's, and 
 }
 
 TEST_CASE("where the lock or the source has no hash, a wheel is here and its bytes are not compared") {
-    CHECK(
-        compare(locked(with_hash), {judged(built, "")}) ==
-        Compared{LockState::here, built, "its bytes are not compared: no hash of them is known here", false});
+    CHECK(compare(locked(with_hash), {judged(any, "")}) ==
+          Compared{LockState::here, any, "its bytes are not compared: no hash of them is known here", false});
     CHECK(
         compare(locked("version = \"1.5\"\nwheels = [{ name = \"demo-1.5-py3-none-any.whl\" }]\n"),
                 {judged(any, built_hash)}) ==
         Compared{LockState::here, any, "its bytes are not compared: the lock has no SHA-256 of them", false});
+}
+
+TEST_CASE("a wheel of the version that the lock does not name is another one, whatever has no hash") {
+    const Lock windows =
+        locked("version = \"1.5\"\nwheels = [{ name = \"demo-1.5-cp311-cp311-win_amd64.whl\" }]\n");
+    for (const std::string& hash : {std::string(), built_hash}) {
+        CHECK(compare(windows, {judged(any, hash)}) ==
+              Compared{LockState::other_bytes, any,
+                       "another wheel of this version is here: " + std::string(any), false});
+        const std::string local = "demo-1.5+site-py3-none-any.whl";
+        CHECK(compare(
+                  locked("version = \"1.5\"\nwheels = [{ url = \"https://h/demo-1.5-py3-none-any.whl\" }]\n"),
+                  {judged(local, hash)}) == Compared{LockState::other_bytes, local,
+                                                     "another wheel of this version is here: " + local,
+                                                     false});
+    }
+    CHECK(compare(locked(with_hash), {judged(any, built_hash)}).state == LockState::other_bytes);
+    // The same bytes and the same name in another spelling are the lock's.
+    CHECK(compare(locked(with_hash), {judged(built, locked_hash)}).state == LockState::here);
+    CHECK(compare(locked(with_hash), {judged("Demo-1.5.0-py3-none-any.whl", "")}).state == LockState::here);
 }
 
 TEST_CASE("of wheels that do not run, the one that comes closest says why, and a build helps or does not") {
@@ -156,6 +175,10 @@ TEST_CASE("what installers refuse of a whole lock is said") {
     CHECK(refusals(locked(with_hash, "requires-python = \">=3.9\"\n")).empty());
     CHECK(refusals(locked(with_hash, "requires-python = \">=3.12\"\n")) ==
           Texts{"it is for Python >=3.12, here is 3.11"});
+    CHECK(refusals(locked(with_hash + "requires-python = \">=3.12\"\n")) ==
+          Texts{"its demo is for Python >=3.12, here is 3.11"});
+    CHECK(refusals(locked(with_hash + "requires-python = \">=3.12\"\nmarker = \"sys_platform == 'win32'\"\n"))
+              .empty());
     CHECK(refusals(locked(with_hash,
                           "environments = [\"sys_platform == 'win32'\", \"sys_platform == 'linux'\"]\n"))
               .empty());
@@ -187,10 +210,22 @@ TEST_CASE("packages whose markers do not hold for the node and its Python are le
 }
 
 TEST_CASE("of a lock's markers no extra and the default groups hold") {
-    const Lock lock = lock_with(
+    Lock lock = lock_with(
         "extras = [\"gpu\"]\ndependency-groups = [\"dev\"]\ndefault-groups = [\"My.Default\"]\n"
         "[[packages]]\nname = \"a\"\nmarker = \"'my-default' in dependency_groups\"\n"
         "[[packages]]\nname = \"b\"\nmarker = \"'dev' in dependency_groups\"\n"
         "[[packages]]\nname = \"c\"\nmarker = \"'gpu' in extras\"\n");
     CHECK(marked_names(lock, "3.11") == Names{"a"});
+    REQUIRE(simple::choose_of_lock(lock, {"GPU"}, {}));
+    CHECK(marked_names(lock, "3.11") == Names{"a", "c"});
+    // packaging.pylock.Pylock.select (26.4): groups replace the default ones.
+    REQUIRE(simple::choose_of_lock(lock, {}, {"Dev"}));
+    CHECK(marked_names(lock, "3.11") == Names{"b"});
+    REQUIRE(simple::choose_of_lock(lock, {"gpu"}, {"dev", "my.default"}));
+    CHECK(marked_names(lock, "3.11") == Names{"a", "b", "c"});
+    const auto undeclared = simple::choose_of_lock(lock, {"cpu"}, {});
+    REQUIRE_FALSE(undeclared);
+    CHECK(undeclared.error().code == "lock.undeclared");
+    CHECK(undeclared.error().text().find("it has gpu") != std::string::npos);
+    CHECK_FALSE(simple::choose_of_lock(lock, {}, {"gpu"}));
 }
