@@ -590,6 +590,22 @@ std::string versions_of(const std::vector<Candidate>& there) {
     return base::join(versions, ", ") + (is_long ? " …" : "");
 }
 
+// Whether a Python of the node needs it. An installer keeps of a variant's properties those that its node has: where a feature
+// has several values, a marker may hold for one of them only.
+bool is_asked(const Question& q, const wheel::Requirement& requirement) {
+    if (!requirement.marker) return true;
+    wheel::MarkerEnvironment variant;
+    if (q.needs.variant) {
+        auto properties = *q.needs.variant;
+        std::erase_if(properties,
+                      [&](const auto& property) { return !has_property(q.node, property).value_or(true); });
+        wheel::set_variant(variant, q.candidate.tags->variant, properties);
+    }
+    return std::any_of(q.node.pythons.begin(), q.node.pythons.end(), [&](const Python& python) {
+        return marker_holds(*requirement.marker, python, q.node.machine, variant);
+    });
+}
+
 // An installer that asks only this source ends with the same.
 Fit check_requirements(const Question& q) {
     if (!q.owned || !q.needs.requires_dist || q.node.any_python || q.node.pythons.empty()) return {};
@@ -598,11 +614,7 @@ Fit check_requirements(const Question& q) {
         if (!requirement || !requirement->url.empty()) continue;
         // PyPy has cffi, whose version is its own.
         if (requirement->project == "cffi" && q.node.pythons.front().pypy) continue;
-        if (requirement->marker &&
-            std::none_of(q.node.pythons.begin(), q.node.pythons.end(), [&](const Python& python) {
-                return marker_holds(*requirement->marker, python, q.node.machine);
-            }))
-            continue;
+        if (!is_asked(q, *requirement)) continue;
         const auto* there = q.owned(requirement->project);
         if (there == nullptr || is_satisfied(q, *requirement, *there)) continue;
         return no("requires_dist",
@@ -658,11 +670,7 @@ Fit check_torch(const Question& q) {
         if (!requirement || requirement->project != "torch" || !version ||
             requirement->specifiers.contains(*version, wheel::Prereleases::allowed))
             continue;
-        if (requirement->marker &&
-            std::none_of(q.node.pythons.begin(), q.node.pythons.end(), [&](const Python& python) {
-                return marker_holds(*requirement->marker, python, q.node.machine);
-            }))
-            continue;
+        if (!is_asked(q, *requirement)) continue;
         return no("torch", "requires " + text.substr(0, text.find(';')) + here, advice);
     }
     return {};

@@ -160,7 +160,8 @@ const std::vector<Rule>& rules() {
          "dependency specifiers"},
         {"metadata.marker_undefined", reject,
          "A marker in Requires-Dist has a comparison that pip refuses to evaluate.",
-         "Use ~= and === with versions only, as in python_version ~= \"3.8\", and == with text.",
+         "Use ~= and === with versions only, as in python_version ~= \"3.8\", and == with text; "
+         "variant_label and the like only in wheels with a variant label.",
          "dependency specifiers"},
         {"metadata.license_invalid", reject,
          "License-Expression is not an SPDX license expression, or names an unknown licence.",
