@@ -248,3 +248,6 @@ class VariantsTest(FarmCase):
 
 if __name__ == "__main__":
     main()
+            (Variant("strict", label="hopper", properties=sm("90")), "upload.variants_differ", "hopper"),
+        self.assert_refused(RawUpload(self.farm, self.token, Variant("strict", label="any").write(self.folder)), 400, "variant.invalid",
+                            "without properties")
