@@ -95,7 +95,10 @@ std::vector<Sample> filename_samples() {
         {"filename.invalid", called("six.whl")},
         {"filename.not_normalized", called("Six-1.16.0-py3-none-any.whl")},
         {"filename.version_not_normalized", called("six-v1.16.0-py3-none-any.whl")},
-        {"filename.variant", labelled("x86_64_v3", x86_64_v3)},
+        {"filename.variant", labelled("x86_64_v3", x86_64_v3), {"variant.unproven"}},
+        {"variant.unproven",
+         labelled("sm_90", sm_90, {}, "cudart; \"nvidia\" in variant_namespaces"),
+         {"filename.variant"}},
         {"variant.invalid", labelled("x86_64_v3", ""), {"filename.variant"}},
         {"variant.invalid", labelled("x86_64_v4", x86_64_v3), {"filename.variant"}},
         {"variant.promise", labelled("sm_90", sm_90, cuda_80), {"filename.variant"}},
@@ -210,11 +213,11 @@ std::vector<Sample> dist_info_samples() {
          defective([](WheelWriter& w) { w.metadata_line("Requires-Dist: numpy; python_version >"); })},
         {"metadata.marker_undefined",
          defective([](WheelWriter& w) { w.metadata_line("Requires-Dist: numpy; os_name ~= 'posix'"); })},
-        {"metadata.license_invalid", defective([](WheelWriter& w) {
-             w.wrong_metadata_version_header("2.4").metadata_line("License-Expression: NOPE-1.0");
-         })},
         {"metadata.marker_undefined", defective([](WheelWriter& w) {
              w.metadata_line("Requires-Dist: cudart; \"nvidia\" in variant_namespaces");
+         })},
+        {"metadata.license_invalid", defective([](WheelWriter& w) {
+             w.wrong_metadata_version_header("2.4").metadata_line("License-Expression: NOPE-1.0");
          })},
         {"metadata.license_invalid", defective([](WheelWriter& w) {
              w.wrong_metadata_version_header("2.4").metadata_line("License-Expression: MIT OR");
