@@ -16,8 +16,9 @@ constexpr int max_minor = 40;  // of Python 3, beyond any that a reader may choo
 // What `uname -m` prints on nodes.
 constexpr std::array<std::string_view, 9> machines{"x86_64", "aarch64", "ppc64le",     "s390x", "riscv64",
                                                    "i686",   "armv7l",  "loongarch64", "ppc64"};
-// What nobody knows of a reader's machine.
-constexpr std::array<std::string_view, 3> unknown{"platform_release", "platform_version", "extra"};
+// What nobody knows of a reader's machine, or which variant an installer takes there.
+constexpr std::array<std::string_view, 4> unknown{"platform_release", "platform_version", "extra",
+                                                  "variant_"};
 
 // Of a Python whose last number is not known, some release needs it.
 bool needs(const wheel::Marker& marker, int minor, std::string_view machine) {

@@ -11,7 +11,7 @@ namespace wheelyard::indexer {
 
 struct WhereNeeded {
     bool nowhere = false;       // not on Linux with CPython, and no extra asks for it
-    bool is_open = false;       // an extra decides, or what is not known of a machine
+    bool is_open = false;       // an extra or a variant decides, or what is not known of a machine
     std::string pythons = {};   // "9-11": from Python 3.9 to 3.11; "-11", "9-"; empty: any
     std::string machines = {};  // "x86_64 aarch64"; empty: any
 };

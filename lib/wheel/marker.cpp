@@ -48,25 +48,34 @@ constexpr auto symbols = base::words<MarkerOperator>({{MarkerOperator::arbitrary
                                                       {MarkerOperator::less, "<"},
                                                       {MarkerOperator::greater, ">"}});
 
+// A variable that is a set has only `in` and `not in`.
+enum class Members { none, names, properties };  // normalised names; "a :: b", in which spaces do not count
+
 struct Variable {
     std::string_view name;
     bool is_version = false;
-    bool is_set = false;  // of normalised names; only `in` and `not in` are useful
+    Members members = Members::none;
+    bool is_of_variant = false;  // PEP 825
 };
-constexpr std::array<Variable, 14> variables{{{.name = "python_version", .is_version = true},
-                                              {.name = "python_full_version", .is_version = true},
-                                              {.name = "implementation_version", .is_version = true},
-                                              {.name = "platform_release", .is_version = true},
-                                              {.name = "os_name"},
-                                              {.name = "sys_platform"},
-                                              {.name = "platform_machine"},
-                                              {.name = "platform_system"},
-                                              {.name = "platform_version"},
-                                              {.name = "platform_python_implementation"},
-                                              {.name = "implementation_name"},
-                                              {.name = "extra"},
-                                              {.name = "extras", .is_set = true},
-                                              {.name = "dependency_groups", .is_set = true}}};
+constexpr std::array<Variable, 18> variables{
+    {{.name = "python_version", .is_version = true},
+     {.name = "python_full_version", .is_version = true},
+     {.name = "implementation_version", .is_version = true},
+     {.name = "platform_release", .is_version = true},
+     {.name = "os_name"},
+     {.name = "sys_platform"},
+     {.name = "platform_machine"},
+     {.name = "platform_system"},
+     {.name = "platform_version"},
+     {.name = "platform_python_implementation"},
+     {.name = "implementation_name"},
+     {.name = "extra"},
+     {.name = "extras", .members = Members::names},
+     {.name = "dependency_groups", .members = Members::names},
+     {.name = "variant_label", .is_of_variant = true},
+     {.name = "variant_namespaces", .members = Members::properties, .is_of_variant = true},
+     {.name = "variant_features", .members = Members::properties, .is_of_variant = true},
+     {.name = "variant_properties", .members = Members::properties, .is_of_variant = true}}};
 
 struct Alias {
     std::string_view spelling;
@@ -99,9 +108,19 @@ std::string_view operator_text(MarkerOperator operation) {
     return symbols.text(operation);
 }
 
+// As an environment writes the members of its sets.
+std::string member_of(Members members, std::string text) {
+    if (members == Members::names) return normalize_name(text);
+    text.erase(std::remove_if(text.begin(), text.end(), [](char c) { return c == ' ' || c == '\t'; }),
+               text.end());
+    return text;
+}
+
 struct Operand {
     const Variable* variable = nullptr;  // nullptr: a literal
     std::string literal;
+
+    [[nodiscard]] Members members() const { return variable == nullptr ? Members::none : variable->members; }
 
     [[nodiscard]] std::string text() const {
         if (variable != nullptr) return std::string(variable->name);
@@ -174,9 +193,9 @@ bool evaluate_comparison(const MarkerNode& node, const MarkerEnvironment& enviro
         left = normalize_name(left);
         right = normalize_name(right);
     }
-    if (node.right.variable != nullptr && node.right.variable->is_set) {
-        const auto names = base::split(right, ' ');
-        const bool has = std::find(names.begin(), names.end(), normalize_name(left)) != names.end();
+    if (const Members members = node.right.members(); members != Members::none) {
+        const auto all = base::split(right, ' ');
+        const bool has = std::find(all.begin(), all.end(), member_of(members, left)) != all.end();
         return has == (node.operation == MarkerOperator::in);
     }
     if (variable != nullptr && variable->is_version) {
@@ -201,9 +220,11 @@ bool evaluate_node(const MarkerNode& node, const MarkerEnvironment& environment)
 
 // Verified with packaging 26.3: `~=` and `===` are defined for versions only, `~=` needs a valid specifier, and
 // one side must be a variable.
-bool is_defined(const MarkerNode& node) {
+bool is_defined(const MarkerNode& node, bool is_of_variant) {
     const Operand& left = node.left;
     const Operand& right = node.right;
+    for (const Variable* one : {left.variable, right.variable})
+        if (one != nullptr && one->is_of_variant && !is_of_variant) return false;
     const Variable* variable = left.variable != nullptr ? left.variable : right.variable;
     if (variable == nullptr) return false;
     const bool compatible = node.operation == MarkerOperator::compatible;
@@ -214,10 +235,10 @@ bool is_defined(const MarkerNode& node) {
     return right.variable == nullptr && Specifier::parse("~=" + right.literal).has_value();
 }
 
-const MarkerNode* find_undefined(const MarkerNode& node) {
-    if (node.kind == MarkerNode::Kind::comparison) return is_defined(node) ? nullptr : &node;
+const MarkerNode* find_undefined(const MarkerNode& node, bool is_of_variant) {
+    if (node.kind == MarkerNode::Kind::comparison) return is_defined(node, is_of_variant) ? nullptr : &node;
     for (const auto& child : node.children) {
-        if (const MarkerNode* found = find_undefined(*child)) return found;
+        if (const MarkerNode* found = find_undefined(*child, is_of_variant)) return found;
     }
     return nullptr;
 }
@@ -319,20 +340,17 @@ class MarkerParser {
         skip_space();
         WHEELYARD_ASSIGN(node->right, parse_operand());
         skip_space();
-        if (!asks_for_member(*node))
-            return fail("expected a text that is `in` or `not in` the names of a lock");
+        if (!asks_for_member(*node)) return fail("expected a text that is `in` or `not in` this set");
         normalize_extra(node->left, node->right);
         normalize_extra(node->right, node->left);
         return NodePointer(std::move(node));
     }
 
-    // PEP 751: the only use of its variables.
+    // PEP 751, PEP 825: the only use of a set.
     static bool asks_for_member(const MarkerNode& node) {
-        const auto is_set = [](const Operand& operand) {
-            return operand.variable != nullptr && operand.variable->is_set;
-        };
-        if (is_set(node.right)) return node.left.variable == nullptr && is_membership(node.operation);
-        return !is_set(node.left);
+        if (node.right.members() != Members::none)
+            return node.left.variable == nullptr && is_membership(node.operation);
+        return node.left.members() == Members::none;
     }
 
     static void normalize_extra(const Operand& variable, Operand& literal) {
@@ -398,9 +416,9 @@ bool Marker::evaluate(const MarkerEnvironment& environment) const {
     return root_ == nullptr || evaluate_node(*root_, environment);
 }
 
-std::string Marker::undefined_comparison() const {
+std::string Marker::undefined_comparison(bool is_of_variant) const {
     std::string text;
-    const MarkerNode* found = root_ == nullptr ? nullptr : find_undefined(*root_);
+    const MarkerNode* found = root_ == nullptr ? nullptr : find_undefined(*root_, is_of_variant);
     if (found != nullptr) append_text(*found, text);
     return text;
 }
@@ -409,6 +427,20 @@ std::string Marker::text() const {
     std::string text;
     if (root_ != nullptr) append_text(*root_, text);
     return text;
+}
+
+void set_variant(MarkerEnvironment& environment, const std::string& label,
+                 const std::vector<VariantProperty>& properties) {
+    std::vector<std::string> namespaces, features, texts;
+    for (const VariantProperty& property : properties) {
+        namespaces.push_back(property.name_space);
+        features.push_back(property.name_space + "::" + property.feature);
+        texts.push_back(member_of(Members::properties, property.text()));
+    }
+    environment["variant_label"] = label;
+    environment["variant_namespaces"] = base::join(namespaces, " ");
+    environment["variant_features"] = base::join(features, " ");
+    environment["variant_properties"] = base::join(texts, " ");
 }
 
 }  // namespace wheelyard::wheel

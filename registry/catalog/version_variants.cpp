@@ -1,4 +1,5 @@
-// The rules are those of variantlib's merge, and `$schema` besides: a newer one may give a member another meaning.
+// The rules are those of variantlib's merge and of its `generate-index-json`, and `$schema` besides: a newer one may give a
+// member another meaning.
 #include "registry/catalog/version_variants.hpp"
 
 #include <algorithm>
@@ -76,6 +77,13 @@ base::Status VersionVariants::add(const FileRow& wheel) {
     }
     if (const std::string* other = find_other(labels, labels_))
         return differs("label", "Another wheel of this version has this label with other properties", *other);
+    for (const auto& [label, properties] : labels) {
+        const auto same = label_of_.find(properties.render());
+        if (same != label_of_.end() && same->second != label)
+            return base::fail("variants.same_properties",
+                              "Another wheel of this version has these properties with another label",
+                              label + ", theirs is " + same->second, "use that label");
+    }
     // Counted, since rendering all for each wheel is quadratic. The rest of the file is one wheel's at most.
     const std::size_t rest_bytes = std::max(rest_bytes_, variant->render().size());
     std::size_t labels_bytes = labels_bytes_;
@@ -94,6 +102,8 @@ base::Status VersionVariants::add(const FileRow& wheel) {
         providers_->insert(members_of(providers).begin(), members_of(providers).end());
     }
     labels_.insert(labels.begin(), labels.end());
+    for (const auto& [label, properties] : labels)
+        label_of_.emplace(properties.render(), label);
     rest_bytes_ = rest_bytes;
     labels_bytes_ = labels_bytes;
     return {};

@@ -27,8 +27,8 @@ inline constexpr std::size_t max_variants_file_bytes = 1u << 20;
 
 [[nodiscard]] bool is_variant_wheel(std::string_view filename);
 
-// In any order of add() the same: one label has one set of properties, the orders of namespaces begin alike and the longest
-// one counts, a namespace has one provider, and `$schema` is one.
+// In any order of add() the same: one label has one set of properties and no other label has it, the orders of namespaces begin
+// alike and the longest one counts, a namespace has one provider, and `$schema` is one.
 class VersionVariants {
   public:
     // Errors "variants.*", after which nothing has changed: the wheel contradicts those that came before (the error's
@@ -41,8 +41,9 @@ class VersionVariants {
     std::vector<std::string> namespaces_;
     std::optional<std::map<std::string, io::Json>> providers_;
     std::map<std::string, io::Json> labels_;
-    std::size_t rest_bytes_ = 0;    // at most: of the file without the labels
-    std::size_t labels_bytes_ = 0;  // the same, of the labels
+    std::map<std::string, std::string> label_of_;  // properties, as JSON → their label
+    std::size_t rest_bytes_ = 0;                   // at most: of the file without the labels
+    std::size_t labels_bytes_ = 0;                 // the same, of the labels
 };
 
 inline constexpr std::string_view variants_suffix = "-variants.json";

@@ -1,9 +1,13 @@
 """Wheel variants (PEP 825): one index, several nodes. A real uv takes the wheel for its node, pips take the one without a
 label or nothing; and what an index refuses."""
 
+import csv
 import hashlib
+import io
 import json
 import subprocess
+import unittest
+import zipfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urljoin
@@ -14,6 +18,7 @@ from support.farm import CLIENTS, COMMAND_TIMEOUT_S, Farm
 from support.upstream import Offered, Upstream
 from support.wheels import Wheel
 
+VARIANTLIB = CLIENTS / "variantlib"  # the reference implementation
 INDEX, PLAIN, SECRET = "debian12", "plain", "secret"
 SCHEMA = "https://variants-schema.wheelnext.dev/peps/850/v0.2.0.json"
 # uv has NVIDIA's and that of x86-64 built in, by these names.
@@ -23,6 +28,37 @@ PROVIDERS = {"nvidia": {"requires": ["nvidia-variant-provider"], "plugin-api": "
 LEVELS = {"v2": {"ssse3", "sse4_1", "sse4_2", "popcnt", "cx16"},
           "v3": {"avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe", "abm"},
           "v4": {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}}
+# variantlib's order of the variants for a node with these properties, from the index's file.
+CHOOSE = """import json, sys
+from variantlib.models.variant import VariantProperty
+from variantlib.resolver.lib import sort_and_filter_supported_variants
+from variantlib.variants_json import VariantsJson
+index, node = json.load(sys.stdin)
+index = VariantsJson(index)
+chosen = sort_and_filter_supported_variants(list(index.variants.values()), [VariantProperty.from_str(one) for one in node],
+                                            namespace_priorities=index.namespace_priorities)
+print(json.dumps([one.label for one in chosen]))
+"""
+
+
+def wheel_of_installed(project: str, folder: Path) -> Path:
+    """The wheel that pip has installed for twine, as its RECORD tells it: compiled for this machine."""
+    site = next((CLIENTS / "twine/lib").glob("python*/site-packages"))
+    info = next(site.glob(f"{project}-*.dist-info"))
+    tags = [line.removeprefix("Tag: ").split("-") for line in (info / "WHEEL").read_text().splitlines() if line.startswith("Tag: ")]
+    assert len({(python, abi) for python, abi, _ in tags}) == 1, tags
+    record = f"{info.name}/RECORD"
+    rows = [row for row in csv.reader((info / "RECORD").read_text().splitlines())
+            if row[0] != record and row[1] and not row[0].endswith(("/INSTALLER", "/REQUESTED"))]
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([*rows, (record, "", "")])
+    folder.mkdir()
+    name = "-".join([info.name.removesuffix(".dist-info"), *tags[0][:2], ".".join(platform for _, _, platform in tags)])
+    with zipfile.ZipFile(folder / f"{name}.whl", "w", zipfile.ZIP_DEFLATED) as archive:
+        for row in rows:
+            archive.write(site / row[0], row[0])
+        archive.writestr(record, text.getvalue())
+    return folder / f"{name}.whl"
 
 
 @dataclass
@@ -69,15 +105,25 @@ class VariantsTest(FarmCase):
         paths = [wheel.write(self.folder) for wheel in wheels]
         self.assert_ran(twine_upload(self.farm, self.token, *paths, index=index))
 
-    def uv_takes(self, project: str, url: str = "", **environment: str) -> str:
-        """The value of the wheel that uv installs on such a node."""
+    def uv_installs(self, project: str, url: str = "", **environment: str) -> Path:
+        """Where uv has put the wheel that it takes on such a node."""
         target = self.folder / f"{project}-{len(list(self.folder.iterdir()))}"
         self.assert_ran(subprocess.run(
             [CLIENTS / "uv/bin/uv", "pip", "install", "--no-deps", "--python", CLIENTS / "pip-new/bin/python",
              "--preview-features", "wheel-variants", "--index-url", url or self.farm.simple_url(), "--target", target, project],
             env=self.farm.environment | {"UV_NO_CONFIG": "1", "UV_NO_CACHE": "1"} | environment,
             capture_output=True, text=True, timeout=COMMAND_TIMEOUT_S))
-        return installed_value("pip-new", target, project)
+        return target
+
+    def uv_takes(self, project: str, url: str = "", **environment: str) -> str:
+        """The value of the wheel that uv installs on such a node."""
+        return installed_value("pip-new", self.uv_installs(project, url, **environment), project)
+
+    def variantlib(self, *arguments: str | Path, document: object = None) -> str:
+        done = subprocess.run([CLIENTS / "pip-new/bin/python", *arguments], input=json.dumps(document), capture_output=True, text=True,
+                              env=self.farm.environment | {"PYTHONPATH": str(VARIANTLIB)}, timeout=COMMAND_TIMEOUT_S)
+        self.assert_ran(done)
+        return done.stdout
 
     def node(self, architecture: str, driver: str = "12.8") -> dict[str, str]:
         return {"NV_VARIANT_PROVIDER_FORCE_SM_ARCH": architecture,
@@ -106,6 +152,51 @@ class VariantsTest(FarmCase):
         values = {"v1": 1, "v2": 2, "v3": 3, "v4": 4}
         self.upload(*(Variant("cpu", value=value, label=one, properties=level(one)) for one, value in values.items()))
         self.assertEqual(self.uv_takes("cpu"), str(values[level_of_this_machine()]))
+
+    @unittest.skipUnless((VARIANTLIB / ".complete").is_file(), "variantlib could not be fetched: scripts/prepare-clients")
+    def test_of_compiled_wheels_made_by_variantlib_it_and_uv_take_the_same_and_avail_wheels_says_which_run(self):
+        wheel = wheel_of_installed("nh3", self.folder / "plain")
+        settings, made = self.folder / "pyproject.toml", self.folder / "made"
+        made.mkdir()
+        settings.write_text('[variant.default-priorities]\nnamespace = ["nvidia", "x86_64"]\n' + "".join(
+            f"[variant.providers.{name}]\n" + "".join(f"{key} = {json.dumps(value)}\n" for key, value in PROVIDERS[name].items())
+            for name in ("nvidia", "x86_64")))
+        for label, properties in {"sm_90": ["nvidia :: sm_arch :: 90_real"], "v2": ["x86_64 :: level :: v2"], "": [],
+                                  "sm_80": ["nvidia :: sm_arch :: 80_real", "nvidia :: sm_arch :: 86_real"]}.items():
+            self.variantlib(VARIANTLIB / "bin/variantlib", "make-variant", "-f", wheel, "-o", made, "--pyproject-toml", settings,
+                            *(["--skip-plugin-validation", "--variant-label", label, "-p", *properties] if label else ["--null-variant"]))
+        self.variantlib(VARIANTLIB / "bin/variantlib", "generate-index-json", "-d", made)
+        self.assert_ran(twine_upload(self.farm, self.token, wheel, *made.glob("*.whl")))
+        [entry] = self.variants_of("nh3").values()
+        index = json.loads(self.farm.get(f"/{INDEX}/simple/nh3/{entry['url']}")[2])
+        self.assertEqual(index, json.loads(next(made.glob("*-variants.json")).read_text()))
+        # No file of it has code for a GPU: the registry takes the label, and says that nothing shows it.
+        checked = self.farm.run("wheelyard-registry", "check", next(made.glob("*-sm_90.whl")))
+        self.assertIn("variant.unproven", checked.stdout)
+
+        levels = ["v1", "v2", "v3", "v4"]
+        levels = levels[: levels.index(level_of_this_machine()) + 1]
+        fallback = "v2" if "v2" in levels else "null"
+        for capability, codes, first in (("9.0", ["90"], "sm_90"), ("8.6", ["86", "80"], "sm_80"), ("8.0", ["80"], "sm_80"),
+                                         ("7.5", ["75"], fallback)):
+            with self.subTest(capability):
+                node = [f"nvidia :: sm_arch :: {code}_real" for code in codes] + [f"x86_64 :: level :: {one}" for one in levels[::-1]]
+                chosen = json.loads(self.variantlib("-c", CHOOSE, document=[index, node]))
+                self.assertEqual(chosen[0], first)
+                target = self.uv_installs("nh3", **self.node(capability))
+                [info] = target.glob("nh3-*.dist-info/variant.json")
+                self.assertEqual(list(json.loads(info.read_text())["variants"]), [first])
+                asked = self.farm.run("avail_wheels", "--index-url", self.farm.simple_url(), "--why", "--json", "nh3", "--assume",
+                                      f"gpu=sm_{codes[0]}", f"cpu=x86-64-{levels[-1]}")
+                self.assert_ran(asked)
+                here = {one["filename"].removesuffix(".whl").split("-")[5]: one["here"] for one in json.loads(asked.stdout)["wheels"]
+                        if one["filename"] != wheel.name}
+                self.assertEqual({label for label, answer in here.items() if answer["runs"] != "no"}, set(chosen), asked.stdout)
+        self.assertEqual(here["sm_90"]["why"], "is the variant for nvidia :: sm_arch :: 90_real, which this node does not have")
+        imported = subprocess.run([CLIENTS / "pip-new/bin/python", "-I", "-c", f"import sys; sys.path.insert(0, {str(target)!r}); "
+                                   "import nh3; print(nh3.clean('<b>a<script>b</script></b>'))"],
+                                  capture_output=True, text=True, timeout=COMMAND_TIMEOUT_S)
+        self.assertEqual(imported.stdout, "<b>a</b>\n", imported.stderr)
 
     def test_an_index_with_variants_passes_on_those_of_its_upstream(self):
         self.upload(Wheel("far", value=1), Variant("far", value=2), Variant("far", value=90, label="sm_90", properties=sm("90")))
@@ -224,6 +315,7 @@ class VariantsTest(FarmCase):
         rows = [
             (Variant("strict", tags=("py31-none-any",), label="sm_90", properties=sm("80")), "upload.variants_differ", "sm_90"),
             (Variant("strict", label="v3", properties=level("v3"), namespaces=("x86_64", "nvidia")), "upload.variants_differ", "x86_64"),
+            (Variant("strict", label="hopper", properties=sm("90")), "upload.variants_differ", "hopper"),
             (Variant("strict", "1.0.0", tags=("py31-none-any",), label="sm_80", properties=sm("80")), "upload.variants_differ", "another text"),
         ]
         for wheel, code, phrase in rows:
@@ -233,6 +325,8 @@ class VariantsTest(FarmCase):
         path = wrong.write(self.folder)
         renamed = path.rename(path.with_name(wrong.filename.replace("other", "another")))
         self.assert_refused(RawUpload(self.farm, self.token, renamed), 400, "variant.invalid", "another")
+        self.assert_refused(RawUpload(self.farm, self.token, Variant("strict", label="any").write(self.folder)), 400, "variant.invalid",
+                            "without properties")
         self.assert_refused(RawUpload(self.farm, self.token, first.write(self.folder), index=PLAIN), 400, "filename.variant",
                             "variants = true")
         self.assertEqual(sorted(self.farm.files("strict")), ["strict-1.0-py3-none-any-sm_90.whl", "strict-1.0-variants.json"])

@@ -79,6 +79,42 @@ TEST_CASE("the variables of a lock are sets of names") {
         CHECK_MESSAGE(!Marker::parse(text).has_value(), text);
 }
 
+TEST_CASE(
+    "the variables of a variant are its label and sets of its properties, which are empty without a label") {
+    // PEP 825, "Environment markers"; uv's and variantlib's test data have the same spellings.
+    MarkerEnvironment environment;
+    set_variant(environment, "fast",
+                {{"gpu", "cuda", "12.0"}, {"gpu", "cuda", "13.0"}, {"x86_64", "level", "v3"}});
+    struct Row {
+        const char* marker;
+        bool of_variant, of_others;
+    };
+    for (const auto& [marker, of_variant, of_others] :
+         {Row{"'gpu' in variant_namespaces", true, false}, Row{"'cpu' in variant_namespaces", false, false},
+          Row{"'gp' in variant_namespaces", false, false}, Row{"'cpu' not in variant_namespaces", true, true},
+          Row{"'gpu :: cuda' in variant_features", true, false},
+          Row{"'gpu::  cuda' in variant_features", true, false},
+          Row{"'gpu' in variant_features", false, false},
+          Row{"'gpu :: cuda :: 13.0' in variant_properties", true, false},
+          Row{"'gpu :: cuda :: 13' in variant_properties", false, false},
+          Row{"'x86_64 ::level:: v3' in variant_properties", true, false},
+          Row{"'x86-64 :: level :: v3' in variant_properties", false, false},
+          Row{"variant_label == 'fast'", true, false}, Row{"variant_label != 'null'", true, true},
+          Row{"variant_label == ''", false, true}, Row{"variant_label in 'fast slow'", true, true},
+          Row{"'slow' in variant_label", false, false}}) {
+        CAPTURE(marker);
+        CHECK(holds(marker, environment) == of_variant);
+        CHECK(holds(marker, {}) == of_others);
+        CHECK(parsed(parsed(marker).text()).evaluate(environment) == of_variant);
+        CHECK(parsed(marker).undefined_comparison(true).empty());
+        CHECK(parsed(marker).undefined_comparison() == parsed(marker).text());  // pip knows none of them
+    }
+    for (const char* text : {"variant_namespaces == 'gpu'", "variant_features in 'gpu :: cuda'",
+                             "os_name in variant_properties", "variant_labels == 'x'"})
+        CHECK_MESSAGE(!Marker::parse(text).has_value(), text);
+    CHECK_FALSE(parsed("variant_label ~= '1.0'").undefined_comparison(true).empty());
+}
+
 TEST_CASE("a marker is rendered in its normal form") {
     const auto text = [](const char* marker) { return Marker::parse(marker)->text(); };
     CHECK(text("os.name=='posix'") == "os_name == \"posix\"");

@@ -604,6 +604,22 @@ Fit check_locked(const LockedVersions& locked, const wheel::Requirement& require
                                         requirement.name + " " + base::join(versions, ", "));
 }
 
+// Whether a Python of the node needs it. An installer keeps of a variant's properties those that its node has: where a feature
+// has several values, a marker may hold for one of them only.
+bool is_asked(const Question& q, const wheel::Requirement& requirement) {
+    if (!requirement.marker) return true;
+    wheel::MarkerEnvironment variant;
+    if (q.needs.variant) {
+        auto properties = *q.needs.variant;
+        std::erase_if(properties,
+                      [&](const auto& property) { return !has_property(q.node, property).value_or(true); });
+        wheel::set_variant(variant, q.candidate.tags->variant, properties);
+    }
+    return std::any_of(q.node.pythons.begin(), q.node.pythons.end(), [&](const Python& python) {
+        return marker_holds(*requirement.marker, python, q.node.machine, variant);
+    });
+}
+
 // An installer that asks only this source ends with the same.
 Fit check_requirements(const Question& q) {
     if ((!q.owned && q.locked == nullptr) || !q.needs.requires_dist || q.node.any_python ||
@@ -614,11 +630,7 @@ Fit check_requirements(const Question& q) {
         if (!requirement || !requirement->url.empty()) continue;
         // PyPy has cffi, whose version is its own.
         if (requirement->project == "cffi" && q.node.pythons.front().pypy) continue;
-        if (requirement->marker &&
-            std::none_of(q.node.pythons.begin(), q.node.pythons.end(), [&](const Python& python) {
-                return marker_holds(*requirement->marker, python, q.node.machine);
-            }))
-            continue;
+        if (!is_asked(q, *requirement)) continue;
         if (q.locked != nullptr) {
             if (Fit fit = check_locked(*q.locked, *requirement, text); fit.runs != Runs::yes) return fit;
             continue;
@@ -678,11 +690,7 @@ Fit check_torch(const Question& q) {
         if (!requirement || requirement->project != "torch" || !version ||
             requirement->specifiers.contains(*version, wheel::Prereleases::allowed))
             continue;
-        if (requirement->marker &&
-            std::none_of(q.node.pythons.begin(), q.node.pythons.end(), [&](const Python& python) {
-                return marker_holds(*requirement->marker, python, q.node.machine);
-            }))
-            continue;
+        if (!is_asked(q, *requirement)) continue;
         return no("torch", "requires " + text.substr(0, text.find(';')) + here, advice);
     }
     return {};

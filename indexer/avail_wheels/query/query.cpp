@@ -118,11 +118,10 @@ const std::vector<std::string> common_machines{"x86_64", "aarch64", "ppc64le", "
 }  // namespace
 
 bool marker_holds(const wheel::Marker& marker, const Python& python, const std::string& machine,
-                  const std::string& extras, const std::string& dependency_groups) {
+                  const wheel::MarkerEnvironment& others) {
     auto environment = wheel::linux_markers(
         python.full.empty() ? "3." + std::to_string(python.minor) : python.full, machine);
-    environment["extras"] = extras;
-    environment["dependency_groups"] = dependency_groups;
+    environment.insert(others.begin(), others.end());
     if (python.pypy) {
         environment["implementation_name"] = "pypy";
         environment["platform_python_implementation"] = "PyPy";
@@ -135,7 +134,8 @@ bool applies(const Wanted& wanted, const std::vector<Python>& pythons, const std
     const std::vector<std::string> machines = machine.empty() ? common_machines : std::vector{machine};
     return std::any_of(pythons.begin(), pythons.end(), [&](const Python& python) {
         return std::any_of(machines.begin(), machines.end(), [&](const std::string& candidate) {
-            return marker_holds(*wanted.marker, python, candidate, wanted.extras, wanted.dependency_groups);
+            return marker_holds(*wanted.marker, python, candidate,
+                                {{"extras", wanted.extras}, {"dependency_groups", wanted.dependency_groups}});
         });
     });
 }

@@ -55,10 +55,10 @@ struct Answer {
 [[nodiscard]] bool applies(const Wanted& wanted, const std::vector<Python>& pythons,
                            const std::string& machine);
 
-// Whether a marker holds for a Python on `machine`, with no `extra`. The kernel's version is unknown. `extras` and
-// `dependency_groups` are those of a lock.
+// Whether a marker holds for a Python on `machine`, with no extra. The kernel's version is unknown. `others`: more
+// variables, such as `extras` and `dependency_groups` of a lock.
 [[nodiscard]] bool marker_holds(const wheel::Marker& marker, const Python& python, const std::string& machine,
-                                const std::string& extras = {}, const std::string& dependency_groups = {});
+                                const wheel::MarkerEnvironment& others);
 
 // The sort key of a name: "Flash.Attn" → "flash_attn".
 [[nodiscard]] std::string name_key(std::string_view name);

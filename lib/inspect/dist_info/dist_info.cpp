@@ -118,7 +118,7 @@ void check_metadata(const DistInfo& info, const wheel::WheelFilename& filename,
         findings.add_final("metadata.version_mismatch", path, filename.version.text(),
                            metadata.version.as_written());
     }
-    check_metadata_fields(metadata, path, findings);
+    check_metadata_fields(metadata, path, filename.variant.has_value(), findings);
     // Metadata 2.4 (PEP 639) defines where License-File files are; earlier versions leave the field
     // undefined.
     if (!metadata.is_at_least("2.4")) return;

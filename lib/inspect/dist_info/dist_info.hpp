@@ -71,7 +71,7 @@ void check_entry_points(std::string_view member, std::string_view text, Findings
 //
 // What `label`, the one of the file name, means. Errors "variant.*": not JSON, an unknown version of the schema, another
 // label or several, an invalid or repeated name or value, a namespace without a place in the order, providers of other
-// namespaces or of an unknown kind, a null variant with properties.
+// namespaces or of an unknown kind, a null variant with properties, another one without.
 [[nodiscard]] base::Result<wheel::Variant> parse_variant_json(std::string_view text, std::string_view label);
 
 }  // namespace wheelyard::inspect

@@ -61,13 +61,15 @@ void check_newer_fields(const wheel::Metadata& metadata, std::string_view path, 
     }
 }
 
-void check_requirements(const wheel::Metadata& metadata, std::string_view path, Findings& findings) {
+void check_requirements(const wheel::Metadata& metadata, std::string_view path, bool is_of_variant,
+                        Findings& findings) {
     for (const std::string& text : metadata.requires_dist) {
         const auto parsed = wheel::Requirement::parse(text);
         if (!parsed) {
             findings.add("metadata.requirement_invalid", path, parsed.error().sentence, text);
         } else if (parsed->marker) {
-            if (const std::string undefined = parsed->marker->undefined_comparison(); !undefined.empty())
+            if (const std::string undefined = parsed->marker->undefined_comparison(is_of_variant);
+                !undefined.empty())
                 findings.add("metadata.marker_undefined", path, "no " + undefined, text);
         }
     }
@@ -150,9 +152,10 @@ bool is_import_name(std::string_view text) {
     return std::all_of(parts.begin(), parts.end(), is_identifier);
 }
 
-void check_metadata_fields(const wheel::Metadata& metadata, std::string_view path, Findings& findings) {
+void check_metadata_fields(const wheel::Metadata& metadata, std::string_view path, bool is_of_variant,
+                           Findings& findings) {
     check_newer_fields(metadata, path, findings);
-    check_requirements(metadata, path, findings);
+    check_requirements(metadata, path, is_of_variant, findings);
     check_urls(metadata, path, findings);
     check_description(metadata, path, findings);
     check_imports(metadata, path, findings);

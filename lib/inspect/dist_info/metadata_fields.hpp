@@ -9,8 +9,9 @@
 
 namespace wheelyard::inspect {
 
-// `path` is the path of METADATA, for findings.
-void check_metadata_fields(const wheel::Metadata& metadata, std::string_view path, Findings& findings);
+// `path` is the path of METADATA, for findings. A wheel with a variant label may have the markers of PEP 825.
+void check_metadata_fields(const wheel::Metadata& metadata, std::string_view path, bool is_of_variant,
+                           Findings& findings);
 
 // Pure syntax checks.
 [[nodiscard]] bool is_content_type(std::string_view text);  // for Description-Content-Type

@@ -173,6 +173,8 @@ base::Result<wheel::Variant> parse_variant_json(std::string_view text, std::stri
     WHEELYARD_TRY(add_properties(*properties.as_object(), variant));
     if (label == null_label && !variant.properties.empty())
         return refuse("null", "The null variant has properties", variant.properties.front().text());
+    if (label != null_label && variant.properties.empty())  // readers refuse the whole file of the index
+        return refuse("null", "A variant without properties has another label than `null`", label);
     io::Json document = io::Json::object(
         {{"$schema", schema},
          {"default-priorities", io::Json::object({{"namespace", io::Json::array_of(variant.namespaces)}})}});

@@ -161,7 +161,7 @@ class SdistCheck {
         if (metadata->version != filename_.version)
             findings_.add_final("metadata.version_mismatch", path, filename_.version.text(),
                                 metadata->version.as_written());
-        check_metadata_fields(*metadata, path, findings_);
+        check_metadata_fields(*metadata, path, false, findings_);
         sdist_.metadata = std::move(*metadata);
     }
 

@@ -46,7 +46,7 @@ void check_torch_truth(const std::vector<ElfMember>& elves, const Facts& facts, 
 
 // Holds a variant's properties against the wheel's code: the level of x86-64, and the GPUs of the accelerators whose
 // variants have known words.
-// Finding `variant.promise`. What the facts do not say is not judged: a level where a file has no note, GPUs where no
+// Finding `variant.promise`; `variant.unproven` of what the facts do not say: a level where no file has a note, GPUs where no
 // device code of their kind is there, or some of it was not read.
 void check_variant_truth(const wheel::Variant& variant, const Facts& facts, Findings& findings);
 

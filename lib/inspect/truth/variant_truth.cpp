@@ -21,18 +21,23 @@ void check_level(const wheel::Variant& variant, const Facts& facts, Findings& fi
         if (property.name_space != "x86_64" || property.feature != "level") continue;
         if (lowest.empty() || property.value < lowest) lowest = property.value;
     }
-    if (lowest.empty() || !facts.isa_needed.starts_with(level_prefix)) return;
-    if (facts.isa_needed.substr(level_prefix.size()) > lowest)
+    if (lowest.empty()) return;
+    if (!facts.isa_needed.starts_with(level_prefix))
+        findings.add("variant.unproven", {}, "x86_64 :: level", "no file notes the level that it needs");
+    else if (facts.isa_needed.substr(level_prefix.size()) > lowest)
         findings.add("variant.promise", {}, "x86_64 :: level :: " + std::string(lowest), facts.isa_needed);
+}
+
+bool is_of(const accelerator::DeviceCode& list, const wheel::VariantProperty& property) {
+    return !list.variant_feature.empty() && property.name_space == list.variant_namespace &&
+           property.feature == list.variant_feature && property.value.ends_with(list.variant_suffix);
 }
 
 void check_code(const wheel::Variant& variant, const accelerator::DeviceCode& list, const Facts& facts,
                 Findings& findings) {
     const auto& there = facts.code(list.fact);
     for (const auto& property : variant.properties) {
-        if (property.name_space != list.variant_namespace || property.feature != list.variant_feature ||
-            !property.value.ends_with(list.variant_suffix))
-            continue;
+        if (!is_of(list, property)) continue;
         const std::string architecture =
             std::string(list.variant_prefix) +
             property.value.substr(0, property.value.size() - list.variant_suffix.size());
@@ -47,14 +52,25 @@ void check_code(const wheel::Variant& variant, const accelerator::DeviceCode& li
 void check_variant_truth(const wheel::Variant& variant, const Facts& facts, Findings& findings) {
     check_level(variant, facts, findings);
     for (const auto* kind : accelerator::accelerator_kinds()) {
+        const auto& lists = kind->device_code;
+        const auto promised =
+            std::find_if(variant.properties.begin(), variant.properties.end(),
+                         [&](const wheel::VariantProperty& property) {
+                             return std::any_of(lists.begin(), lists.end(),
+                                                [&](const auto& list) { return is_of(list, property); });
+                         });
+        if (promised == variant.properties.end()) continue;
         const auto& not_read = facts.device_code_not_read;
-        if (std::find(not_read.begin(), not_read.end(), kind->name) != not_read.end()) continue;
-        const auto has_code = [&](const accelerator::DeviceCode& list) {
-            return !facts.code(list.fact).empty();
-        };
-        if (std::none_of(kind->device_code.begin(), kind->device_code.end(), has_code)) continue;
-        for (const accelerator::DeviceCode& list : kind->device_code)
-            if (!list.variant_feature.empty()) check_code(variant, list, facts, findings);
+        const bool is_read = std::find(not_read.begin(), not_read.end(), kind->name) == not_read.end();
+        const bool has_code = std::any_of(lists.begin(), lists.end(),
+                                          [&](const auto& list) { return !facts.code(list.fact).empty(); });
+        if (!is_read || !has_code) {
+            findings.add("variant.unproven", {}, promised->name_space + " :: " + promised->feature,
+                         is_read ? "no device code was read" : "some device code was not read");
+            continue;
+        }
+        for (const accelerator::DeviceCode& list : lists)
+            check_code(variant, list, facts, findings);
     }
 }
 

@@ -227,7 +227,7 @@ TEST_CASE("the variants of a version are mirrored with their wheels, and nothing
         auto row = at.make_row("main", "six", "1+a", "six-1+a-py3-none-any-" + label + ".whl");
         row.facts_json =
             R"({"variant":{"$schema":"s","default-priorities":{"namespace":["x86_64"]},"variants":{")" +
-            label + R"(":{"x86_64":{"level":["v3"]}}}}})";
+            label + R"(":{"x86_64":{"level":[")" + label + R"("]}}}}})";
         at.add(row);
         at.publish_all();
         at.follow_all();

@@ -25,7 +25,9 @@ std::string judged(const char* marker) {
 
 }  // namespace
 
-TEST_CASE("a marker is judged for the Pythons and machines of Linux; what an extra decides stays open") {
+TEST_CASE(
+    "a marker is judged for the Pythons and machines of Linux; what an extra or a variant decides stays "
+    "open") {
     struct Row {
         const char *marker, *where;
     };
@@ -52,6 +54,7 @@ TEST_CASE("a marker is judged for the Pythons and machines of Linux; what an ext
         {"extra == 'test'", "open"},
         {"python_version < '3.9' and extra == 'test'", "open"},
         {"platform_release >= '5.4'", "open"},
+        {"'nvidia' in variant_namespaces", "open"},
     };
     for (const auto& [marker, where] : rows)
         CHECK_MESSAGE(judged(marker) == where, marker);

@@ -41,10 +41,13 @@ TEST_CASE("the example of PEP 825 is read") {
     CHECK(variant->properties[1].text() == "x86_64 :: level :: v3");
 }
 
-TEST_CASE("the null variant has no properties, and values may be in any order") {
+TEST_CASE("the null variant and no other has no properties, and values may be in any order") {
     CHECK(variant_code(R"("null":{})", "null").empty());
     CHECK(variant_code(R"("null":{"cpu":{}})", "null").empty());
     CHECK(variant_code(R"("null":{"cpu":{"level":["v1"]}})", "null") == "variant.null");
+    // variantlib 0.2.2: "Null variant must always use 'null' label".
+    CHECK(variant_code(R"("a":{})") == "variant.null");
+    CHECK(variant_code(R"("a":{"cpu":{}})") == "variant.null");
     CHECK(variant_code(R"("a":{"cpu":{"level":["v3","v2","9.0_a"]}})").empty());
 }
 

@@ -11,15 +11,16 @@ namespace {
 
 using Properties = std::vector<wheel::VariantProperty>;
 
-// "expected | found" of each finding.
+// "expected | found" of each finding, after "not judged: " of a note.
 std::vector<std::string> judged(Properties properties, const inspect::Facts& facts) {
     const inspect::Policy policy;
     inspect::Findings findings(policy);
     inspect::check_variant_truth({{}, std::move(properties), {}}, facts, findings);
     std::vector<std::string> all;
     for (const auto& verdict : findings.take()) {
-        CHECK(verdict.code == "variant.promise");
-        all.push_back(verdict.expected + " | " + verdict.found);
+        const bool is_note = verdict.code == "variant.unproven";
+        CHECK((is_note || verdict.code == "variant.promise"));
+        all.push_back((is_note ? "not judged: " : "") + verdict.expected + " | " + verdict.found);
     }
     return all;
 }
@@ -52,7 +53,8 @@ TEST_CASE("code may need the lowest level that a variant promises, and no more")
     CHECK(judged({v2}, needing("x86-64-v3")) ==
           std::vector<std::string>{"x86_64 :: level :: v2 | x86-64-v3"});
     CHECK(judged({v4, v2}, needing("x86-64-v3")).size() == 1);  // a node of v2 takes it, too
-    CHECK(judged({v2}, needing("")) == kept);                   // not noted
+    CHECK(judged({v2}, needing("")) ==
+          std::vector<std::string>{"not judged: x86_64 :: level | no file notes the level that it needs"});
     CHECK(judged(nothing, needing("x86-64-v4")) == kept);
     CHECK(judged({{"site", "level", "v2"}}, needing("x86-64-v3")) == kept);
 }
@@ -68,12 +70,14 @@ TEST_CASE("each GPU that a variant promises is among those that the code was com
     CHECK(judged({{"nvidia", "sm_arch", "90a_real"}}, compiled_for({"sm_90a"}, {})) == kept);
 }
 
-TEST_CASE("what the facts do not say of GPUs is not judged") {
-    CHECK(judged({real_90}, inspect::Facts{}) ==
-          kept);  // no device code: a part of a platform, or its requirements'
+TEST_CASE("what the facts do not say of GPUs is not judged, which a note says") {
+    // No device code: a part of a platform, its requirements', or a wrong label.
+    CHECK(judged({real_90, ptx_90}, inspect::Facts{}) ==
+          std::vector<std::string>{"not judged: nvidia :: sm_arch | no device code was read"});
     inspect::Facts facts = compiled_for({"sm_80"}, {});
     facts.device_code_not_read = {"cuda"};
-    CHECK(judged({real_90}, facts) == kept);
+    CHECK(judged({real_90}, facts) ==
+          std::vector<std::string>{"not judged: nvidia :: sm_arch | some device code was not read"});
     CHECK(judged({{"nvidia", "cuda_version_lower_bound", "12.6"}}, compiled_for({"sm_80"}, {})) == kept);
     CHECK(judged({{"amd", "gfx_arch", "gfx90a"}}, compiled_for({"sm_80"}, {})) == kept);
 }

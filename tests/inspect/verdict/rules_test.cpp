@@ -54,10 +54,12 @@ std::function<Wheel()> called(std::string filename) {
 const std::string x86_64_v3 = variant_json("x86_64", R"("x86_64_v3":{"x86_64":{"level":["v3"]}})");
 const std::string sm_90 = variant_json("nvidia", R"("sm_90":{"nvidia":{"sm_arch":["90_real"]}})");
 const ElfImage cuda_80{.sections = {{".nv_fatbin", test_support::write_fatbin({{2, 80}})}}};
-std::function<Wheel()> labelled(std::string label, std::string json, ElfImage image = {}) {
+std::function<Wheel()> labelled(std::string label, std::string json, ElfImage image = {},
+                                std::string requirement = {}) {
     return [=] {
         WheelWriter wheel("six", "1.16.0");
         wheel.tag(linux_311).add("six/_six.so", write_elf(image));
+        if (!requirement.empty()) wheel.metadata_line("Requires-Dist: " + requirement);
         if (!json.empty()) wheel.dist_info("variant.json", json);
         const std::string filename = wheel.filename();
         return Wheel{wheel.bytes(), filename.substr(0, filename.size() - 4) + "-" + label + ".whl"};
@@ -93,7 +95,10 @@ std::vector<Sample> filename_samples() {
         {"filename.invalid", called("six.whl")},
         {"filename.not_normalized", called("Six-1.16.0-py3-none-any.whl")},
         {"filename.version_not_normalized", called("six-v1.16.0-py3-none-any.whl")},
-        {"filename.variant", labelled("x86_64_v3", x86_64_v3)},
+        {"filename.variant", labelled("x86_64_v3", x86_64_v3), {"variant.unproven"}},
+        {"variant.unproven",
+         labelled("sm_90", sm_90, {}, "cudart; \"nvidia\" in variant_namespaces"),
+         {"filename.variant"}},
         {"variant.invalid", labelled("x86_64_v3", ""), {"filename.variant"}},
         {"variant.invalid", labelled("x86_64_v4", x86_64_v3), {"filename.variant"}},
         {"variant.promise", labelled("sm_90", sm_90, cuda_80), {"filename.variant"}},
@@ -208,6 +213,9 @@ std::vector<Sample> dist_info_samples() {
          defective([](WheelWriter& w) { w.metadata_line("Requires-Dist: numpy; python_version >"); })},
         {"metadata.marker_undefined",
          defective([](WheelWriter& w) { w.metadata_line("Requires-Dist: numpy; os_name ~= 'posix'"); })},
+        {"metadata.marker_undefined", defective([](WheelWriter& w) {
+             w.metadata_line("Requires-Dist: cudart; \"nvidia\" in variant_namespaces");
+         })},
         {"metadata.license_invalid", defective([](WheelWriter& w) {
              w.wrong_metadata_version_header("2.4").metadata_line("License-Expression: NOPE-1.0");
          })},

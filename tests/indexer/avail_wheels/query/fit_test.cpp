@@ -89,6 +89,30 @@ TEST_CASE("a variant is judged by the properties that the node has, and is never
     CHECK(found(wheel(level(R"("v1")")), node) == "no variant");
 }
 
+TEST_CASE(
+    "what a variant requires is judged by its label and by the properties that the node has (PEP 825)") {
+    const auto answer = [](const std::string& marker, const std::string& filename) {
+        Node node = h100();
+        node.torch = InstalledTorch{.version = "2.8.0", .folder = "/env"};
+        return found(
+            wheel_of(
+                filename,
+                R"({"requires_dist":["torch<2 ; )" + marker +
+                    R"("],"variant":{"variants":{"gpu":{"nvidia":{"sm_arch":["90_real","120_real"]}}}}})"),
+            node);
+    };
+    const std::string plain = "a-1-py3-none-any.whl", labelled = "a-1-py3-none-any-gpu.whl";
+    CHECK(answer("variant_label == 'gpu'", labelled) == "no torch");
+    CHECK(answer("'nvidia' in variant_namespaces", labelled) == "no torch");
+    CHECK(answer("'nvidia :: sm_arch :: 90_real' in variant_properties", labelled) == "no torch");
+    // As uv: a value that the node lacks is no reason to install something.
+    CHECK(answer("'nvidia :: sm_arch :: 120_real' in variant_properties", labelled) == "unknown variant");
+    CHECK(answer("'amd' in variant_namespaces", labelled) == "unknown variant");
+    CHECK(answer("variant_label == ''", labelled) == "unknown variant");
+    CHECK(answer("variant_label == 'gpu' or 'nvidia' in variant_namespaces", plain) == "yes");
+    CHECK(answer("variant_label == ''", plain) == "no torch");
+}
+
 TEST_CASE("checks run in order, and the first failure is reported") {
     struct Case {
         const char* filename;
