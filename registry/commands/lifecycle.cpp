@@ -23,6 +23,7 @@
 #include "registry/access/tokens.hpp"
 #include "registry/api/limits.hpp"
 #include "registry/catalog/catalog.hpp"
+#include "registry/catalog/file_row.hpp"
 #include "registry/commands/command_line.hpp"
 #include "registry/commands/commands.hpp"
 #include "registry/commands/remote_registry.hpp"
@@ -133,22 +134,12 @@ void print_done(const LifecycleArguments& arguments, const lifecycle::Done& done
 }
 
 void print_event(const catalog::Event& event, bool json, bool raw) {
-    const std::string time = base::render_rfc3339(event.time);
-    const std::string kind(catalog::event_kind_text(event.kind));
     if (json) {
-        std::printf("%s\n", io::Json::object({{"serial", event.serial},
-                                              {"time", time},
-                                              {"kind", kind},
-                                              {"index", event.index},
-                                              {"project", event.project},
-                                              {"filename", event.filename},
-                                              {"actor", event.actor},
-                                              {"reason", event.reason}})
-                                .render()
-                                .c_str());
+        std::printf("%s\n", catalog::event_to_json(event).render().c_str());
         return;
     }
-    std::string line = time + "  #" + std::to_string(event.serial) + "  " + kind;
+    std::string line = base::render_rfc3339(event.time) + "  #" + std::to_string(event.serial) + "  ";
+    line.append(catalog::event_kind_text(event.kind));
     for (const std::string& part : {event.index, event.filename.empty() ? event.project : event.filename}) {
         if (!part.empty()) line.append("  ").append(part);
     }
