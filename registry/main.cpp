@@ -276,6 +276,7 @@ std::vector<registry::Command> commands() {
              registry::attest_index_commands,
              registry::attest_verify_commands,
              registry::audit_commands,
+             registry::audit_export_commands,
              registry::maintenance_commands,
              registry::migrate_commands,
              registry::task_commands,
@@ -301,7 +302,7 @@ int run(int argc, char** argv) {
         {"Commands to withdraw and protect files",
          {"yank", "unyank", "delete", "quarantine", "release", "pin", "unpin"}},
         {"Commands that say why",
-         {"explain", "provenance", "sbom", "contains", "audit-osv", "attest", "audit", "dump",
+         {"explain", "provenance", "sbom", "contains", "audit-osv", "attest", "audit", "audit-export", "dump",
           "release-project"}},
         {"Commands to look after the store", {"verify", "gc", "backup", "restore", "store"}},
     };

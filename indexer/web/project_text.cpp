@@ -12,25 +12,6 @@ namespace wheelyard::indexer {
 
 namespace {
 
-// Licences that classifiers name, if nothing else does: "License :: OSI Approved :: MIT License".
-std::string licence_of_classifiers(const wheel::HeaderFile& headers) {
-    constexpr std::string_view start = "License ::";
-    for (const std::string& classifier : headers.all("Classifier")) {
-        if (!classifier.starts_with(start)) continue;
-        const auto last = classifier.rfind(":: ");
-        return classifier.substr(last + 3);
-    }
-    return {};
-}
-
-std::string licence_of(const wheel::HeaderFile& headers) {
-    if (const auto* expression = headers.first("License-Expression")) return *expression;
-    const auto* text = headers.first("License");
-    // Some projects write the whole licence there.
-    if (text != nullptr && !text->empty() && text->find('\n') == std::string::npos) return *text;
-    return licence_of_classifiers(headers);
-}
-
 void add_link(ProjectText& text, std::string label, std::string_view url) {
     const bool is_web = url.starts_with("https://") || url.starts_with("http://");
     if (is_web && page::is_safe_url(url)) text.links.emplace_back(std::move(label), url);
@@ -49,7 +30,7 @@ ProjectText read_project_text(std::string_view metadata) {
     text.name = first("Name");
     text.summary = first("Summary");
     text.keywords = first("Keywords");
-    text.licence = licence_of(*headers);
+    text.licence = wheel::stated_license(*headers).text;
     text.description = headers->body.empty() ? first("Description") : headers->body;
     text.description_type = first("Description-Content-Type");
     add_link(text, "Homepage", first("Home-page"));

@@ -16,6 +16,8 @@ inline constexpr std::string_view statement_type = "application/vnd.in-toto+json
 inline constexpr std::string_view provenance_predicate = "https://slsa.dev/provenance/v1";
 // A predicate of our own: a SLSA verification summary has no place for facts, and its parser refuses other members.
 inline constexpr std::string_view summary_predicate = "urn:wheelyard:wheel-summary:1";
+// About a file that an auditor gets (export_statement.hpp).
+inline constexpr std::string_view export_predicate = "urn:wheelyard:export:1";
 
 struct Statement {
     std::string filename;

@@ -11,7 +11,7 @@
 namespace wheelyard::attest {
 namespace {
 
-constexpr std::string_view ask_operator = "do not use the wheel, and ask the registry's operator";
+constexpr std::string_view ask_operator = "do not use the file, and ask the registry's operator";
 
 tl::unexpected<base::Error> fail_wheel(std::string code, std::string sentence, std::string_view value,
                                        std::string_view advice) {
@@ -40,9 +40,10 @@ base::Result<Statement> open_envelope(std::string_view text, const Trust& trust,
     const Signature& signature = envelope.signatures.front();
     WHEELYARD_ASSIGN(const PublicKey* key, key_of(trust, signature.key_id));
     if (!key->verifies(pre_authentication_encoding(envelope.payload_type, envelope.payload), signature.bytes))
-        return fail_wheel("attest.signature", "The signature does not belong to the statement",
-                          signature.key_id,
-                          "fetch the file that ends in .prov again; if it stays so, do not use the wheel");
+        return fail_wheel(
+            "attest.signature", "The signature does not belong to the statement", signature.key_id,
+            "fetch the statement again, of a wheel the file that ends in .prov; if it stays so, do "
+            "not use what it is about");
     key_id = signature.key_id;
     return parse_statement(envelope.payload);
 }
@@ -124,6 +125,12 @@ void warn_of_outcome(const Statement& summary, std::vector<std::string>& warning
                            ": whether it was released since is on the index's page");
 }
 
+void warn_of_expiry(const Trust& trust, std::vector<std::string>& warnings) {
+    if (trust.root && trust.root->expires <= trust.now)
+        warnings.push_back("the root document expired " + base::render_rfc3339(trust.root->expires) +
+                           ": a key that was revoked since is not known to be");
+}
+
 }  // namespace
 
 base::Result<VerifiedWheel> verify_wheel(std::string_view filename, std::string_view sha256,
@@ -157,12 +164,30 @@ base::Result<VerifiedWheel> verify_wheel(std::string_view filename, std::string_
     WHEELYARD_TRY(check_index(*summary, trust, wheel.warnings));
     warn_of_outcome(*summary, wheel.warnings);
     WHEELYARD_ASSIGN(wheel.time, time_of(*summary));
-    if (trust.root && trust.root->expires <= trust.now)
-        wheel.warnings.push_back("the root document expired " + base::render_rfc3339(trust.root->expires) +
-                                 ": a key that was revoked since is not known to be");
+    warn_of_expiry(trust, wheel.warnings);
     wheel.provenance = *std::move(provenance);
     wheel.summary = *std::move(summary);
     return wheel;
+}
+
+base::Result<VerifiedExport> verify_export(std::string_view filename, std::string_view sha256,
+                                           std::string_view text, const Trust& trust) {
+    VerifiedExport found;
+    WHEELYARD_ASSIGN(found.statement, open_envelope(text, trust, found.key_id));
+    const Statement& statement = found.statement;
+    if (statement.predicate_type != export_predicate)
+        return fail_wheel("attest.statement", "The statement is about something else than an export",
+                          statement.predicate_type, "use a newer wheelyard-registry");
+    if (statement.filename != filename || statement.sha256 != sha256)
+        return fail_wheel(
+            "attest.other_file", "The file is not the one that was signed",
+            "sha256 " + std::string(sha256) + ", signed " + statement.filename + " with " + statement.sha256,
+            "get the file and its statement again, under their names; if it stays so, do not "
+            "believe it");
+    WHEELYARD_ASSIGN(found.time, time_of(statement));
+    WHEELYARD_TRY(check_time(statement, found.key_id, trust));
+    warn_of_expiry(trust, found.warnings);
+    return found;
 }
 
 }  // namespace wheelyard::attest

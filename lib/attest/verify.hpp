@@ -1,4 +1,4 @@
-// Verifies what a registry signed about a wheel. Pure: the caller brings the bytes, the keys and the time.
+// Verifies what a registry signed about a wheel, or about a file for an auditor. Pure: the caller brings the bytes, the keys and the time.
 #pragma once
 
 #include <optional>
@@ -39,5 +39,17 @@ struct VerifiedWheel {
 // "attest.document", "attest.mixed", "attest.index", "attest.incomplete", and those of the parsers.
 [[nodiscard]] base::Result<VerifiedWheel> verify_wheel(std::string_view filename, std::string_view sha256,
                                                        std::string_view text, const Trust& trust);
+
+struct VerifiedExport {
+    std::string key_id;
+    base::UnixMicros time = 0;  // of the signature, as the registry says
+    Statement statement;        // export_statement.hpp
+    std::vector<std::string> warnings;
+};
+
+// The same for a file of `audit-export`: `text` is its statement. Errors: "attest.other_file", "attest.unknown_key",
+// "attest.signature", "attest.revoked", and those of the parsers.
+[[nodiscard]] base::Result<VerifiedExport> verify_export(std::string_view filename, std::string_view sha256,
+                                                         std::string_view text, const Trust& trust);
 
 }  // namespace wheelyard::attest

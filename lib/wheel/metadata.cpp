@@ -189,6 +189,20 @@ base::Result<Metadata> parse_metadata(std::string_view text, Faults* faults) {
     return metadata;
 }
 
+StatedLicense stated_license(const HeaderFile& headers) {
+    if (const auto* text = headers.first("License-Expression")) return {*text, "License-Expression"};
+    const auto* text = headers.first("License");
+    if (text != nullptr && !text->empty() && text->find('\n') == std::string::npos) return {*text, "License"};
+    // "License :: OSI Approved :: MIT License"
+    std::vector<std::string> names;
+    for (const std::string& classifier : headers.all("Classifier")) {
+        if (classifier.starts_with("License ::"))
+            names.push_back(classifier.substr(classifier.rfind(":: ") + 3));
+    }
+    if (names.empty()) return {};
+    return {base::join(names, ", "), "Classifier"};
+}
+
 base::Result<WheelInfo> parse_wheel_info(std::string_view text, Faults* faults) {
     if (text.size() > max_wheel_info_bytes) return base::fail("wheel_info.too_long", "WHEEL is too long");
     if (!base::is_utf8(text)) return base::fail("wheel_info.encoding", "WHEEL is not UTF-8");

@@ -46,6 +46,14 @@ struct Metadata {
 };
 [[nodiscard]] base::Result<Metadata> parse_metadata(std::string_view text, Faults* faults = nullptr);
 
+// What METADATA states of the licence.
+struct StatedLicense {
+    std::string text;  // as written: an SPDX expression, or anything
+    std::string from;  // the field: "License-Expression", "License" or "Classifier"; empty: nothing is stated
+};
+// License only where it is one line: some projects write the whole licence there.
+[[nodiscard]] StatedLicense stated_license(const HeaderFile& headers);
+
 // *.dist-info/WHEEL. With `faults`, a missing or invalid Root-Is-Purelib counts as false, and invalid or
 // missing tags are left out; an unsupported Wheel-Version is always an error, as for installers.
 struct WheelInfo {

@@ -29,6 +29,7 @@
 #include "registry/api/task_api.hpp"
 #include "registry/api/token_api.hpp"
 #include "registry/api/upstream_list.hpp"
+#include "registry/catalog/file_row.hpp"
 #include "registry/config/index_rules.hpp"
 #include "registry/intake/attestations.hpp"
 #include "registry/intake/refusal.hpp"
@@ -372,14 +373,7 @@ wire::Answered<http::ApiReply> Api::read_audit(const http::ApiRequest& request) 
     io::Json rows = io::Json::array();
     const auto names = parts_.tokens.shown_names();
     for (const catalog::Event& event : events) {
-        io::Json row = io::Json::object({{"serial", event.serial},
-                                         {"time", base::render_rfc3339(event.time)},
-                                         {"kind", catalog::event_kind_text(event.kind)},
-                                         {"index", event.index},
-                                         {"project", event.project},
-                                         {"filename", event.filename},
-                                         {"actor", event.actor},
-                                         {"reason", event.reason}});
+        io::Json row = catalog::event_to_json(event);
         if (const auto name = names.find(event.actor); name != names.end())
             row.set("actor_name", name->second);
         rows.push(std::move(row));

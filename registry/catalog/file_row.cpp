@@ -102,4 +102,15 @@ base::Result<FileRow> parse_file_row(std::string_view json) {
     return row;
 }
 
+io::Json event_to_json(const Event& event) {
+    return io::Json::object({{"serial", event.serial},
+                             {"time", base::render_rfc3339(event.time)},
+                             {"kind", event_kind_text(event.kind)},
+                             {"index", event.index},
+                             {"project", event.project},
+                             {"filename", event.filename},
+                             {"actor", event.actor},
+                             {"reason", event.reason}});
+}
+
 }  // namespace wheelyard::catalog

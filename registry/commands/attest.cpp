@@ -1,5 +1,5 @@
 // `wheelyard-registry attest init`, `rotate`, `revoke`, `new-history` and `verify`: keys and the root document, and what a
-// reader of a wheel does with them.
+// reader of a wheel, or of an export for an auditor, does with them.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <filesystem>
@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "lib/attest/export_statement.hpp"
 #include "lib/attest/limits.hpp"
 #include "lib/attest/verify.hpp"
 #include "lib/base/digest/digest.hpp"
@@ -54,7 +55,7 @@ struct AttestHistoryArguments {
 };
 
 struct AttestVerifyArguments {
-    std::filesystem::path wheel;
+    std::filesystem::path wheel;  // or a file of an export
     std::filesystem::path key;
     std::filesystem::path root;
     std::filesystem::path provenance;      // empty: WHEEL.prov, or of the index
@@ -303,7 +304,10 @@ base::Status run_attest_revoke(const AttestRevokeArguments& arguments, const bas
 }
 
 void add_attest_verify_options(CLI::App& command, AttestVerifyArguments& arguments) {
-    command.add_option("wheel", arguments.wheel, "The wheel, under its published name")->required();
+    command
+        .add_option("wheel", arguments.wheel,
+                    "The wheel, under its published name; or a file of `audit-export`")
+        ->required();
     command.add_option("--root", arguments.root, "The registry's root document, which you trust");
     command.add_option("--key", arguments.key,
                        "The registry's public key (PEM) instead: no revocation is known");
@@ -321,10 +325,50 @@ void add_attest_verify_options(CLI::App& command, AttestVerifyArguments& argumen
     command.add_flag("--json", arguments.json, "One JSON document, with both statements");
 }
 
-// Errors: those of attest::verify_wheel(), "attest.no_trust", "attest.no_provenance".
+// A file of `audit-export`, whose statement is beside it.
+base::Status verify_exported(const AttestVerifyArguments& arguments, const attest::Trust& trust,
+                             const std::string& sha256) {
+    fs::path beside = arguments.wheel;
+    beside += attest::export_statement_suffix;
+    std::error_code ignored;
+    if (!fs::exists(beside, ignored))
+        return base::fail("attest.no_statement", "The statement about the file is not beside it",
+                          beside.string(),
+                          "a registry without a key signs none; else ask for the whole folder of the export");
+    WHEELYARD_ASSIGN(const std::string text, base::read_file(beside, attest::max_signed_bytes));
+    WHEELYARD_ASSIGN(const attest::VerifiedExport found,
+                     attest::verify_export(arguments.wheel.filename().string(), sha256, text, trust));
+    const Json& said = found.statement.predicate;
+    if (arguments.json) {
+        std::printf("%s\n", Json::object({{"format", "wheelyard.verified_export/1"},
+                                          {"filename", found.statement.filename},
+                                          {"sha256", found.statement.sha256},
+                                          {"keyid", found.key_id},
+                                          {"said", said},
+                                          {"warnings", Json::array_of(found.warnings)}})
+                                .render()
+                                .c_str());
+        return {};
+    }
+    print_part("verified", found.statement.filename);
+    print_part("sha256", found.statement.sha256);
+    print_part("signed by", text_of(said, {"registry", "id"}) + " at " + base::render_rfc3339(found.time));
+    print_part("key", found.key_id);
+    print_part("records", std::to_string(said.int_or("records", 0)) + ", up to event " +
+                              std::to_string(said.int_or("serial", 0)) + " of history " +
+                              std::to_string(said.int_or("history", 0)));
+    print_given("head", text_of(said, {"head"}));
+    for (const std::string& warning : found.warnings)
+        print_part("warning", warning);
+    return {};
+}
+
+// Errors: those of attest::verify_wheel() and verify_export(), "attest.no_trust", "attest.no_provenance",
+// "attest.no_statement".
 base::Status run_attest_verify(const AttestVerifyArguments& arguments, const base::Clock& clock) {
     WHEELYARD_ASSIGN(const attest::Trust trust, read_trust(arguments, clock));
     WHEELYARD_ASSIGN(const std::string sha256, base::sha256_hex_of_file(arguments.wheel));
+    if (arguments.wheel.extension() == ".jsonl") return verify_exported(arguments, trust, sha256);
     WHEELYARD_ASSIGN(const std::string text, read_provenance_text(arguments, sha256));
     WHEELYARD_ASSIGN(const attest::VerifiedWheel wheel,
                      attest::verify_wheel(arguments.wheel.filename().string(), sha256, text, trust));
@@ -383,9 +427,11 @@ std::vector<Command> attest_commands() {
 std::vector<Command> attest_verify_commands() {
     return {
         {"attest", "verify",
-         "Verify what a registry signed about a wheel: who said what, and what was proved",
+         "Verify what a registry signed about a wheel (who said what, and what was proved), or about a file "
+         "of an export",
          "torch-2.4.0-cp312-cp312-linux_aarch64.whl --root root.json --index https://wheels.example.org/main "
-         "--uploaded-to main",
+         "--uploaded-to main\n"
+         "  wheelyard-registry attest verify audit-2026/audit.jsonl --root root.json",
          setup(add_attest_verify_options, run_attest_verify),
          "A warning (a wheel from quarantine, no --uploaded-to, an expired root) leaves the status 0.\n"
          "Exit status: 0 everything is right, 1 something is not (see standard error), 2 wrong usage.\n"},

@@ -193,8 +193,10 @@ base::Result<int> run_audit_osv(const AuditOsvArguments& arguments) {
     WHEELYARD_ASSIGN(const RegistryConfig config, read_config_in_force(arguments.config));
     WHEELYARD_ASSIGN(const std::vector<fs::path> records, find_records(arguments.advisories));
     Audit audit;
-    WHEELYARD_TRY(
-        for_each_file(config, arguments.index, [&](const catalog::FileRow& row) { add_file(row, audit); }));
+    WHEELYARD_TRY(for_each_file(config, arguments.index, [&](const catalog::FileRow& row) {
+        add_file(row, audit);
+        return base::Status();
+    }));
     for (const fs::path& record : records)
         read_record(record, audit);
     if (arguments.json) {

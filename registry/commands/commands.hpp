@@ -27,6 +27,7 @@ namespace wheelyard::registry {
 [[nodiscard]] std::vector<Command> attest_index_commands();
 [[nodiscard]] std::vector<Command> attest_verify_commands();
 [[nodiscard]] std::vector<Command> audit_commands();
+[[nodiscard]] std::vector<Command> audit_export_commands();
 [[nodiscard]] std::vector<Command> maintenance_commands();
 [[nodiscard]] std::vector<Command> migrate_commands();
 [[nodiscard]] std::vector<Command> task_commands();

@@ -95,8 +95,10 @@ void add_contains_options(CLI::App& command, ContainsArguments& arguments) {
 base::Status run_contains(const ContainsArguments& arguments) {
     WHEELYARD_ASSIGN(const RegistryConfig config, read_config_in_force(arguments.config));
     Search search;
-    WHEELYARD_TRY(for_each_file(config, arguments.index,
-                                [&](const catalog::FileRow& row) { search_in(row, arguments, search); }));
+    WHEELYARD_TRY(for_each_file(config, arguments.index, [&](const catalog::FileRow& row) {
+        search_in(row, arguments, search);
+        return base::Status();
+    }));
     if (arguments.json)
         std::printf("%s\n", io::Json::object({{"format", "wheelyard.contains/1"},
                                               {"found", std::move(search.found)},

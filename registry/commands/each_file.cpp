@@ -12,7 +12,7 @@ constexpr std::size_t rows_at_once = 500;
 }  // namespace
 
 base::Status for_each_file(const RegistryConfig& config, const std::string& index,
-                           const std::function<void(const catalog::FileRow&)>& use) {
+                           const std::function<base::Status(const catalog::FileRow&)>& use) {
     if (!index.empty() && config.find_index(index) == nullptr)
         return base::fail("index.unknown", "There is no index with this name", index,
                           "configured: " + base::join(config.index_names(), ", "));
@@ -23,7 +23,7 @@ base::Status for_each_file(const RegistryConfig& config, const std::string& inde
         while (true) {
             WHEELYARD_ASSIGN(const auto rows, catalog->files_after(name, after, rows_at_once));
             for (const catalog::FileRow& row : rows)
-                use(row);
+                WHEELYARD_TRY(use(row));
             if (rows.size() < rows_at_once) break;
             after = rows.back().filename;
         }

@@ -12,9 +12,9 @@
 namespace wheelyard::registry {
 
 // Calls `use` for each file of the index, or of all where its name is empty, in the order of names; also for those in
-// quarantine. Error "index.unknown", and those of the catalog.
+// quarantine; its first error ends it. Error "index.unknown", and those of the catalog.
 [[nodiscard]] base::Status for_each_file(const RegistryConfig& config, const std::string& index,
-                                         const std::function<void(const catalog::FileRow&)>& use);
+                                         const std::function<base::Status(const catalog::FileRow&)>& use);
 
 // {"index":…,"filename":…,"sha256":…,"quarantined":false}
 [[nodiscard]] io::Json found_file_json(const catalog::FileRow& row);

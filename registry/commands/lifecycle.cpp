@@ -24,6 +24,7 @@
 #include "registry/access/tokens.hpp"
 #include "registry/api/limits.hpp"
 #include "registry/catalog/catalog.hpp"
+#include "registry/catalog/file_row.hpp"
 #include "registry/commands/command_line.hpp"
 #include "registry/commands/commands.hpp"
 #include "registry/commands/remote_registry.hpp"
@@ -134,23 +135,16 @@ void print_done(const LifecycleArguments& arguments, const lifecycle::Done& done
 }
 
 void print_event(const catalog::Event& event, const ShownNames& names, bool json, bool raw) {
-    const std::string time = base::render_rfc3339(event.time);
-    const std::string kind(catalog::event_kind_text(event.kind));
     if (json) {
-        io::Json row = io::Json::object({{"serial", event.serial},
-                                         {"time", time},
-                                         {"kind", kind},
-                                         {"index", event.index},
-                                         {"project", event.project},
-                                         {"filename", event.filename},
-                                         {"actor", event.actor},
-                                         {"reason", event.reason}});
+        io::Json row = catalog::event_to_json(event);
         if (const auto name = names.find(event.actor); name != names.end())
             row.set("actor_name", name->second);
-        std::printf("%s\n", row.render().c_str());
+        std::printf("%s
+", row.render().c_str());
         return;
     }
-    std::string line = time + "  #" + std::to_string(event.serial) + "  " + kind;
+    std::string line = base::render_rfc3339(event.time) + "  #" + std::to_string(event.serial) + "  ";
+    line.append(catalog::event_kind_text(event.kind));
     for (const std::string& part : {event.index, event.filename.empty() ? event.project : event.filename}) {
         if (!part.empty()) line.append("  ").append(part);
     }

@@ -20,6 +20,11 @@ bool AttestConfig::is_service_account(std::string_view token_id) const {
     return std::find(service_accounts.begin(), service_accounts.end(), token_id) != service_accounts.end();
 }
 
+std::string RegistryConfig::signer(std::string_view key_id) const {
+    if (!attest.name.empty()) return attest.name;
+    return server.public_url.empty() ? "urn:wheelyard:registry:" + std::string(key_id) : server.public_url;
+}
+
 AttestConfig read_attest(io::TomlTable table) {
     AttestConfig attest;
     attest.key = table.path_if("key").value_or("");

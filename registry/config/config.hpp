@@ -169,6 +169,8 @@ struct RegistryConfig {
     [[nodiscard]] std::filesystem::path published_private() const { return store / "private"; }
     [[nodiscard]] std::filesystem::path tree_of(std::string_view index) const;
     [[nodiscard]] notify::Settings notify_settings() const;
+    // URI of this registry in what it signs with the key of this ID.
+    [[nodiscard]] std::string signer(std::string_view key_id) const;
     [[nodiscard]] bool is_private(std::string_view index) const;  // also of the cache of an upstream
     [[nodiscard]] bool has_private() const;
     // "https://wheels.example.org/": where the indexes are, for PEP 740, which asks for a secure origin. Empty: unknown.

@@ -402,8 +402,6 @@ wire::Answered<void> FormUpload::add_statements(const wire::WheelProvenance& sai
     if (parts_.signing_key == nullptr) return {};
     const RegistryConfig& config = parts_.config;
     const attest::SigningKey& key = *parts_.signing_key;
-    std::string signer = config.attest.name.empty() ? config.server.public_url : config.attest.name;
-    if (signer.empty()) signer = "urn:wheelyard:registry:" + key.public_key().id();
     auto token_id = stating_token();
     if (!token_id) return fail(token_id.error());
     const bool is_service_account = !is_publisher(token_.name) && config.attest.is_service_account(*token_id);
@@ -413,7 +411,7 @@ wire::Answered<void> FormUpload::add_statements(const wire::WheelProvenance& sai
                                     .version = inspection.filename.version.text(),
                                     .outcome = std::string(inspection.outcome()),
                                     .facts = wire::stored_facts_to_json(inspection)},
-                                   {.registry = std::move(signer),
+                                   {.registry = config.signer(key.public_key().id()),
                                     .index = index_.name,
                                     .token_id = *std::move(token_id),
                                     .time = parts_.clock.now(),

@@ -1,4 +1,4 @@
-// Verification of what is signed about a wheel: each thing that may be wrong, and changed bytes of ten documents.
+// Verification of what is signed about a wheel: each thing that may be wrong, and changed bytes of eleven documents.
 #include "lib/attest/verify.hpp"
 
 #include <doctest/doctest.h>
@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "lib/attest/export_statement.hpp"
 #include "lib/base/text/text.hpp"
 #include "tests/attest/samples.hpp"
 #include "tests/support/sample.hpp"
@@ -147,6 +148,34 @@ TEST_CASE("a wheel of another index is refused, and one that was not accepted ha
     CHECK(warnings(held).find("has not accepted it, it was quarantined") != std::string::npos);
 }
 
+TEST_CASE("an export has a statement of its own kind, about exactly its file") {
+    const SigningKey root_key = SigningKey::generate();
+    const SigningKey key = SigningKey::generate();
+    const ExportedFile file{"audit.jsonl", std::string(64, 'a'), 3, std::string(64, 'b')};
+    const std::string text = sign_export(file, {"https://wheels.example.org", sample_time, 1, 7}, key);
+    const auto code = [&](const std::string& name, const std::string& sha256, const std::string& statement,
+                          const Trust& trust) {
+        const auto found = verify_export(name, sha256, statement, trust);
+        return found ? base::join(found->warnings, "|") : found.error().code;
+    };
+    Trust trust{{}, sample_root(root_key, key), sample_time};
+    CHECK(code("audit.jsonl", file.sha256, text, trust) == "");
+    CHECK(verify_export("audit.jsonl", file.sha256, text, trust)->time == sample_time);
+    CHECK(code("licenses.jsonl", file.sha256, text, trust) == "attest.other_file");
+    CHECK(code("audit.jsonl", std::string(64, 'c'), text, trust) == "attest.other_file");
+    CHECK(code("audit.jsonl", file.sha256, text, trust_in(root_key)) == "attest.unknown_key");
+    // Neither the statement of a wheel, which somebody chose the name of, nor the reverse.
+    const SignedProvenance wheel = split_statements(sample_signed(key)).value();
+    CHECK(code(sample_said().wheel.filename, sample_said().wheel.sha256, wheel.statements.back(), trust) ==
+          "attest.statement");
+    CHECK(verified(join_statements({wheel.document, {wheel.statements[0], text}}), trust_in(key)) != "ok");
+    trust.root->revoked.push_back({key.public_key().id(), sample_time});
+    CHECK(code("audit.jsonl", file.sha256, text, trust) == "attest.revoked");
+    trust.root->revoked.clear();
+    trust.now = trust.root->expires;
+    CHECK(code("audit.jsonl", file.sha256, text, trust).find("expired") != std::string::npos);
+}
+
 TEST_CASE("after a rotation both keys count, and a revoked key counts up to its time") {
     const SigningKey root_key = SigningKey::generate();
     const SigningKey old_key = SigningKey::generate();
@@ -170,7 +199,7 @@ TEST_CASE("after a rotation both keys count, and a revoked key counts up to its 
     CHECK(verified(before, {{}, root, sample_time}) == "attest.revoked");
 }
 
-TEST_CASE("one flipped bit at any byte of ten documents is noticed") {
+TEST_CASE("one flipped bit at any byte of eleven documents is noticed") {
     const SigningKey root_key = SigningKey::generate();
     const SigningKey spare = SigningKey::generate();
     const SigningKey key = SigningKey::generate();
@@ -214,7 +243,12 @@ TEST_CASE("one flipped bit at any byte of ten documents is noticed") {
                             envelope->signatures.front().bytes);
              }});
     }
-    REQUIRE(documents.size() == 10);
+    documents.push_back(
+        {sign_export({"audit.jsonl", std::string(64, 'a'), 3}, {"urn:r", sample_time, 1, 7}, key),
+         [&key](const std::string& text) {
+             return verify_export("audit.jsonl", std::string(64, 'a'), text, trust_in(key)).has_value();
+         }});
+    REQUIRE(documents.size() == 11);
     const std::size_t step = test_support::step_of_sample(17);
     std::size_t flips = 0;
     std::string unnoticed;

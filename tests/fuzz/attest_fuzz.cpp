@@ -33,6 +33,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     // No input is signed by a key that was made here.
     static const attest::SigningKey key = attest::SigningKey::generate();
     fuzz::require(!attest::verify_wheel("a.whl", "", text, {key.public_key(), {}, 0}));
+    fuzz::require(!attest::verify_export("a", "", text, {key.public_key(), {}, 0}));
     static const attest::Root root{.keys = {{key.public_key().id(), key.public_key()}},
                                    .provenance = {key.public_key().id()}};
     fuzz::require(!attest::verify_index_state(text, root, "main", {}, 0));

@@ -155,6 +155,22 @@ TEST_CASE("the number of headers is bounded") {
     CHECK(parse_headers(many).error().code == "metadata.too_many");
 }
 
+TEST_CASE("a licence is that of License-Expression, else of a License of one line, else of all classifiers") {
+    const auto stated = [](const std::string& more) {
+        const StatedLicense license = stated_license(parse_headers(with(more)).value());
+        return license.from + "|" + license.text;
+    };
+    CHECK(stated("License: BSD\nLicense-Expression: MIT OR Apache-2.0\n") ==
+          "License-Expression|MIT OR Apache-2.0");
+    const std::string mit = "Classifier: License :: OSI Approved :: MIT License\n";
+    CHECK(stated("License: BSD\n" + mit) == "License|BSD");
+    CHECK(stated("License: Permission is\n  granted\n" + mit +
+                 "Classifier: Topic :: Software\nClassifier: License :: Freeware\n") ==
+          "Classifier|MIT License, Freeware");
+    CHECK(stated("License: Permission is\n  granted\n") == "|");
+    CHECK(stated("License:\n") == "|");
+}
+
 TEST_CASE("WHEEL is read with its tags expanded") {
     const auto info = parse_wheel_info(
         "Wheel-Version: 1.0\nGenerator: bdist_wheel (0.45)\nRoot-Is-Purelib: true\nTag: "

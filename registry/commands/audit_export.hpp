@@ -1,0 +1,27 @@
+// `wheelyard-registry audit-export FOLDER`: the audit log and the licences of all files, signed, for an auditor.
+//
+//     audit.jsonl     an event a line, all of them, in their order; each has the SHA-256 of the line before it
+//     licenses.jsonl  a published file a line
+//     *.statement     what the registry signs about each (lib/attest/export_statement.hpp)
+//
+// docs/reference/audit-export.md has the members.
+#pragma once
+
+#include <filesystem>
+
+#include "lib/base/clock.hpp"
+#include "lib/base/result.hpp"
+
+namespace wheelyard::registry {
+
+struct AuditExportArguments {
+    std::filesystem::path folder;
+    std::filesystem::path config;
+    bool json = false;
+};
+
+// The folder appears complete, or not at all. Without a key nothing is signed, which standard error says. Errors:
+// "audit.exists", those of the configuration, the catalog, the blobs and the key.
+[[nodiscard]] base::Status run_audit_export(const AuditExportArguments& arguments, const base::Clock& clock);
+
+}  // namespace wheelyard::registry
