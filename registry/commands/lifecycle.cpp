@@ -139,8 +139,7 @@ void print_event(const catalog::Event& event, const ShownNames& names, bool json
         io::Json row = catalog::event_to_json(event);
         if (const auto name = names.find(event.actor); name != names.end())
             row.set("actor_name", name->second);
-        std::printf("%s
-", row.render().c_str());
+        std::printf("%s\n", row.render().c_str());
         return;
     }
     std::string line = base::render_rfc3339(event.time) + "  #" + std::to_string(event.serial) + "  ";
