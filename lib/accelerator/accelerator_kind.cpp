@@ -61,6 +61,13 @@ const AcceleratorKind* kind_of_library(std::string_view library) {
     return find_kind([&](const AcceleratorKind& one) { return starts_with_one(library, one.libraries); });
 }
 
+const AcceleratorKind* kind_of_bound(std::string_view name_space, std::string_view feature) {
+    return find_kind([&](const AcceleratorKind& one) {
+        return !feature.empty() && one.variant_namespace == name_space &&
+               (one.variant_lower_bound == feature || one.variant_upper_bound == feature);
+    });
+}
+
 std::vector<std::string> accelerator_names() {
     std::vector<std::string> names{std::string(cpu)};
     for (const AcceleratorKind* kind : kinds)

@@ -102,6 +102,9 @@ struct AcceleratorKind {
     // major version. Empty: no rule is known.
     std::span<const DriverRow> drivers = {};
     std::span<const DriverRow> min_drivers = {};
+    // How a wheel variant (PEP 825) bounds the toolkit that the driver supports: 12.6 or newer ("nvidia ::
+    // cuda_version_lower_bound :: 12.6"), or older than 13 (upper). Empty: in no known way.
+    std::string_view variant_namespace = {}, variant_lower_bound = {}, variant_upper_bound = {};
 };
 
 [[nodiscard]] std::span<const AcceleratorKind* const> accelerator_kinds();
@@ -111,6 +114,9 @@ struct AcceleratorKind {
 [[nodiscard]] const AcceleratorKind* kind_of_architecture(std::string_view architecture);
 // The row of a library by its file name; nullptr: no accelerator's.
 [[nodiscard]] const AcceleratorKind* kind_of_library(std::string_view library);
+
+// The row that has this bound of a wheel variant; nullptr: none.
+[[nodiscard]] const AcceleratorKind* kind_of_bound(std::string_view name_space, std::string_view feature);
 
 // The toolkit's version in that of its module: "24.11_12.6" → "12.6", CUDA of HPE's cudatoolkit, whose first part is the HPC SDK.
 [[nodiscard]] std::string_view toolkit_version(std::string_view module_version);

@@ -252,6 +252,9 @@ constexpr AcceleratorKind kind = {
     .device_code = device_code,
     .drivers = drivers,
     .min_drivers = min_drivers,
+    .variant_namespace = "nvidia",
+    .variant_lower_bound = "cuda_version_lower_bound",
+    .variant_upper_bound = "cuda_version_upper_bound",
 };
 
 bool cubin_runs(std::string_view cubin, std::string_view device) {

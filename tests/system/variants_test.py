@@ -148,6 +148,20 @@ class VariantsTest(FarmCase):
                 self.assert_ran(pip_install(self.farm, pip, self.folder / pip, "gpu"))
                 self.assertEqual(installed_value(pip, self.folder / pip, "gpu"), "1")
 
+    def test_uv_and_avail_wheels_hold_the_bounds_of_a_variant_against_the_driver(self):
+        bounds = {"nvidia": {"cuda_version_lower_bound": ["12.4"], "cuda_version_upper_bound": ["13"]}}
+        self.upload(Variant("bound", value=2), Variant("bound", value=124, label="cu124", properties=bounds))
+        # The CUDA of a driver, as its release notes have it.
+        for driver, cuda, fits in (("545.23.06", "12.3", False), ("550.54.14", "12.4", True), ("570.26", "12.8", True), ("580.65.06", "13.0", False)):
+            with self.subTest(driver):
+                self.assertEqual(self.uv_takes("bound", **self.node("9.0", cuda)), "124" if fits else "2")
+                shown = self.farm.run("avail_wheels", "--index-url", self.farm.simple_url(), "bound", "--why", "--json", "--all",
+                                      "--assume", "gpu=sm_90", f"driver={driver}")
+                self.assert_ran(shown)
+                here = next(wheel["here"] for wheel in json.loads(shown.stdout)["wheels"] if "-cu124" in wheel["filename"])
+                self.assertEqual(here["runs"], "unknown" if fits else "no", here)
+                self.assertIn("uv takes it" if fits else f"(CUDA {cuda})", here["why"])
+
     def test_uv_takes_the_highest_level_of_the_processor(self):
         values = {"v1": 1, "v2": 2, "v3": 3, "v4": 4}
         self.upload(*(Variant("cpu", value=value, label=one, properties=level(one)) for one, value in values.items()))

@@ -57,6 +57,35 @@ Fit check_known_bad(const Question& q) {
     return {};
 }
 
+const AcceleratorKind& kind_of(std::string_view gpu) {
+    const AcceleratorKind* kind = accelerator::kind_of_architecture(gpu);
+    return kind == nullptr ? *accelerator::accelerator_kinds().front() : *kind;
+}
+
+bool has_gpu_of(const Gpus& gpus, const AcceleratorKind& kind) {
+    return std::any_of(gpus.archs.begin(), gpus.archs.end(),
+                       [&](const auto& gpu) { return &kind_of(gpu) == &kind; });
+}
+
+// "550.54.15 (CUDA 12.4)"
+std::string driver_text(const Dotted& driver, const AcceleratorKind& kind) {
+    const auto known = accelerator::toolkit_of_driver(kind, driver);
+    return driver.text() + (known ? " (" + std::string(kind.title) + " " + known->text() + ")" : "");
+}
+
+// Whether the toolkit that the node's driver supports is within this bound of a variant.
+std::optional<bool> is_within(const Node& node, const AcceleratorKind& kind,
+                              const wheel::VariantProperty& bound) {
+    const auto toolkit = Dotted::parse(bound.value);
+    if (!toolkit || !node.gpus) return std::nullopt;
+    if (!has_gpu_of(*node.gpus, kind)) return false;
+    if (!node.driver) return std::nullopt;
+    const auto known = accelerator::toolkit_of_driver(kind, *node.driver);
+    const bool is_older = !known || *known < *toolkit;
+    if (is_older && accelerator::is_newer_than_known(kind, *node.driver)) return std::nullopt;
+    return is_older == (bound.feature == kind.variant_upper_bound);
+}
+
 // Whether the node has this property of a variant; nullopt: that is not known. The words are those of the providers that
 // installers have built in.
 std::optional<bool> has_property(const Node& node, const wheel::VariantProperty& property) {
@@ -69,6 +98,8 @@ std::optional<bool> has_property(const Node& node, const wheel::VariantProperty&
         if (node.cpu.empty()) return std::nullopt;
         return node.cpu >= "x86-64-" + property.value;  // they differ only in the last digit
     }
+    if (const AcceleratorKind* kind = accelerator::kind_of_bound(property.name_space, property.feature))
+        return is_within(node, *kind, property);
     for (const AcceleratorKind* kind : accelerator::accelerator_kinds()) {
         for (const accelerator::DeviceCode& list : kind->device_code) {
             if (property.name_space != list.variant_namespace || property.feature != list.variant_feature ||
@@ -105,8 +136,12 @@ Fit check_variant(const Question& q) {
             const auto one = has_property(q.node, *at);
             if (one.value_or(false) || (!one && !has.value_or(true))) has = one;
         }
+        const AcceleratorKind* kind = accelerator::kind_of_bound(first->name_space, first->feature);
+        const std::string here =
+            kind == nullptr || !q.node.driver ? "" : ": its driver is " + driver_text(*q.node.driver, *kind);
         if (has.has_value() && !*has)
-            return no("variant", "is the variant for " + values + ", which this node does not have", plain);
+            return no("variant", "is the variant for " + values + ", which this node does not have" + here,
+                      plain);
         if (!has && not_known.empty()) not_known = values;
         all += (all.empty() ? "" : ", ") + values;
     }
@@ -270,11 +305,6 @@ Fit check_processor(const Question& q) {
               "choose a build for " + q.node.cpu);
 }
 
-const AcceleratorKind& kind_of(std::string_view gpu) {
-    const AcceleratorKind* kind = accelerator::kind_of_architecture(gpu);
-    return kind == nullptr ? *accelerator::accelerator_kinds().front() : *kind;
-}
-
 // Whether any GPU of the node runs any of the code. `needs_jit`: only by compiling it when it is loaded (PTX).
 bool gpu_suits(const Needs& needs, const Gpus& gpus, bool& needs_jit) {
     for (const bool is_portable : {false, true}) {
@@ -321,7 +351,7 @@ Fit check_driver(const Question& q, const GpuNeeds& gpu, bool needs_jit) {
     if (is_older && accelerator::is_newer_than_known(kind, *q.node.driver))
         return unknown("driver", "built with " + built_with + ", and what driver " + driver +
                                      " supports is newer than this program");
-    const std::string of_driver = driver + " (" + title + " " + known->text() + ")";
+    const std::string of_driver = driver_text(*q.node.driver, kind);
     if (needs_jit && is_older) {
         return no("driver",
                   "has only PTX for this GPU, which driver " + of_driver + " cannot compile: it comes from " +
@@ -341,11 +371,8 @@ Fit check_gpu(const Question& q) {
     // A wheel with GPU code can be imported on a node without a GPU and runs its CPU code there.
     if (q.node.gpus->archs.empty()) return {};
     const auto& here = q.node.gpus->archs;
-    const auto is_here = [&](const AcceleratorKind& kind) {
-        return std::any_of(here.begin(), here.end(), [&](const auto& gpu) { return &kind_of(gpu) == &kind; });
-    };
     if (std::none_of(q.needs.gpus.begin(), q.needs.gpus.end(),
-                     [&](const GpuNeeds& one) { return is_here(*one.kind); })) {
+                     [&](const GpuNeeds& one) { return has_gpu_of(*q.node.gpus, *one.kind); })) {
         const auto& built_for = *q.needs.gpus.back().kind;
         return no("gpu",
                   "built for " + std::string(built_for.vendor) + " (" + std::string(built_for.title) +
@@ -363,7 +390,7 @@ Fit check_gpu(const Question& q) {
                   "look for a build for " + here.front() + ", or ask for one");
     }
     for (const GpuNeeds& one : q.needs.gpus) {
-        if (!is_here(*one.kind)) continue;
+        if (!has_gpu_of(*q.node.gpus, *one.kind)) continue;
         if (auto fit = check_driver(q, one, needs_jit); fit.runs != Runs::yes) return fit;
         if (one.kind->device_code.empty())
             return unknown("gpu", "its " + std::string(one.kind->title) + " code is not read");

@@ -3,14 +3,18 @@
 #include "lib/inspect/truth/tag_truth.hpp"
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <string_view>
 
 #include "lib/accelerator/accelerator_kind.hpp"
+#include "lib/base/text/dotted.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::inspect {
 namespace {
+
+using accelerator::AcceleratorKind;
 
 constexpr std::string_view level_prefix = "x86-64-";  // of the fact: "x86-64-v3"
 
@@ -47,11 +51,33 @@ void check_code(const wheel::Variant& variant, const accelerator::DeviceCode& li
     }
 }
 
+// A driver runs programs of its toolkit's major version and of older ones. A wheel with a library for each has one that runs.
+void check_bound(const wheel::Variant& variant, const AcceleratorKind& kind, const Facts& facts,
+                 Findings& findings) {
+    const auto needed = facts.needed.find(std::string(kind.library_kind));
+    if (needed == facts.needed.end() || kind.toolkit_library.empty()) return;
+    std::map<int, std::string> runtimes;  // by the major version
+    for (const std::string& library : needed->second) {
+        if (!library.starts_with(kind.toolkit_library)) continue;
+        const auto version = base::Dotted::parse(library.substr(kind.toolkit_library.size()));
+        if (version) runtimes.emplace(version->at(0), library);
+    }
+    if (runtimes.empty()) return;
+    for (const auto& property : variant.properties) {
+        if (property.name_space != kind.variant_namespace || property.feature != kind.variant_lower_bound)
+            continue;
+        const auto bound = base::Dotted::parse(property.value);
+        if (bound && bound->at(0) < runtimes.begin()->first)
+            findings.add("variant.promise", {}, property.text(), runtimes.begin()->second);
+    }
+}
+
 }  // namespace
 
 void check_variant_truth(const wheel::Variant& variant, const Facts& facts, Findings& findings) {
     check_level(variant, facts, findings);
-    for (const auto* kind : accelerator::accelerator_kinds()) {
+    for (const AcceleratorKind* kind : accelerator::accelerator_kinds()) {
+        check_bound(variant, *kind, facts, findings);
         const auto& lists = kind->device_code;
         const auto promised =
             std::find_if(variant.properties.begin(), variant.properties.end(),

@@ -70,6 +70,27 @@ TEST_CASE("each GPU that a variant promises is among those that the code was com
     CHECK(judged({{"nvidia", "sm_arch", "90a_real"}}, compiled_for({"sm_90a"}, {})) == kept);
 }
 
+// NVIDIA's minor version compatibility: a driver of CUDA 12.x runs what was built with any 12.y, and nothing of 13.
+TEST_CASE("the oldest driver that a variant promises runs a CUDA runtime that the wheel needs") {
+    const auto needing_cuda = [](const std::vector<std::string>& libraries) {
+        inspect::Facts facts;
+        facts.needed["cuda"] = libraries;
+        return facts;
+    };
+    const wheel::VariantProperty from_12_6{"nvidia", "cuda_version_lower_bound", "12.6"},
+        from_13{"nvidia", "cuda_version_lower_bound", "13.0"},
+        before_13{"nvidia", "cuda_version_upper_bound", "13"};
+    const std::vector<std::string> refuted{"nvidia :: cuda_version_lower_bound :: 12.6 | libcudart.so.13"};
+    CHECK(judged({from_12_6}, needing_cuda({"libcublas.so.13", "libcudart.so.12"})) == kept);
+    CHECK(judged({from_13}, needing_cuda({"libcudart.so.12"})) == kept);
+    CHECK(judged({from_12_6}, needing_cuda({"libcudart.so.13"})) == refuted);
+    CHECK(judged({from_12_6, from_13}, needing_cuda({"libcudart.so.13"})) == refuted);
+    CHECK(judged({from_12_6}, needing_cuda({"libcudart.so.11.0", "libcudart.so.13"})) == kept);
+    CHECK(judged({before_13}, needing_cuda({"libcudart.so.13"})) == kept);
+    CHECK(judged({from_12_6}, needing_cuda({"libcufft.so.13"})) == kept);
+    CHECK(judged({from_12_6}, needing_cuda({})) == kept);
+}
+
 TEST_CASE("what the facts do not say of GPUs is not judged, which a note says") {
     // No device code: a part of a platform, its requirements', or a wrong label.
     CHECK(judged({real_90, ptx_90}, inspect::Facts{}) ==

@@ -113,6 +113,56 @@ TEST_CASE(
     CHECK(answer("variant_label == ''", plain) == "no torch");
 }
 
+// The values of nvidia-variant-provider: for a driver of CUDA 12.4 the lower bounds 12.4, …, 12.0, 12, 11.20, …, 11, and the
+// upper ones, which are excluded, 15.20, …, 13.0, 13, 12.20, …, 12.5.
+TEST_CASE("a bound of a variant is held against the CUDA of the driver, and both versions are named") {
+    const auto wheel = [](const std::string& feature, const std::string& value) {
+        return wheel_of("six-1.17.0-py3-none-any-a.whl", R"({"variant":{"variants":{"a":{"nvidia":{")" +
+                                                             feature + R"(":[")" + value + R"("]}}}}})");
+    };
+    const std::string lower = "cuda_version_lower_bound", upper = "cuda_version_upper_bound";
+    struct Row {
+        std::string feature, value;
+        const char* why;
+    };
+    const Row rows[] = {
+        {lower, "12.4", "uv takes it"},
+        {lower, "12", "uv takes it"},
+        {lower, "11.8", "uv takes it"},
+        {lower, "12.6",
+         "nvidia :: cuda_version_lower_bound :: 12.6, which this node does not have: its "
+         "driver is 550.54.15 (CUDA 12.4)"},
+        {lower, "13", "which this node does not have"},
+        {upper, "12.5", "uv takes it"},
+        {upper, "13", "uv takes it"},
+        {upper, "12.4",
+         "nvidia :: cuda_version_upper_bound :: 12.4, which this node does not have: its "
+         "driver is 550.54.15 (CUDA 12.4)"},
+        {upper, "12", "which this node does not have"},
+        {lower, "twelve", "whether this node has that is not known"},
+    };
+    for (const auto& [feature, value, why] : rows) {
+        CAPTURE(feature);
+        CAPTURE(value);
+        const Fit fit = judge(wheel(feature, value), h100(), {});
+        CHECK(fit.why.find(why) != std::string::npos);
+        CHECK(fit.runs == (fit.why.find("does not have") == std::string::npos ? Runs::unknown : Runs::no));
+    }
+    Node node = h100();
+    node.driver = Dotted::parse("999.1");  // which may support any newer CUDA
+    CHECK(found(wheel(lower, "12.6"), node) == "unknown variant");
+    CHECK(judge(wheel(lower, "99.0"), node, {}).why.find("not known") != std::string::npos);
+    CHECK(judge(wheel(upper, "99.0"), node, {}).why.find("not known") != std::string::npos);
+    CHECK(found(wheel(upper, "12.6"), node) == "no variant");
+    node.driver.reset();
+    CHECK(judge(wheel(lower, "12.4"), node, {}).why.find("not known") != std::string::npos);
+    node.gpus = Gpus{{"gfx90a"}, {}};
+    CHECK(found(wheel(lower, "12.4"), node) == "no variant");
+    CHECK(found(wheel(upper, "13"), node) == "no variant");
+    node.gpus.reset();
+    CHECK(judge(wheel(lower, "12.4"), node, {}).why.find("not known") != std::string::npos);
+}
+
 TEST_CASE("checks run in order, and the first failure is reported") {
     struct Case {
         const char* filename;
