@@ -115,6 +115,14 @@ class Requests(NodesCase):
             shutil.rmtree(target)
         self.assertEqual([name for name, _ in self.upstream.ranges], [self.wheel("from-outside").name])
         self.assertEqual(len([path for path in self.upstream.requests if "/simple/from-outside/" in path]), 1)
+        # What the one that asks says of attestations, the other one answers.
+        wheel = self.wheel("attested-outside")
+        self.upstream.offer(wheel, more={"provenance": self.upstream.url + "provenance"})
+        self.upstream.pages["provenance"] = (200, {}, b"{}")
+        for node in (self.b, self.a):
+            status, _, body = node.get(f"/{OUTSIDE}/integrity/attested-outside/1.0/{wheel.name}/provenance")
+            self.assertEqual((status, json.loads(body)["code"]), (404, "upstream.attestations"), body)
+        self.assertEqual(self.upstream.count("/simple/provenance"), 1)
 
     def test_what_one_node_answered_the_other_shows(self):
         """Fast uploads through A, each asked for at B right after: no answer is older."""
