@@ -29,6 +29,7 @@
 #include "registry/api/upstream_list.hpp"
 #include "registry/catalog/file_row.hpp"
 #include "registry/config/index_rules.hpp"
+#include "registry/http/ranges.hpp"
 #include "registry/intake/attestations.hpp"
 #include "registry/intake/refusal.hpp"
 #include "registry/intake/uploads.hpp"
@@ -255,9 +256,8 @@ wire::Answered<http::ApiReply> Api::change(const http::ApiRequest& request, cons
     action.index = parameter(request, "index");
     action.filename = parameter(request, "filename");
     action.project = parameter(request, "project");
-    std::optional<wire::Problem> not_admitted;
     const auto fail = [&](const base::Error& error) {
-        wire::Problem problem = not_admitted ? *not_admitted : problem_of_change(error);
+        wire::Problem problem = problem_of_change(error);
         io::log_warn("lifecycle.refused", {{"request", request.request_id},
                                            {"action", std::string(row.word)},
                                            {"token", token->id},
@@ -283,12 +283,8 @@ wire::Answered<http::ApiReply> Api::change(const http::ApiRequest& request, cons
         .on_catalog = [this](const lifecycle::CatalogWork& work) { return parts_.writer.run(work); },
         .blobs = parts_.blobs,
         .clock = parts_.clock,
-        .admits =
-            [&](const std::string& index, const catalog::FileRow& row) {
-                base::Status taken = check_origin(parts_.config, index, row);
-                if (!taken) not_admitted = problem_of_origin(taken.error());
-                return taken;
-            }};
+        .admits = [this](const std::string& index,
+                         const catalog::FileRow& row) { return check_origin(parts_.config, index, row); }};
     const auto done = blobs::with_reserve(parts_.config->room(),
                                           [&] { return lifecycle::perform(place, action, token->name); });
     if (!done) return fail(done.error());
@@ -389,18 +385,23 @@ wire::Answered<http::ApiReply> Api::sbom(const http::ApiRequest& request) {
     const auto index =
         index_to_read(parts_.config, *caller, parameter(request, "index"), project_of_filename(filename));
     if (!index) return tl::unexpected(index.error());
+    std::string tag;
     const auto document = parts_.store.reader().and_then(
         [&](const std::unique_ptr<catalog::Catalog>& reader) -> base::Result<std::string> {
             WHEELYARD_ASSIGN(const auto row, reader->file((*index)->name, filename));
             if (row && row->state == catalog::FileState::active) {
                 WHEELYARD_ASSIGN(const auto project, reader->project(row->index, row->project));
-                if (!project || project->status != catalog::ProjectStatus::quarantined)
+                if (!project || project->status != catalog::ProjectStatus::quarantined) {
+                    // The row has all that the document is made of, or its hash.
+                    tag = base::sha256_hex(WHEELYARD_VERSION + catalog::render_file_row(*row));
+                    if (http::names_etag(request.if_none_match, "\"" + tag + "\"")) return std::string();
                     return render_sbom(*row, parts_.blobs);
+                }
             }
             return wire::fail("file.unknown", "The index has no such file", filename,
                               "GET /" + (*index)->name + "/simple/ lists its projects");
         });
-    if (document) return http::ApiReply{.status = 200, .json = *document, .tag = base::sha256_hex(*document)};
+    if (document) return http::ApiReply{.status = 200, .json = *document, .tag = std::move(tag)};
     if (auto known = problem_of_request(document.error())) return tl::unexpected(*std::move(known));
     io::log_error("sbom.failed", {{"request", request.request_id}, {"error", document.error().text()}});
     return tl::unexpected(problem_of_change(document.error()));
