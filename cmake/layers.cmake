@@ -98,7 +98,7 @@ wheelyard_group(rules: who may do what; uploads, files of upstreams, the API)
 wheelyard_layer(access       registry/access              base io wheel wire catalog database lifecycle tasks http)
 wheelyard_layer(intake       registry/intake              base io accelerator wheel verdict elf truth abi inspect wire attest sigstore blobs catalog http config access commit)
 wheelyard_layer(upstream     registry/upstream            base io wheel simple verdict inspect wire sigstore blobs catalog database http config commit intake)
-wheelyard_layer(api          registry/api                 base io wheel status wire attest sigstore blobs nodes database lifecycle tasks http config access catalog commit intake upstream identity)
+wheelyard_layer(api          registry/api                 base io wheel abi inspect status dist_info wire attest sigstore blobs nodes database lifecycle tasks http config access catalog commit intake upstream identity)
 
 wheelyard_group(registry: the running server and the commands of wheelyard-registry)
 wheelyard_layer(imports      registry/imports             base io wheel simple verdict intake)

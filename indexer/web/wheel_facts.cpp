@@ -109,12 +109,14 @@ constexpr std::array<TextFact, 10> abi_facts{{
     {"torch's stable ABI only", "torch_stable_abi"},
 }};
 
-// "openssl 4.0.3"
+// "openssl 4.0.3 (Apache-2.0)"
 void add_components(Facts& shown, const Json& facts) {
     std::vector<std::string> components;
     for (const Json& one : facts.items("sbom")) {
         const std::string version = one.string_or("version", {});
-        components.push_back(one.string_or("name", {}) + (version.empty() ? "" : " " + version));
+        const std::string license = one.string_or("license", {});
+        components.push_back(one.string_or("name", {}) + (version.empty() ? "" : " " + version) +
+                             (license.empty() ? "" : " (" + license + ")"));
     }
     if (components.empty()) return;
     add_fact(shown, "Contains, as its SBOM states", components);

@@ -59,6 +59,7 @@ Json components_to_json(const Facts& facts, Hashes hashes) {
         Json json = Json::object({{"name", one.name}});
         if (!one.version.empty()) json.set("version", one.version);
         if (!one.purl.empty()) json.set("purl", one.purl);
+        if (!one.license.empty()) json.set("license", one.license);
         if (hashes == Hashes::shown && !one.sha256.empty()) json.set("sha256", one.sha256);
         list.push(std::move(json));
     }

@@ -344,6 +344,7 @@ class Refusal {
     std::string_view code_;
 };
 
+[[nodiscard]] bool is_refusal(int status, std::string_view code);  // whether there is such a row
 // The rows of one of Refused as a table in Markdown: status, code, when.
 [[nodiscard]] std::string render_refusals(Refused one);
 

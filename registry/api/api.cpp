@@ -31,6 +31,7 @@
 #include "registry/api/upstream_list.hpp"
 #include "registry/catalog/file_row.hpp"
 #include "registry/config/index_rules.hpp"
+#include "registry/http/ranges.hpp"
 #include "registry/intake/attestations.hpp"
 #include "registry/intake/refusal.hpp"
 #include "registry/intake/torch_tables.hpp"
@@ -268,9 +269,8 @@ wire::Answered<http::ApiReply> Api::change(const http::ApiRequest& request, cons
     action.index = parameter(request, "index");
     action.filename = parameter(request, "filename");
     action.project = parameter(request, "project");
-    std::optional<wire::Problem> not_admitted;
     const auto fail = [&](const base::Error& error) {
-        wire::Problem problem = not_admitted ? *not_admitted : problem_of_change(error);
+        wire::Problem problem = problem_of_change(error);
         io::log_warn("lifecycle.refused", {{"request", request.request_id},
                                            {"action", std::string(row.word)},
                                            {"token", token->id},
@@ -300,7 +300,6 @@ wire::Answered<http::ApiReply> Api::change(const http::ApiRequest& request, cons
             [&](const std::string& index, const catalog::FileRow& row,
                 const std::vector<catalog::FileRow>& with) {
                 base::Status taken = check_origin(parts_.config, index, row);
-                if (!taken) not_admitted = problem_of_origin(taken.error());
                 if (!taken) return taken;
                 return check_with_torches(parts_.config, index, row, offered_files(parts_.writer, index),
                                           with, {parts_.blobs, parts_.config->store});
@@ -431,11 +430,17 @@ wire::Answered<http::ApiReply> Api::sbom(const http::ApiRequest& request) {
     const auto index =
         index_to_read(parts_.config, *caller, parameter(request, "index"), project_of_filename(filename));
     if (!index) return tl::unexpected(index.error());
-    const auto document = listed_file({(*index)->name, filename}).and_then([&](const catalog::FileRow& row) {
-        return render_sbom(row, parts_.blobs);
-    });
+    std::string tag;
+    const auto document = listed_file({(*index)->name, filename})
+                              .and_then([&](const catalog::FileRow& row) -> base::Result<std::string> {
+                                  // The row has all that the document is made of, or its hash.
+                                  tag = base::sha256_hex(WHEELYARD_VERSION + catalog::render_file_row(row));
+                                  if (http::names_etag(request.if_none_match, "\"" + tag + "\""))
+                                      return std::string();
+                                  return render_sbom(row, parts_.blobs);
+                              });
     if (!document) return tl::unexpected(problem_of_read(request, document.error()));
-    return http::ApiReply{.status = 200, .json = *document, .tag = base::sha256_hex(*document)};
+    return http::ApiReply{.status = 200, .json = *document, .tag = std::move(tag)};
 }
 
 // For readers of both wheels.

@@ -9,6 +9,7 @@
 #include "lib/base/clock.hpp"
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/text/encoding.hpp"
+#include "lib/inspect/dist_info/license_expression.hpp"
 #include "lib/wheel/filename.hpp"
 #include "registry/api/provenance.hpp"
 
@@ -48,6 +49,13 @@ void set_text(Json& json, const char* member, const std::string& text) {
     if (!text.empty()) json.set(member, text);
 }
 
+// A name that is no expression may be anything.
+Json licenses_of(const std::string& license) {
+    if (inspect::is_license_expression(license))
+        return Json(Json::Array{Json::object({{"expression", license}})});
+    return Json(Json::Array{Json::object({{"license", Json::object({{"name", license}})}})});
+}
+
 // The components, each with a `bom-ref` of its own, and what depends on what.
 class Components {
   public:
@@ -70,6 +78,8 @@ void add_facts(const Json& facts, Components& components) {
         Json stated = component("library", one.string_or("name", {}), "stated");
         set_text(stated, "version", one.string_or("version", {}));
         set_text(stated, "purl", one.string_or("purl", {}));
+        if (const std::string license = one.string_or("license", {}); !license.empty())
+            stated.set("licenses", licenses_of(license));
         components.add(std::move(stated));
     }
     std::set<std::string> libraries;

@@ -38,7 +38,9 @@ void search_in(const catalog::FileRow& row, const ContainsArguments& arguments, 
         const std::string version = one.string_or("version", {});
         if (!base::matches_glob(base::ascii_lower(arguments.name),
                                 base::ascii_lower(one.string_or("name", {}))) ||
-            (!arguments.version.empty() && !is_component_version(version, arguments.version)))
+            (!arguments.version.empty() && !is_component_version(version, arguments.version)) ||
+            !base::matches_glob(base::ascii_lower(arguments.license),
+                                base::ascii_lower(one.string_or("license", {}))))
             continue;
         io::Json wheel = found_file_json(row);
         wheel.set("component", one);
@@ -49,12 +51,13 @@ void search_in(const catalog::FileRow& row, const ContainsArguments& arguments, 
 }
 
 void print_found(const Search& search) {
-    std::vector<base::TableRow> rows{{"INDEX", "FILE", "COMPONENT", "VERSION", "PURL"}};
+    std::vector<base::TableRow> rows{{"INDEX", "FILE", "COMPONENT", "VERSION", "LICENCE", "PURL"}};
     for (const io::Json& one : search.found.items()) {
         const io::Json& component = *one.find("component");
         rows.push_back({one.string_or("index", {}), one.string_or("filename", {}),
                         base::printable(component.string_or("name", {})),
                         base::printable(component.string_or("version", {})),
+                        base::printable(component.string_or("license", {})),
                         base::printable(component.string_or("purl", {}))});
     }
     if (rows.size() == 1)
@@ -87,6 +90,8 @@ void add_contains_options(CLI::App& command, ContainsArguments& arguments) {
         ->required();
     command.add_option("version", arguments.version,
                        "Its version; a distribution's epoch and revision do not count (default: every one)");
+    command.add_option("--license", arguments.license,
+                       "Only under such a licence, in any case; * and ? stand for others: '*GPL*'");
     command.add_option("--index", arguments.index, "Only wheels of this index (default: of all)");
     command.add_option("-c,--config", arguments.config, "Path of registry.toml")->required();
     command.add_flag("--json", arguments.json, "One JSON document on standard output");
@@ -113,7 +118,8 @@ base::Status run_contains(const ContainsArguments& arguments) {
 std::vector<Command> contains_commands() {
     return {
         {"", "contains", "Which wheels contain a component, as their SBOMs state",
-         "zlib 1.2.11 -c registry.toml", setup(add_contains_options, run_contains),
+         "zlib 1.2.11 -c registry.toml\n  wheelyard-registry contains '*' --license '*GPL*' -c registry.toml",
+         setup(add_contains_options, run_contains),
          "An SBOM is a statement of the wheel's author (PEP 770); a wheel without one is not found. If "
          "a\n"
          "wheel has very many components, only the first are kept: `not known` unless one of these is "

@@ -16,7 +16,8 @@ namespace wheelyard::registry {
 struct ContainsArguments {
     std::string name;     // may have * and ?
     std::string version;  // empty: every one
-    std::string index;    // empty: all
+    std::string license = "*";
+    std::string index;  // empty: all
     std::filesystem::path config;
     bool json = false;
 };

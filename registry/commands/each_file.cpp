@@ -1,5 +1,7 @@
 #include "registry/commands/each_file.hpp"
 
+#include <vector>
+
 #include "lib/base/text/text.hpp"
 #include "registry/database/store.hpp"
 #include "registry/store/index_list.hpp"
@@ -17,8 +19,14 @@ base::Status for_each_file(const RegistryConfig& config, const std::string& inde
         return base::fail("index.unknown", "There is no index with this name", index,
                           "configured: " + base::join(config.index_names(), ", "));
     WHEELYARD_ASSIGN(const auto catalog, database::Store(config.database()).reader());
-    for (const std::string& name : config.index_names()) {
-        if (!index.empty() && name != index) continue;
+    std::vector<std::string> names;
+    for (const IndexConfig& one : config.indexes) {
+        if (!index.empty() && one.name != index) continue;
+        names.push_back(one.name);
+        for (const auto& upstream : one.upstreams)
+            names.push_back(upstream.cache_index);
+    }
+    for (const std::string& name : names) {
         std::string after;
         while (true) {
             WHEELYARD_ASSIGN(const auto rows, catalog->files_after(name, after, rows_at_once));

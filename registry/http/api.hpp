@@ -39,8 +39,9 @@ struct ApiRequest {
     std::string query = {};                                           // as sent, without `?`
     std::string authorization = {};                                   // header as sent; empty if absent
     std::string content_type = {};
-    std::string client = {};  // its address, for limits of those without a token
-    std::string body = {};    // at most Operation::max_body_bytes; for a task's log its raw bytes
+    std::string if_none_match = {};  // of a client that has ApiReply::tag the body need not be made
+    std::string client = {};         // its address, for limits of those without a token
+    std::string body = {};           // at most Operation::max_body_bytes; for a task's log its raw bytes
 };
 
 struct ApiReply {

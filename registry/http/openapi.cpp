@@ -175,8 +175,19 @@ Json render_operation(const Operation& operation) {
                                {"content", content(operation.produces, std::move(schema))}})},
          {"default", Json::object({{"description", "A problem document"},
                                    {"content", content("application/problem+json", problem)}})}});
+    Json parameters = parameters_of(operation);
+    if (operation.id == "readSbom") {  // ApiReply::tag
+        parameters.push(
+            Json::object({{"name", "If-None-Match"}, {"in", "header"}, {"schema", text_schema()}}));
+        const Json tag = Json::object({{"ETag", Json::object({{"schema", text_schema()}})}});
+        Json found = *responses.find("200");
+        found.set("headers", tag);
+        responses.set("200", std::move(found));
+        responses.set("304",
+                      Json::object({{"description", "The client has this document"}, {"headers", tag}}));
+    }
     Json rendered = Json::object({{"operationId", operation.id}, {"summary", operation.summary}});
-    rendered.set("parameters", parameters_of(operation));
+    rendered.set("parameters", std::move(parameters));
     if (operation.takes_body) rendered.set("requestBody", request_body(operation));
     if (operation.needs_token) {
         const Json none = Json::array();

@@ -10,7 +10,9 @@ tl::unexpected<wire::Problem> refuse(wire::Refusal row, const std::string& detai
 
 std::optional<wire::Problem> problem_of_request(const base::Error& error) {
     const int status = wire::status_of(error.kind);
-    if (status == 0 || error.kind == base::ErrorKind::refused) return std::nullopt;
+    if (status == 0) return std::nullopt;
+    // Others refuse something to the server, too: upstreams, providers.
+    if (error.kind == base::ErrorKind::refused && !wire::is_refusal(status, error.code)) return std::nullopt;
     return refuse(wire::Refusal::coded(status, error.code), error.sentence, error.value, error.advice)
         .value();
 }

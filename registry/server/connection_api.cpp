@@ -85,6 +85,7 @@ Connection::Task<bool> Connection::run_api(const RequestHead& head, const Route&
     request.query = route.query;
     request.authorization = head.authorization;
     request.content_type = head.content_type;
+    request.if_none_match = head.if_none_match;
     request.client = client_address(head);
     std::optional<wire::Problem> problem;
     PoolJob job(shared_.pool, socket_.executor());

@@ -11,6 +11,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (!list) return 0;
     for (const Component& one : *list) {
         if (one.name.empty()) std::abort();
+        if (one.license.size() > max_sbom_license + 3) std::abort();
         if (!one.sha256.empty() && one.sha256.size() != 64) std::abort();
     }
     if (*parse_sbom(text) != *list) std::abort();

@@ -122,7 +122,7 @@ class AuditExportTest(unittest.TestCase):
                           silent.name: (INDEX, None, None, True)})
         self.assertEqual(rows[free.name]["sha256"], sha256_of(free))
         zlib, = rows[expression.name]["components"]
-        self.assertEqual((zlib["name"], zlib["version"], zlib["purl"]), ("zlib", "1.2.11", "pkg:generic/zlib@1.2.11"))
+        self.assertEqual(zlib, {"name": "zlib", "version": "1.2.11", "purl": "pkg:generic/zlib@1.2.11", "license": "Zlib"})
         root, public = keys / "root.json", keys / "provenance.pub"
         for file in (folder / "audit.jsonl", folder / "licenses.jsonl"):
             text = self.run_registry("attest", "verify", file, "--root", root)

@@ -146,6 +146,9 @@ class StatementsTest(unittest.TestCase):
             other = self.farm.run("wheelyard-registry", "contains", "zlib", "1.2.12", "--config", self.farm.config)
             self.assertIn("no wheel", other.stdout)
             self.assertNotIn("not known", other.stdout)
+            for licence, is_there in (("z?IB", True), ("*GPL*", False)):
+                found = self.farm.run("wheelyard-registry", "contains", "*", "--license", licence, "--config", self.farm.config).stdout
+                self.assertEqual(wheel.name in found, is_there, found)
         with self.subTest("its own bill of materials"):
             done = self.farm.run("wheelyard-registry", "sbom", INDEX, wheel.name, "--config", self.farm.config)
             self.assertEqual(done.returncode, 0, done.stderr)
@@ -154,7 +157,7 @@ class StatementsTest(unittest.TestCase):
                              ("CycloneDX", "1.6", f"pkg:pypi/demo@1.0?file_name={wheel.name}"))
             self.assertEqual(bom["metadata"]["component"]["hashes"][0]["content"], hashlib.sha256(wheel.read_bytes()).hexdigest())
             zlib, source, setuptools = bom["components"]
-            self.assertEqual((zlib["name"], zlib["purl"]), ("zlib", "pkg:generic/zlib@1.2.11"))
+            self.assertEqual((zlib["name"], zlib["purl"], zlib["licenses"]), ("zlib", "pkg:generic/zlib@1.2.11", [{"expression": "Zlib"}]))
             self.assertEqual((source["hashes"][0]["content"], source["externalReferences"][0]["url"]), ("b" * 64, "https://example.org/demo.tar.gz"))
             self.assertEqual((setuptools["purl"], setuptools["scope"]), ("pkg:pypi/setuptools@80.9.0", "excluded"))
             self.assertEqual(bom["dependencies"], [{"ref": "wheel", "dependsOn": [zlib["bom-ref"]]}])

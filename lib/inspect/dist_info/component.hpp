@@ -13,6 +13,8 @@ struct Component {
     std::string version;  // as written; a distribution's has its revision: "1.2.11-25.el8"; may be empty
     std::string purl;     // "pkg:rpm/almalinux/zlib@1.2.11-25.el8"; may be empty
     std::string sha256;   // may be empty
+    // As stated: an SPDX expression or a name; of several ones "MIT, Zlib". Empty: not stated.
+    std::string license = {};
     auto operator<=>(const Component&) const = default;
 };
 

@@ -25,9 +25,11 @@ namespace wheelyard::inspect {
 // both in JSON. They are statements of the wheel's author, and never a reason to refuse it.
 //
 //     {"bomFormat":"CycloneDX","specVersion":"1.5","components":[{"name":"openssl","version":"4.0.3",
-//      "purl":"pkg:generic/openssl@4.0.3","hashes":[{"alg":"SHA-256","content":"…"}]}]}
+//      "purl":"pkg:generic/openssl@4.0.3","hashes":[{"alg":"SHA-256","content":"…"}],
+//      "licenses":[{"expression":"Apache-2.0"}]}]}
 inline constexpr std::size_t max_sbom_components = 256;     // of one wheel
-inline constexpr std::size_t max_sbom_bytes = 32UL * 1024;  // of their names, versions and purls
+inline constexpr std::size_t max_sbom_bytes = 32UL * 1024;  // of their names, versions, purls and licences
+inline constexpr std::size_t max_sbom_license = 200;        // bytes of one; what is cut ends in "…"
 inline constexpr std::size_t max_sbom_documents =
     16;  // of one wheel; auditwheel and a back end write one each
 inline constexpr std::size_t max_sbom_document = 4UL << 20;  // bytes; pydantic-core's has 120 KiB

@@ -31,12 +31,42 @@ std::string hash_of(const Json::Array& list, std::string_view kind, std::string_
     return {};
 }
 
+// Some write the whole licence as its name.
+std::string within_license_limit(std::string text) {
+    if (text.size() <= max_sbom_license) return text;
+    std::size_t end = max_sbom_license;
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80)
+        --end;  // not within a character
+    return text.substr(0, end) + "…";
+}
+
+// CycloneDX: licenses by their SPDX identifier or their name, or one expression.
+std::string cyclonedx_license(const Json& component) {
+    std::vector<std::string> licenses;
+    for (const Json& choice : component.items("licenses")) {
+        std::string text = choice.string_or("expression", {});
+        if (const Json* license = choice.find("license"); text.empty() && license != nullptr)
+            text = license->string_or("id", license->string_or("name", {}));
+        if (!text.empty()) licenses.push_back(std::move(text));
+    }
+    return within_license_limit(base::join(licenses, ", "));
+}
+
+// SPDX: what its author found, else what the package declares.
+std::string spdx_license(const Json& package) {
+    for (const char* member : {"licenseConcluded", "licenseDeclared"}) {
+        std::string text = package.string_or(member, {});
+        if (!text.empty() && text != "NOASSERTION") return within_license_limit(std::move(text));
+    }
+    return {};
+}
+
 // auditwheel lists the wheel as the first of its own components.
 void add_cyclonedx(const Json& json, const std::string& own, std::vector<Component>& list) {
     for (const Json& one : json.items("components")) {
         if (own.empty() || one.string_or("bom-ref", {}) != own)
             add(list, {one.string_or("name", {}), one.string_or("version", {}), one.string_or("purl", {}),
-                       hash_of(one.items("hashes"), "alg", "SHA-256", "content")});
+                       hash_of(one.items("hashes"), "alg", "SHA-256", "content"), cyclonedx_license(one)});
         add_cyclonedx(one, own, list);
     }
 }
@@ -56,9 +86,10 @@ void add_spdx(const Json& json, std::vector<Component>& list) {
     const auto described = described_by(json);
     for (const Json& one : json.items("packages")) {
         if (described.count(one.string_or("SPDXID", {})) != 0) continue;
-        add(list, {one.string_or("name", {}), one.string_or("versionInfo", {}),
-                   hash_of(one.items("externalRefs"), "referenceType", "purl", "referenceLocator"),
-                   hash_of(one.items("checksums"), "algorithm", "SHA256", "checksumValue")});
+        add(list,
+            {one.string_or("name", {}), one.string_or("versionInfo", {}),
+             hash_of(one.items("externalRefs"), "referenceType", "purl", "referenceLocator"),
+             hash_of(one.items("checksums"), "algorithm", "SHA256", "checksumValue"), spdx_license(one)});
     }
 }
 
@@ -70,7 +101,7 @@ Components within_limits(const std::set<Component>& all) {
     Components components;
     std::size_t bytes = 0;
     for (const Component& one : all) {
-        bytes += one.name.size() + one.version.size() + one.purl.size();
+        bytes += one.name.size() + one.version.size() + one.purl.size() + one.license.size();
         if (components.list.size() == max_sbom_components || bytes > max_sbom_bytes) break;
         components.list.push_back(one);
     }

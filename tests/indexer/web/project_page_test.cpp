@@ -284,13 +284,14 @@ TEST_CASE("a wheel shows what made it, as its agent states, and a damaged docume
 TEST_CASE("a wheel shows what it contains, as its SBOM states") {
     ProjectView view = proven_view();
     view.files.back().facts_json =
-        R"({"sbom":[{"name":"zlib","version":"1.2.11-25.el8"},{"name":"<b>"}],"sbom_left_out":40})";
+        R"({"sbom":[{"name":"zlib","version":"1.2.11-25.el8","license":"Zlib"},{"name":"<b>"}],"sbom_left_out":40})";
     const ProjectText text;
     const FarmReport report;
     const std::string html = render_project_page({"main", view, text, report, page::Farm{}, {}});
-    CHECK(has(html,
-              "<dt>Contains, as its SBOM states</dt><dd><span class=\"mono\">zlib 1.2.11-25.el8</span>, "
-              "<span class=\"mono\">&lt;b&gt;</span> and 40 more"));
+    CHECK(
+        has(html,
+            "<dt>Contains, as its SBOM states</dt><dd><span class=\"mono\">zlib 1.2.11-25.el8 (Zlib)</span>, "
+            "<span class=\"mono\">&lt;b&gt;</span> and 40 more"));
 }
 
 TEST_CASE("the front page shows the hardware of the sites and what is being built") {

@@ -37,13 +37,15 @@ TEST_CASE(
     CHECK(of("pillow-13.0.0.auditwheel.cdx.json") ==
           std::vector<Component>{{"libXau", "1.0.9-3.el8", "pkg:rpm/almalinux/libXau@1.0.9-3.el8", ""}});
     CHECK(of("rpds_py-2026.9.1.cdx.json") ==
-          std::vector<Component>{{"archery", "1.2.3", "pkg:cargo/archery@1.2.3",
-                                  "33ca55ee147b1926dbea904f50fe4902494e97bc742205abbbf10c709e43815f"},
-                                 {"heck", "0.5.0", "pkg:cargo/heck@0.5.0",
-                                  "2304e00983f87ffb38b55b444b5e3b60a884b5d30c0fca7d82fe33449bbe55ea"}});
-    CHECK(of("demo-1.0.spdx.json") ==
-          std::vector<Component>{{"zlib", "1.2.11", "pkg:generic/zlib@1.2.11",
-                                  "c3e5e9fdd5004dcb542feda5ee4f0ff0744628baf8ed2dd5d66f8ca1197cb1a1"}});
+          std::vector<Component>{
+              {"archery", "1.2.3", "pkg:cargo/archery@1.2.3",
+               "33ca55ee147b1926dbea904f50fe4902494e97bc742205abbbf10c709e43815f", "MIT"},
+              {"heck", "0.5.0", "pkg:cargo/heck@0.5.0",
+               "2304e00983f87ffb38b55b444b5e3b60a884b5d30c0fca7d82fe33449bbe55ea", "MIT OR Apache-2.0"}});
+    CHECK(
+        of("demo-1.0.spdx.json") ==
+        std::vector<Component>{{"zlib", "1.2.11", "pkg:generic/zlib@1.2.11",
+                                "c3e5e9fdd5004dcb542feda5ee4f0ff0744628baf8ed2dd5d66f8ca1197cb1a1", "Zlib"}});
 }
 
 TEST_CASE("nested components count, members that are unknown or of other types are passed over") {
@@ -59,6 +61,36 @@ TEST_CASE("nested components count, members that are unknown or of other types a
     CHECK(code_of("[]") == "sbom.unknown");
     CHECK(code_of(R"({"@context":"https://spdx.org/rdf/3.0.1/spdx-context.jsonld","@graph":[]})") ==
           "sbom.unknown");
+}
+
+TEST_CASE("a component has the licence that CycloneDX or SPDX states, cut at the limit") {
+    const auto license_of = [](const std::string& text) {
+        const auto list = inspect::parse_sbom(text);
+        return list && list->size() == 1 ? list->front().license : "no component";
+    };
+    const auto cyclonedx = [&](const std::string& licenses) {
+        return license_of(R"({"bomFormat":"CycloneDX","components":[{"name":"a","licenses":)" + licenses +
+                          "}]}");
+    };
+    CHECK(cyclonedx(R"([{"license":{"id":"MIT"}},{"license":{"name":"Our own"}},7,{"license":7},{}])") ==
+          "MIT, Our own");
+    CHECK(cyclonedx(R"([{"expression":"MIT OR Apache-2.0"}])") == "MIT OR Apache-2.0");
+    CHECK(cyclonedx("{}") == "");
+    const std::string full(inspect::max_sbom_license, 'x');
+    const auto named = [&](const std::string& name) {
+        return cyclonedx(R"([{"license":{"name":")" + name + R"("}}])");
+    };
+    CHECK(named(full) == full);
+    CHECK(named(full + "x") == full + "…");
+    CHECK(named(full.substr(1) + "é") == full.substr(1) + "…");
+    const auto spdx = [&](const std::string& members) {
+        return license_of(R"({"spdxVersion":"SPDX-2.3","packages":[{"name":"a")" + members + "}]}");
+    };
+    CHECK(spdx(R"(,"licenseConcluded":"MIT","licenseDeclared":"Zlib")") == "MIT");
+    CHECK(spdx(R"(,"licenseConcluded":"NOASSERTION","licenseDeclared":"Zlib")") == "Zlib");
+    CHECK(spdx(R"(,"licenseConcluded":"NONE","licenseDeclared":"Zlib")") == "NONE");
+    CHECK(spdx(R"(,"licenseConcluded":7,"licenseDeclared":"NOASSERTION")") == "");
+    CHECK(spdx("") == "");
 }
 
 TEST_CASE(

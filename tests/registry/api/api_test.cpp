@@ -233,9 +233,10 @@ TEST_CASE("what made a wheel is read with a token of its index and project") {
 
 TEST_CASE("who may read a wheel may read its bill of materials, which says by its tag whether it changed") {
     ApiFixture fixture;
-    const auto ask = [&](const std::string& token, const std::string& file,
-                         const std::string& index = "main") {
+    const auto ask = [&](const std::string& token, const std::string& file, const std::string& index = "main",
+                         const std::string& if_none_match = {}) {
         http::ApiRequest request{.request_id = "r1", .operation = "readSbom"};
+        request.if_none_match = if_none_match;
         request.parameters = {{"index", index}, {"filename", file}};
         if (!token.empty()) request.authorization = "Bearer " + token;
         CHECK(fixture.api.admit(request).has_value() != (token == "wy_nobody"));
@@ -251,6 +252,12 @@ TEST_CASE("who may read a wheel may read its bill of materials, which says by it
     CHECK(hashes[0].string_or("content", "") == fixture.cli.file("main", fixture.filename).value()->sha256);
     CHECK_FALSE(first->tag.empty());
     CHECK(ask("", fixture.filename)->tag == first->tag);
+    // For a client that has it, nothing is made.
+    const auto kept = ask("", fixture.filename, "main", "W/\"" + first->tag + "\"");
+    REQUIRE_MESSAGE(kept, code(kept));
+    CHECK(kept->tag == first->tag);
+    CHECK(kept->json.empty());
+    CHECK_FALSE(ask("", fixture.filename, "main", "\"other\"")->json.empty());
     // Another document has another tag.
     const WheelWriter wheel("seven", "1.0");
     wire::WheelProvenance made;

@@ -35,5 +35,12 @@ TEST_CASE("a failure of the server, or of what it stores, is not the request's")
                                  ErrorKind::unreachable, ErrorKind::malformed})
         CHECK_FALSE(
             registry::problem_of_request({.code = "a.b", .sentence = "secret", .kind = kind}).has_value());
+    // What others refuse to the server is not, either; what the server refuses is.
+    const auto refused = [](const char* code) {
+        return registry::problem_of_request({.code = code, .sentence = "no", .kind = ErrorKind::refused});
+    };
+    CHECK_FALSE(refused("upstream.refused").has_value());
+    REQUIRE(refused("upload.not_attested").has_value());
+    CHECK(refused("upload.not_attested")->status == 403);
     CHECK_FALSE(registry::problem_of_request(base::fail_errno("open", "/srv/data", 2).value()).has_value());
 }
