@@ -7,6 +7,8 @@
 
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/text/text.hpp"
+#include "lib/io/json.hpp"
+#include "registry/catalog/version_variants.hpp"
 #include "registry/upstream/freshness.hpp"
 #include "registry/upstream/limits.hpp"
 #include "registry/upstream/offer.hpp"
@@ -41,6 +43,17 @@ io::HttpAnswer answer_of(std::string_view text) {
     return answer;
 }
 
+// What is sent for a version's variants: JSON of the size and the hash that the page states.
+void check_variants(registry::UpstreamFile file, const std::string& bytes) {
+    file.link.sha256 = base::sha256_hex(bytes);
+    file.link.size = bytes.size();
+    require(registry::check_text(file, bytes).has_value() == io::parse_json(bytes).has_value());
+    file.link.size = bytes.size() + 1;
+    require(!registry::check_text(file, bytes));
+    require(registry::url_of_text(file) == file.link.url);
+    require(registry::max_bytes_of_text(file) == catalog::max_variants_file_bytes);
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -61,10 +74,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     upstream.url = "https://index.example.org/simple/";
     upstream.hosts = {"index.example.org"};
     upstream.cooldown_days = 1;
-    for (const UpstreamFile* file : offer_of(read->page, "six", upstream, noon).files) {
-        require(base::is_sha256_hex(file->link.sha256));
-        require(base::ascii_lower(file->link.url).starts_with("https://index.example.org"));
-        require(file->link.filename.ends_with(".whl"));
+    for (const bool takes_variants : {false, true}) {
+        upstream.policy.variants = takes_variants;
+        for (const UpstreamFile* file : offer_of(read->page, "six", upstream, noon).files) {
+            const std::string& filename = file->link.filename;
+            require(base::is_sha256_hex(file->link.sha256));
+            require(base::ascii_lower(file->link.url).starts_with("https://index.example.org"));
+            require(filename.ends_with(".whl") || (takes_variants && is_variants_file(filename)));
+            require(takes_variants || !catalog::is_variant_wheel(filename));
+            if (is_variants_file(filename)) check_variants(*file, answer.body);
+        }
     }
     CachedPage pinned = read->page;
     for (UpstreamFile& file : pinned.files)
@@ -72,6 +91,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto later = read_page_answer(answer, answer.final_url, &pinned, noon + second);
     require(later.has_value());
     for (const UpstreamFile& file : later->page.files)
-        require(file.link.sha256 == std::string(64, 'a'));
+        require(file.link.sha256 == std::string(64, 'a') || is_variants_file(file.link.filename));
     return 0;
 }

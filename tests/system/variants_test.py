@@ -13,7 +13,7 @@ from pathlib import Path
 from urllib.parse import urljoin
 
 from support.case import FarmCase, main
-from support.clients import PIPS, RawUpload, installed_value, pip_install, twine_upload
+from support.clients import PIPS, RawUpload, installed_value, pip_install, twine_upload, uv_publish
 from support.farm import CLIENTS, COMMAND_TIMEOUT_S, Farm
 from support.upstream import Offered, Upstream
 from support.wheels import Wheel
@@ -105,11 +105,11 @@ class VariantsTest(FarmCase):
         paths = [wheel.write(self.folder) for wheel in wheels]
         self.assert_ran(twine_upload(self.farm, self.token, *paths, index=index))
 
-    def uv_installs(self, project: str, url: str = "", **environment: str) -> Path:
+    def uv_installs(self, project: str, url: str = "", options: tuple[str, ...] = ("--no-deps",), **environment: str) -> Path:
         """Where uv has put the wheel that it takes on such a node."""
         target = self.folder / f"{project}-{len(list(self.folder.iterdir()))}"
         self.assert_ran(subprocess.run(
-            [CLIENTS / "uv/bin/uv", "pip", "install", "--no-deps", "--python", CLIENTS / "pip-new/bin/python",
+            [CLIENTS / "uv/bin/uv", "pip", "install", *options, "--python", CLIENTS / "pip-new/bin/python",
              "--preview-features", "wheel-variants", "--index-url", url or self.farm.simple_url(), "--target", target, project],
             env=self.farm.environment | {"UV_NO_CONFIG": "1", "UV_NO_CACHE": "1"} | environment,
             capture_output=True, text=True, timeout=COMMAND_TIMEOUT_S))
@@ -166,6 +166,22 @@ class VariantsTest(FarmCase):
         values = {"v1": 1, "v2": 2, "v3": 3, "v4": 4}
         self.upload(*(Variant("cpu", value=value, label=one, properties=level(one)) for one, value in values.items()))
         self.assertEqual(self.uv_takes("cpu"), str(values[level_of_this_machine()]))
+
+    def test_markers_of_variants_are_taken_with_a_label_alone_and_uv_cannot_read_them_yet(self):
+        lines = tuple(f"Requires-Dist: six; {marker}" for marker in (
+            "variant_label == 'sm_90'", "'nvidia' in variant_namespaces", "'nvidia :: sm_arch' in variant_features",
+            "'nvidia :: sm_arch :: 90_real' in variant_properties"))
+        labelled = Variant("asks", label="sm_90", properties=sm("90"), metadata_lines=lines).write(self.folder)
+        self.assert_ran(uv_publish(self.farm, self.token, labelled))  # twine 7 cannot read them either
+        plain = Wheel("asks", metadata_lines=lines).write(self.folder)
+        self.assert_refused(RawUpload(self.farm, self.token, plain), 400, "metadata.marker_undefined", "variant_label")
+        self.upload(Wheel("asks", value=2))
+        self.uv_installs("asks", options=(), **self.node("8.0"))
+        with self.assertRaisesRegex(AssertionError, "asks.*invalid metadata"):
+            self.uv_installs("asks", options=(), **self.node("9.0"))
+        self.assertEqual(self.uv_takes("asks", **self.node("9.0")), "1")
+        self.assert_ran(pip_install(self.farm, "pip-new", self.folder / "pip", "asks"))
+        self.assertEqual(installed_value("pip-new", self.folder / "pip", "asks"), "2")
 
     @unittest.skipUnless((VARIANTLIB / ".complete").is_file(), "variantlib could not be fetched: scripts/prepare-clients")
     def test_of_compiled_wheels_made_by_variantlib_it_and_uv_take_the_same_and_avail_wheels_says_which_run(self):
