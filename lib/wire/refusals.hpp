@@ -144,6 +144,7 @@ inline constexpr RefusalRow rows[] = {
     {upload | change, 403, "upload.not_attested", "the index takes the project's files from [other origins](attestations.md#what-an-index-may-require) only"},
     {upload, 400, "upload.provenance", "the provenance cannot be read, or is too large"},
     {upload, 400, "upload.provenance_of_another", "the provenance names another file or digest"},
+    {upload, 403, "upload.provenance_site", "the token, or that which claimed the grant's task, is that of an agent that [enrolled](../how-to/enrol-an-agent.md), and the provenance names another site than the agent's"},
     {upload, 405, "upload.wrong_url", "a POST to `/`, `/<index>/` or a page; the reason phrase names the right URL"},
     {upload, 422, "upload.quarantined", "stored, but kept in quarantine"},
     {upload, 400, "upload.name_was_deleted", "a deleted name is never used again"},
