@@ -109,12 +109,14 @@ constexpr std::array<TextFact, 10> abi_facts{{
     {"torch's stable ABI only", "torch_stable_abi"},
 }};
 
-// "openssl 4.0.3"
+// "openssl 4.0.3 (pkg:generic/openssl@4.0.3)"
 void add_components(Facts& shown, const Json& facts) {
     std::vector<std::string> components;
     for (const Json& one : facts.items("sbom")) {
         const std::string version = one.string_or("version", {});
-        components.push_back(one.string_or("name", {}) + (version.empty() ? "" : " " + version));
+        const std::string purl = one.string_or("purl", {});
+        components.push_back(one.string_or("name", {}) + (version.empty() ? "" : " " + version) +
+                             (purl.empty() ? "" : " (" + purl + ")"));
     }
     if (components.empty()) return;
     add_fact(shown, "Contains, as its SBOM states", components);
@@ -218,6 +220,13 @@ std::string signed_index(const Json& document) {
     const auto statement = payload ? io::parse_json(*payload) : base::Result<Json>(Json());
     const Json* predicate = statement ? statement->find("predicate") : nullptr;
     return predicate == nullptr ? std::string() : predicate->string_or("index", {});
+}
+
+// What verifies the wheel after `pip download` from the page's index. project.js fills {index} with its address.
+std::string verify_text(const std::string& filename, const std::string& uploaded_to) {
+    return "wheelyard-registry attest verify " + base::quote_shell(filename) +
+           " --root root.json --index {index}" +
+           (uploaded_to.empty() ? "" : " --uploaded-to " + base::quote_shell(uploaded_to));
 }
 
 // What its agent states of the build. A document that cannot be read shows nothing: the link beside it leads to its text.
@@ -335,6 +344,10 @@ std::string anchor_of(const catalog::FileRow& row) {
     return anchor_of(row.sha256);
 }
 std::string anchor_of(std::string_view sha256) {
+std::string unknown_address(std::string_view index) {
+    return "https://THIS-SERVER/" + std::string(index) + "/simple/";
+}
+
     return "wheel-" + std::string(sha256.substr(0, anchor_digits));
 }
 
@@ -427,6 +440,9 @@ Html render_wheel(const ShownWheel& wheel, std::string_view index, const std::ve
     shown.yanked_reason = row.yanked_reason;
     shown.facts = proven_facts(wheel);
     for (const Json& attested : wheel.facts.items("attested"))
+    // The API has none of a file from an upstream, whose row is of "INDEX.UPSTREAM".
+    if (row.index.find('.') == std::string::npos)
+        shown.sbom_index = row.index.empty() ? std::string(index) : row.index;
         shown.facts.push_back({.name = "Attested by", .text = signer_of(attested)});
     if (const Json::Array* findings = findings_of(wheel.facts)) {
         shown.is_checked = true;
@@ -441,4 +457,8 @@ Html render_wheel(const ShownWheel& wheel, std::string_view index, const std::ve
     return page::render("wheel.html", shown);
 }
 
+    if (shown.is_signed) {
+        shown.verify = verify_text(row.filename, shown.uploaded_to);
+        shown.verify_shown = base::replace_all(shown.verify, "{index}", unknown_address(index));
+    }
 }  // namespace wheelyard::indexer

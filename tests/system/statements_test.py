@@ -3,19 +3,21 @@ of docs/how-to/verify-a-wheel.md; a flipped bit, a strange key, and a revoked ke
 """
 
 import hashlib
+import html
 import json
 import os
 import re
 import shutil
 import subprocess
 import tempfile
+import time
 import unittest
 import urllib.request
 from pathlib import Path
 
 from support.case import main
 from support.clients import RawUpload
-from support.farm import INDEX, ROOT, Farm
+from support.farm import BIN, CLIENTS, COMMAND_TIMEOUT_S, INDEX, ROOT, Farm
 from support.wheels import Wheel
 
 
@@ -109,6 +111,26 @@ class StatementsTest(unittest.TestCase):
             done = self.run_script(held, public, "sandbox")
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn("at the upload it was quarantined", done.stderr)
+
+    def test_the_command_on_the_page_of_a_wheel_verifies_what_pip_downloaded(self):
+        wheel = self.upload("5.0")
+        deadline = time.monotonic() + COMMAND_TIMEOUT_S  # a server writes the page a moment after the upload
+        while not (shown := re.search('<code class="verify"[^>]*>(.*?)</code>', self.farm.get(f"/{INDEX}/project/demo/")[2].decode())):
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.1)
+        command = html.unescape(shown[1]).replace("https://THIS-SERVER", self.farm.url)
+        folder = self.farm.folder / "downloaded"
+        folder.mkdir()
+        shutil.copy(self.root, folder)
+        download = [CLIENTS / "pip-new" / "bin" / "python", "-m", "pip", "--isolated", "download", "--no-deps", "--index-url", self.farm.simple_url(), "demo==5.0"]
+        done = subprocess.run(download, cwd=folder, env=self.farm.environment, capture_output=True, text=True, timeout=COMMAND_TIMEOUT_S)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(sorted(path.name for path in folder.iterdir()), sorted([wheel.name, "root.json"]))
+        typed = subprocess.run(["sh", "-c", command], cwd=folder, env=self.farm.environment | {"PATH": f"{BIN}:/usr/bin:/bin"}, capture_output=True,
+                               text=True, timeout=COMMAND_TIMEOUT_S)
+        self.assertEqual(typed.returncode, 0, command + typed.stdout + typed.stderr)
+        self.assertIn("urn:wheelyard:site:bede", typed.stdout)
+        self.assertNotIn("warning", typed.stdout)
 
     def test_both_ways_say_the_same_of_good_and_of_changed_bytes(self):
         wheel = self.upload("1.0")
