@@ -251,8 +251,12 @@ void add_stated(WheelSection& section, std::string_view text) {
     add_fact(shown, "Source", source.string_or("origin", source.string_or("filename", {})));
     add_fact(shown, "Kind of source", source.string_or("kind", {}));
     add_fact(shown, "SHA-256 of the source", source.string_or("sha256", {}));
+    add_fact(shown, "Recipe", document->string_or("recipe", {}));
+    add_fact(shown, "SHA-256 of the recipe", document->string_or("recipe_sha256", {}));
     add_fact(shown, "SHA-256 of the script", build.string_or("script_sha256", {}));
     add_fact(shown, "System", build.string_or("system", {}));
+    add_fact(shown, "Node type", document->string_or("node_type", {}));
+    add_bytes(shown, "Peak memory of the compiles", part("governor").int_or("high_water_bytes", 0));
     add_fact(shown, "Loaded modules", build.texts("modules"));
     if (const Json* tools = build.find("tools"); tools != nullptr && tools->as_object() != nullptr) {
         std::size_t tools_shown = 0;
@@ -340,14 +344,14 @@ std::string signer_of(const Json& attested) {
 
 }  // namespace
 
-std::string anchor_of(const catalog::FileRow& row) {
-    return anchor_of(row.sha256);
-}
-std::string anchor_of(std::string_view sha256) {
 std::string unknown_address(std::string_view index) {
     return "https://THIS-SERVER/" + std::string(index) + "/simple/";
 }
 
+std::string anchor_of(const catalog::FileRow& row) {
+    return anchor_of(row.sha256);
+}
+std::string anchor_of(std::string_view sha256) {
     return "wheel-" + std::string(sha256.substr(0, anchor_digits));
 }
 
@@ -436,13 +440,13 @@ Html render_wheel(const ShownWheel& wheel, std::string_view index, const std::ve
     if (!row.provenance_sha256.empty()) shown.provenance_link = shown.link + std::string(provenance_suffix);
     if (!row.attestations_sha256.empty())
         shown.attestations_link = shown.link + std::string(attestations_suffix);
+    // The API has none of a file from an upstream, whose row is of "INDEX.UPSTREAM".
+    if (row.index.find('.') == std::string::npos)
+        shown.sbom_index = row.index.empty() ? std::string(index) : row.index;
     shown.is_yanked = row.yanked;
     shown.yanked_reason = row.yanked_reason;
     shown.facts = proven_facts(wheel);
     for (const Json& attested : wheel.facts.items("attested"))
-    // The API has none of a file from an upstream, whose row is of "INDEX.UPSTREAM".
-    if (row.index.find('.') == std::string::npos)
-        shown.sbom_index = row.index.empty() ? std::string(index) : row.index;
         shown.facts.push_back({.name = "Attested by", .text = signer_of(attested)});
     if (const Json::Array* findings = findings_of(wheel.facts)) {
         shown.is_checked = true;
@@ -453,12 +457,12 @@ Html render_wheel(const ShownWheel& wheel, std::string_view index, const std::ve
     for (std::size_t at = 0; at < nodes.size() && at < wheel.fits.size(); ++at)
         shown.fits.push_back(shown_fit(nodes[at], wheel.fits[at]));
     add_stated(shown, provenance);
-    shown.is_promoted = !shown.uploaded_to.empty() && shown.uploaded_to != index;
-    return page::render("wheel.html", shown);
-}
-
     if (shown.is_signed) {
         shown.verify = verify_text(row.filename, shown.uploaded_to);
         shown.verify_shown = base::replace_all(shown.verify, "{index}", unknown_address(index));
     }
+    shown.is_promoted = !shown.uploaded_to.empty() && shown.uploaded_to != index;
+    return page::render("wheel.html", shown);
+}
+
 }  // namespace wheelyard::indexer

@@ -170,6 +170,12 @@ Statement provenance_statement(const wire::WheelProvenance& said, const Received
                       {"asserted_by", Json::object({{"token", received.token_id},
                                                     {"registry", received.registry},
                                                     {"time", base::render_rfc3339(received.time)}})}});
+    for (const auto& [name, text] :
+         {std::pair("recipe", &said.recipe), std::pair("recipe_sha256", &said.recipe_sha256),
+          std::pair("node_type", &said.node_type)}) {
+        if (!text->empty()) internal.set(name, *text);
+    }
+    if (said.governed) internal.set("governor", wire::governor_counts(*said.governed));
     if (said.is_cut) internal.set("cut", true);
     Json metadata = Json::object({{"invocationId", said.attempt}});
     if (said.began != 0) metadata.set("startedOn", base::render_rfc3339(said.began));
