@@ -180,6 +180,7 @@ inline constexpr RefusalRow rows[] = {
     {change, 400, "lifecycle.after", "`after` is not a serial"},
     {change, 400, "lifecycle.newest", "`newest` is not a number of events, at most 1000"},
     {change, 400, "audit.query", "a part of the audit log's filter is over 200 bytes, or no time or serial"},
+    {change, 400, "contains.component", "`component` is missing, or it or `version` has more than 200 bytes"},
     {change, 400, "files.state", "`state` is `quarantined` or `active`"},
     {change, 400, "explain.name", "not the name of a project"},
     {change, 403, "lifecycle.own_file", "the token that uploaded a file must not promote it"},

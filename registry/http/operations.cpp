@@ -57,6 +57,10 @@ constexpr std::array rows{
     Operation{"GET", "/api/v1/indexes/{index}/files/{filename}/sbom", "readSbom",
               "Returns a bill of materials of a wheel (CycloneDX), made of what the registry knows of it",
               json},
+    Operation{"GET", "/api/v1/indexes/{index}/contains", "findContaining",
+              "Lists the wheels of an index that contain a component, as their SBOMs state "
+              "(?component=zlib&version=…&after=…)",
+              json},
     Operation{"POST", "/api/v1/indexes/{index}/projects/{project}/status", "setProjectStatus",
               "Sets a project's status (PEP 792)", json, true, true},
     Operation{"GET", "/api/v1/indexes/{index}/projects/{project}/explain", "explainProject",

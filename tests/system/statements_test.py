@@ -199,6 +199,8 @@ class StatementsTest(unittest.TestCase):
             found = self.farm.run("wheelyard-registry", "contains", "ZLIB", "1.2.11", "--json", "--config", self.farm.config)
             self.assertEqual([(one["filename"], one["component"]["purl"]) for one in json.loads(found.stdout)["found"]],
                              [(wheel.name, "pkg:generic/zlib@1.2.11")], found.stderr)
+            with urllib.request.urlopen(f"{self.farm.url}/api/v1/indexes/{INDEX}/contains?component=zlib&version=1.2.11") as answer:
+                self.assertEqual(json.load(answer), json.loads(found.stdout) | {"next": None})
             other = self.farm.run("wheelyard-registry", "contains", "zlib", "1.2.12", "--config", self.farm.config)
             self.assertIn("no wheel", other.stdout)
             self.assertNotIn("not known", other.stdout)
