@@ -125,7 +125,7 @@ wheelyard_layer(web          indexer/web                  base io accelerator wh
 wheelyard_layer(publish      indexer/publish              base attest blobs catalog tree pages page web)
 wheelyard_layer(catalogue    indexer/catalogue            base io accelerator wheel simple catalog database tree pages publish)
 wheelyard_layer(follow       indexer/follow               base io attest wheel simple status catalog tree pages publish catalogue)
-wheelyard_layer(check        indexer/check                base io simple page blobs catalog tree pages web publish)
+wheelyard_layer(check        indexer/check                base io attest simple page blobs catalog tree pages web publish)
 wheelyard_layer(indexer      indexer                      base io attest simple blobs database publish catalogue follow check tree)
 
 # Each of these has one test program, for itself and for the modules in its folders that no row before it claims.

@@ -8,9 +8,13 @@
 #include "indexer/catalogue/catalogue_file.hpp"
 #include "indexer/check/check.hpp"
 #include "indexer/check/repair.hpp"
+#include "indexer/check/signed_check.hpp"
 #include "indexer/publish/publish_run.hpp"
 #include "indexer/tree/tree_lock.hpp"
 #include "lib/attest/keys.hpp"
+#include "lib/attest/limits.hpp"
+#include "lib/attest/root.hpp"
+#include "lib/base/files/file.hpp"
 #include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
@@ -182,10 +186,26 @@ base::Result<CheckReport> check_or_repair(const CheckOptions& options, base::Clo
     return check_with_catalog(*store.catalog, options.tree);
 }
 
+// Adds to the report what is not as the registry signed it.
+base::Status add_signatures(const CheckOptions& options, base::Clock& clock, CheckReport& report) {
+    if (options.root.empty()) return {};
+    WHEELYARD_ASSIGN(const std::string text, base::read_file(options.root, attest::max_signed_bytes));
+    WHEELYARD_ASSIGN(attest::Root root, attest::read_root(text));
+    return check_signatures(
+        options.tree, {std::move(root), options.seen, options.signed_as}, clock,
+        [&](std::string code, std::string page, std::string detail) {
+            report.findings.push_back({std::move(code), std::move(page), std::move(detail), {}});
+        });
+}
+
 }  // namespace
 
 int run_check(const CheckOptions& options, base::Clock& clock, std::ostream& out, std::ostream& err) {
-    const auto report = check_or_repair(options, clock, out);
+    auto report = check_or_repair(options, clock, out);
+    if (report) {
+        if (auto added = add_signatures(options, clock, *report); !added)
+            report = tl::unexpected(std::move(added.error()));
+    }
     if (!report) {
         err << "wheelyard-indexer: " << base::printable(report.error().text()) << '\n';
         return 1;

@@ -42,7 +42,10 @@ struct CheckOptions {
     blobs::Place blobs{std::filesystem::path()};
     bool repair = false;  // requires `store`
     bool json = false;
-    SignOptions sign = {};  // the repaired tree
+    SignOptions sign = {};            // the repaired tree
+    std::filesystem::path root = {};  // empty: what is signed is not verified
+    std::filesystem::path seen = {};
+    std::string signed_as = {};
 };
 
 struct FollowCommand {

@@ -108,6 +108,18 @@ Run add_check(CLI::App& command) {
         command.add_flag("--repair", options->repair, "Repair the tree from the store and check again")
             ->needs(check_store);
     add_sign_key(command, options->sign)->needs(repair);
+    CLI::Option* root = command.add_option(
+        "--root", options->root,
+        "The registry's root document, which you trust: also verify that the pages are those it signed");
+    command
+        .add_option(
+            "--seen", options->seen,
+            "Folder that remembers the newest state of each index: an older one is refused from then on")
+        ->needs(root);
+    command
+        .add_option("--signed-as", options->signed_as,
+                    "The registry's name of the index, if its folder has another")
+        ->needs(root);
     command.add_flag("--json", options->json, "Print JSON");
     return [options] {
         base::SystemClock clock;
@@ -167,7 +179,8 @@ constexpr CommandRow commands[] = {
     {"check", "Follow every link of a tree and verify its target", add_check,
      "Examples:\n"
      "    wheelyard-indexer check --to /srv/www/wheels\n"
-     "    wheelyard-indexer check --to /srv/www/wheels --store /srv/wheelyard --repair\n\n"
+     "    wheelyard-indexer check --to /srv/www/wheels --store /srv/wheelyard --repair\n"
+     "    wheelyard-indexer check --to /srv/www/wheels --root root.json --seen /var/lib/wheels.seen\n\n"
      "Exit status: 0 the tree is complete, 1 it is not, 2 wrong usage."},
     {"follow", "Mirror an index over HTTP, using its event log", add_follow,
      "Example:\n"

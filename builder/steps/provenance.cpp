@@ -1,6 +1,8 @@
 // Parses lines of two or three fields, and recognises names that look secret.
 #include "builder/steps/provenance.hpp"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <array>
 
@@ -52,6 +54,15 @@ EnvironmentMap build_environment(const Attempt& attempt, const Ports& ports) {
             environment.insert_or_assign(name, value);
     }
     return environment;
+}
+
+// The digest of a file that is as old as `since`; empty: it has changed, or cannot be read.
+std::string unchanged_sha256(const std::filesystem::path& file, base::UnixMicros since) {
+    struct stat seen = {};
+    if (file.empty() || ::stat(file.c_str(), &seen) != 0) return {};
+    constexpr base::UnixMicros second = 1'000'000;
+    if (seen.st_mtim.tv_sec * second + seen.st_mtim.tv_nsec / 1'000 > since) return {};
+    return base::sha256_hex_of_file(file).value_or(std::string());
 }
 
 bool is_secret_name(const std::string& name) {
@@ -115,6 +126,15 @@ wire::WheelProvenance provenance_of_wheel(const Attempt& attempt, const Ports& p
         return std::find(published_variables.begin(), published_variables.end(), variable.first) ==
                published_variables.end();
     });
+    const Recipe recipe = ports.recipe_of(attempt);
+    provenance.recipe = recipe.file.filename().string();
+    provenance.recipe_sha256 = unchanged_sha256(recipe.file, attempt.created);
+    if (const NodeType* node = ports.site.build_node_type()) provenance.node_type = node->name;
+    provenance.governed = attempt.job.governed;
+    if (provenance.governed) {
+        provenance.governed->worst.clear();
+        provenance.governed->messages.clear();
+    }
     provenance.log = "wheelyard-builder logs " + attempt.id;
     return provenance;
 }

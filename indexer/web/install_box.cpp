@@ -314,7 +314,7 @@ Html render_install(const ProjectPage& page, const std::vector<ShownWheel>& whee
     }
     const InstallBox box(page, wheels);
     const Offer usual = box.usual(*newest);
-    const std::string index = "https://THIS-SERVER/" + std::string(page.index) + "/simple/";
+    const std::string index = unknown_address(page.index);
     shown.offers.push_back({"", usual.text()});
     for (std::size_t at = 0; at < page.report.nodes.size(); ++at) {
         const std::string node = page.report.nodes[at].name();

@@ -60,6 +60,7 @@ struct WheelSection {
     std::string metadata_link = {};
     std::string provenance_link = {};
     std::string attestations_link = {};
+    std::string sbom_index = {};  // whose address in the API has the bill of materials; empty: none has
     bool is_yanked = false;
     std::string yanked_reason = {};
     std::string warnings = {};  // "2 warnings"
@@ -70,7 +71,9 @@ struct WheelSection {
     std::vector<WheelFact> made_by = {};
     bool is_signed = false;        // the registry has signed statements about it
     std::string uploaded_to = {};  // the index that these name
-    bool is_promoted = false;      // it is another one than the page's
+    std::string verify = {};       // the command that verifies these, with {index}
+    std::string verify_shown = {};
+    bool is_promoted = false;  // it was uploaded to another index than the page's
     void show(page::Values& to) const;
 };
 

@@ -109,14 +109,16 @@ constexpr std::array<TextFact, 10> abi_facts{{
     {"torch's stable ABI only", "torch_stable_abi"},
 }};
 
-// "openssl 4.0.3 (Apache-2.0)"
+// "openssl 4.0.3 (Apache-2.0, pkg:generic/openssl@4.0.3)"
 void add_components(Facts& shown, const Json& facts) {
     std::vector<std::string> components;
     for (const Json& one : facts.items("sbom")) {
         const std::string version = one.string_or("version", {});
-        const std::string license = one.string_or("license", {});
+        const std::string purl = one.string_or("purl", {});
+        std::string more = one.string_or("license", {});
+        if (!purl.empty()) more += (more.empty() ? "" : ", ") + purl;
         components.push_back(one.string_or("name", {}) + (version.empty() ? "" : " " + version) +
-                             (license.empty() ? "" : " (" + license + ")"));
+                             (more.empty() ? "" : " (" + more + ")"));
     }
     if (components.empty()) return;
     add_fact(shown, "Contains, as its SBOM states", components);
@@ -222,6 +224,13 @@ std::string signed_index(const Json& document) {
     return predicate == nullptr ? std::string() : predicate->string_or("index", {});
 }
 
+// What verifies the wheel after `pip download` from the page's index. project.js fills {index} with its address.
+std::string verify_text(const std::string& filename, const std::string& uploaded_to) {
+    return "wheelyard-registry attest verify " + base::quote_shell(filename) +
+           " --root root.json --index {index}" +
+           (uploaded_to.empty() ? "" : " --uploaded-to " + base::quote_shell(uploaded_to));
+}
+
 // What its agent states of the build. A document that cannot be read shows nothing: the link beside it leads to its text.
 void add_stated(WheelSection& section, std::string_view text) {
     Facts& shown = section.made_by;
@@ -244,8 +253,12 @@ void add_stated(WheelSection& section, std::string_view text) {
     add_fact(shown, "Source", source.string_or("origin", source.string_or("filename", {})));
     add_fact(shown, "Kind of source", source.string_or("kind", {}));
     add_fact(shown, "SHA-256 of the source", source.string_or("sha256", {}));
+    add_fact(shown, "Recipe", document->string_or("recipe", {}));
+    add_fact(shown, "SHA-256 of the recipe", document->string_or("recipe_sha256", {}));
     add_fact(shown, "SHA-256 of the script", build.string_or("script_sha256", {}));
     add_fact(shown, "System", build.string_or("system", {}));
+    add_fact(shown, "Node type", document->string_or("node_type", {}));
+    add_bytes(shown, "Peak memory of the compiles", part("governor").int_or("high_water_bytes", 0));
     add_fact(shown, "Loaded modules", build.texts("modules"));
     if (const Json* tools = build.find("tools"); tools != nullptr && tools->as_object() != nullptr) {
         std::size_t tools_shown = 0;
@@ -332,6 +345,10 @@ std::string signer_of(const Json& attested) {
 }
 
 }  // namespace
+
+std::string unknown_address(std::string_view index) {
+    return "https://THIS-SERVER/" + std::string(index) + "/simple/";
+}
 
 std::string anchor_of(const catalog::FileRow& row) {
     return anchor_of(row.sha256);
@@ -425,6 +442,9 @@ Html render_wheel(const ShownWheel& wheel, std::string_view index, const std::ve
     if (!row.provenance_sha256.empty()) shown.provenance_link = shown.link + std::string(provenance_suffix);
     if (!row.attestations_sha256.empty())
         shown.attestations_link = shown.link + std::string(attestations_suffix);
+    // The API has none of a file from an upstream, whose row is of "INDEX.UPSTREAM".
+    if (row.index.find('.') == std::string::npos)
+        shown.sbom_index = row.index.empty() ? std::string(index) : row.index;
     shown.is_yanked = row.yanked;
     shown.yanked_reason = row.yanked_reason;
     shown.facts = proven_facts(wheel);
@@ -439,6 +459,10 @@ Html render_wheel(const ShownWheel& wheel, std::string_view index, const std::ve
     for (std::size_t at = 0; at < nodes.size() && at < wheel.fits.size(); ++at)
         shown.fits.push_back(shown_fit(nodes[at], wheel.fits[at]));
     add_stated(shown, provenance);
+    if (shown.is_signed) {
+        shown.verify = verify_text(row.filename, shown.uploaded_to);
+        shown.verify_shown = base::replace_all(shown.verify, "{index}", unknown_address(index));
+    }
     shown.is_promoted = !shown.uploaded_to.empty() && shown.uploaded_to != index;
     return page::render("wheel.html", shown);
 }

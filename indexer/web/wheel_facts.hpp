@@ -32,6 +32,8 @@ struct ShownWheel {
 // On a node of this type with this Python.
 [[nodiscard]] avail_wheels::Runs runs_on(const ShownWheel& wheel, const ReportedNode& node,
                                          const avail_wheels::Python& python);
+// The address of an index in texts to paste, which scripts replace by the one that the reader has.
+[[nodiscard]] std::string unknown_address(std::string_view index);
 // The fragment that leads to the wheel's section: "wheel-0123456789ab".
 [[nodiscard]] std::string anchor_of(const catalog::FileRow& row);
 [[nodiscard]] std::string anchor_of(std::string_view sha256);

@@ -55,18 +55,13 @@ std::string take_commit(std::string& origin) {
 }
 
 std::optional<Json> source_descriptor(const wire::SourceFile& source) {
-    std::string origin = source.origin;
+    const SourceUri origin = uri_of(source);
     Json digest = Json::object();
     if (base::is_sha256_hex(source.sha256)) digest.set("sha256", source.sha256);
-    if (source.kind == "git") {
-        if (const std::string commit = take_commit(origin); !commit.empty()) digest.set("gitCommit", commit);
-        origin.insert(0, "git+");
-    } else if (origin.starts_with('/')) {
-        origin.insert(0, "file://");
-    }
-    if (origin.empty() && source.filename.empty()) return std::nullopt;
+    if (!origin.commit.empty()) digest.set("gitCommit", origin.commit);
+    if (origin.uri.empty() && source.filename.empty()) return std::nullopt;
     Json descriptor = Json::object();
-    if (!origin.empty()) descriptor.set("uri", uri_text(origin));
+    if (!origin.uri.empty()) descriptor.set("uri", origin.uri);
     if (!digest.as_object()->empty()) descriptor.set("digest", std::move(digest));
     if (!source.filename.empty()) descriptor.set("name", source.filename);
     return descriptor;
@@ -143,6 +138,19 @@ tl::unexpected<base::Error> fail_provenance(std::string sentence) {
 
 }  // namespace
 
+SourceUri uri_of(const wire::SourceFile& source) {
+    std::string origin = source.origin;
+    SourceUri named;
+    if (source.kind == "git") {
+        named.commit = take_commit(origin);
+        origin.insert(0, "git+");
+    } else if (origin.starts_with('/')) {
+        origin.insert(0, "file://");
+    }
+    named.uri = uri_text(origin);
+    return named;
+}
+
 std::string_view level_name(Level level) {
     return level == Level::two ? "SLSA_BUILD_LEVEL_2" : "SLSA_BUILD_LEVEL_1";
 }
@@ -162,6 +170,12 @@ Statement provenance_statement(const wire::WheelProvenance& said, const Received
                       {"asserted_by", Json::object({{"token", received.token_id},
                                                     {"registry", received.registry},
                                                     {"time", base::render_rfc3339(received.time)}})}});
+    for (const auto& [name, text] :
+         {std::pair("recipe", &said.recipe), std::pair("recipe_sha256", &said.recipe_sha256),
+          std::pair("node_type", &said.node_type)}) {
+        if (!text->empty()) internal.set(name, *text);
+    }
+    if (said.governed) internal.set("governor", wire::governor_counts(*said.governed));
     if (said.is_cut) internal.set("cut", true);
     Json metadata = Json::object({{"invocationId", said.attempt}});
     if (said.began != 0) metadata.set("startedOn", base::render_rfc3339(said.began));

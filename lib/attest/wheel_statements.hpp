@@ -27,6 +27,14 @@ inline constexpr std::string_view build_type = "urn:wheelyard:build:wheel:1";
 enum class Level { one = 1, two = 2 };
 [[nodiscard]] std::string_view level_name(Level level);  // "SLSA_BUILD_LEVEL_1"
 
+// A source as statements and bills of materials name it: "git+https://example.org/a.git@v1", "file:///sw/a", and the commit
+// of a Git source; empty: unknown.
+struct SourceUri {
+    std::string uri;
+    std::string commit;
+};
+[[nodiscard]] SourceUri uri_of(const wire::SourceFile& source);
+
 // How the registry came to what it signs.
 struct Received {
     std::string registry;  // URI of the registry that signs

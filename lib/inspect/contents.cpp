@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "lib/base/limits.hpp"
+#include "lib/base/text/encoding.hpp"
 #include "lib/inspect/gpu/gpu_code.hpp"
 #include "lib/inspect/limits.hpp"
 #include "lib/inspect/zip/limits.hpp"
@@ -50,7 +51,9 @@ class Pass {
 
     base::Status take(const Member& member) {
         Kept kept;
-        base::Digest digest(record_ != nullptr ? record_->digest_kind(member) : base::DigestKind::sha256);
+        const base::DigestKind kind =
+            record_ != nullptr ? record_->digest_kind(member) : base::DigestKind::sha256;
+        base::Digest digest(kind);
         if (auto unpacked = unpack(member, digest, kept); !unpacked) {
             // An I/O error is not a finding.
             if (unpacked.error().kind != base::ErrorKind::malformed) return unpacked;
@@ -58,12 +61,15 @@ class Pass {
             findings_.add_final(unpacked.error().code, member.name, declared, unpacked.error().value);
             return {};
         }
-        if (record_ != nullptr) record_->check_digest(member, digest.finish(), findings_);
+        const std::string found = digest.finish();
+        if (record_ != nullptr) record_->check_digest(member, found, findings_);
         if (kept.form == Form::other) return {};
         const Form form = kept.form;
         const MemberReader reader(bytes_, member, std::move(kept.bytes), std::move(kept.snapshots),
                                   std::move(kept.landmarks));
-        return form == Form::elf ? analyse_elf(member, reader) : analyse_loose_code(member, reader);
+        if (form == Form::loose_code) return analyse_loose_code(member, reader);
+        return analyse_elf(member, reader,
+                           kind == base::DigestKind::sha256 ? base::encode_hex(found) : std::string());
     }
 
     // Call after all members were taken.
@@ -113,7 +119,7 @@ class Pass {
         }
     }
 
-    base::Status analyse_elf(const Member& member, const MemberReader& reader) {
+    base::Status analyse_elf(const Member& member, const MemberReader& reader, std::string sha256) {
         TorchNames torch;
         auto elf = parse_one(reader, torch);
         if (!elf) {
@@ -129,7 +135,8 @@ class Pass {
         const std::scoped_lock lock(mutex_);
         if (keep_gpu_code(member, named_bytes, gpu))
             contents_.elves.push_back({member.name, std::move(*elf), std::move(gpu),
-                                       member.may_run || is_script(member.name), std::move(torch)});
+                                       member.may_run || is_script(member.name), std::move(torch),
+                                       std::move(sha256)});
         return {};
     }
 

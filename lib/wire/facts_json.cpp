@@ -51,16 +51,14 @@ void set_device_code(Json& json, const auto& names) {
     }
 }
 
-enum class Hashes { left_out, shown };
-
-Json components_to_json(const Facts& facts, Hashes hashes) {
+Json components_to_json(const Facts& facts) {
     Json list = Json::array();
     for (const inspect::Component& one : facts.components.list) {
         Json json = Json::object({{"name", one.name}});
         if (!one.version.empty()) json.set("version", one.version);
         if (!one.purl.empty()) json.set("purl", one.purl);
         if (!one.license.empty()) json.set("license", one.license);
-        if (hashes == Hashes::shown && !one.sha256.empty()) json.set("sha256", one.sha256);
+        if (!one.sha256.empty()) json.set("sha256", one.sha256);
         list.push(std::move(json));
     }
     return list;
@@ -98,6 +96,12 @@ Json facts_to_json(const Facts& facts) {
         json.set(std::string(name), Json::array_of(facts.*field));
     set_device_code(json, [&](std::string_view fact) { return Json::array_of(facts.code(fact)); });
     if (!facts.provides.empty()) json.set("provides", Json::array_of(facts.provides));
+    if (!facts.library_sha256.empty()) {
+        Json hashes = Json::object();
+        for (const auto& [name, sha256] : facts.library_sha256)
+            hashes.set(name, sha256);
+        json.set("library_sha256", std::move(hashes));
+    }
     if (!facts.device_code_not_read.empty())
         json.set("device_code_not_read", Json::array_of(facts.device_code_not_read));
     Json needed = Json::object();
@@ -108,7 +112,7 @@ Json facts_to_json(const Facts& facts) {
         if (!(facts.*field).empty()) json.set(std::string(name), facts.*field);
     }
     if (!facts.variant.empty()) json.set("variant", io::parse_json(facts.variant).value_or(Json::object()));
-    if (!facts.components.list.empty()) json.set("sbom", components_to_json(facts, Hashes::shown));
+    if (!facts.components.list.empty()) json.set("sbom", components_to_json(facts));
     if (facts.components.left_out > 0)
         json.set("sbom_left_out", static_cast<std::int64_t>(facts.components.left_out));
     return json;
@@ -146,8 +150,6 @@ Json elves_to_json(const std::vector<inspect::ElfMember>& elves) {
 
 Json stored_facts_to_json(const inspect::Inspection& inspection) {
     Json json = facts_to_json(inspection.facts);
-    if (json.find("sbom") != nullptr)
-        json.set("sbom", components_to_json(inspection.facts, Hashes::left_out));
     Json findings = Json::array();
     std::size_t stored = 0;
     for (const auto& verdict : inspection.verdicts) {

@@ -1,6 +1,8 @@
 // Provenances as JSON.
 #include "lib/wire/wheel_provenance.hpp"
 
+#include <algorithm>
+
 #include "lib/base/digest/digest.hpp"
 #include "lib/wire/fields.hpp"
 
@@ -11,6 +13,29 @@ using io::field;
 using io::Json;
 
 constexpr std::string_view provenance_format = "wheelyard.provenance/1";
+
+// The members of the governor's summary that name no file of the build; of the limit's source the first word.
+struct GovernorCounts {
+    static Json to(const GovernedBuild& build) {
+        GovernedBuild shown = build;
+        shown.limit.resize(std::min(shown.limit.find(' '), shown.limit.size()));
+        const Json all = render_governed_build(shown);
+        Json json = Json::object();
+        for (const auto* name : {"compiles", "killed", "oom_kills", "could_not_fit", "wall_s",
+                                 "high_water_bytes", "limit_bytes", "limit"}) {
+            if (const Json* value = all.find(name); value != nullptr) json.set(name, *value);
+        }
+        return json;
+    }
+    static bool from(const Json& json, GovernedBuild& into) {
+        if (json.as_object() == nullptr) return false;
+        into = parse_governed_build(json);
+        into.worst.clear();
+        into.messages.clear();
+        return true;
+    }
+    static std::string type() { return "object"; }
+};
 
 using W = WheelProvenance;
 constexpr auto wheel_provenance_record = io::record<W>({
@@ -39,6 +64,20 @@ constexpr auto wheel_provenance_record = io::record<W>({
         "`(hidden)`"),
     field<TextPairs, &W::build, &Provenance::requirements>(
         "build.requirements", "the wheels that were accepted for a requirements file with hashes"),
+    field<&W::recipe>("recipe", "the name of the recipe's file; left out where the package has none",
+                      io::Need::optional, io::Written::if_given),
+    field<&W::recipe_sha256>("recipe_sha256",
+                             "its digest; left out where it was changed after the attempt began",
+                             io::Need::optional, io::Written::if_given),
+    field<&W::node_type>("node_type", "the node type of the site's description that builds run on",
+                         io::Need::optional, io::Written::if_given),
+    field<GovernorCounts, &W::governed>(
+        "governor",
+        "the governor's summary: `compiles`, `killed`, `oom_kills`, `could_not_fit`, `wall_s`, "
+        "`high_water_bytes`, `limit_bytes`, `limit`, as in [the journal](journal.md), without sources, "
+        "messages and the "
+        "limit's path; left out where it did not run",
+        io::Need::optional, io::Written::unless_null),
     field<&W::log>("log", "the command that prints the log at the site"),
     field<&W::is_cut>("cut", "`true`: the document was too large, and lists were left out",
                       io::Need::optional, io::Written::if_given),
@@ -90,6 +129,10 @@ base::Result<WheelProvenance> parse_wheel_provenance(std::string_view text) {
     const std::size_t size = render(longest).size();
     if (size > max_provenance_bytes) return fail_too_large(size);
     return provenance;
+}
+
+Json governor_counts(const GovernedBuild& build) {
+    return GovernorCounts::to(build);
 }
 
 std::string document_wheel_provenance() {

@@ -6,6 +6,7 @@
 //      "build":{"script_sha256":"…","tools":{"c++":"…"},…},"log":"wheelyard-builder logs w1kq7x9aab3cde"}
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -30,8 +31,12 @@ struct WheelProvenance {
     base::UnixMicros began = 0;
     SourceFile source;
     Provenance build;
-    std::string log;      // the command that prints the log at the site
-    bool is_cut = false;  // lists were left out: the document would be too large
+    std::string recipe = {};                     // name of the recipe's file; empty: none, or unknown
+    std::string recipe_sha256 = {};              // empty: it changed after the attempt began
+    std::string node_type = {};                  // of the site's description; never a host
+    std::optional<GovernedBuild> governed = {};  // counts and bytes only: sources and messages name paths
+    std::string log;                             // the command that prints the log at the site
+    bool is_cut = false;                         // lists were left out: the document would be too large
 };
 
 // At most max_provenance_bytes: a longer document loses its lists and gets "cut":true. The same value gives the same bytes.
@@ -39,6 +44,8 @@ struct WheelProvenance {
 // Members that this version does not know are ignored. Errors: "provenance.format", "provenance.too_large",
 // "provenance.wheel".
 [[nodiscard]] base::Result<WheelProvenance> parse_wheel_provenance(std::string_view text);
+// The governor's summary as the document has it.
+[[nodiscard]] io::Json governor_counts(const GovernedBuild& build);
 // The table of its members in docs/reference/provenance.md.
 [[nodiscard]] std::string document_wheel_provenance();
 

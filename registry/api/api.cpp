@@ -15,6 +15,7 @@
 #include "registry/api/access_api.hpp"
 #include "registry/api/agent_api.hpp"
 #include "registry/api/build_api.hpp"
+#include "registry/api/contains.hpp"
 #include "registry/api/derived_sbom.hpp"
 #include "registry/api/file_list.hpp"
 #include "registry/api/limits.hpp"
@@ -168,6 +169,7 @@ wire::Answered<http::ApiReply> Api::answer_now(const http::ApiRequest& request) 
     if (request.operation == "readProvenance") return provenance(request);
     if (request.operation == "readSbom") return sbom(request);
     if (request.operation == "judgeWithTorch") return judge_with_torch(request);
+    if (request.operation == "findContaining") return contains(request);
     if (request.operation == "listIndexFiles") return list_index_files(request);
     if (request.operation == "describeStorage") return storage(request);
     if (request.operation == "describeUpstreams") return upstreams(request);
@@ -471,6 +473,26 @@ wire::Answered<http::ApiReply> Api::judge_with_torch(const http::ApiRequest& req
     });
     if (!document) return tl::unexpected(problem_of_read(request, document.error()));
     return http::ApiReply{.status = 200, .json = *document, .tag = base::sha256_hex(*document)};
+}
+
+// For readers of the index: of a private one the projects that they may read.
+wire::Answered<http::ApiReply> Api::contains(const http::ApiRequest& request) {
+    const auto caller = caller_of(parts_.tokens, request.authorization);
+    if (!caller) return tl::unexpected(caller.error());
+    const auto index = index_to_read(parts_.config, *caller, parameter(request, "index"), {});
+    if (!index) return tl::unexpected(index.error());
+    const ComponentQuery query{query_value(request.query, "component").value_or(""),
+                               query_value(request.query, "version").value_or("")};
+    if (query.name.empty() || std::max(query.name.size(), query.version.size()) > max_component_bytes)
+        return refuse("contains.component", "There is no component to look for", query.name,
+                      "use component=zlib, with version=1.2.11 or without");
+    const std::string& name = (*index)->name;
+    return read_index(request, [&](const catalog::Catalog& catalog) {
+        return find_containing(catalog, name, query, query_value(request.query, "after").value_or(""),
+                               [&](const std::string& project) {
+                                   return !*caller || may_read(parts_.config, **caller, name, project);
+                               });
+    });
 }
 
 // Quarantined files and uploaders are for those who may change the files of all projects. Returns the index.

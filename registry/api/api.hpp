@@ -66,6 +66,7 @@ class Api final : public http::ApiService {
     [[nodiscard]] wire::Answered<http::ApiReply> list_nodes(const http::ApiRequest& request);
     [[nodiscard]] wire::Answered<http::ApiReply> provenance(const http::ApiRequest& request);
     [[nodiscard]] base::Result<catalog::FileRow> listed_file(const catalog::FileName& name);
+    [[nodiscard]] wire::Answered<http::ApiReply> contains(const http::ApiRequest& request);
     [[nodiscard]] wire::Answered<http::ApiReply> sbom(const http::ApiRequest& request);
     [[nodiscard]] wire::Answered<http::ApiReply> judge_with_torch(const http::ApiRequest& request);
     [[nodiscard]] wire::Answered<http::ApiReply> explain(const http::ApiRequest& request);

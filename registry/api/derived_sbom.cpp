@@ -1,5 +1,6 @@
 #include "registry/api/derived_sbom.hpp"
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <string_view>
@@ -9,6 +10,7 @@
 #include "lib/base/clock.hpp"
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/text/encoding.hpp"
+#include "lib/base/text/url.hpp"
 #include "lib/inspect/dist_info/license_expression.hpp"
 #include "lib/wheel/filename.hpp"
 #include "registry/api/provenance.hpp"
@@ -34,16 +36,31 @@ std::string pypi_purl(std::string_view project, std::string_view version) {
     return "pkg:pypi/" + base::encode_percent(project) + "@" + base::encode_percent(version);
 }
 
-Json hashes_of(std::string_view sha256) {
-    return Json(Json::Array{Json::object({{"alg", "SHA-256"}, {"content", std::string(sha256)}})});
+void set_hash(Json& json, std::string_view sha256) {
+    if (!base::is_sha256_hex(sha256)) return;
+    json.set("hashes",
+             Json(Json::Array{Json::object({{"alg", "SHA-256"}, {"content", std::string(sha256)}})}));
+}
+
+Json property(const char* name, std::string value) {
+    return Json::object({{"name", name}, {"value", std::move(value)}});
 }
 
 Json component(const char* type, std::string name, const char* basis) {
-    return Json::object(
-        {{"type", type},
-         {"name", std::move(name)},
-         {"properties", Json(Json::Array{Json::object({{"name", "wheelyard:basis"}, {"value", basis}})})}});
+    return Json::object({{"type", type},
+                         {"name", std::move(name)},
+                         {"properties", Json(Json::Array{property("wheelyard:basis", basis)})}});
 }
+
+// Whether the format takes it as the address of an external reference.
+bool is_plain_uri(std::string_view uri) {
+    constexpr std::string_view git = "git+";
+    if (uri.starts_with(git)) uri.remove_prefix(git.size());
+    return uri.find_first_of("[]") == std::string_view::npos && std::count(uri.begin(), uri.end(), '#') < 2 &&
+           base::parse_url(uri) && base::decode_percent(uri);
+}
+
+constexpr std::size_t max_version_characters = 1024;  // of the format
 
 void set_text(Json& json, const char* member, const std::string& text) {
     if (!text.empty()) json.set(member, text);
@@ -76,10 +93,13 @@ class Components {
 void add_facts(const Json& facts, Components& components) {
     for (const Json& one : facts.items("sbom")) {
         Json stated = component("library", one.string_or("name", {}), "stated");
-        set_text(stated, "version", one.string_or("version", {}));
+        if (const std::string version = one.string_or("version", {});
+            version.size() <= max_version_characters)
+            set_text(stated, "version", version);
         set_text(stated, "purl", one.string_or("purl", {}));
         if (const std::string license = one.string_or("license", {}); !license.empty())
             stated.set("licenses", licenses_of(license));
+        set_hash(stated, one.string_or("sha256", {}));
         components.add(std::move(stated));
     }
     std::set<std::string> libraries;
@@ -88,8 +108,13 @@ void add_facts(const Json& facts, Components& components) {
     if (const Json* const needed = facts.find("needed"))
         for (const Json& one : needed->items("inside"))
             if (const std::string* const name = one.as_string()) libraries.insert(*name);
-    for (const std::string& name : libraries)
-        components.add(component("library", name, "proved"));
+    const Json nothing = Json::object();
+    const Json* const hashes = facts.find("library_sha256");
+    for (const std::string& name : libraries) {
+        Json proved = component("library", name, "proved");
+        set_hash(proved, (hashes == nullptr ? nothing : *hashes).string_or(name, {}));
+        components.add(std::move(proved));
+    }
 }
 
 void add_provenance(const wire::WheelProvenance& provenance, Components& components) {
@@ -97,11 +122,16 @@ void add_provenance(const wire::WheelProvenance& provenance, Components& compone
     if (!source.origin.empty()) {
         Json said = component("file", source.filename.empty() ? source.origin : source.filename, "said");
         said.set("scope", "excluded");
-        if (!source.sha256.empty()) said.set("hashes", hashes_of(source.sha256));
-        said.set(
-            "externalReferences",
-            Json(Json::Array{Json::object(
-                {{"type", source.kind == "git" ? "vcs" : "source-distribution"}, {"url", source.origin}})}));
+        set_hash(said, source.sha256);
+        const attest::SourceUri origin = attest::uri_of(source);
+        set_text(said, "version", origin.commit);
+        const char* const kind = source.kind == "git" ? "vcs" : "source-distribution";
+        if (is_plain_uri(origin.uri))
+            said.set("externalReferences",
+                     Json(Json::Array{Json::object({{"type", kind}, {"url", origin.uri}})}));
+        else
+            said.set("properties", Json(Json::Array{property("wheelyard:basis", "said"),
+                                                    property("wheelyard:origin", origin.uri)}));
         components.add(std::move(said));
     }
     for (const auto& [filename, hash] : provenance.build.requirements) {
@@ -113,7 +143,7 @@ void add_provenance(const wire::WheelProvenance& provenance, Components& compone
         }
         said.set("scope", "excluded");
         if (hash.starts_with(sha256_prefix))
-            said.set("hashes", hashes_of(std::string_view(hash).substr(sha256_prefix.size())));
+            set_hash(said, std::string_view(hash).substr(sha256_prefix.size()));
         components.add(std::move(said));
     }
 }
@@ -124,13 +154,13 @@ Json derive_sbom(const catalog::FileRow& row, const std::optional<wire::WheelPro
     Components components;
     if (const auto facts = io::parse_json(row.facts_json)) add_facts(*facts, components);
     if (provenance) add_provenance(*provenance, components);
-    const Json wheel = Json::object(
+    Json wheel = Json::object(
         {{"type", "library"},
          {"bom-ref", "wheel"},
          {"name", row.project},
          {"version", row.version},
-         {"purl", pypi_purl(row.project, row.version) + "?file_name=" + base::encode_percent(row.filename)},
-         {"hashes", hashes_of(row.sha256)}});
+         {"purl", pypi_purl(row.project, row.version) + "?file_name=" + base::encode_percent(row.filename)}});
+    set_hash(wheel, row.sha256);
     const Json tool = Json::object(
         {{"type", "application"}, {"name", "wheelyard-registry"}, {"version", WHEELYARD_VERSION}});
     const Json metadata = Json::object(

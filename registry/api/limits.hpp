@@ -27,6 +27,12 @@ inline constexpr std::size_t max_client_secret_bytes = 4 * 1024;
 // Files in one reply of the list of an index's files.
 inline constexpr std::size_t max_files_returned = 1'000;
 
+// Files that one reply of the search for a component looks at, and components in it.
+inline constexpr std::size_t max_files_searched = 1'000;
+inline constexpr std::size_t max_components_found = 1'000;
+inline constexpr std::size_t max_component_bytes =
+    200;  // of the name, and of the version, that is looked for
+
 // Projects, and uploaders, in the description of an index's storage.
 inline constexpr std::size_t max_top_returned = 50;
 

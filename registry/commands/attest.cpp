@@ -115,6 +115,10 @@ base::Result<std::string> fetch_provenance(const AttestVerifyArguments& argument
     io::HttpClient client;
     WHEELYARD_ASSIGN(io::HttpAnswer answer, client.get(url, {}, attest::max_signed_bytes));
     if (answer.status == 200) return std::move(answer.body);
+    if (answer.status == 401 || answer.status == 403)
+        return base::fail("attest.no_provenance", "The index does not let you read the wheel's provenance",
+                          url + ": " + std::to_string(answer.status),
+                          "only tokens may read it: put yours into ~/.netrc (docs/reference/reading.md)");
     return base::fail(
         "attest.no_provenance", "The index has no provenance of a wheel with these bytes",
         url + ": " + std::to_string(answer.status),

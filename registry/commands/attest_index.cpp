@@ -1,6 +1,5 @@
 // `wheelyard-registry attest verify-index`: whether a tree or a server has the pages of an index that the registry signed.
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <optional>
@@ -8,22 +7,19 @@
 #include <utility>
 #include <vector>
 
+#include "lib/attest/index_folder.hpp"
 #include "lib/attest/limits.hpp"
 #include "lib/attest/verify_index.hpp"
 #include "lib/base/files/file.hpp"
-#include "lib/base/limits.hpp"
 #include "lib/base/text/printable.hpp"
-#include "lib/io/gzip.hpp"
 #include "lib/io/http_client.hpp"
 #include "lib/io/json.hpp"
-#include "lib/io/zstd.hpp"
 #include "registry/commands/command_line.hpp"
 #include "registry/commands/commands.hpp"
 
 namespace wheelyard::registry {
 namespace {
 
-namespace fs = std::filesystem;
 using io::Json;
 
 struct AttestIndexArguments {
@@ -35,29 +31,6 @@ struct AttestIndexArguments {
 };
 
 constexpr std::string_view json_root_path = "simple/index.json";
-constexpr std::string_view seen_format = "wheelyard.seen/1";
-constexpr std::uint64_t max_index_page_bytes = 256 * base::mib;
-
-base::Result<attest::SeenState> read_seen(const fs::path& file) {
-    std::error_code ignored;
-    if (file.empty() || !fs::exists(file, ignored)) return attest::SeenState{};
-    WHEELYARD_ASSIGN(const std::string text, base::read_file(file, attest::max_signed_bytes));
-    WHEELYARD_ASSIGN(const Json json, io::parse_json(text));
-    if (json.string_or("format", {}) != seen_format)
-        return base::fail("attest.seen", "This is no file of --seen", file.string(),
-                          "name the file that an earlier `attest verify-index --seen` wrote, or a new one");
-    attest::SeenState seen;
-    WHEELYARD_ASSIGN(seen.history, json.int_at("history"));
-    WHEELYARD_ASSIGN(seen.serial, json.int_at("serial"));
-    return seen;
-}
-
-base::Status write_seen(const fs::path& file, const attest::SeenState& seen) {
-    if (file.empty()) return {};
-    const Json json =
-        Json::object({{"format", seen_format}, {"history", seen.history}, {"serial", seen.serial}});
-    return base::replace_file(file, json.render() + "\n");
-}
 
 bool is_url(std::string_view place) {
     return place.starts_with("http://") || place.starts_with("https://");
@@ -76,7 +49,7 @@ std::string without_end(std::string place) {
 }
 
 base::Result<std::optional<std::string>> fetch_page(io::HttpClient& client, const std::string& url) {
-    WHEELYARD_ASSIGN(io::HttpAnswer answer, client.get(url, {}, max_index_page_bytes));
+    WHEELYARD_ASSIGN(io::HttpAnswer answer, client.get(url, {}, attest::max_index_page_bytes));
     if (answer.status == 404) return std::nullopt;
     if (answer.status == 200) return std::optional(std::move(answer.body));
     return base::fail("http.status", "The index answered with status " + std::to_string(answer.status), url,
@@ -99,71 +72,12 @@ std::string without_serials(std::string_view text) {
 }
 
 attest::ReadFile reader_of_index(const std::string& place, io::HttpClient& client) {
+    if (!is_url(place)) return attest::reader_of_folder(place);
     return [place, &client](const std::string& path) -> base::Result<std::optional<std::string>> {
-        const std::string file = place + "/" + path;
-        if (is_url(place)) {
-            WHEELYARD_ASSIGN(auto text, fetch_page(client, file));
-            if (text && path == json_root_path) text = without_serials(*text);
-            return text;
-        }
-        std::error_code ignored;
-        if (!fs::exists(file, ignored)) return std::nullopt;
-        WHEELYARD_ASSIGN(std::string text, base::read_file(file, max_index_page_bytes));
-        return std::optional(std::move(text));
+        WHEELYARD_ASSIGN(auto text, fetch_page(client, place + "/" + path));
+        if (text && path == json_root_path) text = without_serials(*text);
+        return text;
     };
-}
-
-// What a folder has beside the signed pages. A web server cannot be asked for it.
-struct Beside {
-    std::vector<std::string> changed;   // compressed copies that are not their page's
-    std::vector<std::string> unlisted;  // pages that nobody has signed
-};
-
-// Web servers send copies instead of their page (nginx: gzip_static), which no list has.
-bool is_copy_of(const fs::path& copy, const fs::path& page,
-                base::Result<std::string> (*unpack)(std::string_view, std::size_t)) {
-    const auto packed = base::read_file(copy, max_index_page_bytes);
-    const auto text = base::read_file(page, max_index_page_bytes);
-    const auto unpacked = packed ? unpack(*packed, max_index_page_bytes) : packed;
-    return text && unpacked && *unpacked == *text;
-}
-
-// Files of the folder "simple/six" that a web server or pip could take for the signed pages in it.
-base::Status look_beside_pages(const fs::path& index, const std::string& folder, Beside& beside) {
-    std::error_code error;
-    for (fs::directory_iterator entry(index / folder, error), end; !error && entry != end;
-         entry.increment(error)) {
-        const fs::path& file = entry->path();
-        const std::string name = file.filename().native();
-        if (!name.starts_with("index.") || name == "index.html" || name == "index.json") continue;
-        const fs::path page = fs::path(file).replace_extension();
-        const bool is_of_page = page.filename() == "index.html" || page.filename() == "index.json";
-        const bool is_gzip = file.extension() == ".gz";
-        if (!is_of_page || !(is_gzip || file.extension() == ".zst"))
-            beside.unlisted.push_back(folder + "/" + name);
-        else if (!is_copy_of(file, page, is_gzip ? io::gunzip : io::unzstd))
-            beside.changed.push_back(folder + "/" + name);
-    }
-    if (error) return base::fail_errno("readdir", (index / folder).native(), error.value());
-    return {};
-}
-
-base::Result<Beside> look_beside(const fs::path& index, const std::vector<std::string>& projects) {
-    Beside beside;
-    WHEELYARD_TRY(look_beside_pages(index, "simple", beside));
-    for (const std::string& project : projects)
-        WHEELYARD_TRY(look_beside_pages(index, "simple/" + project, beside));
-    std::error_code error;
-    for (fs::directory_iterator entry(index / "simple", error), end; !error && entry != end;
-         entry.increment(error)) {
-        std::error_code ignored;
-        const std::string name = entry->path().filename().native();
-        if (entry->is_directory(ignored) && !name.starts_with('.') &&
-            !std::binary_search(projects.begin(), projects.end(), name))
-            beside.unlisted.push_back("simple/" + name);
-    }
-    if (error) return base::fail_errno("readdir", (index / "simple").native(), error.value());
-    return beside;
 }
 
 void print_index(const attest::VerifiedIndex& found, const std::vector<std::string>& unlisted) {
@@ -211,20 +125,16 @@ void add_attest_index_options(CLI::App& command, AttestIndexArguments& arguments
 base::Status run_attest_index(const AttestIndexArguments& arguments, base::Clock& clock) {
     WHEELYARD_ASSIGN(const std::string root_text, base::read_file(arguments.root, attest::max_signed_bytes));
     WHEELYARD_ASSIGN(const attest::Root root, attest::read_root(root_text));
-    WHEELYARD_ASSIGN(const attest::SeenState seen, read_seen(arguments.seen));
+    WHEELYARD_ASSIGN(const attest::SeenState seen,
+                     arguments.seen.empty() ? attest::SeenState{} : attest::read_seen(arguments.seen));
     const std::string place = without_end(arguments.index);
     const std::string name = arguments.name.empty() ? place.substr(place.rfind('/') + 1) : arguments.name;
     io::HttpClient client;
     WHEELYARD_ASSIGN(attest::VerifiedIndex found,
                      attest::verify_index(reader_of_index(place, client), root, name, seen, clock));
-    Beside beside;
+    attest::Beside beside;
     if (!is_url(place) && found.changed.empty()) {
-        WHEELYARD_ASSIGN(beside, look_beside(place, found.projects));
-        // A publish run replaces a page and its copies one after the other.
-        for (int waits = 0; !beside.changed.empty() && waits < attest::max_publish_waits; ++waits) {
-            clock.sleep_ms(attest::publish_wait_ms);
-            WHEELYARD_ASSIGN(beside, look_beside(place, found.projects));
-        }
+        WHEELYARD_ASSIGN(beside, attest::look_beside(place, found.projects, clock));
         found.changed = beside.changed;
     }
     const std::vector<std::string>& unlisted = beside.unlisted;
@@ -242,7 +152,8 @@ base::Status run_attest_index(const AttestIndexArguments& arguments, base::Clock
         return base::fail("attest.unlisted_pages", "The tree has pages that nobody has signed",
                           std::to_string(unlisted.size()) + ", the first is " + unlisted.front(),
                           "do not install from here: pip finds them by their name");
-    return write_seen(arguments.seen, {found.state.history, found.state.serial});
+    if (arguments.seen.empty()) return {};
+    return attest::write_seen(arguments.seen, {found.state.history, found.state.serial});
 }
 
 }  // namespace

@@ -20,6 +20,7 @@
 #include "lib/base/text/text_table.hpp"
 #include "lib/io/json.hpp"
 #include "registry/advisories/advisory.hpp"
+#include "registry/api/contains.hpp"
 #include "registry/commands/commands.hpp"
 #include "registry/commands/each_file.hpp"
 #include "registry/config/config.hpp"

@@ -3,17 +3,15 @@
 #include <unistd.h>
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
 #include <cstdio>
 #include <utility>
 #include <vector>
 
 #include "lib/base/process/terminal_columns.hpp"
 #include "lib/base/text/printable.hpp"
-#include "lib/base/text/text.hpp"
 #include "lib/base/text/text_table.hpp"
 #include "lib/io/json.hpp"
-#include "registry/catalog/catalog.hpp"
+#include "registry/api/contains.hpp"
 #include "registry/commands/commands.hpp"
 #include "registry/commands/each_file.hpp"
 #include "registry/config/config.hpp"
@@ -22,35 +20,7 @@
 namespace wheelyard::registry {
 namespace {
 
-struct Search {
-    io::Json found = io::Json::array();
-    io::Json not_known =
-        io::Json::array();  // wheels with more components than are kept, and none that is meant
-};
-
-// The components of a wheel that are meant, with the wheel.
-void search_in(const catalog::FileRow& row, const ContainsArguments& arguments, Search& search) {
-    if (row.facts_json.find("\"sbom\"") == std::string::npos) return;
-    const auto facts = io::parse_json(row.facts_json);
-    if (!facts) return;
-    bool is_found = false;
-    for (const io::Json& one : facts->items("sbom")) {
-        const std::string version = one.string_or("version", {});
-        if (!base::matches_glob(base::ascii_lower(arguments.name),
-                                base::ascii_lower(one.string_or("name", {}))) ||
-            (!arguments.version.empty() && !is_component_version(version, arguments.version)) ||
-            !base::matches_glob(base::ascii_lower(arguments.license),
-                                base::ascii_lower(one.string_or("license", {}))))
-            continue;
-        io::Json wheel = found_file_json(row);
-        wheel.set("component", one);
-        search.found.push(std::move(wheel));
-        is_found = true;
-    }
-    if (!is_found && facts->int_or("sbom_left_out", 0) > 0) search.not_known.push(found_file_json(row));
-}
-
-void print_found(const Search& search) {
+void print_found(const ComponentsFound& search) {
     std::vector<base::TableRow> rows{{"INDEX", "FILE", "COMPONENT", "VERSION", "LICENCE", "PURL"}};
     for (const io::Json& one : search.found.items()) {
         const io::Json& component = *one.find("component");
@@ -71,20 +41,6 @@ void print_found(const Search& search) {
 
 }  // namespace
 
-bool is_component_version(std::string_view version, std::string_view wanted) {
-    if (version == wanted) return true;
-    const std::size_t colon = version.find(':');
-    if (colon != std::string_view::npos &&
-        std::all_of(version.begin(), version.begin() + static_cast<std::ptrdiff_t>(colon),
-                    base::is_ascii_digit))
-        version.remove_prefix(colon + 1);
-    if (!version.starts_with(wanted)) return false;
-    version.remove_prefix(wanted.size());
-    if (version.empty() || version.front() == '-' || version.front() == '+' || version.front() == '~')
-        return true;
-    return version.size() > 1 && version.front() == '.' && base::is_ascii_alpha(version[1]);
-}
-
 void add_contains_options(CLI::App& command, ContainsArguments& arguments) {
     command.add_option("name", arguments.name, "The component, in any case; * and ? stand for others")
         ->required();
@@ -99,17 +55,14 @@ void add_contains_options(CLI::App& command, ContainsArguments& arguments) {
 
 base::Status run_contains(const ContainsArguments& arguments) {
     WHEELYARD_ASSIGN(const RegistryConfig config, read_config_in_force(arguments.config));
-    Search search;
+    const ComponentQuery query{arguments.name, arguments.version, arguments.license};
+    ComponentsFound search;
     WHEELYARD_TRY(for_each_file(config, arguments.index, [&](const catalog::FileRow& row) {
-        search_in(row, arguments, search);
+        search.look_in(row, query);
         return base::Status();
     }));
     if (arguments.json)
-        std::printf("%s\n", io::Json::object({{"format", "wheelyard.contains/1"},
-                                              {"found", std::move(search.found)},
-                                              {"not_known", std::move(search.not_known)}})
-                                .render()
-                                .c_str());
+        std::printf("%s\n", std::move(search).document().render().c_str());
     else
         print_found(search);
     return {};

@@ -3,7 +3,6 @@
 
 #include <filesystem>
 #include <string>
-#include <string_view>
 
 #include "lib/base/result.hpp"
 
@@ -24,9 +23,5 @@ struct ContainsArguments {
 void add_contains_options(CLI::App& command, ContainsArguments& arguments);
 // Prints the wheels, also those in quarantine. Error "index.unknown", and those of configuration and catalog.
 [[nodiscard]] base::Status run_contains(const ContainsArguments& arguments);
-
-// Whether a component's version is `wanted`, without the epoch and the revision of a distribution: "1:1.2.11.dfsg-2" and
-// "1.2.11-25.el8" are 1.2.11, "1.2.110" and "1.2.11.1" are not.
-[[nodiscard]] bool is_component_version(std::string_view version, std::string_view wanted);
 
 }  // namespace wheelyard::registry

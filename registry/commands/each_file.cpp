@@ -39,11 +39,4 @@ base::Status for_each_file(const RegistryConfig& config, const std::string& inde
     return {};
 }
 
-io::Json found_file_json(const catalog::FileRow& row) {
-    return io::Json::object({{"index", row.index},
-                             {"filename", row.filename},
-                             {"sha256", row.sha256},
-                             {"quarantined", row.state == catalog::FileState::quarantined}});
-}
-
 }  // namespace wheelyard::registry

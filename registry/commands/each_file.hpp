@@ -5,7 +5,6 @@
 #include <string>
 
 #include "lib/base/result.hpp"
-#include "lib/io/json.hpp"
 #include "registry/catalog/catalog.hpp"
 #include "registry/config/config.hpp"
 
@@ -15,8 +14,5 @@ namespace wheelyard::registry {
 // fetched from its upstreams (their index is `main.pypi`), and for those in quarantine; its first error ends it. Error "index.unknown", and those of the catalog.
 [[nodiscard]] base::Status for_each_file(const RegistryConfig& config, const std::string& index,
                                          const std::function<base::Status(const catalog::FileRow&)>& use);
-
-// {"index":…,"filename":…,"sha256":…,"quarantined":false}
-[[nodiscard]] io::Json found_file_json(const catalog::FileRow& row);
 
 }  // namespace wheelyard::registry

@@ -62,7 +62,11 @@ void print_provenance(const wire::WheelProvenance& provenance) {
     print("began", base::render_rfc3339(provenance.began));
     print("source", provenance.source.origin);
     print("", provenance.source.sha256);
+    print("recipe", provenance.recipe);
+    print("", provenance.recipe_sha256);
     print("script", provenance.build.script_sha256);
+    print("node type", provenance.node_type);
+    if (provenance.governed) print("governor", wire::describe(*provenance.governed));
     print("system", provenance.build.system);
     print("modules", base::join(provenance.build.modules, " "));
     print_all("tool", provenance.build.tools);

@@ -61,6 +61,10 @@ constexpr std::array rows{
               "Returns whether a wheel can be loaded with a torch of the index, by the names in both "
               "(?torch=FILENAME)",
               json},
+    Operation{"GET", "/api/v1/indexes/{index}/contains", "findContaining",
+              "Lists the wheels of an index that contain a component, as their SBOMs state "
+              "(?component=zlib&version=…&after=…)",
+              json},
     Operation{"POST", "/api/v1/indexes/{index}/projects/{project}/status", "setProjectStatus",
               "Sets a project's status (PEP 792)", json, true, true},
     Operation{"GET", "/api/v1/indexes/{index}/projects/{project}/explain", "explainProject",

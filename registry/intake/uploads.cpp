@@ -270,7 +270,7 @@ wire::Answered<void> FormUpload::check_content() {
     ContentDigests content{.sha256 = sha256_, .md5 = {}};
     if (auto counted = count_md5(*staged_, form_, content); !counted) return fail(counted.error());
     if (auto good = check_digests(form_, content); !good) return good;
-    auto provenance = check_provenance(form_, filename_text_, sha256_);
+    auto provenance = check_provenance(form_, filename_text_, sha256_, site_bound_to(token_));
     if (!provenance) return refuse(std::move(provenance.error()));
     provenance_ = *std::move(provenance);
     auto attestations =

@@ -314,7 +314,7 @@ std::string quarantine_reason(const inspect::Inspection& inspection) {
 }
 
 wire::Answered<std::string> check_provenance(const UploadForm& form, std::string_view filename,
-                                             std::string_view sha256) {
+                                             std::string_view sha256, std::string_view bound_site) {
     if (!form.provenance || base::trim(*form.provenance).empty()) return std::string();
     const auto provenance = wire::parse_wheel_provenance(*form.provenance);
     if (!provenance)
@@ -325,6 +325,12 @@ wire::Answered<std::string> check_provenance(const UploadForm& form, std::string
         return refuse("upload.provenance_of_another", "The provenance is about another wheel than the file",
                       "The field `wheelyard_provenance` names another file or digest.",
                       wire::one_line_title(provenance->wheel.filename), "send the provenance of this wheel");
+    if (!bound_site.empty() && provenance->site != bound_site)
+        return refuse("upload.provenance_site", "The provenance names another site than the agent's",
+                      "The token is that of an agent that enrolled for `" + std::string(bound_site) +
+                          "`; the registry does not sign that another site built the wheel.",
+                      wire::one_line_title(provenance->site),
+                      "build it with the agent of the site, or enrol for the site that site.toml names");
     return wire::render_wheel_provenance(*provenance);
 }
 

@@ -70,9 +70,10 @@ enum class AcceptedFiles { wheels, wheels_and_sdists };
 [[nodiscard]] wire::Answered<void> check_form_against(const UploadForm& form, const UploadName& filename);
 [[nodiscard]] wire::Answered<void> check_digests(const UploadForm& form, const ContentDigests& content);
 // The form's provenance as it is stored, with the members that this version knows; empty: the form has none. Refuses one
-// of another wheel.
+// of another wheel, and of another site than `bound_site` (access/agents.hpp); empty: the token may state any.
 [[nodiscard]] wire::Answered<std::string> check_provenance(const UploadForm& form, std::string_view filename,
-                                                           std::string_view sha256);
+                                                           std::string_view sha256,
+                                                           std::string_view bound_site);
 // Refuses what the inspection refuses, and nothing else: `check`, uploads and imports judge alike. The form's
 // metadata_version is not compared with METADATA, because flit sends the version of its own fields. A
 // quarantined wheel passes.

@@ -32,6 +32,16 @@ inline wire::WheelProvenance sample_said() {
     said.build.environment = {{"CFLAGS", "-O2 -march=\"native\""}};
     said.build.requirements = {{"setuptools-80.0-py3-none-any.whl", "sha256:" + std::string(64, 'd')},
                                {"odd-1.0-py3-none-any.whl", "md5:00"}};
+    said.recipe = "demo.toml";
+    said.recipe_sha256 = std::string(64, 'e');
+    said.node_type = "gh";
+    said.governed = wire::GovernedBuild{.compiles = 140,
+                                        .killed = 1,
+                                        .high_water_bytes = 6'100'000'000,
+                                        .limit_bytes = 8'000'000'000,
+                                        .limit = "cgroup",
+                                        .worst = {},
+                                        .messages = {}};
     said.log = "wheelyard-builder logs w1kq7x9aab3cde";
     return said;
 }

@@ -498,6 +498,13 @@ class BrowserTest(unittest.TestCase):
         width = browser.run("return getComputedStyle(document.activeElement).outlineWidth")
         self.assertEqual(width, "3px")
 
+    def test_a_wheel_leads_to_its_bill_of_materials(self):
+        browser = self.browser
+        browser.open(PAGES["project"])
+        wait_until(lambda: browser.texts("details[open] .sbom a") == ["SBOM"])
+        with urllib.request.urlopen(browser.find("details[open] .sbom a").get_attribute("href")) as reply:
+            self.assertEqual(json.load(reply)["bomFormat"], "CycloneDX")
+
     def test_without_scripts_every_page_shows_its_content(self):
         browser = self.browser
         browser.show(scripts=False)

@@ -188,6 +188,36 @@ class SignedIndexTest(unittest.TestCase):
         self.verify(index)
         self.assertEqual(self.openssl(index).returncode, 0)
 
+    def published(self, tree: Path) -> Path:
+        done = self.farm.run("wheelyard-indexer", "publish", "--store", self.farm.data, "--to", tree, "--sign-key", self.keys / "provenance.key")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return tree / INDEX
+
+    def check(self, tree: Path, *more, status: int = 0) -> set[str]:
+        """The codes of what `check` finds."""
+        done = self.farm.run("wheelyard-indexer", "check", "--to", tree, "--json", *more)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return {finding["code"] for finding in json.loads(done.stdout)["findings"]}
+
+    def test_check_finds_a_tree_that_was_changed_consistently_and_one_that_went_back(self):
+        signed = ("--root", self.root, "--seen", self.farm.folder / "seen")
+        old = self.published(self.farm.folder / "old")
+        self.assertEqual(self.check(old.parent, *signed), set())
+        self.upload("demo", "1.1")
+        index = self.published(self.mirror)
+        self.assertEqual(self.check(self.mirror, *signed), set())
+        with self.subTest("a mirror that keeps a version back, with all its pages and files"):
+            for folder in ("simple/demo", "project/demo"):
+                shutil.rmtree(index / folder)
+                shutil.copytree(old / folder, index / folder)
+            for file in list(index.rglob("demo-1.1-*")):
+                file.unlink()
+            self.assertEqual(self.check(self.mirror), set())
+            self.assertEqual(self.check(self.mirror, *signed, status=1), {"not_as_signed"})
+        with self.subTest("a mirror that went back"):
+            self.assertEqual(self.check(old.parent), set())
+            self.assertEqual(self.check(old.parent, *signed, status=1), {"not_signed"})
+
     def test_a_hostile_mirror_is_noticed_and_the_tree_stays(self):
         url = f"{self.serve()}/mirror"
         old = self.copy_of_tree(self.farm.folder / "old")

@@ -3,23 +3,32 @@ of docs/how-to/verify-a-wheel.md; a flipped bit, a strange key, and a revoked ke
 """
 
 import hashlib
+import html
 import json
 import os
 import re
 import shutil
 import subprocess
 import tempfile
+import time
 import unittest
 import urllib.request
 from pathlib import Path
 
 from support.case import main
 from support.clients import RawUpload
-from support.farm import INDEX, ROOT, Farm
+from support.farm import BIN, CLIENTS, COMMAND_TIMEOUT_S, INDEX, ROOT, Farm
 from support.wheels import Wheel
 
 
 SBOM = (ROOT / "tests" / "inspect" / "dist_info" / "data" / "demo-1.0.spdx.json").read_bytes()
+
+
+VALIDATOR = CLIENTS / "cyclonedx"
+VALIDATE = """import sys
+from cyclonedx.schema import SchemaVersion
+from cyclonedx.validation.json import JsonStrictValidator
+sys.exit(str(JsonStrictValidator(SchemaVersion.V1_6).validate_str(sys.stdin.read()) or "")[:1000])"""
 
 
 def documented_script() -> str:
@@ -43,14 +52,16 @@ class StatementsTest(unittest.TestCase):
         self.assertEqual(done.returncode, status, f"attest {arguments}: {done.stdout}{done.stderr}")
         return done.stdout + done.stderr
 
-    def upload(self, version: str, index: str = INDEX, token: str = "", sbom: bytes = SBOM, origin: str = "https://example.org/demo.tar.gz") -> Path:
+    def upload(self, version: str, index: str = INDEX, token: str = "", sbom: bytes = SBOM, origin: str = "https://example.org/demo.tar.gz",
+               **said_too) -> Path:
         """The wheel with its provenance beside it, as a reader fetched both."""
         wheel = Wheel("demo", version, extra_members={f"demo-{version}.dist-info/sboms/demo.spdx.json": sbom}).write(self.farm.folder / index / version)
         digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
         said = {"format": "wheelyard.provenance/1", "site": "bede", "program": "wheelyard-builder 0.1.0",
                 "wheel": {"filename": wheel.name, "sha256": digest}, "attempt": "w1kq7x9aab3cde", "package": "demo",
-                "source": {"kind": "sdist", "origin": origin, "sha256": "b" * 64},
-                "build": {"requirements": {"setuptools-80.9.0-py3-none-any.whl": f"sha256:{'c' * 64}"}, "tools": {"c++": 'c++ "12" ,"statements":['}}}
+                "source": said_too.get("source", {"kind": "sdist", "origin": origin, "sha256": "b" * 64}),
+                "build": {"requirements": said_too.get("requirements", {"setuptools-80.9.0-py3-none-any.whl": f"sha256:{'c' * 64}"}),
+                          "tools": {"c++": 'c++ "12" ,"statements":['}}}
         status, problem = RawUpload(self.farm, token or self.token, wheel, index, wheelyard_provenance=json.dumps(said)).send()
         self.assertEqual(status, 422 if sbom == b"{" else 200, problem)
         if status == 422:
@@ -110,6 +121,51 @@ class StatementsTest(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn("at the upload it was quarantined", done.stderr)
 
+    @unittest.skipUnless((VALIDATOR / ".complete").is_file(), "scripts/prepare-clients could not fetch the validator of CycloneDX")
+    def test_the_validator_of_cyclonedx_accepts_the_bills_of_materials(self):
+        """Strictly: of sources with an address that is no URI, digests that are none, and texts longer than the format allows."""
+        def validate(text: str) -> str:
+            return subprocess.run([VALIDATOR / "bin" / "python", "-c", VALIDATE], input=text, capture_output=True, text=True,
+                                  timeout=COMMAND_TIMEOUT_S).stderr.strip()
+        self.assertIn("is not valid under any", validate('{"bomFormat":"CycloneDX","specVersion":"1.6","externalReferences":[{"type":"vcs","url":"a b"}]}'))
+        stated = {"bomFormat": "CycloneDX", "components": [
+            {"name": "zlib", "version": "1.2.11", "hashes": [{"alg": "SHA-256", "content": "d" * 64}]},
+            {"name": "é", "version": "1" * 2000, "purl": "no purl", "hashes": [{"alg": "SHA-256", "content": "none"}]}]}
+        sources = (("git", f"https://example.org/demo.git@v1 ({'a' * 40})", ""), ("path", "/sw/my sources/demo", ""), ("path", "", "none"),
+                   ("sdist", "https://example.org/demo.tar.gz", "none"), ("upstream", "https://a.example/simple/ (PIP_INDEX_URL), https://b.example", "b" * 64),
+                   ("sdist", "https://example.org/a[b]#c#100%", ""), ("sdist", "::", ""))
+        for number, (kind, origin, digest) in enumerate(sources):
+            with self.subTest(kind=kind, origin=origin):
+                source = {"kind": kind, "origin": origin, "sha256": digest}
+                wheel = self.upload(f"4.{number}", sbom=json.dumps(stated).encode(), source=source,
+                                    requirements={"setuptools-80.9.0-py3-none-any.whl": "sha256:none", "no wheel": "", "": "sha256:"})
+                done = self.farm.run("wheelyard-registry", "sbom", INDEX, wheel.name, "--config", self.farm.config)
+                self.assertEqual(validate(done.stdout), "", done.stdout + done.stderr)
+                hashes = {one["name"]: one.get("hashes") for one in json.loads(done.stdout)["components"]}
+                self.assertEqual((hashes["zlib"], hashes["é"]), ([{"alg": "SHA-256", "content": "d" * 64}], None))
+                with urllib.request.urlopen(f"{self.farm.url}/api/v1/indexes/{INDEX}/files/{wheel.name}/sbom") as answer:
+                    self.assertEqual(answer.read().decode().strip(), done.stdout.strip())
+
+    def test_the_command_on_the_page_of_a_wheel_verifies_what_pip_downloaded(self):
+        wheel = self.upload("5.0")
+        deadline = time.monotonic() + COMMAND_TIMEOUT_S  # a server writes the page a moment after the upload
+        while not (shown := re.search('<code class="verify"[^>]*>(.*?)</code>', self.farm.get(f"/{INDEX}/project/demo/")[2].decode())):
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.1)
+        command = html.unescape(shown[1]).replace("https://THIS-SERVER", self.farm.url)
+        folder = self.farm.folder / "downloaded"
+        folder.mkdir()
+        shutil.copy(self.root, folder)
+        download = [CLIENTS / "pip-new" / "bin" / "python", "-m", "pip", "--isolated", "download", "--no-deps", "--index-url", self.farm.simple_url(), "demo==5.0"]
+        done = subprocess.run(download, cwd=folder, env=self.farm.environment, capture_output=True, text=True, timeout=COMMAND_TIMEOUT_S)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(sorted(path.name for path in folder.iterdir()), sorted([wheel.name, "root.json"]))
+        typed = subprocess.run(["sh", "-c", command], cwd=folder, env=self.farm.environment | {"PATH": f"{BIN}:/usr/bin:/bin"}, capture_output=True,
+                               text=True, timeout=COMMAND_TIMEOUT_S)
+        self.assertEqual(typed.returncode, 0, command + typed.stdout + typed.stderr)
+        self.assertIn("urn:wheelyard:site:bede", typed.stdout)
+        self.assertNotIn("warning", typed.stdout)
+
     def test_both_ways_say_the_same_of_good_and_of_changed_bytes(self):
         wheel = self.upload("1.0")
         public = self.keys / "provenance.pub"
@@ -143,6 +199,8 @@ class StatementsTest(unittest.TestCase):
             found = self.farm.run("wheelyard-registry", "contains", "ZLIB", "1.2.11", "--json", "--config", self.farm.config)
             self.assertEqual([(one["filename"], one["component"]["purl"]) for one in json.loads(found.stdout)["found"]],
                              [(wheel.name, "pkg:generic/zlib@1.2.11")], found.stderr)
+            with urllib.request.urlopen(f"{self.farm.url}/api/v1/indexes/{INDEX}/contains?component=zlib&version=1.2.11") as answer:
+                self.assertEqual(json.load(answer), json.loads(found.stdout) | {"next": None})
             other = self.farm.run("wheelyard-registry", "contains", "zlib", "1.2.12", "--config", self.farm.config)
             self.assertIn("no wheel", other.stdout)
             self.assertNotIn("not known", other.stdout)
@@ -163,8 +221,6 @@ class StatementsTest(unittest.TestCase):
             self.assertEqual(bom["dependencies"], [{"ref": "wheel", "dependsOn": [zlib["bom-ref"]]}])
             again = self.farm.run("wheelyard-registry", "sbom", INDEX, wheel.name, "--config", self.farm.config)
             self.assertEqual(again.stdout, done.stdout)
-            if out := os.environ.get("WHEELYARD_KEEP_SBOM"):  # for the validator of the format
-                Path(out).write_text(done.stdout)
         with self.subTest("a wheel with more components than are kept"):
             crates = [{"name": f"crate-{i:04}", "version": "1.0"} for i in range(400)] + [{"name": "zlib", "version": "1.2.11"}]
             many = self.upload("1.2", sbom=json.dumps({"bomFormat": "CycloneDX", "components": crates}).encode())

@@ -15,6 +15,7 @@ inspect::Facts full_facts() {
     facts.requires_python = ">=3.8";
     facts.elf_files = 17;
     facts.provides = {"libsix.so.1"};
+    facts.library_sha256 = {{"libsix.so.1", "5a5a"}};
     facts.machines = {"aarch64"};
     facts.symbol_floors = {{"CXXABI", "1.3.9"}, {"GLIBC", "2.17"}};
     facts.needed_external = {"libc.so.6", "libcuda.so.1"};
@@ -49,6 +50,9 @@ inspect::Facts full_facts() {
 TEST_CASE("a stored row has the findings with their evidence, worst first, and at most 40") {
     inspect::Inspection inspection;
     CHECK(wire::stored_facts_to_json(inspection).find("findings")->render() == "[]");
+    inspection.facts.components.list = {{"zlib", "1.2.11", "", "6b6b"}};
+    CHECK(wire::stored_facts_to_json(inspection).find("sbom")->render() ==
+          R"([{"name":"zlib","version":"1.2.11","sha256":"6b6b"}])");
     inspection.verdicts = {{"zip.name_case", inspect::Severity::warn, "a/B.py", "", "a/b.py"}};
     inspection.verdicts.resize(100, inspection.verdicts.front());
     const io::Json json = wire::stored_facts_to_json(inspection);
@@ -67,7 +71,7 @@ TEST_CASE("facts as JSON: every member, lists that are empty too, and no text th
         R"("symbol_floors":{"CXXABI":"1.3.9","GLIBC":"2.17"},"machines":["aarch64"],)"
         R"("needed_external":["libc.so.6","libcuda.so.1"],"libc":["glibc"],"not_judged":["linux_mips64"],"search_paths":["/sw/openmpi/4.1.5/lib"],)"
         R"("modules":["openmpi/4.1.5"],"cpu_features":["bti"],"torch_requires":["torch==2.4.0"],"requires_dist":["numpy","torch==2.4.0"],"cuda_sm":["sm_90"],)"
-        R"("cuda_ptx":["compute_90"],"hip_gfx":["gfx90a:xnack-"],"provides":["libsix.so.1"],)"
+        R"("cuda_ptx":["compute_90"],"hip_gfx":["gfx90a:xnack-"],"provides":["libsix.so.1"],"library_sha256":{"libsix.so.1":"5a5a"},)"
         R"("needed":{"cuda":["libcuda.so.1"],"system":["libc.so.6"]},"manylinux_fit":"linux_aarch64",)"
         R"("musllinux_fit":"musllinux_1_2_aarch64",)"
         R"("stable_abi_floor":"3.7","cxx11_abi":"true","isa_needed":"x86-64-v2","isa_used":"x86-64-v3",)"

@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "lib/base/text/text.hpp"
 #include "tests/support/golden.hpp"
 
 namespace wheelyard::wire {
@@ -35,7 +36,43 @@ WheelProvenance full() {
     return made;
 }
 
+// With what earlier versions did not say.
+WheelProvenance with_recipe() {
+    WheelProvenance made = full();
+    made.recipe = "demo.toml";
+    made.recipe_sha256 = std::string(64, 'd');
+    made.node_type = "gh";
+    made.governed = GovernedBuild{.compiles = 140,
+                                  .killed = 1,
+                                  .wall_seconds = 61.5,
+                                  .high_water_bytes = 6'100'000'000,
+                                  .limit_bytes = 8'000'000'000,
+                                  .limit = "cgroup /slurm/uid_1000/job_7",
+                                  .worst = {{"/home/ada/demo/a.cu", 3'000'000'000, 61.5}},
+                                  .messages = {"/home/ada is full"}};
+    return made;
+}
+
 }  // namespace
+
+TEST_CASE(
+    "a wheel's provenance has the recipe, the node type and what the governor measured, without paths") {
+    const std::string text = render_wheel_provenance(with_recipe());
+    for (const char* path : {"ada", "uid_1000", "worst", "messages"})
+        CHECK_MESSAGE(text.find(path) == std::string::npos, path);
+    const auto read = parse_wheel_provenance(text);
+    REQUIRE(read.has_value());
+    CHECK(render_wheel_provenance(*read) == text);
+    CHECK(read->recipe == "demo.toml");
+    CHECK(read->recipe_sha256 == std::string(64, 'd'));
+    CHECK(read->node_type == "gh");
+    REQUIRE(read->governed.has_value());
+    CHECK(describe(*read->governed) == "140 compiles, at most 5.7 GiB of 7.5 GiB (cgroup), 1 run again");
+    // What another agent sends beside the counts is not kept.
+    const std::string more = base::replace_all(
+        text, R"("governor":{)", R"("governor":{"worst":[{"source":"/home/ada"}],"messages":["/home/ada"],)");
+    CHECK(render_wheel_provenance(parse_wheel_provenance(more).value()) == text);
+}
 
 TEST_CASE("a wheel's provenance comes back from its document as it was") {
     const WheelProvenance made = full();
@@ -60,7 +97,8 @@ TEST_CASE("the bytes of a provenance stay as they were published") {
     WheelProvenance cut = full();
     cut.is_cut = true;
     const std::string text = render_wheel_provenance(full()) + render_wheel_provenance(cut) +
-                             render_wheel_provenance(WheelProvenance{});
+                             render_wheel_provenance(WheelProvenance{}) +
+                             render_wheel_provenance(with_recipe());
     CHECK(test_support::golden_difference("wire/provenance.json", text) == "");
 }
 

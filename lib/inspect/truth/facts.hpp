@@ -35,6 +35,9 @@ struct Facts {
     // lists. "project": unknown ones that a project of Requires-Dist brings.
     std::map<std::string, std::vector<std::string>> needed;
     std::vector<std::string> provides;  // libraries that other wheels can load from this one, sorted
+    // SHA-256 of these and of those that its own files load, by name. Without names that several files have, with different
+    // bytes, and at most max_library_hashes.
+    std::map<std::string, std::string> library_sha256;
     // The platform tags that were not compared with the ELF files: of other systems than Linux, and of machines
     // that the table does not name.
     std::vector<std::string> not_judged;
@@ -82,9 +85,10 @@ struct Facts {
 struct ElfMember {
     std::string name;  // the archive member's name
     ElfFacts elf;
-    GpuFacts gpu = {};      // device code in the file
-    bool may_run = false;   // installed with permission to run
-    TorchNames torch = {};  // if InspectOptions asks for them
+    GpuFacts gpu = {};        // device code in the file
+    bool may_run = false;     // installed with permission to run
+    TorchNames torch = {};    // if InspectOptions asks for them
+    std::string sha256 = {};  // of its bytes; empty: RECORD has another kind of digest
 };
 
 }  // namespace wheelyard::inspect

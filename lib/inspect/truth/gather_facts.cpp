@@ -28,6 +28,26 @@ std::string known_abi(StringAbi abi) {
     return abi == StringAbi::unknown ? std::string() : std::string(string_abi_text(abi));
 }
 
+// By file name and by SONAME, as the dynamic linker looks for them.
+std::map<std::string, std::string> library_hashes(const std::vector<ElfMember>& elves, const Facts& facts) {
+    std::set<std::string_view> libraries(facts.provides.begin(), facts.provides.end());
+    if (const auto inside = facts.needed.find("inside"); inside != facts.needed.end())
+        libraries.insert(inside->second.begin(), inside->second.end());
+    std::map<std::string, std::string> hashes;
+    for (const ElfMember& member : elves) {
+        for (const std::string_view name :
+             {base::base_name(member.name), std::string_view(member.elf.soname)}) {
+            if (!libraries.contains(name)) continue;
+            const auto [there, is_new] = hashes.try_emplace(std::string(name), member.sha256);
+            if (!is_new && there->second != member.sha256) there->second.clear();
+        }
+    }
+    std::erase_if(hashes, [](const auto& one) { return one.second.empty(); });
+    while (hashes.size() > max_library_hashes)
+        hashes.erase(std::prev(hashes.end()));
+    return hashes;
+}
+
 void gather_libraries(const std::vector<ElfMember>& elves, const ProvidedLibraries& provided,
                       const RequiredLibraries& required, Facts& facts) {
     std::set<std::string> external;
@@ -49,6 +69,7 @@ void gather_libraries(const std::vector<ElfMember>& elves, const ProvidedLibrari
     facts.needed_external = texts_of(external);
     facts.libc = texts_of(libc);
     facts.provides = libraries_for_others(elves);
+    facts.library_sha256 = library_hashes(elves, facts);
 }
 
 VersionFloors gather_floors(const std::vector<ElfMember>& elves, const ProvidedLibraries& provided) {

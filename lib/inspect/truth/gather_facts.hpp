@@ -11,6 +11,8 @@
 
 namespace wheelyard::inspect {
 
+inline constexpr std::size_t max_library_hashes = 256;  // each copy of a row has them; torch has 30 libraries
+
 // The libraries that the wheel itself provides: the names and sonames of its ELF files. Never glibc's own
 // libraries: the process has loaded the system's before it loads the wheel.
 class ProvidedLibraries {

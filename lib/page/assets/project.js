@@ -120,6 +120,18 @@
     const permanent = document.getElementById("permanent");
     if (permanent) fetch(root, {method: "HEAD"}).then(reply => { permanent.hidden = !reply.ok; }).catch(() => {});
   }
+  // The commands that verify a wheel name the address as the reader sees it.
+  for (const code of document.querySelectorAll("code.verify"))
+    code.textContent = code.dataset.text.replace("{index}", () => new URL(root + "simple/", location.href).href);
+  // A server has bills of materials, a tree on a disk has none.
+  const boms = document.querySelectorAll(".sbom"), api = new URL(root + "../api/v1/", location.href);
+  if (boms.length) fetch(api, {method: "HEAD"}).then(reply => {
+    for (const bom of reply.ok ? boms : []) {
+      const path = ["indexes", bom.dataset.index, "files", bom.dataset.file, "sbom"].map(encodeURIComponent).join("/");
+      bom.querySelector("a").href = new URL(path, api);
+      bom.hidden = false;
+    }
+  }).catch(() => {});
   const grid = document.getElementById("grid");
   // The grid for the chosen node type: what runs there, what its site builds, and otherwise why not and what to do.
   const verdict_of = link => {

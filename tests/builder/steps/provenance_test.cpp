@@ -2,12 +2,20 @@
 #include "builder/steps/provenance.hpp"
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <array>
+#include <ctime>
+#include <filesystem>
 
 #include "builder/attempt/limits.hpp"
 #include "tests/builder/fake_farm.hpp"
 
 namespace wheelyard::builder {
 namespace {
+
+namespace fs = std::filesystem;
 
 TEST_CASE("built_by is parsed; malformed and excess lines are omitted") {
     const auto found = parse_built_by(
@@ -87,6 +95,8 @@ TEST_CASE("an upload carries what made the wheel, without host and without varia
     CHECK(provenance->build.script_sha256.size() == 64);
     CHECK(provenance->build.system.starts_with("Linux "));
     CHECK(provenance->log == "wheelyard-builder logs " + attempt.id);
+    CHECK(provenance->recipe == "demo.toml");
+    CHECK(provenance->recipe_sha256.empty());  // there is no such file
     CHECK(provenance->build.environment.front() == std::pair<std::string, std::string>("CC", "gcc"));
     // A host's name can be so short that an attempt's id holds it by chance: it is looked for as a value.
     CHECK(provenance->build.host.empty());
@@ -96,6 +106,28 @@ TEST_CASE("an upload carries what made the wheel, without host and without varia
         CAPTURE(secret);
         CHECK(text.find(secret) == std::string::npos);
     }
+}
+
+TEST_CASE("a wheel's provenance has the digest of its recipe's file unless that was changed meanwhile") {
+    const auto said = [](std::time_t changed) {
+        testing::Farm farm;
+        const fs::path file = farm.folder.path() / "demo.toml";
+        testing::write(file, "package = \"demo\"\n");
+        const std::array times{timespec{changed, 0}, timespec{changed, 0}};
+        REQUIRE(::utimensat(AT_FDCWD, file.c_str(), times.data(), 0) == 0);
+        NodeType node;
+        node.name = "gh";
+        farm.site.nodes = {node};
+        farm.site.build_node = "gh";
+        farm.settle();
+        const auto provenance = wire::parse_wheel_provenance(farm.registry.provenance);
+        REQUIRE_MESSAGE(provenance.has_value(), provenance.error().text());
+        CHECK(provenance->recipe == "demo.toml");
+        CHECK(provenance->node_type == "gh");
+        return provenance->recipe_sha256;
+    };
+    CHECK(said(1'000'000'000) == base::sha256_hex("package = \"demo\"\n"));
+    CHECK(said(4'000'000'000) == "");
 }
 
 }  // namespace

@@ -256,19 +256,20 @@ TEST_CASE("a wheel shows what made it, as its agent states, and a damaged docume
     for (const char* damaged : {"", "{}", "[]", "no JSON", "null"})
         CHECK(!has(page(damaged), "What made it"));
     // One command for who wants to verify what the registry signed.
-    const std::string command =
-        "<code>wheelyard-registry attest verify " + row.filename + " --root root.json";
-    CHECK(!has(html, command));
+    const std::string command = "\">wheelyard-registry attest verify " + row.filename +
+                                " --root root.json --index https://THIS-SERVER/main/simple/";
+    CHECK(!has(html, "attest verify"));
     CHECK(has(page(R"({"site":"bede","statements":[{"payload":""},{"payload":""}]})"), command + "</code>"));
     // It names the index that the registry's statement names, so that it needs no warning.
     const auto uploaded_to = [&](const std::string& index) {
         return page(R"({"site":"bede","statements":[{"payload":""},{"payload":")" +
                     base::encode_base64(R"({"predicate":{"index":")" + index + R"("}})") + R"("}]})");
     };
-    CHECK(has(uploaded_to("main"), command + " --uploaded-to main</code>. Get <code>root.json</code> from"));
+    CHECK(has(uploaded_to("main"), command + " --uploaded-to main</code>"));
+    CHECK(has(uploaded_to("a b"), command + " --uploaded-to &#39;a b&#39;</code>"));
     CHECK(!has(uploaded_to("main"), "promoted"));
     CHECK(has(uploaded_to("staging"), command + " --uploaded-to staging</code>"));
-    CHECK(has(uploaded_to("staging"), "The wheel was uploaded to staging and promoted from there."));
+    CHECK(has(uploaded_to("staging"), "the wheel was uploaded to staging and promoted from there"));
     // An agent that does not know the time sends none.
     CHECK(!has(page(R"({"site":"bede","began":"1970-01-01T00:00:00.000000Z"})"), "Began"));
     const auto links_in = [&row](const std::string& shown) {
@@ -276,22 +277,29 @@ TEST_CASE("a wheel shows what made it, as its agent states, and a damaged docume
         REQUIRE(at != std::string::npos);
         return shown.substr(at, shown.find("</p>", at) - at);
     };
-    CHECK(links_in(html).ends_with(">Provenance</a>"));
+    // Its bill of materials is of the API of the index that has the file; of files of upstreams there is none.
+    const std::string sbom = "<span class=\"sbom\" data-index=\"main\" data-file=\"" + row.filename +
+                             "\" hidden> · <a>SBOM</a></span>";
+    CHECK(links_in(html).ends_with(">Provenance</a>" + sbom));
     row.provenance_sha256.clear();
-    CHECK(links_in(page("")).ends_with(" · without provenance"));
+    CHECK(links_in(page("")).ends_with(" · without provenance" + sbom));
+    row.index = "base";
+    CHECK(has(links_in(page("")), "data-index=\"base\""));
+    row.index = "main.public";
+    CHECK(!has(links_in(page("")), "SBOM"));
 }
 
 TEST_CASE("a wheel shows what it contains, as its SBOM states") {
     ProjectView view = proven_view();
     view.files.back().facts_json =
-        R"({"sbom":[{"name":"zlib","version":"1.2.11-25.el8","license":"Zlib"},{"name":"<b>"}],"sbom_left_out":40})";
+        R"({"sbom":[{"name":"zlib","version":"1.2.11-25.el8","license":"Zlib","purl":"pkg:rpm/zlib@1.2.11-25.el8"},{"name":"<b>"}],"sbom_left_out":40})";
     const ProjectText text;
     const FarmReport report;
     const std::string html = render_project_page({"main", view, text, report, page::Farm{}, {}});
-    CHECK(
-        has(html,
-            "<dt>Contains, as its SBOM states</dt><dd><span class=\"mono\">zlib 1.2.11-25.el8 (Zlib)</span>, "
-            "<span class=\"mono\">&lt;b&gt;</span> and 40 more"));
+    CHECK(has(html,
+              "<dt>Contains, as its SBOM states</dt><dd><span class=\"mono\">zlib 1.2.11-25.el8 "
+              "(Zlib, pkg:rpm/zlib@1.2.11-25.el8)</span>, "
+              "<span class=\"mono\">&lt;b&gt;</span> and 40 more"));
 }
 
 TEST_CASE("the front page shows the hardware of the sites and what is being built") {

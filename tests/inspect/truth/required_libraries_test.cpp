@@ -1,6 +1,10 @@
 // Libraries that the projects of Requires-Dist bring.
 #include "lib/inspect/truth/required_libraries.hpp"
 
+#include <map>
+#include <string>
+
+#include "lib/base/digest/digest.hpp"
 #include "tests/inspect/sample.hpp"
 
 using namespace wheelyard;
@@ -88,4 +92,19 @@ TEST_CASE("facts list the libraries that other wheels can load") {
         .add("six/libsix.cpython-311-x86_64-linux-gnu.so", write_elf({}))
         .add("six/libsix.cubin", write_elf({.machine = 190, .flags = 0x320550, .abi_version = 7}));
     CHECK(checked(pack(wheel)).facts.provides == std::vector<std::string>{"libplain.so", "libsix.so.1"});
+}
+
+TEST_CASE("facts have the SHA-256 of the wheel's libraries, and none where two files of a name differ") {
+    const std::string own = write_elf({.soname = "libown-1a2b.so.3"});
+    const std::string loaded = write_elf({.soname = "loaded.so"});
+    WheelWriter wheel("six", "1.16.0");
+    wheel.tag(linux_311)
+        .add("six.libs/libown-1a2b.so.3", own)
+        .add("six/a/libtwo.so", write_elf({}))
+        .add("six/b/libtwo.so", write_elf({.needed = {"libm.so.6"}}))
+        .add("six/private/renamed.so", loaded)
+        .add("six/_six.so", write_elf({.soname = "_six.so", .needed = {"libown-1a2b.so.3", "loaded.so"}}));
+    CHECK(checked(pack(wheel)).facts.library_sha256 ==
+          std::map<std::string, std::string>{{"libown-1a2b.so.3", base::sha256_hex(own)},
+                                             {"loaded.so", base::sha256_hex(loaded)}});
 }

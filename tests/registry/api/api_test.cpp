@@ -376,6 +376,52 @@ TEST_CASE("no torch of the other index can load a promoted companion, unless one
     CHECK(fixture.cli.file("other", vision).value().has_value());
 }
 
+TEST_CASE("readers find the wheels that contain a component, of the projects that they may read") {
+    ApiFixture fixture;
+    const auto ask = [&](const std::string& token, const std::string& query) {
+        http::ApiRequest request{.request_id = "r1", .operation = "findContaining", .query = query};
+        request.parameters.emplace("index", "main");
+        if (!token.empty()) request.authorization = "Bearer " + token;
+        const auto answer = fixture.api.answer(request);
+        if (!answer) return fixture.said(answer.error());
+        const io::Json document = io::parse_json(answer->json).value();
+        CHECK(document.string_or("format", "") == "wheelyard.contains/1");
+        CHECK(document.find("next")->is_null());
+        std::string found;
+        for (const io::Json& one : document.items("found"))
+            found +=
+                one.string_or("filename", "") + " " + one.find("component")->string_or("version", "") + ";";
+        return found;
+    };
+    for (const char* project : {"seven", "eight"}) {
+        WheelWriter wheel(project, "1.0");
+        wheel.add(
+            std::string(project) + "-1.0.dist-info/sboms/a.cdx.json",
+            R"({"bomFormat":"CycloneDX","components":[{"name":"zlib","version":"1:1.2.11-2"},{"name":"a"}]})");
+        REQUIRE(fixture.send(Form::of(wheel)).status == 200);
+    }
+    const std::string eight = "eight-1.0-py3-none-any.whl 1:1.2.11-2;";
+    const std::string seven = "seven-1.0-py3-none-any.whl 1:1.2.11-2;";
+    CHECK(ask("", "component=ZLIB&version=1.2.11") == eight + seven);
+    CHECK(ask("", "component=z*") == eight + seven);
+    CHECK(ask("", "component=zlib&version=1.2.12") == "");
+    CHECK(ask("", "component=zlib&after=eight-1.0-py3-none-any.whl") == seven);
+    CHECK(ask("", "") == "400 contains.component");
+    CHECK(ask("", "component=" + std::string(201, 'z')) == "400 contains.component");
+    CHECK(ask("", "component=z&version=" + std::string(201, '1')) == "400 contains.component");
+    CHECK(ask("wy_nobody", "component=zlib") == "403 auth.token_refused");
+    fixture.config.indexes.front().is_private = true;
+    CHECK(ask("", "component=zlib") == "404 index.unknown");
+    CHECK(ask(fixture.add_actor("of seven", {"read"}, {"main"}, {"seven"}), "component=zlib") == seven);
+    CHECK(ask(fixture.add_actor("of other", {"read"}, {"other"}), "component=zlib") == "404 index.unknown");
+    fixture.config.indexes.front().is_private = false;
+    const std::string all = fixture.add_actor("all", {"*"});
+    REQUIRE(fixture.ask(all, "quarantineFile", fixture.body(), "main", "seven-1.0-py3-none-any.whl") ==
+            "200");
+    CHECK(ask("", "component=zlib") == eight);
+    CHECK(ask(all, "component=zlib") == eight);
+}
+
 TEST_CASE(
     "the files of an index are listed, with what pages do not show, for those who may change them all") {
     ApiFixture fixture;

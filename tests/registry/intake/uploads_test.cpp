@@ -378,6 +378,42 @@ TEST_CASE(
     CHECK(registry.cli.file("main", wheel.filename()).value()->provenance_sha256.empty());
 }
 
+TEST_CASE("an agent that enrolled states wheels of its own site only, in a shared index, too") {
+    const auto key = attest::SigningKey::generate();
+    RegistryFixture registry({}, nullptr, &key);
+    const auto send_as = [&](const std::string& token_name, const std::string& maker,
+                             const WheelWriter& wheel, const std::string& provenance) {
+        const registry::TokenText text = registry::make_token_text();
+        REQUIRE(registry.cli.add_token({.id = text.id,
+                                        .secret_sha256 = registry::hash_token_secret(text.secret),
+                                        .name = token_name,
+                                        .indexes = {"main"},
+                                        .projects = {"*"},
+                                        .actions = {"upload"},
+                                        .created_by = maker}));
+        registry.token = text.text();
+        Form form = Form::of(wheel);
+        if (!provenance.empty()) form.fields.emplace_back("wheelyard_provenance", provenance);
+        const Answer answer = registry.send(form);
+        return std::to_string(answer.status) + " " + answer.code;
+    };
+    const std::string alpha = "agent:alpha";
+    const WheelWriter wheel = six();
+    for (const char* other : {"beta", "", "Alpha", "alpha.login1", "alph"}) {
+        CAPTURE(other);
+        CHECK(send_as(alpha, alpha, wheel, provenance_of(wheel, other)) == "403 upload.provenance_site");
+        CHECK_FALSE(registry.cli.file("main", wheel.filename()).value().has_value());
+    }
+    CHECK(registry.staged() == 0);
+    CHECK(send_as(alpha, alpha, wheel, provenance_of(wheel, "alpha")) == "200 ");
+    // A retry is no way around it.
+    CHECK(send_as(alpha, alpha, wheel, provenance_of(wheel, "beta")) == "403 upload.provenance_site");
+    const WheelWriter bare = six("1.17.0");
+    CHECK(send_as(alpha, alpha, bare, "") == "200 ");
+    const WheelWriter of_operator = six("1.18.0");
+    CHECK(send_as(alpha, "local:root", of_operator, provenance_of(of_operator, "beta")) == "200 ");
+}
+
 TEST_CASE("the longest name that can be published is stored letter by letter") {
     RegistryFixture registry;
     const std::string frame = "six-1.16.0+-py2.py3-none-any.whl";

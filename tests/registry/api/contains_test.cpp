@@ -1,4 +1,4 @@
-#include "registry/commands/contains.hpp"
+#include "registry/api/contains.hpp"
 
 #include <doctest/doctest.h>
 
