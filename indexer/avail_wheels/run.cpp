@@ -537,15 +537,9 @@ int answer_farm(const Options& options, const World& world, std::ostream& out, s
 const std::vector<std::string> lock_columns{"name", "version", "state", "why"};
 
 // Requests what a build for this node would bring; the farm's answers go to standard error.
-// `unasked`: why the pages of the packages were not read; empty: they were, where there are pages.
 int request_missing(Options options, const World& world, const LockPlace& place,
-                    const std::vector<LockedHere>& packages, const std::string& unasked, std::ostream& err) {
+                    const std::vector<LockedHere>& packages, std::ostream& err) {
     options.query.pythons = place.pythons;
-    if (!unasked.empty()) {
-        err << "avail_wheels: nothing is requested, because an upstream of the index may have it: try again "
-               "later\n";
-        return 1;
-    }
     std::size_t requested = 0;
     for (const LockedHere& package : packages) {
         if (!package.may_be_built) continue;
@@ -561,21 +555,29 @@ int request_missing(Options options, const World& world, const LockPlace& place,
 }
 
 // The wheels of any version of these projects, newest first. The wheel list of an index has what it keeps itself; what
-// its upstreams offer is on the projects' pages, which installers ask. `unasked`: why these could not be read.
+// its upstreams offer is on the projects' pages, which installers ask. `unread`: why one could not be read, by project; after
+// some, the others are not tried.
 base::Result<std::vector<Candidate>> all_versions(const Options& options, const World& world,
-                                                  std::vector<Wanted> projects, std::string& unasked) {
+                                                  std::vector<Wanted> projects,
+                                                  std::map<std::string, std::string>& unread) {
     Options others = options;
     others.refresh = false;
     others.query.wanted = std::move(projects);
     std::string warning;  // was said of the first list
     WHEELYARD_ASSIGN(auto found, find_wheels(others, world, false, warning));
-    if (found.catalogue && !options.index_url.empty()) {
-        auto offered = read_index(world.get, options.index_url, others.query.wanted);
-        if (!offered) {
-            unasked = offered.error().text();
-        } else {
-            found.listed = std::move(*offered);  // a page has the files of the list, too
+    std::string reason;
+    const bool has_pages = found.catalogue && !options.index_url.empty();
+    for (const Wanted& project : others.query.wanted) {
+        if (!has_pages) break;
+        if (unread.size() < max_unread_pages) {
+            auto offered = read_project(world.get, options.index_url, project);
+            if (offered) {
+                std::move(offered->begin(), offered->end(), std::back_inserter(found.listed));
+                continue;
+            }
+            reason = offered.error().text();
         }
+        unread.emplace(project.pattern, reason);
     }
     return select(others.query, std::move(found.listed)).wheels;
 }
@@ -590,9 +592,9 @@ int answer_lock(const Options& options, const World& world, const LockPlace& pla
         if (one.state != LockState::here && one.state != LockState::not_of_an_index && one.package->version)
             not_here.push_back({one.package->name, one.package->project, {}, {}});
     }
-    std::string unasked;
+    std::map<std::string, std::string> unread;
     if (!not_here.empty()) {
-        const auto others = all_versions(options, world, not_here, unasked);
+        const auto others = all_versions(options, world, not_here, unread);
         if (!others) return print_error(err, others.error());
         std::set<std::string> known;
         for (const Candidate& wheel : judged.wheels)
@@ -600,13 +602,15 @@ int answer_lock(const Options& options, const World& world, const LockPlace& pla
         Answer more;
         std::copy_if(others->begin(), others->end(), std::back_inserter(more.wheels),
                      [&](const Candidate& wheel) {
-                         return !known.contains(wheel.link.filename) && is_locked(wheel, packages);
+                         return is_locked(wheel, packages) && known.insert(wheel.link.filename).second;
                      });
         judge_wheels(more);
         std::move(more.wheels.begin(), more.wheels.end(), std::back_inserter(judged.wheels));
         compared = compare_lock(packages, place, judged.wheels, *others);
         for (LockedHere& one : compared) {
-            if (!unasked.empty() && one.state == LockState::missing) one.why += "; an upstream may have it";
+            if (!unread.contains(one.package->project)) continue;
+            one.why += std::string(one.why.empty() ? "" : "; ") + "an upstream may have it";
+            one.may_be_built = false;
         }
     }
     const std::size_t left_out = options.lock->packages.size() - packages.size();
@@ -640,11 +644,13 @@ int answer_lock(const Options& options, const World& world, const LockPlace& pla
         err << "avail_wheels: pip and uv take the lock's own bytes, from the addresses in it, and refuse "
                "others: to "
                "install the wheels that are here, lock again with this index as the only one\n";
-    if (!unasked.empty())
-        err << "avail_wheels: warning: an upstream of the index may have what is not here, and its pages are "
-               "not read: "
-            << base::printable(unasked) << '\n';
-    return options.request_missing ? request_missing(options, world, place, compared, unasked, err) : 0;
+    if (!unread.empty())
+        err << "avail_wheels: warning: " << unread.size()
+            << (unread.size() == 1 ? " package is" : " packages are")
+            << " not known to be missing, because an upstream may have what the index does not: "
+            << base::printable(unread.begin()->second) << '\n';
+    const int status = options.request_missing ? request_missing(options, world, place, compared, err) : 0;
+    return options.request_missing && !unread.empty() ? 1 : status;
 }
 
 NextStep what_is_known(const Options& options, const World& world, const Found& found) {

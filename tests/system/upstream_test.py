@@ -113,9 +113,10 @@ class UpstreamTest(FarmCase):
         self.upstream.pages["yard-late"] = (503, {}, b"later")
         lock.write_text(text.replace("yard-nobody", "yard-late"))
         states, done = ask("--request-missing")
-        self.assert_failed(done, "yard-late", "nothing is requested")
+        self.assert_failed(done, "yard-late", "1 package is not known to be missing")
+        self.assertEqual(states["yard-six"], "here: ")
         self.assertEqual(states["yard-late"], "missing: the lock has only an sdist; an upstream may have it")
-        self.assertEqual(list(requests.iterdir()), [])
+        self.assertEqual(len(list(requests.iterdir())), 2)
 
     # --- users --------------------------------------------------------------------------------------------------------
 
