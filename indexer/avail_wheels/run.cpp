@@ -554,33 +554,65 @@ int request_missing(Options options, const World& world, const LockPlace& place,
     return 0;
 }
 
-// The wheels of any version of the packages of which none of `judged` is, newest first.
-base::Result<std::vector<Candidate>> other_versions(const Options& options, const World& world,
-                                                    const std::vector<const LockedPackage*>& packages,
-                                                    const Answer& judged) {
+// The wheels of any version of these projects, newest first. The wheel list of an index has what it keeps itself; what
+// its upstreams offer is on the projects' pages, which installers ask. `unread`: why one could not be read, by project; after
+// some, the others are not tried.
+base::Result<std::vector<Candidate>> all_versions(const Options& options, const World& world,
+                                                  std::vector<Wanted> projects,
+                                                  std::map<std::string, std::string>& unread) {
     Options others = options;
     others.refresh = false;
-    others.query.wanted.clear();
-    for (const LockedPackage* package : packages) {
-        const bool is_there = std::any_of(
-            judged.wheels.begin(), judged.wheels.end(),
-            [&](const Candidate& candidate) { return package->project == candidate.release->project; });
-        if (package->version && !is_there)
-            others.query.wanted.push_back({package->name, package->project, {}, {}});
-    }
-    if (others.query.wanted.empty()) return std::vector<Candidate>();
+    others.query.wanted = std::move(projects);
     std::string warning;  // was said of the first list
     WHEELYARD_ASSIGN(auto found, find_wheels(others, world, false, warning));
-    return choose(others.query, std::move(found.listed)).wheels;
+    std::string reason;
+    const bool has_pages = found.catalogue && !options.index_url.empty();
+    for (const Wanted& project : others.query.wanted) {
+        if (!has_pages) break;
+        if (unread.size() < max_unread_pages) {
+            auto offered = read_project(world.get, options.index_url, project);
+            if (offered) {
+                std::move(offered->begin(), offered->end(), std::back_inserter(found.listed));
+                continue;
+            }
+            reason = offered.error().text();
+        }
+        unread.emplace(project.pattern, reason);
+    }
+    return select(others.query, std::move(found.listed)).wheels;
 }
 
 // `judged`: the wheels of the versions of `packages`.
 int answer_lock(const Options& options, const World& world, const LockPlace& place,
-                const std::vector<const LockedPackage*>& packages, const Answer& judged, std::ostream& out,
-                std::ostream& err) {
-    const auto others = other_versions(options, world, packages, judged);
-    if (!others) return print_error(err, others.error());
-    const auto compared = compare_lock(packages, place, judged.wheels, *others);
+                const std::vector<const LockedPackage*>& packages, Answer judged,
+                const std::function<void(Answer&)>& judge_wheels, std::ostream& out, std::ostream& err) {
+    auto compared = compare_lock(packages, place, judged.wheels, {});
+    std::vector<Wanted> not_here;
+    for (const LockedHere& one : compared) {
+        if (one.state != LockState::here && one.state != LockState::not_of_an_index && one.package->version)
+            not_here.push_back({one.package->name, one.package->project, {}, {}});
+    }
+    std::map<std::string, std::string> unread;
+    if (!not_here.empty()) {
+        const auto others = all_versions(options, world, not_here, unread);
+        if (!others) return print_error(err, others.error());
+        std::set<std::string> known;
+        for (const Candidate& wheel : judged.wheels)
+            known.insert(wheel.link.filename);
+        Answer more;
+        std::copy_if(others->begin(), others->end(), std::back_inserter(more.wheels),
+                     [&](const Candidate& wheel) {
+                         return is_locked(wheel, packages) && known.insert(wheel.link.filename).second;
+                     });
+        judge_wheels(more);
+        std::move(more.wheels.begin(), more.wheels.end(), std::back_inserter(judged.wheels));
+        compared = compare_lock(packages, place, judged.wheels, *others);
+        for (LockedHere& one : compared) {
+            if (!unread.contains(one.package->project)) continue;
+            one.why += std::string(one.why.empty() ? "" : "; ") + "an upstream may have it";
+            one.may_be_built = false;
+        }
+    }
     const std::size_t left_out = options.lock->packages.size() - packages.size();
     const auto refusals = refusals_of_lock(*options.lock, packages, place);
     Answer answer;
@@ -612,7 +644,13 @@ int answer_lock(const Options& options, const World& world, const LockPlace& pla
         err << "avail_wheels: pip and uv take the lock's own bytes, from the addresses in it, and refuse "
                "others: to "
                "install the wheels that are here, lock again with this index as the only one\n";
-    return options.request_missing ? request_missing(options, world, place, compared, err) : 0;
+    if (!unread.empty())
+        err << "avail_wheels: warning: " << unread.size()
+            << (unread.size() == 1 ? " package is" : " packages are")
+            << " not known to be missing, because an upstream may have what the index does not: "
+            << base::printable(unread.begin()->second) << '\n';
+    const int status = options.request_missing ? request_missing(options, world, place, compared, err) : 0;
+    return options.request_missing && !unread.empty() ? 1 : status;
 }
 
 NextStep what_is_known(const Options& options, const World& world, const Found& found) {
@@ -736,8 +774,12 @@ int run(const std::vector<std::string>& arguments, const World& world, std::ostr
     ownership.set_catalogue(found->catalogue ? &*found->catalogue : nullptr);
     Answer answer = choose(options.query, std::move(found->listed));
     const LockedVersions versions = locked_versions(locked);
-    if (needs_node) judge_all(answer, node, options.site, owned, options.lock ? &versions : nullptr);
-    if (options.lock) return answer_lock(options, world, place, locked, answer, out, err);
+    const auto judge_wheels = [&](Answer& listed) {
+        judge_all(listed, node, options.site, owned, options.lock ? &versions : nullptr);
+    };
+    if (needs_node) judge_wheels(answer);
+    if (options.lock)
+        return answer_lock(options, world, place, locked, std::move(answer), judge_wheels, out, err);
     if (options.install_line) warn_of_unsure(answer, err);
     tell_missing(options, answer, err);
     // Only on a terminal: scripts may parse standard error as the Alliance's original prints it.

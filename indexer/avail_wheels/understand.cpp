@@ -135,7 +135,7 @@ base::Status check_exclusions(const Words& words) {
     for (const auto& [is_given, option] : of_lock) {
         if (is_given && !has_lock)
             return base::fail("usage.needs", std::string(option) + ": needs --lock", {},
-                              "name the lock: avail_wheels --lock pylock.toml …");
+                              "name the lock, too: --lock pylock.toml");
     }
     return {};
 }

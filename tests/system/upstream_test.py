@@ -15,7 +15,7 @@ from support.clients import CLIENTS, RawUpload, installed_value, pip_install
 from support.farm import COMMAND_TIMEOUT_S, Farm
 from support.sdists import Sdist
 from support.upstream import JSON, Upstream
-from support.wheels import Wheel, incompressible
+from support.wheels import Wheel, incompressible, sha256_of
 
 BASE, SITE = "base", "gh200"
 LARGE = 3 << 20       # such files are sent while they arrive
@@ -77,6 +77,46 @@ class UpstreamTest(FarmCase):
             page["fresh_until"] = page["checked"] = page["checked"] - int(hours * 3600 * 1_000_000)
             path.write_text(json.dumps(page))
         self.farm.start()
+
+    def test_a_lock_has_what_the_upstream_offers_and_only_the_rest_is_requested(self):
+        six, native = self.wheel("yard-six"), self.wheel("yard-native", tags=("cp310-cp310-manylinux_2_17_x86_64",))
+        hashes = {one.name: sha256_of(one.write(self.folder / "upstream")) for one in (six, native)}
+        self.offer(six)
+        self.offer(native)
+        self.offer(self.wheel("yard-old"))
+        self.open_farm()
+        requests, site, lock = (self.folder / name for name in ("requests", "site.toml", "pylock.toml"))
+        requests.mkdir()
+        site.write_text(f'config_version = 1\nrequests = "{requests}"\n')
+        text = 'lock-version = "1.0"\ncreated-by = "tests"\n' + "".join(
+            f'[[packages]]\nname = "{one.name}"\nversion = "1.0"\nwheels = [{{ url = "https://files.example.org/{one.filename}", '
+            f'hashes = {{ sha256 = "{hashes[one.name]}" }} }}]\n' for one in (six, native))
+        for name in ("yard-old", "yard-nobody"):
+            text += f'[[packages]]\nname = "{name}"\nversion = "1.1"\nsdist = {{ url = "https://files.example.org/{name}-1.1.tar.gz", hashes = {{ sha256 = "{"0" * 64}" }} }}\n'
+        lock.write_text(text)
+
+        def ask(*arguments: str) -> tuple[dict[str, str], subprocess.CompletedProcess]:
+            done = self.farm.run("avail_wheels", "--index-url", self.farm.simple_url(SITE), "--lock", lock, "--site", site,
+                                 "-p", "3.11", "--json", *arguments)
+            return {one["name"]: one["state"] + ": " + one.get("why", "") for one in json.loads(done.stdout)["lock"]["packages"]}, done
+
+        states, done = ask("--request-missing")
+        self.assert_ran(done)
+        self.assertEqual(states, {"yard-six": "here: ", "yard-native": "does_not_run: built for cp310, here is Python 3.11; use Python 3.10",
+                                  "yard-old": "missing: the lock has only an sdist; here is 1.0",
+                                  "yard-nobody": "missing: the lock has only an sdist"})
+        asked = sorted(request.read_text().split('package = "')[1].split('"')[0] for request in requests.iterdir())
+        self.assertEqual(asked, ["yard-native", "yard-nobody", "yard-old"])
+
+        shutil.rmtree(requests)
+        requests.mkdir()
+        self.upstream.pages["yard-late"] = (503, {}, b"later")
+        lock.write_text(text.replace("yard-nobody", "yard-late"))
+        states, done = ask("--request-missing")
+        self.assert_failed(done, "yard-late", "1 package is not known to be missing")
+        self.assertEqual(states["yard-six"], "here: ")
+        self.assertEqual(states["yard-late"], "missing: the lock has only an sdist; an upstream may have it")
+        self.assertEqual(len(list(requests.iterdir())), 2)
 
     # --- users --------------------------------------------------------------------------------------------------------
 

@@ -52,6 +52,11 @@ bool is_of_lock(const LockedPackage& package, const Candidate& wheel) {
     return named != package.wheels.end() && (named->second.empty() || wheel.link.sha256.empty());
 }
 
+bool is_version_of(const LockedPackage& package, const Candidate& wheel) {
+    return package.version && package.project == wheel.release->project &&
+           package.exact.contains(wheel.release->version, wheel::Prereleases::allowed);
+}
+
 // The wheel that counts: one that runs, with the lock's bytes; of those that do not run, the one that comes closest.
 const Candidate* best_of(const LockedPackage& package, const std::vector<Candidate>& judged) {
     const auto rank = [&](const Candidate& wheel) {
@@ -61,9 +66,7 @@ const Candidate* best_of(const LockedPackage& package, const std::vector<Candida
     };
     const Candidate* best = nullptr;
     for (const Candidate& wheel : judged) {
-        const bool is_of_it = package.project == wheel.release->project &&
-                              package.exact.contains(wheel.release->version, wheel::Prereleases::allowed);
-        if (is_of_it && (best == nullptr || rank(wheel) > rank(*best))) best = &wheel;
+        if (is_version_of(package, wheel) && (best == nullptr || rank(wheel) > rank(*best))) best = &wheel;
     }
     return best;
 }
@@ -124,7 +127,7 @@ LockedHere compare_package(const LockedPackage& package, const LockPlace& place,
     const std::string no_wheel = package.source == simple::LockSource::sdist  ? "the lock has only an sdist"
                                  : package.source == simple::LockSource::none ? "the lock has no file of it"
                                                                               : "";
-    found.wheel = package.version ? best_of(package, judged) : nullptr;
+    found.wheel = best_of(package, judged);
     if (found.wheel == nullptr) {
         std::vector<std::string> reasons{no_wheel, versions_here(package, others)};
         std::erase(reasons, "");
@@ -184,6 +187,11 @@ std::vector<const LockedPackage*> packages_for(const Lock& lock, const LockPlace
         if (applies(wanted_of(package, lock), place.pythons, place.machine)) packages.push_back(&package);
     }
     return packages;
+}
+
+bool is_locked(const Candidate& wheel, const std::vector<const LockedPackage*>& packages) {
+    return std::any_of(packages.begin(), packages.end(),
+                       [&](const LockedPackage* package) { return is_version_of(*package, wheel); });
 }
 
 LockedVersions locked_versions(const std::vector<const LockedPackage*>& packages) {

@@ -46,6 +46,8 @@ struct LockPlace {
 // The packages whose markers hold, with the extras and groups that are chosen.
 [[nodiscard]] std::vector<const LockedPackage*> packages_for(const Lock& lock, const LockPlace& place);
 
+// Whether it has the version of one of `packages`.
+[[nodiscard]] bool is_locked(const Candidate& wheel, const std::vector<const LockedPackage*>& packages);
 [[nodiscard]] LockedVersions locked_versions(const std::vector<const LockedPackage*>& packages);
 
 // One for each of `packages`. `judged`: the wheels of their versions, judged for the node; `others`: wheels of these

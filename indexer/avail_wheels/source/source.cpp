@@ -126,6 +126,15 @@ base::Result<std::vector<Candidate>> read_index(const simple::GetPage& get, cons
     return candidates;
 }
 
+base::Result<std::vector<Candidate>> read_project(const simple::GetPage& get, const std::string& index_url,
+                                                  const Wanted& project) {
+    std::vector<Candidate> candidates;
+    WheelNames names;
+    WHEELYARD_ASSIGN(auto page, simple::fetch_project(get, index_url, project.pattern));
+    if (page) add_wheels(candidates, names, std::move(*page), {project});
+    return candidates;
+}
+
 base::Result<std::vector<Candidate>> read_wheelhouse(const fs::path& folder,
                                                      const std::vector<Wanted>& wanted) {
     WheelhouseReader reader(wanted);

@@ -20,6 +20,11 @@ namespace wheelyard::avail_wheels {
                                                               const std::string& index_url,
                                                               const std::vector<Wanted>& wanted);
 
+// The wheels on the page of a project; none if the index has no such project.
+[[nodiscard]] base::Result<std::vector<Candidate>> read_project(const simple::GetPage& get,
+                                                                const std::string& index_url,
+                                                                const Wanted& project);
+
 // Every wheel below `folder`. Wheels in a subfolder named after an architecture (the Alliance's layout:
 // generic/, avx2/, x86-64-v3/) get that `arch`.
 [[nodiscard]] base::Result<std::vector<Candidate>> read_wheelhouse(const std::filesystem::path& folder,
