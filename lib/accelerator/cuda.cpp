@@ -250,6 +250,10 @@ constexpr AcceleratorKind kind = {
     .dependents = dependents,
     .elf_machine = "cuda",
     .device_code = device_code,
+    .variant_provider = {.name_space = "nvidia",
+                         .package = "nvidia-variant-provider",
+                         .plugin_api = "nvidia_variant_provider.plugin:NvidiaVariantPlugin",
+                         .driver_feature = "cuda_version_lower_bound"},
     .drivers = drivers,
     .min_drivers = min_drivers,
 };
