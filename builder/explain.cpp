@@ -132,6 +132,9 @@ std::string render_story(const CellStory& story) {
         add(text, "governed", attempt.job.governed ? wire::describe(*attempt.job.governed) : "");
         add(text, "waits", attempt.waiting.reason);
         add(text, "wheel", attempt.wheel.filename);
+        add(text, "variant",
+            attempt.variant.not_made.empty() ? attempt.variant.filename
+                                             : "none: " + attempt.variant.not_made);
         add_failure(text, attempt, story);
     }
     if (story.attempts.empty()) text += "\nNo attempts yet.\n";

@@ -112,6 +112,7 @@ base::Result<std::string> Agent::try_cell_again(JournalContent& journal, const s
             attempt.waiting = {};
             attempt.wheel.sends = 0;
             attempt.wheel.sent = 0;
+            attempt.variant = {};
             done = "the next `tick` or `run` uploads the wheel of attempt " + attempt.id + " again";
         } else {
             attempt.superseded = true;

@@ -102,6 +102,11 @@ struct WheelRecord : wire::WheelFile {
     std::vector<std::string> verdicts = {};
 };
 
+// The variant of the wheel (PEP 825) in the index of `variants_to`; empty: none was asked for, or not yet.
+struct VariantRecord : WheelRecord {
+    std::string not_made = {};  // why there is none
+};
+
 // The build that a reproduction repeats, and what the comparison found. Empty for other purposes.
 struct ReproducedRecord {
     std::string attempt;  // that made the recorded wheel
@@ -189,6 +194,7 @@ struct Attempt {
     SourceRecord source;
     JobRecord job;
     WheelRecord wheel;
+    VariantRecord variant;
     TreeRecord tree;
     ReproducedRecord reproduced;
     Waiting waiting;

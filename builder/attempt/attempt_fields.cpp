@@ -63,6 +63,7 @@ using A = Attempt;
 using S = SourceRecord;
 using J = JobRecord;
 using W = WheelRecord;
+using V = VariantRecord;
 using R = ReproducedRecord;
 constexpr auto attempt_record = io::record<A>({
     field<&A::id>("id", "the attempt's ID, also its job's name", Need::required),
@@ -125,6 +126,14 @@ constexpr auto attempt_record = io::record<A>({
     field<&A::wheel, &W::index>("wheel.index",
                                 "the index whose page listed it: the site's, or that of the registry's task"),
     field<&A::wheel, &W::verdicts>("verdicts", "findings of the inspection, one line each"),
+    field<&A::variant, &V::filename>(
+        "variant.filename", "file name of its [variant](../explanation/wheel-variants.md); empty: none"),
+    field<&A::variant, &V::sha256>("variant.sha256", "digest of its bytes"),
+    field<&A::variant, &V::size>("variant.size", "in bytes"),
+    field<&A::variant, &V::sends>("variant.sends", "uploads started, at most 10"),
+    field<io::Time, &A::variant, &V::sent>("variant.sent", "when the registry accepted it"),
+    field<&A::variant, &V::index>("variant.index", "the index whose page listed it"),
+    field<&A::variant, &V::not_made>("variant.not_made", "why `registry.variants_to` got none; else empty"),
     field<&A::reproduced, &R::attempt>("reproduced.attempt",
                                        "of a reproduction: the attempt that made the recorded wheel"),
     field<&A::reproduced, &R::tree>("reproduced.tree", "the build tree of that attempt"),

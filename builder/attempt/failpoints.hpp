@@ -24,6 +24,9 @@ inline constexpr std::array<std::string_view, 19> agent_failpoints = {
 // In the part of a tick that handles tasks of the registry (task_leases.hpp).
 inline constexpr std::array<std::string_view, 4> task_failpoints = {"task.intended", "task.claimed",
                                                                     "task.recorded", "task.ended"};
+// In the upload of a wheel's variant: made, sent, seen on the page; each before the journal says so.
+inline constexpr std::array<std::string_view, 3> variant_failpoints = {"variant.made", "variant.sent",
+                                                                       "variant.seen"};
 // After a lost task is forgotten, before its attempt ends.
 inline constexpr std::string_view task_lost_failpoint = "task.forgotten";
 // After the registry has promoted a set, before the journal says so.
@@ -50,7 +53,8 @@ class Failpoints {
             return std::find(names.begin(), names.end(), name) != names.end();
         };
         return has(agent_failpoints) || has(task_failpoints) || name == task_lost_failpoint ||
-               name == promotion_failpoint || name == tree_failpoint || name == renewal_failpoint;
+               name == promotion_failpoint || name == tree_failpoint || name == renewal_failpoint ||
+               has(variant_failpoints);
     }
     std::string name_;
 };

@@ -22,9 +22,9 @@ base::UnixMicros from_ms(std::int64_t ms) {
 }  // namespace
 
 std::vector<std::filesystem::path> AttemptFolder::own_bulk() const {
-    std::vector<std::filesystem::path> all{
-        wheel(),        recorded(),      environment(),       root / "smoke",
-        root / "empty", root / "asking", root / "wheelhouse", root / "checked"};
+    std::vector<std::filesystem::path> all{wheel(),         variant(),           recorded(),
+                                           environment(),   root / "smoke",      root / "empty",
+                                           root / "asking", root / "wheelhouse", root / "checked"};
     if (separate) all.insert(all.end(), {inner(), root / "scratch", root / "shm", fetch()});
     return all;
 }

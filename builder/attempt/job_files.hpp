@@ -7,6 +7,7 @@
 //         exit.json     its end: {"format":"wheelyard.exit/1","exit_code":0,"phase":"smoke",…}
 //         build_key     identifies the settings of its build (build_key.hpp)
 //         wheel/        the result
+//         variant/      the same as a wheel variant, until its index has it
 //         smoke/        the smoke test's environment
 //         separate/     of an uploaded source: what its build sees as the attempt's folder
 //                       (builder/script/separate_script.hpp)
@@ -76,6 +77,7 @@ struct AttemptFolder {
         return (separate ? fetch() : root) / "pip.conf";
     }  // mode 0600
     [[nodiscard]] std::filesystem::path wheel() const { return root / "wheel"; }
+    [[nodiscard]] std::filesystem::path variant() const { return root / "variant"; }
     // A reproduction's recorded wheel, and what the comparison found (compare_wheels.hpp).
     [[nodiscard]] std::filesystem::path recorded() const { return root / "recorded"; }
     [[nodiscard]] std::filesystem::path differences() const { return root / "differences.txt"; }

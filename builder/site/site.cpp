@@ -39,6 +39,7 @@ std::optional<RegistrySettings> read_registry(io::TomlTable root) {
     registry.token_file = table.path("token_file");
     registry.promote_to = table.string_or("promote_to", "");
     if (!registry.promote_to.empty()) registry.promote_token_file = table.path("promote_token_file");
+    registry.variants_to = table.string_or("variants_to", "");
     registry.claim_tasks = table.choice_or("claim_tasks", "no", {"no", "recipes", "any"});
     registry.report = table.choice_or("report", "all", {"all", "no_logs", "no"});
     while (registry.url.ends_with('/'))
@@ -52,12 +53,18 @@ std::optional<RegistrySettings> read_registry(io::TomlTable root) {
         }
     }
     for (const auto& [key, index] :
-         {std::pair{"index", registry.index}, std::pair{"promote_to", registry.promote_to}}) {
+         {std::pair{"index", registry.index}, std::pair{"promote_to", registry.promote_to},
+          std::pair{"variants_to", registry.variants_to}}) {
         if (!index.empty() && !is_site_name(index))
             table.report(key, "expected an index name such as `debian12`, found `" + index + "`");
     }
     if (!registry.promote_to.empty() && registry.promote_to == registry.index)
         table.report("promote_to", "the same as `index`, to which wheels are already published");
+    if (!registry.variants_to.empty() &&
+        (registry.variants_to == registry.index || registry.variants_to == registry.promote_to))
+        table.report("variants_to",
+                     "an index of wheels with a local version, which installers prefer to every variant: "
+                     "variants need an index of their own");
     return registry;
 }
 
@@ -349,6 +356,13 @@ base::Result<Site> read_document(io::TomlDocument& document, const fs::path& fil
     site.compiler_cache_gib = work.integer_or("compiler_cache_gib", 0, 0, max_cache_gib);
     site.temporary = work.string_or("temporary", "");
     read_machine(root, site);  // before the scheduler: node types say what a job may ask for
+    if (site.registry && !site.registry->variants_to.empty() &&
+        std::none_of(site.accelerators.begin(), site.accelerators.end(),
+                     [](const Accelerator& one) { return one.variant.has_value(); }))
+        root.table("registry")
+            .report("variants_to",
+                    "no [[accelerator]] has a table [accelerator.variant], "
+                    "which says what its variants declare");
     read_scheduler(root, site);
     read_hardware_tests(root, site);
     read_governor(root, site);

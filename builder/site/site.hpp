@@ -17,6 +17,7 @@
 #include "builder/site/version_pairs.hpp"
 #include "lib/base/result.hpp"
 #include "lib/wheel/specifier.hpp"
+#include "lib/wheel/variant.hpp"
 #include "lib/wire/task.hpp"
 
 namespace wheelyard::builder {
@@ -32,6 +33,7 @@ struct RegistrySettings {
     std::filesystem::path token_file;
     std::string promote_to = {};  // the index that a wheel is promoted to once its tests pass; empty: none
     std::filesystem::path promote_token_file = {};  // a second token: nobody may promote their own uploads
+    std::string variants_to = {};  // the index that gets each wheel as a wheel variant, too; empty: none
     // Which tasks of the registry's queue the agent claims: "no", "recipes" (packages with a recipe), "any".
     std::string claim_tasks = "no";
     // What ticks report to the registry: "all", "no_logs", "no" (docs/reference/site-status.md).
@@ -108,6 +110,8 @@ struct Accelerator {
     std::string label;                       // the local version label of its wheels: "cu123.gh200"
     std::vector<std::string> modules;
     Environment environment;
+    // What its wheel variants (PEP 825) declare; absent: it has none.
+    std::optional<wheel::LabelledVariant> variant = {};
 };
 
 // A type of node in the cluster.

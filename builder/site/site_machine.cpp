@@ -8,8 +8,10 @@
 #include "builder/attempt/limits.hpp"
 #include "builder/site/limits.hpp"
 #include "lib/accelerator/accelerator_kind.hpp"
+#include "lib/base/text/dotted.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/url.hpp"
+#include "lib/wheel/filename.hpp"
 
 namespace wheelyard::builder {
 namespace {
@@ -123,10 +125,68 @@ void read_network(io::TomlTable root, Site& site) {
     }
 }
 
+// The words that a declared property may have: `nvidia :: cuda_version_lower_bound :: 12.6`, `x86_64 :: level :: v3`. The
+// GPUs follow from the code, and for anything else no installer has a provider.
+std::optional<wheel::VariantProperty> parse_property(std::string_view text,
+                                                     const accelerator::VariantProvider& provider) {
+    const auto value_after = [&](std::string_view name_space, std::string_view feature) {
+        const std::string begin =
+            wheel::VariantProperty{std::string(name_space), std::string(feature), {}}.text();
+        return text.starts_with(begin) ? text.substr(begin.size()) : std::string_view();
+    };
+    const auto level = value_after("x86_64", "level");
+    if (level.size() == 2 && level >= "v1" && level <= "v4")
+        return wheel::VariantProperty{"x86_64", "level", std::string(level)};
+    const auto driver = base::Dotted::parse(value_after(provider.name_space, provider.driver_feature));
+    if (!driver || driver->numbers.size() != 2) return std::nullopt;
+    return wheel::VariantProperty{std::string(provider.name_space), std::string(provider.driver_feature),
+                                  driver->text()};
+}
+
+// [accelerator.variant]
+wheel::LabelledVariant read_variant(io::TomlTable table, const Accelerator& one) {
+    const auto* kind = accelerator::find_accelerator_kind(one.kind);
+    const auto provider = kind == nullptr ? accelerator::VariantProvider() : kind->variant_provider;
+    if (kind != nullptr && provider.name_space.empty())
+        table.report("label", "no installer has a provider for the GPUs of " + std::string(kind->title) +
+                                  ": nothing can choose such a variant by its node");
+    wheel::LabelledVariant variant{table.string("label"), {}};
+    if (!variant.label.empty() && !wheel::is_variant_label(variant.label))
+        table.report("label", "expected a-z, 0-9, . and _, as in `gh200`, found `" + variant.label + "`");
+    bool has_driver = false;
+    for (const auto& text : table.strings_or("properties", {})) {
+        const auto property = parse_property(text, provider);
+        if (!property) {
+            table.report("properties",
+                         "expected `x86_64 :: level :: v1` to `v4`, or of NVIDIA's GPUs "
+                         "`nvidia :: cuda_version_lower_bound :: 12.6`, found `" +
+                             text +
+                             "`: the GPUs follow from the code, and installers have no other provider");
+            continue;
+        }
+        const bool is_repeated =
+            std::any_of(variant.properties.begin(), variant.properties.end(),
+                        [&](const auto& other) { return other.feature == property->feature; });
+        if (is_repeated) table.report("properties", "a second value of one feature: `" + text + "`");
+        has_driver = has_driver || property->feature == provider.driver_feature;
+        variant.properties.push_back(*property);
+    }
+    if (!provider.driver_feature.empty() && !has_driver)
+        table.report("properties", "name the oldest driver, by the toolkit that it supports: `" +
+                                       std::string(provider.name_space) +
+                                       " :: " + std::string(provider.driver_feature) + " :: 12.6`");
+    const bool is_for_all = kind == nullptr && variant.properties.empty();
+    if (!variant.label.empty() && (variant.label == "null") != is_for_all)
+        table.report("label", is_for_all ? "without properties, and without GPUs, the label is `null`"
+                                         : "`null` is the label without properties, of `kind = \"cpu\"`");
+    std::sort(variant.properties.begin(), variant.properties.end());
+    return variant;
+}
+
 void read_accelerators(io::TomlTable root, Site& site) {
     const auto tables = root.tables("accelerator");
     if (!tables.empty()) site.accelerators.clear();
-    std::set<std::string> labels;
+    std::set<std::string> labels, variants;
     for (io::TomlTable table : tables) {
         Accelerator one;
         one.name = table.string("name");
@@ -154,6 +214,10 @@ void read_accelerators(io::TomlTable root, Site& site) {
                              one.label + "`");
         one.modules = read_module_names(table, "modules");
         one.environment = read_environment(table);
+        if (table.has("variant")) one.variant = read_variant(table.table("variant"), one);
+        if (one.variant && !variants.insert(one.variant->label).second)
+            table.report("variant",
+                         "two accelerators have the same label of variants: `" + one.variant->label + "`");
         site.accelerators.push_back(std::move(one));
     }
 }

@@ -27,17 +27,18 @@ base::Result<fs::path> find_wheel(const Attempt& attempt, const Ports& ports) {
 
 base::Result<const inspect::Inspection*> inspection_of(const Attempt& attempt, Ports& ports,
                                                        const fs::path& file) {
-    if (ports.inspected != attempt.id || !ports.inspection) {
+    if (ports.inspected != file.native() || !ports.inspection) {
         WHEELYARD_ASSIGN(const auto reader, base::FileReader::open(file));
         inspect::InspectOptions options;
         options.threads = static_cast<unsigned>(ports.site.cores);
         // The index configures the allowed module trees, so its registry makes the final decision.
         options.policy.severities.emplace("elf.search_path", inspect::Severity::warn);
         options.policy.search_path_prefixes = ports.site.search_path_prefixes;
+        options.policy.variants = file.parent_path() == ports.folder_of(attempt).variant();
         const Accelerator* accelerator = ports.site.accelerator(attempt.asked.accelerator);
         if (accelerator != nullptr) options.policy.gpu_architectures = accelerator->architectures;
         WHEELYARD_ASSIGN(ports.inspection, inspect::inspect_wheel(reader, file.filename().string(), options));
-        ports.inspected = attempt.id;
+        ports.inspected = file.native();
     }
     return &*ports.inspection;
 }

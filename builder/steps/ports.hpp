@@ -33,6 +33,7 @@ struct Ports {
     Scheduler& scheduler;
     Sources& sources;
     Registry* registry;  // nullptr: wheels stay in the work folder
+    Registry* variants;  // the index that gets wheel variants; nullptr: none does
     base::Clock& clock;
     EnvironmentMap environment;      // the agent's own
     std::filesystem::path governor;  // the program; empty: builds run without it
@@ -52,8 +53,8 @@ struct Ports {
 
     // Why uploads to the site's own registry are paused: an error about its token, which a person must fix.
     std::optional<base::Error> uploads_paused = {};
-    // The inspection of the attempt's wheel that ran last, so that the upload does not repeat it.
-    std::string inspected = {};
+    // The inspection of an attempt's wheel that ran last, so that the upload does not repeat it.
+    std::string inspected = {};  // its path
     std::optional<inspect::Inspection> inspection = {};
 
     void report(const Attempt& attempt, const std::string& text) const;

@@ -106,9 +106,10 @@ wire::Provenance provenance_of_build(const Attempt& attempt, const Ports& ports)
     return read_provenance(ports.folder_of(attempt), build_environment(attempt, ports));
 }
 
-wire::WheelProvenance provenance_of_wheel(const Attempt& attempt, const Ports& ports) {
+wire::WheelProvenance provenance_of_wheel(const Attempt& attempt, const wire::WheelFile& wheel,
+                                          const Ports& ports) {
     wire::WheelProvenance provenance;
-    provenance.wheel = static_cast<const wire::WheelFile&>(attempt.wheel);
+    provenance.wheel = wheel;
     provenance.site = ports.site.name;
     provenance.program = "wheelyard-builder " WHEELYARD_VERSION;
     provenance.attempt = attempt.id;

@@ -83,6 +83,11 @@ base::Result<std::unique_ptr<Workplace>> Workplace::open(const fs::path& site_fi
                                        place->clock_, site.login_minutes));
     place->scheduler_ = site.scheduler->make(site.queue, environment, place->clock_);
     if (site.registry) place->registry_.emplace(*place->registry_http_, place->clock_, *site.registry);
+    if (site.registry && !site.registry->variants_to.empty()) {
+        RegistrySettings variants = *site.registry;
+        variants.index = variants.variants_to;
+        place->variants_.emplace(*place->registry_http_, place->clock_, std::move(variants));
+    }
     if (site.registry && site.registry->claim_tasks != "no") {
         place->task_http_.emplace(io::HttpSettings{.answer_timeout_ms = task_answer_timeout_ms});
         place->tasks_.emplace(*place->task_http_, *place->registry_http_, place->clock_, *site.registry);
@@ -93,6 +98,7 @@ base::Result<std::unique_ptr<Workplace>> Workplace::open(const fs::path& site_fi
                                       *place->scheduler_,
                                       *place->sources_,
                                       site.registry ? &*place->registry_ : nullptr,
+                                      place->variants_ ? &*place->variants_ : nullptr,
                                       place->clock_,
                                       environment,
                                       std::move(governor),

@@ -61,6 +61,7 @@ class Workplace {
     std::optional<Sources> sources_;
     std::unique_ptr<Scheduler> scheduler_;
     std::optional<HttpRegistry> registry_;
+    std::optional<HttpRegistry> variants_;  // of variants_to
     std::optional<io::HttpClient> task_http_;
     std::optional<HttpTaskService> tasks_;
     Failpoints failpoints_;

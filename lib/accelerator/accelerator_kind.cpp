@@ -52,6 +52,31 @@ std::string_view toolkit_version(std::string_view module_version) {
     return module_version.substr(module_version.rfind('_') + 1);  // npos + 1 is 0
 }
 
+std::string toolkit_of_modules(const AcceleratorKind& kind, const std::vector<std::string>& modules) {
+    const auto& names = kind.toolkit_modules;
+    for (const auto& module : modules) {
+        const auto slash = module.find('/');
+        const auto name = std::string_view(module).substr(0, slash);
+        if (slash == std::string::npos || std::find(names.begin(), names.end(), name) == names.end())
+            continue;
+        auto version = base::Dotted::parse(toolkit_version(std::string_view(module).substr(slash + 1)));
+        if (!version) continue;
+        version->numbers.resize(std::min<std::size_t>(version->numbers.size(), 2));
+        return version->text();
+    }
+    return {};
+}
+
+std::string toolkit_of_libraries(const AcceleratorKind& kind, const std::vector<std::string>& libraries) {
+    const auto runtime = kind.toolkit_library;
+    for (const auto& library : libraries) {
+        if (runtime.empty() || !library.starts_with(runtime)) continue;
+        const auto version = base::Dotted::parse(std::string_view(library).substr(runtime.size()));
+        return version ? version->text() : std::string();
+    }
+    return {};
+}
+
 const AcceleratorKind* kind_of_architecture(std::string_view architecture) {
     return find_kind(
         [&](const AcceleratorKind& one) { return starts_with_one(architecture, one.architecture_prefixes); });

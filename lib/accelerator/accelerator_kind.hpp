@@ -42,6 +42,15 @@ struct DeviceCode {
     std::string_view variant_namespace = {}, variant_feature = {}, variant_suffix = {}, variant_prefix = {};
 };
 
+// What answers for a node's properties of wheel variants (PEP 850); installers have it built in.
+struct VariantProvider {
+    std::string_view name_space = {};  // "nvidia"; empty: nothing answers
+    std::string_view package = {};
+    std::string_view plugin_api = {};
+    // Whose value is the oldest toolkit that the driver supports: "12.6".
+    std::string_view driver_feature = {};
+};
+
 // A driver and a release of the toolkit, as in the vendor's release notes.
 struct DriverRow {
     std::array<int, 2> toolkit;
@@ -96,7 +105,8 @@ struct AcceleratorKind {
     Texts dependents = {};                // prefixes: other libraries that only wheels for this kind need
     std::string_view elf_machine = {};    // of ELF files with device code
     std::span<const DeviceCode> device_code = {};  // empty: it is not read
-    std::string_view unread_sections = {};         // prefix of sections with device code that is not read
+    VariantProvider variant_provider = {};
+    std::string_view unread_sections = {};  // prefix of sections with device code that is not read
 
     // Newest first: the first driver that was shipped with each toolkit, and the oldest that runs programs of a toolkit's
     // major version. Empty: no rule is known.
@@ -120,6 +130,13 @@ struct AcceleratorKind {
 
 // The toolkit's version in that of its module: "24.11_12.6" → "12.6", CUDA of HPE's cudatoolkit, whose first part is the HPC SDK.
 [[nodiscard]] std::string_view toolkit_version(std::string_view module_version);
+
+// The toolkit's version, "12.2", in modules such as "cuda/12.2" and "cudacore/12.2.2"; empty: there is none.
+[[nodiscard]] std::string toolkit_of_modules(const AcceleratorKind& kind,
+                                             const std::vector<std::string>& modules);
+// The same in needed libraries: "libcudart.so.12" → "12".
+[[nodiscard]] std::string toolkit_of_libraries(const AcceleratorKind& kind,
+                                               const std::vector<std::string>& libraries);
 
 // The values of accelerator.kind: "cpu", "cuda", …
 [[nodiscard]] std::vector<std::string> accelerator_names();

@@ -47,12 +47,6 @@ base::Result<BuildTag> parse_build_tag(std::string_view text) {
     return BuildTag{Number(text.substr(0, digits)), std::string(rest)};
 }
 
-bool is_variant_label(std::string_view text) {
-    return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-        return (c >= 'a' && c <= 'z') || base::is_ascii_digit(c) || c == '_' || c == '.';
-    });
-}
-
 // Which optional parts a file name has.
 struct Layout {
     bool has_build = false;
@@ -242,6 +236,12 @@ base::Result<SdistFilename> parse_sdist_filename(std::string_view filename, std:
     }
     return base::fail("filename.name", "The sdist's file name does not begin with the project's name",
                       excerpt(filename), "expected " + sdist.project + "-VERSION" + sdist.extension);
+}
+
+bool is_variant_label(std::string_view text) {
+    return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+        return (c >= 'a' && c <= 'z') || base::is_ascii_digit(c) || c == '_' || c == '.';
+    });
 }
 
 std::string spelling_key(std::string_view filename) {

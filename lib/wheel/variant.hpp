@@ -14,6 +14,12 @@ struct VariantProperty {
     [[nodiscard]] std::string text() const { return name_space + " :: " + feature + " :: " + value; }
 };
 
+// A label, and what it stands for.
+struct LabelledVariant {
+    std::string label;
+    std::vector<VariantProperty> properties;  // sorted
+};
+
 struct Variant {
     std::vector<std::string> namespaces;      // in order of preference
     std::vector<VariantProperty> properties;  // sorted; the null variant has none

@@ -1,4 +1,4 @@
-// Names of GCC's and Clang's -march for x86, by the level of the x86-64 psABI that their processors have.
+// CpuNames of GCC's and Clang's -march for x86, by the level of the x86-64 psABI that their processors have.
 #include "lib/wire/cpu_options.hpp"
 
 #include <algorithm>
@@ -32,15 +32,22 @@ constexpr Row features[] = {{"-msse3", 2}, {"-mssse3", 2}, {"-msse4", 2}, {"-mav
 
 struct Found {
     int level = 1;
-    std::string other;  // an option whose processor is unknown here
+    std::string other;        // an option whose processor is unknown here
+    std::string instruction;  // an option for single instructions
 };
 
-void add_option(std::string_view option, Found& found) {
+// Which options name a level: each that is known, or those of the levels' own names alone. A processor of a level, or an
+// option for single instructions, may have more than the level.
+enum class CpuNames { all, of_levels };
+
+void add_option(std::string_view option, CpuNames names, Found& found) {
     constexpr std::string_view march = "-march=", mcpu = "-mcpu=";
     if (option.starts_with(march)) {
         const auto name = option.substr(march.size());
-        const auto* const row = std::find_if(std::begin(processors), std::end(processors),
-                                             [&](const Row& one) { return one.name == name; });
+        const auto* const row =
+            std::find_if(std::begin(processors), std::end(processors), [&](const Row& one) {
+                return one.name == name && (names == CpuNames::all || name.starts_with("x86-64"));
+            });
         found.other = row == std::end(processors) ? std::string(option) : std::string();
         if (row != std::end(processors)) found.level = std::max(found.level, row->level);
     } else if (option.starts_with(mcpu)) {
@@ -48,13 +55,13 @@ void add_option(std::string_view option, Found& found) {
     } else {
         const auto* const row = std::find_if(std::begin(features), std::end(features),
                                              [&](const Row& one) { return option.starts_with(one.name); });
-        if (row != std::end(features)) found.level = std::max(found.level, row->level);
+        if (row == std::end(features)) return;
+        found.level = std::max(found.level, row->level);
+        found.instruction = option;
     }
 }
 
-}  // namespace
-
-std::string cpu_of_options(const std::vector<std::pair<std::string, std::string>>& environment) {
+std::string cpu_by(CpuNames names, const std::vector<std::pair<std::string, std::string>>& environment) {
     Found highest;
     for (const auto& [name, value] : environment) {
         if (std::find(variables.begin(), variables.end(), name) == variables.end()) continue;
@@ -65,16 +72,27 @@ std::string cpu_of_options(const std::vector<std::pair<std::string, std::string>
             if (begin == std::string::npos) break;
             const bool is_word = begin == 0 || separators.find(value[begin - 1]) != std::string_view::npos;
             const auto end = std::min(value.find_first_of(" \t\n\"';", begin), value.size());
-            if (is_word) add_option(std::string_view(value).substr(begin, end - begin), found);
+            if (is_word) add_option(std::string_view(value).substr(begin, end - begin), names, found);
             at = std::max(end, begin + 1);
         }
         highest.level = std::max(highest.level, found.level);
+        if (names == CpuNames::of_levels && found.other.empty()) found.other = found.instruction;
         if (!found.other.empty()) highest.other = found.other;
     }
     // The armv8-a that every 64-bit ARM processor has.
     if (highest.other == "-march=armv8-a") highest.other.clear();
     if (!highest.other.empty()) return highest.other;
     return highest.level == 1 ? std::string(baseline_cpu) : "x86-64-v" + std::to_string(highest.level);
+}
+
+}  // namespace
+
+std::string cpu_of_options(const std::vector<std::pair<std::string, std::string>>& environment) {
+    return cpu_by(CpuNames::all, environment);
+}
+
+std::string level_of_options(const std::vector<std::pair<std::string, std::string>>& environment) {
+    return cpu_by(CpuNames::of_levels, environment);
 }
 
 }  // namespace wheelyard::wire

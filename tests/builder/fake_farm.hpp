@@ -279,6 +279,7 @@ struct Farm {
                  *scheduler,
                  *sources,
                  site.registry ? &registry : nullptr,
+                 nullptr,
                  *agents_clock,
                  base::current_environment(),
                  governor,

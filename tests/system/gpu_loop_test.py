@@ -17,11 +17,14 @@ from pathlib import Path
 
 from support import cross_build
 from support.case import main
-from support.farm import CLIENTS, ROOT, Farm
+from support.clients import pip_install
+from support.farm import CLIENTS, COMMAND_TIMEOUT_S, ROOT, Farm
 from support.package_index import FAST_C, PackageIndex
 from support.site import PYTHON, PYTHON_VERSION, VENV_PYTHON
 
 GPU_OBJECTS = ROOT / "tests" / "support" / "gpu_objects"
+# What cuobjdump lists of cuda-speed.so, in the words of NVIDIA's provider.
+CUDA_SPEED = ["100f_real", "100f_virtual", "80_real", "80_virtual", "90a_real"]
 TAG = "cp" + PYTHON_VERSION.replace(".", "")
 NVCC = CLIENTS / "nvcc/nvidia/cu13/bin/nvcc"
 CROSS_CXX = "aarch64-linux-gnu-g++"  # nvcc's own code is C++
@@ -138,8 +141,9 @@ class GpuLoopTest(unittest.TestCase):
         cross_build.require_compiler()
         cls.root = Path(tempfile.mkdtemp(prefix="wheelyard-gpu-"))
         cls.addClassCleanup(shutil.rmtree, cls.root, ignore_errors=True)
-        cls.farm = Farm(("bede-gh200", "frontier"),
-                        index_settings='[index.policy]\ngpu_architectures = ["sm_90", "gfx90a"]\n')
+        policy = '[index.policy]\ngpu_architectures = ["sm_90", "gfx90a"]\n'
+        cls.farm = Farm(("bede-gh200", "frontier", "gpu-nodes"),
+                        index_settings={"bede-gh200": policy, "frontier": policy, "gpu-nodes": "variants = true"})
         cls.addClassCleanup(cls.farm.__exit__)
         cls.token = cls.farm.create_token()
         cls.farm.start()
@@ -149,7 +153,8 @@ class GpuLoopTest(unittest.TestCase):
         cls.nodes = cls.root / "avail_wheels.toml"
         cls.nodes.write_text(NODES.format(python=PYTHON_VERSION))
 
-    def build(self, index: str, package: str, accelerator: str, environment: str = "", python: str | Path = VENV_PYTHON) -> None:
+    def build(self, index: str, package: str, accelerator: str, environment: str = "", python: str | Path = VENV_PYTHON,
+              registry: str = "") -> None:
         folder = self.root / f"{index}-{package}"
         (folder / "recipes").mkdir(parents=True)
         token = folder / "token"
@@ -165,6 +170,7 @@ recipes = ["recipes"]
 url = "{self.farm.url}"
 index = "{index}"
 token_file = "token"
+{registry}
 [state]
 directory = "state"
 [work]
@@ -232,6 +238,38 @@ versions = ["1.0"]
         self.assertEqual(self.asked("yard-nvcc", "bede-gh200", "gh200")["runs"], "yes")
         for node, gpu in (("orin", "sm_87"), ("b200", "sm_100")):  # it has no PTX
             self.assert_runs_not("yard-nvcc", "bede-gh200", node, f"^built for sm_90, here is {gpu}")
+
+    def uv_installs(self, package: str, capability: str, driver: str) -> subprocess.CompletedProcess:
+        """From the index of variants, on a node with such a GPU."""
+        return subprocess.run(
+            [CLIENTS / "uv/bin/uv", "pip", "install", "--no-deps", "--python", VENV_PYTHON, "--preview-features", "wheel-variants", "--index-url",
+             self.farm.simple_url("gpu-nodes"), "--target", self.root / f"{package}-on-{capability}-{driver}", package],
+            env=self.farm.environment | {"UV_NO_CONFIG": "1", "UV_NO_CACHE": "1", "NV_VARIANT_PROVIDER_FORCE_SM_ARCH": capability,
+                                         "NV_VARIANT_PROVIDER_FORCE_CUDA_DRIVER_VERSION": driver},
+            capture_output=True, text=True, timeout=COMMAND_TIMEOUT_S)
+
+    def test_the_agent_makes_the_variant_that_uv_takes_on_nodes_with_these_gpus_and_drivers(self):
+        package = "yard-variant"
+        write_gpu_sdist(self.sources.folder, package, "cuda-speed.so", ".nv_fatbin")
+        self.build("frontier", package, 'name = "a100"\nkind = "cuda"\narchitectures = ["sm_80"]\nlabel = "cu130.a100"\n[accelerator.variant]\n'
+                   'label = "a100"\nproperties = ["nvidia :: cuda_version_lower_bound :: 13.0"]', registry='variants_to = "gpu-nodes"')
+        plain = f"yard_variant-1.0+cu130.a100-{TAG}-{TAG}-linux_x86_64.whl"
+        self.assertEqual(list(self.farm.files(package, "frontier")), [plain])
+        self.assertEqual(sorted(self.farm.files(package, "gpu-nodes")),
+                         [f"yard_variant-1.0-{TAG}-{TAG}-linux_x86_64-a100.whl", "yard_variant-1.0-variants.json"])
+        done = self.uv_installs(package, "8.0", "13.0")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        [made] = (self.root / f"{package}-on-8.0-13.0").glob("*.dist-info/variant.json")
+        self.assertEqual(made.parent.name, "yard_variant-1.0.dist-info")
+        self.assertEqual(json.loads(made.read_text())["variants"],
+                         {"a100": {"nvidia": {"cuda_version_lower_bound": ["13.0"], "sm_arch": CUDA_SPEED}}})
+        for capability, driver in (("7.0", "13.0"), ("8.0", "12.9")):
+            done = self.uv_installs(package, capability, driver)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn("unsupported wheel variants", done.stderr)
+        done = pip_install(self.farm, "pip-new", self.root / "by-pip", package, index="gpu-nodes")
+        self.assertIn("No matching distribution", done.stderr)
+        self.assertEqual(0, pip_install(self.farm, "pip-new", self.root / "by-pip", package, index="frontier").returncode)
 
     def test_a_kernel_that_clang_compiles_in_the_build_for_gfx90a_runs_on_frontiers_nodes_alone(self):
         write_kernel_sdist(self.sources.folder, "yard-hip", HIP_KERNEL, COMPILE_HIP, HIP_RUNTIME,

@@ -35,3 +35,19 @@ TEST_CASE("the processor of a build is the highest that its options ask for") {
           "x86-64-v3");
     CHECK(wire::cpu_of_options({}) == "baseline");
 }
+
+// sapphirerapids has AMX, haswell AES, and avx512fp16 is in no level.
+TEST_CASE("only the levels' own names are levels: processors and single instructions may be more") {
+    struct Case {
+        const char* value;
+        const char* level;
+    };
+    for (const auto& [value, level] :
+         {Case{"-O2 -march=x86-64-v3", "x86-64-v3"}, Case{"-march=x86-64", "baseline"},
+          Case{"-march=sapphirerapids", "-march=sapphirerapids"}, Case{"-march=haswell", "-march=haswell"},
+          Case{"-mavx512fp16 -march=x86-64-v3", "-mavx512fp16"}, Case{"-march=native", "-march=native"},
+          Case{"-mcpu=neoverse-v2", "-mcpu=neoverse-v2"}, Case{"-march=armv8-a", "baseline"}}) {
+        CAPTURE(value);
+        CHECK(wire::level_of_options({{"CFLAGS", value}}) == level);
+    }
+}

@@ -44,33 +44,6 @@ void add_platforms(Needs& needs, const Candidate& candidate) {
     if (!any_glibc) needs.glibc = lowest;
 }
 
-// From "cuda/12.2" or "cudacore/12.2.2".
-std::string toolkit_of_modules(const AcceleratorKind& kind, const std::vector<std::string>& modules) {
-    const auto& names = kind.toolkit_modules;
-    for (const auto& module : modules) {
-        const auto slash = module.find('/');
-        const auto name = std::string_view(module).substr(0, slash);
-        if (slash == std::string::npos || std::find(names.begin(), names.end(), name) == names.end())
-            continue;
-        auto version = Dotted::parse(std::string_view(module).substr(slash + 1));
-        if (!version) continue;
-        version->numbers.resize(std::min<std::size_t>(version->numbers.size(), 2));
-        return version->text();
-    }
-    return {};
-}
-
-// libcudart.so.12 → 12.
-std::string toolkit_of_libraries(const AcceleratorKind& kind, const std::vector<std::string>& libraries) {
-    const auto runtime = kind.toolkit_library;
-    for (const auto& library : libraries) {
-        if (runtime.empty() || !library.starts_with(runtime)) continue;
-        const auto version = Dotted::parse(std::string_view(library).substr(runtime.size()));
-        return version ? version->text() : std::string();
-    }
-    return {};
-}
-
 void add_gpus(Needs& needs, const Candidate& candidate, const Json& facts) {
     const std::string local = candidate.release->version.local_text();
     for (const auto* kind : accelerator::accelerator_kinds()) {
@@ -80,9 +53,9 @@ void add_gpus(Needs& needs, const Candidate& candidate, const Json& facts) {
         for (const auto& list : kind->device_code)
             one.code.push_back(facts.texts(list.fact));
         if (const auto* libraries = facts.find("needed")) {
-            if (one.toolkit.empty()) one.toolkit = toolkit_of_modules(*kind, needs.modules);
+            if (one.toolkit.empty()) one.toolkit = accelerator::toolkit_of_modules(*kind, needs.modules);
             if (one.toolkit.empty())
-                one.toolkit = toolkit_of_libraries(*kind, libraries->texts(kind->library_kind));
+                one.toolkit = accelerator::toolkit_of_libraries(*kind, libraries->texts(kind->library_kind));
         }
         if (of_label || !one.toolkit.empty() || one.has_code()) needs.gpus.push_back(std::move(one));
     }

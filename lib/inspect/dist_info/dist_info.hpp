@@ -75,5 +75,8 @@ void check_entry_points(std::string_view member, std::string_view text, Findings
 // label or several, an invalid or repeated name or value, a namespace without a place in the order, providers of other
 // namespaces or of an unknown kind, a null variant with properties, another one without.
 [[nodiscard]] base::Result<wheel::Variant> parse_variant_json(std::string_view text, std::string_view label);
+// The same, written: with all namespaces that this program writes, and their providers, since the wheels of a version have to
+// agree on both.
+[[nodiscard]] std::string render_variant_json(const wheel::LabelledVariant& variant);
 
 }  // namespace wheelyard::inspect

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "lib/accelerator/accelerator_kind.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
 #include "lib/wheel/excerpt.hpp"
@@ -18,13 +19,14 @@ namespace {
 constexpr io::JsonLimits limits{.bytes = 32u << 10, .depth = 16};
 
 // The versions that tools write: of PEP 825, of PEP 850, and of variantlib 0.2.2.
+constexpr std::string_view written_schema = "https://variants-schema.wheelnext.dev/peps/850/v0.2.0.json";
 constexpr std::array<std::string_view, 4> known_schemas{
     "https://variants-schema.wheelnext.dev/peps/825/v0.1.0.json",
-    "https://variants-schema.wheelnext.dev/peps/825/v0.1.1.json",
-    "https://variants-schema.wheelnext.dev/peps/850/v0.2.0.json",
+    "https://variants-schema.wheelnext.dev/peps/825/v0.1.1.json", written_schema,
     "https://variants-schema.wheelnext.dev/v0.2.0.json"};
 
 constexpr std::string_view null_label = "null";
+constexpr accelerator::VariantProvider x86_64{.name_space = "x86_64", .package = "x86-64-variant-provider"};
 
 bool is_name(std::string_view text, std::string_view others) {
     return !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
@@ -129,10 +131,10 @@ base::Status check_providers(const io::Json& providers, const wheel::Variant& va
     return {};
 }
 
-io::Json properties_json(const wheel::Variant& variant) {
+io::Json properties_json(const std::vector<wheel::VariantProperty>& properties) {
     io::Json::Object namespaces;
     std::string_view feature;
-    for (const auto& property : variant.properties) {
+    for (const auto& property : properties) {
         if (namespaces.empty() || namespaces.back().first != property.name_space) {
             namespaces.emplace_back(property.name_space, io::Json::object());
             feature = {};
@@ -182,9 +184,31 @@ base::Result<wheel::Variant> parse_variant_json(std::string_view text, std::stri
         WHEELYARD_TRY(check_providers(*providers, variant));
         document.set("providers", sorted(*providers));
     }
-    document.set("variants", io::Json::object({{std::string(label), properties_json(variant)}}));
+    document.set("variants", io::Json::object({{std::string(label), properties_json(variant.properties)}}));
     variant.document = document.render();
     return variant;
+}
+
+std::string render_variant_json(const wheel::LabelledVariant& variant) {
+    io::Json order = io::Json::array();
+    io::Json providers = io::Json::object();
+    const auto add = [&](const accelerator::VariantProvider& provider) {
+        if (provider.name_space.empty()) return;
+        order.push(provider.name_space);
+        io::Json json = io::Json::object();
+        if (!provider.plugin_api.empty()) json.set("plugin-api", provider.plugin_api);
+        json.set("requires", io::Json::array_of(std::vector{provider.package}));
+        providers.set(std::string(provider.name_space), std::move(json));
+    };
+    for (const auto* kind : accelerator::accelerator_kinds())
+        add(kind->variant_provider);
+    add(x86_64);
+    return io::Json::object(
+               {{"$schema", written_schema},
+                {"default-priorities", io::Json::object({{"namespace", std::move(order)}})},
+                {"providers", std::move(providers)},
+                {"variants", io::Json::object({{variant.label, properties_json(variant.properties)}})}})
+        .render_pretty();
 }
 
 }  // namespace wheelyard::inspect

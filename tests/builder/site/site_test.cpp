@@ -230,5 +230,67 @@ TEST_CASE("the sites in this repository are valid") {
     CHECK(site->name == "debian12");
 }
 
+// The properties are those that uv has a provider for.
+TEST_CASE("an accelerator declares its variants in words that installers have a provider for") {
+    const auto with = [](const std::string& accelerator, const std::string& variant,
+                         const std::string& target = "gpu-nodes") {
+        const std::string to = "token_file = \"token\"\nvariants_to = \"" + target + "\"";
+        return base::replace_all(good, "token_file = \"token\"", to) + "[[accelerator]]\n" + accelerator +
+               "\n[accelerator.variant]\n" + variant + "\n";
+    };
+    const std::string cpu = "name = \"a\"", gpu = cpu + "\nkind = \"cuda\"\narchitectures = [\"sm_90\"]",
+                      amd = cpu + "\nkind = \"rocm\"\narchitectures = [\"gfx90a\"]";
+    const std::string driver = R"("nvidia :: cuda_version_lower_bound :: 12.6")",
+                      v3 = R"("x86_64 :: level :: v3")";
+    const auto declared = [](const std::string& label, const std::string& properties) {
+        return "label = \"" + label + "\"\nproperties = [" + properties + "]";
+    };
+    const auto site =
+        parse_site(with(gpu, declared("gh200", v3 + ", " + driver)), "/etc/wheelyard/site.toml");
+    REQUIRE_MESSAGE(site.has_value(), site.error().text());
+    CHECK(site->registry->variants_to == "gpu-nodes");
+    const auto& variant = site->accelerators.front().variant;
+    REQUIRE(variant.has_value());
+    CHECK(variant->label == "gh200");
+    CHECK(variant->properties ==
+          std::vector<wheel::VariantProperty>{{"nvidia", "cuda_version_lower_bound", "12.6"},
+                                              {"x86_64", "level", "v3"}});
+    CHECK(complaint(with(cpu, "label = \"null\"")).empty());
+    CHECK(complaint(with(cpu, declared("v3", v3))).empty());
+
+    struct Row {
+        std::string text;
+        const char* message;
+    };
+    for (const auto& [text, message] : {
+             Row{with(gpu, "properties = [" + driver + "]"), "label"},
+             Row{with(gpu, declared("GH200", driver)), "a-z, 0-9"},
+             Row{with(gpu, declared("gh200", v3)), "oldest driver"},
+             Row{with(gpu, declared("null", driver)), "`null` is the label without"},
+             Row{with(cpu, declared("null", v3)), "`null` is the label without"},
+             Row{with(cpu, "label = \"v1\""), "the label is `null`"},
+             Row{with(cpu, declared("v3", driver)), "found `nvidia :: cuda_version"},
+             Row{with(gpu, declared("a", driver + R"(, "nvidia :: sm_arch :: 90_real")")),
+                 "follow from the code"},
+             Row{with(gpu, declared("a", driver + R"(, "site :: mpi :: mpich")")), "no other provider"},
+             Row{with(gpu, declared("a", driver + R"(, "x86_64 :: level :: v5")")), "level :: v5"},
+             Row{with(gpu, declared("a", R"("nvidia :: cuda_version_lower_bound :: 12")")), ":: 12`"},
+             Row{with(cpu, declared("a", v3 + R"(, "x86_64 :: level :: v2")")), "second value"},
+             Row{with(amd, declared("a", "")), "no installer has a provider"},
+             Row{with(cpu, "label = \"null\"\nlabels = []"), "labels"},
+             Row{with(cpu, "label = \"null\"", "debian12"), "an index of their own"},
+             Row{with(cpu + "\nlabel = \"a\"", "label = \"null\"") +
+                     "[[accelerator]]\nname = \"b\"\n[accelerator.variant]\nlabel = \"null\"\n",
+                 "same label of variants"},
+             Row{base::replace_all(good, "token_file", "variants_to = \"gpu-nodes\"\ntoken_file"),
+                 "[accelerator.variant]"},
+         }) {
+        CAPTURE(text);
+        const std::string found = complaint(text);
+        CAPTURE(found);
+        CHECK(found.find(message) != std::string::npos);
+    }
+}
+
 }  // namespace
 }  // namespace wheelyard::builder

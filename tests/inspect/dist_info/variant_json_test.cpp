@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "lib/base/files/file.hpp"
+#include "lib/io/json.hpp"
 #include "tests/inspect/sample.hpp"
 
 using namespace wheelyard;
@@ -168,4 +170,26 @@ TEST_CASE(
     CHECK(taken.accepted());
     CHECK(taken.facts.variant == v3);
     CHECK(labelled("v4", v3).refused());
+}
+
+// The file is the index's of four wheels, by variantlib 0.2.2 (tests/registry/catalog/data).
+TEST_CASE("what is written of a label is what variantlib writes of it, and is read again") {
+    const auto text = base::read_file(
+        std::string(WHEELYARD_TEST_DATA) + "/registry/catalog/data/variantlib-0.2.2.json", 1u << 20);
+    REQUIRE(text.has_value());
+    const io::Json expected = io::parse_json(*text).value();
+    for (const auto& [label, properties] : *expected.find("variants")->as_object()) {
+        CAPTURE(label);
+        io::Json one = expected;
+        one.set("variants", io::Json::object({{label, properties}}));
+        const auto theirs = inspect::parse_variant_json(one.render(), label);
+        REQUIRE(theirs.has_value());
+        const std::string written = inspect::render_variant_json({label, theirs->properties});
+        const io::Json ours = io::parse_json(written).value();
+        CHECK(*ours.find("variants") == *one.find("variants"));
+        CHECK(*ours.find("providers") == *one.find("providers"));
+        const auto read = inspect::parse_variant_json(written, label);
+        REQUIRE_MESSAGE(read.has_value(), read.error().text());
+        CHECK(read->properties == theirs->properties);
+    }
 }
