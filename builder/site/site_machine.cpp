@@ -137,9 +137,9 @@ std::optional<wheel::VariantProperty> parse_property(std::string_view text,
     const auto level = value_after("x86_64", "level");
     if (level.size() == 2 && level >= "v1" && level <= "v4")
         return wheel::VariantProperty{"x86_64", "level", std::string(level)};
-    const auto driver = base::Dotted::parse(value_after(provider.name_space, provider.driver_feature));
+    const auto driver = base::Dotted::parse(value_after(provider.name_space, provider.lower_bound));
     if (!driver || driver->numbers.size() != 2) return std::nullopt;
-    return wheel::VariantProperty{std::string(provider.name_space), std::string(provider.driver_feature),
+    return wheel::VariantProperty{std::string(provider.name_space), std::string(provider.lower_bound),
                                   driver->text()};
 }
 
@@ -168,13 +168,13 @@ wheel::LabelledVariant read_variant(io::TomlTable table, const Accelerator& one)
             std::any_of(variant.properties.begin(), variant.properties.end(),
                         [&](const auto& other) { return other.feature == property->feature; });
         if (is_repeated) table.report("properties", "a second value of one feature: `" + text + "`");
-        has_driver = has_driver || property->feature == provider.driver_feature;
+        has_driver = has_driver || property->feature == provider.lower_bound;
         variant.properties.push_back(*property);
     }
-    if (!provider.driver_feature.empty() && !has_driver)
+    if (!provider.lower_bound.empty() && !has_driver)
         table.report("properties", "name the oldest driver, by the toolkit that it supports: `" +
                                        std::string(provider.name_space) +
-                                       " :: " + std::string(provider.driver_feature) + " :: 12.6`");
+                                       " :: " + std::string(provider.lower_bound) + " :: 12.6`");
     const bool is_for_all = kind == nullptr && variant.properties.empty();
     if (!variant.label.empty() && (variant.label == "null") != is_for_all)
         table.report("label", is_for_all ? "without properties, and without GPUs, the label is `null`"

@@ -88,8 +88,8 @@ const AcceleratorKind* kind_of_library(std::string_view library) {
 
 const AcceleratorKind* kind_of_bound(std::string_view name_space, std::string_view feature) {
     return find_kind([&](const AcceleratorKind& one) {
-        return !feature.empty() && one.variant_namespace == name_space &&
-               (one.variant_lower_bound == feature || one.variant_upper_bound == feature);
+        return !feature.empty() && one.variant_provider.name_space == name_space &&
+               (one.variant_provider.lower_bound == feature || one.variant_provider.upper_bound == feature);
     });
 }
 

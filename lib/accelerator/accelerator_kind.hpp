@@ -47,8 +47,9 @@ struct VariantProvider {
     std::string_view name_space = {};  // "nvidia"; empty: nothing answers
     std::string_view package = {};
     std::string_view plugin_api = {};
-    // Whose value is the oldest toolkit that the driver supports: "12.6".
-    std::string_view driver_feature = {};
+    // How it bounds the toolkit that the driver supports: 12.6 or newer ("nvidia :: cuda_version_lower_bound :: 12.6"), or
+    // older than 13 (upper). Empty: in no known way.
+    std::string_view lower_bound = {}, upper_bound = {};
 };
 
 // A driver and a release of the toolkit, as in the vendor's release notes.
@@ -112,9 +113,6 @@ struct AcceleratorKind {
     // major version. Empty: no rule is known.
     std::span<const DriverRow> drivers = {};
     std::span<const DriverRow> min_drivers = {};
-    // How a wheel variant (PEP 825) bounds the toolkit that the driver supports: 12.6 or newer ("nvidia ::
-    // cuda_version_lower_bound :: 12.6"), or older than 13 (upper). Empty: in no known way.
-    std::string_view variant_namespace = {}, variant_lower_bound = {}, variant_upper_bound = {};
 };
 
 [[nodiscard]] std::span<const AcceleratorKind* const> accelerator_kinds();

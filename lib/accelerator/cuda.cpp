@@ -253,12 +253,10 @@ constexpr AcceleratorKind kind = {
     .variant_provider = {.name_space = "nvidia",
                          .package = "nvidia-variant-provider",
                          .plugin_api = "nvidia_variant_provider.plugin:NvidiaVariantPlugin",
-                         .driver_feature = "cuda_version_lower_bound"},
+                         .lower_bound = "cuda_version_lower_bound",
+                         .upper_bound = "cuda_version_upper_bound"},
     .drivers = drivers,
     .min_drivers = min_drivers,
-    .variant_namespace = "nvidia",
-    .variant_lower_bound = "cuda_version_lower_bound",
-    .variant_upper_bound = "cuda_version_upper_bound",
 };
 
 bool cubin_runs(std::string_view cubin, std::string_view device) {

@@ -83,7 +83,7 @@ std::optional<bool> is_within(const Node& node, const AcceleratorKind& kind,
     const auto known = accelerator::toolkit_of_driver(kind, *node.driver);
     const bool is_older = !known || *known < *toolkit;
     if (is_older && accelerator::is_newer_than_known(kind, *node.driver)) return std::nullopt;
-    return is_older == (bound.feature == kind.variant_upper_bound);
+    return is_older == (bound.feature == kind.variant_provider.upper_bound);
 }
 
 // Whether the node has this property of a variant; nullopt: that is not known. The words are those of the providers that

@@ -95,7 +95,7 @@ base::Status check_driver(const LabelledVariant& declared, const Facts& facts, c
     if (built.kind == nullptr) return {};
     const AcceleratorKind& kind = *built.kind;
     const auto& provider = kind.variant_provider;
-    const auto bound = base::Dotted::parse(value_of(declared, provider.name_space, provider.driver_feature));
+    const auto bound = base::Dotted::parse(value_of(declared, provider.name_space, provider.lower_bound));
     if (!bound) return unproven("The oldest driver is not declared", std::string(kind.title));
     const auto libraries = facts.needed.find(std::string(kind.library_kind));
     for (const std::string& toolkit :

@@ -64,7 +64,8 @@ void check_bound(const wheel::Variant& variant, const AcceleratorKind& kind, con
     }
     if (runtimes.empty()) return;
     for (const auto& property : variant.properties) {
-        if (property.name_space != kind.variant_namespace || property.feature != kind.variant_lower_bound)
+        if (property.name_space != kind.variant_provider.name_space ||
+            property.feature != kind.variant_provider.lower_bound)
             continue;
         const auto bound = base::Dotted::parse(property.value);
         if (bound && bound->at(0) < runtimes.begin()->first)
