@@ -71,6 +71,8 @@ void check_requirements(const wheel::Metadata& metadata, std::string_view path, 
             if (const std::string undefined = parsed->marker->undefined_comparison(is_of_variant);
                 !undefined.empty())
                 findings.add("metadata.marker_undefined", path, "no " + undefined, text);
+            else if (!parsed->marker->undefined_comparison().empty())
+                findings.add("metadata.marker_variant", path, {}, text);
         }
     }
     for (const std::string& extra : metadata.provides_extra) {

@@ -167,6 +167,10 @@ const std::vector<Rule>& rules() {
          "Use ~= and === with versions only, as in python_version ~= \"3.8\", and == with text; "
          "variant_label and the like only in wheels with a variant label.",
          "dependency specifiers"},
+        {"metadata.marker_variant", warn,
+         "A marker in Requires-Dist has a variable of variants, which installers cannot read yet: "
+         "uv 0.13 refuses the version on the nodes of the label.",
+         "Leave it out: the wheel of each label can list what exactly this one requires.", "PEP 825"},
         {"metadata.license_invalid", reject,
          "License-Expression is not an SPDX license expression, or names an unknown licence.",
          "Write for example MIT, or Apache-2.0 OR MIT; use LicenseRef-Name for a licence without an SPDX "

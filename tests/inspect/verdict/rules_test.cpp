@@ -96,12 +96,13 @@ std::vector<Sample> filename_samples() {
         {"filename.not_normalized", called("Six-1.16.0-py3-none-any.whl")},
         {"filename.version_not_normalized", called("six-v1.16.0-py3-none-any.whl")},
         {"filename.variant", labelled("x86_64_v3", x86_64_v3), {"variant.unproven"}},
-        {"variant.unproven",
+        {"variant.unproven", labelled("sm_90", sm_90)},
+        {"metadata.marker_variant",
          labelled("sm_90", sm_90, {}, "cudart; \"nvidia\" in variant_namespaces"),
-         {"filename.variant"}},
-        {"variant.invalid", labelled("x86_64_v3", ""), {"filename.variant"}},
-        {"variant.invalid", labelled("x86_64_v4", x86_64_v3), {"filename.variant"}},
-        {"variant.promise", labelled("sm_90", sm_90, cuda_80), {"filename.variant"}},
+         {"variant.unproven"}},
+        {"variant.invalid", labelled("x86_64_v3", "")},
+        {"variant.invalid", labelled("x86_64_v4", x86_64_v3)},
+        {"variant.promise", labelled("sm_90", sm_90, cuda_80)},
     };
 }
 
@@ -460,6 +461,7 @@ inspect::InspectOptions options_of(const Sample& sample) {
     }
     if (sample.code == "metadata.license_not_allowed" || sample.code == "metadata.license_unstated")
         options.policy.licenses = {"MIT"};
+    options.policy.variants = sample.code != "filename.variant";
     options.policy.search_path_prefixes = {"/sw"};
     options.policy.gpu_architectures = {"sm_80"};
     return options;
