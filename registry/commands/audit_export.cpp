@@ -1,4 +1,5 @@
 #include "registry/commands/audit_export.hpp"
+#include "registry/api/contains.hpp"
 
 #include <CLI/CLI.hpp>
 #include <cerrno>
