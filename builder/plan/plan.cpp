@@ -460,8 +460,9 @@ class Planner {
     static bool builds_per_python(const simple::ProjectPage& page) {
         return std::any_of(page.files.begin(), page.files.end(), [](const auto& file) {
             const auto name = wheel::parse_wheel_filename(file.filename);
-            return name && std::all_of(name->abis.begin(), name->abis.end(),
-                                       [](const auto& abi) { return abi != "none" && abi != "abi3" && abi != "abi3t"; });
+            return name && std::all_of(name->abis.begin(), name->abis.end(), [](const auto& abi) {
+                       return abi != "none" && abi != "abi3" && abi != "abi3t";
+                   });
         });
     }
 

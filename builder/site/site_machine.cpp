@@ -137,6 +137,7 @@ std::optional<wheel::VariantProperty> parse_property(std::string_view text,
     const auto level = value_after("x86_64", "level");
     if (level.size() == 2 && level >= "v1" && level <= "v4")
         return wheel::VariantProperty{"x86_64", "level", std::string(level)};
+    if (provider.lower_bound.empty()) return std::nullopt;
     const auto driver = base::Dotted::parse(value_after(provider.name_space, provider.lower_bound));
     if (!driver || driver->numbers.size() != 2) return std::nullopt;
     return wheel::VariantProperty{std::string(provider.name_space), std::string(provider.lower_bound),

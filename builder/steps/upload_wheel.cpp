@@ -158,7 +158,7 @@ base::Result<Next> without_variant(Attempt& attempt, Ports& ports, const base::E
 bool is_final(const Attempt& attempt, const Ports& ports, const base::Error& error) {
     const bool has_waited =
         attempt.waiting.since != 0 && ports.clock.now() - attempt.waiting.since >= variant_wait_ms * 1000;
-    return !error.may_pass() || has_waited;
+    return !error.may_pass() || error.recovery == base::Recovery::person || has_waited;
 }
 
 base::Result<Next> send_variant(Attempt& attempt, Ports& ports) {
@@ -192,7 +192,7 @@ base::Result<Next> upload_wheel(Attempt& attempt, Ports& ports) {
             {"upload.no_grant", "The lease of the wheel's task is not available now", attempt.asked.cell});
     if (registry == nullptr) {
         WHEELYARD_TRY(keep(attempt, ports));
-    } else {
+    } else if (attempt.wheel.index != registry->index()) {  // else it was seen: its variant took another tick
         WHEELYARD_ASSIGN(const auto next, publish(attempt, ports, wheel_of(attempt, ports)));
         if (next) return *next;
     }

@@ -1,4 +1,4 @@
-// CpuNames of GCC's and Clang's -march for x86, by the level of the x86-64 psABI that their processors have.
+// Names of GCC's and Clang's -march for x86, by the level of the x86-64 psABI that their processors have.
 #include "lib/wire/cpu_options.hpp"
 
 #include <algorithm>
@@ -7,8 +7,9 @@
 namespace wheelyard::wire {
 namespace {
 
-constexpr std::array<std::string_view, 7> variables{"CFLAGS",  "CXXFLAGS",   "CPPFLAGS", "FFLAGS",
-                                                    "FCFLAGS", "CMAKE_ARGS", "CC"};
+constexpr std::array<std::string_view, 12> variables{
+    "CFLAGS", "CXXFLAGS",  "CPPFLAGS",           "FFLAGS",           "FCFLAGS", "CMAKE_ARGS", "CC", "CXX",
+    "FC",     "RUSTFLAGS", "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS"};
 
 struct Row {
     std::string_view name;
@@ -29,6 +30,10 @@ constexpr Row processors[] = {
 // Options for single instructions raise the level, too.
 constexpr Row features[] = {{"-msse3", 2}, {"-mssse3", 2}, {"-msse4", 2}, {"-mavx512", 4},
                             {"-mavx", 3},  {"-mfma", 3},   {"-mbmi", 3},  {"-mf16c", 3}};
+
+// Options that choose no instructions.
+constexpr std::array<std::string_view, 8> harmless{
+    "-m64", "-mtune=", "-mno-", "-mcmodel=", "-mfpmath", "-mabi=", "-mstack", "-mtls"};
 
 struct Found {
     int level = 1;
@@ -55,10 +60,21 @@ void add_option(std::string_view option, CpuNames names, Found& found) {
     } else {
         const auto* const row = std::find_if(std::begin(features), std::end(features),
                                              [&](const Row& one) { return option.starts_with(one.name); });
-        if (row == std::end(features)) return;
-        found.level = std::max(found.level, row->level);
-        found.instruction = option;
+        const bool is_harmless = std::any_of(harmless.begin(), harmless.end(),
+                                             [&](std::string_view one) { return option.starts_with(one); });
+        if (!is_harmless) found.instruction = option;
+        if (row != std::end(features)) found.level = std::max(found.level, row->level);
     }
+}
+
+// rustc's `-C target-cpu=NAME` has the names of -march; a target-feature may be any.
+void add_rust_options(std::string_view value, CpuNames names, Found& found) {
+    constexpr std::string_view cpu = "target-cpu=";
+    if (const auto at = value.find(cpu); at != std::string_view::npos) {
+        const auto name = value.substr(at + cpu.size());
+        add_option("-march=" + std::string(name.substr(0, name.find_first_of(" \t\n\"';,"))), names, found);
+    }
+    if (value.find("target-feature=") != std::string_view::npos) found.other = "target-feature=";
 }
 
 std::string cpu_by(CpuNames names, const std::vector<std::pair<std::string, std::string>>& environment) {
@@ -75,12 +91,13 @@ std::string cpu_by(CpuNames names, const std::vector<std::pair<std::string, std:
             if (is_word) add_option(std::string_view(value).substr(begin, end - begin), names, found);
             at = std::max(end, begin + 1);
         }
+        add_rust_options(value, names, found);
+        // The armv8-a that every 64-bit ARM processor has.
+        if (found.other == "-march=armv8-a") found.other.clear();
         highest.level = std::max(highest.level, found.level);
         if (names == CpuNames::of_levels && found.other.empty()) found.other = found.instruction;
         if (!found.other.empty()) highest.other = found.other;
     }
-    // The armv8-a that every 64-bit ARM processor has.
-    if (highest.other == "-march=armv8-a") highest.other.clear();
     if (!highest.other.empty()) return highest.other;
     return highest.level == 1 ? std::string(baseline_cpu) : "x86-64-v" + std::to_string(highest.level);
 }

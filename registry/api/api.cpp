@@ -456,23 +456,34 @@ wire::Answered<http::ApiReply> Api::judge_with_torch(const http::ApiRequest& req
         return refuse("torch_fit.names",
                       "`torch` must be the file name of a wheel of torch, and the file a wheel", torch,
                       "GET …/files/FILENAME/with-torch?torch=torch-2.6.0-cp312-cp312-linux_x86_64.whl");
-    std::string companion_sha256, torch_sha256;
-    for (const auto& [file, sha256] :
-         {std::pair{&*name, &companion_sha256}, std::pair{&*torch_name, &torch_sha256}}) {
+    std::optional<catalog::FileRow> companion_row, torch_row;
+    for (const auto& [file, row] : {std::pair{&*name, &companion_row}, std::pair{&*torch_name, &torch_row}}) {
         const auto index = index_to_read(parts_.config, *caller, parameter(request, "index"), file->project);
         if (!index) return tl::unexpected(index.error());
-        const auto row = listed_file({(*index)->name, file->text()});
-        if (!row) return tl::unexpected(problem_of_read(request, row.error()));
-        *sha256 = row->sha256;
+        auto listed = listed_file({(*index)->name, file->text()});
+        if (!listed) return tl::unexpected(problem_of_read(request, listed.error()));
+        *row = *std::move(listed);
     }
-    const TorchTables tables(parts_.blobs, parts_.config->store);
-    const auto document = tables.uses_of(*name, companion_sha256).and_then([&](const auto& companion) {
-        return tables.of(*torch_name, torch_sha256).map([&](const inspect::TorchExports& exports) {
-            return torch_fit_to_json(torch, inspect::fits(companion, exports)).render();
+    inspect::TorchFit fit;
+    fit.sentence = "nothing is known of the names of torch that it uses";
+    // Strangers ask, too: a wheel is read for them only if it uses torch, and none while another one is read.
+    const auto facts = io::parse_json(companion_row->facts_json);
+    if (facts && !facts->string_or("torch_stable_abi", {}).empty()) {
+        const TorchTables tables(parts_.blobs, parts_.config->store, IfBusy::fail);
+        const auto judged = tables.uses_of(*name, companion_row->sha256).and_then([&](const auto& companion) {
+            return tables.of(*torch_name, torch_row->sha256).map([&](const inspect::TorchExports& exports) {
+                return inspect::fits(companion, exports);
+            });
         });
-    });
-    if (!document) return tl::unexpected(problem_of_read(request, document.error()));
-    return http::ApiReply{.status = 200, .json = *document, .tag = base::sha256_hex(*document)};
+        const bool is_unknown = !judged && (judged.error().recovery == base::Recovery::retry ||
+                                            judged.error().kind == base::ErrorKind::malformed);
+        if (!judged && !is_unknown) return tl::unexpected(problem_of_read(request, judged.error()));
+        if (judged) fit = *judged;
+        if (is_unknown) fit.sentence = judged.error().sentence;
+    }
+    std::string document = torch_fit_to_json(torch, fit).render();
+    std::string tag = base::sha256_hex(document);
+    return http::ApiReply{.status = 200, .json = std::move(document), .tag = std::move(tag)};
 }
 
 // For readers of the index: of a private one the projects that they may read.

@@ -24,7 +24,7 @@ constexpr std::uint64_t max_table_bytes = 64 * base::mib;  // torch 2.15 has 41,
 constexpr std::size_t bytes_of_name = 8;
 constexpr unsigned bits_of_byte = 8;
 
-std::mutex one_at_a_time;  // a wheel of gigabytes takes seconds
+std::mutex one_at_a_time;
 
 auto no_table(std::string_view what) {
     return base::fail_malformed("torch.table", "This is no table of torch's names", std::string(what));
@@ -178,8 +178,15 @@ io::Json torch_fit_to_json(const std::string& filename, const inspect::TorchFit&
     return json;
 }
 
-TorchTables::TorchTables(const blobs::BlobStore& blobs, const std::filesystem::path& store)
-    : blobs_(&blobs), folder_(store / "torch") {}
+TorchTables::TorchTables(const blobs::BlobStore& blobs, const std::filesystem::path& store, IfBusy if_busy)
+    : blobs_(&blobs), folder_(store / "torch"), if_busy_(if_busy) {}
+
+base::Result<std::unique_lock<std::mutex>> TorchTables::turn(const wheel::WheelFilename& filename) const {
+    if (if_busy_ == IfBusy::wait) return std::unique_lock(one_at_a_time);
+    std::unique_lock lock(one_at_a_time, std::try_to_lock);
+    if (lock.owns_lock()) return lock;
+    return base::fail_for_now("torch.busy", "Another wheel is being read", filename.text());
+}
 
 base::Result<inspect::Inspection> TorchTables::read(const wheel::WheelFilename& filename,
                                                     const std::string& sha256) const {
@@ -191,10 +198,14 @@ base::Result<inspect::Inspection> TorchTables::read(const wheel::WheelFilename& 
 
 base::Result<inspect::TorchExports> TorchTables::of(const wheel::WheelFilename& filename,
                                                     const std::string& sha256) const {
-    const std::lock_guard lock(one_at_a_time);
-    if (const auto bytes = base::read_file(folder_ / sha256, max_table_bytes)) {
-        if (auto torch = parse_torch_table(filename, *bytes)) return torch;
-    }
+    const auto kept = [&] {
+        return base::read_file(folder_ / sha256, max_table_bytes).and_then([&](const std::string& bytes) {
+            return parse_torch_table(filename, bytes);
+        });
+    };
+    if (auto torch = kept()) return torch;
+    WHEELYARD_ASSIGN(const auto lock, turn(filename));
+    if (auto torch = kept()) return torch;  // meanwhile
     WHEELYARD_ASSIGN(const auto inspection, read(filename, sha256));
     WHEELYARD_ASSIGN(auto torch, inspect::torch_exports(filename, inspection.elves));
     WHEELYARD_TRY(write(folder_, sha256, render_torch_table(torch)));
@@ -203,10 +214,13 @@ base::Result<inspect::TorchExports> TorchTables::of(const wheel::WheelFilename& 
 
 base::Result<inspect::CompanionUses> TorchTables::uses_of(const wheel::WheelFilename& filename,
                                                           const std::string& sha256) const {
-    const std::lock_guard lock(one_at_a_time);
-    if (const auto bytes = base::read_file(folder_ / "uses" / sha256, max_table_bytes)) {
-        if (auto companion = parse_torch_uses(filename, *bytes)) return companion;
-    }
+    const auto kept = [&] {
+        return base::read_file(folder_ / "uses" / sha256, max_table_bytes)
+            .and_then([&](const std::string& bytes) { return parse_torch_uses(filename, bytes); });
+    };
+    if (auto companion = kept()) return companion;
+    WHEELYARD_ASSIGN(const auto lock, turn(filename));
+    if (auto companion = kept()) return companion;  // meanwhile
     WHEELYARD_ASSIGN(const auto inspection, read(filename, sha256));
     auto companion = inspect::companion_uses(filename, inspection.elves);
     WHEELYARD_TRY(write(folder_ / "uses", sha256, render_torch_uses(companion)));

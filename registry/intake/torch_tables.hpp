@@ -16,6 +16,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,10 +46,14 @@ namespace wheelyard::registry {
 // `filename` is the torch's.
 [[nodiscard]] io::Json torch_fit_to_json(const std::string& filename, const inspect::TorchFit& fit);
 
+// Of one process, one wheel at a time is read for want of a table: a wheel of gigabytes takes seconds.
+enum class IfBusy { wait, fail };
+
 class TorchTables {
   public:
-    // `blobs` must outlive it. Of one process, one wheel at a time is read for want of a table.
-    TorchTables(const blobs::BlobStore& blobs, const std::filesystem::path& store);
+    // `blobs` must outlive it. With IfBusy::fail, error "torch.busy" where another wheel is being read.
+    TorchTables(const blobs::BlobStore& blobs, const std::filesystem::path& store,
+                IfBusy if_busy = IfBusy::wait);
     [[nodiscard]] base::Result<inspect::TorchExports> of(const wheel::WheelFilename& filename,
                                                          const std::string& sha256) const;
     // What the wheel of a companion uses.
@@ -59,6 +64,7 @@ class TorchTables {
     [[nodiscard]] base::Status keep(const std::string& sha256, const inspect::Inspection& inspection) const;
 
   private:
+    [[nodiscard]] base::Result<std::unique_lock<std::mutex>> turn(const wheel::WheelFilename& filename) const;
     [[nodiscard]] base::Result<inspect::Inspection> read(const wheel::WheelFilename& filename,
                                                          const std::string& sha256) const;
     // Into torch/ or torch/uses/, without what belongs to wheels that the store no longer has.
@@ -66,6 +72,7 @@ class TorchTables {
                                      const std::string& table) const;
     const blobs::BlobStore* blobs_;
     std::filesystem::path folder_;
+    IfBusy if_busy_;
 };
 
 // The offered torches that the requirements allow and a Python of the wheel can load; where some have the local

@@ -51,3 +51,19 @@ TEST_CASE("only the levels' own names are levels: processors and single instruct
         CHECK(wire::level_of_options({{"CFLAGS", value}}) == level);
     }
 }
+
+TEST_CASE("what one variable asks for is not lost by another, nor in a compiler's name or rustc's flags") {
+    using Environment = std::vector<std::pair<std::string, std::string>>;
+    CHECK(wire::level_of_options(Environment{{"CFLAGS", "-mcpu=neoverse-v2"},
+                                             {"FFLAGS", "-march=armv8-a"}}) == "-mcpu=neoverse-v2");
+    CHECK(wire::cpu_of_options(Environment{{"CFLAGS", "-mcpu=neoverse-v2"}, {"FFLAGS", "-march=armv8-a"}}) ==
+          "-mcpu=neoverse-v2");
+    // No level has AES.
+    CHECK(wire::level_of_options(Environment{{"CFLAGS", "-march=x86-64-v2 -maes"}}) == "-maes");
+    CHECK(wire::level_of_options(
+              Environment{{"CFLAGS", "-march=x86-64-v2 -m64 -mtune=native -mno-avx512f"}}) == "x86-64-v2");
+    CHECK(wire::level_of_options(Environment{{"CXX", "g++ -march=native"}}) == "-march=native");
+    CHECK(wire::level_of_options(Environment{{"RUSTFLAGS", "-C target-cpu=native"}}) == "-march=native");
+    CHECK(wire::level_of_options(Environment{{"RUSTFLAGS", "-C target-cpu=x86-64-v3"}}) == "x86-64-v3");
+    CHECK(wire::level_of_options(Environment{{"RUSTFLAGS", "-C target-feature=+avx2"}}) == "target-feature=");
+}

@@ -330,7 +330,12 @@ TEST_CASE("a wheel is held against a torch of its index by the names of both") {
     CHECK(std::filesystem::exists(kept));
     REQUIRE(base::replace_file(kept, "{"));
     CHECK(ask(vision.filename(), lacks.filename()) == missing);
-    CHECK(ask(fixture.filename, has.filename()).starts_with("yes uses_no_torch"));
+    CHECK(ask(fixture.filename, has.filename()) ==
+          "unknown not_read: nothing is known of the names of torch that it uses");
+    const WheelWriter stub("torch", "2.8.0");
+    REQUIRE(fixture.send(Form::of(stub)).status == 200);
+    CHECK(ask(vision.filename(), stub.filename()) ==
+          "unknown not_read: This wheel defines no name of torch's interface");
 
     CHECK(ask(vision.filename(), vision.filename()) == "400 torch_fit.names");
     CHECK(ask("-", has.filename()) == "400 torch_fit.names");
