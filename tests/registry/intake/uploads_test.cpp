@@ -357,8 +357,7 @@ TEST_CASE(
 }
 
 TEST_CASE("an agent that enrolled states wheels of its own site only, in a shared index, too") {
-    const auto key = attest::SigningKey::generate();
-    RegistryFixture registry({}, nullptr, &key);
+    RegistryFixture registry;
     const auto send_as = [&](const std::string& token_name, const std::string& maker,
                              const WheelWriter& wheel, const std::string& provenance) {
         const registry::TokenText text = registry::make_token_text();
