@@ -44,6 +44,8 @@ constexpr std::array inputs{
     Input{"createIndex", "", "wheelyard.index_change/1", "keys:object dry_run:boolean?"},
     Input{"setIndex", "", "wheelyard.index_change/1", "keys:object revision? dry_run:boolean?"},
     Input{"listIndexFiles", "state after"},
+    Input{"judgeWithTorch", "torch"},
+    Input{"findContaining", "component version after"},
     Input{"readAudit",
           "after:integer before:integer newest:integer who action what index project filename from until"},
     Input{"createToken", "", "wheelyard.token_request/1",

@@ -221,7 +221,7 @@ void Upstreams::load_attestations(const Errand& errand, const UpstreamFile& file
     const UpstreamConfig& upstream = *errand.candidate.upstream;
     const simple::FileLink& link = file.link;
     const auto text = fetch_text(errand, file, link.provenance_url,
-                                 {{"Accept", std::string(accept_integrity)}}, sigstore::max_field_bytes);
+                                 {{"Accept", std::string(accept_integrity)}}, sigstore::max_document_bytes);
     const auto verified =
         text ? sigstore::verify_provenance(*text, link.filename, link.sha256, *parts_.trusted_root)
              : base::Result<sigstore::FileProvenance>(base::fail(text.error()));
