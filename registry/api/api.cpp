@@ -490,14 +490,16 @@ wire::Answered<http::ApiReply> Api::judge_with_torch(const http::ApiRequest& req
 wire::Answered<http::ApiReply> Api::contains(const http::ApiRequest& request) {
     const auto caller = caller_of(parts_.tokens, request.authorization);
     if (!caller) return tl::unexpected(caller.error());
-    const auto index = index_to_read(parts_.config, *caller, parameter(request, "index"), {});
-    if (!index) return tl::unexpected(index.error());
+    const std::string name = parameter(request, "index");
+    const bool is_open = !parts_.config->is_private(name);
+    if (parts_.config->find_index(name) == nullptr ||
+        !(is_open || (*caller && allows(**caller, name, {}, std::string(read_action)))))
+        return refuse("index.unknown", "There is no index with this name", name, "GET / lists the indexes");
     const ComponentQuery query{query_value(request.query, "component").value_or(""),
                                query_value(request.query, "version").value_or("")};
     if (query.name.empty() || std::max(query.name.size(), query.version.size()) > max_component_bytes)
         return refuse("contains.component", "There is no component to look for", query.name,
                       "use component=zlib, with version=1.2.11 or without");
-    const std::string& name = (*index)->name;
     return read_index(request, [&](const catalog::Catalog& catalog) {
         return find_containing(catalog, name, query, query_value(request.query, "after").value_or(""),
                                [&](const std::string& project) {
