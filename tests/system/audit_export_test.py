@@ -122,7 +122,8 @@ class AuditExportTest(unittest.TestCase):
                           silent.name: (INDEX, None, None, True)})
         self.assertEqual(rows[free.name]["sha256"], sha256_of(free))
         zlib, = rows[expression.name]["components"]
-        self.assertEqual(zlib, {"name": "zlib", "version": "1.2.11", "purl": "pkg:generic/zlib@1.2.11", "license": "Zlib"})
+        self.assertEqual(zlib, {"name": "zlib", "version": "1.2.11", "purl": "pkg:generic/zlib@1.2.11", "license": "Zlib",
+                                "sha256": "c3e5e9fdd5004dcb542feda5ee4f0ff0744628baf8ed2dd5d66f8ca1197cb1a1"})
         root, public = keys / "root.json", keys / "provenance.pub"
         for file in (folder / "audit.jsonl", folder / "licenses.jsonl"):
             text = self.run_registry("attest", "verify", file, "--root", root)

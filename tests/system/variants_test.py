@@ -155,7 +155,7 @@ class VariantsTest(FarmCase):
         for driver, cuda, fits in (("545.23.06", "12.3", False), ("550.54.14", "12.4", True), ("570.26", "12.8", True), ("580.65.06", "13.0", False)):
             with self.subTest(driver):
                 self.assertEqual(self.uv_takes("bound", **self.node("9.0", cuda)), "124" if fits else "2")
-                shown = self.farm.run("avail_wheels", "--index-url", self.farm.simple_url(), "bound", "--why", "--json", "--all",
+                shown = self.farm.run("avail_wheels", "--index-url", self.farm.simple_url(), "bound", "--refresh", "--why", "--json", "--all",
                                       "--assume", "gpu=sm_90", f"driver={driver}")
                 self.assert_ran(shown)
                 here = next(wheel["here"] for wheel in json.loads(shown.stdout)["wheels"] if "-cu124" in wheel["filename"])
@@ -216,7 +216,7 @@ class VariantsTest(FarmCase):
                 target = self.uv_installs("nh3", **self.node(capability))
                 [info] = target.glob("nh3-*.dist-info/variant.json")
                 self.assertEqual(list(json.loads(info.read_text())["variants"]), [first])
-                asked = self.farm.run("avail_wheels", "--index-url", self.farm.simple_url(), "--why", "--json", "nh3", "--assume",
+                asked = self.farm.run("avail_wheels", "--index-url", self.farm.simple_url(), "--refresh", "--why", "--json", "nh3", "--assume",
                                       f"gpu=sm_{codes[0]}", f"cpu=x86-64-{levels[-1]}")
                 self.assert_ran(asked)
                 here = {one["filename"].removesuffix(".whl").split("-")[5]: one["here"] for one in json.loads(asked.stdout)["wheels"]
