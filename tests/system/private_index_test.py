@@ -60,6 +60,9 @@ BODIES = {
     "endTask": {"format": "wheelyard.task_end/1", "claim": "c" * 32, "outcome": {"failed": {"code": "x", "sentence": "x"}}},
 }
 
+# What an operation cannot answer without.
+QUERIES = {"findContaining": "?component=*", "judgeWithTorch": "?torch=torch-1.0-py3-none-any.whl"}
+
 
 def basic(token: str, user: str = "__token__") -> str:
     return "Basic " + base64.b64encode(f"{user}:{token}".encode()).decode()
@@ -142,6 +145,7 @@ class PrivateIndexTest(FarmCase):
         for template, methods in document["paths"].items():
             operations = [one["operationId"] for one in methods.values() if one["operationId"] in BODIES or "requestBody" in one]
             found.append((template, operations[0] if operations else None))
+            found += [(template + QUERIES[one["operationId"]], None) for one in methods.values() if one["operationId"] in QUERIES]
         found += [(template, None) for template in MORE_ADDRESSES]
         paths = [(template.format(**values), operation) for template, operation in found]
         name = values["filename"]
@@ -218,7 +222,10 @@ class PrivateIndexTest(FarmCase):
         """A new route is asked, too. If it answered 404 to all, the test of those who may not read would prove nothing of it."""
         values = self.prepare()
         everything = basic(self.farm.create_token("*", name="everything", actions=("*",)))
-        templates = [template for template, methods in self.document()["paths"].items() if "get" in methods]
+        status, problem = RawUpload(self.farm, self.writer, Wheel("torch").write(self.folder), HIDDEN).send()
+        self.assertEqual(status, 200, problem)
+        templates = [template + QUERIES.get(methods["get"]["operationId"], "")
+                     for template, methods in self.document()["paths"].items() if "get" in methods]
         self.assertGreater(len(templates), 20)
         for template in templates:
             if "/integrity/" in template:  # this wheel has no attestations: attestations_test.py asks for those of one that has
