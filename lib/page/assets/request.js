@@ -136,8 +136,10 @@
     const wanted = new URLSearchParams(location.search);
     for (const name of ["package", "version", "python", "accelerator"]) field(name).value = wanted.get(name) ?? "";
     field("token").value = sessionStorage.getItem(token_key) ?? "";
-    yard.offer_login(document.getElementById("log-in"), server, () => location.pathname + "?" +
-      new URLSearchParams(["package", "version", "python", "accelerator"].map(name => [name, field(name).value])));
+    // Asked once somebody fills in the form.
+    document.getElementById("request-form").addEventListener("focusin", () => yard.offer_login(document.getElementById("log-in"), server,
+      () => location.pathname + "?" + new URLSearchParams(["package", "version", "python", "accelerator"].map(name => [name, field(name).value]))),
+      {once: true});
     if (wanted.has("package")) {
       section.scrollIntoView();
       field(wanted.get("version") ? "python" : "version").focus();
