@@ -15,7 +15,7 @@ ROW = {"id": '"PEP 1"', "about": '"a | b"', "state": '"in force"', "does": '"sup
 # A name over two lines, as clang-format breaks it, and one that is only a comment.
 SOURCE = '// TEST_CASE("a comment")\nTEST_CASE(\n    "a long name "\n    "is found") {}\nTEST_CASE_FIXTURE(Fixture,\n                  "with a fixture") {}\n'
 REJECTED = [  # key, value, the complaint
-    ("state", '"old"', "PEP 1.state: must be one of in force, provisional, draft, deferred"),
+    ("state", '"old"', "PEP 1.state: must be one of in force, provisional, draft, deferred, rejected"),
     ("does", '"done"', "PEP 1.does: must be one of supported, in part, passes through, refused, not yet, not ours"),
     ("about", "3", "PEP 1.about: must be a str"),
     ("tests", "[]", "PEP 1.tests: what is supported needs a test that shows it"),
