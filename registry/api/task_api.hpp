@@ -75,7 +75,7 @@ class TaskApi {
     // The task that the path names if the token permits `action` on it; an empty action means reading.
     [[nodiscard]] wire::Answered<wire::Task> task_for(const http::ApiRequest& request, const Identity& token,
                                                       std::string_view action);
-    // Whoever knows a claim holds it, but for agents that enrolled: theirs is also bound to their site.
+    // Knowing a claim is holding it, but for agents that enrolled: theirs is also bound to their site.
     [[nodiscard]] wire::Answered<void> check_holder(const http::ApiRequest& request, const Identity& token,
                                                     const std::string& claim);
     // An outcome "done" requires that the wheel exists in the claim's index, the task's index or one that

@@ -31,7 +31,7 @@ struct Fit {
 using OwnedWheels = std::function<const std::vector<Candidate>*(const std::string& project)>;
 
 // The versions that a lock has for the node, by project. Installers take these and do not ask what a package requires
-// (PEP 751), so one that does not satisfy it is "unknown": whoever locked may have overridden the requirement.
+// (PEP 751), so one that does not satisfy it is "unknown": the author of the lock may have overridden the requirement.
 using LockedVersions = std::map<std::string, std::vector<wheel::Version>, std::less<>>;
 
 // With `locked`, requirements are judged by it alone, and `owned` is not asked.
