@@ -1,5 +1,4 @@
 #include "registry/commands/audit_export.hpp"
-#include "registry/api/contains.hpp"
 
 #include <CLI/CLI.hpp>
 #include <cerrno>
@@ -19,6 +18,7 @@
 #include "lib/io/json.hpp"
 #include "lib/wheel/limits.hpp"
 #include "lib/wheel/metadata.hpp"
+#include "registry/api/contains.hpp"
 #include "registry/blobs/store.hpp"
 #include "registry/catalog/file_row.hpp"
 #include "registry/commands/command_line.hpp"
