@@ -155,7 +155,7 @@ base::Result<TorchExports> torch_exports(const wheel::WheelFilename& filename,
     torch.strings = strings.abi();
     if (torch.names.empty())
         return base::fail_malformed("torch.no_libraries", "This wheel defines no name of torch's interface",
-                          filename.text(), "name a wheel of torch for Linux");
+                                    filename.text(), "name a wheel of torch for Linux");
     return torch;
 }
 
