@@ -71,9 +71,8 @@ struct WheelSection {
     std::vector<WheelFact> made_by = {};
     bool is_signed = false;        // the registry has signed statements about it
     std::string uploaded_to = {};  // the index that these name
-    std::string verify = {};       // the command that verifies these, with {index}
-    std::string verify_shown = {};
-    bool is_promoted = false;  // it was uploaded to another index than the page's
+    std::string verify = {};       // the command that verifies these
+    bool is_promoted = false;      // it was uploaded to another index than the page's
     void show(page::Values& to) const;
 };
 

@@ -224,10 +224,10 @@ std::string signed_index(const Json& document) {
     return predicate == nullptr ? std::string() : predicate->string_or("index", {});
 }
 
-// What verifies the wheel after `pip download` from the page's index. project.js fills {index} with its address.
-std::string verify_text(const std::string& filename, const std::string& uploaded_to) {
-    return "wheelyard-registry attest verify " + base::quote_shell(filename) +
-           " --root root.json --index {index}" +
+// What verifies the wheel after `pip download` from the page's index, whose address project.js fills in.
+std::string verify_text(const std::string& filename, std::string_view index, const std::string& uploaded_to) {
+    return "wheelyard-registry attest verify " + base::quote_shell(filename) + " --root root.json --index " +
+           unknown_address(index) +
            (uploaded_to.empty() ? "" : " --uploaded-to " + base::quote_shell(uploaded_to));
 }
 
@@ -459,10 +459,7 @@ Html render_wheel(const ShownWheel& wheel, std::string_view index, const std::ve
     for (std::size_t at = 0; at < nodes.size() && at < wheel.fits.size(); ++at)
         shown.fits.push_back(shown_fit(nodes[at], wheel.fits[at]));
     add_stated(shown, provenance);
-    if (shown.is_signed) {
-        shown.verify = verify_text(row.filename, shown.uploaded_to);
-        shown.verify_shown = base::replace_all(shown.verify, "{index}", unknown_address(index));
-    }
+    if (shown.is_signed) shown.verify = verify_text(row.filename, index, shown.uploaded_to);
     shown.is_promoted = !shown.uploaded_to.empty() && shown.uploaded_to != index;
     return page::render("wheel.html", shown);
 }

@@ -122,13 +122,13 @@
   }
   // The commands that verify a wheel name the address as the reader sees it.
   for (const code of document.querySelectorAll("code.verify"))
-    code.textContent = code.dataset.text.replace("{index}", () => new URL(root + "simple/", location.href).href);
+    code.textContent = code.textContent.replace(/https:\/\/THIS-SERVER\/[^ ]+/, () => new URL(root + "simple/", location.href).href);
   // A server has bills of materials, a tree on a disk has none.
   const boms = document.querySelectorAll(".sbom"), api = new URL(root + "../api/v1/", location.href);
   if (boms.length) fetch(api, {method: "HEAD"}).then(reply => {
     for (const bom of reply.ok ? boms : []) {
-      const path = ["indexes", bom.dataset.index, "files", bom.dataset.file, "sbom"].map(encodeURIComponent).join("/");
-      bom.querySelector("a").href = new URL(path, api);
+      const file = bom.parentNode.firstChild.pathname.split("/").pop();
+      bom.querySelector("a").href = new URL("indexes/" + encodeURIComponent(bom.dataset.index) + "/files/" + file + "/sbom", api);
       bom.hidden = false;
     }
   }).catch(() => {});
