@@ -160,6 +160,29 @@ class AuditExportTest(unittest.TestCase):
             self.assertIn("A key that you do not trust", self.run_registry(
                 "attest", "verify", folder / "audit.jsonl", "--root", self.farm.folder / "strange" / "root.json", status=1))
 
+    def test_metadata_that_cannot_be_read_is_named_in_its_row_and_the_export_goes_on(self):
+        names = ("damaged", "folder", "good", "missing")
+        wheels = {name: self.upload(name, "License-Expression: MIT") for name in names}
+        blobs = {}
+        for name, wheel in wheels.items():
+            sha256 = self.farm.files(name)[wheel.name]["core-metadata"]["sha256"]
+            blobs[name] = self.farm.data / "blobs" / "sha256" / sha256[:2] / sha256
+        self.farm.stop()
+        for name in ("damaged", "folder", "missing"):
+            blobs[name].unlink()
+        blobs["damaged"].write_text("License-Expression: GPL-3.0-only")
+        blobs["folder"].mkdir()
+        text = self.run_registry("audit-export", self.farm.folder / "export", "--json", "--config", self.farm.config, status=3)
+        self.assertIn("the metadata of 3 files cannot be read", text)
+        self.assertEqual(json.loads(text.splitlines()[0])["unreadable"], 3)
+        rows = [json.loads(line) for line in (self.farm.folder / "export" / "licenses.jsonl").read_text().splitlines()]
+        self.assertEqual([(row["filename"], row["license"], row["license_from"], row.get("license_error")) for row in rows],
+                         [(wheels["damaged"].name, None, "unreadable", "metadata.damaged"),
+                          (wheels["folder"].name, None, "unreadable", "file.not_regular"),
+                          (wheels["good"].name, "MIT", "License-Expression", None),
+                          (wheels["missing"].name, None, "unreadable", "os.ENOENT")])
+        self.assertFalse([path for path in self.farm.folder.iterdir() if ".tmp" in path.name])
+
 
 if __name__ == "__main__":
     main()
