@@ -140,7 +140,10 @@ base::Result<attest::ExportedFile> export_licenses(const RegistryConfig& config,
         Json record = found_file_json(row);
         record.set("license", license ? text_or_null(license->text) : Json());
         record.set("license_from", license ? text_or_null(license->from) : Json("unreadable"));
-        if (!license) record.set("license_error", license.error().code);
+        if (!license) {
+            const std::string& why = license.error().code;
+            record.set("license_error", why);
+        }
         record.set("components", facts ? Json(facts->items("sbom")) : Json::array());
         record.set("components_left_out", facts ? facts->int_or("sbom_left_out", 0) : 0);
         return lines.add(record.render() + "\n");
