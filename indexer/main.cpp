@@ -28,24 +28,26 @@ struct CommandRow {
 CLI::Option* add_store(CLI::App& command, wheelyard::database::Place& store, const char* description) {
     CLI::Option* folder =
         command.add_option("--store", store.folder, description)->check(CLI::ExistingDirectory);
-    command
-        .add_option("--database", store.url,
-                    "[stores] database of its configuration, if the catalog is not in the folder")
-        ->check(CLI::Validator([](std::string& url) { return database::fault_of_url(url); }, ""))
-        ->needs(folder);
+    CLI::Option* url =
+        command
+            .add_option("--database", store.url,
+                        "[stores] database of its configuration, if the catalog is not in the folder")
+            ->check(CLI::Validator([](std::string& text) { return database::fault_of_url(text); }, ""))
+            ->needs(folder);
     command
         .add_option("--database-password-file", store.password_file,
                     "A file whose first line is the database's password")
-        ->needs(folder);
+        ->needs(url);
     return folder;
 }
 
 // The keys of [stores] in the registry's configuration.
-void add_bucket(CLI::App& command, blobs::Place& bucket) {
-    CLI::Option* url =
-        command.add_option("--blobs", bucket.url,
-                           "[stores] blobs of its configuration, if the wheels are in a bucket; "
-                           "only the registry can serve the tree then");
+void add_bucket(CLI::App& command, blobs::Place& bucket, CLI::Option* store) {
+    CLI::Option* url = command
+                           .add_option("--blobs", bucket.url,
+                                       "[stores] blobs of its configuration, if the wheels are in a bucket; "
+                                       "only the registry can serve the tree then")
+                           ->needs(store);
     command.add_option("--blobs-endpoint", bucket.endpoint, "[stores] blobs_endpoint")->needs(url);
     command.add_option("--blobs-region", bucket.region, "[stores] blobs_region")->needs(url);
     command.add_flag("--blobs-path-style", bucket.path_style, "[stores] blobs_path_style")->needs(url);
@@ -68,8 +70,9 @@ CLI::Option* add_sign_key(CLI::App& command, indexer::SignOptions& options) {
 
 Run add_publish(CLI::App& command) {
     const auto options = std::make_shared<indexer::PublishOptions>();
-    add_store(command, options->store, "The registry's data folder (catalog, blobs/)")->required();
-    add_bucket(command, options->blobs);
+    CLI::Option* store =
+        add_store(command, options->store, "The registry's data folder (catalog, blobs/)")->required();
+    add_bucket(command, options->blobs, store);
     command.add_option("--to", options->tree, "The folder to publish into")->required();
     command.add_option("--index", options->indexes, "Create a root page for this index even if it is empty");
     command.add_flag(
@@ -103,7 +106,7 @@ Run add_check(CLI::App& command) {
         ->check(CLI::ExistingDirectory);
     CLI::Option* check_store =
         add_store(command, options->store, "Also compare with this registry's data folder");
-    add_bucket(command, options->blobs);
+    add_bucket(command, options->blobs, check_store);
     CLI::Option* repair =
         command.add_flag("--repair", options->repair, "Repair the tree from the store and check again")
             ->needs(check_store);

@@ -45,7 +45,13 @@ base::Status check_index(const fs::path& folder, const std::string& index, const
     const auto found =
         attest::verify_index(attest::reader_of_folder(folder), wanted.root, name, newest, clock);
     if (!found) {
-        note("not_signed", index + "/signed/state.json", found.error().text());
+        std::error_code ignored;
+        note("not_signed", index + "/signed/state.json",
+             fs::exists(root_folder(folder.parent_path(), index), ignored)
+                 ? found.error().text()
+                 : "the index was seen before, and the tree has it no more: a mirror may hide it; if its "
+                   "operator removed it, remove " +
+                       memory.string());
         return {};
     }
     const auto note_each = [&](const char* code, const std::vector<std::string>& paths, const char* what) {

@@ -28,10 +28,10 @@ base::Status check_words(wire::Refusal row, const std::vector<std::string>& word
 }
 
 // The audit log names commands on the data folder local:USER, copies of upstreams upstream:NAME, people login:…, jobs
-// publisher:…, agents agent:…, and verify; who asks without a token is public:ID.
+// publisher:…, agents agent:…, and verify; who asks without a token is public:ID. Other characters may be invisible.
 bool is_of_audit_log(const std::string& name) {
     std::string plain = base::ascii_lower(name);
-    plain.erase(std::remove(plain.begin(), plain.end(), ' '), plain.end());
+    std::erase_if(plain, [](char c) { return c == ' ' || static_cast<unsigned char>(c) >= 0x80; });
     return plain.starts_with("local:") || plain.starts_with("upstream:") || plain.starts_with("public:") ||
            plain.starts_with(person_prefix) || plain.starts_with(publisher_prefix) ||
            plain.starts_with(agent_prefix) || plain == "verify" || plain.starts_with("verify:");

@@ -367,10 +367,7 @@ wire::Answered<http::ApiReply> Api::read_audit(const http::ApiRequest& request) 
             }
             return {};
         });
-    if (!read) {
-        io::log_error("audit.failed", {{"request", request.request_id}, {"error", read.error().text()}});
-        return tl::unexpected(problem_of_change(read.error()));
-    }
+    if (!read) return tl::unexpected(problem_of_read(request, read.error()));
     io::Json rows = io::Json::array();
     const auto names = parts_.tokens.shown_names();
     for (const catalog::Event& event : events) {
@@ -407,9 +404,7 @@ wire::Answered<http::ApiReply> Api::provenance(const http::ApiRequest& request) 
             return read_provenance(row, parts_.blobs);
         });
     if (document) return http::ApiReply{.status = 200, .json = *document};
-    if (auto known = problem_of_request(document.error())) return tl::unexpected(*std::move(known));
-    io::log_error("provenance.failed", {{"request", request.request_id}, {"error", document.error().text()}});
-    return tl::unexpected(problem_of_change(document.error()));
+    return tl::unexpected(problem_of_read(request, document.error()));
 }
 
 // A file that a page lists. Error "file.unknown".
@@ -532,8 +527,7 @@ wire::Answered<http::ApiReply> Api::read_index(const http::ApiRequest& request, 
     const auto document = parts_.store.reader().and_then(
         [&read](const std::unique_ptr<catalog::Catalog>& reader) { return read(*reader); });
     if (document) return http::ApiReply{.status = 200, .json = *document};
-    io::log_error("index.read_failed", {{"request", request.request_id}, {"error", document.error().text()}});
-    return tl::unexpected(problem_of_change(document.error()));
+    return tl::unexpected(problem_of_read(request, document.error()));
 }
 
 wire::Answered<http::ApiReply> Api::list_index_files(const http::ApiRequest& request) {
@@ -568,10 +562,7 @@ wire::Answered<http::ApiReply> Api::list_nodes(const http::ApiRequest& request) 
     if (const auto token = parts_.tokens.verify(request.authorization); !token)
         return tl::unexpected(token.error());
     const auto seen = parts_.store.node_board().and_then([](const auto& board) { return board->nodes(); });
-    if (!seen) {
-        io::log_error("nodes.not_read", {{"request", request.request_id}, {"error", seen.error().text()}});
-        return tl::unexpected(problem_of_change(seen.error()));
-    }
+    if (!seen) return tl::unexpected(problem_of_read(request, seen.error()));
     io::Json rows = io::Json::array();
     for (const nodes::SeenNode& node : *seen)
         rows.push(io::Json::object({{"name", node.row.name},
@@ -601,7 +592,7 @@ wire::Answered<http::ApiReply> Api::explain(const http::ApiRequest& request) {
                                    reader);
         });
     if (document) return http::ApiReply{.status = 200, .json = document->render()};
-    return tl::unexpected(problem_of_change(document.error()));
+    return tl::unexpected(problem_of_read(request, document.error()));
 }
 
 }  // namespace wheelyard::registry

@@ -24,13 +24,6 @@ tl::unexpected<base::Error> bad_body(std::string sentence) {
     return wire::fail("index.body", std::move(sentence), {}, "docs/reference/api.md has an example");
 }
 
-wire::Problem problem_of(const base::Error& error) {
-    if (error.kind == base::ErrorKind::refused)
-        return refuse(wire::Refusal::coded(403, error.code), error.sentence, error.value, error.advice)
-            .value();
-    return problem_of_change(error);
-}
-
 // Rules of one index decide what others show, so there is no narrower right.
 bool administers_indexes(const Identity& caller) {
     const auto is_for_all = [](const std::vector<std::string>& scope) {
@@ -138,7 +131,7 @@ IndexApi::Reply IndexApi::change(const http::ApiRequest& request, const Identity
     const auto changed = order ? parts_.indexes.change(order->edit, caller.name, order->dry_run)
                                : base::Result<IndexesChanged>(tl::unexpected(order.error()));
     if (!changed) {
-        wire::Problem problem = problem_of(changed.error());
+        wire::Problem problem = problem_of_change(changed.error());
         io::log_warn("index.refused", {{"request", request.request_id},
                                        {"token", caller.id},
                                        {"status", std::to_string(problem.status)},

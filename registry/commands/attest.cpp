@@ -1,6 +1,7 @@
 // `wheelyard-registry attest init`, `rotate`, `revoke`, `new-history` and `verify`: keys and the root document, and what a
 // reader of a wheel, or of an export for an auditor, does with them.
 #include <CLI/CLI.hpp>
+#include <array>
 #include <cstdio>
 #include <filesystem>
 #include <string>
@@ -307,6 +308,11 @@ base::Status run_attest_revoke(const AttestRevokeArguments& arguments, const bas
     return write_next(arguments.root, roots);
 }
 
+// A file of `audit-export`, not a wheel.
+bool is_exported(const fs::path& file) {
+    return file.extension() == ".jsonl";
+}
+
 void add_attest_verify_options(CLI::App& command, AttestVerifyArguments& arguments) {
     command
         .add_option("wheel", arguments.wheel,
@@ -315,16 +321,26 @@ void add_attest_verify_options(CLI::App& command, AttestVerifyArguments& argumen
     command.add_option("--root", arguments.root, "The registry's root document, which you trust");
     command.add_option("--key", arguments.key,
                        "The registry's public key (PEM) instead: no revocation is known");
-    command.add_option("--provenance", arguments.provenance, "Its provenance (default: WHEEL.prov)");
-    command.add_option(
+    auto* provenance =
+        command.add_option("--provenance", arguments.provenance, "Its provenance (default: WHEEL.prov)");
+    auto* index = command.add_option(
         "--index", arguments.index,
         "URL of the index, from which the provenance is fetched if it is not beside the wheel");
-    command
-        .add_option(
-            "--uploaded-to", arguments.uploaded_to,
-            "Name of an index where it may have been uploaded; repeatable. A promoted wheel keeps the "
-            "name of its first index")
-        ->allow_extra_args(false);
+    auto* uploaded_to =
+        command
+            .add_option(
+                "--uploaded-to", arguments.uploaded_to,
+                "Name of an index where it may have been uploaded; repeatable. A promoted wheel keeps the "
+                "name of its first index")
+            ->allow_extra_args(false);
+    command.parse_complete_callback([&arguments, of_wheels = std::array{provenance, index, uploaded_to}] {
+        for (const CLI::Option* option : of_wheels)
+            if (is_exported(arguments.wheel) && !option->empty())
+                throw CLI::ValidationError(option->get_name() +
+                                           " is about a wheel, not about a file of an export: leave it out");
+        if (!of_wheels[0]->empty() && !of_wheels[1]->empty())
+            throw CLI::ValidationError("--index is not asked when --provenance is given: leave one out");
+    });
     command.add_flag("--offline", arguments.offline, "Send no request");
     command.add_flag("--json", arguments.json, "One JSON document, with both statements");
 }
@@ -372,7 +388,7 @@ base::Status verify_exported(const AttestVerifyArguments& arguments, const attes
 base::Status run_attest_verify(const AttestVerifyArguments& arguments, const base::Clock& clock) {
     WHEELYARD_ASSIGN(const attest::Trust trust, read_trust(arguments, clock));
     WHEELYARD_ASSIGN(const std::string sha256, base::sha256_hex_of_file(arguments.wheel));
-    if (arguments.wheel.extension() == ".jsonl") return verify_exported(arguments, trust, sha256);
+    if (is_exported(arguments.wheel)) return verify_exported(arguments, trust, sha256);
     WHEELYARD_ASSIGN(const std::string text, read_provenance_text(arguments, sha256));
     WHEELYARD_ASSIGN(const attest::VerifiedWheel wheel,
                      attest::verify_wheel(arguments.wheel.filename().string(), sha256, text, trust));

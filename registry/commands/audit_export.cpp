@@ -33,6 +33,7 @@ namespace {
 namespace fs = std::filesystem;
 using io::Json;
 
+constexpr int exit_unreadable = 3;              // the export is there, without some licences
 constexpr std::size_t write_bytes = 1UL << 20;  // at once
 constexpr std::string_view no_line_before =
     "0000000000000000000000000000000000000000000000000000000000000000";
@@ -100,27 +101,49 @@ base::Result<attest::ExportedFile> export_audit(const catalog::Catalog& catalog,
     return file;
 }
 
-// Metadata that is missing or damaged (`verify` finds it) leaves `from` as "unreadable".
 base::Result<wheel::StatedLicense> read_license(const catalog::FileRow& row, const blobs::BlobStore& blobs) {
     if (row.metadata_sha256.empty()) return wheel::StatedLicense{};
-    const auto text = blobs.read_bytes(row.metadata_sha256, wheel::max_metadata_bytes);
-    if (!text && text.error().os_error != ENOENT) return base::fail(text.error());
-    if (text && base::sha256_hex(*text) == row.metadata_sha256) {
-        if (const auto headers = wheel::parse_headers(*text)) return wheel::stated_license(*headers);
-    }
-    return wheel::StatedLicense{{}, "unreadable"};
+    WHEELYARD_ASSIGN(const std::string text,
+                     blobs.read_bytes(row.metadata_sha256, wheel::max_metadata_bytes));
+    if (base::sha256_hex(text) != row.metadata_sha256)
+        return base::fail("metadata.damaged", "The stored metadata has changed on the disk",
+                          row.metadata_sha256);
+    wheel::Faults tolerated;  // at its upload
+    WHEELYARD_ASSIGN(const wheel::HeaderFile headers, wheel::parse_headers(text, &tolerated));
+    return wheel::stated_license(headers);
 }
 
+// It says nothing about one blob: the rows of all files would be without licence.
+bool is_of_whole_store(const base::Error& error) {
+    return error.kind == base::ErrorKind::unavailable || error.os_error == EHOSTUNREACH;
+}
+
+// Files whose metadata cannot be read.
+struct Unreadable {
+    std::uint64_t count = 0;
+    std::string first;
+};
+
 base::Result<attest::ExportedFile> export_licenses(const RegistryConfig& config,
-                                                   const blobs::BlobStore& blobs, const fs::path& path) {
+                                                   const blobs::BlobStore& blobs, const fs::path& path,
+                                                   Unreadable& unreadable) {
     WHEELYARD_ASSIGN(LineFile lines, LineFile::create(path));
     WHEELYARD_TRY(for_each_file(config, {}, [&](const catalog::FileRow& row) -> base::Status {
-        WHEELYARD_ASSIGN(const wheel::StatedLicense license, read_license(row, blobs));
+        const auto license = read_license(row, blobs);
+        if (!license) {
+            if (is_of_whole_store(license.error())) return base::fail(license.error());
+            if (++unreadable.count == 1)
+                unreadable.first = row.index + "/" + row.filename + ": " + license.error().text();
+        }
         const auto facts = io::parse_json(row.facts_json);
         const auto text_or_null = [](const std::string& text) { return text.empty() ? Json() : Json(text); };
         Json record = found_file_json(row);
-        record.set("license", text_or_null(license.text));
-        record.set("license_from", text_or_null(license.from));
+        record.set("license", license ? text_or_null(license->text) : Json());
+        record.set("license_from", license ? text_or_null(license->from) : Json("unreadable"));
+        if (!license) {
+            const std::string& why = license.error().code;
+            record.set("license_error", why);
+        }
         record.set("components", facts ? Json(facts->items("sbom")) : Json::array());
         record.set("components_left_out", facts ? facts->int_or("sbom_left_out", 0) : 0);
         return lines.add(record.render() + "\n");
@@ -135,7 +158,8 @@ fs::path without_slash(const fs::path& folder) {
 }
 
 void print_export(const AuditExportArguments& arguments, const std::vector<attest::ExportedFile>& files,
-                  const attest::Export& of, const std::optional<attest::SigningKey>& key) {
+                  const attest::Export& of, const std::optional<attest::SigningKey>& key,
+                  const Unreadable& unreadable) {
     if (arguments.json) {
         Json list = Json::array();
         for (const attest::ExportedFile& file : files)
@@ -147,6 +171,7 @@ void print_export(const AuditExportArguments& arguments, const std::vector<attes
                                           {"time", base::render_rfc3339(of.time)},
                                           {"serial", of.serial},
                                           {"files", std::move(list)},
+                                          {"unreadable", unreadable.count},
                                           {"keyid", key ? Json(key->public_key().id()) : Json()}})
                                 .render()
                                 .c_str());
@@ -159,6 +184,13 @@ void print_export(const AuditExportArguments& arguments, const std::vector<attes
         base::print_message(stderr,
                             "wheelyard-registry: nothing is signed, since registry.toml has no [attest] key: "
                             "`wheelyard-registry attest init keys` makes one\n");
+    if (unreadable.count > 0)
+        base::print_message(stderr, "wheelyard-registry: the metadata of " +
+                                        std::to_string(unreadable.count) +
+                                        " files cannot be read, and licenses.jsonl says so. The first is " +
+                                        unreadable.first +
+                                        "\n`wheelyard-registry verify` names all that is damaged; restore it "
+                                        "from a backup and export again\n");
 }
 
 void add_audit_export_options(CLI::App& command, AuditExportArguments& arguments) {
@@ -169,7 +201,7 @@ void add_audit_export_options(CLI::App& command, AuditExportArguments& arguments
 
 }  // namespace
 
-base::Status run_audit_export(const AuditExportArguments& arguments, const base::Clock& clock) {
+base::Result<int> run_audit_export(const AuditExportArguments& arguments, const base::Clock& clock) {
     WHEELYARD_ASSIGN(const RegistryConfig config, read_config_in_force(arguments.config));
     WHEELYARD_ASSIGN(const auto catalog, database::Store(config.database()).reader());
     WHEELYARD_ASSIGN(const auto blobs, blobs::open_blob_store(config.blob_place()));
@@ -189,7 +221,9 @@ base::Status run_audit_export(const AuditExportArguments& arguments, const base:
     WHEELYARD_ASSIGN(of.serial, catalog->last_serial());
     std::vector<attest::ExportedFile> files;
     WHEELYARD_ASSIGN(files.emplace_back(), export_audit(*catalog, of.serial, folder.path() / "audit.jsonl"));
-    WHEELYARD_ASSIGN(files.emplace_back(), export_licenses(config, *blobs, folder.path() / "licenses.jsonl"));
+    Unreadable unreadable;
+    WHEELYARD_ASSIGN(files.emplace_back(),
+                     export_licenses(config, *blobs, folder.path() / "licenses.jsonl", unreadable));
     if (key) {
         of.registry = config.signer(key->public_key().id());
         for (const attest::ExportedFile& file : files)
@@ -200,8 +234,8 @@ base::Status run_audit_export(const AuditExportArguments& arguments, const base:
     WHEELYARD_TRY(base::fsync_directory(folder.path()));
     WHEELYARD_TRY(base::rename_durably(folder.path(), target));
     folder.keep();
-    print_export(arguments, files, of, key);
-    return {};
+    print_export(arguments, files, of, key, unreadable);
+    return unreadable.count == 0 ? 0 : exit_unreadable;
 }
 
 std::vector<Command> audit_export_commands() {
@@ -209,7 +243,8 @@ std::vector<Command> audit_export_commands() {
         {"", "audit-export", "The audit log and the licences of all files, signed, for an auditor",
          "audit-2026 -c registry.toml", setup(add_audit_export_options, run_audit_export),
          "`attest verify audit-2026/audit.jsonl --root root.json` verifies a file without the registry.\n"
-         "Exit status: 0 success, also without a key, 1 failure (see standard error), 2 wrong usage.\n"},
+         "Exit status: 0 success, also without a key, 1 failure (see standard error), 2 wrong usage,\n"
+         "3 the export is there, but the metadata of some files cannot be read.\n"},
     };
 }
 

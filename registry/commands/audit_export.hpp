@@ -20,8 +20,10 @@ struct AuditExportArguments {
     bool json = false;
 };
 
-// The folder appears complete, or not at all. Without a key nothing is signed, which standard error says. Errors:
-// "audit.exists", those of the configuration, the catalog, the blobs and the key.
-[[nodiscard]] base::Status run_audit_export(const AuditExportArguments& arguments, const base::Clock& clock);
+// The folder appears complete, or not at all. Without a key nothing is signed, which standard error says. Gives the exit
+// status: 3 if rows lack a licence because metadata cannot be read. Errors: "audit.exists", those of the configuration,
+// the catalog, the key, and of a blob store that does not answer.
+[[nodiscard]] base::Result<int> run_audit_export(const AuditExportArguments& arguments,
+                                                 const base::Clock& clock);
 
 }  // namespace wheelyard::registry

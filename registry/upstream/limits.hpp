@@ -62,6 +62,7 @@ inline constexpr std::uint64_t max_rendered_bytes = 96 * base::mib;  // what is 
 inline constexpr std::uint64_t trim_after_bytes = 32 * base::mib;  // dropped: give memory back to the system
 inline constexpr std::uint64_t max_page_file_bytes = 256 * base::mib;
 inline constexpr std::size_t max_failures = 10'000;
+inline constexpr std::size_t max_verified = 10'000;   // documents of attestations, of 200 bytes each
 inline constexpr std::size_t max_failures_kept = 50;  // in the file of an upstream
 inline constexpr std::int64_t same_trouble_s =
     24 * 3600;  // between two failures of a project: the count of later ones begins at one

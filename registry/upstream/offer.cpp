@@ -150,6 +150,15 @@ std::string key_of_attestations(const UpstreamFile& file) {
     return base::sha256_hex("attestations " + file.link.sha256 + "/" + file.link.filename);
 }
 
+std::set<std::string> keys_of_texts(const CachedPage& page) {
+    std::set<std::string> keys;
+    for (const UpstreamFile& file : page.files) {
+        if (std::string key = key_of_text(file); !key.empty()) keys.insert(std::move(key));
+        if (!file.link.provenance_url.empty()) keys.insert(key_of_attestations(file));
+    }
+    return keys;
+}
+
 Offer offer_of(const CachedPage& page, const std::string& project, const UpstreamConfig& upstream,
                base::UnixMicros now) {
     Offer offer{};

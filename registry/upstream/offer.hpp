@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -67,6 +68,8 @@ struct OfferedName {
 // Whether attestations of the file (PEP 740) may be asked for where the page says that they are.
 [[nodiscard]] bool has_attestations(const UpstreamFile& file, const UpstreamConfig& upstream);
 [[nodiscard]] std::string key_of_attestations(const UpstreamFile& file);
+// The keys of all that the store may have beside a file of a page.
+[[nodiscard]] std::set<std::string> keys_of_texts(const CachedPage& page);
 
 struct Offer {
     std::vector<const UpstreamFile*> files;            // of the page, in its order

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <set>
 #include <utility>
 
 #include "lib/base/digest/digest.hpp"
@@ -12,6 +13,7 @@
 #include "lib/base/files/temporary_files.hpp"
 #include "lib/io/log.hpp"
 #include "registry/upstream/limits.hpp"
+#include "registry/upstream/offer.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -162,9 +164,20 @@ base::Result<SharedPage> PageStore::write(const std::string& cache_index, const 
     return shared;
 }
 
+// What another project's page names by the same hash is fetched again.
+void PageStore::remove_texts(const std::string& cache_index, const CachedPage& before,
+                             const CachedPage& now) const {
+    const std::set<std::string> kept = keys_of_texts(now);
+    for (const std::string& key : keys_of_texts(before)) {
+        std::error_code ignored;  // most were never asked for
+        if (!kept.contains(key)) std::filesystem::remove(metadata_file(cache_index, key), ignored);
+    }
+}
+
 base::Status PageStore::put(const std::string& cache_index, const std::string& project, CachedPage page) {
     const std::lock_guard lock(write_mutex(key_of(cache_index, project)));
-    if (const SharedPage stored = find(cache_index, project)) {
+    const SharedPage stored = find(cache_index, project);
+    if (stored) {
         page.supplies = stored->supplies;
         page.released = stored->released;
         page.released_because = stored->released_because;
@@ -173,7 +186,8 @@ base::Status PageStore::put(const std::string& cache_index, const std::string& p
     }
     if (!page.is_absent) page.released = 0;
     if (page.released == 0) page.released_because.clear();
-    WHEELYARD_TRY(write(cache_index, project, std::move(page)));
+    WHEELYARD_ASSIGN(const SharedPage now, write(cache_index, project, std::move(page)));
+    if (stored) remove_texts(cache_index, *stored, *now);
     return {};
 }
 
@@ -211,7 +225,8 @@ base::Status PageStore::release(const std::string& cache_index, const std::strin
     page.supplies.clear();
     page.released = now;
     page.released_because = reason;
-    WHEELYARD_TRY(write(cache_index, project, std::move(page)));
+    WHEELYARD_ASSIGN(const SharedPage written, write(cache_index, project, std::move(page)));
+    if (stored) remove_texts(cache_index, *stored, *written);
     return {};
 }
 

@@ -48,7 +48,7 @@ class PageStore {
                                        const std::string& reason, base::UnixMicros now);
 
     // METADATA of wheels that are not stored, and what the variants of versions are, by key_of_text(); nullptr: none
-    // with this hash. One is kept under each key.
+    // with this hash. One is kept under each key, until put() or release() brings a page without its file.
     [[nodiscard]] std::shared_ptr<const std::string> find_metadata(const std::string& cache_index,
                                                                    const std::string& key,
                                                                    const std::string& sha256) const;
@@ -77,6 +77,7 @@ class PageStore {
     [[nodiscard]] std::mutex& write_mutex(const std::string& key);
     [[nodiscard]] base::Result<SharedPage> write(const std::string& cache_index, const std::string& project,
                                                  CachedPage page);
+    void remove_texts(const std::string& cache_index, const CachedPage& before, const CachedPage& now) const;
     [[nodiscard]] static SharedPage head_of(const SharedPage& page);
     SharedPage remember(const std::string& key, Known known);  // the page's head
 

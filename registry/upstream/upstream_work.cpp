@@ -6,6 +6,7 @@
 
 #include "lib/attest/sigstore/attestation.hpp"
 #include "lib/attest/sigstore/limits.hpp"
+#include "lib/base/digest/digest.hpp"
 #include "lib/io/log.hpp"
 #include "registry/config/index_rules.hpp"
 #include "registry/upstream/freshness.hpp"
@@ -208,13 +209,22 @@ void Upstreams::load_text(const Errand& errand, const UpstreamFile& file) {
     note_file_failure(errand.work, file_retry_s, upstream, file, loaded.error());
 }
 
-// It holds by the trusted root of today, which may be another one than when it came.
+// It holds by the trusted root of this run, which may be another one than when it came.
 std::shared_ptr<const std::string> Upstreams::kept_attestations(const UpstreamConfig& upstream,
-                                                                const UpstreamFile& file) const {
-    auto bytes = store_.find_text(upstream.cache_index, key_of_attestations(file));
-    const bool holds = bytes && sigstore::verify_provenance(*bytes, file.link.filename, file.link.sha256,
-                                                            *parts_.trusted_root);
-    return holds ? bytes : nullptr;
+                                                                const UpstreamFile& file) {
+    const std::string key = key_of_attestations(file);
+    auto bytes = store_.find_text(upstream.cache_index, key);
+    if (!bytes) return nullptr;
+    const std::string seen = key + base::sha256_hex(*bytes);
+    std::unique_lock lock(mutex_);
+    if (verified_.contains(seen)) return bytes;
+    lock.unlock();
+    if (!sigstore::verify_provenance(*bytes, file.link.filename, file.link.sha256, *parts_.trusted_root))
+        return nullptr;
+    lock.lock();
+    if (verified_.size() >= max_verified) verified_.clear();
+    verified_.insert(seen);
+    return bytes;
 }
 
 void Upstreams::load_attestations(const Errand& errand, const UpstreamFile& file) {

@@ -297,8 +297,14 @@ void Upstreams::answer_file(const SharedAsk& ask, const Supply& supply) {
     if (!is_offered) return ask->then({});
     if (!request.version.empty() && parse_offered_name(filename)->version.text() != request.version)
         return ask->then({});
+    const auto row = fetched_row(supply.candidate, file->link.filename);
+    if (!row) return ask->then(problem_answer(internal_problem(row.error())));
+    // What is said about the file is held back with it.
+    if (*row && (*row)->state == catalog::FileState::quarantined)
+        return ask->then(problem_answer(quarantined_problem(**row)));
     if (is_attestations) return answer_attestations(ask, supply, *file);
     if (is_metadata || is_variants_file(filename)) return answer_text(ask, supply, *file);
+    if (*row) return await_published(ask);
     answer_wheel(ask, supply, *file);
 }
 
@@ -334,11 +340,6 @@ void Upstreams::answer_small(const SharedAsk& ask, const Supply& supply, const s
 }
 
 void Upstreams::answer_wheel(const SharedAsk& ask, const Supply& supply, const UpstreamFile& file) {
-    const auto row = fetched_row(supply.candidate, file.link.filename);
-    if (!row) return ask->then(problem_answer(internal_problem(row.error())));
-    if (*row && (*row)->state == catalog::FileState::quarantined)
-        return ask->then(problem_answer(quarantined_problem(**row)));
-    if (*row) return await_published(ask);
     const std::string work =
         "file " + supply.candidate.upstream->cache_index + "/" + file.link.sha256 + "/" + file.link.filename;
     if (const auto failure = recent_failure(work)) return ask->then(problem_answer(*failure));

@@ -208,7 +208,7 @@ class Upstreams final : public http::UpstreamService {
     void load_attestations(const Errand& errand, const UpstreamFile& file);
     // nullptr: none is kept, or it does not hold (any more) for this file.
     [[nodiscard]] std::shared_ptr<const std::string> kept_attestations(const UpstreamConfig& upstream,
-                                                                       const UpstreamFile& file) const;
+                                                                       const UpstreamFile& file);
     [[nodiscard]] SharedWork& pool_of(const UpstreamFile& file);
     [[nodiscard]] std::array<SharedWork*, 3> pools() {
         return {&page_work_, &small_file_work_, &large_file_work_};
@@ -259,10 +259,11 @@ class Upstreams final : public http::UpstreamService {
     std::mutex reader_mutex_;
     const std::unique_ptr<const catalog::Catalog> reader_;
 
-    mutable std::mutex mutex_;  // guards the maps below
+    mutable std::mutex mutex_;  // guards what is below, up to the counts
     std::map<std::string, Health> health_;
     std::map<std::string, Failure> failures_;                   // by the name of the work
     std::map<std::string, http::SharedArrivingFile> arriving_;  // by the name of the work
+    std::set<std::string> verified_;  // attestations that hold: their keys, each with the hash of the bytes
     RecentlyUsed<std::shared_ptr<const Rendered>> rendered_{max_rendered_bytes};
     std::uint64_t dropped_bytes_ = 0;  // of it, since memory was given back
     std::map<const UpstreamConfig*, std::vector<std::unique_ptr<UpstreamClient>>> clients_;  // idle ones

@@ -90,6 +90,11 @@ class AuditExportTest(unittest.TestCase):
         count, head = self.chain(first / "audit.jsonl").stdout.split()
         line = (second / "audit.jsonl").read_bytes().splitlines(keepends=True)[int(count) - 1]
         self.assertEqual(hashlib.sha256(line).hexdigest(), head)
+        for option in ("--provenance", "--index", "--uploaded-to"):
+            with self.subTest("about a wheel alone", option=option):
+                self.assertIn(f"{option} is about a wheel", self.run_registry("attest", "verify", second / "audit.jsonl", "--root",
+                                                                            self.farm.folder / "keys" / "root.json", option, "main", status=2))
+        self.assertIn("leave one out", self.run_registry("attest", "verify", wheel, "--provenance", wheel, "--index", "main", status=2))
         with self.subTest("a removed and a changed event"):
             lines = (second / "audit.jsonl").read_bytes().splitlines(keepends=True)
             for changed in (lines[:1] + lines[2:], [lines[0].replace(b":", b": ", 1), *lines[1:]]):
@@ -154,6 +159,29 @@ class AuditExportTest(unittest.TestCase):
             self.run_registry("attest", "init", self.farm.folder / "strange")
             self.assertIn("A key that you do not trust", self.run_registry(
                 "attest", "verify", folder / "audit.jsonl", "--root", self.farm.folder / "strange" / "root.json", status=1))
+
+    def test_metadata_that_cannot_be_read_is_named_in_its_row_and_the_export_goes_on(self):
+        names = ("damaged", "folder", "good", "missing")
+        wheels = {name: self.upload(name, "License-Expression: MIT") for name in names}
+        blobs = {}
+        for name, wheel in wheels.items():
+            sha256 = self.farm.files(name)[wheel.name]["core-metadata"]["sha256"]
+            blobs[name] = self.farm.data / "blobs" / "sha256" / sha256[:2] / sha256
+        self.farm.stop()
+        for name in ("damaged", "folder", "missing"):
+            blobs[name].unlink()
+        blobs["damaged"].write_text("License-Expression: GPL-3.0-only")
+        blobs["folder"].mkdir()
+        text = self.run_registry("audit-export", self.farm.folder / "export", "--json", "--config", self.farm.config, status=3)
+        self.assertIn("the metadata of 3 files cannot be read", text)
+        self.assertEqual(json.loads(text.splitlines()[0])["unreadable"], 3)
+        rows = [json.loads(line) for line in (self.farm.folder / "export" / "licenses.jsonl").read_text().splitlines()]
+        self.assertEqual([(row["filename"], row["license"], row["license_from"], row.get("license_error")) for row in rows],
+                         [(wheels["damaged"].name, None, "unreadable", "metadata.damaged"),
+                          (wheels["folder"].name, None, "unreadable", "file.not_regular"),
+                          (wheels["good"].name, "MIT", "License-Expression", None),
+                          (wheels["missing"].name, None, "unreadable", "os.ENOENT")])
+        self.assertFalse([path for path in self.farm.folder.iterdir() if ".tmp" in path.name])
 
 
 if __name__ == "__main__":

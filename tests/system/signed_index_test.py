@@ -217,6 +217,10 @@ class SignedIndexTest(unittest.TestCase):
         with self.subTest("a mirror that went back"):
             self.assertEqual(self.check(old.parent), set())
             self.assertEqual(self.check(old.parent, *signed, status=1), {"not_signed"})
+        for option, needed in (("--blobs", "--store"), ("--database-password-file", "--database"), ("--seen", "--root")):
+            with self.subTest("an option that would change nothing", option=option):
+                done = self.farm.run("wheelyard-indexer", "check", "--to", self.mirror, option, "s3://wheels")
+                self.assertEqual((done.returncode, f"{option} requires {needed}" in done.stderr), (2, True), done.stderr)
 
     def test_a_hostile_mirror_is_noticed_and_the_tree_stays(self):
         url = f"{self.serve()}/mirror"

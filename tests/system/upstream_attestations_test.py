@@ -115,6 +115,25 @@ class UpstreamAttestationsTest(FarmCase):
         kept.write_bytes(kept.read_bytes().replace(b'"version":1', b'"version":2'))
         self.assertEqual(self.farm.get(f"/{BASE}{address}")[0], 503)
 
+    def test_a_file_in_quarantine_gives_neither_them_nor_its_metadata(self):
+        address = self.offer_sample(provenance())
+        self.upstream.files[WHEEL].metadata = b"Metadata-Version: 2.1\n"
+        self.open_farm()
+        sha256 = self.farm.files(PROJECT, BASE)[WHEEL]["hashes"]["sha256"]
+        wheel = f"/files/{sha256[:2]}/{sha256}/{WHEEL}"
+        about = (address, wheel + ".pep740", wheel + ".metadata")
+        for place in (*about, wheel):
+            self.assertEqual(self.farm.get(f"/{SITE}{place}")[0], 200, place)
+        words = (f"{BASE}.public", WHEEL, "-c", self.farm.config, "--reason", "malware")
+        self.assert_ran(self.farm.run("wheelyard-registry", "quarantine", *words))
+        for index in (BASE, SITE):
+            for place in (*about, wheel):
+                with self.subTest(index=index, place=place):
+                    status, _, problem = self.farm.get(f"/{index}{place}")
+                    self.assertEqual((status, json.loads(problem)["code"]), (404, "upstream.quarantined"))
+        self.assert_ran(self.farm.run("wheelyard-registry", "release", *words))
+        self.assertEqual(self.farm.get(f"/{SITE}{address}")[0], 200)
+
     def test_what_does_not_hold_is_never_served(self):
         endless = f"/files/{Wheel('yard-endless').filename}"
         secret = Wheel("yard-secret").write(self.folder / "secret")

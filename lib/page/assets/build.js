@@ -23,6 +23,12 @@
       const problem = await reply.json().catch(() => ({}));
       throw Object.assign(new Error([problem.detail || "The server answers " + reply.status + ".", problem.advice].filter(Boolean).join(" – ")), {status: reply.status});
     });
+  // What people are called, for those who may read the audit log.
+  let people = null;
+  const learn_names = async ({asked_by}) => {
+    if (asked_by?.startsWith("login:")) people ??= await get("api/v1/people").then(reply => reply.json()).then(reply => reply.names).catch(() => ({}));
+  };
+  const who = name => Object.hasOwn(people ?? {}, name) ? name + " " + people[name] : name;
   const is_over = build => Object.hasOwn(colours, build.state);
   const seconds = build => Math.max(0, Math.floor((Date.parse(build.ended) - Date.parse(build.began)) / 1000));
 
@@ -143,7 +149,7 @@
     if (text !== last) {
       last = text;
       const parts = [dotted("p", yard.place(build), build.phase && (build.state === "failed" ? "failed in phase " : "phase ") + build.phase, build.began && ["began ", yard.time(build.began)],
-        build.asked && ["asked ", yard.time(build.asked), ...(build.asked_by ? [" by " + build.asked_by] : [])], build.attempts > 1 && build.attempts + " attempts",
+        build.asked && ["asked ", yard.time(build.asked), ...(build.asked_by ? [" by " + who(build.asked_by)] : [])], build.attempts > 1 && build.attempts + " attempts",
         build.place && "place " + build.place + " in the queue", is_request && is_over(build) && ["ended ", yard.time(build.changed)],
         build.ended && ["ended ", yard.time(build.ended)], build.began && build.ended && "took " + yard.duration(seconds(build)),
         build.expected_end && ["expected to end ", yard.time(build.expected_end), ", as " + (build.expected_from === 1 ? "the last one" : "the last " + build.expected_from) + " did"])];
@@ -186,7 +192,7 @@
     return read_log(build);
   };
   let is_last = false;
-  const refresh = () => get(path).then(reply => reply.json()).then(build => { is_last = is_over(build) && log.offset >= (build.log_bytes ?? 0); return show(build); }).catch(error => {
+  const refresh = () => get(path).then(reply => reply.json()).then(async build => { await learn_names(build); is_last = is_over(build) && log.offset >= (build.log_bytes ?? 0); return show(build); }).catch(error => {
     const needs = document.getElementById("build-needs");
     if (!last) { needs.hidden = false; needs.replaceChildren(asked.has("id") ? error.message : needs.textContent); }
   });

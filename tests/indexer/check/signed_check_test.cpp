@@ -35,13 +35,15 @@ struct SignedTree : StoreFixture {
         REQUIRE(publish_with(disk, catalog, blobs, tree, {"main"}, clock,
                              {.find_links = true, .precompressed = true, .signer = by.signer()}, {}));
     }
+    std::string detail;  // of the last finding
     // "code page" of each finding.
     std::vector<std::string> found(const std::string& signed_as = {}) {
         std::vector<std::string> findings;
         const auto done =
             check_signatures(tree, {by.root, seen, signed_as}, clock,
-                             [&](const std::string& code, const std::string& page, const std::string&) {
+                             [&](const std::string& code, const std::string& page, const std::string& why) {
                                  findings.push_back(code + " " + page);
+                                 detail = why;
                              });
         REQUIRE_MESSAGE(done, done.error().text());
         return findings;
@@ -99,6 +101,8 @@ TEST_CASE(
     at.seen = remembered;
     fs::remove_all(at.index);
     CHECK(at.found() == Findings{"not_signed main/signed/state.json"});
+    CHECK(at.detail.ends_with("remove " +
+                              (at.seen / "main.seen").string()));  // an operator may have removed it
     fs::remove_all(at.tree);
     fs::rename(current, at.tree);
     CHECK(at.found().empty());

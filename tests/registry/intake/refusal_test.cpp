@@ -10,19 +10,21 @@ TEST_CASE("an error that the request is to blame for is answered with the status
     struct Row {
         ErrorKind kind;
         int status;
+        const char* code;
     };
     for (const Row& row :
-         {Row{ErrorKind::invalid, 400}, Row{ErrorKind::missing, 404}, Row{ErrorKind::conflict, 409},
-          Row{ErrorKind::too_large, 413}, Row{ErrorKind::exhausted, 429}}) {
+         {Row{ErrorKind::invalid, 400, "config.some"}, Row{ErrorKind::missing, 404, "file.unknown"},
+          Row{ErrorKind::conflict, 409, "task.cancelled"}, Row{ErrorKind::too_large, 413, "task.log_full"},
+          Row{ErrorKind::exhausted, 429, "task.too_many"}}) {
         CAPTURE(row.status);
-        const auto problem = registry::problem_of_request({.code = "task.some",
+        const auto problem = registry::problem_of_request({.code = row.code,
                                                            .sentence = "It does not fit",
                                                            .value = "x",
                                                            .advice = "wait",
                                                            .kind = row.kind});
         REQUIRE(problem.has_value());
         CHECK(problem->status == row.status);
-        CHECK(problem->code == "task.some");
+        CHECK(problem->code == row.code);
         CHECK(problem->title == "It does not fit");
         CHECK(problem->detail == "It does not fit.");
         CHECK(problem->value == "x");
@@ -35,6 +37,12 @@ TEST_CASE("a failure of the server, or of what it stores, is not the request's")
                                  ErrorKind::unreachable, ErrorKind::malformed})
         CHECK_FALSE(
             registry::problem_of_request({.code = "a.b", .sentence = "secret", .kind = kind}).has_value());
+    // What the blob store lacks is no answer to who asked for a file, and an upstream's conflict is none to an upload.
+    for (const ErrorKind kind :
+         {ErrorKind::missing, ErrorKind::conflict, ErrorKind::too_large, ErrorKind::exhausted})
+        CHECK_FALSE(registry::problem_of_request(
+                        {.code = "s3.404", .sentence = "The blob store 10.0.0.5 refuses", .kind = kind})
+                        .has_value());
     // What others refuse to the server is not, either; what the server refuses is.
     const auto refused = [](const char* code) {
         return registry::problem_of_request({.code = code, .sentence = "no", .kind = ErrorKind::refused});

@@ -4,6 +4,8 @@
 #include <doctest/doctest.h>
 
 #include <filesystem>
+#include <string>
+#include <vector>
 
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/temp_dir.hpp"
@@ -182,4 +184,47 @@ TEST_CASE("of a version's variants the last state is kept, and of each METADATA 
     for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
         files += entry.is_regular_file() ? 1 : 0;
     CHECK(files == 3);
+}
+
+TEST_CASE("what is kept beside a file goes when its page no longer lists the file") {
+    const base::TempDir dir = base::TempDir::make("pages").value();
+    const auto folder = dir.path() / "upstream";
+    PageStore store(folder);
+    const auto file_named = [](const std::string& filename, char digit) {
+        registry::UpstreamFile file = page_of_one_file().files[0];
+        file.link.filename = filename;
+        file.link.sha256 = std::string(64, digit);
+        file.link.has_metadata = true;
+        file.link.metadata_sha256 = base::sha256_hex(std::string("Name: six") + digit);
+        file.link.provenance_url = "https://index.example.org/" + filename;
+        return file;
+    };
+    const std::vector<registry::UpstreamFile> files{file_named("six-1.0-py3-none-any.whl", '1'),
+                                                    file_named("six-2.0-py3-none-any.whl", '2'),
+                                                    file_named("six-2.0-variants.json", '3')};
+    const auto is_kept = [&](const registry::UpstreamFile& file) {
+        const bool has_text = store.find_text("main.up", key_of_text(file)) != nullptr;
+        CHECK(has_text == (store.find_text("main.up", key_of_attestations(file)) != nullptr));
+        return has_text;
+    };
+    const auto put = [&](std::vector<registry::UpstreamFile> of_page) {
+        CachedPage page;
+        page.files = std::move(of_page);
+        REQUIRE(store.put("main.up", "six", std::move(page)).has_value());
+    };
+    put(files);
+    for (const registry::UpstreamFile& file : files) {
+        REQUIRE(store.put_metadata("main.up", key_of_text(file), "Name: six").has_value());
+        REQUIRE(store.put_metadata("main.up", key_of_attestations(file), "{}").has_value());
+    }
+    put(files);
+    for (const registry::UpstreamFile& file : files)
+        CHECK(is_kept(file));
+    put({files[1]});
+    CHECK_FALSE(is_kept(files[0]));
+    CHECK(is_kept(files[1]));
+    CHECK_FALSE(is_kept(files[2]));
+    REQUIRE(store.release("main.up", "six", "moved", 1).has_value());
+    CHECK_FALSE(is_kept(files[1]));
+    CHECK(std::filesystem::exists(folder / "main.up" / "metadata"));
 }
