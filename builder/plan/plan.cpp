@@ -494,6 +494,16 @@ std::string_view cell_state_text(CellState state) {
     return cell_states.text(state);
 }
 
+std::string_view torch_abi_text(TorchAbi state) {
+    static constexpr auto words = base::words<TorchAbi>(
+        {{TorchAbi::kept, "kept"}, {TorchAbi::unproven, "unproven"}, {TorchAbi::rebuild, "rebuild"}});
+    return words.text(state);
+}
+
+std::string verdict_text(const TorchVerdict& verdict) {
+    return std::string(torch_abi_text(verdict.state)) + ": " + verdict.reason;
+}
+
 std::size_t Plan::count(CellState state) const {
     return static_cast<std::size_t>(
         std::count_if(cells.begin(), cells.end(), [state](const Cell& cell) { return cell.state == state; }));

@@ -30,6 +30,19 @@ enum class CellState {
 };
 [[nodiscard]] std::string_view cell_state_text(CellState state);
 
+// Whether a companion that the index has can stay with the wanted torch (torch_abi.hpp).
+enum class TorchAbi {
+    kept,
+    unproven,  // nothing that is known speaks against it
+    rebuild,
+};
+struct TorchVerdict {
+    TorchAbi state;
+    std::string reason;
+};
+[[nodiscard]] std::string_view torch_abi_text(TorchAbi state);
+[[nodiscard]] std::string verdict_text(const TorchVerdict& verdict);  // "kept: uses only torch's stable ABI"
+
 struct Cell {
     std::string name;
     std::string package;
@@ -52,8 +65,7 @@ struct Cell {
     bool needs_person = false;
     // Held until a person or a registry acts: no tick of this agent can change that.
     bool awaits_others = false;
-    // Whether a companion that the index has can stay with the wanted torch (torch_abi.hpp); empty: not asked.
-    std::string torch_abi = {};
+    std::optional<TorchVerdict> torch_abi = {};  // nullopt: not asked, or nothing is known
 };
 
 struct Plan {

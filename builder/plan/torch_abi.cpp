@@ -2,6 +2,8 @@
 #include "builder/plan/torch_abi.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "lib/inspect/abi/other_library.hpp"
 #include "lib/wheel/requirement.hpp"
@@ -71,9 +73,10 @@ std::vector<const Cell*> torches_of(const Plan& plan, const Cell& companion) {
     return torches;
 }
 
-std::string verdict_of(const Cell& cell, const TorchUse& use, const std::vector<const Cell*>& torches,
-                       const TorchUses& uses, const TorchAnswers& answers) {
-    if (torches.empty()) return {};
+std::optional<TorchVerdict> verdict_of(const Cell& cell, const TorchUse& use,
+                                       const std::vector<const Cell*>& torches, const TorchUses& uses,
+                                       const TorchAnswers& answers) {
+    if (torches.empty()) return std::nullopt;
     const TorchAnswer* last = nullptr;
     bool all_have_answers = true;
     for (const Cell* torch : torches) {
@@ -88,16 +91,19 @@ std::string verdict_of(const Cell& cell, const TorchUse& use, const std::vector<
             const TorchUse* of_torch = find_use(uses, *torch);
             misfit = misfit_by_bounds(use, *version, of_torch == nullptr ? TorchUse() : *of_torch);
         }
-        if (!misfit.empty()) return "rebuild: " + misfit;
+        if (!misfit.empty()) return TorchVerdict{TorchAbi::rebuild, std::move(misfit)};
     }
     if (use.stable_abi == "true")
-        return "kept: uses only torch's stable ABI" + (use.at_least.empty() ? "" : " since " + use.at_least);
+        return TorchVerdict{TorchAbi::kept, "uses only torch's stable ABI" +
+                                                (use.at_least.empty() ? "" : " since " + use.at_least)};
     if (last != nullptr && all_have_answers && last->reason == "has_all_symbols")
-        return "kept: this torch has all " + std::to_string(last->names) + " names of torch that it uses";
+        return TorchVerdict{TorchAbi::kept, "this torch has all " + std::to_string(last->names) +
+                                                " names of torch that it uses"};
     if (use.stable_abi == "false")
-        return "kept: nothing that is known of it speaks against this torch, and it uses more than torch's "
-               "stable ABI";
-    return {};
+        return TorchVerdict{TorchAbi::unproven,
+                            "nothing that is known of it speaks against this torch, and it uses more than "
+                            "torch's stable ABI"};
+    return std::nullopt;
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // `plan --explain`. Pure.
 //
 //     kept: uses only torch's stable ABI since 2.9
+//     unproven: nothing that is known of it speaks against this torch, and it uses more than torch's stable ABI
 //     rebuild: torch 2.6.0 lacks `at::_ops::zeros::call`, one of the 165 names of torch that it needs
 //
 // Where the index has that torch, too, the registry compares the names of both; otherwise the bounds of the companion's facts
@@ -40,7 +41,7 @@ using TorchAnswers = std::map<TorchPair, TorchAnswer>;
 [[nodiscard]] std::vector<TorchPair> torch_pairs(const Plan& plan);
 // The projects whose facts judge_torch_abi() asks for: torch, and each companion of it whose wheel the index has.
 [[nodiscard]] std::set<std::string> projects_of_torch(const Plan& plan);
-// Sets `torch_abi` of these companions. One of which nothing is known has none.
+// Sets `torch_abi` of these companions. A companion of which nothing is known gets none.
 void judge_torch_abi(Plan& plan, const TorchUses& uses, const TorchAnswers& answers = {});
 
 }  // namespace wheelyard::builder

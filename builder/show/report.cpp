@@ -54,7 +54,7 @@ std::string render_plan(const Plan& plan, bool explain, std::size_t columns) {
                 (cell.reason.empty() ? "" : "; ") + std::string("recipe: ") + cell.recipe +
                 (cell.bounds.empty() ? "" : "; bounds: " + base::join(cell.bounds, ", ")) +
                 (cell.also_for.empty() ? "" : "; also for " + base::join(cell.also_for, ", ")) +
-                (cell.torch_abi.empty() ? "" : "; " + cell.torch_abi);
+                (cell.torch_abi ? "; " + verdict_text(*cell.torch_abi) : "");
     }
     std::string text = plan.cells.empty() ? "" : base::printable(base::render_table(rows, columns));
     std::string notes = counts(plan) + "\n";
@@ -93,7 +93,10 @@ std::string render_plan_json(const Plan& plan) {
                                  {"bounds", Json::array_of(cell.bounds)}});
         if (cell.needs_person) one.set("needs_person", Json(true));
         if (!cell.also_for.empty()) one.set("also_for", Json::array_of(cell.also_for));
-        if (!cell.torch_abi.empty()) one.set("torch_abi", cell.torch_abi);
+        if (cell.torch_abi) {
+            one.set("torch_abi", verdict_text(*cell.torch_abi));
+            one.set("torch_abi_state", torch_abi_text(cell.torch_abi->state));
+        }
         cells.push(std::move(one));
     }
     const Json stopped = plan.start_nothing.empty() ? Json() : Json(plan.start_nothing);

@@ -1,6 +1,7 @@
 #include "registry/intake/torch_tables.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <mutex>
 #include <set>
 #include <system_error>
@@ -236,17 +237,31 @@ base::Status TorchTables::keep(const std::string& sha256, const inspect::Inspect
 base::Status TorchTables::write(const std::filesystem::path& folder, const std::string& sha256,
                                 const std::string& table) const {
     WHEELYARD_TRY(base::make_private_directories(folder));
-    WHEELYARD_TRY(base::replace_file(folder / sha256, table, base::private_file_mode));
-    std::vector<std::filesystem::path> left;
+    remove_some(folder, sha256.size());
+    return base::replace_file(folder / sha256, table, base::private_file_mode);
+}
+
+// The store may be a network away: of many tables, those are looked up that were not for the longest time.
+void TorchTables::remove_some(const std::filesystem::path& folder, std::size_t name_size) const {
+    namespace fs = std::filesystem;
+    std::vector<std::pair<fs::file_time_type, fs::path>> tables;
     std::error_code failed;
-    for (std::filesystem::directory_iterator entry(folder, failed), end; !failed && entry != end;
+    for (fs::directory_iterator entry(folder, failed), end; !failed && entry != end;
          entry.increment(failed)) {
-        const std::string name = entry->path().filename().native();
-        if (name.size() == sha256.size() && !blobs_->contains(name)) left.push_back(entry->path());
+        if (entry->path().filename().native().size() != name_size) continue;
+        tables.emplace_back(entry->last_write_time(failed), entry->path());
     }
-    for (const auto& path : left)
-        std::filesystem::remove(path, failed);
-    return {};
+    const std::size_t some = std::min(tables.size(), max_tables_looked_up);
+    const auto end = tables.begin() + static_cast<std::ptrdiff_t>(some);
+    std::partial_sort(tables.begin(), end, tables.end());
+    for (auto table = tables.begin(); table != end; ++table) {
+        const auto blob = blobs_->find(table->second.filename().native());
+        if (!blob) return;  // the store does not answer
+        if (*blob)
+            fs::last_write_time(table->second, fs::file_time_type::clock::now(), failed);
+        else
+            fs::remove(table->second, failed);
+    }
 }
 
 inspect::TorchesFor torch_lookup(const inspect::Policy& policy, OfferedFiles offered, TorchTables tables) {

@@ -48,6 +48,7 @@ namespace wheelyard::registry {
 
 // Of one process, one wheel at a time is read for want of a table: a wheel of gigabytes takes seconds.
 enum class IfBusy { wait, fail };
+inline constexpr std::size_t max_tables_looked_up = 16;
 
 class TorchTables {
   public:
@@ -59,17 +60,18 @@ class TorchTables {
     // What the wheel of a companion uses.
     [[nodiscard]] base::Result<inspect::CompanionUses> uses_of(const wheel::WheelFilename& filename,
                                                                const std::string& sha256) const;
-    // Keeps the table of a torch that was inspected with InspectOptions::torch_names; ignores other wheels. Removes the tables of
-    // wheels that the store no longer has.
+    // Keeps the table of a torch that was inspected with InspectOptions::torch_names; ignores other wheels. Each table that is
+    // kept removes those of wheels that the store no longer has, of max_tables_looked_up.
     [[nodiscard]] base::Status keep(const std::string& sha256, const inspect::Inspection& inspection) const;
 
   private:
     [[nodiscard]] base::Result<std::unique_lock<std::mutex>> turn(const wheel::WheelFilename& filename) const;
     [[nodiscard]] base::Result<inspect::Inspection> read(const wheel::WheelFilename& filename,
                                                          const std::string& sha256) const;
-    // Into torch/ or torch/uses/, without what belongs to wheels that the store no longer has.
+    // Into torch/ or torch/uses/.
     [[nodiscard]] base::Status write(const std::filesystem::path& folder, const std::string& sha256,
                                      const std::string& table) const;
+    void remove_some(const std::filesystem::path& folder, std::size_t name_size) const;
     const blobs::BlobStore* blobs_;
     std::filesystem::path folder_;
     IfBusy if_busy_;

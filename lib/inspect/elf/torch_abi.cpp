@@ -1,31 +1,54 @@
 #include "lib/inspect/elf/torch_abi.hpp"
 
 #include <algorithm>
-#include <array>
+#include <iterator>
 
 namespace wheelyard::inspect {
 namespace {
 
-// A symbol prefix that exists in torch from one minor version on (`since`) or until before one (`until`). {0,
-// 0}: unbounded.
+// A name that exists in torch from one minor version on (`since`) or until before one (`until`); a `*` at its end: any name
+// that begins so. {}: unbounded. A new torch: scripts/torch-bounds holds the rows to real wheels and finds names for others.
 struct Known {
-    std::string_view prefix;
+    std::string_view name;
     TorchVersion since;
     TorchVersion until;
 };
 constexpr Known known_symbols[] = {
     {"_ZN3c106SymInt19promote_to_negativeEv", {2, 1}, {}},
-    {"_ZNK2at10TensorBase16mutable_data_ptrI", {2, 1}, {}},
-    {"aoti_torch_empty_strided", {2, 2}, {}},
-    {"_ZN3c104impl3cow23materialize_cow_storageE", {2, 3}, {}},
+    {"_ZNK2at10TensorBase16mutable_data_ptrI*", {2, 1}, {}},
+    {"aoti_torch_empty_strided*", {2, 2}, {}},
+    {"_ZN3c104impl3cow23materialize_cow_storageE*", {2, 3}, {2, 13}},
     {"_ZN3c1021throwNullDataPtrErrorEv", {2, 4}, {}},
     {"_ZNK3c1011StorageImpl27throw_data_ptr_access_errorEv", {2, 6}, {}},
-    {"aoti_torch_call_dispatcher", {2, 7}, {}},
+    {"aoti_torch_call_dispatcher*", {2, 7}, {}},
     {"aoti_torch_dtype_element_size", {2, 8}, {}},
     {"_ZNK3c106SymInt22maybe_as_int_slow_pathEv", {2, 9}, {}},
     {"torch_call_dispatcher", {2, 10}, {}},
+    {"torch_dtype_float8_e8m0fnu", {2, 11}, {}},
+    {"torch_from_blob", {2, 11}, {}},
+    {"_ZNK3c104cuda10CUDAStream11synchronizeEv", {2, 11}, {}},
+    {"torch_library_def_with_tags", {2, 12}, {}},
+    {"_ZNR5torch7Library4_defEON3c1014FunctionSchemaEPNS1_12OperatorNameERKSt6vectorINS_10headeronly3Tag*",
+     {2, 12},
+     {}},
+    {"torch_exception_get_what", {2, 13}, {}},
+    {"torch_new_stable_ivalue", {2, 13}, {}},
+    {"_ZN3c1019NotImplementedErrorC1ENS_14SourceLocationE*", {2, 13}, {}},
+    {"torch_has_storage", {2, 14}, {}},
+    {"_ZN3c104cuda29c10_cuda_check_implementationEiPKcS2_jbP*", {2, 14}, {}},
+    {"torch_device_from_pyobject", {2, 15}, {}},
     {"_ZNK3c106SymInt6sym_neERKS0_", {}, {2, 9}},
+    {"_ZN3c104cuda29c10_cuda_check_implementationEiPKcS2_ib", {}, {2, 10}},
+    {"_ZNR5torch7Library4_defEON3c1014FunctionSchemaEPNS1_12OperatorNameERKSt6vectorIN2at3Tag*", {}, {2, 12}},
+    {"_ZN5torch8autograd10deleteNodeEPNS0_4NodeE", {}, {2, 13}},
+    {"_ZN3c104cuda29c10_cuda_check_implementationEiPKcS2_jb", {}, {2, 14}},
+    {"_ZN3c1015report_overflowEPKc", {}, {2, 15}},
 };
+bool is_of(std::string_view symbol, const Known& known) {
+    return known.name.ends_with('*') ? symbol.starts_with(known.name.substr(0, known.name.size() - 1))
+                                     : symbol == known.name;
+}
+
 // torch 2.2 made c10::optional an alias of std::optional: interfaces use c10's before that version and std's
 // since.
 constexpr TorchVersion std_optional_since{2, 2};
@@ -57,7 +80,10 @@ std::string TorchVersion::text() const {
 }
 
 bool is_torch_api(std::string_view symbol) {
-    if (symbol.starts_with("aoti_torch_") || symbol == "torch_call_dispatcher") return true;
+    if (symbol.starts_with("aoti_torch_")) return true;
+    if (symbol.starts_with("torch_"))
+        return std::any_of(std::begin(known_symbols), std::end(known_symbols),
+                           [&](const Known& known) { return known.name == symbol; });
     for (const std::string_view prefix : {"_ZN", "_ZNK", "_ZNR", "_ZNKR", "_ZNO", "_ZNKO", "_ZTIN", "_ZTVN",
                                           "_ZTSN", "_ZGVN", "_ZTHN", "_ZTWN"}) {
         if (!symbol.starts_with(prefix)) continue;
@@ -74,7 +100,7 @@ void TorchImports::take(std::string_view symbol, const StringUse& use) {
     strings.cxx11 += use.cxx11 ? 1 : 0;
     strings.old += use.old ? 1 : 0;
     for (const Known& known : known_symbols) {
-        if (!symbol.starts_with(known.prefix)) continue;
+        if (!is_of(symbol, known)) continue;
         raise(known.since, symbol, at_least, at_least_symbol);
         lower(known.until, symbol, below, below_symbol);
     }

@@ -1,5 +1,5 @@
 // Determines the PyTorch version that a library was compiled against, as far as its imported names prove it.
-// The table covers the published torch wheels of every minor version from 2.0 to 2.10.
+// The table covers the published torch wheels of every minor version from 2.0 to 2.15.
 #pragma once
 
 #include <string>
@@ -18,7 +18,8 @@ struct TorchVersion {
     auto operator<=>(const TorchVersion&) const = default;
 };
 
-// Whether `symbol` belongs to torch's C++ or C interface: namespaces c10, at, torch, caffe2; aoti_torch_*.
+// Whether `symbol` belongs to torch's C++ or C interface: namespaces c10, at, torch, caffe2; aoti_torch_*; of torch_*, which
+// other libraries use, too, the names of the table.
 [[nodiscard]] bool is_torch_api(std::string_view symbol);
 
 // The facts from the torch imports of one or several libraries.

@@ -1,8 +1,9 @@
-// Headers by PKWARE's APPNOTE 6.3.9: 4.3.7 (local), 4.3.12 (central), 4.3.16 (end).
+// Headers by PKWARE's APPNOTE 6.3.9: 4.3.7 (local), 4.3.12 (central), 4.3.14 to 4.3.16 (end), 4.5.3 (ZIP64).
 #include "lib/inspect/zip/zip_writer.hpp"
 
 #include <algorithm>
 #include <cstddef>
+#include <vector>
 
 #include "lib/inspect/zip/inflate.hpp"
 #include "lib/inspect/zip/limits.hpp"
@@ -10,11 +11,11 @@
 namespace wheelyard::inspect {
 namespace {
 
-constexpr std::uint64_t max_32 = 0xffffffff;
+constexpr std::uint64_t max_32 = 0xffffffff;  // all ones: the value is a ZIP64 one
 constexpr std::uint64_t max_16 = 0xffff;
 constexpr std::uint16_t utf8_name = 1u << 11;
-constexpr std::uint16_t version_needed = 20;     // DEFLATE
-constexpr std::uint16_t made_by = 3u << 8 | 20;  // Unix
+constexpr std::uint16_t version_deflate = 20, version_zip64 = 45;
+constexpr std::uint16_t made_by = 3u << 8;  // Unix
 constexpr std::uint32_t regular_file = 0100644u << 16, program = 0100755u << 16,
                         folder = 0040755u << 16 | 0x10;
 
@@ -28,6 +29,7 @@ class Fields {
     }
     Fields& u16(std::uint64_t value) { return number(value, 2); }
     Fields& u32(std::uint64_t value) { return number(value, 4); }
+    Fields& u64(std::uint64_t value) { return number(value, 8); }
     Fields& text(std::string_view text) {
         text_ += text;
         return *this;
@@ -38,17 +40,27 @@ class Fields {
     std::string text_;
 };
 
-// From method to sizes: the same in both headers.
-void add_description(Fields& fields, const Member& member) {
-    fields.u16(member.flags & utf8_name).u16(static_cast<std::uint16_t>(member.method));
-    fields.u32(member.time_and_date).u32(member.crc32);
-    fields.u32(member.packed_bytes).u32(member.unpacked_bytes).u16(member.name.size()).u16(0);
+// The ZIP64 extra field with `values`; none without one.
+std::string zip64_extra(const std::vector<std::uint64_t>& values) {
+    constexpr std::uint16_t type = 0x0001;
+    Fields extra;
+    if (!values.empty()) extra.u16(type).u16(values.size() * sizeof(std::uint64_t));
+    for (const std::uint64_t value : values)
+        extra.u64(value);
+    return extra.take();
 }
 
-tl::unexpected<base::Error> too_large() {
-    return base::fail("zip.too_large",
-                      "A ZIP file of 4 GiB, or of 65,535 members, would need ZIP64, which is not written",
-                      "");
+std::uint16_t version_needed(std::string_view extra) {
+    return extra.empty() ? version_deflate : version_zip64;
+}
+
+// From the version to the length of the extra field: the same fields in both headers.
+void add_description(Fields& fields, const Member& member, std::uint64_t packed, std::uint64_t unpacked,
+                     std::string_view extra) {
+    fields.u16(version_needed(extra)).u16(member.flags & utf8_name);
+    fields.u16(static_cast<std::uint16_t>(member.method)).u32(member.time_and_date).u32(member.crc32);
+    fields.u32(std::min(packed, max_32)).u32(std::min(unpacked, max_32));
+    fields.u16(member.name.size()).u16(extra.size());
 }
 
 std::uint32_t attributes_of(const Member& member) {
@@ -63,18 +75,26 @@ base::Status ZipWriter::write(std::string_view bytes) {
 }
 
 base::Status ZipWriter::begin(const Member& member) {
-    if (std::max({member.packed_bytes, member.unpacked_bytes, written_}) >= max_32) return too_large();
+    std::vector<std::uint64_t> wide;
+    for (const std::uint64_t value : {member.unpacked_bytes, member.packed_bytes, written_}) {
+        if (value >= max_32) wide.push_back(value);
+    }
+    std::string extra = zip64_extra(wide);
     Fields central;
-    central.text({"PK\x01\x02", 4}).u16(made_by).u16(version_needed);
-    add_description(central, member);
-    central.u16(0).u16(0).u16(0).u32(attributes_of(member)).u32(written_);
-    directory_ += central.text(member.name).take();
+    central.text({"PK\x01\x02", 4}).u16(made_by | version_needed(extra));
+    add_description(central, member, member.packed_bytes, member.unpacked_bytes, extra);
+    central.u16(0).u16(0).u16(0).u32(attributes_of(member)).u32(std::min(written_, max_32));
+    directory_ += central.text(member.name).text(extra).take();
     ++members_;
 
+    // In the local header both sizes are ZIP64 ones, or none.
+    const bool is_large = std::max(member.packed_bytes, member.unpacked_bytes) >= max_32;
+    extra = is_large ? zip64_extra({member.unpacked_bytes, member.packed_bytes}) : std::string();
     Fields local;
-    local.text({"PK\x03\x04", 4}).u16(version_needed);
-    add_description(local, member);
-    return write(local.text(member.name).take());
+    local.text({"PK\x03\x04", 4});
+    add_description(local, member, is_large ? max_32 : member.packed_bytes,
+                    is_large ? max_32 : member.unpacked_bytes, extra);
+    return write(local.text(member.name).text(extra).take());
 }
 
 base::Status ZipWriter::copy(const base::Reader& bytes, const Member& member) {
@@ -101,11 +121,18 @@ base::Status ZipWriter::store(std::string name, std::string_view bytes, const Me
 
 base::Status ZipWriter::finish() {
     const std::uint64_t start = written_, size = directory_.size();
-    if (members_ >= max_16 || start + size >= max_32) return too_large();
     WHEELYARD_TRY(write(directory_));
     Fields end;
-    end.text({"PK\x05\x06", 4}).u16(0).u16(0).u16(members_).u16(members_);
-    return write(end.u32(size).u32(start).u16(0).take());
+    if (members_ >= max_16 || std::max(start, size) >= max_32) {
+        constexpr std::uint64_t rest_bytes = 44;  // of the record, after this value
+        const std::uint64_t record = written_;
+        end.text({"PK\x06\x06", 4}).u64(rest_bytes).u16(made_by | version_zip64).u16(version_zip64);
+        end.u32(0).u32(0).u64(members_).u64(members_).u64(size).u64(start);
+        end.text({"PK\x06\x07", 4}).u32(0).u64(record).u32(1);
+    }
+    const std::uint64_t members = std::min(members_, max_16);
+    end.text({"PK\x05\x06", 4}).u16(0).u16(0).u16(members).u16(members);
+    return write(end.u32(std::min(size, max_32)).u32(std::min(start, max_32)).u16(0).take());
 }
 
 }  // namespace wheelyard::inspect

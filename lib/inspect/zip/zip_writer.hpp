@@ -1,5 +1,5 @@
 // Writes a ZIP file in the layout that zip.hpp accepts, from members of another one and from texts: packed bytes are copied
-// as they are. Without ZIP64: error "zip.too_large" from 4 GiB or 65,535 members on.
+// as they are. ZIP64 is written where a value does not fit, and only there: from 4 GiB, or from 65,535 members on.
 #pragma once
 
 #include <cstdint>

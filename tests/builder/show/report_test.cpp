@@ -3,6 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include <string>
+#include <utility>
+
 #include "lib/base/text/printable.hpp"
 #include "lib/io/json.hpp"
 
@@ -26,16 +29,23 @@ TEST_CASE("a plan is a table with a line of counts") {
           "1 have, 1 wanted\n");
     CHECK(render_plan(plan(), true).find("demo.whl; recipe: default recipe\n") != std::string::npos);
     Plan judged = plan();
-    judged.cells[0].torch_abi = "kept: uses only torch's stable ABI since 2.9";
+    judged.cells[0].torch_abi = {TorchAbi::kept, "uses only torch's stable ABI since 2.9"};
     CHECK(render_plan(judged, false) == render_plan(plan(), false));
     CHECK(render_plan(judged, true)
               .find("recipe: default recipe; kept: uses only torch's stable ABI since 2.9\n") !=
           std::string::npos);
-    CHECK(io::parse_json(render_plan_json(judged))
-              ->find("cells")
-              ->as_array()
-              ->at(0)
-              .string_or("torch_abi", "") == "kept: uses only torch's stable ABI since 2.9");
+    for (const auto& [state, word] : {std::pair{TorchAbi::kept, "kept"},
+                                      {TorchAbi::unproven, "unproven"},
+                                      {TorchAbi::rebuild, "rebuild"}}) {
+        judged.cells[0].torch_abi->state = state;
+        const auto document = io::parse_json(render_plan_json(judged));
+        REQUIRE(document);
+        const auto& cells = *document->find("cells")->as_array();
+        CHECK(cells.at(0).string_or("torch_abi_state", "") == word);
+        CHECK(cells.at(0).string_or("torch_abi", "") ==
+              std::string(word) + ": uses only torch's stable ABI since 2.9");
+        CHECK(cells.at(1).find("torch_abi_state") == nullptr);
+    }
     CHECK(render_plan({}, false) == "no wheels are wanted\n");
     Plan stopped = plan();
     stopped.start_nothing = "the journal is broken";

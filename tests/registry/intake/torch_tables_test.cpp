@@ -4,12 +4,16 @@
 #include <doctest/doctest.h>
 
 #include <filesystem>
+#include <iterator>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/temp_dir.hpp"
+#include "tests/registry/blobs/memory_blobs.hpp"
 #include "tests/registry/upload_fixture.hpp"
 #include "tests/support/elf_writer.hpp"
 #include "tests/support/wheel_writer.hpp"
@@ -115,6 +119,54 @@ TEST_CASE("a torch's table is kept with its upload, made again where it is lost,
     std::filesystem::remove(registry.store.path_of(sha256));
     REQUIRE(registry.send(Form::of(torch("2.7.0", {zeros}))).status == 200);
     CHECK_FALSE(std::filesystem::exists(table_of(registry, wheel)));
+}
+
+TEST_CASE("a table that is kept looks few others up, and a store that does not answer removes none") {
+    class Counting final : public blobs::MemoryBlobs {
+      public:
+        explicit Counting(blobs::MemoryBlobs&& blobs) : MemoryBlobs(std::move(blobs)) {}
+        base::Result<std::optional<blobs::StoredBlob>> find(std::string_view sha256) const override {
+            ++lookups;
+            if (is_down) return base::fail_for_now("store.down", "The store does not answer");
+            return MemoryBlobs::find(sha256);
+        }
+        mutable std::size_t lookups = 0;
+        bool is_down = true;
+    };
+    const auto folder = base::TempDir::make("tables");
+    REQUIRE(folder);
+    auto opened = blobs::MemoryBlobs::open(folder->path());
+    REQUIRE(opened);
+    Counting store(*std::move(opened));
+    const registry::TorchTables tables(store, folder->path());
+
+    const WheelWriter wheel = torch("2.6.0", {zeros});
+    const std::string bytes = wheel.bytes(), sha256 = base::sha256_hex(bytes);
+    inspect::InspectOptions options;
+    options.torch_names = true;
+    const auto inspection = inspect::inspect_wheel(base::MemoryReader(bytes), wheel.filename(), options);
+    REQUIRE(inspection);
+
+    const auto torch_folder = folder->path() / "torch";
+    constexpr std::size_t others = 2 * registry::max_tables_looked_up + 1;
+    std::filesystem::create_directories(torch_folder);
+    for (std::size_t i = 0; i < others; ++i)
+        REQUIRE(base::replace_file(torch_folder / base::sha256_hex(std::to_string(i)), "table"));
+    const auto count = [&] {
+        const std::filesystem::directory_iterator first(torch_folder), end;
+        return static_cast<std::size_t>(std::distance(first, end));
+    };
+    REQUIRE(tables.keep(sha256, *inspection));
+    CHECK(store.lookups == 1);
+    CHECK(count() == others + 1);
+    store.is_down = false;
+    for (int round = 0; round < 3; ++round) {
+        store.lookups = 0;
+        REQUIRE(tables.keep(sha256, *inspection));
+        CHECK(store.lookups <= registry::max_tables_looked_up);
+    }
+    CHECK(count() == 1);
+    CHECK(std::filesystem::exists(torch_folder / sha256));
 }
 
 TEST_CASE("a companion that no torch of its index can load is refused or quarantined, as the policy says") {
