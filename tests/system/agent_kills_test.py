@@ -26,13 +26,10 @@ class AgentKillsTest(FarmCase):
 
     def setUp(self):
         super().setUp()
-        self.sources = PackageIndex(self.folder / "sources")
-        self.sources.__enter__()
-        self.addCleanup(self.sources.__exit__)
+        self.sources = self.enterContext(PackageIndex(self.folder / "sources"))
         write_sdist(self.sources.folder, "yard-pure", "1.0")
         write_sdist(self.sources.folder, "yard-fast", "1.0", c_source=FAST_C)
-        self.farm = Farm()
-        self.addCleanup(self.farm.__exit__)
+        self.farm = self.enterContext(Farm())
         token = self.farm.create_token()
         self.farm.start()
         self.site = Site(self.farm, self.sources, token, {"yard-pure": "1.0"})

@@ -28,9 +28,8 @@ repository = "github.com/CircleCI-Public/sign-and-publish-examples"
 
 class AttestationsTest(unittest.TestCase):
     def setUp(self):
-        self.farm = Farm((INDEX, STRICT, SECRET), settings='public_url = "https://wheels.example.org/farm"',
-                         index_settings={STRICT: ORIGIN, SECRET: 'read = "token"'})
-        self.addCleanup(self.farm.__exit__)
+        self.farm = self.enterContext(Farm((INDEX, STRICT, SECRET), settings='public_url = "https://wheels.example.org/farm"',
+                                           index_settings={STRICT: ORIGIN, SECRET: 'read = "token"'}))
         self.token = self.farm.create_token(INDEX, STRICT, SECRET, actions=("upload", "read"))
         self.folder = self.farm.folder / "dist"
         self.folder.mkdir()

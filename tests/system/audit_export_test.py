@@ -26,8 +26,7 @@ def documented(name: str) -> str:
 
 class AuditExportTest(unittest.TestCase):
     def setUp(self):
-        self.farm = Farm((INDEX, "sandbox"))
-        self.addCleanup(self.farm.__exit__)
+        self.farm = self.enterContext(Farm((INDEX, "sandbox")))
         self.token = self.farm.create_token(INDEX, "sandbox", name="alice")
         self.farm.start()
 

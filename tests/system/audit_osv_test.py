@@ -20,8 +20,7 @@ def sbom(*purls: str) -> bytes:
 
 class AuditOsvTest(unittest.TestCase):
     def setUp(self):
-        self.farm = Farm()
-        self.addCleanup(self.farm.__exit__)
+        self.farm = self.enterContext(Farm())
         self.token = self.farm.create_token(INDEX)
         self.farm.start()
 

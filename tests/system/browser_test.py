@@ -63,9 +63,8 @@ class BrowserTest(unittest.TestCase):
         cls.folder = Path(tempfile.mkdtemp(prefix="wheelyard-browser-"))
         cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
         far = '[[index.upstream]]\nname = "gone"\nurl = "http://127.0.0.1:1/simple/"\nprivate_hosts = ["127.0.0.1"]'
-        cls.farm = Farm((*SAMPLE_INDEXES, "lab", "far"), settings=SAMPLE_SETTINGS,
-                        index_settings=SAMPLE_TITLES | {"archer2": SAMPLE_TITLES["archer2"] + '\nask = "anyone"', "lab": 'read = "token"', "far": far})
-        cls.addClassCleanup(cls.farm.__exit__)
+        cls.farm = cls.enterClassContext(Farm((*SAMPLE_INDEXES, "lab", "far"), settings=SAMPLE_SETTINGS,
+                                              index_settings=SAMPLE_TITLES | {"archer2": SAMPLE_TITLES["archer2"] + '\nask = "anyone"', "lab": 'read = "token"', "far": far}))
         cls.farm.start()
         fill(cls.farm, cls.folder / "wheels")
         wait_for_pages(cls.farm)

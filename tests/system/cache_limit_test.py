@@ -26,12 +26,9 @@ class CacheLimitTest(FarmCase):
 
     def setUp(self):
         super().setUp()
-        self.upstream = Upstream()
-        self.upstream.__enter__()
-        self.addCleanup(self.upstream.__exit__)
+        self.upstream = self.enterContext(Upstream())
         self.names = [self.offer(name, number) for number, name in enumerate(("yard-a", "yard-b", "yard-c"))]
-        self.farm = Farm((INDEX,))
-        self.addCleanup(self.farm.__exit__)
+        self.farm = self.enterContext(Farm((INDEX,)))
         self.limit(100)
         self.farm.start()
 

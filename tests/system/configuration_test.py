@@ -14,8 +14,7 @@ class ConfigurationTest(FarmCase):
 
     def setUp(self):
         super().setUp()
-        self.farm = Farm()
-        self.addCleanup(self.farm.__exit__)
+        self.farm = self.enterContext(Farm())
 
     def assert_reported(self, done, file, changed: str, *words: str):
         self.assertNotEqual(done.returncode, 0, done.stdout)

@@ -21,8 +21,7 @@ OK = b"HTTP/1.1 200 OK"
 class CrowdedTest(FarmCase):
     @classmethod
     def setUpClass(cls):
-        cls.farm = Farm(settings=f"idle_timeout_s = {10 * PATIENCE_S}\nstall_timeout_s = {10 * PATIENCE_S}")
-        cls.addClassCleanup(cls.farm.__exit__)
+        cls.farm = cls.enterClassContext(Farm(settings=f"idle_timeout_s = {10 * PATIENCE_S}\nstall_timeout_s = {10 * PATIENCE_S}"))
         cls.token = cls.farm.create_token()
         cls.farm.start(wrapper=("prlimit", f"--nofile={OPEN_FILES}:{OPEN_FILES}"))
 

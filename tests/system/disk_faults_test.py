@@ -70,8 +70,7 @@ class ServerCase(BrokenCase):
 
     def setUp(self):
         super().setUp()
-        self.farm = Farm(folder=self.folder, settings="io_threads = 1\nupload_threads = 1\npage_wait_s = 3")
-        self.addCleanup(self.farm.__exit__)
+        self.farm = self.enterContext(Farm(folder=self.folder, settings="io_threads = 1\nupload_threads = 1\npage_wait_s = 3"))
         self.token = self.farm.create_token()
         self.disk = Disk(self.folder / "notes", self.farm.data, part=self.part)
         self.farm.start(environment=self.disk.environment)
@@ -250,8 +249,7 @@ class CommandTest(BrokenCase):
     def setUp(self):
         super().setUp()
         (self.folder / "farm").mkdir()
-        self.farm = Farm((INDEX, STABLE), folder=self.folder / "farm")
-        self.addCleanup(self.farm.__exit__)
+        self.farm = self.enterContext(Farm((INDEX, STABLE), folder=self.folder / "farm"))
         self.token = self.farm.create_token()
         self.farm.start()
         self.kept = Wheel("six", "1.0").write(self.folder / "wheels")

@@ -79,9 +79,7 @@ class EnrolmentTest(FarmPerTestCase):
 
     def setUp(self):
         super().setUp()
-        self.sources = PackageIndex(self.folder / "sources")
-        self.sources.__enter__()
-        self.addCleanup(self.sources.__exit__)
+        self.sources = self.enterContext(PackageIndex(self.folder / "sources"))
 
     def site(self, name: str, **wants: str) -> Site:
         return Site(self.farm, self.sources, "", wants, name=f"at-{name}", index=name)

@@ -54,8 +54,7 @@ class AgentTest(FarmCase):
     """The whole agent: it takes a large wheel from an upstream and brings it to its registry."""
 
     def test_a_large_wheel_survives_cuts_and_a_kill_of_either_side(self):
-        farm = Farm()
-        self.addCleanup(farm.__exit__)
+        farm = self.enterContext(Farm())
         token = farm.create_token()
         farm.start()
         with PackageIndex(self.folder / "sources") as upstream, BadLine(farm) as line:
@@ -160,9 +159,7 @@ class UploadTest(FarmCase):
 class DownloadTest(FarmCase):
     def setUp(self):
         super().setUp()
-        self.line = BadLine(self.farm)
-        self.line.__enter__()
-        self.addCleanup(self.line.__exit__)
+        self.line = self.enterContext(BadLine(self.farm))
 
     def upload(self, name: str, size: int) -> Path:
         wheel = write_large(self.folder, name, size)

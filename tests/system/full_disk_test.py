@@ -47,8 +47,7 @@ class FullDiskTest(FarmCase):
 
     def setUp(self):
         super().setUp()
-        self.farm = Farm()
-        self.addCleanup(self.farm.__exit__)
+        self.farm = self.enterContext(Farm())
         self.addCleanup(self.unmount_outside)
         self.token = self.farm.create_token()
         self.admin_token = self.farm.create_token(name="administrator", actions=("yank", "quarantine"))
@@ -163,9 +162,7 @@ class FullWorkFolderTest(FarmCase):
     """The agent's own disk."""
 
     def test_an_agent_waits_where_a_source_finds_no_room_and_holds_none_meanwhile(self):
-        sources = PackageIndex(self.folder / "sources")
-        sources.__enter__()
-        self.addCleanup(sources.__exit__)
+        sources = self.enterContext(PackageIndex(self.folder / "sources"))
         project = self.folder / "project"
         (project / "yard_large").mkdir(parents=True)
         (project / "yard_large" / "__init__.py").write_text("value = 3\n")

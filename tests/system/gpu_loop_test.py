@@ -142,14 +142,11 @@ class GpuLoopTest(unittest.TestCase):
         cls.root = Path(tempfile.mkdtemp(prefix="wheelyard-gpu-"))
         cls.addClassCleanup(shutil.rmtree, cls.root, ignore_errors=True)
         policy = '[index.policy]\ngpu_architectures = ["sm_90", "gfx90a"]\n'
-        cls.farm = Farm(("bede-gh200", "frontier", "gpu-nodes"),
-                        index_settings={"bede-gh200": policy, "frontier": policy, "gpu-nodes": "variants = true"})
-        cls.addClassCleanup(cls.farm.__exit__)
+        cls.farm = cls.enterClassContext(Farm(("bede-gh200", "frontier", "gpu-nodes"),
+                                              index_settings={"bede-gh200": policy, "frontier": policy, "gpu-nodes": "variants = true"}))
         cls.token = cls.farm.create_token()
         cls.farm.start()
-        cls.sources = PackageIndex(cls.root / "sources")
-        cls.sources.__enter__()
-        cls.addClassCleanup(cls.sources.__exit__)
+        cls.sources = cls.enterClassContext(PackageIndex(cls.root / "sources"))
         cls.nodes = cls.root / "avail_wheels.toml"
         cls.nodes.write_text(NODES.format(python=PYTHON_VERSION))
 

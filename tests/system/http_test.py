@@ -55,11 +55,10 @@ class HttpTest(FarmCase):
         cls.addClassCleanup(shutil.rmtree, cls.folder_of_class, ignore_errors=True)
         make_certificate(cls.folder_of_class, "first")
         listen = ['"https://127.0.0.1:0"', '"unix:http.sock"'] + (['"[::1]:0"'] if has_ipv6() else [])
-        cls.farm = Farm((INDEX,), settings=f"also_listen = [{', '.join(listen)}]\n"
-                        f'certificate_file = "{cls.folder_of_class}/chain.pem"\n'
-                        f'certificate_key_file = "{cls.folder_of_class}/key.pem"\n'
-                        'trusted_proxies = ["unix"]\nlog_requests = true')
-        cls.addClassCleanup(cls.farm.__exit__)
+        cls.farm = cls.enterClassContext(Farm((INDEX,), settings=f"also_listen = [{', '.join(listen)}]\n"
+                                              f'certificate_file = "{cls.folder_of_class}/chain.pem"\n'
+                                              f'certificate_key_file = "{cls.folder_of_class}/key.pem"\n'
+                                              'trusted_proxies = ["unix"]\nlog_requests = true'))
         cls.token = cls.farm.create_token()
         cls.farm.start()
 

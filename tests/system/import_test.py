@@ -19,9 +19,7 @@ class ImportTest(FarmCase):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.sources = PackageIndex(cls.farm.folder / "sources")
-        cls.sources.__enter__()
-        cls.addClassCleanup(cls.sources.__exit__)
+        cls.sources = cls.enterClassContext(PackageIndex(cls.farm.folder / "sources"))
         [cls.real] = (CLIENTS / "wheels").glob("packaging-*.whl")
 
     def run_import(self, *words: str, source: str = "", environment: dict | None = None):

@@ -30,8 +30,7 @@ class LateRootTest(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = Path(tempfile.mkdtemp(prefix="wheelyard-late-root-", dir=IN_MEMORY))
         cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
-        cls.farm = Farm(folder=cls.folder)
-        cls.addClassCleanup(cls.farm.__exit__)
+        cls.farm = cls.enterClassContext(Farm(folder=cls.folder))
         cls.token = cls.farm.create_token()
         cls.farm.start()
         with ThreadPoolExecutor(4) as uploaders:

@@ -203,8 +203,7 @@ class LifecycleTest(FarmCase):
         self.assertIn("0 faults", self.act("verify", "--quiet"))
 
         (self.folder / "second").mkdir()
-        second = Farm(self.indexes, folder=self.folder / "second")
-        self.addCleanup(second.__exit__)
+        second = self.enterContext(Farm(self.indexes, folder=self.folder / "second"))
         self.assert_ran(self.farm.run("wheelyard-registry", "restore", backup, second.data))
         second.start()
         self.assertEqual(second.files("flipped")[bad.name]["hashes"]["sha256"], sha256_of(bad))

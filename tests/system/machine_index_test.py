@@ -62,11 +62,10 @@ class MachineIndexTest(FarmCase):
     def setUpClass(cls):
         url, certificates = machine_index()
         hosts = hosts_of_files(url)
-        cls.farm = Farm((BASE, SITE), index_settings={
+        cls.farm = cls.enterClassContext(Farm((BASE, SITE), index_settings={
             BASE: f'[[index.upstream]]\nname = "public"\nurl = {json.dumps(url)}\nhosts = {json.dumps(hosts)}\n'
                   f'private_hosts = {json.dumps([*hosts, urlsplit(url).hostname])}\n',  # a mirror may be in the machine's own network
-            SITE: 'inherits = ["base"]\nowns = ["torch"]'})
-        cls.addClassCleanup(cls.farm.__exit__)
+            SITE: 'inherits = ["base"]\nowns = ["torch"]'}))
         token = cls.farm.create_token()
         cls.certificates = {"SSL_CERT_FILE": certificates} if certificates else {}
         cls.farm.start(environment=cls.certificates)

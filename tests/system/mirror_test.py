@@ -38,8 +38,7 @@ LEFT_OUT = {"no WHEEL": f"{INFO}/WHEEL", "no RECORD": f"{INFO}/RECORD"}
 class MirrorTest(FarmCase):
     @classmethod
     def setUpClass(cls):
-        cls.farm = Farm()
-        cls.addClassCleanup(cls.farm.__exit__)
+        cls.farm = cls.enterClassContext(Farm())
 
     def write(self, members: dict[str, bytes]) -> Path:
         path = self.folder / "six-1.0-py3-none-any.whl"

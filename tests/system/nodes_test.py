@@ -101,9 +101,7 @@ class NodesCase(unittest.TestCase):
 class Requests(NodesCase):
     @classmethod
     def rules(cls) -> dict[str, str]:
-        cls.upstream = Upstream()
-        cls.upstream.__enter__()
-        cls.addClassCleanup(cls.upstream.__exit__)
+        cls.upstream = cls.enterClassContext(Upstream())
         return {INDEX: 'ask = "anyone"', OUTSIDE: f'[[index.upstream]]\nname = "public"\nurl = "{cls.upstream.url}"\nprivate_hosts = ["127.0.0.1"]'}
 
     def test_an_upstream_is_asked_by_one_node_for_all(self):

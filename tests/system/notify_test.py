@@ -50,9 +50,7 @@ class Chat(http.server.BaseHTTPRequestHandler):
 class NotifyTest(FarmCase):
     def setUp(self):
         super().setUp()
-        self.sources = PackageIndex(self.folder / "sources")
-        self.sources.__enter__()
-        self.addCleanup(self.sources.__exit__)
+        self.sources = self.enterContext(PackageIndex(self.folder / "sources"))
 
     def site(self, command: str, *wants: str) -> Site:
         site = Site(self.farm, self.sources, self.token, {want: "1.0" for want in wants}, scheduler='kind = "local"\nmax_attempts = 1\n')

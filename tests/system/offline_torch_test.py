@@ -29,14 +29,11 @@ COMPUTED = f"{VERSION} aarch64 262144.0"
 class OfflineTorchTest(FarmCase):
     @classmethod
     def setUpClass(cls):
-        cls.upstream = Upstream()
-        cls.upstream.__enter__()
-        cls.addClassCleanup(cls.upstream.__exit__)
+        cls.upstream = cls.enterClassContext(Upstream())
         for wheel in WHEELS.glob("*.whl"):
             cls.upstream.offer(wheel)
-        cls.farm = Farm((BASE, SITE), index_settings={
-            BASE: f'[[index.upstream]]\nname = "public"\nurl = "{cls.upstream.url}"\nprivate_hosts = ["127.0.0.1"]\n', SITE: 'inherits = ["base"]'})
-        cls.addClassCleanup(cls.farm.__exit__)
+        cls.farm = cls.enterClassContext(Farm((BASE, SITE), index_settings={
+            BASE: f'[[index.upstream]]\nname = "public"\nurl = "{cls.upstream.url}"\nprivate_hosts = ["127.0.0.1"]\n', SITE: 'inherits = ["base"]'}))
         cls.farm.start()
 
     @unittest.skipUnless(CAN_CUT, WHY_NOT)

@@ -37,13 +37,10 @@ class OtherRootTest(FarmCase):
     def setUpClass(cls):
         folder = Path(tempfile.mkdtemp(prefix="wheelyard-", dir=NODE.folder / "tmp"))
         cls.addClassCleanup(shutil.rmtree, folder, ignore_errors=True)
-        cls.farm = Farm((INDEX, OTHER), folder=folder)
-        cls.addClassCleanup(cls.farm.__exit__)
+        cls.farm = cls.enterClassContext(Farm((INDEX, OTHER), folder=folder))
         cls.tokens = {index: cls.farm.create_token(index, name=index) for index in cls.farm.indexes}
         cls.farm.start()
-        sources = PackageIndex(folder / "sources")
-        sources.__enter__()
-        cls.addClassCleanup(sources.__exit__)
+        sources = cls.enterClassContext(PackageIndex(folder / "sources"))
         write_sdist(sources.folder, "yard-fast", "1.0", c_source=NEW_NAME_C, module_source="from ._fast import answer\nvalue = answer()\n")
 
         cls.python, cls.glibc = NODE.say("python3", "-c", PROBE).split()

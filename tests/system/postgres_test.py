@@ -46,8 +46,7 @@ class PostgresCase(FarmCase):
         if self.standbys:  # before there is one, no commit would end
             self.server.sql("ALTER SYSTEM SET synchronous_standby_names = '*'")
             self.server.sql("SELECT pg_reload_conf()")
-        self.farm = Farm(self.indexes, stores=self.stores("wheels"))
-        self.addCleanup(self.farm.__exit__)
+        self.farm = self.enterContext(Farm(self.indexes, stores=self.stores("wheels")))
         self.folder = self.farm.folder
         (self.folder / "password").write_text(PASSWORD + "\n")
         self.token = self.farm.create_token()
@@ -108,8 +107,7 @@ class EverythingTest(PostgresCase):
         self.command("backup", backup, *config)
         self.assertTrue((backup / "catalog.sqlite").exists())
         self.server.sql("CREATE DATABASE again OWNER farm ENCODING 'UTF8' TEMPLATE template0")
-        restored = Farm(self.indexes, stores=self.stores("again"))
-        self.addCleanup(restored.__exit__)
+        restored = self.enterContext(Farm(self.indexes, stores=self.stores("again")))
         shutil.copy(self.folder / "password", restored.folder / "password")
         to_restore = ("restore", backup, restored.data, "--database", url_of(*self.servers, database="again"),
                       "--database-password-file", self.folder / "password")
@@ -120,8 +118,7 @@ class EverythingTest(PostgresCase):
         restored.start()
         self.assertIn(wheel.name, restored.files("six"))
         # The same backup into a folder, without any PostgreSQL.
-        alone = Farm(self.indexes)
-        self.addCleanup(alone.__exit__)
+        alone = self.enterContext(Farm(self.indexes))
         self.command("restore", backup, alone.data)
         self.assertEqual(self.farm.run("wheelyard-registry", "dump", "--config", alone.config).stdout, dump)
 
@@ -148,8 +145,7 @@ class EverythingTest(PostgresCase):
 
 class SecondServerTest(PostgresCase):
     def test_a_second_server_over_one_database_is_refused_unless_both_have_an_address(self):
-        second = Farm(self.indexes, stores=self.stores("wheels"))
-        self.addCleanup(second.__exit__)
+        second = self.enterContext(Farm(self.indexes, stores=self.stores("wheels")))
         shutil.copy(self.folder / "password", second.folder / "password")
         second.data.mkdir()
         (second.data / "blobs").symlink_to(self.farm.data / "blobs")

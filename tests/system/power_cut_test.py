@@ -38,8 +38,7 @@ class PowerCutTest(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = Path(tempfile.mkdtemp(prefix="wheelyard-power-", dir=IN_MEMORY))
         cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
-        cls.farm = Farm(folder=cls.folder, settings="io_threads = 1\nupload_threads = 1")
-        cls.addClassCleanup(cls.farm.__exit__)
+        cls.farm = cls.enterClassContext(Farm(folder=cls.folder, settings="io_threads = 1\nupload_threads = 1"))
         cls.token = cls.farm.create_token()
         cls.before = Wheel("before").write(cls.folder / "wheels")
         cls.wheel = Wheel("new").write(cls.folder / "wheels")

@@ -28,9 +28,7 @@ class PrefetchTest(FarmCase):
 
     def setUp(self):
         super().setUp()
-        self.upstream = Upstream()
-        self.upstream.__enter__()
-        self.addCleanup(self.upstream.__exit__)
+        self.upstream = self.enterContext(Upstream())
         self.torch = {machine: self.offer("yard-torch", f"cp312-cp312-{machine}", "Requires-Dist: yard-six>=1",
                                           "Requires-Dist: yard-arm; platform_machine == 'aarch64'",
                                           "Requires-Dist: yard-intel; platform_machine == 'x86_64'") for machine in (ARM, X86)}
@@ -39,8 +37,7 @@ class PrefetchTest(FarmCase):
         self.arm = self.offer("yard-arm", f"cp312-cp312-{ARM}")
         self.intel = self.offer("yard-intel", f"cp312-cp312-{X86}")
         self.other = self.offer("yard-other", "py3-none-any")
-        self.farm = Farm((INDEX, SITE))
-        self.addCleanup(self.farm.__exit__)
+        self.farm = self.enterContext(Farm((INDEX, SITE)))
         self.limit(0)
         self.farm.start()
         self.requirements = self.folder / "requirements.txt"

@@ -71,10 +71,9 @@ def basic(token: str, user: str = "__token__") -> str:
 class PrivateIndexTest(FarmCase):
     @classmethod
     def setUpClass(cls):
-        cls.farm = Farm((OPEN, HIDDEN, OTHER), index_settings={
+        cls.farm = cls.enterClassContext(Farm((OPEN, HIDDEN, OTHER), index_settings={
             HIDDEN: f'read = "token"\ntitle = "{TITLE}"\ninherits = ["{OPEN}"]', OTHER: 'read = "token"'},
-                        settings='\n[attest]\nkey = "keys/provenance.key"\n' + PUBLISHER)
-        cls.addClassCleanup(cls.farm.__exit__)
+                        settings='\n[attest]\nkey = "keys/provenance.key"\n' + PUBLISHER))
         cls.farm.run("wheelyard-registry", "attest", "init", cls.farm.folder / "keys").check_returncode()
         cls.farm.start()
 
@@ -462,8 +461,7 @@ esac
 class ChangingReadersTest(FarmCase):
     def setUp(self):
         super().setUp()
-        self.farm = Farm((OPEN, HIDDEN))
-        self.addCleanup(self.farm.__exit__)
+        self.farm = self.enterContext(Farm((OPEN, HIDDEN)))
         self.token = self.farm.create_token(actions=("*",))
         self.farm.start()
         for name, index in ((PROJECT, HIDDEN), ("kiwi", OPEN)):

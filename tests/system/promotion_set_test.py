@@ -45,9 +45,7 @@ class PromotionSetTest(FarmCase):
     indexes = (INDEX, USERS)
 
     def make_site(self, works: Path) -> Site:
-        sources = PackageIndex(self.folder / "sources")
-        sources.__enter__()
-        self.addCleanup(sources.__exit__)
+        sources = self.enterContext(PackageIndex(self.folder / "sources"))
         for value, name in enumerate(ALL, start=1):
             write_sdist(sources.folder, name, "1.0", value=value)
         against = f'[against]\npackage = "{BASE}"\n[against.versions]\n"1.0" = "==1.0"\n'

@@ -74,13 +74,10 @@ class Reached:
 class ProxiesTest(FarmCase):
     @classmethod
     def setUpClass(cls):
-        cls.upstream = Upstream()
-        cls.upstream.__enter__()
-        cls.addClassCleanup(cls.upstream.__exit__)
+        cls.upstream = cls.enterClassContext(Upstream())
         settings = "".join(line + "\n" for line in lines_of("toml").splitlines() if not line.startswith(("[server]", "listen")))
-        cls.farm = Farm((INDEX, MIRROR), settings=settings, index_settings={
-            MIRROR: f'[[index.upstream]]\nname = "public"\nurl = "{cls.upstream.url}"\nprivate_hosts = ["127.0.0.1"]'})
-        cls.addClassCleanup(cls.farm.__exit__)
+        cls.farm = cls.enterClassContext(Farm((INDEX, MIRROR), settings=settings, index_settings={
+            MIRROR: f'[[index.upstream]]\nname = "public"\nurl = "{cls.upstream.url}"\nprivate_hosts = ["127.0.0.1"]'}))
         cls.token = cls.farm.create_token()
         cls.farm.start()
         folder = tempfile.TemporaryDirectory(prefix="wheelyard-proxies-")

@@ -90,10 +90,9 @@ class PublishFromCiTest(unittest.TestCase):
         cls.addClassCleanup(cls.issuer.server_close)
         cls.addClassCleanup(cls.issuer.shutdown)
         cls.tls_port = free_port()
-        cls.farm = Farm((MAIN, OTHER), index_settings={OTHER: PUBLISHER.format(issuer=cls.issuer.url)},
-                        settings=f'also_listen = ["https://127.0.0.1:{cls.tls_port}"]\ncertificate_file = "{cls.folder}/chain.pem"\n'
-                                 f'certificate_key_file = "{cls.folder}/key.pem"')
-        cls.addClassCleanup(cls.farm.__exit__)
+        cls.farm = cls.enterClassContext(Farm((MAIN, OTHER), index_settings={OTHER: PUBLISHER.format(issuer=cls.issuer.url)},
+                                              settings=f'also_listen = ["https://127.0.0.1:{cls.tls_port}"]\ncertificate_file = "{cls.folder}/chain.pem"\n'
+                                                       f'certificate_key_file = "{cls.folder}/key.pem"'))
         cls.auditor = cls.farm.create_token("*", name="auditor", actions=("audit",))
         cls.farm.start()
         deadline = time.monotonic() + COMMAND_TIMEOUT_S

@@ -63,10 +63,7 @@ class RealTorchTest(UserFilesCase):
         folder.mkdir()
         for wheel in wheels:
             (folder / wheel.name).symlink_to(wheel)
-        index = PackageIndex(folder)
-        index.__enter__()
-        cls.addClassCleanup(index.__exit__)
-        return index
+        return cls.enterClassContext(PackageIndex(folder))
 
     def test_its_facts_are_those_of_a_torch_for_aarch64_without_cuda(self):
         self.assertEqual((self.imported["sha256"], self.imported["state"]), (sha256_of(self.wheel), "active"))

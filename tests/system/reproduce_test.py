@@ -32,13 +32,10 @@ PREFIX_MAP = '[build]\nenvironment = { CFLAGS = "-ffile-prefix-map=${build}=." }
 class ReproduceTest(FarmCase):
     def setUp(self):
         super().setUp()
-        self.sources = PackageIndex(self.folder / "sources")
-        self.sources.__enter__()
-        self.addCleanup(self.sources.__exit__)
+        self.sources = self.enterContext(PackageIndex(self.folder / "sources"))
 
     def site(self, *packages: str, recipes: dict[str, str] | None = None) -> Site:
-        farm = Farm()
-        self.addCleanup(farm.__exit__)
+        farm = self.enterContext(Farm())
         token = farm.create_token()
         farm.start()
         site = Site(farm, self.sources, token, dict.fromkeys(packages, "1.0"), recipes=recipes or {})

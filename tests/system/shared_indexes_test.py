@@ -18,8 +18,7 @@ PATIENCE_S = 60
 class SharedIndexesTest(FarmCase):
     def setUp(self):
         super().setUp()
-        self.farm = Farm((BASE, SITE), index_settings={SITE: RULES})
-        self.addCleanup(self.farm.__exit__)
+        self.farm = self.enterContext(Farm((BASE, SITE), index_settings={SITE: RULES}))
         self.token = self.farm.create_token()
         self.farm.start()
 

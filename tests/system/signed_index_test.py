@@ -48,8 +48,7 @@ class MirrorOf:
 
 class SignedIndexTest(unittest.TestCase):
     def setUp(self):
-        self.farm = Farm(settings='\n[attest]\nkey = "keys/provenance.key"')
-        self.addCleanup(self.farm.__exit__)
+        self.farm = self.enterContext(Farm(settings='\n[attest]\nkey = "keys/provenance.key"'))
         self.keys = self.farm.folder / "keys"
         self.root = self.keys / "root.json"
         self.attest("init", self.keys, "--root-key", self.keys / "root.key")

@@ -43,9 +43,7 @@ class LoginNodeTest(FarmCase):
         cls.addClassCleanup(network.__exit__)
         public = Path(tempfile.mkdtemp(prefix="wheelyard-public-"))
         cls.addClassCleanup(shutil.rmtree, public)
-        cls.public = PackageIndex(public)  # on this namespace's loopback: the registry reaches it, the login node cannot
-        cls.public.__enter__()
-        cls.addClassCleanup(cls.public.__exit__)
+        cls.public = cls.enterClassContext(PackageIndex(public))  # on this namespace's loopback: the registry reaches it, the login node cannot
         write_sdist(public, "yard-fast", "1.0", c_source=FAST_C)
         write_sdist(public, "yard-tool", "2.0")
         cls.farm = HubFarm((SOURCES, INDEX), index_settings={
@@ -112,9 +110,7 @@ class LibrariesTest(FarmCase):
         cls.addClassCleanup(shutil.rmtree, cls.root)
         cls.index_settings = f'[index.policy]\nrpath_prefixes = ["{cls.root}"]\n'
         super().setUpClass()
-        cls.sources = PackageIndex(cls.root / "sources")
-        cls.sources.__enter__()
-        cls.addClassCleanup(cls.sources.__exit__)
+        cls.sources = cls.enterClassContext(PackageIndex(cls.root / "sources"))
 
     def install(self, prefix: Path) -> None:
         """As its own `make install` does: the prefix is the installation's, never that of a view."""

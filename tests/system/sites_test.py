@@ -145,8 +145,7 @@ class SitesTest(unittest.TestCase):
         return cluster
 
     def start_pbs(self) -> None:
-        self.batch = PbsReplay(self.folder / "pbs")
-        self.addCleanup(self.batch.__exit__)
+        self.batch = self.enterContext(PbsReplay(self.folder / "pbs"))
         self.environment["PATH"] = f"{self.batch.programs}:{self.environment['PATH']}"
 
     def make_site(self, name: str, version: str, want: str) -> Path:

@@ -27,9 +27,7 @@ class SlurmAccountingTest(batch_suite.BatchCase):
     def setUpClass(cls):
         folder = Path(tempfile.mkdtemp(prefix="wheelyard-slurm-"))
         cls.addClassCleanup(shutil.rmtree, folder, ignore_errors=True)
-        cls.batch = SlurmCluster(folder, accounting=True)
-        cls.batch.__enter__()
-        cls.addClassCleanup(cls.batch.__exit__)
+        cls.batch = cls.enterClassContext(SlurmCluster(folder, accounting=True))
 
     def first(self, package: str) -> dict:
         return next(attempt for attempt in self.attempts() if attempt["package"] == package and attempt["number"] == 1)

@@ -20,9 +20,7 @@ class SlurmTest(batch_suite.BatchSuite):
     def setUpClass(cls):
         folder = Path(tempfile.mkdtemp(prefix="wheelyard-slurm-"))
         cls.addClassCleanup(shutil.rmtree, folder, ignore_errors=True)
-        cls.batch = SlurmCluster(folder)
-        cls.batch.__enter__()
-        cls.addClassCleanup(cls.batch.__exit__)
+        cls.batch = cls.enterClassContext(SlurmCluster(folder))
 
     def test_a_job_that_ran_out_of_memory_goes_on_with_more(self):
         if not self.batch.limits_memory:
@@ -96,9 +94,7 @@ class SlurmPluginTest(batch_suite.BatchCase):
         folder = Path(tempfile.mkdtemp(prefix="wheelyard-slurm-"))
         cls.addClassCleanup(shutil.rmtree, folder, ignore_errors=True)
         (folder / "job_submit.lua").write_text(PLUGIN.replace("{folder}", str(folder)))
-        cls.batch = SlurmCluster(folder, plugin="lua")
-        cls.batch.__enter__()
-        cls.addClassCleanup(cls.batch.__exit__)
+        cls.batch = cls.enterClassContext(SlurmCluster(folder, plugin="lua"))
 
     def test_a_plugin_that_refuses_ends_no_cell_and_what_it_grants_is_explained(self):
         packages = ("yard-amber", "yard-birch", "yard-cedar")

@@ -77,9 +77,7 @@ class StartsTest(unittest.TestCase):
         cls.folder = Path(tempfile.mkdtemp(prefix="wheelyard-starts-"))
         cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
         cls.packages = Packages(cls.folder)
-        cls.sources = PackageIndex(cls.folder / "sources")
-        cls.sources.__enter__()
-        cls.addClassCleanup(cls.sources.__exit__)
+        cls.sources = cls.enterClassContext(PackageIndex(cls.folder / "sources"))
         write_sdist(cls.sources.folder, "markupsafe", "3.0.2", value=7)
 
     def root(self, name: str) -> BootedRoot:

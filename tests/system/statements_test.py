@@ -38,9 +38,8 @@ def documented_script() -> str:
 
 class StatementsTest(unittest.TestCase):
     def setUp(self):
-        self.farm = Farm((INDEX, "sandbox"), settings='\n[attest]\nkey = "keys/provenance.key"',
-                         index_settings={"sandbox": '[index.policy]\n"sbom.unreadable" = "quarantine"'})
-        self.addCleanup(self.farm.__exit__)
+        self.farm = self.enterContext(Farm((INDEX, "sandbox"), settings='\n[attest]\nkey = "keys/provenance.key"',
+                                           index_settings={"sandbox": '[index.policy]\n"sbom.unreadable" = "quarantine"'}))
         self.keys = self.farm.folder / "keys"
         self.root = self.keys / "root.json"
         self.attest("init", self.keys, "--root-key", self.keys / "root.key", "--root-key", self.keys / "spare.key")

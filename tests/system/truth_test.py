@@ -29,8 +29,7 @@ def needed_by_readelf(path: Path) -> list[str]:
 class TruthTest(FarmCase):
     @classmethod
     def setUpClass(cls):
-        cls.farm = Farm()
-        cls.addClassCleanup(cls.farm.__exit__)
+        cls.farm = cls.enterClassContext(Farm())
 
     def compile(self, source: str, *options: str, compiler: str = "gcc", suffix: str = "c") -> bytes:
         text, built = self.folder / f"source.{suffix}", self.folder / "built.so"
@@ -146,8 +145,7 @@ class QuarantineTest(FarmCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.farm = Farm(index_settings='[index.policy]\n"tag.platform_without_elf" = "quarantine"')
-        cls.addClassCleanup(cls.farm.__exit__)
+        cls.farm = cls.enterClassContext(Farm(index_settings='[index.policy]\n"tag.platform_without_elf" = "quarantine"'))
         cls.token = cls.farm.create_token()
         cls.farm.start()
 

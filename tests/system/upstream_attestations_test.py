@@ -43,15 +43,12 @@ class UpstreamAttestationsTest(FarmCase):
 
     def setUp(self):
         super().setUp()
-        self.upstream = Upstream()
-        self.upstream.__enter__()
-        self.addCleanup(self.upstream.__exit__)
+        self.upstream = self.enterContext(Upstream())
         self.own = f"http://127.0.0.1:{self.upstream.port}"
 
     def open_farm(self, settings: str = f'public_url = "{PUBLIC}"') -> None:
         table = f'[[index.upstream]]\nname = "public"\nurl = "{self.upstream.url}"\nprivate_hosts = ["127.0.0.1"]\n'
-        self.farm = Farm((BASE, SITE), settings=settings, index_settings={BASE: table, SITE: f'inherits = ["{BASE}"]'})
-        self.addCleanup(self.farm.__exit__)
+        self.farm = self.enterContext(Farm((BASE, SITE), settings=settings, index_settings={BASE: table, SITE: f'inherits = ["{BASE}"]'}))
         self.farm.create_token()
         self.farm.start()
 

@@ -38,15 +38,12 @@ class FetchKillsTest(unittest.TestCase):
             self.skipTest("a sanitizer does not run under another preloaded library; the release build's tests run this")
         self.folder = Path(tempfile.mkdtemp(prefix="wheelyard-fetch-kills-"))
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
-        self.upstream = Upstream()
-        self.upstream.__enter__()
-        self.addCleanup(self.upstream.__exit__)
+        self.upstream = self.enterContext(Upstream())
         self.wheel = Wheel("yard-large", extra_members={"yard_large/data": incompressible(2 << 20)})
         self.offered = self.upstream.offer(self.wheel.write(self.folder / "upstream"))
         self.right = self.offered.sha256
         rules = f'[[index.upstream]]\nname = "public"\nurl = "{self.upstream.url}"\nprivate_hosts = ["127.0.0.1"]\n'
-        self.farm = Farm((INDEX,), folder=self.folder, settings="io_threads = 1\nupload_threads = 1", index_settings={INDEX: rules})
-        self.addCleanup(self.farm.__exit__)
+        self.farm = self.enterContext(Farm((INDEX,), folder=self.folder, settings="io_threads = 1\nupload_threads = 1", index_settings={INDEX: rules}))
         self.farm.start()
         self.farm.stop()
         self.disk = Disk(self.folder / "notes", self.farm.data, part=ALL)

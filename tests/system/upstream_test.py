@@ -35,13 +35,10 @@ class UpstreamTest(FarmCase):
 
     def setUp(self):
         super().setUp()
-        self.upstream = Upstream()
-        self.upstream.__enter__()
-        self.addCleanup(self.upstream.__exit__)
+        self.upstream = self.enterContext(Upstream())
 
     def open_farm(self, more: str = "", hosts: str = "") -> None:
-        self.farm = Farm((BASE, SITE), index_settings=rules(self.upstream, more, hosts))
-        self.addCleanup(self.farm.__exit__)
+        self.farm = self.enterContext(Farm((BASE, SITE), index_settings=rules(self.upstream, more, hosts)))
         self.token = self.farm.create_token()
         self.farm.start()
 
@@ -562,13 +559,10 @@ class UpstreamTest(FarmCase):
 
     def open_farm_with_two(self, first: str = "", second: str = "") -> Upstream:
         """`base` has two upstreams, `self.upstream` first; returns the second one."""
-        other = Upstream()
-        other.__enter__()
-        self.addCleanup(other.__exit__)
+        other = self.enterContext(Upstream())
         table = '[[index.upstream]]\nname = "{}"\nurl = "{}"\nprivate_hosts = ["127.0.0.1"]\n{}\n'
-        self.farm = Farm((BASE, SITE), index_settings={BASE: table.format("first", self.upstream.url, first)
-                                                       + table.format("second", other.url, second), SITE: 'inherits = ["base"]'})
-        self.addCleanup(self.farm.__exit__)
+        self.farm = self.enterContext(Farm((BASE, SITE), index_settings={BASE: table.format("first", self.upstream.url, first)
+                                                                         + table.format("second", other.url, second), SITE: 'inherits = ["base"]'}))
         self.token = self.farm.create_token()
         self.farm.start()
         return other
@@ -815,8 +809,7 @@ class UpstreamTest(FarmCase):
             self.assertEqual(installed_value("pip-new", target, "yard_torch"), "7")
 
     def open_farm_with(self, upstream_rules: str) -> None:
-        self.farm = Farm((BASE,), index_settings={BASE: f'[[index.upstream]]\nname = "public"\n{upstream_rules}'})
-        self.addCleanup(self.farm.__exit__)
+        self.farm = self.enterContext(Farm((BASE,), index_settings={BASE: f'[[index.upstream]]\nname = "public"\n{upstream_rules}'}))
         self.token = self.farm.create_token()
 
     def test_a_private_address_is_told_to_those_who_administer(self):
@@ -832,8 +825,7 @@ class UpstreamTest(FarmCase):
             self.assertEqual(b"private address" in body, is_told)
 
     def test_the_name_of_a_project_is_told_to_nobody_who_asks_for_another_one(self):
-        self.farm = Farm((BASE, "lab"), index_settings={**rules(self.upstream), "lab": 'inherits = ["base"]\nread = "token"'})
-        self.addCleanup(self.farm.__exit__)
+        self.farm = self.enterContext(Farm((BASE, "lab"), index_settings={**rules(self.upstream), "lab": 'inherits = ["base"]\nread = "token"'}))
         reader = self.farm.create_token("lab", name="reader", actions=("read",))
         operator, stranger = (self.farm.create_token(BASE, name=action, actions=(action,)) for action in ("quarantine", "upload"))
         self.farm.start()

@@ -48,9 +48,7 @@ def pack(project: Path, archive: Path) -> str:
 class WheelhouseTest(FarmCase):
     def setUp(self):
         super().setUp()
-        self.sources = PackageIndex(self.folder / "sources")
-        self.sources.__enter__()
-        self.addCleanup(self.sources.__exit__)
+        self.sources = self.enterContext(PackageIndex(self.folder / "sources"))
         # Neither has a wheel anywhere; their back ends need no setuptools, which the projects bring.
         Sdist("yard_tool", "2.0", value=3).write(self.sources.folder)
         own = OWN.format(name="yard_part", version="3.1").replace('Version: {version}\\n"', 'Version: {version}\\nRequires-Dist: yard-deep\\n"')

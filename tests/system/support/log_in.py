@@ -74,8 +74,7 @@ class LogInCase(unittest.TestCase):
         cls.folder = Path(tempfile.mkdtemp(prefix="wheelyard-login-"))
         cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
         port = free_port()
-        cls.farm = Farm((LAB, "open"), index_settings={LAB: 'read = "token"', "open": tables}, settings=f'public_url = "http://127.0.0.1:{port}"')
-        cls.addClassCleanup(cls.farm.__exit__)
+        cls.farm = cls.enterClassContext(Farm((LAB, "open"), index_settings={LAB: 'read = "token"', "open": tables}, settings=f'public_url = "http://127.0.0.1:{port}"'))
         cls.farm.port = port
         cls.farm.write_config(port)
         cls.redirect = f"{cls.farm.url}/api/v1/login/campus/"
