@@ -45,10 +45,6 @@ class RefusalsTest(FarmCase):
     def test_what_old_clients_say_of_the_python_is_not_compared(self):
         self.assertEqual(self.upload(Wheel("old-client").write(self.folder), pyversion="3.8").send()[0], 200)
 
-    def test_a_second_serve_is_refused_while_the_first_runs(self):
-        done = self.farm.run("wheelyard-registry", "serve", "--config", self.farm.config)
-        self.assert_failed(done, "stop it first")
-
     def test_the_same_file_again_is_200_and_changes_nothing(self):
         wheel = Wheel("again").write(self.folder)
         self.assert_ran(twine_upload(self.farm, self.token, wheel))
