@@ -7,6 +7,7 @@
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/words.hpp"
 #include "lib/inspect/abi/other_library.hpp"
+#include "lib/inspect/elf/torch_names.hpp"
 #include "lib/inspect/truth/gather_facts.hpp"
 #include "lib/inspect/truth/libraries.hpp"
 
@@ -92,7 +93,19 @@ std::set<std::string> compare_names(const CompanionUses& companion, const TorchE
                                     TorchFit& fit) {
     std::set<std::string_view> used, missing;
     std::set<std::string> libraries;
+    const auto loads = [&torch](const FileUses& file) {
+        return std::all_of(file.names.begin(), file.names.end(),
+                           [&](const std::string& name) { return defines(torch.names, name); }) &&
+               std::all_of(file.torch_libraries.begin(), file.torch_libraries.end(),
+                           [&](const std::string& library) { return torch.libraries.count(library) != 0; });
+    };
+    std::set<std::string> loaded;  // of extensions that have one build for each torch
     for (const FileUses& file : companion.files) {
+        std::string name = name_for_any_torch(file.name);
+        if (name != file.name && loads(file)) loaded.insert(std::move(name));
+    }
+    for (const FileUses& file : companion.files) {
+        if (loaded.contains(name_for_any_torch(file.name)) && !loads(file)) continue;
         for (const std::string& name : file.names) {
             if (!used.insert(name).second || defines(torch.names, name)) continue;
             if (missing.empty()) fit.file = file.name, fit.symbol = name;

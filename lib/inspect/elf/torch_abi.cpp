@@ -109,11 +109,22 @@ void TorchImports::take(std::string_view symbol, const StringUse& use) {
     if (optional == Optional::c10) lower(std_optional_since, symbol, below, below_symbol);
 }
 
-void TorchImports::add(const TorchImports& other) {
+void TorchImports::add_counts(const TorchImports& other) {
     count += other.count;
     outside_stable += other.outside_stable;
     strings.cxx11 += other.strings.cxx11;
     strings.old += other.strings.old;
+}
+
+void TorchImports::add_alternative(const TorchImports& other) {
+    add_counts(other);
+    if (other.at_least < at_least) at_least = other.at_least, at_least_symbol = other.at_least_symbol;
+    if (below.known() && (!other.below.known() || other.below > below))
+        below = other.below, below_symbol = other.below_symbol;
+}
+
+void TorchImports::add(const TorchImports& other) {
+    add_counts(other);
     raise(other.at_least, other.at_least_symbol, at_least, at_least_symbol);
     lower(other.below, other.below_symbol, below, below_symbol);
 }

@@ -33,7 +33,11 @@ struct TorchImports {
     std::string below_symbol;
 
     void take(std::string_view symbol, const StringUse& use);  // requires is_torch_api(symbol)
-    void add(const TorchImports& other);
+    void add(const TorchImports& other);                       // what both need
+    void add_alternative(const TorchImports& other);           // what one of both needs
+
+  private:
+    void add_counts(const TorchImports& other);
 };
 
 }  // namespace wheelyard::inspect

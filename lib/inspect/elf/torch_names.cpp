@@ -122,6 +122,22 @@ std::string readable_torch_name(std::string_view symbol) {
     return text.empty() ? std::string(symbol) : prefix + text;
 }
 
+std::string name_for_any_torch(std::string_view member) {
+    constexpr std::string_view torch = "torch";
+    const auto is_release = [&](std::size_t at) {
+        const bool is_separator = member[at] == '.' || member[at] == '_';
+        return base::is_ascii_digit(member[is_separator && at + 1 < member.size() ? at + 1 : at]);
+    };
+    for (auto at = member.find(torch); at != std::string_view::npos; at = member.find(torch, at + 1)) {
+        const std::size_t begin = at + torch.size();
+        std::size_t end = begin;
+        while (end < member.size() && is_release(end))
+            ++end;
+        if (end != begin) return std::string(member.substr(0, begin)) + "#" + std::string(member.substr(end));
+    }
+    return std::string(member);
+}
+
 void TorchNames::take(const DynamicSymbol& symbol) {
     if (is_cut || !is_torch_name(symbol.name)) return;
     if (!symbol.imported) {

@@ -25,6 +25,11 @@ namespace wheelyard::inspect {
 // returned as they are.
 [[nodiscard]] std::string readable_torch_name(std::string_view symbol);
 
+// A wheel may have one build of an extension for each torch, and load the one that suits: nixl_cu13 1.3.2 has
+// nixl_ep_cpp_torch212.cpython-312-x86_64-linux-gnu.so and …_torch213…. Their common name, with `#` for the release;
+// the member's own name if it has none.
+[[nodiscard]] std::string name_for_any_torch(std::string_view member);
+
 class TorchNames {
   public:
     std::vector<std::string> imports;        // in the order of the string table; weak ones do not count

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
+#include <string>
 
 #include "lib/base/text/text.hpp"
 #include "lib/inspect/elf/elf_identity.hpp"
 #include "lib/inspect/elf/private_symbols.hpp"
+#include "lib/inspect/elf/torch_names.hpp"
 #include "lib/inspect/truth/c_library.hpp"
 #include "lib/inspect/truth/libraries.hpp"
 #include "lib/inspect/truth/manylinux.hpp"
@@ -152,12 +155,17 @@ void gather_python(const std::vector<ElfMember>& elves, Facts& facts) {
 
 void gather_cxx(const std::vector<ElfMember>& elves, Facts& facts) {
     std::set<StringAbi> found;
-    TorchImports torch;
+    std::map<std::string, TorchImports> builds;
     for (const ElfMember& member : elves) {
         if (const StringAbi abi = member.elf.symbols.string_abi(); abi != StringAbi::unknown)
             found.insert(abi);
-        torch.add(member.elf.symbols.torch);
+        const TorchImports& imports = member.elf.symbols.torch;
+        const auto [build, is_first] = builds.try_emplace(name_for_any_torch(member.name), imports);
+        if (!is_first) build->second.add_alternative(imports);
     }
+    TorchImports torch;
+    for (const auto& [name, imports] : builds)
+        torch.add(imports);
     if (!found.empty()) facts.cxx11_abi = known_abi(found.size() == 1 ? *found.begin() : StringAbi::mixed);
     facts.torch_cxx11_abi = known_abi(torch.strings.abi());
     if (torch.count > 0) facts.torch_stable_abi = torch.outside_stable == 0 ? "true" : "false";

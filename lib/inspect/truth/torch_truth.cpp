@@ -2,7 +2,10 @@
 #include "lib/inspect/truth/tag_truth.hpp"
 
 #include <algorithm>
+#include <set>
+#include <string>
 
+#include "lib/inspect/elf/torch_names.hpp"
 #include "lib/inspect/truth/required_libraries.hpp"
 #include "lib/wheel/requirement.hpp"
 
@@ -43,11 +46,19 @@ bool can_be_met(const std::string& text, const TorchImports& imports) {
 }  // namespace
 
 void check_torch_truth(const std::vector<ElfMember>& elves, const Facts& facts, Findings& findings) {
-    for (const ElfMember& member : elves) {
-        const TorchImports& imports = member.elf.symbols.torch;
-        if (!imports.at_least.known() && !imports.below.known()) continue;
-        for (const std::string& text : facts.torch_requires) {
-            if (can_be_met(text, imports)) continue;
+    const auto is_bounded = [](const TorchImports& imports) {
+        return imports.at_least.known() || imports.below.known();
+    };
+    for (const std::string& text : facts.torch_requires) {
+        std::set<std::string> suitable;
+        for (const ElfMember& member : elves) {
+            const TorchImports& imports = member.elf.symbols.torch;
+            if (!is_bounded(imports) || can_be_met(text, imports))
+                suitable.insert(name_for_any_torch(member.name));
+        }
+        for (const ElfMember& member : elves) {
+            if (suitable.contains(name_for_any_torch(member.name))) continue;
+            const TorchImports& imports = member.elf.symbols.torch;
             std::string found;
             if (imports.at_least.known())
                 found = imports.at_least_symbol + ", in torch >= " + imports.at_least.text();

@@ -93,6 +93,21 @@ TEST_CASE("a name that torch lacks is named as a person writes it, with the coun
     CHECK(fit.missing == 2);
 }
 
+// As nixl_cu13 1.3.2.
+TEST_CASE("of an extension that has one build for each torch, one that loads is enough") {
+    const auto build = [](const std::string& release, std::string_view name) {
+        return file("ep/_cpp_torch" + release + ".so", {name}, {}, {"libtorch_cpu.so"});
+    };
+    constexpr std::string_view gone = "_ZN3c104impl3cow23materialize_cow_storageERNS_11StorageImplE";
+    check_fit(inspect::fits(vision({build("26", zeros), build("25", gone)}), torch()), Fit::yes,
+              FitReason::has_all_symbols, "has all 1 names");
+    check_fit(inspect::fits(vision({build("24", gone), build("25", gone)}), torch()), Fit::no,
+              FitReason::symbols_missing, "materialize_cow_storage");
+    check_fit(inspect::fits(vision({build("26", zeros), build("25", gone), file("ep/_C.so", {gone}, {}, {})}),
+                            torch()),
+              Fit::no, FitReason::symbols_missing, "materialize_cow_storage");
+}
+
 TEST_CASE("the two kinds of std::string are named in both directions") {
     const auto old_companion = fits(vision({file("a.so", {old_error}, {}, {})}), torch());
     check_fit(old_companion, Fit::no, FitReason::symbols_missing,

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <initializer_list>
+#include <utility>
 
 using namespace wheelyard;
 using inspect::TorchImports;
@@ -89,6 +90,24 @@ TEST_CASE("published companions are bounded to the torch that they are for") {
         CHECK(imports.at_least.text() == row.at_least);
         CHECK(imports.below.text() == row.below);
     }
+}
+
+TEST_CASE("of alternatives the widest bounds apply") {
+    const TorchImports of_212 = taking(
+        {"_ZN3c104impl3cow23materialize_cow_storageERNS_11StorageImplE", "torch_library_def_with_tags"});
+    const TorchImports of_213 = taking({"torch_exception_get_what"});
+    for (const auto& [first, second] : {std::pair{of_212, of_213}, {of_213, of_212}}) {
+        TorchImports either = first;
+        either.add_alternative(second);
+        CHECK(either.at_least.text() == "2.12");
+        CHECK(either.at_least_symbol == "torch_library_def_with_tags");
+        CHECK_FALSE(either.below.known());
+        CHECK(either.count == 3);
+    }
+    TorchImports either = of_212;
+    either.add_alternative(taking({"_ZN3c1015report_overflowEPKc"}));
+    CHECK_FALSE(either.at_least.known());
+    CHECK(either.below.text() == "2.15");
 }
 
 TEST_CASE("the tightest bounds of all names and all libraries apply") {

@@ -85,6 +85,25 @@ TEST_CASE("more names than any real file has are not kept, and that is said") {
     CHECK(long_names.bytes() < 4U << 20U);
 }
 
+TEST_CASE("the builds of an extension for several torches have a common name") {
+    struct Row {
+        std::string_view member, name;
+    };
+    for (const Row& row : {
+             Row{"ep/_cpp_torch212.cpython-312-x86_64-linux-gnu.so",
+                 "ep/_cpp_torch#.cpython-312-x86_64-linux-gnu.so"},
+             Row{"ep/_cpp_torch2.13.so", "ep/_cpp_torch#.so"},
+             Row{"ep/_cpp_torch2_9.so", "ep/_cpp_torch#.so"},
+             Row{"torchvision/torch29/_C.so", "torchvision/torch#/_C.so"},
+             Row{"torchvision/_C.so", "torchvision/_C.so"},
+             Row{"torch/lib/libtorch_cpu.so.2", "torch/lib/libtorch_cpu.so.2"},
+             Row{"ep/torch_", "ep/torch_"},
+             Row{"ep/torch.", "ep/torch."},
+             Row{"", ""},
+         })
+        CHECK(inspect::name_for_any_torch(row.member) == row.name);
+}
+
 TEST_CASE("a symbol table with a flaw is known not to be complete") {
     test_support::ElfImage image;
     image.imports = {"_ZN3c1021throwNullDataPtrErrorEv"};

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "tests/inspect/sample.hpp"
@@ -367,6 +368,31 @@ TEST_CASE("only torch's C functions are its stable ABI") {
     CHECK(found({"aoti_torch_get_dtype",
                  "_ZN8pybind116detail11type_casterIN2at6TensorEvE4loadENS_6handleEb"}) == "false");
     CHECK(found({"PyList_New"}).empty());
+}
+
+TEST_CASE("an extension with one build for each torch needs what one of them needs") {
+    const auto wheel_with = [](const std::string& other) {
+        WheelWriter wheel("six", "1.16.0");
+        wheel.tag("cp311-cp311-linux_x86_64")
+            .metadata_line("Requires-Dist: torch>=2.13")
+            .add("six/_c_torch212.so",
+                 write_elf({.imports = {"_ZN3c104impl3cow23materialize_cow_storageERNS_11StorageImplE"}}))
+            .add("six/" + other, write_elf({.imports = {"torch_library_def_with_tags"}}));
+        return checked(pack(wheel));
+    };
+    const auto has_finding = [](const inspect::Inspection& inspection) {
+        return std::any_of(
+            inspection.verdicts.begin(), inspection.verdicts.end(),
+            [](const inspect::Verdict& verdict) { return verdict.code == "torch.requires_another"; });
+    };
+    const auto builds = wheel_with("_c_torch213.so");
+    CHECK(builds.facts.torch_at_least == "2.3");
+    CHECK(builds.facts.torch_below.empty());
+    CHECK_FALSE(has_finding(builds));
+    const auto both = wheel_with("_d.so");
+    CHECK(both.facts.torch_at_least == "2.12");
+    CHECK(both.facts.torch_below == "2.13");
+    CHECK(has_finding(both));
 }
 
 TEST_CASE("facts of musl wheels have no manylinux tag") {
