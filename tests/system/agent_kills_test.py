@@ -5,7 +5,7 @@ import re
 import subprocess
 import time
 
-from support.case import FarmCase, main
+from support.case import OwnFarmsCase, main
 from support.farm import ROOT, Farm
 from support.package_index import FAST_C, PackageIndex, write_sdist
 from support.site import Site
@@ -19,11 +19,7 @@ SEED = 20261121
 KILLS = 10
 
 
-class AgentKillsTest(FarmCase):
-    @classmethod
-    def setUpClass(cls):
-        pass  # every test has a farm of its own: it is stopped, too
-
+class AgentKillsTest(OwnFarmsCase):
     def setUp(self):
         super().setUp()
         self.sources = self.enterContext(PackageIndex(self.folder / "sources"))

@@ -7,7 +7,7 @@ import shutil
 import sqlite3
 import time
 
-from support.case import FarmCase, main
+from support.case import OwnFarmsCase, main
 from support.disk import Disk
 from support.farm import START_TIMEOUT_S, Farm
 from support.faults import KILL, arm, breaks_of
@@ -19,11 +19,7 @@ CACHE = f"{INDEX}.public"
 KIB, DAY_S = 1024, 24 * 3600
 
 
-class CacheLimitTest(FarmCase):
-    @classmethod
-    def setUpClass(cls):
-        pass  # a farm and an upstream for each test
-
+class CacheLimitTest(OwnFarmsCase):
     def setUp(self):
         super().setUp()
         self.upstream = self.enterContext(Upstream())

@@ -1,17 +1,13 @@
 """Programs report a mistake in a configuration with file, line, column and the most similar valid word. What else is a mistake:
 tests/io/toml_test.cpp, tests/builder/site and tests/registry/config."""
 
-from support.case import FarmCase, main
+from support.case import OwnFarmsCase, main
 from support.farm import Farm
 from support.package_index import PackageIndex
 from support.site import Site
 
 
-class ConfigurationTest(FarmCase):
-    @classmethod
-    def setUpClass(cls):
-        pass
-
+class ConfigurationTest(OwnFarmsCase):
     def setUp(self):
         super().setUp()
         self.farm = self.enterContext(Farm())

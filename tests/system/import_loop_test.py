@@ -10,7 +10,7 @@ import os
 import threading
 import time
 
-from support.case import FarmCase, main
+from support.case import OwnFarmsCase, main
 from support.clients import RawUpload
 from support.farm import COMMAND_TIMEOUT_S, INDEX, Farm
 from support.full import IS_FULL
@@ -22,11 +22,7 @@ ROUNDS_OF_A_STORE = 20  # so that the last round is not slower than the first
 READERS = 4
 
 
-class ImportLoopTest(FarmCase):
-    @classmethod
-    def setUpClass(cls):
-        pass  # a farm for some rounds
-
+class ImportLoopTest(OwnFarmsCase):
     def read_steadily(self, farm: Farm, path: str, stop: threading.Event, seen: list[int]) -> None:
         """As clients that wait for the project: its page, the root page, the project's page again, on one connection."""
         connection = http.client.HTTPConnection("127.0.0.1", farm.port, timeout=COMMAND_TIMEOUT_S)

@@ -3,7 +3,7 @@ none has is 404 at once, with the reason in the log, and neither waits for itsel
 
 import json
 
-from support.case import FarmCase, main
+from support.case import OwnFarmsCase, main
 from support.clients import RawUpload
 from support.farm import Farm
 from support.wheels import Wheel
@@ -24,11 +24,7 @@ class OpenFarm(Farm):
         self.config.write_text(self.config.read_text().replace('listen = "127.0.0.1:', 'listen = "0.0.0.0:'))
 
 
-class MutualMirrorsTest(FarmCase):
-    @classmethod
-    def setUpClass(cls):
-        pass  # farms for each test
-
+class MutualMirrorsTest(OwnFarmsCase):
     def open_farm(self, kind: type[Farm] = Farm, *indexes: str) -> Farm:
         farm = kind(indexes or (INDEX,))
         self.addCleanup(farm.__exit__)

@@ -12,7 +12,7 @@ import threading
 import time
 import unittest
 
-from support.case import FarmCase, main
+from support.case import OwnFarmsCase, main
 from support.clients import RawUpload, installed_value, pip_install, twine_upload
 from support.daemons import Daemons, which
 from support.farm import INDEX, Farm
@@ -24,12 +24,8 @@ from support.wheels import Wheel
 DOWN = {"upload.no_database", "upload.outcome_unknown", "auth.unavailable", "upload.page_lags"}
 
 
-class PostgresCase(FarmCase):
+class PostgresCase(OwnFarmsCase):
     standbys = 0
-
-    @classmethod
-    def setUpClass(cls):
-        pass
 
     def setUp(self):
         unittest.TestCase.setUp(self)

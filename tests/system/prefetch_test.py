@@ -9,7 +9,7 @@ import time
 import unittest
 import urllib.request
 
-from support.case import FarmCase, main
+from support.case import OwnFarmsCase, main
 from support.clients import CLIENTS, RawUpload, installed_value
 from support.farm import COMMAND_TIMEOUT_S, START_TIMEOUT_S, Farm
 from support.island import CAN_CUT, WHY_NOT, on_island
@@ -21,11 +21,7 @@ ARM, X86 = "manylinux_2_28_aarch64", "manylinux_2_28_x86_64"
 KIB, DAY_S = 1024, 24 * 3600
 
 
-class PrefetchTest(FarmCase):
-    @classmethod
-    def setUpClass(cls):
-        pass  # a farm and an upstream for each test
-
+class PrefetchTest(OwnFarmsCase):
     def setUp(self):
         super().setUp()
         self.upstream = self.enterContext(Upstream())

@@ -11,7 +11,7 @@ import stat
 import subprocess
 from pathlib import Path
 
-from support.case import FarmCase, main
+from support.case import FarmCase, OwnFarmsCase, main
 from support.clients import CLIENTS, RawUpload, installed_value, pip_install
 from support.farm import COMMAND_TIMEOUT_S, Farm
 from support.full import full
@@ -458,7 +458,7 @@ esac
         self.assert_ran(self.farm.run(*pin, environment=self.with_netrc(self.revoked)))
 
 
-class ChangingReadersTest(FarmCase):
+class ChangingReadersTest(OwnFarmsCase):
     def setUp(self):
         super().setUp()
         self.farm = self.enterContext(Farm((OPEN, HIDDEN)))
@@ -466,10 +466,6 @@ class ChangingReadersTest(FarmCase):
         self.farm.start()
         for name, index in ((PROJECT, HIDDEN), ("kiwi", OPEN)):
             self.assertEqual(RawUpload(self.farm, self.token, Wheel(name).write(self.folder), index).send()[0], 200)
-
-    @classmethod
-    def setUpClass(cls):
-        pass
 
     def restart(self, **settings: str) -> None:
         self.farm.stop()

@@ -5,7 +5,7 @@ import json
 import subprocess
 import time
 
-from support.case import FarmCase, main
+from support.case import OwnFarmsCase, main
 from support.clients import CLIENTS, RawUpload, installed_value, pip_install, twine_upload
 from support.farm import COMMAND_TIMEOUT_S, Farm
 from support.wheels import Wheel
@@ -15,16 +15,12 @@ RULES = 'inherits = ["base"]\nowns = ["yard-torch", "Only.Here"]'
 PATIENCE_S = 60
 
 
-class SharedIndexesTest(FarmCase):
+class SharedIndexesTest(OwnFarmsCase):
     def setUp(self):
         super().setUp()
         self.farm = self.enterContext(Farm((BASE, SITE), index_settings={SITE: RULES}))
         self.token = self.farm.create_token()
         self.farm.start()
-
-    @classmethod
-    def setUpClass(cls):
-        pass  # a farm a test: each changes rules or kills it
 
     def upload(self, index: str, *wheels: Wheel) -> None:
         for wheel in wheels:

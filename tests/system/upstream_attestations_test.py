@@ -4,7 +4,7 @@ upstream may lie, be slow, or change its mind."""
 import json
 import shutil
 
-from support.case import FarmCase, main
+from support.case import OwnFarmsCase, main
 from support.farm import ROOT, Farm
 from support.upstream import Upstream
 from support.wheels import Wheel
@@ -36,11 +36,7 @@ def of_rekor_v2() -> dict:
     return {"verification_material": material}
 
 
-class UpstreamAttestationsTest(FarmCase):
-    @classmethod
-    def setUpClass(cls):
-        pass  # a farm and an upstream for each test
-
+class UpstreamAttestationsTest(OwnFarmsCase):
     def setUp(self):
         super().setUp()
         self.upstream = self.enterContext(Upstream())

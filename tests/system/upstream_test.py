@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import time
 
-from support.case import FarmCase, main
+from support.case import OwnFarmsCase, main
 from support.clients import CLIENTS, RawUpload, installed_value, pip_install
 from support.farm import COMMAND_TIMEOUT_S, Farm
 from support.sdists import Sdist
@@ -28,11 +28,7 @@ def rules(upstream: Upstream, more: str = "", hosts: str = "") -> dict[str, str]
             SITE: 'inherits = ["base"]\nowns = ["yard-torch", "Only.Here"]'}
 
 
-class UpstreamTest(FarmCase):
-    @classmethod
-    def setUpClass(cls):
-        pass  # a farm and an upstream for each test
-
+class UpstreamTest(OwnFarmsCase):
     def setUp(self):
         super().setUp()
         self.upstream = self.enterContext(Upstream())

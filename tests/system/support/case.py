@@ -54,12 +54,16 @@ class FarmCase(unittest.TestCase):
             self.assertTrue(problem.get(part), f"the refusal has no {part}: {problem}")
 
 
-class FarmPerTestCase(FarmCase):
-    """A running registry for each test."""
+class OwnFarmsCase(FarmCase):
+    """Each test starts the registries that it needs."""
 
     @classmethod
     def setUpClass(cls):
         pass
+
+
+class FarmPerTestCase(OwnFarmsCase):
+    """A running registry for each test."""
 
     def setUp(self):
         super().setUp()
