@@ -19,7 +19,6 @@ inline constexpr std::int64_t run_poll_ms = 400;
 inline constexpr std::int64_t max_run_poll_ms = 10'000;
 inline constexpr std::int64_t run_poll_share = 20;
 
-// An event of an attempt, as one line.
 [[nodiscard]] std::string event_line(const Attempt& attempt, const std::string& text);
 [[nodiscard]] bool awaits_login_node(const Attempt& attempt);
 // Whether nothing is left that this program can do, now or after its own jobs.

@@ -18,7 +18,6 @@ namespace wheelyard::builder {
 
 inline constexpr std::size_t max_examples = 8;  // places that are kept for each cause
 
-// A place where a cause shows.
 struct CausePlace {
     std::string member;  // empty: the archive, or the inputs of the builds
     std::string where;   // a section of an ELF file, or empty

@@ -36,7 +36,6 @@ struct SdistOffers {
 // Whether `name` is a single path component and does not begin like an option. Sources are stored under it.
 [[nodiscard]] bool is_file_name(std::string_view name);
 
-// The sdists of `project` on `page`.
 [[nodiscard]] std::vector<SdistOffer> sdists_on_page(const simple::ProjectPage& page,
                                                      const std::string& project, const std::string& place);
 // The best offer for exactly `version`; nullptr if there is none. In order of weight: not a digest other than the

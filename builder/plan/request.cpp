@@ -32,7 +32,6 @@ std::int64_t to_mib(std::uint64_t bytes) {
     return static_cast<std::int64_t>((bytes + base::mib - 1) / base::mib);
 }
 
-// The last failed attempt at the cell.
 const Attempt* last_failed(const std::vector<Attempt>& earlier, const std::string& cell) {
     const Attempt* last = nullptr;
     for (const auto& attempt : earlier) {

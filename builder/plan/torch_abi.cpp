@@ -59,7 +59,6 @@ const TorchAnswer* find_answer(const TorchAnswers& answers, const Cell& companio
     return found == answers.end() || found->second.fits == "unknown" ? nullptr : &found->second;
 }
 
-// The cells of the torches that the companion is for.
 std::vector<const Cell*> torches_of(const Plan& plan, const Cell& companion) {
     std::vector<const Cell*> torches;
     for (const auto& other : plan.cells) {

@@ -114,7 +114,6 @@ struct Accelerator {
     std::optional<wheel::LabelledVariant> variant = {};
 };
 
-// A type of node in the cluster.
 struct NodeType {
     std::string name;
     std::string queue;  // Slurm: partition

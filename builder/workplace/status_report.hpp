@@ -24,7 +24,6 @@ struct ReportInput {
     std::vector<std::string> secrets = {};
 };
 
-// What the log of an attempt says.
 struct AttemptLog {
     std::vector<std::string> last_lines;
     BuildCourse course;

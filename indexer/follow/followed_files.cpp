@@ -16,7 +16,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Size of one followed file.
 constexpr std::uint64_t max_followed_file_bytes = 64 * base::gib;
 
 tl::unexpected<base::Error> wrong_size(const std::string& path, std::uint64_t size_bytes) {

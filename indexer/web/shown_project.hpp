@@ -82,7 +82,6 @@ struct VersionSection {
     void show(page::Values& to) const;
 };
 
-// A file in one line.
 struct FileLine {
     std::string anchor;
     std::string link;

@@ -56,7 +56,6 @@ struct BuildReport {
 
 using KnownBuilds = std::map<std::string, BuildReport, std::less<>>;  // by ID
 
-// The IDs that a report names.
 [[nodiscard]] std::vector<std::string> builds_named(const SiteReport& report);
 // What the report changes: `known` has those that it names and those of the site that are not over. Pure.
 [[nodiscard]] std::vector<BuildReport> changed_builds(const SiteReport& report, const KnownBuilds& known);

@@ -45,7 +45,6 @@ struct UpstreamConfig {
 
 // A list of hosts as base::Url has them: lower case, with the port if one is written.
 [[nodiscard]] std::set<std::string> read_hosts(io::TomlTable& table, std::string_view key);
-// Reads all [[index.upstream]] of an index.
 [[nodiscard]] std::vector<UpstreamConfig> read_upstreams(io::TomlTable& index, const std::string& index_name);
 
 // Whether the URL's host may have a private address. Pure.

@@ -43,7 +43,6 @@ struct ShownMissingProject {
     void show(page::Values& to) const;
 };
 
-// A file that configures a client.
 struct ShownClientFile {
     std::string about;
     std::string text;

@@ -78,7 +78,6 @@ std::optional<HeaderValue> parse_header_value(std::string_view text) {
     }
 }
 
-// The name and the optional file name from a part's headers.
 struct PartHeader {
     std::string name;
     std::optional<std::string> filename;

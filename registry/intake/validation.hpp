@@ -66,7 +66,6 @@ enum class AcceptedFiles { wheels, wheels_and_sdists };
 [[nodiscard]] wire::Answered<void> check_action(const UploadForm& form);
 // Checks the complete form alone: action, protocol, file type, and presence and shape of required fields.
 [[nodiscard]] wire::Answered<void> check_form(const UploadForm& form);
-// Checks the form against the file name.
 [[nodiscard]] wire::Answered<void> check_form_against(const UploadForm& form, const UploadName& filename);
 [[nodiscard]] wire::Answered<void> check_digests(const UploadForm& form, const ContentDigests& content);
 // The form's provenance as it is stored, with the members that this version knows; empty: the form has none. Refuses one

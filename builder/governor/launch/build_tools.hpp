@@ -21,7 +21,6 @@ enum class Jobs {
 
 [[nodiscard]] Jobs jobs_for_ninja(const std::vector<std::string>& arguments);
 
-// The environment of a make.
 struct MakeEnvironment {
     std::string flags;            // MAKEFLAGS
     bool below_ours = false;      // a parent make got its -j from us

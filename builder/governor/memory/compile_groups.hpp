@@ -23,7 +23,6 @@
 
 namespace wheelyard::governor {
 
-// Memory use of one compile's group.
 struct GroupUse {
     double bytes = 0;       // now, without page cache
     double peak_bytes = 0;  // since the compile began, less the present page cache

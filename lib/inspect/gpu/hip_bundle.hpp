@@ -46,7 +46,6 @@ class PackedBundle final : public base::Reader {
     // Why this build cannot unpack the compression method; empty if it can.
     [[nodiscard]] std::string why_unreadable() const;
 
-    // The number of bytes unpacked so far.
     [[nodiscard]] std::uint64_t unpacked_so_far() const;
 
     [[nodiscard]] std::uint64_t size() const override { return unpacked_bytes_; }
