@@ -51,11 +51,6 @@ Recipe RecipeFile::for_build(const wheel::Version& version, const std::string& a
     return recipe;
 }
 
-base::Result<Recipe> parse_recipe(std::string_view text, const fs::path& file) {
-    WHEELYARD_ASSIGN(const auto read, parse_recipe_file(text, file));
-    return read.general();
-}
-
 base::Result<Recipes> Recipes::read(const std::vector<fs::path>& folders) {
     Recipes recipes;
     for (const auto& folder : folders) {

@@ -121,8 +121,6 @@ struct RecipeFile {
 
 [[nodiscard]] base::Result<RecipeFile> parse_recipe_file(std::string_view text,
                                                          const std::filesystem::path& file);
-// Parses the file and returns general().
-[[nodiscard]] base::Result<Recipe> parse_recipe(std::string_view text, const std::filesystem::path& file);
 
 // The recipe of a package that has none: build its sdist and import the wheel's modules.
 [[nodiscard]] Recipe default_recipe(const std::string& package);

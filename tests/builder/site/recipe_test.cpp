@@ -18,20 +18,21 @@ const std::string good =
     "import = [\"rapidfuzz.fuzz\"]\ncommand = \"python -c pass\"\n";
 
 std::string complaint(const std::string& text) {
-    const auto recipe = parse_recipe(text, "/r/x.toml");
+    const auto recipe = parse_recipe_file(text, "/r/x.toml");
     return recipe ? "" : recipe.error().text();
 }
 
 TEST_CASE("a recipe is parsed") {
-    const auto recipe = parse_recipe(good, "/r/x.toml");
-    REQUIRE_MESSAGE(recipe.has_value(), recipe.error().text());
-    CHECK(recipe->package == "rapid-fuzz");
-    CHECK(recipe->source == SourceKind::sdist);
-    CHECK(recipe->pinned_sha256("3.14.0") == digest);
-    CHECK(recipe->pinned_sha256("3.14.1").empty());
-    CHECK(recipe->build_environment == Environment{{"A_B", "1"}});
-    CHECK(recipe->imports == std::vector<std::string>{"rapidfuzz.fuzz"});
-    CHECK(!recipe->is_default());
+    const auto file = parse_recipe_file(good, "/r/x.toml");
+    REQUIRE_MESSAGE(file.has_value(), file.error().text());
+    const Recipe recipe = file->general();
+    CHECK(recipe.package == "rapid-fuzz");
+    CHECK(recipe.source == SourceKind::sdist);
+    CHECK(recipe.pinned_sha256("3.14.0") == digest);
+    CHECK(recipe.pinned_sha256("3.14.1").empty());
+    CHECK(recipe.build_environment == Environment{{"A_B", "1"}});
+    CHECK(recipe.imports == std::vector<std::string>{"rapidfuzz.fuzz"});
+    CHECK(!recipe.is_default());
 }
 
 TEST_CASE("an invalid recipe is rejected with the position of the mistake") {
