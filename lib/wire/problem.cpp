@@ -2,7 +2,7 @@
 #include "lib/wire/problem.hpp"
 
 #include <algorithm>
-#include <array>
+#include <iterator>
 #include <utility>
 
 #include "lib/io/record.hpp"
@@ -12,16 +12,6 @@ namespace {
 
 constexpr std::size_t max_title = 120;
 constexpr std::size_t max_body_bytes = 1u << 20;
-
-struct KindRow {
-    base::ErrorKind kind;
-    int status;
-};
-constexpr std::array kinds{
-    KindRow{base::ErrorKind::invalid, 400},   KindRow{base::ErrorKind::refused, 403},
-    KindRow{base::ErrorKind::missing, 404},   KindRow{base::ErrorKind::conflict, 409},
-    KindRow{base::ErrorKind::too_large, 413}, KindRow{base::ErrorKind::exhausted, 429},
-};
 
 constexpr auto problem_record = io::record<Problem>({
     io::field<&Problem::title>("title", "short, ASCII, one line"),
@@ -58,18 +48,16 @@ tl::unexpected<Problem> refuse(Refusal row, std::string_view title, std::string 
     return tl::unexpected(make_problem(row, title, std::move(detail), std::move(value), std::move(advice)));
 }
 
-tl::unexpected<base::Error> fail(Refusal row, std::string sentence, std::string value, std::string advice,
-                                 base::Recovery recovery) {
-    const auto* const kind = std::find_if(kinds.begin(), kinds.end(),
-                                          [&](const KindRow& known) { return known.status == row.status(); });
-    return base::fail_as(kind == kinds.end() ? base::ErrorKind::other : kind->kind, recovery,
+tl::unexpected<base::Error> fail(FailedRefusal row, std::string sentence, std::string value,
+                                 std::string advice, base::Recovery recovery) {
+    return base::fail_as(row.kind(), recovery,
                          {std::string(row.code()), std::move(sentence), std::move(value), std::move(advice)});
 }
 
 int status_of(base::ErrorKind kind) {
-    const auto* const row =
-        std::find_if(kinds.begin(), kinds.end(), [kind](const KindRow& known) { return known.kind == kind; });
-    return row == kinds.end() ? 0 : row->status;
+    const auto* const row = std::find_if(std::begin(refused_kinds), std::end(refused_kinds),
+                                         [kind](const RefusedKind& known) { return known.kind == kind; });
+    return row == std::end(refused_kinds) ? 0 : row->status;
 }
 
 std::string render_problem(const Problem& problem) {

@@ -307,6 +307,7 @@ inline constexpr RefusalRow rows[] = {
 // Is called only for a code without a row: no function that a constant may call.
 void there_is_no_row_of_this_code();
 void this_code_has_several_statuses();
+void no_kind_of_error_has_this_status();
 }  // namespace refused
 
 // The row of a code. A conversion of a literal, which the compiler looks up.

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view request_format = "wheelyard.token_request/1";
 
-base::Status check_words(wire::Refusal row, const std::vector<std::string>& words,
+base::Status check_words(wire::FailedRefusal row, const std::vector<std::string>& words,
                          const std::vector<std::string>& known, const std::string& what) {
     for (const std::string& word : words) {
         if (word == "*" || std::find(known.begin(), known.end(), word) != known.end()) continue;

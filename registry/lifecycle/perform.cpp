@@ -13,7 +13,7 @@ using catalog::ChangeOutcome;
 
 struct RefusalRow {
     ChangeOutcome outcome;
-    wire::Refusal row;
+    wire::FailedRefusal row;
     std::string_view sentence;
     std::string_view advice;
 };
