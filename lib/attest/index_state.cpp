@@ -110,6 +110,12 @@ base::Status check_history(const IndexState& state, const Root& root, const Seen
 }
 
 base::Status check_validity(const IndexState& state, base::UnixMicros now) {
+    if (state.time > now + max_clock_skew_us)
+        return refuse_state("attest.clock",
+                            "The state was signed in the future, so nobody can say whether it is still valid",
+                            "signed " + base::render_rfc3339(state.time) + ", the clock here says " +
+                                base::render_rfc3339(now),
+                            "check this machine's clock, then the registry's");
     if (now < state.valid_until) return {};
     return refuse_state("attest.expired",
                         "The state is no longer valid: it may hide what was published since",

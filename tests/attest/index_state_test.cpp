@@ -52,6 +52,18 @@ TEST_CASE(
     CHECK(at.answer() == "attest.index");
 }
 
+TEST_CASE(
+    "a state of the future is refused beyond ten minutes: the reader's clock cannot say that it has "
+    "expired") {
+    SignedIndex at;
+    at.now = sample_time - 10LL * 60 * 1'000'000;
+    CHECK(at.answer() == "ok");
+    --at.now;
+    CHECK(at.answer() == "attest.clock");
+    at.now = sample_time - 10 * day;
+    CHECK(at.answer() == "attest.clock");
+}
+
 TEST_CASE("a document of another type is no state, whoever signed it") {
     SignedIndex at;
     const std::string payload = render_index_state(at.state);
