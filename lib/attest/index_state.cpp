@@ -60,7 +60,7 @@ base::Result<IndexState> read_state(std::string_view text) {
 
 base::Result<Envelope> parse_state_envelope(std::string_view text) {
     if (text.ends_with('\n')) text.remove_suffix(1);
-    WHEELYARD_ASSIGN(Envelope envelope, parse_envelope(text));
+    WHEELYARD_ASSIGN(Envelope envelope, parse_envelope(text, "The signed state of the index"));
     if (envelope.payload_type != index_state_type)
         return fail_state("This signed document is no state of an index", envelope.payload_type);
     if (envelope.signatures.size() != 1)

@@ -31,7 +31,7 @@ base::Result<const PublicKey*> key_of(const Trust& trust, std::string_view key_i
 }
 
 base::Result<Statement> open_envelope(std::string_view text, const Trust& trust, std::string& key_id) {
-    WHEELYARD_ASSIGN(const Envelope envelope, parse_envelope(text));
+    WHEELYARD_ASSIGN(const Envelope envelope, parse_envelope(text, "The signed statement"));
     if (envelope.payload_type != statement_type)
         return fail_wheel("attest.statement", "A signed document is no statement", envelope.payload_type,
                           ask_operator);

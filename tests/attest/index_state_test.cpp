@@ -74,6 +74,8 @@ TEST_CASE("a document of another type is no state, whoever signed it") {
     CHECK(at.answer_to(render_envelope(sign(render_root(at.root), std::string(index_state_type), at.key))) ==
           "attest.index_state");
     CHECK(read_root(sign_index_state(at.state, at.root_key)).error().code == "attest.root");
+    CHECK(read_root("no JSON").error().sentence == "The root document is no JSON");
+    CHECK(parse_index_state("no JSON").error().sentence == "The signed state of the index is no JSON");
 }
 
 TEST_CASE("a state never goes back, except in a new history that the root names") {
