@@ -123,7 +123,8 @@ base::Result<std::string> fetch_provenance(const AttestVerifyArguments& argument
     return base::fail(
         "attest.no_provenance", "The index has no provenance of a wheel with these bytes",
         url + ": " + std::to_string(answer.status),
-        "give the --index that the wheel came from; if you did, the wheel is not the one that it serves");
+        "give the --index that the wheel came from; if you did, compare its page: with this sha256 there, no "
+        "agent built the wheel and nothing was signed about it; with another one, do not use it");
 }
 
 base::Result<std::string> read_provenance_text(const AttestVerifyArguments& arguments,
