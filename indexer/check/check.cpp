@@ -1,4 +1,5 @@
 // Findings:
+//     no_index                        the folder is no tree
 //     page_unreadable                 a page is missing or malformed
 //     pages_differ                    HTML and JSON differ
 //     root_names_missing, root_lacks  a name without pages; pages without a name
@@ -59,11 +60,20 @@ class TreeCheck {
     explicit TreeCheck(const fs::path& tree) : tree_(tree) {}
 
     base::Result<CheckReport> run() {
-        WHEELYARD_ASSIGN(const auto indexes, folders_in(tree_));
-        for (const auto& index : indexes) {
-            std::error_code ignored;
-            if (fs::is_directory(root_folder(tree_, index), ignored)) WHEELYARD_TRY(check_index(index));
+        WHEELYARD_ASSIGN(const auto folders, folders_in(tree_));
+        std::error_code ignored;
+        bool has_index = false;
+        for (const auto& folder : folders) {
+            if (!fs::is_directory(root_folder(tree_, folder), ignored)) continue;
+            has_index = true;
+            WHEELYARD_TRY(check_index(folder));
         }
+        // A tree without an index is right if a run has published it.
+        if (!has_index && !fs::is_directory(state_folder(tree_), ignored))
+            note("no_index", ".",
+                 tree_.native() +
+                     " has no index, and nobody has published into it: give the folder of "
+                     "`publish --to` or `follow --to`, the one above INDEX/simple/");
         return std::move(report_);
     }
 

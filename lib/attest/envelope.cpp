@@ -58,15 +58,16 @@ std::string render_envelope(const Envelope& envelope) {
         .render();
 }
 
-base::Result<Envelope> parse_envelope(std::string_view text) {
+base::Result<Envelope> parse_envelope(std::string_view text, std::string_view what) {
     const auto json = io::parse_json(text, {.bytes = max_signed_bytes, .depth = max_depth});
-    if (!json) return fail_envelope("A signed document is no JSON", json.error().text());
+    if (!json) return fail_envelope(std::string(what) + " is no JSON", json.error().text());
     auto envelope = read_envelope(*json);
-    if (!envelope) return fail_envelope("A signed document lacks a part: " + envelope.error().sentence);
+    if (!envelope) return fail_envelope(std::string(what) + " lacks a part: " + envelope.error().sentence);
     if (envelope->signatures.empty() || envelope->signatures.size() > max_signatures)
-        return fail_envelope("A signed document has no signature, or too many",
+        return fail_envelope(std::string(what) + " has no signature, or too many",
                              std::to_string(envelope->signatures.size()));
-    if (render_envelope(*envelope) != text) return fail_envelope("A signed document is not in its one form");
+    if (render_envelope(*envelope) != text)
+        return fail_envelope(std::string(what) + " is not in its one form");
     return envelope;
 }
 

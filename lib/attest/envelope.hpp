@@ -30,7 +30,9 @@ struct Envelope {
 [[nodiscard]] std::string pre_authentication_encoding(std::string_view type, std::string_view payload);
 [[nodiscard]] Envelope sign(std::string payload, std::string type, const SigningKey& key);
 [[nodiscard]] std::string render_envelope(const Envelope& envelope);
-// Only the bytes that render_envelope() gives: no other order, space, member or base64. Error "attest.envelope".
-[[nodiscard]] base::Result<Envelope> parse_envelope(std::string_view text);
+// Only the bytes that render_envelope() gives: no other order, space, member or base64. Error "attest.envelope",
+// whose sentence begins with `what`.
+[[nodiscard]] base::Result<Envelope> parse_envelope(std::string_view text,
+                                                    std::string_view what = "A signed document");
 
 }  // namespace wheelyard::attest

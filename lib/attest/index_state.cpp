@@ -60,7 +60,7 @@ base::Result<IndexState> read_state(std::string_view text) {
 
 base::Result<Envelope> parse_state_envelope(std::string_view text) {
     if (text.ends_with('\n')) text.remove_suffix(1);
-    WHEELYARD_ASSIGN(Envelope envelope, parse_envelope(text));
+    WHEELYARD_ASSIGN(Envelope envelope, parse_envelope(text, "The signed state of the index"));
     if (envelope.payload_type != index_state_type)
         return fail_state("This signed document is no state of an index", envelope.payload_type);
     if (envelope.signatures.size() != 1)
@@ -110,6 +110,12 @@ base::Status check_history(const IndexState& state, const Root& root, const Seen
 }
 
 base::Status check_validity(const IndexState& state, base::UnixMicros now) {
+    if (state.time > now + max_clock_skew_us)
+        return refuse_state("attest.clock",
+                            "The state was signed in the future, so nobody can say whether it is still valid",
+                            "signed " + base::render_rfc3339(state.time) + ", the clock here says " +
+                                base::render_rfc3339(now),
+                            "check this machine's clock, then the registry's");
     if (now < state.valid_until) return {};
     return refuse_state("attest.expired",
                         "The state is no longer valid: it may hide what was published since",

@@ -51,7 +51,7 @@ struct VerifiedState {
 // A state of the index `index`, signed by a key that `root` trusts, not older than what was seen, and valid now. A revoked
 // key counts no more, whatever time it writes: a state is signed again each day. Errors: "attest.index_state" (its form),
 // "attest.unknown_key", "attest.signature", "attest.revoked", "attest.index", "attest.history", "attest.rollback",
-// "attest.expired".
+// "attest.expired", "attest.clock" (signed in the future).
 [[nodiscard]] base::Result<VerifiedState> verify_index_state(std::string_view text, const Root& root,
                                                              std::string_view index, const SeenState& seen,
                                                              base::UnixMicros now);

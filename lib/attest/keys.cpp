@@ -138,6 +138,11 @@ SigningKey SigningKey::generate() {
 
 base::Result<SigningKey> SigningKey::read(const std::filesystem::path& file) {
     WHEELYARD_ASSIGN(const base::Fd fd, base::open_read(file));
+    WHEELYARD_ASSIGN(std::string text, base::read_file(fd, file, max_key_bytes));
+    const Secret secret(std::move(text));
+    if (secret.text.find("-----BEGIN PUBLIC KEY-----") != std::string::npos)
+        return base::fail_malformed("attest.key", "This file has a public key, not the private one",
+                                    file.string(), "give the file of the private key, which ends in .key");
     struct stat status = {};
     if (::fstat(fd.get(), &status) != 0) return base::fail_errno("fstat", file.string(), errno);
     if ((status.st_mode & base::rights_of_strangers) != 0)
@@ -145,8 +150,6 @@ base::Result<SigningKey> SigningKey::read(const std::filesystem::path& file) {
             "attest.key_readable", "Others than its owner can read or replace a private key", file.string(),
             "chmod 600 it, or 640 for a group that may read it; if others may have read it, make and "
             "announce a new key");
-    WHEELYARD_ASSIGN(std::string text, base::read_file(fd, file, max_key_bytes));
-    const Secret secret(std::move(text));
     const Memory memory = reader_of(secret.text);
     Key key = own(PEM_read_bio_PrivateKey(memory.get(), nullptr, give_no_password, nullptr));
     ERR_clear_error();

@@ -19,5 +19,7 @@ inline constexpr std::size_t max_page_list_bytes = 16UL * 1024 * 1024;
 // reads again, before it reports a change.
 inline constexpr int max_publish_waits = 3;
 inline constexpr std::int64_t publish_wait_ms = 2000;
+// What was signed later than this after now shows that a clock is wrong, on which every end of validity depends.
+inline constexpr std::int64_t max_clock_skew_us = 10LL * 60 * 1'000'000;
 
 }  // namespace wheelyard::attest

@@ -78,7 +78,7 @@ base::Result<Root> parse_payload(std::string_view text) {
 
 base::Result<Envelope> parse_root_envelope(std::string_view text) {
     if (text.ends_with('\n')) text.remove_suffix(1);
-    WHEELYARD_ASSIGN(Envelope envelope, parse_envelope(text));
+    WHEELYARD_ASSIGN(Envelope envelope, parse_envelope(text, "The root document"));
     if (envelope.payload_type != root_type)
         return fail_root("This signed document is no root document", envelope.payload_type);
     return envelope;

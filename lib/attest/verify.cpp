@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "lib/attest/limits.hpp"
 #include "lib/attest/wheel_statements.hpp"
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/text/text.hpp"
@@ -30,7 +31,7 @@ base::Result<const PublicKey*> key_of(const Trust& trust, std::string_view key_i
 }
 
 base::Result<Statement> open_envelope(std::string_view text, const Trust& trust, std::string& key_id) {
-    WHEELYARD_ASSIGN(const Envelope envelope, parse_envelope(text));
+    WHEELYARD_ASSIGN(const Envelope envelope, parse_envelope(text, "The signed statement"));
     if (envelope.payload_type != statement_type)
         return fail_wheel("attest.statement", "A signed document is no statement", envelope.payload_type,
                           ask_operator);
@@ -125,6 +126,13 @@ void warn_of_outcome(const Statement& summary, std::vector<std::string>& warning
                            ": whether it was released since is on the index's page");
 }
 
+// `time`: of the signature.
+void warn_of_clock(const Trust& trust, base::UnixMicros time, std::vector<std::string>& warnings) {
+    if (time > trust.now + max_clock_skew_us)
+        warnings.push_back("signed in the future: the clock here says " + base::render_rfc3339(trust.now) +
+                           "; check this machine's clock, without which no expiry is noticed");
+}
+
 void warn_of_expiry(const Trust& trust, std::vector<std::string>& warnings) {
     if (trust.root && trust.root->expires <= trust.now)
         warnings.push_back("the root document expired " + base::render_rfc3339(trust.root->expires) +
@@ -164,6 +172,7 @@ base::Result<VerifiedWheel> verify_wheel(std::string_view filename, std::string_
     WHEELYARD_TRY(check_index(*summary, trust, wheel.warnings));
     warn_of_outcome(*summary, wheel.warnings);
     WHEELYARD_ASSIGN(wheel.time, time_of(*summary));
+    warn_of_clock(trust, wheel.time, wheel.warnings);
     warn_of_expiry(trust, wheel.warnings);
     wheel.provenance = *std::move(provenance);
     wheel.summary = *std::move(summary);
@@ -186,6 +195,7 @@ base::Result<VerifiedExport> verify_export(std::string_view filename, std::strin
             "believe it");
     WHEELYARD_ASSIGN(found.time, time_of(statement));
     WHEELYARD_TRY(check_time(statement, found.key_id, trust));
+    warn_of_clock(trust, found.time, found.warnings);
     warn_of_expiry(trust, found.warnings);
     return found;
 }

@@ -123,7 +123,8 @@ base::Result<std::string> fetch_provenance(const AttestVerifyArguments& argument
     return base::fail(
         "attest.no_provenance", "The index has no provenance of a wheel with these bytes",
         url + ": " + std::to_string(answer.status),
-        "give the --index that the wheel came from; if you did, the wheel is not the one that it serves");
+        "give the --index that the wheel came from; if you did, compare its page: with this sha256 there, no "
+        "agent built the wheel and nothing was signed about it; with another one, do not use it");
 }
 
 base::Result<std::string> read_provenance_text(const AttestVerifyArguments& arguments,
@@ -190,10 +191,18 @@ base::Result<Roots> open_roots(const AttestRootArguments& arguments, const base:
     WHEELYARD_ASSIGN(const std::string text, base::read_file(arguments.root, attest::max_signed_bytes));
     WHEELYARD_ASSIGN(attest::Root old, attest::read_root(text));
     WHEELYARD_ASSIGN(attest::SigningKey signer, attest::SigningKey::read(arguments.root_key));
-    if (!old.may_sign_roots(signer.public_key().id()))
-        return base::fail("attest.root_key", "The root document does not name this key as a root key",
-                          arguments.root_key.string() + ": " + signer.public_key().id(),
-                          "give the file of one of: " + base::join(old.roots, ", "));
+    const std::string key_id = signer.public_key().id();
+    if (!old.may_sign_roots(key_id)) {
+        std::vector<std::string> able;
+        for (const std::string& id : old.roots)
+            if (old.may_sign_roots(id)) able.push_back(id);
+        return base::fail("attest.root_key",
+                          old.revoked_from(key_id) ? "The root document revokes this key"
+                                                   : "The root document does not name this key as a root key",
+                          arguments.root_key.string() + ": " + key_id,
+                          able.empty() ? "no root key is left: make new keys with `attest init`"
+                                       : "give the file of one of: " + base::join(able, ", "));
+    }
     attest::Root next = old;
     ++next.version;
     WHEELYARD_ASSIGN(next.expires, end_of(arguments.lifetime, clock));

@@ -52,6 +52,18 @@ TEST_CASE(
     CHECK(at.answer() == "attest.index");
 }
 
+TEST_CASE(
+    "a state of the future is refused beyond ten minutes: the reader's clock cannot say that it has "
+    "expired") {
+    SignedIndex at;
+    at.now = sample_time - 10LL * 60 * 1'000'000;
+    CHECK(at.answer() == "ok");
+    --at.now;
+    CHECK(at.answer() == "attest.clock");
+    at.now = sample_time - 10 * day;
+    CHECK(at.answer() == "attest.clock");
+}
+
 TEST_CASE("a document of another type is no state, whoever signed it") {
     SignedIndex at;
     const std::string payload = render_index_state(at.state);
@@ -62,6 +74,8 @@ TEST_CASE("a document of another type is no state, whoever signed it") {
     CHECK(at.answer_to(render_envelope(sign(render_root(at.root), std::string(index_state_type), at.key))) ==
           "attest.index_state");
     CHECK(read_root(sign_index_state(at.state, at.root_key)).error().code == "attest.root");
+    CHECK(read_root("no JSON").error().sentence == "The root document is no JSON");
+    CHECK(parse_index_state("no JSON").error().sentence == "The signed state of the index is no JSON");
 }
 
 TEST_CASE("a state never goes back, except in a new history that the root names") {

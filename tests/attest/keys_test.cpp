@@ -50,6 +50,12 @@ TEST_CASE("a private key that strangers can read or replace is refused, and no e
     REQUIRE_FALSE(cut);
     CHECK(cut.error().code == "attest.key");
     CHECK(cut.error().text().find(text.substr(40, 20)) == std::string::npos);
+    // Everybody may read a public key: the advice is neither chmod nor a new key.
+    REQUIRE(base::replace_file(file, SigningKey::generate().public_key().pem(), 0644));
+    const auto public_half = SigningKey::read(file);
+    REQUIRE_FALSE(public_half);
+    CHECK(public_half.error().code == "attest.key");
+    CHECK(public_half.error().sentence.find("public key") != std::string::npos);
 }
 
 TEST_CASE("a signature is of one text and one key") {

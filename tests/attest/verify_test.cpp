@@ -58,6 +58,14 @@ TEST_CASE("a wheel is verified with the key alone, and with the root that names 
     REQUIRE(late);
     REQUIRE(late->warnings.size() == 1);
     CHECK(late->warnings.front().find("expired") != std::string::npos);
+    trust.now = sample_time - 10LL * 60 * 1'000'000;
+    CHECK(verify_wheel(sample_said().wheel.filename, sample_said().wheel.sha256, text, trust)
+              ->warnings.empty());
+    --trust.now;
+    const auto early = verify_wheel(sample_said().wheel.filename, sample_said().wheel.sha256, text, trust);
+    REQUIRE(early);
+    REQUIRE(early->warnings.size() == 1);
+    CHECK(early->warnings.front().find("check this machine's clock") != std::string::npos);
 }
 
 TEST_CASE("each part of a statement that is wrong has its own error") {
@@ -174,6 +182,8 @@ TEST_CASE("an export has a statement of its own kind, about exactly its file") {
     trust.root->revoked.clear();
     trust.now = trust.root->expires;
     CHECK(code("audit.jsonl", file.sha256, text, trust).find("expired") != std::string::npos);
+    trust.now = sample_time - 24LL * 3600 * 1'000'000;
+    CHECK(code("audit.jsonl", file.sha256, text, trust).starts_with("signed in the future"));
 }
 
 TEST_CASE("after a rotation both keys count, and a revoked key counts up to its time") {

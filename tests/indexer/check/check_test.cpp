@@ -124,3 +124,21 @@ TEST_CASE("a compressed page that cannot be read is found") {
     fs::create_directory(published.html.native() + ".gz");
     CHECK(published.codes() == Codes{"compressed_differs"});
 }
+
+TEST_CASE(
+    "a folder that is no tree is found, also that of an index; a tree whose run had no index to publish is "
+    "right") {
+    Published published;
+    for (const fs::path& wrong : {published.tree / "main", published.folder.path() / "store"}) {
+        const auto report = check_tree(wrong);
+        REQUIRE(report);
+        REQUIRE_MESSAGE(report->findings.size() == 1, wrong.native());
+        CHECK(report->findings.front().code == "no_index");
+        CHECK(report->findings.front().detail.starts_with(wrong.native() + " has no index"));
+    }
+    StoreFixture empty;
+    REQUIRE(publish(empty.catalog, empty.blobs, empty.tree, {}, empty.clock));
+    const auto report = check_tree(empty.tree);
+    REQUIRE(report);
+    CHECK(report->findings.empty());
+}
