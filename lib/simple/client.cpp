@@ -1,14 +1,19 @@
 #include "lib/simple/client.hpp"
 
+#include <utility>
+
+#include "lib/base/text/printable.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/base/text/url.hpp"
+#include "lib/io/json.hpp"
 #include "lib/simple/limits.hpp"
-#include "lib/simple/login.hpp"
 #include "lib/wheel/name.hpp"
 
 namespace wheelyard::simple {
 namespace {
 
 constexpr int status_ok = 200;
+constexpr int status_unauthorized = 401;
 constexpr int status_forbidden = 403;
 constexpr int status_not_found = 404;
 
@@ -28,14 +33,20 @@ base::Result<io::HttpAnswer> get_page(const GetPage& get, const std::string& url
 
 tl::unexpected<base::Error> fail_status(const io::HttpAnswer& answer, const std::string& url) {
     const bool may_pass = io::is_temporary_status(answer.status);
-    if (const std::string told = told_of_ended_login(answer); !told.empty())
+    if (ToldRefusal told = told_refusal(answer); !told.reason.empty())
         return base::fail_as(base::ErrorKind::unauthorized, base::Recovery::person,
-                             {"simple.login_ended", told, shown(url),
-                              "log in again: `avail_wheels login` or `wheelyard-builder login`"});
+                             {"simple.http", std::move(told.reason), shown(url), std::move(told.advice)});
     return base::fail_as(may_pass ? base::ErrorKind::unavailable : base::ErrorKind::unauthorized,
                          may_pass ? base::Recovery::retry : base::Recovery::person,
                          {"simple.http", "The index responded with status " + std::to_string(answer.status),
                           shown(url), "check the URL and the credentials, or try again later"});
+}
+
+std::string told_line(const std::string& text) {
+    std::string line = base::printable(base::replace_all(text.substr(0, max_told_bytes), "\n", " "));
+    while (line.ends_with('.'))
+        line.pop_back();  // as sentences of errors
+    return line;
 }
 
 // What cannot be read is often no index at all, such as a page for people.
@@ -46,6 +57,14 @@ base::Error of_page(base::Error error, const std::string& url) {
 }
 
 }  // namespace
+
+ToldRefusal told_refusal(const io::HttpAnswer& answer) {
+    if (answer.status != status_unauthorized && answer.status != status_forbidden) return {};
+    const auto problem = io::parse_json(answer.body);
+    if (!problem || problem->string_or("code", "").empty()) return {};
+    return {told_line(problem->string_or("detail", problem->string_or("title", ""))),
+            told_line(problem->string_or("advice", ""))};
+}
 
 base::Result<std::optional<ProjectPage>> fetch_project(const GetPage& get, const std::string& index_url,
                                                        const std::string& project, Forbidden forbidden) {

@@ -12,6 +12,13 @@
 
 namespace wheelyard::simple {
 
+// What the server's problem document (RFC 9457) says of a 401 or 403, printable: why, and what to do. Empty: nothing.
+struct ToldRefusal {
+    std::string reason = {};
+    std::string advice = {};
+};
+[[nodiscard]] ToldRefusal told_refusal(const io::HttpAnswer& answer);
+
 // What 403 means: some indexes answer 403 for projects that they do not have.
 enum class Forbidden { is_absent, is_error };
 // Fetches a page. Lets programs bring their own HTTP client or observe the requests.
@@ -19,7 +26,7 @@ using GetPage = std::function<base::Result<io::HttpAnswer>(
     const std::string& url, const io::HttpHeaders& headers, std::uint64_t limit_bytes)>;
 // The page of `project` in the index `index_url` (…/simple/); nullopt if the index has no such project
 // (404, and 403 with Forbidden::is_absent). Other statuses: error "simple.http" with the URL without
-// secrets; "simple.login_ended" where a person's log-in has ended.
+// secrets; for 401 and 403 with the server's own reason and advice, if it gives them.
 [[nodiscard]] base::Result<std::optional<ProjectPage>> fetch_project(
     const GetPage& get, const std::string& index_url, const std::string& project,
     Forbidden forbidden = Forbidden::is_absent);

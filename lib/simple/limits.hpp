@@ -21,5 +21,6 @@ inline constexpr std::uint64_t max_pip_config_bytes = base::mib;
 inline constexpr std::uint64_t max_netrc_bytes = base::mib;
 inline constexpr std::uint64_t max_login_answer_bytes = base::mib;
 inline constexpr std::size_t max_login_token_bytes = 1024;
+inline constexpr std::size_t max_told_bytes = 500;  // of a server's sentence, and of its advice
 
 }  // namespace wheelyard::simple

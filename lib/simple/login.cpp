@@ -205,14 +205,4 @@ base::Result<std::string> log_out(const LoginWorld& world, const std::string& re
                                          : "This log-in had ended before; its token is gone from ~/.netrc.";
 }
 
-std::string told_of_ended_login(const io::HttpAnswer& answer) {
-    if (answer.status != status_no_token) return {};
-    const auto problem = io::parse_json(answer.body);
-    if (!problem || problem->string_or("code", "") != "auth.login_ended") return {};
-    std::string told = problem->string_or("detail", "This log-in has ended.");
-    while (told.ends_with('.'))
-        told.pop_back();  // as sentences of errors
-    return told;
-}
-
 }  // namespace wheelyard::simple

@@ -36,7 +36,4 @@ struct LoginWorld {
 // Revokes the token and removes the entry. A token that the registry does not know any more is only removed.
 [[nodiscard]] base::Result<std::string> log_out(const LoginWorld& world, const std::string& registry);
 
-// What a person is told of a 401: when the log-in ended and how to log in again; empty: the answer has no such word.
-[[nodiscard]] std::string told_of_ended_login(const io::HttpAnswer& answer);
-
 }  // namespace wheelyard::simple

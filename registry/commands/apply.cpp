@@ -2,6 +2,8 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <filesystem>
+#include <string>
+#include <vector>
 
 #include "registry/commands/command_line.hpp"
 #include "registry/commands/commands.hpp"
@@ -13,12 +15,17 @@ namespace {
 
 struct ApplyArguments {
     std::filesystem::path config;
+    std::vector<std::string> open;
     bool check = false;  // only show
     bool json = false;
 };
 
 void add_apply_options(CLI::App& command, ApplyArguments& arguments) {
     add_config_option(command, arguments.config);
+    command
+        .add_option("--open", arguments.open,
+                    "An index that a command made private and that the file may make public; repeatable")
+        ->allow_extra_args(false);
     command.add_flag("--check,--dry-run", arguments.check, "Only show the changes");
     command.add_flag("--json", arguments.json, "One JSON document on standard output");
 }
@@ -29,7 +36,8 @@ base::Status run_apply(const ApplyArguments& arguments, const base::Clock& clock
             return file.index_tables;
         },
         .by = DecidedBy::file,
-        .dry_run = arguments.check};
+        .dry_run = arguments.check,
+        .may_open = arguments.open};
     const auto show = [&](const IndexesChanged& changed) {
         if (!arguments.json) print_changes(changed);
     };

@@ -21,6 +21,7 @@
 #include "lib/io/json.hpp"
 #include "registry/advisories/advisory.hpp"
 #include "registry/api/contains.hpp"
+#include "registry/commands/command_line.hpp"
 #include "registry/commands/commands.hpp"
 #include "registry/commands/each_file.hpp"
 #include "registry/config/config.hpp"
@@ -184,7 +185,7 @@ void add_audit_osv_options(CLI::App& command, AuditOsvArguments& arguments) {
         ->required()
         ->check(CLI::ExistingPath);
     command.add_option("--index", arguments.index, "Of this index alone (default: of all)");
-    command.add_option("-c,--config", arguments.config, "Path of registry.toml")->required();
+    add_config_option(command, arguments.config);
     command.add_flag("--json", arguments.json, "One JSON document on standard output");
 }
 

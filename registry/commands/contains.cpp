@@ -12,6 +12,7 @@
 #include "lib/base/text/text_table.hpp"
 #include "lib/io/json.hpp"
 #include "registry/api/contains.hpp"
+#include "registry/commands/command_line.hpp"
 #include "registry/commands/commands.hpp"
 #include "registry/commands/each_file.hpp"
 #include "registry/config/config.hpp"
@@ -49,7 +50,7 @@ void add_contains_options(CLI::App& command, ContainsArguments& arguments) {
     command.add_option("--license", arguments.license,
                        "Only under such a licence, in any case; * and ? stand for others: '*GPL*'");
     command.add_option("--index", arguments.index, "Only wheels of this index (default: of all)");
-    command.add_option("-c,--config", arguments.config, "Path of registry.toml")->required();
+    add_config_option(command, arguments.config);
     command.add_flag("--json", arguments.json, "One JSON document on standard output");
 }
 

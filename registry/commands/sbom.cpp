@@ -6,6 +6,7 @@
 
 #include "registry/api/derived_sbom.hpp"
 #include "registry/api/provenance.hpp"
+#include "registry/commands/command_line.hpp"
 #include "registry/commands/commands.hpp"
 #include "registry/config/config.hpp"
 #include "registry/database/store.hpp"
@@ -24,7 +25,7 @@ void add_sbom_options(CLI::App& command, SbomArguments& arguments) {
     command.add_option("index", arguments.index, "The index")->required();
     command.add_option("filename", arguments.filename, "The file's name, as on the project's page")
         ->required();
-    command.add_option("-c,--config", arguments.config, "Path of registry.toml")->required();
+    add_config_option(command, arguments.config);
 }
 
 // Prints the document (derived_sbom.hpp). Errors: "file.unknown", and those of configuration, catalog and blobs.

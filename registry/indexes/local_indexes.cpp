@@ -2,11 +2,13 @@
 
 #include <sys/types.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/text/encoding.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/wire/problem.hpp"
 #include "registry/access/local_actor.hpp"
 #include "registry/catalog/catalog.hpp"
@@ -50,6 +52,30 @@ bool is_needed(const Plan& plan, DecidedBy by) {
     return !plan.changed.changes.empty() || !is_decided;
 }
 
+// A file without `read = "token"` may be older than the command that closed the index.
+base::Status check_none_is_opened(const Plan& plan, const LocalChange& change,
+                                  const std::filesystem::path& file) {
+    if (change.by != DecidedBy::file || !plan.list || plan.list->decided_by == DecidedBy::file) return {};
+    std::vector<std::string> opened;
+    for (const std::string& index : plan.wanted.index_names()) {
+        const bool is_opened = plan.before.is_private(index) && !plan.wanted.is_private(index);
+        if (is_opened &&
+            std::find(change.may_open.begin(), change.may_open.end(), index) == change.may_open.end())
+            opened.push_back(index);
+    }
+    if (opened.empty()) return {};
+    std::string options;
+    for (const std::string& index : change.may_open)
+        options += " --open " + index;
+    for (const std::string& index : opened)
+        options += " --open " + index;
+    return base::fail("index.opened", "A command made this index private, and the file makes it public",
+                      base::join(opened, ", "),
+                      "write `read = \"token\"` into its table in " + file.native() +
+                          ", or make it public: `wheelyard-registry apply" + options + " -c " +
+                          base::quote_shell(file.native()) + "`");
+}
+
 // As a start of the server would, but in the name of this user.
 base::Status change_store(const Plan& plan, const database::Store& store, DecidedBy by,
                           const base::Clock& clock) {
@@ -80,6 +106,7 @@ base::Result<LocallyChanged> change_indexes_here(const std::filesystem::path& co
     WHEELYARD_ASSIGN(const std::optional<pid_t> server, find_server(file.store));
     WHEELYARD_ASSIGN(const Plan plan, make_plan(file, store, change, server.has_value()));
     show(plan.changed);
+    WHEELYARD_TRY(check_none_is_opened(plan, change, config_file));
     LocallyChanged done{plan.changed, server.has_value()};
     if (change.dry_run || !is_needed(plan, change.by)) return done;
     if (!server) {

@@ -3,6 +3,8 @@
 
 #include <filesystem>
 #include <functional>
+#include <string>
+#include <vector>
 
 #include "lib/base/clock.hpp"
 #include "registry/api/index_api.hpp"
@@ -15,12 +17,14 @@ struct LocalChange {
     std::function<base::Result<io::Json>(const RegistryConfig& now, const RegistryConfig& file)> choose;
     DecidedBy by = DecidedBy::commands;
     bool dry_run = false;
+    std::vector<std::string> may_open = {};  // private indexes that the file may make public
 };
 struct LocallyChanged {
     IndexesChanged changed;
     bool is_running = false;  // else the next start shows the change
 };
-// `show` gets the changes before they are made; the audit log has this user.
+// `show` gets the changes before they are made; the audit log has this user. Error "index.opened": the file, which decides
+// no more, would make an index public that a command made private.
 using ShowChanges = std::function<void(const IndexesChanged&)>;
 [[nodiscard]] base::Result<LocallyChanged> change_indexes_here(const std::filesystem::path& config_file,
                                                                const LocalChange& change,

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include "lib/simple/limits.hpp"
 #include "tests/support/loopback_server.hpp"
 
 namespace wheelyard::simple {
@@ -100,6 +101,30 @@ TEST_CASE("what is no page of an index is named with its URL, and where an index
     CHECK(root.error().value == server.url("/"));
     for (const base::Error& error : {page.error(), root.error()})
         CHECK(error.advice.find("/simple/") != std::string::npos);
+}
+
+TEST_CASE("a server's reason for a refusal is shown, with its advice, in one printable line") {
+    io::HttpAnswer refused;
+    refused.status = 401;
+    refused.body =
+        R"({"code":"auth.token_refused","detail":"This token expired\non 2026\u001b[2J.","advice":"ask for a new one"})";
+    CHECK(told_refusal(refused).reason == "This token expired on 2026?[2J");
+    CHECK(told_refusal(refused).advice == "ask for a new one");
+    const auto page =
+        fetch_project([&](const auto&, const auto&, auto) { return base::Result<io::HttpAnswer>(refused); },
+                      "https://wheels.example.org/main/simple/", "foo");
+    REQUIRE_FALSE(page.has_value());
+    CHECK(page.error().sentence == "This token expired on 2026?[2J");
+    CHECK(page.error().advice == "ask for a new one");
+    refused.body = R"({"code":"x","detail":")" + std::string(100'000, 'x') + "\"}";
+    CHECK(told_refusal(refused).reason.size() == max_told_bytes);
+    for (const char* other : {"<html>", "[]", R"({"message":"no code of ours"})"}) {
+        refused.body = other;
+        CHECK(told_refusal(refused).reason.empty());
+    }
+    refused.status = 500;
+    refused.body = R"({"code":"x","detail":"why"})";
+    CHECK(told_refusal(refused).reason.empty());
 }
 
 TEST_CASE("the root page returns the project names") {

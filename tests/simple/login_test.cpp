@@ -184,13 +184,4 @@ TEST_CASE("a log-out revokes the token, and keeps it where the registry does not
     CHECK(contains(log_out(farm.world(), farm.registry).value_or(""), "not logged in"));
 }
 
-TEST_CASE("an ended log-in is told with its time") {
-    const std::string problem =
-        R"({"code":"auth.login_ended","detail":"This log-in ended at 2026-11-27T09:00:00.000000Z."})";
-    CHECK(told_of_ended_login(answered(401, problem)) == "This log-in ended at 2026-11-27T09:00:00.000000Z");
-    CHECK(told_of_ended_login(answered(200, problem)).empty());
-    CHECK(told_of_ended_login(answered(401, R"({"code":"auth.token_refused"})")).empty());
-    CHECK(told_of_ended_login(answered(401, "<html>")).empty());
-}
-
 }  // namespace wheelyard::simple

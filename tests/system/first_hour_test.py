@@ -25,13 +25,13 @@ class FirstHourTest(FarmCase):
     def test_without_a_configuration_the_places_are_named_where_one_may_lie(self):
         if SYSTEM_CONFIG.exists():
             self.skipTest("this machine has a registry")
-        for words in (["serve"], ["token", "list"], ["gc"]):
+        for words in (["serve"], ["token", "list"], ["gc"], ["sbom", "main", "x.whl"], ["contains", "zlib"], ["audit-osv", "."]):
             self.assert_failed(self.registry(*words), "$WHEELYARD_REGISTRY_CONFIG", "./registry.toml", "wheelyard-registry init FOLDER")
         for words in (["explain", "debian12", "six"], ["yank", "debian12", "six", "--reason", "x"], ["task", "list"]):
             self.assert_failed(self.registry(*words), "wheelyard-registry init FOLDER", "--url URL names a remote registry")
 
     def test_the_default_configuration_is_that_of_every_command(self):
-        for words in (["explain", "debian12", "six"], ["task", "list"], ["token", "list"]):
+        for words in (["explain", "debian12", "six"], ["task", "list"], ["token", "list"], ["contains", "zlib"]):
             self.assert_ran(self.registry(*words, WHEELYARD_REGISTRY_CONFIG=str(self.farm.config)))
 
     def test_a_misspelt_command_is_answered_with_the_right_one_alone(self):

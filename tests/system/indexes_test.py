@@ -151,10 +151,27 @@ class IndexesTest(FarmPerTestCase):
         self.assertEqual(self.farm.get(f"/{FIRST}/simple/")[0], 401)
         self.assertTrue(self.reasons(SECOND)[0][0].startswith("local:"))
         self.farm.stop()
-        self.assert_ran(self.apply("--check"), "second: removed")
-        self.assert_ran(self.apply(), "second: removed", "first: read")
+        for option in ((), ("--check",), ("--open", SECOND)):
+            refused = self.apply(*option)
+            self.assert_failed(refused, "A command made this index private", "`first`", f"--open {FIRST} -c")
+            self.assertIn("second: removed", refused.stdout)
+        self.assert_ran(self.apply("--open", FIRST), "second: removed", "first: read")
         self.farm.start()
         self.assertEqual(self.farm.get(f"/{SECOND}/simple/")[0], 404)
+        self.assertEqual(self.farm.get(f"/{FIRST}/simple/")[0], 200)
+
+    def test_the_file_opens_no_index_that_a_command_closed_unless_it_is_named(self):
+        self.assert_ran(self.index("set", FIRST, "read=token"), "applied")
+        self.farm.index_settings = {FIRST: 'title = "An edit of another kind"'}
+        self.farm.write_config(self.farm.port)
+        self.assert_failed(self.apply(), "A command made this index private", "`first`")
+        self.assertEqual(self.farm.get(f"/{FIRST}/simple/")[0], 401)
+        self.farm.index_settings = {FIRST: 'read = "token"'}
+        self.farm.write_config(self.farm.port)
+        self.assert_ran(self.apply(), "applied")
+        self.farm.index_settings = {FIRST: ""}
+        self.farm.write_config(self.farm.port)
+        self.assert_ran(self.apply(), "first: read")  # an edit of the file that decides
         self.assertEqual(self.farm.get(f"/{FIRST}/simple/")[0], 200)
 
     def test_commands_beside_a_server_go_by_what_is_applied(self):
