@@ -7,6 +7,7 @@
 #include "lib/base/clock.hpp"
 #include "lib/base/process/process.hpp"
 #include "lib/base/process/terminal.hpp"
+#include "lib/base/text/encoding.hpp"
 #include "lib/io/http_client.hpp"
 #include "lib/simple/login.hpp"
 
@@ -35,7 +36,8 @@ int log_in_or_out(const Arguments& arguments, bool is_login) {
         .clock = clock,
         .home = home->second,
         .named_netrc = netrc == environment.end() ? std::nullopt : std::optional(netrc->second),
-        .program = "wheelyard-builder"};
+        .program = "wheelyard-builder",
+        .arguments = "--site " + base::quote_shell(arguments.site.native())};
     const auto done = is_login ? simple::log_in(world, site->registry->url, arguments.identity)
                                : simple::log_out(world, site->registry->url);
     if (!done) return complain(done.error(), exit_failed);

@@ -9,6 +9,7 @@
 
 #include "lib/base/files/file.hpp"
 #include "lib/base/result.hpp"
+#include "lib/base/text/encoding.hpp"
 #include "lib/base/text/url.hpp"
 #include "lib/io/json.hpp"
 #include "lib/simple/client_config.hpp"
@@ -157,8 +158,9 @@ int run_client_config(const ClientOptions& options, std::ostream& out, std::ostr
     const auto written = write_texts(texts, options.to);
     if (!written) return fail(written.error(), exit_failed);
     if (!options.json) {
-        out << texts.size() << " files written. Users: module use " << (folder / "modulefiles").native()
-            << " && module load " << options.site << '\n';
+        out << texts.size() << " files written. Users: module use "
+            << base::quote_shell((folder / "modulefiles").native()) << " && module load " << options.site
+            << '\n';
     }
     return 0;
 }

@@ -123,8 +123,9 @@ base::Result<std::string> write_request(const Options& options, const std::strin
     const fs::path& folder = options.site.requests;
     if (folder.empty()) {
         return base::fail("farm.no_requests", "This site accepts no requests", {},
-                          "set `requests` in the site file to a folder or a registry, or put a token of the "
-                          "registry into ~/.config/wheelyard/token");
+                          "log in, as `avail_wheels login --help` shows, put a token of the registry into "
+                          "~/.config/wheelyard/token, or set `requests` in the site file to a folder or a "
+                          "registry");
     }
     WHEELYARD_ASSIGN(const auto wanted, parse_wanted(requirement));
     if (wanted.is_glob())

@@ -4,6 +4,7 @@
 #include <ostream>
 #include <variant>
 
+#include "lib/base/text/encoding.hpp"
 #include "lib/base/text/printable.hpp"
 #include "lib/base/text/url.hpp"
 #include "lib/simple/login.hpp"
@@ -59,7 +60,8 @@ int run_login(const std::vector<std::string>& arguments, const World& world, std
         .clock = *world.clock,
         .home = home->second,
         .named_netrc = netrc == world.environment.end() ? std::nullopt : std::optional(netrc->second),
-        .program = "avail_wheels"};
+        .program = "avail_wheels",
+        .arguments = base::quote_shell(registry)};
     const auto done =
         words.is_login ? simple::log_in(login, registry, words.identity) : simple::log_out(login, registry);
     if (!done) {

@@ -74,8 +74,9 @@ base::Result<std::string> choose_identity(const LoginWorld& world, const std::st
         return base::fail("login.unknown", "This registry has no log-in of this name", wanted,
                           "choose from " + base::join(names, ", "));
     if (wanted.empty() && names.size() > 1)
-        return base::fail("login.several", "This registry has several log-ins", base::join(names, ", "),
-                          "name one: " + world.program + " login --identity " + names.front());
+        return base::fail(
+            "login.several", "This registry has several log-ins", base::join(names, ", "),
+            "name one: " + world.program + " login " + world.arguments + " --identity " + names.front());
     return wanted.empty() ? names.front() : wanted;
 }
 
@@ -105,7 +106,7 @@ base::Result<Json> await_token(const LoginWorld& world, const std::string& addre
         if (!json.bool_or("is_pending", false)) return json;
         if (is_over)
             return base::fail("login.late", "Nobody has entered the code in time", {},
-                              "log in again: " + world.program + " login");
+                              "log in again: " + world.program + " login " + world.arguments);
         interval_s = json.int_or("interval_s", interval_s);
     }
 }
@@ -141,15 +142,19 @@ std::string told_of_token(const Json& token, const base::Url& url, const LoginWo
         "; in the indexes: " + base::join(token.texts("indexes"), ", ") +
         (has_all ? "" : "; for the projects: " + base::join(projects, ", ")) + ".\nThe token is in " +
         (world.home / ".netrc").native() +
-        ", where pip and uv find it. pip does not say when it has ended: " + "it finds no version then.";
+        ", where pip and uv find it. pip does not say when it has ended: " + "it asks for a user then.";
     if (!url.port.empty())
         text += "\nThe entry is for the host " + url.host +
                 " without its port, as pip and uv look it up: they send " + "it to every port of this host.";
-    return text + "\nEnd it before: " + world.program + " logout";
+    return text + "\nEnd it before: " + world.program + " logout " + world.arguments;
 }
 
 base::Result<base::Url> url_of_registry(const std::string& registry) {
     WHEELYARD_ASSIGN(base::Url url, base::parse_url(registry));
+    if (url.path.ends_with("/simple") || url.path.find("/simple/") != std::string::npos)
+        return base::fail("login.address", "This is the address of an index; a log-in is at its registry",
+                          url.text_without_secrets(),
+                          "leave out the end of the address: /NAME-OF-THE-INDEX/simple/");
     const bool is_safe = url.scheme == "https" || (url.scheme == "http" && base::is_loopback_host(url.host));
     if (is_safe) return url;
     return base::fail("login.address", "A log-in needs an https address: a token must not travel readable",

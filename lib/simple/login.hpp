@@ -24,8 +24,9 @@ struct LoginWorld {
     base::Clock& clock;
     std::filesystem::path home;  // with the .netrc
     std::optional<std::string>
-        named_netrc;      // $NETRC: the file that pip and uv read instead, even where it is empty
-    std::string program;  // "avail_wheels": in advice
+        named_netrc;        // $NETRC: the file that pip and uv read instead, even where it is empty
+    std::string program;    // "avail_wheels": in advice
+    std::string arguments;  // that name the registry to it, as a shell reads them
 };
 
 // Logs in at `registry` ("https://wheels.example.org") by its provider `identity`; empty: the only one. Waits until

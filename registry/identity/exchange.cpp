@@ -1,6 +1,7 @@
 #include "registry/identity/exchange.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/text/encoding.hpp"
@@ -30,11 +31,22 @@ base::Result<io::Json> read_answer(const Answer& answer) {
                               "status " + std::to_string(answer.status), "see the provider's log");
 }
 
+// Words of RFC 6749, 5.2, and of OpenID Connect Dynamic Registration about the client, which no other log-in changes.
+constexpr std::string_view words_of_client[] = {
+    "invalid_client", "invalid_redirect_uri", "invalid_request",
+    "invalid_scope",  "unauthorized_client",  "unsupported_grant_type",
+};
+
 tl::unexpected<base::Error> refuse_answer(const Answer& answer, const io::Json& json) {
     const std::string word = word_of(json);
+    const bool is_of_client =
+        std::find(std::begin(words_of_client), std::end(words_of_client), word) != std::end(words_of_client);
     return base::fail_as(base::ErrorKind::refused, base::Recovery::never,
                          {"provider.refused", "The provider refuses this log-in",
-                          word.empty() ? "status " + std::to_string(answer.status) : word, "log in again"});
+                          word.empty() ? "status " + std::to_string(answer.status) : word,
+                          is_of_client ? "the registry's operator has to correct [[identity]], or the client "
+                                         "that the provider has for it"
+                                       : "log in again"});
 }
 
 base::Result<std::string> id_token_of(const io::Json& json) {

@@ -66,7 +66,8 @@ struct PlayedRegistry {
                 .clock = clock,
                 .home = folder.path(),
                 .named_netrc = named_netrc,
-                .program = "avail_wheels"};
+                .program = "avail_wheels",
+                .arguments = registry};
     }
     void poll_is(int status, const std::string& body) { polls.emplace_back(answered(status, body)); }
     std::string netrc() { return base::read_file(folder.path() / ".netrc", 1000).value_or(""); }
@@ -94,7 +95,8 @@ TEST_CASE("a log-in waits for the code as slowly as it is told, and keeps the to
     CHECK(farm.netrc() ==
           "machine wheels.example.org login __token__ account wheelyard-login password "
           "wy_0123456789ab_secret\n");
-    for (const char* part : {"Anna", "read, task", "lab", "2026-12-04", "without its port", "logout"})
+    for (const char* part : {"Anna", "read, task", "lab", "2026-12-04", "without its port",
+                             "avail_wheels logout https://wheels.example.org:8443"})
         CHECK_MESSAGE(contains(told, part), part);
     CHECK_FALSE(contains(told, "secret"));
     for (const char* part : {"https://idp/device ", "ABCD-EFGH", "asked for yourself"})
@@ -142,6 +144,8 @@ TEST_CASE("nobody enters a code in vain: what cannot be kept is said before") {
                 .has_value());
     CHECK(farm.said() == "netrc.other");
     CHECK(farm.posted.empty());
+    farm.registry = "https://wheels.example.org/lab/simple/";  // an index
+    CHECK(farm.said() == "login.address");
     farm.registry = "http://wheels.example.org";  // a token would travel readable
     CHECK(farm.said() == "login.address");
 }

@@ -84,6 +84,11 @@ TEST_CASE("a code is exchanged with its verifier and the same redirect") {
 TEST_CASE("a provider's refusal is told by its word, and never by its longer text") {
     CHECK(FakeProvider{400, R"({"error":"invalid_grant","error_description":"secret"})"}.code_of_exchange() ==
           "provider.refused invalid_grant");
+    const auto advice = [](const std::string& body) {
+        return identity::exchange_code(places, we, "c", "v", FakeProvider{401, body}.post()).error().advice;
+    };
+    CHECK(advice(R"({"error":"invalid_grant"})") == "log in again");
+    CHECK(advice(R"({"error":"invalid_client"})").find("operator") != std::string::npos);
     CHECK(FakeProvider{400, R"({"error":"<script>"})"}.code_of_exchange() == "provider.refused status 400");
     CHECK(FakeProvider{200, R"({"access_token":"a"})"}.code_of_exchange() == "provider.answer ");
     CHECK(FakeProvider{502, "<html>"}.code_of_exchange() == "provider.answer status 502");
