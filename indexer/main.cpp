@@ -47,6 +47,7 @@ void add_bucket(CLI::App& command, blobs::Place& bucket, CLI::Option* store) {
                            .add_option("--blobs", bucket.url,
                                        "[stores] blobs of its configuration, if the wheels are in a bucket; "
                                        "only the registry can serve the tree then")
+                           ->type_name("URL")
                            ->needs(store);
     command.add_option("--blobs-endpoint", bucket.endpoint, "[stores] blobs_endpoint")->needs(url);
     command.add_option("--blobs-region", bucket.region, "[stores] blobs_region")->needs(url);
