@@ -28,18 +28,18 @@ base::Status check_words(wire::FailedRefusal row, const std::vector<std::string>
 }
 
 // The audit log names commands on the data folder local:USER, copies of upstreams upstream:NAME, people login:…, jobs
-// publisher:…, agents agent:…, and verify; who asks without a token is public:ID. Other characters may be invisible.
+// publisher:…, agents agent:…, and verify; who asks without a token is public:ID.
 bool is_of_audit_log(const std::string& name) {
     std::string plain = base::ascii_lower(name);
-    std::erase_if(plain, [](char c) { return c == ' ' || static_cast<unsigned char>(c) >= 0x80; });
+    std::erase(plain, ' ');
     return plain.starts_with("local:") || plain.starts_with("upstream:") || plain.starts_with("public:") ||
            plain.starts_with(person_prefix) || plain.starts_with(publisher_prefix) ||
            plain.starts_with(agent_prefix) || plain == "verify" || plain.starts_with("verify:");
 }
 
 bool is_token_name(const std::string& name) {
-    const bool printable =
-        std::all_of(name.begin(), name.end(), [](char c) { return c >= ' ' && c != '\x7f'; });
+    // Others may be invisible, or look like these. Whether char is signed depends on the machine.
+    const bool printable = std::all_of(name.begin(), name.end(), [](char c) { return c >= ' ' && c <= '~'; });
     return !name.empty() && name.size() <= max_token_name && printable && !is_of_audit_log(name);
 }
 
@@ -84,7 +84,7 @@ base::Result<catalog::TokenRow> make_token_row(const TokenWish& wish,
     if (!is_token_name(wish.name))
         return wire::fail(
             "token.name",
-            "A token's name must be one line of 1 to 120 characters, and none that the audit log uses: "
+            "A token's name must be 1 to 120 characters of ASCII, and none that the audit log uses: "
             "local:, upstream:, public:, login:, publisher:, agent:, verify",
             wish.name, "say who or what uses it");
     if (wish.indexes.empty())

@@ -53,7 +53,7 @@ TEST_CASE("what a token cannot be") {
                        "token.name"),  // of no width
              std::pair(TokenWish{.name = "\u2066login:campus:0123456789abcdef Anna", .indexes = {"bede"}},
                        "token.name"),
-             std::pair(TokenWish{.name = "Müller: nightly", .indexes = {"bede"}}, ""),
+             std::pair(TokenWish{.name = "M\u00fcller: nightly", .indexes = {"bede"}}, "token.name"),
              std::pair(TokenWish{.name = "verifier of wheels", .indexes = {"bede"}}, ""),
              std::pair(TokenWish{.name = "x", .indexes = {}}, "token.no_index"),
              std::pair(TokenWish{.name = "x", .indexes = {"bedee"}}, "token.unknown_index"),

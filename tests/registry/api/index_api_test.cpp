@@ -131,14 +131,16 @@ TEST_CASE("a dry run says what would change, and waits for no page") {
 
 TEST_CASE("refusals have their statuses") {
     IndexFixture farm;
-    const auto fails = [&](base::ErrorKind kind) {
-        farm.indexes.fails = base::Error{.code = "index.x", .sentence = "No", .kind = kind};
+    const auto fails = [&](base::ErrorKind kind, const char* code) {
+        farm.indexes.fails = base::Error{.code = code, .sentence = "No", .kind = kind};
         return farm.set(quota);
     };
-    CHECK(fails(base::ErrorKind::refused) == "403 index.x");
-    CHECK(fails(base::ErrorKind::conflict) == "409 index.x");
-    CHECK(fails(base::ErrorKind::invalid) == "400 index.x");
-    CHECK(fails(base::ErrorKind::missing) == "404 index.x");
+    CHECK(fails(base::ErrorKind::refused, "index.upstream_place") == "403 index.upstream_place");
+    CHECK(fails(base::ErrorKind::conflict, "index.exists") == "409 index.exists");
+    CHECK(fails(base::ErrorKind::invalid, "index.x") == "400 index.x");
+    CHECK(fails(base::ErrorKind::missing, "index.unknown") == "404 index.unknown");
+    // What another server lacks is no refusal of this one.
+    CHECK(fails(base::ErrorKind::missing, "index.x") == "500 lifecycle.failed");
     farm.indexes.fails.reset();
     CHECK(farm.set(R"("keys":{"quota_mib":5},"revision":"0123456789abcdef")") == "409 index.changed");
     CHECK(farm.set(R"("keys":{"name":"other"})") == "400 index.name");
