@@ -20,6 +20,7 @@ from support.prepared_store import PreparedStore
 
 GOLDEN = ROOT / "tests" / "golden" / "operations"
 AT_ONCE = 4
+MEMORY = "/dev/shm"  # no test of the disk: its flushes take more time than the answers
 SHOWN_BYTES = 300  # of a body that is sent
 
 
@@ -105,7 +106,7 @@ class OperationsTest(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.folder = Path(tempfile.mkdtemp(prefix="wheelyard-operations-"))
+        cls.folder = Path(tempfile.mkdtemp(prefix="wheelyard-operations-", dir=MEMORY if os.access(MEMORY, os.W_OK) else None))
         cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
         cls.store = PreparedStore(cls.folder)
         with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:

@@ -16,6 +16,7 @@ from support.farm import COMMAND_TIMEOUT_S, Farm
 from support.prepared_store import PreparedStore
 
 DOORS = ("http", "url", "beside", "alone")
+LIKE_ANOTHER = ("uploader", "limited", "gone", "nobody")  # the command with a URL prints any refusal as that of `elsewhere`
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
 DAY = re.compile(r"\b20\d\d-\d\d-\d\d\b")
 VARYING_MEMBERS = re.compile(r'"(age_s|free_bytes|expires|store)": ?("[0-9a-f]{64}"|-?\d+)')
@@ -74,7 +75,7 @@ class Door:
         if self.kind == "http":
             return bool(case.request)
         if self.kind == "url":
-            return bool(case.command) and case.has_url and case.by != "nobody"
+            return bool(case.command) and case.has_url and case.by not in LIKE_ANOTHER
         return bool(case.command) and case.by == "admin"  # a command has the rights of its user
 
     def ask(self, case: Case) -> Answer:
@@ -92,7 +93,10 @@ class Door:
             connection.close()
         if answer.headers.get("Content-Type") == "application/problem+json":
             problem = {name: self.normal(value) if isinstance(value, str) else value for name, value in json.loads(body).items()}
-            parts = [problem["code"], problem["title"], *(f"{name}: {problem[name]}" for name in ("detail", "value", "advice") if problem.get(name))]
+            if problem.get("value") == f"<id of {case.by}>":
+                problem["value"] = "<id of the caller>"
+            said = problem["title"] + "." == problem["detail"] or problem["title"] == problem["detail"]
+            parts = [problem["code"], *([] if said else [problem["title"]]), *(f"{name}: {problem[name]}" for name in ("detail", "value", "advice") if problem.get(name))]
             return Answer(answer.status, "\n".join(parts), text_of_problem(problem), problem["code"])
         return Answer(answer.status, self.normal(body))
 
@@ -101,7 +105,7 @@ class Door:
         if self.kind == "url":
             target = ["--url", self.farm.url, "--token-file", self.farm.folder / f"{case.by}.token"]
         done = self.farm.run("wheelyard-registry", *shlex.split(self.filled(case.command)), *target)
-        out, err = self.normal(done.stdout), self.normal(done.stderr)
+        out, err = self.normal(done.stdout), self.normal(done.stderr).replace(f"`<id of {case.by}>`", "`<id of the caller>`")
         lines = [*out.splitlines(), *("! " + line for line in err.splitlines())]
         return Answer(done.returncode, "\n".join(lines), err.strip().removeprefix("wheelyard-registry: ") if done.returncode else "")
 

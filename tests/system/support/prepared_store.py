@@ -50,7 +50,7 @@ TOKENS = {
     "feeder": (("*",), ("upload", "task", "approve"), ()),  # uploaded most files, and asked for the tasks that wait
     "uploader": (("main",), ("upload",), ()),
     "elsewhere": (("staging",), EVERY_ACTION, ()),      # of another index; may not know `hidden`
-    "limited": (("main",), EVERY_ACTION, ("other",)),   # to another project
+    "limited": (("main",), EVERY_ACTION, ("narrow",)),  # to another project
     "author": (("main", "staging"), ("upload", "promote", "task", "approve"), ()),
     "builder": (("main", "sources"), ("build", "upload"), ()),
     "auditor": (("*",), ("audit",), ()),
