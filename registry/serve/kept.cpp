@@ -1,0 +1,92 @@
+// Opens what the store keeps, and shows what earlier runs committed.
+#include <filesystem>
+#include <set>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "lib/io/log.hpp"
+#include "registry/config/index_rules.hpp"
+#include "registry/imports/import_folder.hpp"
+#include "registry/serve/phases.hpp"
+
+namespace wheelyard::registry {
+namespace {
+
+template <typename Table>
+std::set<std::string, std::less<>> names_of(const std::vector<Table>& tables) {
+    std::set<std::string, std::less<>> names;
+    for (const Table& table : tables)
+        names.insert(table.name);
+    return names;
+}
+
+// With the rules of the indexes that the server starts with.
+base::Result<std::unique_ptr<catalog::Catalog>> open_catalog(const Claim& claim) {
+    const RegistryConfig& config = claim.config;
+    WHEELYARD_ASSIGN(auto catalog, claim.store.writer());
+    if (config.has_private()) WHEELYARD_TRY(close_store_to_others(config, claim.store));
+    WHEELYARD_TRY(catalog->set_index_rules(
+        index_rules(config), {.actor = "configuration", .reason = {}, .time = claim.program.clock.now()},
+        reasons_since(claim.list, config), render_index_list({claim.decided_by(), config.index_tables})));
+    return catalog;
+}
+
+// An index that became private must have left the tree for everyone before anything is served.
+base::Status check_withdrawn(const RegistryConfig& config) {
+    std::vector<std::string> names;
+    for (const IndexConfig& index : config.indexes) {
+        if (!index.is_private) continue;
+        names.push_back(index.name);
+        for (const UpstreamConfig& upstream : index.upstreams)
+            names.push_back(upstream.cache_index);
+    }
+    for (const std::string& name : names) {
+        std::error_code ignored;
+        const auto folder = config.published() / name;
+        if (std::filesystem::exists(folder, ignored))
+            return base::fail("serve.still_public", "A private index is still in the tree for everyone",
+                              folder.string(),
+                              "the log says why it could not be removed; remove it, or its cause");
+    }
+    return {};
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<Kept>> Kept::open(const Claim& claim) {
+    const RegistryConfig& config = claim.config;
+    const database::Store& store = claim.store;
+    const base::Clock& clock = claim.program.clock;
+    // A full disk must not keep the server from starting: it serves what is there, and an administrator can work.
+    claim.room.give_back_if_low();
+    WHEELYARD_ASSIGN(auto blobs, blobs::open_blob_store(config.blob_place()));
+    remove_left_import_folders(config.store);
+    WHEELYARD_ASSIGN(auto catalog, open_catalog(claim));
+    WHEELYARD_ASSIGN(auto tasks, store.tasks(config.tasks, clock));
+    WHEELYARD_ASSIGN(auto builds, store.builds({.kept_days = config.tasks.kept_days}, clock));
+    WHEELYARD_ASSIGN(auto tokens, TokenVerifier::open(store, clock));
+    tokens->recognise_grants(*tasks);
+    tokens->recognise_people(names_of(config.identities));
+    tokens->recognise_publishers(names_of(config.publishers));
+    WHEELYARD_ASSIGN(auto node, ThisNode::open(store, config));
+    WHEELYARD_TRY(node->check_neighbours());
+    WHEELYARD_ASSIGN(const catalog::Serial committed, catalog->last_serial());
+    return std::unique_ptr<Kept>(new Kept{std::move(blobs), std::move(tasks), std::move(builds),
+                                          std::move(tokens), std::move(node), committed,
+                                          Writer(std::move(catalog), clock)});
+}
+
+// After a failure, such as a full disk, the server starts anyway: published files stay readable, and the queue tries again.
+base::Result<std::unique_ptr<Shown>> Shown::show(const Claim& claim, Kept& kept) {
+    WHEELYARD_ASSIGN(PublishFunction publish,
+                     claim.program.open_publisher(claim.live, claim.store, *kept.blobs));
+    auto shown = std::unique_ptr<Shown>(new Shown{PublishQueue(kept.node->guard(std::move(publish)))});
+    const auto visible = shown->pages.wait_until_visible(kept.committed, claim.config.server.page_wait_ms);
+    if (!visible) io::log_warn("serve.pages_lag", {{"error", visible.error().text()}});
+    WHEELYARD_TRY(check_withdrawn(claim.config));
+    shown->member.emplace(*kept.node, shown->pages);
+    return shown;
+}
+
+}  // namespace wheelyard::registry

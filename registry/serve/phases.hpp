@@ -1,0 +1,151 @@
+// The parts of a running server, in six phases. Each is made from those before it, so no part can exist before what it
+// uses; the members of a phase are in the order of their dependencies. All stop in reverse order.
+//
+//     Claim ─► Kept ─► Shown ─► Services ─► Chores ─► Doors
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "lib/attest/keys.hpp"
+#include "lib/attest/sigstore/trusted_root.hpp"
+#include "lib/base/clock.hpp"
+#include "lib/base/files/fd.hpp"
+#include "lib/base/result.hpp"
+#include "registry/access/tokens.hpp"
+#include "registry/api/api.hpp"
+#include "registry/api/logins.hpp"
+#include "registry/api/readers.hpp"
+#include "registry/api/site_reports.hpp"
+#include "registry/commit/publishing.hpp"
+#include "registry/commit/writer.hpp"
+#include "registry/config/live_config.hpp"
+#include "registry/database/store.hpp"
+#include "registry/indexes/index_apply.hpp"
+#include "registry/indexes/index_moves.hpp"
+#include "registry/intake/resumable.hpp"
+#include "registry/intake/uploads.hpp"
+#include "registry/serve/notices.hpp"
+#include "registry/serve/other_commits.hpp"
+#include "registry/serve/remote_files.hpp"
+#include "registry/serve/this_node.hpp"
+#include "registry/server/server.hpp"
+#include "registry/store/index_list.hpp"
+#include "registry/store/opened_store.hpp"
+#include "registry/upkeep/background_task.hpp"
+#include "registry/upkeep/cache_limit.hpp"
+#include "registry/upkeep/scrub.hpp"
+#include "registry/upkeep/upkeep.hpp"
+#include "registry/upstream/last_used.hpp"
+#include "registry/upstream/upstreams.hpp"
+
+namespace wheelyard::registry {
+
+// What the indexer does for the server, which does not know it; the clock outlives all phases.
+struct Program {
+    const OpenPublisher& open_publisher;
+    const RenderProject& render;
+    const ShowStatus& show_status;
+    const base::Clock& clock;
+};
+
+// What serving would fail on, without touching the store. Prints what it found.
+[[nodiscard]] base::Status check_configuration(const RegistryConfig& file);
+
+// The store, which no other process serves, and the configuration of the start.
+struct Claim {
+    [[nodiscard]] static base::Result<std::unique_ptr<Claim>> take(const RegistryConfig& file,
+                                                                   const Program& program);
+
+    const Program& program;
+    const std::optional<attest::SigningKey> signing_key;
+    const sigstore::TrustedRoot trusted_root;
+    const database::Store store;
+    const base::Fd lock;
+    const std::optional<IndexList> list;  // in force before this start
+    LiveConfig live;
+    const RegistryConfig& config = live.now();  // of the start
+    const blobs::DiskRoom room = config.room();
+
+    [[nodiscard]] DecidedBy decided_by() const { return list ? list->decided_by : DecidedBy::file; }
+};
+
+// Bytes, rows, tokens and this node: what the store keeps, opened.
+struct Kept {
+    [[nodiscard]] static base::Result<std::unique_ptr<Kept>> open(const Claim& claim);
+
+    const std::unique_ptr<blobs::BlobStore> blobs;
+    const std::unique_ptr<tasks::TaskStore> tasks;
+    const std::unique_ptr<tasks::BuildStore> builds;
+    const std::unique_ptr<TokenVerifier> tokens;
+    const std::unique_ptr<ThisNode> node;
+    const catalog::Serial committed;  // before this start
+    Writer writer;
+};
+
+// Pages show what earlier runs committed, and this node is one of the nodes.
+struct Shown {
+    [[nodiscard]] static base::Result<std::unique_ptr<Shown>> show(const Claim& claim, Kept& kept);
+
+    PublishQueue pages;
+    std::optional<ThisNode::Member> member = {};
+};
+
+// What answers requests.
+struct Services {
+    [[nodiscard]] static base::Result<std::unique_ptr<Services>> open(Claim& claim, Kept& kept,
+                                                                      PublishQueue& pages);
+
+    const std::unique_ptr<LastUsed> last_used;
+    const std::unique_ptr<Upstreams> upstreams;
+    Uploads uploads;
+    SiteReports sites;
+    const std::shared_ptr<IndexMoves> moves;
+    IndexApply indexes;
+    Logins logins;
+    Api api;
+    Readers readers;
+    RemoteFiles remote_files;
+    std::unique_ptr<Resumable> resumable = {};
+
+  private:
+    Services(Claim& claim, Kept& kept, PublishQueue& pages, std::unique_ptr<LastUsed> used,
+             std::unique_ptr<Upstreams> opened, std::unique_ptr<nodes::ReportBoard> board);
+};
+
+// What works beside requests, each part in a thread of its own.
+struct Chores {
+    Chores(const Claim& claim, Kept& kept, PublishQueue& pages, Services& services);
+
+    const BackgroundTask ended_logins;
+    std::optional<BackgroundTask> providers = {};
+    const Upkeep upkeep;
+    const Scrub scrub;
+    const CacheLimit cache_limit;
+    std::optional<BackgroundTask> left_uploads = {};
+    std::optional<BackgroundTask> signed_again = {};
+    std::optional<BackgroundTask> reports_of_others = {};
+};
+
+// Where requests, and changes that other processes and nodes make, come in.
+struct Doors {
+    [[nodiscard]] static base::Result<std::unique_ptr<Doors>> open(const Claim& claim, Kept& kept,
+                                                                   PublishQueue& pages, Services& services,
+                                                                   const Chores& chores);
+    ~Doors() { moves->detach(); }  // a publish run may use it after the server
+    Doors(const Doors&) = delete;
+    Doors& operator=(const Doors&) = delete;
+
+    http::Server server;
+    const Notices notices;
+    const std::shared_ptr<IndexMoves> moves;
+    std::unique_ptr<OtherCommits> others = {};
+    std::shared_ptr<void> adopting = {};  // what other nodes change of the indexes
+
+  private:
+    Doors(http::Server started, const ServiceParts& parts, Writer& writer, Services& services);
+};
+
+}  // namespace wheelyard::registry
