@@ -60,10 +60,14 @@ int status_of(base::ErrorKind kind) {
     return row == std::end(refused_kinds) ? 0 : row->status;
 }
 
-std::string render_problem(const Problem& problem) {
+io::Json problem_to_json(const Problem& problem) {
     auto document = io::Json::object({{"type", "about:blank"}});
     problem_record.write_into(document, problem);
-    return document.render();
+    return document;
+}
+
+std::string render_problem(const Problem& problem) {
+    return problem_to_json(problem).render();
 }
 
 base::Result<Problem> parse_problem(std::string_view body) {

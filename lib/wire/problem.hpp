@@ -71,6 +71,7 @@ class FailedRefusal : public Refusal {
 // The status of a refusal that an error of this kind is; 0: it is none.
 [[nodiscard]] int status_of(base::ErrorKind kind);
 
+[[nodiscard]] io::Json problem_to_json(const Problem& problem);
 [[nodiscard]] std::string render_problem(const Problem& problem);
 // Ignores unknown members; absent ones are empty (status 0: use the HTTP status).
 [[nodiscard]] base::Result<Problem> parse_problem(std::string_view body);

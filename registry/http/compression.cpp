@@ -13,11 +13,8 @@ namespace {
 
 // By the Content-Type that the reply has.
 bool is_text(const Reply& reply) {
-    constexpr std::string_view name = "Content-Type: ";
-    const auto begin = reply.fields.find(name);
-    if (begin == std::string::npos) return false;
-    std::string_view type = std::string_view(reply.fields).substr(begin + name.size());
-    type = type.substr(0, type.find_first_of(";\r"));
+    std::string_view type = reply.field("Content-Type");
+    type = type.substr(0, type.find(';'));
     return type.starts_with("text/") || type.ends_with("json") || type.ends_with("xml");
 }
 
@@ -45,6 +42,7 @@ std::string etag_of(std::string_view tag, std::string_view form, Coding coding) 
 void compress_reply(Reply& reply, const RequestHead& head) {
     const auto* text = std::get_if<std::string>(&reply.body);
     if (reply.status != 200 || text == nullptr || text->size() < min_packed_bytes || !is_text(reply)) return;
+    if (!reply.field("Content-Encoding").empty()) return;  // by the node that answered
     reply.add("Vary", "Accept-Encoding");
     const Coding coding = choose_coding(head.accept_encoding, io::has_zstd());
     SharedText smaller = compressed(*text, coding);

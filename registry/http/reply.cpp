@@ -74,16 +74,27 @@ bool has_no_body(int status) {
     return status == 304 || status == 204;
 }
 
+bool has_name(const HeaderField& field, std::string_view name) {
+    constexpr auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+    return std::equal(field.name.begin(), field.name.end(), name.begin(), name.end(),
+                      [&](char a, char b) { return lower(a) == lower(b); });
+}
+
 }  // namespace
 
 void Reply::add(std::string_view name, std::string_view value) {
-    fields.append(name).append(": ").append(value).append("\r\n");
+    fields.push_back({std::string(name), std::string(value)});
 }
 
 void Reply::replace(std::string_view name, std::string_view value) {
-    const std::size_t begin = fields.find(std::string(name) + ": ");
-    if (begin != std::string::npos) fields.erase(begin, fields.find("\r\n", begin) + 2 - begin);
+    std::erase_if(fields, [&](const HeaderField& field) { return has_name(field, name); });
     add(name, value);
+}
+
+std::string_view Reply::field(std::string_view name) const {
+    const auto found = std::find_if(fields.begin(), fields.end(),
+                                    [&](const HeaderField& field) { return has_name(field, name); });
+    return found == fields.end() ? std::string_view() : std::string_view(found->value);
 }
 
 std::uint64_t Reply::body_size() const {
@@ -96,7 +107,7 @@ std::uint64_t Reply::body_size() const {
 
 std::string render_reply_head(const Reply& reply, const ReplyFrame& frame) {
     std::string head;
-    head.reserve(reply.fields.size() + 256);
+    head.reserve(1024);
     head.append("HTTP/1.1 ").append(std::to_string(reply.status)).append(" ");
     head.append(reply.reason.empty() ? default_phrase(reply.status) : std::string_view(reply.reason));
     head.append("\r\nDate: ").append(frame.date);
@@ -107,7 +118,9 @@ std::string render_reply_head(const Reply& reply, const ReplyFrame& frame) {
         head.append("\r\nConnection: close");
     else if (!frame.http_1_1)
         head.append("\r\nConnection: keep-alive");
-    head.append("\r\n").append(reply.fields).append("\r\n");
+    for (const HeaderField& field : reply.fields)
+        head.append("\r\n").append(field.name).append(": ").append(field.value);
+    head.append("\r\n\r\n");
     return head;
 }
 
@@ -129,18 +142,14 @@ Reply reply_problem(const wire::Problem& problem) {
     if (problem.status == 401) reply.add("WWW-Authenticate", "Basic realm=\"wheelyard\"");
     if (problem.status == 503) reply.add("Retry-After", std::to_string(retry_after_s));
     reply.body = wire::render_problem(problem);
+    reply.problem = problem;
     return reply;
 }
 
 void keep_private(Reply& reply) {
-    constexpr std::string_view name = "Cache-Control: ";
     constexpr std::string_view for_everyone = "public, ";
-    const std::size_t begin = reply.fields.find(name);
-    std::string value;
-    if (begin != std::string::npos) {
-        const std::size_t from = begin + name.size();
-        value = reply.fields.substr(from, reply.fields.find("\r\n", from) - from);
-    }
+    std::string value(reply.field("Cache-Control"));
+    if (value.starts_with("private")) return;  // by the node that answered
     if (value.starts_with(for_everyone)) value.erase(0, for_everyone.size());
     if (value.empty()) value = "no-store";
     reply.replace("Cache-Control", "private, " + value);
@@ -158,33 +167,24 @@ void show_page(Reply& reply, std::string page) {
     reply.add("Content-Security-Policy", web_ui_policy());
     reply.add("Vary", "Accept");
     reply.body = std::move(page);
+    reply.problem.reset();
 }
 
 void show_in_browser(const page::Farm& farm, std::string_view root, Reply& reply) {
-    const auto* body = std::get_if<std::string>(&reply.body);
-    if (reply.status < 400 || body == nullptr ||
-        reply.fields.find(wire::problem_content_type) == std::string::npos)
-        return;
-    const auto problem = wire::parse_problem(*body);
-    if (!problem) return;
-    show_page(reply, render_problem_page(farm, root, *problem));
+    if (reply.problem) show_page(reply, render_problem_page(farm, root, *reply.problem));
 }
 
 void tell_publisher(Reply& reply) {
-    auto* body = std::get_if<std::string>(&reply.body);
-    if (reply.status < 400 || body == nullptr ||
-        reply.fields.find(wire::problem_content_type) == std::string::npos)
-        return;
-    const auto problem = wire::parse_problem(*body);
-    auto document = io::parse_json(*body);
-    if (!problem || !document) return;
-    std::string said = problem->detail;
-    if (!problem->value.empty()) said.append(" (").append(problem->value).append(")");
-    if (!problem->advice.empty()) said.append(" ").append(problem->advice);
-    document->set("message", problem->title);
-    document->set("errors", io::Json(io::Json::Array{io::Json::object(
-                                {{"code", problem->code}, {"description", std::move(said)}})}));
-    *body = document->render();
+    if (!reply.problem) return;
+    const wire::Problem& problem = *reply.problem;
+    std::string said = problem.detail;
+    if (!problem.value.empty()) said.append(" (").append(problem.value).append(")");
+    if (!problem.advice.empty()) said.append(" ").append(problem.advice);
+    io::Json document = wire::problem_to_json(problem);
+    document.set("message", problem.title);
+    document.set("errors", io::Json(io::Json::Array{io::Json::object(
+                               {{"code", problem.code}, {"description", std::move(said)}})}));
+    reply.body = document.render();
 }
 
 Reply reply_uploads_go_to(std::string_view method, std::string_view url) {

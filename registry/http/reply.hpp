@@ -4,9 +4,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "lib/base/files/fd.hpp"
 #include "lib/page/farm.hpp"
@@ -32,15 +34,24 @@ struct RemoteFile {
     std::uint64_t length = 0;
 };
 
+struct HeaderField {
+    std::string name;
+    std::string value;
+};
+
 struct Reply {
     int status = 200;
-    std::string reason = {};  // empty: the standard phrase of the status
-    std::string fields = {};  // "Name: value\r\n" each; without framing, Date and the request id
+    std::string reason = {};               // empty: the standard phrase of the status
+    std::vector<HeaderField> fields = {};  // as they are sent; without framing, Date and the request id
     std::variant<std::string, SharedText, FileSlice, SharedArrivingFile, RemoteFile> body = std::string();
-    bool close = false;  // close the connection after this reply
+    std::optional<wire::Problem> problem = {};  // that the body renders
+    bool close = false;                         // close the connection after this reply
 
     void add(std::string_view name, std::string_view value);
+    // In place of the field of this name, if there is one.
     void replace(std::string_view name, std::string_view value);
+    // Its value; empty: there is none. Names compare without case (RFC 9110 §5.1): another node's are lower-case.
+    [[nodiscard]] std::string_view field(std::string_view name) const;
     [[nodiscard]] std::uint64_t body_size() const;
 };
 

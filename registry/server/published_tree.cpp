@@ -274,7 +274,7 @@ std::optional<Reply> PublishedTree::reply_text(const std::string& path, const Se
     }
     const std::string etag = etag_of(tag, sent.form_tag, coding);
     Reply reply;
-    reply.fields.reserve(512);
+    reply.fields.reserve(10);
     reply.add("ETag", etag);
     reply.add("Last-Modified", page->last_modified);
     reply.add("Cache-Control", "no-cache");
@@ -336,7 +336,7 @@ Reply PublishedTree::file(const Route& route, const RequestHead& head) {
     const std::string_view type = route.project.empty() ? "application/octet-stream" : "application/json";
 
     Reply reply;
-    reply.fields.reserve(512);
+    reply.fields.reserve(10);
     reply.add("ETag", etag);
     reply.add("Last-Modified", last_modified);
     reply.add("Cache-Control", "public, max-age=31536000, immutable");

@@ -30,7 +30,8 @@ Reply text_reply(const std::string& content_type, const std::string& body = long
 }
 
 bool has(const Reply& reply, const std::string& field) {
-    return reply.fields.find(field + "\r\n") != std::string::npos;
+    const std::string head = render_reply_head(reply, {});
+    return head.find("\r\n" + field + "\r\n") != std::string::npos;
 }
 
 std::string body_of(const Reply& reply) {
