@@ -91,34 +91,6 @@ base::Status other_file(const FileFetchParts& parts, const simple::FileLink& lin
                       "The upstream sent another file than the one whose beginning it sent before", link);
 }
 
-// Readers get Content-Length before the first byte. If the page does not give the size, the answer's own length does,
-// which ends the transfer, too. `at`: where in the file the answer begins.
-base::Status read_head(const FileFetchParts& parts, const io::HttpAnswer& head, const simple::FileLink& link,
-                       Download& into, std::uint64_t& at) {
-    const bool is_partial = head.status == status_partial;
-    const ContentRange range = content_range(head);
-    const std::uint64_t kept = into.staged->size();
-    if (is_partial && (kept == 0 || !range.start || *range.start > kept))
-        return wrong_part(base::ErrorKind::unavailable,
-                          "The upstream sent another part of the file than it was asked for", link);
-    const auto length = is_partial ? range.total : base::parse_decimal(head.header("content-length"));
-    const bool is_encoded = !head.header("content-encoding").empty();
-    if (length && !is_encoded) {
-        if (link.size && *length != *link.size)
-            return other_bytes("upstream.size",
-                               "The upstream sends another number of bytes than its page states",
-                               std::to_string(*length));
-        if (kept > 0 && into.size && *length != *into.size) {
-            if (is_partial) return other_file(parts, link, into);
-            WHEELYARD_TRY(begin_again(parts, link, into));
-        }
-        into.size = length;
-    }
-    at = is_partial ? *range.start : 0;
-    if (!is_partial) into.validator = validator_of(head);
-    return {};
-}
-
 base::Status show_arriving(const FileFetchParts& parts, Download& download) {
     if (!download.arriving) {
         const std::uint64_t announced_bytes = download.size.value_or(0);
@@ -138,8 +110,97 @@ base::Result<bool> repeats(const base::Reader& file, std::uint64_t at, std::stri
     return known == bytes;
 }
 
-// One try. Those before it may have left the file's beginning in `into`: the rest is asked for, and bytes up to there that
-// come again are compared.
+// One answer of the upstream. Those before it may have left the file's beginning in `into`: bytes up to there that come
+// again are compared, the rest is added.
+class Answer {
+  public:
+    Answer(const FileFetchParts& parts, const simple::FileLink& link, std::uint64_t limit_bytes,
+           Download& into, base::FileReader known)
+        : parts_(parts), link_(link), limit_bytes_(limit_bytes), into_(into), known_(std::move(known)) {}
+    // Before the first byte.
+    [[nodiscard]] base::Status read_head(const io::HttpAnswer& head);
+    [[nodiscard]] base::Status take(std::string_view bytes);
+
+  private:
+    [[nodiscard]] base::Status read_length(const io::HttpAnswer& head, std::optional<std::uint64_t> length);
+    [[nodiscard]] base::Status add(std::string_view bytes);
+
+    const FileFetchParts& parts_;
+    const simple::FileLink& link_;
+    const std::uint64_t limit_bytes_;
+    Download& into_;
+    const base::FileReader known_;                  // what was there before
+    std::uint64_t at_ = 0;                          // where in the file the next byte belongs
+    std::uint64_t checked_ = into_.staged->size();  // size at which the disk had room
+};
+
+base::Status Answer::read_head(const io::HttpAnswer& head) {
+    const bool is_partial = head.status == status_partial;
+    const ContentRange range = content_range(head);
+    const std::uint64_t kept = into_.staged->size();
+    if (is_partial && (kept == 0 || !range.start || *range.start > kept))
+        return wrong_part(base::ErrorKind::unavailable,
+                          "The upstream sent another part of the file than it was asked for", link_);
+    WHEELYARD_TRY(
+        read_length(head, is_partial ? range.total : base::parse_decimal(head.header("content-length"))));
+    at_ = is_partial ? *range.start : 0;
+    if (!is_partial) into_.validator = validator_of(head);
+    checked_ = std::min(checked_, into_.staged->size());
+    return {};
+}
+
+// Readers get Content-Length before the first byte. If the page does not give the size, the answer's own length does,
+// which ends the transfer, too.
+base::Status Answer::read_length(const io::HttpAnswer& head, std::optional<std::uint64_t> length) {
+    const bool is_encoded = !head.header("content-encoding").empty();
+    if (!length || is_encoded) return {};
+    if (link_.size && *length != *link_.size)
+        return other_bytes("upstream.size", "The upstream sends another number of bytes than its page states",
+                           std::to_string(*length));
+    if (into_.staged->size() > 0 && into_.size && *length != *into_.size) {
+        if (head.status == status_partial) return other_file(parts_, link_, into_);
+        WHEELYARD_TRY(begin_again(parts_, link_, into_));
+    }
+    into_.size = length;
+    return {};
+}
+
+base::Status Answer::take(std::string_view bytes) {
+    const auto again =
+        static_cast<std::size_t>(std::min<std::uint64_t>(into_.staged->size() - at_, bytes.size()));
+    if (again > 0) {
+        WHEELYARD_ASSIGN(const bool is_same, repeats(known_, at_, bytes.substr(0, again)));
+        if (!is_same) return other_file(parts_, link_, into_);
+    }
+    at_ += bytes.size();
+    bytes.remove_prefix(again);
+    return bytes.empty() ? base::Status() : add(bytes);
+}
+
+base::Status Answer::add(std::string_view bytes) {
+    blobs::StagedBlob& staged = *into_.staged;
+    if (bytes.size() > limit_bytes_ - std::min(limit_bytes_, staged.size()))
+        return base::fail_as(
+            base::ErrorKind::too_large, base::Recovery::never,
+            {"upstream.too_large", "The file is larger than max_file_mib of the index", link_.filename, {}});
+    if (staged.size() >= checked_ + room_check_bytes) {
+        checked_ = staged.size();
+        WHEELYARD_TRY(parts_.config.room().check(0));
+    }
+    WHEELYARD_TRY(staged.write(bytes));
+    return show_arriving(parts_, into_);
+}
+
+// For what is missing of the file, if it is still the same one.
+io::HttpHeaders headers_for(const Download& into) {
+    const std::uint64_t kept = into.staged->size();
+    if (kept == 0) return {};
+    io::HttpHeaders headers{{"Range", "bytes=" + std::to_string(kept) + "-"}};
+    if (!into.validator.empty()) headers.emplace_back("If-Range", into.validator);
+    return headers;
+}
+
+// One try.
 base::Status download(const FileFetchParts& parts, UpstreamClient& client, const simple::FileLink& link,
                       std::uint64_t limit_bytes, Download& into) {
     if (auto room = parts.config.room().check(link.size.value_or(0)); !room) {
@@ -147,45 +208,12 @@ base::Status download(const FileFetchParts& parts, UpstreamClient& client, const
         return room;
     }
     const std::uint64_t kept = into.staged->size();
-    WHEELYARD_ASSIGN(const base::FileReader known, into.staged->read());
     into.is_pieced = kept > 0;
-    std::uint64_t at = 0;
-    std::uint64_t checked = kept;
-    const auto take = [&](std::string_view bytes) -> base::Status {
-        blobs::StagedBlob& staged = *into.staged;
-        const auto again =
-            static_cast<std::size_t>(std::min<std::uint64_t>(staged.size() - at, bytes.size()));
-        if (again > 0) {
-            WHEELYARD_ASSIGN(const bool is_same, repeats(known, at, bytes.substr(0, again)));
-            if (!is_same) return other_file(parts, link, into);
-        }
-        at += bytes.size();
-        bytes.remove_prefix(again);
-        if (bytes.empty()) return {};
-        if (bytes.size() > limit_bytes - std::min(limit_bytes, staged.size()))
-            return base::fail_as(base::ErrorKind::too_large, base::Recovery::never,
-                                 {"upstream.too_large",
-                                  "The file is larger than max_file_mib of the index",
-                                  link.filename,
-                                  {}});
-        if (staged.size() >= checked + room_check_bytes) {
-            checked = staged.size();
-            WHEELYARD_TRY(parts.config.room().check(0));
-        }
-        WHEELYARD_TRY(staged.write(bytes));
-        return show_arriving(parts, into);
-    };
-    io::HttpHeaders headers;
-    if (kept > 0) {
-        headers.emplace_back("Range", "bytes=" + std::to_string(kept) + "-");
-        if (!into.validator.empty()) headers.emplace_back("If-Range", into.validator);
-    }
-    const auto head = [&](const io::HttpAnswer& answer) -> base::Status {
-        WHEELYARD_TRY(read_head(parts, answer, link, into, at));
-        checked = std::min(checked, into.staged->size());
-        return {};
-    };
-    const auto answer = client.fetch(link.url, headers, limit_bytes, take, head);
+    WHEELYARD_ASSIGN(base::FileReader known, into.staged->read());
+    Answer taken(parts, link, limit_bytes, into, std::move(known));
+    const auto answer = client.fetch(
+        link.url, headers_for(into), limit_bytes, [&](std::string_view bytes) { return taken.take(bytes); },
+        [&](const io::HttpAnswer& head) { return taken.read_head(head); });
     if (!answer && answer.error().kind == base::ErrorKind::too_large && link.size)
         return other_bytes("upstream.size", "The upstream sent more bytes than its page states",
                            link.filename);

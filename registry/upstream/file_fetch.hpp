@@ -29,8 +29,8 @@ struct FileFetchParts {
     CutDownloads& cut;  // where an earlier download of this `file` was cut, and where this one is kept
     std::string file;
     const base::Clock& clock;
-    // Called at most once, with a large file of which the first bytes are there. It is ended here only as broken, if the
-    // upstream turns out to have another file by now; else that is for the caller, by the result. Empty: nobody reads before the end.
+    // Called with a large file once its first bytes are there, at most once; empty: nobody reads before the end. Who gets the
+    // file ends it, by the result of fetch_file(). Should the upstream begin to send another file, it was ended as broken.
     std::function<void(http::SharedArrivingFile)> arrives = {};
 };
 
