@@ -116,9 +116,8 @@ std::string queue_words(const std::string& queue) {
 }
 
 std::string describe(const HeldQueue& held) {
-    std::string words = queue_words(held.queue);
-    words.front() = words.front() == 't' ? 'T' : 'Q';
-    return words + " takes no jobs since " + base::render_rfc3339(held.since) + ": " + held.reason +
+    const std::string subject = held.queue.empty() ? "The default queue" : "Queue `" + held.queue + "`";
+    return subject + " takes no jobs since " + base::render_rfc3339(held.since) + ": " + held.reason +
            " (one job is tried again from " + base::render_rfc3339(held.not_before) + ")";
 }
 

@@ -1,6 +1,7 @@
 #include "builder/attempt/slots.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "builder/attempt/limits.hpp"
 #include "lib/base/text/text.hpp"
@@ -8,8 +9,36 @@
 namespace wheelyard::builder {
 namespace {
 
-bool needs_job(const Attempt& attempt) {
-    return attempt.asked.purpose != Purpose::promotion && !is_over(attempt.state);
+enum class Holds { nothing, place, job_slot, no_place };  // no_place: it has returned it
+
+// By what the attempt waits for; states that are not here hold nothing.
+struct SlotRow {
+    State state;
+    Holds usually;
+    Holds for_an_answer;   // of a service or a person
+    Holds for_submission;  // until its queue takes jobs: it takes the place of none for another queue
+    Holds for_a_slot;
+};
+constexpr SlotRow slot_rows[] = {
+    {State::planned, Holds::place, Holds::no_place, Holds::nothing, Holds::place},
+    {State::fetched, Holds::place, Holds::no_place, Holds::nothing, Holds::place},
+    // With an error it has tried to submit: the batch system accepts no job now.
+    {State::prepared, Holds::place, Holds::job_slot, Holds::nothing, Holds::place},
+    // Its job was submitted before, the scheduler knows none, and a further submission waits. The state stays: should the
+    // answer to the earlier submission be lost, that job is still looked for, and no script is rewritten under it.
+    {State::submitting, Holds::job_slot, Holds::job_slot, Holds::nothing, Holds::nothing},
+    {State::running, Holds::job_slot, Holds::job_slot, Holds::job_slot, Holds::job_slot},
+};
+
+Holds held_by(const Attempt& attempt) {
+    if (attempt.asked.purpose == Purpose::promotion) return Holds::nothing;
+    const auto* row = std::find_if(std::begin(slot_rows), std::end(slot_rows),
+                                   [&](const SlotRow& one) { return one.state == attempt.state; });
+    if (row == std::end(slot_rows)) return Holds::nothing;
+    if (waits_for_an_answer(attempt)) return row->for_an_answer;
+    if (attempt.waiting.what == WaitFor::submission) return row->for_submission;
+    if (attempt.waiting.what == WaitFor::job_slot) return row->for_a_slot;
+    return row->usually;
 }
 
 }  // namespace
@@ -18,27 +47,16 @@ bool waits_for_an_answer(const Attempt& attempt) {
     return attempt.waiting.what == WaitFor::retry || attempt.waiting.what == WaitFor::person;
 }
 
-// A prepared attempt that waits for an answer has tried to submit: the batch system accepts no job now.
 bool holds_job_slot(const Attempt& attempt) {
-    if (!needs_job(attempt)) return false;
-    if (attempt.state == State::prepared) return waits_for_an_answer(attempt);
-    // Its job was submitted before, the scheduler knows none, and a further submission waits. The state stays: should
-    // the answer to the earlier submission be lost, that job is still looked for, and no script is rewritten under it.
-    const bool waits_to_submit =
-        attempt.waiting.what == WaitFor::submission || attempt.waiting.what == WaitFor::job_slot;
-    if (attempt.state == State::submitting && waits_to_submit) return false;
-    return may_have_job(attempt.state);
+    return held_by(attempt) == Holds::job_slot;
 }
 
-// A prepared attempt whose queue is held takes the place of none for another queue.
 bool holds_place(const Attempt& attempt) {
-    return needs_job(attempt) && is_before_job(attempt.state) && !waits_for_an_answer(attempt) &&
-           attempt.waiting.what != WaitFor::submission;
+    return held_by(attempt) == Holds::place;
 }
 
 bool waits_without_place(const Attempt& attempt) {
-    return needs_job(attempt) && is_before_job(attempt.state) && attempt.state != State::prepared &&
-           waits_for_an_answer(attempt);
+    return held_by(attempt) == Holds::no_place;
 }
 
 SlotUse count_slots(const std::vector<Attempt>& attempts) {
