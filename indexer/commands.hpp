@@ -10,7 +10,7 @@
 #include "indexer/follow/follow.hpp"
 #include "lib/base/clock.hpp"
 #include "registry/blobs/place.hpp"
-#include "registry/database/place.hpp"
+#include "registry/database/store.hpp"
 
 namespace wheelyard::indexer {
 

@@ -11,7 +11,6 @@
 #include "registry/access/agents.hpp"
 #include "registry/access/limits.hpp"
 #include "registry/access/publisher.hpp"
-#include "registry/lifecycle/action.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -79,21 +78,6 @@ std::optional<std::string> token_of_authorization(std::string_view header) {
     return decoded->substr(colon + 1);
 }
 
-const std::vector<std::string>& token_actions() {
-    static const std::vector<std::string> actions = [] {
-        std::vector<std::string> all{std::string(upload_action), std::string(read_action),
-                                     std::string(audit_action),  std::string(build_action),
-                                     std::string(task_action),   std::string(approve_action),
-                                     std::string(token_action),  std::string(index_action)};
-        for (const lifecycle::VerbRow& row : lifecycle::verbs()) {
-            std::string scope(row.scope);
-            if (std::find(all.begin(), all.end(), scope) == all.end()) all.push_back(std::move(scope));
-        }
-        return all;
-    }();
-    return actions;
-}
-
 bool allows(const catalog::TokenRow& token, std::string_view index, std::string_view project,
             std::string_view action) {
     return covers(token.actions, action) && covers(token.indexes, index) &&
@@ -122,12 +106,6 @@ base::Result<std::int64_t> parse_lifetime_ms(std::string_view text) {
     }
     return wire::fail("token.lifetime", "A lifetime is a number and a unit", std::string(text),
                       "m, h, d or w, for example 90d");
-}
-
-base::Result<std::unique_ptr<TokenVerifier>> TokenVerifier::open(const database::Store& store,
-                                                                 const base::Clock& clock) {
-    WHEELYARD_ASSIGN(auto reader, store.reader());
-    return std::unique_ptr<TokenVerifier>(new TokenVerifier(std::move(reader), clock));
 }
 
 base::Result<TokenVerifier::Snapshot> TokenVerifier::current() {

@@ -22,7 +22,7 @@
 #include "lib/base/result.hpp"
 #include "registry/access/person.hpp"
 #include "registry/catalog/catalog.hpp"
-#include "registry/database/store.hpp"
+#include "registry/catalog/token_actions.hpp"
 #include "registry/http/upload.hpp"
 #include "registry/tasks/task_store.hpp"
 
@@ -44,16 +44,15 @@ inline constexpr std::size_t token_id_length = 15;  // "wy_5f0c9a31d2be"
 // The token in an Authorization header, or the answer to a client that sent none. Asks no catalog.
 [[nodiscard]] wire::Answered<TokenText> token_sent(std::string_view authorization);
 
-inline constexpr std::string_view upload_action = "upload";
-inline constexpr std::string_view read_action = "read";  // reads private indexes
-inline constexpr std::string_view audit_action = "audit";
-inline constexpr std::string_view build_action = "build";  // claims tasks of the token's indexes
-inline constexpr std::string_view task_action = "task";    // adds and cancels tasks
-inline constexpr std::string_view approve_action =
-    "approve";  // approves tasks with uploaded sources, or rejects them
-inline constexpr std::string_view token_action = "token";  // creates, lists and revokes tokens of its scope
-inline constexpr std::string_view index_action = "index";  // creates and changes indexes, for all of them
-[[nodiscard]] const std::vector<std::string>& token_actions();  // every valid action
+using catalog::approve_action;
+using catalog::audit_action;
+using catalog::build_action;
+using catalog::index_action;
+using catalog::read_action;
+using catalog::task_action;
+using catalog::token_action;
+using catalog::token_actions;
+using catalog::upload_action;
 
 // Whether the token's scope covers the request. An empty project means "any project in the token's scope".
 [[nodiscard]] bool allows(const catalog::TokenRow& token, std::string_view index, std::string_view project,
@@ -79,8 +78,8 @@ struct Identity : catalog::TokenRow {
 // request.
 class TokenVerifier {
   public:
-    [[nodiscard]] static base::Result<std::unique_ptr<TokenVerifier>> open(const database::Store& store,
-                                                                           const base::Clock& clock);
+    TokenVerifier(std::unique_ptr<const catalog::Catalog> reader, const base::Clock& clock)
+        : reader_(std::move(reader)), clock_(clock) {}
     // Also accepts the grants of this task store, which must outlive the verifier. Call before the first
     // verify().
     void recognise_grants(tasks::TaskStore& tasks) { tasks_ = &tasks; }
@@ -101,8 +100,6 @@ class TokenVerifier {
 
   private:
     using Snapshot = std::shared_ptr<const std::vector<catalog::TokenRow>>;
-    TokenVerifier(std::unique_ptr<const catalog::Catalog> reader, const base::Clock& clock)
-        : reader_(std::move(reader)), clock_(clock) {}
     [[nodiscard]] base::Result<Snapshot> current();
     [[nodiscard]] wire::Answered<void> check_row(const catalog::TokenRow& token) const;
     [[nodiscard]] wire::Answered<Identity> verify_grant(const TokenText& sent, std::string_view secret_sha256,

@@ -16,10 +16,10 @@
 #include "registry/api/readers.hpp"
 #include "registry/config/index_rules.hpp"
 #include "registry/intake/refusal.hpp"
+#include "registry/intake/uploaded_source.hpp"
 #include "registry/intake/uploads.hpp"
 #include "registry/lifecycle/action.hpp"
 #include "registry/tasks/limits.hpp"
-#include "registry/tasks/uploaded_source.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -298,7 +298,7 @@ wire::Answered<wire::TaskRequest> TaskApi::with_source(const http::ApiRequest& r
         return fail(request, token, stays.error());
     base::Result<wire::TaskRequest> whole = std::move(wanted);
     const auto read = parts_.writer.run([&whole](catalog::Catalog& catalog) -> base::Status {
-        WHEELYARD_ASSIGN(whole, tasks::resolve_source(*std::move(whole), catalog));
+        WHEELYARD_ASSIGN(whole, resolve_source(*std::move(whole), catalog));
         return {};
     });
     if (!read) return fail(request, token, read.error());

@@ -23,11 +23,11 @@
 #include "registry/commands/command_line.hpp"
 #include "registry/commands/commands.hpp"
 #include "registry/config/config.hpp"
-#include "registry/prefetch/kept.hpp"
-#include "registry/prefetch/site_wants.hpp"
-#include "registry/prefetch/target.hpp"
 #include "registry/store/index_list.hpp"
 #include "registry/store/owner.hpp"
+#include "registry/upstream/prefetch/kept.hpp"
+#include "registry/upstream/prefetch/site_wants.hpp"
+#include "registry/upstream/prefetch/target.hpp"
 
 namespace wheelyard::registry {
 namespace {

@@ -29,10 +29,10 @@
 #include "registry/config/config.hpp"
 #include "registry/config/index_rules.hpp"
 #include "registry/database/store.hpp"
+#include "registry/intake/uploaded_source.hpp"
 #include "registry/store/index_list.hpp"
 #include "registry/store/owner.hpp"
 #include "registry/tasks/task_store.hpp"
-#include "registry/tasks/uploaded_source.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -94,7 +94,7 @@ class LocalDesk final : public TaskDesk {
         WHEELYARD_TRY(check_stays_private(config_, checked));
         if (checked.source) {
             WHEELYARD_ASSIGN(const auto catalog, store_.reader());
-            WHEELYARD_ASSIGN(checked, tasks::resolve_source(std::move(checked), *catalog));
+            WHEELYARD_ASSIGN(checked, resolve_source(std::move(checked), *catalog));
         }
         WHEELYARD_ASSIGN(tasks::AddedTask added, tasks_->add(checked, local_actor()));
         return std::move(added.task);

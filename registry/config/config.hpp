@@ -21,7 +21,7 @@
 #include "registry/config/limits.hpp"
 #include "registry/config/publisher_config.hpp"
 #include "registry/config/upstream_config.hpp"
-#include "registry/database/place.hpp"
+#include "registry/engine/place.hpp"
 #include "registry/nodes/limits.hpp"
 #include "registry/server/server.hpp"
 #include "registry/tasks/task_store.hpp"

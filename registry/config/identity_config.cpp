@@ -4,6 +4,7 @@
 
 #include "lib/base/text/text.hpp"
 #include "lib/wheel/name.hpp"
+#include "registry/catalog/token_actions.hpp"
 #include "registry/config/config.hpp"
 #include "registry/config/limits.hpp"
 #include "registry/config/upstream_config.hpp"
@@ -28,7 +29,7 @@ AllowRule read_rule(io::TomlTable& table) {
     rule.projects = read_projects(table);
     rule.actions = table.strings_or("actions", {});
     for (const std::string& action : rule.actions) {
-        const auto& known = allowed_actions();
+        const auto& known = catalog::token_actions();
         if (std::find(known.begin(), known.end(), action) == known.end())
             table.report("actions",
                          "`" + action + "` is no action of tokens; known: " + base::join(known, ", "));
@@ -66,13 +67,6 @@ IdentityConfig read_identity(io::TomlTable& table) {
 
 bool is_reading_action(std::string_view action) {
     return action == "read" || action == "task";
-}
-
-const std::vector<std::string>& allowed_actions() {
-    static const std::vector<std::string> actions{"upload",     "read",  "audit",   "build",  "task",
-                                                  "approve",    "token", "index",   "yank",   "delete",
-                                                  "quarantine", "pin",   "promote", "status", "gc"};
-    return actions;
 }
 
 identity::ProviderRules read_provider(io::TomlTable& table) {

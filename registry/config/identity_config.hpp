@@ -45,8 +45,6 @@ struct IdentityConfig {
 
 // The actions that a token for reading has at most; those of other tokens last for minutes.
 [[nodiscard]] bool is_reading_action(std::string_view action);
-// The actions that a rule may name: those of tokens (access/tokens.hpp).
-[[nodiscard]] const std::vector<std::string>& allowed_actions();
 
 // `issuer`, `hosts` and `allow_…` of a table.
 [[nodiscard]] identity::ProviderRules read_provider(io::TomlTable& table);

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "registry/database/place.hpp"
+#include "registry/engine/place.hpp"
 
 namespace wheelyard::registry {
 namespace {

@@ -8,9 +8,9 @@
 #include "registry/catalog/postgres/postgres_catalog.hpp"
 #include "registry/catalog/sqlite/sqlite_catalog.hpp"
 #include "registry/database/transfer.hpp"
+#include "registry/engine/sqlite/sqlite.hpp"
 #include "registry/nodes/node_board.hpp"
 #include "registry/nodes/postgres/postgres_board.hpp"
-#include "registry/sqlite/sqlite.hpp"
 #include "registry/tasks/postgres/postgres_tasks.hpp"
 #include "registry/tasks/sqlite/sqlite_tasks.hpp"
 

@@ -14,7 +14,7 @@
 #include "lib/base/clock.hpp"
 #include "lib/base/result.hpp"
 #include "registry/catalog/catalog.hpp"
-#include "registry/database/place.hpp"
+#include "registry/engine/place.hpp"
 #include "registry/nodes/node_board.hpp"
 #include "registry/nodes/report_board.hpp"
 #include "registry/tasks/build_store.hpp"

@@ -9,8 +9,8 @@
 #include "registry/catalog/postgres/postgres_catalog.hpp"
 #include "registry/catalog/sql/tables.hpp"
 #include "registry/catalog/sqlite/sqlite_catalog.hpp"
-#include "registry/postgres/migration.hpp"
-#include "registry/sqlite/sqlite.hpp"
+#include "registry/engine/postgres/migration.hpp"
+#include "registry/engine/sqlite/sqlite.hpp"
 
 namespace wheelyard::database {
 namespace {

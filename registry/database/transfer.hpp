@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "lib/base/result.hpp"
-#include "registry/postgres/postgres.hpp"
+#include "registry/engine/postgres/postgres.hpp"
 
 namespace wheelyard::database {
 

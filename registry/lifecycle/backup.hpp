@@ -20,7 +20,7 @@
 #include "lib/base/clock.hpp"
 #include "registry/blobs/store.hpp"
 #include "registry/catalog/catalog.hpp"
-#include "registry/database/place.hpp"
+#include "registry/database/store.hpp"
 
 namespace wheelyard::lifecycle {
 

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,11 +17,11 @@
 
 #include "lib/base/clock.hpp"
 #include "lib/base/result.hpp"
-#include "registry/catalog/catalog.hpp"
 
 namespace wheelyard::nodes {
 
-using catalog::Serial;
+using Serial = std::int64_t;  // of the catalog's event log
+inline constexpr Serial none_is_live = std::numeric_limits<Serial>::max();
 
 // What a node says of itself.
 struct NodeRow {
@@ -56,7 +57,7 @@ class NodeBoard {
     // Durable on return. The lease ends `lease_ms` after the database's time at the renewal.
     [[nodiscard]] virtual base::Result<Renewed> renew(const NodeRow& row, std::int64_t lease_ms) = 0;
     [[nodiscard]] virtual base::Status leave(const std::string& id) = 0;
-    // The least of what nodes with a live lease show; newest_of_all: there are none; 0: the database has another timeline
+    // The least of what nodes with a live lease show; none_is_live: there are none; 0: the database has another timeline
     // (empty: any).
     [[nodiscard]] virtual base::Result<Serial> lowest_visible(const std::string& timeline) = 0;
     // With a live lease; sorted by name.
@@ -91,9 +92,7 @@ class AloneBoard final : public NodeBoard {
         return Renewed{.was_live = true};
     }
     [[nodiscard]] base::Status leave(const std::string&) override { return {}; }
-    [[nodiscard]] base::Result<Serial> lowest_visible(const std::string&) override {
-        return catalog::newest_of_all;
-    }
+    [[nodiscard]] base::Result<Serial> lowest_visible(const std::string&) override { return none_is_live; }
     [[nodiscard]] base::Result<std::vector<SeenNode>> nodes() override { return std::vector<SeenNode>(); }
 };
 

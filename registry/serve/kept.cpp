@@ -7,7 +7,7 @@
 
 #include "lib/io/log.hpp"
 #include "registry/config/index_rules.hpp"
-#include "registry/imports/import_folder.hpp"
+#include "registry/intake/imports/import_folder.hpp"
 #include "registry/serve/phases.hpp"
 
 namespace wheelyard::registry {
@@ -65,7 +65,8 @@ base::Result<std::unique_ptr<Kept>> Kept::open(const Claim& claim) {
     WHEELYARD_ASSIGN(auto catalog, open_catalog(claim));
     WHEELYARD_ASSIGN(auto tasks, store.tasks(config.tasks, clock));
     WHEELYARD_ASSIGN(auto builds, store.builds({.kept_days = config.tasks.kept_days}, clock));
-    WHEELYARD_ASSIGN(auto tokens, TokenVerifier::open(store, clock));
+    WHEELYARD_ASSIGN(auto tokens_reader, store.reader());
+    auto tokens = std::make_unique<TokenVerifier>(std::move(tokens_reader), clock);
     tokens->recognise_grants(*tasks);
     tokens->recognise_people(names_of(config.identities));
     tokens->recognise_publishers(names_of(config.publishers));

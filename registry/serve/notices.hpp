@@ -10,7 +10,7 @@
 #include "lib/status/site_report.hpp"
 #include "registry/catalog/catalog.hpp"
 #include "registry/serve/service_state.hpp"
-#include "registry/upkeep/background_task.hpp"
+#include "registry/serve/upkeep/background_task.hpp"
 
 namespace wheelyard::registry {
 

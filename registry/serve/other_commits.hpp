@@ -7,7 +7,7 @@
 #include "lib/base/result.hpp"
 #include "registry/commit/publishing.hpp"
 #include "registry/database/store.hpp"
-#include "registry/upkeep/background_task.hpp"
+#include "registry/serve/upkeep/background_task.hpp"
 
 namespace wheelyard::registry {
 

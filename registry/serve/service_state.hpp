@@ -11,10 +11,10 @@
 #include "registry/config/live_config.hpp"
 #include "registry/http/metrics.hpp"
 #include "registry/serve/this_node.hpp"
+#include "registry/serve/upkeep/cache_limit.hpp"
+#include "registry/serve/upkeep/scrub.hpp"
+#include "registry/serve/upkeep/upkeep.hpp"
 #include "registry/tasks/task_store.hpp"
-#include "registry/upkeep/cache_limit.hpp"
-#include "registry/upkeep/scrub.hpp"
-#include "registry/upkeep/upkeep.hpp"
 #include "registry/upstream/upstreams.hpp"
 
 namespace wheelyard::registry {

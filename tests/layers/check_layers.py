@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`ctest -R layers`: every #include obeys cmake/layers.cmake; libraries from outside stay in their wrapper; every header
+"""`ctest -R layers`: every #include obeys cmake/layers.cmake, and every edge there has one; libraries from outside stay in their wrapper; every header
 has its #pragma once and its purpose; every source opens by saying what it is for; every folder has a README.md; no
 product source compares the code of an error; nothing in the builder names a scheduler but its row; nothing names an
 accelerator but its row; nothing outside registry/blobs knows a kind of blob store or where one keeps its blobs; nothing but
@@ -49,7 +49,7 @@ BLOB_KIND = re.compile(
 BLOB_MODULE = "registry/blobs/"
 # What keeps the catalog and the task queue is known to its own folders and to registry/database/, which opens them. Comments
 # may name it.
-ENGINE_FOLDERS = re.compile(r"registry/(\w+/)?(sqlite|postgres|database)/[^/]+")
+ENGINE_FOLDERS = re.compile(r"registry/(engine|database|\w+/(sqlite|postgres))/[^/]+|registry/engine/\w+/[^/]+")
 ENGINE_NAMED = re.compile(r"^(?![ \t]*#[ \t]*include[ \t]*<)[^\n]*?(sqlite|postgres(::|_|/\w|catalog|tasks)|-(wal|shm)\")", re.IGNORECASE | re.MULTILINE)
 # The pages of the web UI are templates (lib/page/README.md), and two files of lib/page are their layer. A feed is XML; Markdown makes
 # markup of a README. "/<index>/" names a part of an address.
@@ -74,6 +74,7 @@ class Checker:
         self.test_modules = layer_table.read_test_modules(root)
         self.programs = {program.main: program for program in layer_table.read_programs(root)}
         self.complaints: list[str] = []
+        self.included: set[tuple[str, str]] = set()  # modules: of the source, and of what it includes
         rows = (SCHEDULER_ROWS.fullmatch(file.relative_to(root).as_posix()) for file in root.glob("builder/schedule/*/*.cpp"))
         names = {row[1] for row in rows if row} - {"local"}
         self.scheduler_named = re.compile(f'"({"|".join(sorted(names))})"' if names else r"(?!)")
@@ -128,6 +129,8 @@ class Checker:
             return
         allowed_modules, why = self.allowed_modules(path)
         target = self.module_of_folder.get(folder)
+        if source := self.module_of_folder.get(path.rpartition("/")[0]):
+            self.included.add((source.name, target.name if target else ""))
         if target is None:
             self.complain(path, text, match.start(), f'"{spelled}" is in no module of cmake/layers.cmake')
         elif allowed_modules is not None and target.name not in allowed_modules:
@@ -221,6 +224,9 @@ class Checker:
                     self.check_source(file)
                 elif file.suffix in (".h", ".cc", ".cxx", ".hh"):
                     self.complaints.append(f"{file.relative_to(self.root)}: sources are .hpp and .cpp")
+        for module in self.modules.values():
+            self.complaints += [f"cmake/layers.cmake: '{module.name}' names '{needed}' and includes nothing of it"
+                                for needed in module.may_include if (module.name, needed) not in self.included]
         for name, headers in layer_table.read_pure(self.root).items():
             self.check_pure(self.modules[name], headers)
         for folder in self.folders():

@@ -105,7 +105,8 @@ class RegistryFixture {
     database::Store databases{config.store};
     std::unique_ptr<catalog::Catalog> cli_opened = databases.writer().value();
     catalog::Catalog& cli = *cli_opened;
-    std::unique_ptr<registry::TokenVerifier> tokens = registry::TokenVerifier::open(databases, clock).value();
+    std::unique_ptr<registry::TokenVerifier> tokens =
+        std::make_unique<registry::TokenVerifier>(databases.reader().value(), clock);
     registry::Writer writer{databases.writer().value(), clock};
     std::atomic<bool> pages_fail = false;
     registry::PublishQueue pages{

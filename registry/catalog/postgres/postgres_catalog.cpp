@@ -6,7 +6,7 @@
 
 #include "registry/catalog/sql/reading.hpp"
 #include "registry/catalog/sql/writing.hpp"
-#include "registry/postgres/migration.hpp"
+#include "registry/engine/postgres/migration.hpp"
 
 namespace wheelyard::catalog {
 namespace {

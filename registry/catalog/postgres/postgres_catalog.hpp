@@ -7,8 +7,8 @@
 
 #include "lib/base/result.hpp"
 #include "registry/catalog/catalog.hpp"
-#include "registry/postgres/migration.hpp"
-#include "registry/postgres/postgres.hpp"
+#include "registry/engine/postgres/migration.hpp"
+#include "registry/engine/postgres/postgres.hpp"
 
 namespace wheelyard::catalog {
 

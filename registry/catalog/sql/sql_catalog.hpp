@@ -1,7 +1,7 @@
 // The catalog's rows in a database that speaks SQL: one set of statements for every engine, in the words that all of them
 // know. The members are in reading.hpp and writing.hpp. What an engine adds is its own folder's.
 //
-// `Database` has the shape of registry/sqlite/sqlite.hpp. Every name column compares byte by byte.
+// `Database` has the shape of registry/engine/sqlite/sqlite.hpp. Every name column compares byte by byte.
 #pragma once
 
 #include <cstdint>

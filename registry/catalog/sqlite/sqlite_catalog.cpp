@@ -5,8 +5,8 @@
 
 #include "registry/catalog/sql/reading.hpp"
 #include "registry/catalog/sql/writing.hpp"
-#include "registry/sqlite/migration.hpp"
-#include "registry/sqlite/sqlite.hpp"
+#include "registry/engine/sqlite/migration.hpp"
+#include "registry/engine/sqlite/sqlite.hpp"
 
 namespace wheelyard::catalog {
 namespace {

@@ -22,7 +22,7 @@ enum class SqliteMode { read_write, read_only, alone };
 // A consistent copy, made while others write; durable when it returns. `to` must not exist.
 [[nodiscard]] base::Status copy_sqlite_catalog(const std::filesystem::path& file,
                                                const std::filesystem::path& to);
-// The schema, one migration a version (registry/sqlite/migration.hpp).
+// The schema, one migration a version (registry/engine/sqlite/migration.hpp).
 [[nodiscard]] std::span<const char* const> schema_steps();
 
 }  // namespace wheelyard::catalog

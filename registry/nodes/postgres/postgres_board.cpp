@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "registry/engine/postgres/migration.hpp"
 #include "registry/nodes/limits.hpp"
-#include "registry/postgres/migration.hpp"
 
 namespace wheelyard::nodes {
 namespace {
@@ -74,7 +74,7 @@ class PostgresBoard final : public NodeBoard {
             "SELECT CASE WHEN ?::text IN ('', " WHEELYARD_TIMELINE
             ") THEN (SELECT coalesce(min(visible_serial), ?::bigint) FROM node WHERE lease_until > "
             "clock_timestamp()) ELSE 0 END",
-            timeline, catalog::newest_of_all);
+            timeline, none_is_live);
     }
 
     [[nodiscard]] base::Result<std::vector<SeenNode>> nodes() override {

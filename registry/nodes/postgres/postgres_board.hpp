@@ -6,9 +6,9 @@
 #include <memory>
 
 #include "lib/base/result.hpp"
+#include "registry/engine/postgres/postgres.hpp"
 #include "registry/nodes/node_board.hpp"
 #include "registry/nodes/report_board.hpp"
-#include "registry/postgres/postgres.hpp"
 
 namespace wheelyard::nodes {
 

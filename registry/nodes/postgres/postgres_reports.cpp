@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "registry/postgres/migration.hpp"
+#include "registry/engine/postgres/migration.hpp"
 
 namespace wheelyard::nodes {
 namespace {

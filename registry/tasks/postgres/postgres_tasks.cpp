@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "registry/postgres/migration.hpp"
+#include "registry/engine/postgres/migration.hpp"
 #include "registry/tasks/sql/sql_builds.hpp"
 #include "registry/tasks/sql/sql_tasks.hpp"
 

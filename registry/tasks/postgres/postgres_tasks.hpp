@@ -4,8 +4,8 @@
 #include <memory>
 
 #include "lib/base/result.hpp"
-#include "registry/postgres/migration.hpp"
-#include "registry/postgres/postgres.hpp"
+#include "registry/engine/postgres/migration.hpp"
+#include "registry/engine/postgres/postgres.hpp"
 #include "registry/tasks/build_rows.hpp"
 #include "registry/tasks/task_rows.hpp"
 

@@ -1,7 +1,7 @@
 // The rows of the task queue in a database that speaks SQL: one set of statements for every engine. What an engine adds
 // is its own folder's: its schema, in_transaction(), in_one_snapshot() and try_write().
 //
-// `Database` has the shape of registry/sqlite/sqlite.hpp.
+// `Database` has the shape of registry/engine/sqlite/sqlite.hpp.
 #pragma once
 
 #include <algorithm>

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "lib/base/files/file.hpp"
-#include "registry/sqlite/migration.hpp"
-#include "registry/sqlite/sqlite.hpp"
+#include "registry/engine/sqlite/migration.hpp"
+#include "registry/engine/sqlite/sqlite.hpp"
 #include "registry/tasks/sql/sql_builds.hpp"
 #include "registry/tasks/sql/sql_tasks.hpp"
 

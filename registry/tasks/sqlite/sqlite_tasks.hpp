@@ -15,7 +15,7 @@ namespace wheelyard::tasks {
 [[nodiscard]] base::Result<std::unique_ptr<TaskRows>> open_sqlite_tasks(const std::filesystem::path& file);
 // The builds, beside the queue in the same database.
 [[nodiscard]] base::Result<std::unique_ptr<BuildRows>> open_sqlite_builds(const std::filesystem::path& file);
-// The schema, one migration a version (registry/sqlite/migration.hpp).
+// The schema, one migration a version (registry/engine/sqlite/migration.hpp).
 [[nodiscard]] std::span<const char* const> schema_steps();
 
 }  // namespace wheelyard::tasks

@@ -14,6 +14,7 @@
 #include "lib/base/text/encoding.hpp"
 #include "registry/access/limits.hpp"
 #include "registry/catalog/catalog.hpp"
+#include "registry/database/store.hpp"
 
 using namespace wheelyard;
 using catalog::Catalog;
@@ -31,7 +32,7 @@ struct Fixture {
     // What the CLI in another process is: a connection of its own.
     std::unique_ptr<Catalog> cli_opened = store.writer().value();
     Catalog& cli = *cli_opened;
-    std::unique_ptr<TokenVerifier> verifier = TokenVerifier::open(store, clock).value();
+    std::unique_ptr<TokenVerifier> verifier = std::make_unique<TokenVerifier>(store.reader().value(), clock);
 
     registry::TokenText add(base::UnixMicros expires = 0, const std::string& name = "agent",
                             const std::string& created_by = {}) {

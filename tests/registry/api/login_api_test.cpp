@@ -11,8 +11,8 @@
 #include "lib/io/json.hpp"
 #include "registry/access/limits.hpp"
 #include "registry/access/person.hpp"
+#include "registry/engine/sqlite/sqlite.hpp"
 #include "registry/identity/limits.hpp"
-#include "registry/sqlite/sqlite.hpp"
 #include "tests/registry/identity/provider_documents.hpp"
 #include "tests/registry/upload_fixture.hpp"
 

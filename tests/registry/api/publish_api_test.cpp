@@ -333,7 +333,7 @@ TEST_CASE("an identity token works once, whatever the process remembers, and wit
     CHECK(CiFixture::said(farm.exchange(farm.ci.sign(once))) == "422 publisher.used");
     // Nothing is remembered but in the catalog: not with the cached keys, nor where tokens are verified.
     farm.logins = farm.make_logins();
-    farm.tokens = registry::TokenVerifier::open(farm.databases, farm.clock).value();
+    farm.tokens = std::make_unique<registry::TokenVerifier>(farm.databases.reader().value(), farm.clock);
     CHECK(CiFixture::said(farm.exchange(token)) == "422 publisher.used");
     const auto without_id = farm.claims({{"jti", io::Json()}});
     CHECK(CiFixture::said(farm.exchange(farm.ci.sign(without_id))) == "200");

@@ -9,7 +9,7 @@
 #include "lib/io/json.hpp"
 #include "registry/access/limits.hpp"
 #include "registry/access/token_rules.hpp"
-#include "registry/sqlite/sqlite.hpp"
+#include "registry/engine/sqlite/sqlite.hpp"
 #include "tests/registry/upload_fixture.hpp"
 
 using namespace wheelyard;

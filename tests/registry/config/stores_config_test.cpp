@@ -5,7 +5,7 @@
 #include <string>
 
 #include "registry/config/config.hpp"
-#include "registry/database/place.hpp"
+#include "registry/engine/place.hpp"
 
 using namespace wheelyard;
 

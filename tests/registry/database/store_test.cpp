@@ -10,7 +10,7 @@
 
 #include "lib/base/files/temp_dir.hpp"
 #include "registry/catalog/sql/tables.hpp"
-#include "registry/sqlite/sqlite.hpp"
+#include "registry/engine/sqlite/sqlite.hpp"
 #include "tests/registry/catalog/row_fixture.hpp"
 #include "tests/support/postgres_server.hpp"
 

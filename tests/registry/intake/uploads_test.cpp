@@ -20,7 +20,7 @@
 #include "lib/inspect/limits.hpp"
 #include "lib/wheel/metadata.hpp"
 #include "lib/wire/wheel_provenance.hpp"
-#include "registry/sqlite/sqlite.hpp"
+#include "registry/engine/sqlite/sqlite.hpp"
 #include "tests/registry/upload_fixture.hpp"
 #include "tests/support/elf_writer.hpp"
 

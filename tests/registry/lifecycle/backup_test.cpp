@@ -11,7 +11,7 @@
 
 #include "lib/base/files/file.hpp"
 #include "registry/catalog/file_row.hpp"
-#include "registry/sqlite/sqlite.hpp"
+#include "registry/engine/sqlite/sqlite.hpp"
 #include "tests/registry/lifecycle/place_fixture.hpp"
 
 using namespace wheelyard;

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "lib/base/files/file.hpp"
-#include "registry/sqlite/sqlite.hpp"
+#include "registry/engine/sqlite/sqlite.hpp"
 #include "tests/registry/lifecycle/place_fixture.hpp"
 
 using namespace wheelyard;

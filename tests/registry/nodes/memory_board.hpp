@@ -73,7 +73,7 @@ class MemoryBoard final : public NodeBoard {
     [[nodiscard]] base::Result<Serial> lowest_visible(const std::string& timeline) override {
         WHEELYARD_TRY(table_.reach());
         if (!timeline.empty() && timeline != table_.timeline) return 0;
-        Serial lowest = catalog::newest_of_all;
+        Serial lowest = none_is_live;
         for (const auto& [id, row] : table_.rows) {
             if (row.until > table_.time.now()) lowest = std::min(lowest, row.said.visible);
         }

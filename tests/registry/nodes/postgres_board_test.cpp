@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "registry/catalog/postgres/postgres_catalog.hpp"
+#include "registry/engine/postgres/migration.hpp"
 #include "registry/nodes/limits.hpp"
-#include "registry/postgres/migration.hpp"
 #include "tests/registry/catalog/row_fixture.hpp"
 #include "tests/support/becomes_true.hpp"
 #include "tests/support/postgres_server.hpp"

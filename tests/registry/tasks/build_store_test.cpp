@@ -102,7 +102,7 @@ TEST_CASE("a log has a limit of bytes") {
     Builds builds;
     builds.report({"w1"});
     const std::string piece(base::mib, 'x');
-    for (std::int64_t at = 0; at < max_log_bytes; at += base::mib)
+    for (std::int64_t at = 0; at < max_log_bytes; at += static_cast<std::int64_t>(base::mib))
         REQUIRE(builds.append("w1", at, piece) ==
                 std::to_string(at + static_cast<std::int64_t>(piece.size())));
     CHECK(builds.append("w1", max_log_bytes, "x") == "build.log_full");

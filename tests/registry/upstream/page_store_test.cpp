@@ -182,7 +182,7 @@ TEST_CASE("of a version's variants the last state is kept, and of each METADATA 
     CHECK(has("Name: six"));
     std::size_t files = 0;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
-        files += entry.is_regular_file() ? 1 : 0;
+        files += entry.is_regular_file() ? 1U : 0U;
     CHECK(files == 3);
 }
 

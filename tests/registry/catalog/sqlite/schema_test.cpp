@@ -18,7 +18,7 @@
 #include "lib/base/files/temp_dir.hpp"
 #include "lib/base/text/text.hpp"
 #include "registry/catalog/sqlite/sqlite_catalog.hpp"
-#include "registry/sqlite/migration.hpp"
+#include "registry/engine/sqlite/migration.hpp"
 #include "tests/registry/catalog/row_fixture.hpp"
 
 using namespace wheelyard;

@@ -5,8 +5,8 @@
 
 #include <string>
 
-#include "registry/sqlite/migration.hpp"
-#include "registry/sqlite/sqlite.hpp"
+#include "registry/engine/sqlite/migration.hpp"
+#include "registry/engine/sqlite/sqlite.hpp"
 #include "registry/tasks/limits.hpp"
 #include "tests/registry/tasks/queue_fixture.hpp"
 

@@ -1,0 +1,98 @@
+// The scrub of `serve`: it runs without being asked, hides what is damaged, and ends with the server.
+#include "registry/serve/upkeep/scrub.hpp"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+
+#include "lib/base/files/file.hpp"
+#include "tests/registry/upload_fixture.hpp"
+#include "tests/support/becomes_true.hpp"
+
+using namespace wheelyard;
+using test_support::Form;
+using test_support::RegistryFixture;
+using test_support::WheelWriter;
+
+namespace {
+
+constexpr auto always = [] { return true; };
+
+}  // namespace
+
+TEST_CASE("flipped bytes are found and their file is quarantined; the same upload makes a release possible") {
+    RegistryFixture registry;
+    const Form form = Form::of(WheelWriter("six", "1.16.0"));
+    REQUIRE(registry.send(form).status == 200);
+    const auto row = registry.cli.file("main", form.filename).value().value();
+    const std::filesystem::path blob = registry.store.path_of(row.sha256);
+    std::string bytes = base::read_file(blob, base::mib).value();
+    bytes.back() = static_cast<char>(bytes.back() ^ 1);
+    REQUIRE(base::replace_file(blob, bytes, 0444).has_value());
+    {
+        const registry::Scrub scrub(registry.config, registry.databases, registry.store, registry.pages,
+                                    always, {.first_ms = 0, .pause_ms = 1});
+        CHECK(test_support::becomes_true([&] { return scrub.seen().rounds > 1; }));
+        CHECK(scrub.seen().faults >= 2);  // damaged in the first round, missing in every later one
+    }
+    CHECK(registry.cli.file("main", form.filename).value()->state == catalog::FileState::quarantined);
+    CHECK(std::filesystem::exists(registry.config.store / "damaged" / row.sha256));
+    CHECK_FALSE(std::filesystem::exists(registry.config.store / "scrub.json"));
+    CHECK_FALSE(registry.store.contains(row.sha256));
+    CHECK(registry.send(form).status == 200);
+    CHECK(registry.store.is_intact(row.sha256));
+}
+
+TEST_CASE("a slow round ends with the server, and the next one continues it") {
+    RegistryFixture registry;
+    registry.config.scrub_mib_per_s = 1;
+    for (int number = 0; number < 6; ++number)
+        REQUIRE(
+            registry.store.store_bytes(std::string(2 << 20, static_cast<char>('a' + number))).has_value());
+    const auto began = std::chrono::steady_clock::now();
+    {
+        const registry::Scrub scrub(registry.config, registry.databases, registry.store, registry.pages,
+                                    always, {.first_ms = 0, .pause_ms = 1});
+        CHECK(test_support::becomes_true(
+            [&] { return std::filesystem::exists(registry.config.store / "scrub.json"); }));
+    }
+    CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(10));  // all of it takes twelve
+    CHECK(std::filesystem::exists(registry.config.store / "scrub.json"));
+    registry.config.scrub_mib_per_s = 100'000;
+    const registry::Scrub scrub(registry.config, registry.databases, registry.store, registry.pages, always,
+                                {.first_ms = 0, .pause_ms = 3'600'000});
+    CHECK(test_support::becomes_true([&] { return scrub.seen().rounds == 1; }));
+    CHECK(scrub.seen().blobs == 6);  // counted over both runs, each blob once
+}
+
+TEST_CASE("a rate of 0 reads nothing") {
+    RegistryFixture registry;
+    registry.config.scrub_mib_per_s = 0;
+    REQUIRE(registry.send(Form::of(WheelWriter("six", "1.16.0"))).status == 200);
+    const registry::Scrub scrub(registry.config, registry.databases, registry.store, registry.pages, always,
+                                {.first_ms = 0, .pause_ms = 1});
+    registry::RegistryConfig with_rate = registry.config;
+    with_rate.scrub_mib_per_s = 1'000;
+    const registry::Scrub other(with_rate, registry.databases, registry.store, registry.pages, always,
+                                {.first_ms = 0, .pause_ms = 1});
+    CHECK(test_support::becomes_true([&] { return other.seen().rounds > 1; }));
+    CHECK(scrub.seen().rounds == 0);
+    CHECK(scrub.seen().blobs == 0);
+}
+
+TEST_CASE("of several nodes only the one whose round it is reads") {
+    RegistryFixture registry;
+    registry.config.scrub_mib_per_s = 1'000;
+    REQUIRE(registry.send(Form::of(WheelWriter("six", "1.16.0"))).status == 200);
+    std::atomic<int> asked = 0;
+    const registry::Scrub other(registry.config, registry.databases, registry.store, registry.pages,
+                                [&] {
+                                    ++asked;
+                                    return false;
+                                },
+                                {.first_ms = 0, .pause_ms = 1});
+    CHECK(test_support::becomes_true([&] { return asked > 2; }));
+    CHECK(other.seen().rounds == 0);
+}
