@@ -5,6 +5,7 @@
 
 #include "lib/base/limits.hpp"
 #include "lib/base/text/encoding.hpp"
+#include "lib/inspect/dist_info/installed_tree.hpp"
 #include "lib/inspect/gpu/gpu_code.hpp"
 #include "lib/inspect/limits.hpp"
 #include "lib/inspect/zip/limits.hpp"
@@ -35,12 +36,9 @@ std::uint64_t bytes_of_names(const ElfFacts& elf) {
     return bytes;
 }
 
-// Whether installers put the member into the folder of programs, with permission to run.
+// Installers give permission to run to what they put there.
 bool is_script(std::string_view name) {
-    constexpr std::string_view folder = "/scripts/";
-    const auto top = name.find('/');
-    return top != std::string_view::npos && name.substr(0, top).ends_with(".data") &&
-           name.substr(top).starts_with(folder);
+    return installed_path(name).scheme == "scripts";
 }
 
 class Pass {

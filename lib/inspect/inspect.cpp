@@ -5,6 +5,7 @@
 
 #include "lib/inspect/contents.hpp"
 #include "lib/inspect/dist_info/dist_info.hpp"
+#include "lib/inspect/dist_info/installed_tree.hpp"
 #include "lib/inspect/dist_info/record_check.hpp"
 #include "lib/inspect/limits.hpp"
 #include "lib/inspect/sdist/sdist.hpp"
@@ -45,6 +46,7 @@ base::Status check(const base::Reader& bytes, const InspectOptions& options, Fin
 
     WHEELYARD_ASSIGN(DistInfo info, read_dist_info(bytes, *frame, result.filename, findings));
     check_dist_info(info, *frame, result.filename, findings);
+    check_installed_tree(*frame, info, result.filename, findings);
     if (info.wheel) {
         result.facts.tags = info.wheel->tags;
         result.facts.root_is_purelib = info.wheel->root_is_purelib;

@@ -22,20 +22,8 @@ constexpr std::uint64_t max_record_member = 32 * base::mib;  // torch: 1.3 MiB
 constexpr std::uint64_t max_entry_points_member = base::mib;
 constexpr std::uint64_t max_variant_member = base::mib;
 
-constexpr std::string_view dist_info_suffix = ".dist-info";
-constexpr std::string_view data_suffix = ".data";
-
 std::string_view top_of(std::string_view path) {
     return path.substr(0, path.find('/'));
-}
-
-// Whether the stem "{name}-{version}" matches the file name; compares normalised names and parsed versions.
-bool is_named_after(std::string_view stem, const wheel::WheelFilename& filename) {
-    const auto dash = stem.rfind('-');
-    if (dash == std::string_view::npos) return false;
-    const auto version = wheel::Version::parse(stem.substr(dash + 1));
-    return wheel::normalize_name(stem.substr(0, dash)) == filename.project && version &&
-           *version == filename.version;
 }
 
 const Member* find_member(const Frame& frame, std::string_view name) {
@@ -63,16 +51,11 @@ std::string find_folder(const Frame& frame, const wheel::WheelFilename& filename
         return folder.ends_with(dist_info_suffix) && is_named_after(stem(folder), filename);
     });
     // What pip and uv refuse is final: two folders of this suffix, none, and one of another project. Only the version
-    // may differ.
+    // may differ. Python lists a second one also as .DIST-INFO.
     const auto is_seen = [](std::string_view folder) { return folder.ends_with(dist_info_suffix); };
-    const bool are_several = std::count_if(folders.begin(), folders.end(), is_seen) > 1;
     if (folders.size() > 1) {
-        for (const auto folder : folders) {
-            if (are_several)
-                findings.add_final("dist_info.several", folder, "one .dist-info folder", "");
-            else
-                findings.add("dist_info.several", folder, "one .dist-info folder", "");
-        }
+        for (const auto folder : folders)
+            findings.add_final("dist_info.several", folder, "one .dist-info folder", "");
     }
     if (own != folders.end()) return std::string(*own);
     const auto seen = std::find_if(folders.begin(), folders.end(), is_seen);
@@ -155,33 +138,15 @@ void check_wheel(const DistInfo& info, const wheel::WheelFilename& filename, Fin
         findings.add("wheel_info.build_differs", path, "Build: " + build, info.wheel->build);
 }
 
-// {name}-{version}.data/{scheme}/…: files that installers move to the scheme's folder.
-void check_data_folders(const Frame& frame, const wheel::WheelFilename& filename, Findings& findings) {
-    static const std::set<std::string_view> schemes = {"purelib", "platlib", "headers", "scripts", "data"};
-    std::set<std::string_view> checked;
-    for (const Member& member : frame.members) {
-        std::string_view name = member.name;
-        const std::string_view top = top_of(name);
-        if (top.size() == name.size() || !top.ends_with(data_suffix)) continue;
-        if (checked.insert(top).second &&
-            !is_named_after(top.substr(0, top.size() - data_suffix.size()), filename)) {
-            findings.add("data_folder.name_mismatch", top,
-                         filename.project + "-" + filename.version.text() + ".data", "");
-        }
-        name.remove_prefix(top.size() + 1);
-        const std::string_view scheme = top_of(name);
-        if (scheme.empty() || schemes.count(scheme) != 0) continue;
-        constexpr std::string_view known = "purelib, platlib, headers, scripts or data";
-        // pip skips folders, uv the .data folders of other names; else both refuse the wheel.
-        if (member.is_directory() ||
-            !is_named_after(top.substr(0, top.size() - data_suffix.size()), filename))
-            findings.add("data_folder.scheme", member.name, known, scheme);
-        else
-            findings.add_final("data_folder.scheme", member.name, known, scheme);
-    }
-}
-
 }  // namespace
+
+bool is_named_after(std::string_view stem, const wheel::WheelFilename& filename) {
+    const auto dash = stem.rfind('-');
+    if (dash == std::string_view::npos) return false;
+    const auto version = wheel::Version::parse(stem.substr(dash + 1));
+    return wheel::normalize_name(stem.substr(0, dash)) == filename.project && version &&
+           *version == filename.version;
+}
 
 base::Result<DistInfo> read_dist_info(const base::Reader& bytes, const Frame& frame,
                                       const wheel::WheelFilename& filename, Findings& findings) {
@@ -238,7 +203,6 @@ void check_dist_info(const DistInfo& info, const Frame& frame, const wheel::Whee
     check_metadata(info, filename, names, findings);
     check_wheel(info, filename, findings);
     check_entry_points(info.folder + "/entry_points.txt", info.entry_points, findings);
-    check_data_folders(frame, filename, findings);
 }
 
 }  // namespace wheelyard::inspect

@@ -52,16 +52,22 @@ struct DistInfo {
     Components components;                  // of its SBOMs
 };
 
+inline constexpr std::string_view dist_info_suffix = ".dist-info";
+// Whether `stem`, "{name}-{version}", matches the file name; compares normalised names and parsed versions.
+[[nodiscard]] bool is_named_after(std::string_view stem, const wheel::WheelFilename& filename);
+
 [[nodiscard]] base::Result<DistInfo> read_dist_info(const base::Reader& bytes, const Frame& frame,
                                                     const wheel::WheelFilename& filename, Findings& findings);
 
-// Compares METADATA, WHEEL, licence files, entry points and .data folders with the file name and the members.
+// Compares METADATA, WHEEL, licence files and entry points with the file name and the members.
 void check_dist_info(const DistInfo& info, const Frame& frame, const wheel::WheelFilename& filename,
                      Findings& findings);
 
 // Checks sections of `name = module:attribute [extras]`. A name in console_scripts or gui_scripts must be a
 // valid file name because installers create a file with it.
 void check_entry_points(std::string_view member, std::string_view text, Findings& findings);
+// The names of the scripts that installers make for `text`, views into it.
+[[nodiscard]] std::vector<std::string_view> script_names(std::string_view text);
 
 // variant.json of a variant wheel (PEP 825, its text of 11 May 2026 with the changes of 10 August 2026).
 //

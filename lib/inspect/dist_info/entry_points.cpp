@@ -44,7 +44,24 @@ bool is_script_name(std::string_view name) {
            name.find_first_of("/\\:") == std::string_view::npos;
 }
 
+bool makes_scripts(std::string_view section) {
+    return section == "console_scripts" || section == "gui_scripts";
+}
+
 }  // namespace
+
+std::vector<std::string_view> script_names(std::string_view text) {
+    std::vector<std::string_view> names;
+    bool is_of_scripts = false;
+    for (const std::string_view whole : base::split_lines(text)) {
+        const std::string_view line = base::trim(whole);
+        if (line.starts_with('['))
+            is_of_scripts = line.ends_with(']') && makes_scripts(base::trim(line.substr(1, line.size() - 2)));
+        else if (const auto equals = line.find('='); is_of_scripts && equals != std::string_view::npos)
+            names.push_back(base::trim(line.substr(0, equals)));
+    }
+    return names;
+}
 
 void check_entry_points(std::string_view member, std::string_view text, Findings& findings) {
     if (!base::is_utf8(text)) {
@@ -74,8 +91,7 @@ void check_entry_points(std::string_view member, std::string_view text, Findings
             add(!section.empty(), "entry_points.invalid", "name = module:attribute in a [group]", where);
             continue;
         }
-        if (section != "console_scripts" && section != "gui_scripts")
-            continue;  // other groups define their own syntax
+        if (!makes_scripts(section)) continue;  // other groups define their own syntax
         const std::string_view name = base::trim(line.substr(0, equals));
         const std::string_view value = base::trim(line.substr(equals + 1));
         if (!is_script_name(name))

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "lib/base/text/text.hpp"
+#include "lib/inspect/dist_info/installed_tree.hpp"
 #include "lib/inspect/elf/private_symbols.hpp"
 #include "lib/inspect/truth/c_library.hpp"
 #include "lib/inspect/truth/libraries.hpp"
@@ -101,12 +102,11 @@ bool is_under(std::string_view path, std::string_view prefix) {
     return path.starts_with(prefix) && (path.size() == prefix.size() || path[prefix.size()] == '/');
 }
 
-// Whether `rest`, relative to the folder of `member`, leaves site-packages. Files in .data folders are
-// exempt: they are installed elsewhere.
+// Whether `rest`, relative to the folder of `member`, leaves site-packages.
 bool escapes(std::string_view member, std::string_view rest) {
-    const auto parts = base::split(member, '/');
-    if (parts.front().ends_with(".data")) return false;
-    std::size_t depth = parts.size() - 1;
+    const InstalledPath place = installed_path(member);
+    if (place.folder != InstallFolder::site) return false;
+    auto depth = static_cast<std::size_t>(std::count(place.path.begin(), place.path.end(), '/'));
     for (const std::string_view part : base::split(rest, '/')) {
         if (part.empty() || part == ".") continue;
         if (part != "..") {

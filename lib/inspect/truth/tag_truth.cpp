@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lib/base/text/text.hpp"
+#include "lib/inspect/dist_info/installed_tree.hpp"
 #include "lib/inspect/elf/elf_identity.hpp"
 
 namespace wheelyard::inspect {
@@ -12,10 +13,10 @@ bool is_host_code(const ElfMember& member) {
     return !member.elf.is_device;
 }
 
-// Whether installers put the member below the root: the rest of a .data folder goes to the scheme's folder.
+// Whether installers put the member among the modules, and not by way of platlib.
 bool is_under_root(const ElfMember& member) {
-    const auto parts = base::split(member.name, '/');
-    return parts.size() < 3 || !parts.front().ends_with(".data") || parts[1] == "purelib";
+    const InstalledPath place = installed_path(member.name);
+    return place.folder == InstallFolder::site && place.scheme != "platlib";
 }
 
 void check_presence(const std::vector<ElfMember>& elves, const Promise& promise, bool purelib,

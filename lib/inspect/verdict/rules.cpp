@@ -208,9 +208,26 @@ const std::vector<Rule>& rules() {
          "Remove slashes: the script is installed as a file of that name in Python's folder of programs.",
          "entry points specification"},
         {"data_folder.name_mismatch", reject,
-         "A .data folder has another project name or version than the file name.", rebuild, wheel_format},
-        {"data_folder.scheme", reject, "A .data folder has a subfolder that installers do not know.",
-         "Use purelib, platlib, headers, scripts or data.", wheel_format},
+         "A .data folder is not named exactly like the .dist-info folder: pip installs what is in it, uv "
+         "does not.",
+         rebuild, wheel_format},
+        {"data_folder.scheme", reject, "A .data folder has a file or subfolder that installers refuse.",
+         "Use purelib, platlib, headers, scripts or data, and no folders in scripts.", wheel_format},
+
+        // The tree that installers make.
+        {"installed.distribution", reject,
+         "A member is installed as metadata of a distribution: Python lists another name, version or entry "
+         "point than "
+         "what was checked.",
+         "Leave .dist-info, .egg-info and .egg files out of .data folders and the top of the wheel, but for "
+         "the wheel's "
+         "own .dist-info.",
+         "recording installed projects"},
+        {"installed.path_twice", reject,
+         "Two members are installed at one path: one replaces the other, which was checked in its place.",
+         "Leave one of them out: a .data folder must not repeat what the wheel has elsewhere.", wheel_format},
+        {"installed.interpreter", reject, "A script or file is installed over the Python of the environment.",
+         "Give the script another name than python.", "entry points specification; sysconfig"},
 
         // RECORD.
         {"record.invalid", reject, "RECORD is malformed.", rebuild, wheel_format},

@@ -51,9 +51,10 @@ struct Frame {
                                                             const SizeLimits& sizes = {});
 
 // Checks one name. `utf8_flag`: general purpose bit 11. Returns false if the name is too long for
-// check_names_together, whose cost grows with the folders in every name.
+// check_installed_tree, whose cost grows with the folders in every name.
 [[nodiscard]] bool check_member_name(std::string_view name, bool utf8_flag, Findings& findings);
-// Checks all names: duplicates, names that differ only in case, files that are also folders.
+// Reports names that are there twice. What else two names may not share depends on where they are installed
+// (check_installed_tree).
 void check_names_together(const std::vector<Member>& members, Findings& findings);
 
 }  // namespace wheelyard::inspect

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <string>
-#include <unordered_map>
 #include <unordered_set>
 
 #include "lib/base/text/text.hpp"
@@ -81,34 +80,10 @@ bool check_member_name(std::string_view name, bool utf8_flag, Findings& findings
 
 void check_names_together(const std::vector<Member>& members, Findings& findings) {
     std::unordered_set<std::string_view> names;
-    std::unordered_map<std::string, std::string_view> by_folded;
     for (const Member& member : members) {
         std::string_view name = member.name;
         if (name.ends_with('/')) name.remove_suffix(1);  // "a" and "a/" are one path
-        if (!names.insert(name).second) {
-            findings.add("zip.name_duplicate", member.name);
-            continue;
-        }
-        if (member.is_directory()) continue;
-        const auto [other, is_new] = by_folded.emplace(base::ascii_lower(name), name);
-        if (!is_new) findings.add("zip.name_case", member.name, {}, std::string(other->second));
-    }
-    std::unordered_set<std::string_view> files;
-    for (const Member& member : members) {
-        if (!member.is_directory()) files.insert(member.name);
-    }
-    for (const Member& member : members) {
-        const std::string_view name = member.name;
-        for (auto slash = name.find('/'); slash != std::string_view::npos;
-             slash = name.find('/', slash + 1)) {
-            if (files.count(name.substr(0, slash)) == 0) continue;
-            const std::string found = "a file " + std::string(name.substr(0, slash));
-            if (member.is_directory())  // pip skips folders
-                findings.add("zip.name_conflict", member.name, {}, found);
-            else
-                findings.add_final("zip.name_conflict", member.name, {}, found);
-            break;
-        }
+        if (!names.insert(name).second) findings.add("zip.name_duplicate", member.name);
     }
 }
 

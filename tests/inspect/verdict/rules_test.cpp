@@ -258,7 +258,13 @@ std::vector<Sample> dist_info_samples() {
              w.dist_info("entry_points.txt", "[console_scripts]\n../six = six:main\n");
          })},
         {"data_folder.name_mismatch", named("seven-1.0.data/scripts/seven")},
+        {"data_folder.name_mismatch", named("Six-1.16.0.data/scripts/seven")},
         {"data_folder.scheme", named("six-1.16.0.data/etc/six.conf")},
+        {"data_folder.scheme", named("six-1.16.0.data/scripts")},
+        {"data_folder.scheme", named("six-1.16.0.data/scripts/folder/six")},
+        {"installed.path_twice", named("six-1.16.0.data/purelib/six.py")},
+        {"installed.distribution", named("six-1.16.0.data/purelib/six-1.16.0.dist-info/entry_points.txt")},
+        {"installed.interpreter", named("six-1.16.0.data/scripts/python3")},
     };
 }
 

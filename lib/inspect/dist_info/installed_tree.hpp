@@ -1,0 +1,48 @@
+// The tree that installers make of a wheel: the final path of each member, and the rules on them. Rules judge this tree,
+// not the archive: a `.data` folder can put a file over one that was checked, or beside it the metadata of another
+// distribution.
+//
+//     vic/a.py                                                 site      vic/a.py
+//     vic-1.0.data/platlib/vic/a.py                            site      vic/a.py
+//     vic-1.0.data/data/lib/python3.12/site-packages/vic/a.py  site      vic/a.py, of python3.12 alone
+//     vic-1.0.data/scripts/vic                                 programs  vic
+//     vic-1.0.data/data/bin/vic                                programs  vic
+//     vic-1.0.data/headers/vic.h                               headers   vic.h
+//     vic-1.0.data/data/share/vic/x                            prefix    share/vic/x
+//
+// purelib and platlib are one folder in every virtual environment. As in pip, every top folder `*.data` is one of
+// schemes; data_folder.name_mismatch refuses those that uv leaves where they are.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "lib/inspect/dist_info/dist_info.hpp"
+#include "lib/inspect/verdict/findings.hpp"
+#include "lib/inspect/zip/zip.hpp"
+
+namespace wheelyard::inspect {
+
+enum class InstallFolder : std::uint8_t {
+    site,      // site-packages
+    programs,  // bin
+    headers,
+    prefix,  // of the environment
+    none,    // installers do not know the scheme, or the path is empty
+};
+
+// Views into the name of the member.
+struct InstalledPath {
+    InstallFolder folder = InstallFolder::site;
+    std::string_view path;    // below the folder
+    std::string_view scheme;  // "platlib"; empty: not in a .data folder
+    std::string_view python;  // "python3.12" if only this Python has the folder; empty: all
+};
+[[nodiscard]] InstalledPath installed_path(std::string_view member);
+
+// Two members at one path, also in case or as file and folder; metadata that is not in `info.folder`; the interpreter.
+// Compares the names of .data folders with that of .dist-info. What changes what was checked is final.
+void check_installed_tree(const Frame& frame, const DistInfo& info, const wheel::WheelFilename& filename,
+                          Findings& findings);
+
+}  // namespace wheelyard::inspect

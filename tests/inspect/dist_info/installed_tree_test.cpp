@@ -1,0 +1,169 @@
+// Where members are installed, and what may not be put over what was checked. tests/system/installed_test.py has the same
+// wheels beside real pip and uv.
+#include "lib/inspect/dist_info/installed_tree.hpp"
+
+#include <doctest/doctest.h>
+
+#include "tests/inspect/sample.hpp"
+
+using namespace wheelyard;
+using namespace wheelyard::inspect_test;
+using inspect::InstallFolder;
+
+namespace {
+
+const std::string data = "six-1.16.0.data/";
+const std::string own_info = "six-1.16.0.dist-info/";
+
+// The valid wheel with these files, and one script.
+Wheel with_files(const std::vector<std::string>& files) {
+    WheelWriter wheel = valid_wheel();
+    wheel.dist_info("entry_points.txt", "[console_scripts]\nsix = six:main\n");
+    for (const std::string& file : files)
+        wheel.add(file, "1");
+    return pack(wheel);
+}
+
+// Under a policy that refuses only what is final.
+inspect::Inspection mirrored(const Wheel& wheel) {
+    inspect::InspectOptions options;
+    options.policy = inspect::make_preset("mirror").value();
+    return checked(wheel, options);
+}
+
+}  // namespace
+
+TEST_CASE("each scheme has its folder, and the data scheme reaches all of them") {
+    struct Row {
+        std::string member;
+        InstallFolder folder;
+        std::string path, python;
+    };
+    const std::vector<Row> rows = {
+        {"six.py", InstallFolder::site, "six.py", ""},
+        {"six/data.data", InstallFolder::site, "six/data.data", ""},
+        {"six.data", InstallFolder::site, "six.data", ""},  // a file
+        {data + "purelib/six/a.py", InstallFolder::site, "six/a.py", ""},
+        {data + "platlib/six/a.py", InstallFolder::site, "six/a.py", ""},
+        {data + "scripts/six", InstallFolder::programs, "six", ""},
+        {data + "headers/six.h", InstallFolder::headers, "six.h", ""},
+        {data + "etc/six", InstallFolder::none, "six", ""},
+        {data + "scripts", InstallFolder::none, "scripts", ""},
+        {data + "data/share/six", InstallFolder::prefix, "share/six", ""},
+        {data + "data/lib/six.so", InstallFolder::prefix, "lib/six.so", ""},
+        {data + "data/lib/python3.12/os.py", InstallFolder::prefix, "lib/python3.12/os.py", ""},
+        {data + "data/bin/six", InstallFolder::programs, "six", ""},
+        {data + "data/Scripts/six", InstallFolder::programs, "six", ""},
+        {data + "data/include/site/python3.12/six/six.h", InstallFolder::headers, "six.h", ""},
+        {data + "data/include/six.h", InstallFolder::prefix, "include/six.h", ""},
+        {data + "data/lib/python3.12/site-packages/six.py", InstallFolder::site, "six.py", "python3.12"},
+        {data + "data/lib64/python3.13t/site-packages/six.py", InstallFolder::site, "six.py", "python3.13t"},
+        {data + "data/lib/pypy3.10/site-packages/six.py", InstallFolder::site, "six.py", "pypy3.10"},
+        {data + "data/local/lib/python3.11/dist-packages/six.py", InstallFolder::site, "six.py",
+         "python3.11"},
+        {data + "data/lib/python3/dist-packages/six.py", InstallFolder::site, "six.py", ""},
+        {data + "data/Lib/site-packages/six.py", InstallFolder::site, "six.py", ""},
+        {data + "data/lib/python/six.py", InstallFolder::site, "six.py", ""},
+    };
+    for (const Row& row : rows) {
+        CAPTURE(row.member);
+        const auto place = inspect::installed_path(row.member);
+        CHECK(static_cast<int>(place.folder) == static_cast<int>(row.folder));
+        if (row.folder != InstallFolder::none) CHECK(place.path == row.path);
+        CHECK(place.python == row.python);
+    }
+}
+
+TEST_CASE("what is put over or beside what was checked is refused under every policy") {
+    struct Row {
+        std::string code;
+        std::vector<std::string> files;
+    };
+    const std::vector<Row> rows = {
+        // Another version, entry points, another distribution.
+        {"installed.distribution", {data + "purelib/" + own_info + "WHEEL"}},
+        {"installed.distribution", {data + "purelib/" + own_info + "METADATA"}},
+        {"installed.distribution", {data + "purelib/" + own_info + "entry_points.txt"}},
+        {"installed.distribution", {data + "platlib/pip-99.dist-info/METADATA"}},
+        {"installed.distribution", {data + "platlib/pip-99.DIST-INFO/METADATA"}},
+        {"installed.distribution", {data + "data/lib/python3.12/site-packages/pip-99.dist-info/METADATA"}},
+        {"installed.distribution", {data + "data/pip-99.dist-info/METADATA"}},
+        {"installed.distribution", {"evil-9.0.egg-info/PKG-INFO"}},
+        {"installed.distribution", {"six.egg-info"}},
+        {"installed.distribution", {"evil.egg-link"}},
+        {"installed.distribution", {"pip-99.dist-info"}},
+        {"dist_info.several", {"pip-99.DIST-INFO/METADATA"}},
+        // A module.
+        {"installed.path_twice", {data + "purelib/six.py"}},
+        {"installed.path_twice", {data + "platlib/six.py"}},
+        {"installed.path_twice", {data + "data/lib/python3.12/site-packages/six.py"}},
+        {"installed.path_twice", {data + "data/lib64/python3.9/site-packages/six.py"}},
+        {"installed.path_twice", {data + "data/local/lib/python3.12/dist-packages/six.py"}},
+        {"installed.path_twice", {data + "data/Lib/site-packages/six.py"}},
+        {"installed.path_twice",
+         {data + "data/lib/python3.12/site-packages/a", data + "data/lib64/python3.12/site-packages/a"}},
+        {"zip.name_case", {data + "purelib/Six.py"}},
+        {"zip.name_case", {data + "purelib/a", data + "platlib/A"}},
+        {"zip.name_case", {own_info + "metadata"}},
+        // A program.
+        {"installed.path_twice", {data + "scripts/a", data + "data/bin/a"}},
+        {"installed.path_twice", {data + "data/bin/six"}},
+        {"installed.path_twice", {data + "data/Scripts/six"}},
+        {"installed.interpreter", {data + "data/bin/python3.12"}},
+        {"installed.interpreter", {data + "data/pyvenv.cfg"}},
+        // A folder where a file is.
+        {"zip.name_conflict", {data + "purelib/six.py/a"}},
+        {"zip.name_conflict", {data + "data/lib/python3.12/site-packages/six.py/a"}},
+        {"zip.name_conflict", {data + "scripts/a", data + "data/bin/a/b"}},
+        // Another .data folder.
+        {"data_folder.name_mismatch", {"Six-1.16.0.data/purelib/a"}},
+        {"data_folder.name_mismatch", {"six-1.16.data/purelib/a", data + "purelib/b"}},
+        {"data_folder.name_mismatch", {"six-1.16.0.DATA/purelib/a"}},
+        {"data_folder.name_mismatch", {"other-2.0.data/purelib/a"}},
+        {"data_folder.scheme", {data + "scripts"}},
+        {"data_folder.scheme", {data + "etc/a"}},
+    };
+    for (const Row& row : rows) {
+        CAPTURE(row.code);
+        CAPTURE(row.files.front());
+        const auto inspection = mirrored(with_files(row.files));
+        CHECK(inspection.refused());
+        CHECK(inspection.verdicts.front().code == row.code);
+    }
+}
+
+TEST_CASE("what only looks like a collision is accepted") {
+    for (const std::vector<std::string>& files : std::vector<std::vector<std::string>>{
+             {data + "purelib/other.py"},
+             {data + "data/six.py"},
+             {data + "data/share/six.py", data + "headers/six.py"},
+             {data + "scripts/six", data + "scripts/six-script.py"},  // pip and uv leave both out
+             {data + "data/lib/python3.11/site-packages/a", data + "data/lib/python3.12/site-packages/a"},
+             {data + "scripts/python-config", data + "scripts/python3-six"},
+             {"six_data/vendored-1.0.egg-info/PKG-INFO"},
+             {"six_data/pyvenv.cfg"},
+         }) {
+        CAPTURE(files.front());
+        for (const auto& verdict : checked(with_files(files)).verdicts)
+            CHECK_MESSAGE(false, verdict.text());
+    }
+}
+
+TEST_CASE(
+    "names that differ in case are a warning where both are at the top of the archive: Linux keeps both") {
+    const auto inspection = checked(with_files({"SIX.py"}));
+    REQUIRE(inspection.verdicts.size() == 1);
+    CHECK(inspection.verdicts[0].code == "zip.name_case");
+    CHECK(inspection.accepted());
+}
+
+TEST_CASE("many files of one name in other case are compared in bounded time") {
+    std::vector<std::string> files;
+    for (unsigned i = 0; i < 4096; ++i) {
+        std::string name = "six_data/abcdefghijkl";
+        for (unsigned bit = 0; bit < 12; ++bit)
+            if ((i >> bit & 1) != 0) name[9 + bit] = static_cast<char>(name[9 + bit] - 'a' + 'A');
+        files.push_back(name);
+    }
+    CHECK(checked(with_files(files)).accepted());
+}
