@@ -22,6 +22,7 @@ struct Arguments {
     bool follow = false;
     bool raw = false;             // print a log as it is, also on a terminal
     bool stay = false;            // `tick`
+    bool unchecked = false;       // `run`, `tick`: begin jobs although `site check` fails
     std::filesystem::path to;     // `site user-files`, `site init`
     SiteRequest request;          // `site init`
     bool yes = false;             // the same: ask nothing

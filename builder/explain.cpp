@@ -115,6 +115,8 @@ std::string render_story(const CellStory& story) {
         for (const auto& test : story.tests_not_run)
             add(text, "not run", test);
     }
+    for (const auto& held : story.held_queues)
+        add(text, "refused", describe(held));
     if (story.claimed_task)
         add(text, "built for",
             "task " + story.claimed_task->id + " of the registry, asked for by " +
@@ -131,6 +133,8 @@ std::string render_story(const CellStory& story) {
         add(text, "used", used_by(attempt));
         add(text, "governed", attempt.job.governed ? wire::describe(*attempt.job.governed) : "");
         add(text, "waits", attempt.waiting.reason);
+        if (const auto job = story.jobs.find(attempt.id); job != story.jobs.end())
+            add(text, "job now", job->second);
         add(text, "wheel", attempt.wheel.filename);
         add(text, "variant",
             attempt.variant.not_made.empty() ? attempt.variant.filename
@@ -154,6 +158,7 @@ std::string render_story_json(const CellStory& story) {
     for (const auto& test : story.tests_not_run)
         not_run.push(test);
     json.set("tests_not_run", std::move(not_run));
+    if (!story.held_queues.empty()) json.set("held_queues", held_queues_json(story.held_queues));
     json.set("claimed_task", story.claimed_task ? Json(story.claimed_task->id) : Json());
     json.set("attempts", std::move(attempts));
     return json.render_pretty();

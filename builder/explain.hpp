@@ -2,6 +2,7 @@
 // its job requested and used, its failure, and what the agent does next. Pure.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,7 +18,10 @@ struct CellStory {
     std::optional<Cell> cell;       // from the plan; absent: no [[want]] names it (any more)
     std::vector<Attempt> attempts;  // sorted by number
     std::string sizes = {};         // of its job: each number with the key that decides it (request.hpp)
-    std::optional<wire::Task> claimed_task = {};    // the registry's task that it is built for
+    std::optional<wire::Task> claimed_task = {};  // the registry's task that it is built for
+    std::map<std::string, std::string> jobs =
+        {};                                   // by attempt, in its scheduler's words now; absent: none runs
+    std::vector<HeldQueue> held_queues = {};  // those that refuse its jobs for now
     std::vector<std::string> tests_not_run = {};    // of its recipe, each with the reason (hardware_test.hpp)
     std::string retry = "wheelyard-builder retry";  // the whole command
 };

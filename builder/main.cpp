@@ -46,14 +46,21 @@ void add_plan_options(CLI::App& app, Arguments& arguments) {
     app.add_flag("--explain", arguments.explain, "Also show recipes, reasons, and where sources come from");
 }
 
+void add_unchecked_option(CLI::App& app, Arguments& arguments) {
+    app.add_flag("--unchecked", arguments.unchecked,
+                 "Submit jobs although the last `site check` found something wrong that builds need");
+}
+
 void add_run_options(CLI::App& app, Arguments& arguments) {
     app.add_option("--interval", arguments.interval_s,
                    "Run a tick every SECONDS until stopped, where a site has no cron")
         ->check(CLI::Range(std::int64_t{1}, wheelyard::builder::max_interval_s))
         ->type_name("SECONDS");
+    add_unchecked_option(app, arguments);
 }
 
 void add_tick_options(CLI::App& app, Arguments& arguments) {
+    add_unchecked_option(app, arguments);
     app.add_flag("--stay", arguments.stay,
                  "Wait until the steps that it started on this node are done, for ticks inside a batch job");
 }
@@ -173,7 +180,7 @@ constexpr CommandRow commands[] = {
      "Clones and wheelhouses are prepared in the background and continue after the tick; use --stay where "
      "the end of the tick would kill them, such as in a job of scrontab.\n",
      wheelyard::builder::run_tick, true, nullptr, nullptr, add_tick_options},
-    {"", "status", "List the attempts and what they are doing",
+    {"", "status", "List the attempts, what they are doing, and the jobs of those that run",
      "  wheelyard-builder status --site site.toml\n"
      "  wheelyard-builder status --site site.toml --json\n",
      wheelyard::builder::run_status, true, nullptr, nullptr},

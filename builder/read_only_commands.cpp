@@ -128,12 +128,14 @@ int run_status(const Arguments& arguments) {
     const auto journal = (*place)->journal().read();
     if (!journal) return complain(journal.error(), exit_failed);
     auto views = (*place)->views(journal->attempts);
+    (*place)->ask_jobs(views);
     for (auto& view : views)
         view.needs_person = decision_for_person(view.attempt, journal->attempts, (*place)->site());
     const auto held = HeldQueues::read((*place)->site().state_directory);
     print(arguments.json ? render_status_json(views, held.list())
                          : render_status(views, (*place)->clock().now(), held.list(),
                                          base::terminal_columns(STDOUT_FILENO)));
+    if (!arguments.json) tell(render_as_of((*place)->clock().now(), (*place)->last_tick()));
     if (const auto error = last_report_error((*place)->site().state_directory))
         base::print_message(stderr, "The registry has no status of this site since " +
                                         base::render_rfc3339(error->since) + ": " + error->text + "\n");
@@ -141,6 +143,25 @@ int run_status(const Arguments& arguments) {
         complain(problem, exit_failed);
     return journal->problems.empty() ? exit_well : exit_failed;
 }
+
+namespace {
+
+// The queues that refuse the cell's jobs now.
+std::vector<HeldQueue> held_for(const Workplace& place, const CellStory& story,
+                                const std::vector<HeldQueue>& all) {
+    const bool is_had = !story.cell || story.cell->state == CellState::have;
+    if (is_had) return {};
+    const Recipe recipe = recipe_for(place.site(), place.recipes(), story.cell->package, story.cell->version,
+                                     story.cell->accelerator);
+    const std::string queue =
+        queue_of_job(place.site(), recipe, story.cell->purpose, story.cell->accelerator);
+    std::vector<HeldQueue> held;
+    std::copy_if(all.begin(), all.end(), std::back_inserter(held),
+                 [&](const HeldQueue& one) { return one.queue == queue; });
+    return held;
+}
+
+}  // namespace
 
 int run_explain(const Arguments& arguments) {
     const auto place = Workplace::open(arguments.site, {}, "");
@@ -168,6 +189,12 @@ int run_explain(const Arguments& arguments) {
     for (const auto& attempt : journal->attempts) {
         if (attempt.asked.cell == story.name) story.attempts.push_back(attempt);
     }
+    auto views = (*place)->views(story.attempts);
+    (*place)->ask_jobs(views);
+    for (const auto& view : views) {
+        if (!view.job.empty()) story.jobs.emplace(view.attempt.id, view.job);
+    }
+    story.held_queues = held_for(**place, story, plan->held_queues);
     story.retry = pasted_command("retry", story.name, (*place)->site());
     const auto claims = (*place)->claims();
     if (const wire::Task* task = claimed_task_of(claims, story.name)) story.claimed_task = *task;

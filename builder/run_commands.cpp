@@ -3,14 +3,17 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <functional>
 
 #include "builder/command_output.hpp"
 #include "builder/commands.hpp"
+#include "builder/tick_lines.hpp"
 #include "builder/tick_until.hpp"
 #include "builder/workplace/notices.hpp"
 #include "builder/workplace/status_sender.hpp"
 #include "lib/base/process/terminal.hpp"
 #include "lib/base/process/terminal_columns.hpp"
+#include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
@@ -22,6 +25,15 @@ bool has_all(const Plan& plan) {
     return plan.count(CellState::have) + plan.count(CellState::excluded) == plan.cells.size();
 }
 
+// Prints text on one of the two streams.
+using Say = std::function<void(std::FILE*, const std::string&)>;
+
+std::string complaint(const base::Error& error) {
+    return "wheelyard-builder: " + error.text() + "\n";
+}
+
+int tick_once(const Arguments& arguments, const Say& say);
+
 // Ticks like cron: prints the errors of a failed tick, and tries again at the next one. Only a signal ends
 // it.
 int tick_for_ever(const Arguments& arguments) {
@@ -29,25 +41,30 @@ int tick_for_ever(const Arguments& arguments) {
                                     base::render_duration_ms(arguments.interval_s * ms_per_s) +
                                     ". It is safe to stop at any time: jobs continue.\n");
     base::SystemClock clock;
+    TickLines lines;
+    const Say say = [&](std::FILE* out, const std::string& text) {
+        std::fputs(base::printable(lines.fresh(text, clock.now())).c_str(), out);
+        std::fflush(out);
+    };
     while (true) {
-        static_cast<void>(run_tick(arguments));
-        std::fflush(stdout);
+        lines.begin();
+        static_cast<void>(tick_once(arguments, say));
         clock.sleep_ms(arguments.interval_s * ms_per_s);
     }
 }
 
 // With `stay`, ticks until no login-node step is running: in a batch job, the end of the job would kill these
 // steps. Each step has its own time limit.
-base::Result<TickReport> tick_and_stay(Workplace& place, StatusSender& sender, bool stay) {
+base::Result<TickReport> tick_and_stay(Workplace& place, StatusSender& sender, bool stay, const Say& say) {
     bool is_at_work = false;
     const base::UnixMicros began = place.clock().now();
     while (true) {
-        if (const auto refused = place.renew_token()) complain(*refused, exit_failed);
+        if (const auto refused = place.renew_token()) say(stderr, complaint(*refused));
         auto report = place.agent().tick();
         if (report) {
             sender.after_tick(report->plan, report->moved);
             if (const auto notified = notify_after_tick(place, *report); !notified)
-                complain(notified.error(), exit_failed);
+                say(stderr, complaint(notified.error()));
             is_at_work = std::any_of(report->active.begin(), report->active.end(), awaits_login_node);
         } else if (report.error().kind != base::ErrorKind::busy) {  // busy: another tick ends before our step
             return report;
@@ -73,6 +90,7 @@ int run_plan(const Arguments& arguments) {
         return exit_well;
     }
     print(render_plan(*plan, arguments.explain, base::terminal_columns(STDOUT_FILENO)));
+    tell(render_as_of((*place)->clock().now(), (*place)->last_tick()));
     if (arguments.explain)
         tell("\nSources are downloaded according to pip's configuration:\n" +
              render_pip_config((*place)->pip()));
@@ -92,7 +110,8 @@ int run_run(const Arguments& arguments) {
     const auto note = [&screen](const Attempt& attempt, const std::string& text) {
         screen.line(event_line(attempt, text));
     };
-    const auto place = Workplace::open(arguments.site, note, arguments.failpoint);
+    const auto place =
+        Workplace::open(arguments.site, note, arguments.failpoint, {arguments.unchecked, nullptr});
     if (!place) return complain(place.error(), exit_usage);
     const auto plan = tick_until(**place, screen, is_settled);
     if (!plan) return complain(plan.error(), exit_failed);
@@ -115,31 +134,45 @@ int run_notify(const Arguments& arguments) {
     return done->exit_code == 0 ? exit_well : exit_failed;
 }
 
-int run_tick(const Arguments& arguments) {
+namespace {
+
+int tick_once(const Arguments& arguments, const Say& say) {
     std::FILE* const out = arguments.json ? stderr : stdout;  // with --json, stdout is a single document
     bool is_idle = true;
-    const auto note = [out, &is_idle](const Attempt& attempt, const std::string& text) {
+    const auto note = [&](const Attempt& attempt, const std::string& text) {
         is_idle = false;
-        std::fputs((event_line(attempt, text) + "\n").c_str(), out);
+        say(out, event_line(attempt, text) + "\n");
     };
-    const auto place = Workplace::open(arguments.site, note, arguments.failpoint);
-    if (!place) return complain(place.error(), exit_usage);
+    const auto fail = [&say](const base::Error& error, int status) {
+        say(stderr, complaint(error));
+        return status;
+    };
+    const auto place =
+        Workplace::open(arguments.site, note, arguments.failpoint,
+                        {arguments.unchecked, [&say](const std::string& text) { say(stderr, text); }});
+    if (!place) return fail(place.error(), exit_usage);
     StatusSender sender(
-        **place, [](const std::string& text) { base::print_message(stderr, text + "\n"); },
-        arguments.interval_s);
-    const auto report = tick_and_stay(**place, sender, arguments.stay);
+        **place, [&say](const std::string& text) { say(stderr, text + "\n"); }, arguments.interval_s);
+    const auto report = tick_and_stay(**place, sender, arguments.stay, say);
     if (!report && report.error().kind == base::ErrorKind::busy) {
-        std::fputs((report.error().text() + "\n").c_str(), out);
+        say(out, report.error().text() + "\n");
         return exit_well;
     }
-    if (!report) return complain(report.error(), exit_failed);
+    if (!report) return fail(report.error(), exit_failed);
     for (const auto& problem : report->journal_problems)
-        complain(problem, exit_failed);
+        static_cast<void>(fail(problem, exit_failed));
     if (arguments.json) print(render_plan_json(report->plan));
     // Not to cron, which would send it as a mail every few minutes.
     else if (is_idle && ::isatty(STDOUT_FILENO) != 0)
-        tell(render_idle_tick(report->plan));
+        say(stdout, render_idle_tick(report->plan));
     return report->journal_problems.empty() ? exit_well : exit_failed;
+}
+
+}  // namespace
+
+int run_tick(const Arguments& arguments) {
+    return tick_once(arguments,
+                     [](std::FILE* out, const std::string& text) { base::print_message(out, text); });
 }
 
 }  // namespace wheelyard::builder

@@ -1,4 +1,5 @@
 // The subcommands that only need the site file: site check and user-files, cron-line, scrontab-line.
+#include "builder/attempt/site_check_record.hpp"
 #include "builder/command_output.hpp"
 #include "builder/commands.hpp"
 #include "builder/cron_line.hpp"
@@ -7,6 +8,7 @@
 #include "builder/users/user_files.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/process/process.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
 
 namespace wheelyard::builder {
@@ -24,6 +26,14 @@ int print_line(const Arguments& arguments, std::string (*render)(const CronInput
         render({program, std::filesystem::absolute(arguments.site, error), site->state_directory / "tick.log",
                 base::current_environment(), site->queue.account, site->tick_minutes, site->login_minutes}));
     return exit_well;
+}
+
+// For the ticks. The state folder has a line of its own if it cannot be written.
+void record_check(const Site& site, const std::vector<SiteLine>& lines) {
+    constexpr base::UnixMicros second = 1'000'000;
+    const SiteCheckRecord record{base::SystemClock().now() / second * second, failed_requirements(lines)};
+    const bool is_known = record.failed.empty() && read_site_check(site.state_directory).failed.empty();
+    if (!is_known) static_cast<void>(write_site_check(site.state_directory, record));
 }
 
 }  // namespace
@@ -59,6 +69,7 @@ int run_site_check(const Arguments& arguments) {
     const auto recipes = read_recipes(*site);
     if (!recipes) return complain(recipes.error(), exit_usage);
     const auto lines = check_site(*site, *recipes, base::current_environment());
+    record_check(*site, lines);
     if (arguments.report) {
         const auto report =
             make_site_report(*site, arguments.site, base::current_environment(), lines, base::SystemClock());
@@ -67,6 +78,9 @@ int run_site_check(const Arguments& arguments) {
         return all_good(lines) ? exit_well : exit_failed;
     }
     arguments.json ? print(render_site_lines_json(site->name, lines)) : tell(render_site_lines(lines));
+    if (!failed_requirements(lines).empty() && !arguments.json)
+        tell("`run` and `tick` submit nothing new until `site check` finds these in order: " +
+             base::join(failed_requirements(lines), "; ") + "\n");
     return all_good(lines) ? exit_well : exit_failed;
 }
 

@@ -6,7 +6,9 @@
 #include "builder/agent/kept_trees.hpp"
 #include "builder/attempt/backoff.hpp"
 #include "builder/attempt/limits.hpp"
+#include "builder/attempt/site_check_record.hpp"
 #include "builder/attempt/slots.hpp"
+#include "builder/site/pasted_command.hpp"
 #include "builder/site/work_folder.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/limits.hpp"
@@ -81,8 +83,17 @@ base::Result<JournalContent> Agent::open_journal() {
     WHEELYARD_TRY(check_work_folder(journal.attempts));
     WHEELYARD_TRY(parts_.sources.sweep(parts_.keep_alive));
     tasks_.read();
-    parts_.held_queues = HeldQueues::read(parts_.site.state_directory);
+    read_state();
     return journal;
+}
+
+// What earlier ticks and `site check` found.
+void Agent::read_state() {
+    parts_.held_queues = HeldQueues::read(parts_.site.state_directory);
+    parts_.submits_nothing = parts_.is_unchecked
+                                 ? ""
+                                 : why_nothing_begins(read_site_check(parts_.site.state_directory),
+                                                      pasted_command("site check", {}, parts_.site));
 }
 
 base::Result<TickReport> Agent::tick() {
@@ -205,6 +216,7 @@ bool Agent::may_prepare_for(const std::string& queue, const std::vector<Attempt>
 }
 
 std::size_t Agent::room_for_tasks(const std::vector<Attempt>& attempts) const {
+    if (!parts_.submits_nothing.empty()) return 0;
     if (parts_.held_queues.find(parts_.site.queue.queue) != nullptr) return 0;
     const SlotUse use = count_slots(attempts);
     if (use.waiting >= max_waiting_attempts) return 0;
@@ -231,7 +243,7 @@ base::Status Agent::advance_all(JournalContent& journal, TickReport& report) {
 base::Result<Plan> Agent::look() {
     WHEELYARD_ASSIGN(const auto journal, parts_.journal.read());
     tasks_.read();
-    parts_.held_queues = HeldQueues::read(parts_.site.state_directory);
+    read_state();
     return plan_with(journal, true);
 }
 

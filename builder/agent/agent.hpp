@@ -90,6 +90,7 @@ class Agent {
     // The phases of a tick, in order; each sets `moved` of the report if an attempt moved.
     [[nodiscard]] base::Result<TickReport> run_phases();
     [[nodiscard]] base::Result<JournalContent> open_journal();
+    void read_state();
     void poll(const std::vector<Attempt>& attempts);
     // The one attempt for each held queue whose job this tick submits.
     void choose_probes(const std::vector<Attempt>& attempts);

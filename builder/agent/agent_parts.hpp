@@ -11,6 +11,7 @@ namespace wheelyard::builder {
 struct AgentParts : Ports {
     const Journal& journal;
     TaskService* tasks = nullptr;  // nullptr: the site does not claim the registry's tasks
+    bool is_unchecked = false;     // jobs begin also while `site check` fails
 };
 
 }  // namespace wheelyard::builder

@@ -1,4 +1,5 @@
 // What the plan needs to know: the registry's pages and the offers of the source indexes.
+#include <map>
 #include <set>
 #include <utility>
 
@@ -31,6 +32,8 @@ base::Error of_the_index(base::Error error) {
 }  // namespace
 
 const World& Agent::world_with(const JournalContent& journal, bool fresh) {
+    world_.now = parts_.clock.now();
+    world_.submits_nothing = parts_.submits_nothing;
     world_.attempts = journal.attempts;
     world_.journal_problems = journal.problems;
     world_.held_queues = parts_.held_queues.list();
@@ -89,15 +92,32 @@ base::Status Agent::note_store() const {
     return write_known_store(parts_.site.state_directory, *store_);
 }
 
+namespace {
+
+// Who answers for the offers of a recipe: its repository, its upstream's index, or (empty) the places that pip is
+// configured for. Where one does not answer, the others are still asked.
+std::string answering_for(const Recipe& recipe) {
+    if (recipe.source == SourceKind::git) return recipe.url;
+    return recipe.source == SourceKind::upstream ? recipe.index : "";
+}
+
+}  // namespace
+
 void Agent::ask_sources() {
-    std::optional<base::Error> unreachable;
+    std::map<std::string, base::Error> unreachable;
     for (const auto& want : wanted_packages(site_, parts_.recipes)) {
         const bool known = world_.offers.contains(want.package) && world_.offers.at(want.package);
         const Recipe recipe = parts_.recipes.of(want.package);
         if (known || !needs_offers(want, recipe, world_)) continue;
-        auto offers = unreachable ? base::Result<SdistOffers>(tl::unexpected(*unreachable))
-                                  : parts_.sources.offers(recipe);
-        if (!offers && offers.error().may_pass()) unreachable = of_the_index(offers.error());
+        const std::string source = answering_for(recipe);
+        const auto known_error = unreachable.find(source);
+        auto offers = known_error != unreachable.end()
+                          ? base::Result<SdistOffers>(tl::unexpected(known_error->second))
+                          : parts_.sources.offers(recipe);
+        if (!offers && offers.error().may_pass()) {
+            const bool is_index = recipe.source != SourceKind::git;
+            unreachable.emplace(source, is_index ? of_the_index(offers.error()) : offers.error());
+        }
         world_.offers.insert_or_assign(want.package, std::move(offers));
     }
 }

@@ -249,8 +249,10 @@ base::Status AttemptStepper::wait(Attempt& attempt, const base::Error& reason, b
 
 base::Status AttemptStepper::fail(Attempt& attempt, Failure failure) {
     diagnose(attempt, ports_.folder_of(attempt), failure);
-    if (makes_wheel(attempt.asked.purpose) && failure.end && is_by_size(*failure.end))
+    if (makes_wheel(attempt.asked.purpose) && failure.end && is_by_size(*failure.end)) {
+        failure.error = with_the_maximum(std::move(failure.error), *failure.end, attempt, ports_.site);
         failure.error = with_sizes(std::move(failure.error), ports_.site, ports_.recipe_of(attempt));
+    }
     failure.error.advice =
         complete_commands(failure.error.advice, attempt.asked.cell, attempt.id, ports_.site);
     forget_secrets(ports_.folder_of(attempt));

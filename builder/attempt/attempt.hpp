@@ -100,6 +100,7 @@ struct WheelRecord : wire::WheelFile {
     base::UnixMicros sent = 0;  // when the registry accepted it; 0: not yet
     std::string index = {};     // the index whose page listed it: the site's, or that of the registry's task
     std::vector<std::string> verdicts = {};
+    std::string notice = {};  // what people should know of it; empty: nothing
 };
 
 // The variant of the wheel (PEP 825) in the index of `variants_to`; empty: none was asked for, or not yet.

@@ -126,6 +126,10 @@ constexpr auto attempt_record = io::record<A>({
     field<&A::wheel, &W::index>("wheel.index",
                                 "the index whose page listed it: the site's, or that of the registry's task"),
     field<&A::wheel, &W::verdicts>("verdicts", "findings of the inspection, one line each"),
+    field<&A::wheel, &W::notice>("wheel.notice",
+                                 "what people should know of it: a pure wheel of a source that can have an "
+                                 "extension; left out where there is nothing",
+                                 Need::optional, io::Written::if_given),
     field<&A::variant, &V::filename>(
         "variant.filename", "file name of its [variant](../explanation/wheel-variants.md); empty: none"),
     field<&A::variant, &V::sha256>("variant.sha256", "digest of its bytes"),

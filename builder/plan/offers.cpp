@@ -1,5 +1,8 @@
 #include "builder/plan/offers.hpp"
 
+#include <algorithm>
+
+#include "lib/base/text/text.hpp"
 #include "lib/wheel/filename.hpp"
 
 namespace wheelyard::builder {
@@ -33,6 +36,30 @@ std::vector<SdistOffer> sdists_on_page(const simple::ProjectPage& page, const st
                           place});
     }
     return offers;
+}
+
+std::string why_no_sdist(const std::string& project, const SdistOffers& offers, const std::string& wanted) {
+    const std::string places = offers.places.empty() ? "" : " in " + base::join(offers.places, ", ");
+    const std::string other_source = "name another source in a recipe, such as its repository";
+    const auto version = wheel::Version::parse(wanted);
+    const bool has_wheel =
+        version && std::find(offers.wheels.begin(), offers.wheels.end(), *version) != offers.wheels.end();
+    if (!offers.sdists.empty()) {
+        const auto newest =
+            std::max_element(offers.sdists.begin(), offers.sdists.end(),
+                             [](const SdistOffer& a, const SdistOffer& b) { return a.version < b.version; });
+        return "no sdist of " + (version ? "this version" : "`" + wanted + "`") + places +
+               (has_wheel
+                    ? ", only wheels of it: " + other_source + ", or another version: the newest sdist is "
+                    : ": the newest is ") +
+               newest->version.text();
+    }
+    if (!offers.wheels.empty())
+        return "only wheels of `" + project + "`, and no sdist," + places + ": " + other_source +
+               ", or take the wheel: `kind = \"upstream\"` in its [source]";
+    if (offers.has_project) return "no file of `" + project + "`" + places + ": " + other_source;
+    return "no project of the name `" + project + "`" + places + ": correct `package` in [[want]], or " +
+           other_source;
 }
 
 const SdistOffer* choose_sdist(const std::vector<SdistOffer>& offers, const wheel::Version& version,

@@ -31,7 +31,13 @@ struct SdistOffers {
     std::vector<std::string> places;
     // An extra index or a page of find-links that does not answer, if there is one: versions may be missing.
     std::optional<base::Error> unanswered = std::nullopt;
+    bool has_project = false;                 // one of them has a page of the project, or a file
+    std::vector<wheel::Version> wheels = {};  // versions of which there is a wheel
 };
+
+// Why none of the sdists is of the version, or in the set of versions, that the site file names: for people.
+[[nodiscard]] std::string why_no_sdist(const std::string& project, const SdistOffers& offers,
+                                       const std::string& wanted);
 
 // Whether `name` is a single path component and does not begin like an option. Sources are stored under it.
 [[nodiscard]] bool is_file_name(std::string_view name);

@@ -66,6 +66,7 @@ class Planner {
         : site_(site), recipes_(recipes), world_(world) {}
 
     Plan plan() {
+        plan_.start_nothing = world_.submits_nothing;
         if (!world_.journal_problems.empty()) {
             plan_.start_nothing =
                 "the journal has a file that cannot be read: " + world_.journal_problems.front().text();
@@ -274,7 +275,7 @@ class Planner {
         if (asked && *published->second) {
             if (const auto* file = find_published(**published->second, it)) {
                 cell.wheel = *file;
-                return it.set(CellState::have, file->filename);
+                return it.set(CellState::have, file->filename + notice_of(file->filename));
             }
         }
         const CellHistory history = history_of(cell.name, world_.attempts);
@@ -284,7 +285,8 @@ class Planner {
             return it.set(CellState::have, last->wheel.filename + " in index `" + last->wheel.index + "`");
         }
         if (!site_.registry && last != nullptr && last->state == State::done) {
-            return it.set(CellState::have, last->wheel.filename + " in the work folder");
+            return it.set(CellState::have,
+                          last->wheel.filename + " in the work folder" + notice_of(last->wheel.filename));
         }
         if (site_.registry && !asked) {
             return it.set(CellState::unknown, published == world_.published.end()
@@ -299,12 +301,21 @@ class Planner {
         }
         const std::string why =
             site_.registry ? "not in index `" + site_.registry->index + "`" : std::string("not built yet");
-        judge_failures(cell, history, site_, why);
+        judge_failures(cell, history, site_, why, world_.now);
         if (cell.state == CellState::wanted) judge_pairs(it);
         if (cell.state == CellState::wanted) judge_upload(cell);
         if (cell.state == CellState::wanted) judge_source(it);
         if (cell.state == CellState::wanted && !it.recipe.against.empty()) judge_against(it, other);
         if (cell.state == CellState::wanted) judge_siblings(cell, asked ? &*published->second : nullptr);
+    }
+
+    // What the attempt that made the wheel knows of it.
+    [[nodiscard]] std::string notice_of(const std::string& filename) const {
+        const auto made = std::find_if(
+            world_.attempts.rbegin(), world_.attempts.rend(),
+            [&](const Attempt& one) { return one.state == State::done && one.wheel.filename == filename; });
+        const bool has_one = made != world_.attempts.rend() && !made->wheel.notice.empty();
+        return has_one ? ", " + made->wheel.notice : "";
     }
 
     [[nodiscard]] std::string of_another_store() const {
@@ -361,12 +372,8 @@ class Planner {
             choose_sdist(offers->second->sdists, *Version::parse(exact), it.recipe.pinned_sha256(exact));
         if (offer == nullptr && offers->second->unanswered)
             return it.set(CellState::unknown, offers->second->unanswered->text());
-        if (offer == nullptr) {
-            std::string places;
-            for (const auto& place : offers->second->places)
-                places += " " + place;
-            return it.set(CellState::impossible, "no sdist of this version in" + places);
-        }
+        if (offer == nullptr)
+            return it.set(CellState::impossible, why_no_sdist(it.recipe.package, *offers->second, exact));
         if (!accepts_python(offer->requires_python, it.python)) {
             it.set(CellState::impossible, "it requires Python " + offer->requires_python + ", and this is " +
                                               it.python.full_version);

@@ -82,16 +82,18 @@ using Offers = std::map<std::string, base::Result<SdistOffers>>;
 
 // The input of the plan. A project that is missing from `offers` was not queried.
 struct World {
-    Pythons pythons;  // by the site's version names
-    Pages published;  // in the site's index; empty without a registry
-    Pages promoted;   // in the index for everybody; empty if there is none
-    Offers offers;    // sdists to build from
+    base::UnixMicros now = 0;  // 0: not known, and nothing waits for a time
+    Pythons pythons;           // by the site's version names
+    Pages published;           // in the site's index; empty without a registry
+    Pages promoted;            // in the index for everybody; empty if there is none
+    Offers offers;             // sdists to build from
     std::map<std::string, base::Error> refused_uploads = {};  // packages that the registry would not accept
     bool is_other_store = false;  // the registry has another store than the one that the journal knows
     std::optional<base::Error> no_uploaded_sources = {};  // why this agent builds none
     std::vector<Attempt> attempts;
     std::vector<base::Error> journal_problems;
     std::vector<HeldQueue> held_queues = {};
+    std::string submits_nothing = {};  // why no job begins for now; empty: jobs may
 };
 
 [[nodiscard]] Plan make_plan(const Site& site, const Recipes& recipes, const World& world);

@@ -42,7 +42,7 @@ void judge_test(Cell& cell, const HardwareTest& test, const Site& site, const Wo
         cell.reason = "passed, attempt " + history.last->id;
         return;
     }
-    judge_failures(cell, history, site, cell.wheel->filename + " is not tested yet");
+    judge_failures(cell, history, site, cell.wheel->filename + " is not tested yet", world.now);
     if (test.nodes > 1 && !site.scheduler->batch) {
         cell.state = CellState::impossible;
         cell.reason = "it needs " + std::to_string(test.nodes) + " nodes, and the " +

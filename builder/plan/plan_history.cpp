@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "builder/attempt/backoff.hpp"
 #include "builder/attempt/limits.hpp"
 #include "builder/doctor/doctor_rules.hpp"
 #include "builder/site/pasted_command.hpp"
@@ -15,18 +16,22 @@ namespace {
 
 struct BoundRow {
     FailureLimit limit;
-    int Site::*max;
+    int Site::*max;  // nullptr: max_network_failures
     std::string_view noun;
 };
 constexpr std::array<BoundRow, failure_bounds> bounds = {{
     {FailureLimit::attempts, &Site::max_attempts, "attempts failed"},
     {FailureLimit::preemptions, &Site::max_preemptions, "preemptions"},
     {FailureLimit::node_failures, &Site::max_node_failures, "node failures"},
+    {FailureLimit::network, nullptr, "network failures"},
 }};
 
-std::size_t bound_of(const Attempt& attempt) {
-    const FailureLimit limit = attempt.failure && attempt.failure->end ? end_row(*attempt.failure->end).limit
-                                                                       : FailureLimit::attempts;
+FailureLimit failure_limit_of(const Attempt& attempt) {
+    return attempt.failure && attempt.failure->end ? end_row(*attempt.failure->end).limit
+                                                   : FailureLimit::attempts;
+}
+
+std::size_t index_of(FailureLimit limit) {
     const auto* row =
         std::find_if(bounds.begin(), bounds.end(), [&](const BoundRow& one) { return one.limit == limit; });
     return static_cast<std::size_t>(row - bounds.begin());
@@ -80,7 +85,7 @@ CellHistory history_of(const std::string& cell, const std::vector<Attempt>& atte
             history.before_last = std::exchange(history.last, &attempt);
         else if (history.before_last == nullptr || attempt.number >= history.before_last->number)
             history.before_last = &attempt;
-        if (attempt.state == State::failed) ++history.failures[bound_of(attempt)];
+        if (attempt.state == State::failed) ++history.failures[index_of(failure_limit_of(attempt))];
     }
     return history;
 }
@@ -95,7 +100,31 @@ bool judge_active(Cell& cell, const CellHistory& history) {
     return true;
 }
 
-void judge_failures(Cell& cell, const CellHistory& history, const Site& site, const std::string& why) {
+int CellHistory::network_failures() const {
+    return failures[index_of(FailureLimit::network)];
+}
+
+namespace {
+
+// A server that just broke off would do it again: nothing begins before the network had time to come back.
+void hold_for_network(Cell& cell, const CellHistory& history, base::UnixMicros now) {
+    const Attempt& last = *history.last;
+    if (cell.state != CellState::wanted || now == 0 || failure_limit_of(last) != FailureLimit::network)
+        return;
+    constexpr int max_doublings = 20;
+    const int before = history.network_failures() - 1;
+    const std::int64_t wait_ms =
+        std::min(max_network_wait_ms, network_wait_first_ms << std::clamp(before, 0, max_doublings));
+    const base::UnixMicros until = last.changed + wait_ms * 1000;
+    if (is_due(now, until, wait_ms)) return;
+    cell.state = CellState::held;
+    cell.reason = "tries again after " + base::render_rfc3339(until) + "; " + cell.reason;
+}
+
+}  // namespace
+
+void judge_failures(Cell& cell, const CellHistory& history, const Site& site, const std::string& why,
+                    base::UnixMicros now) {
     cell.state = CellState::wanted;
     cell.reason = why;
     if (history.last == nullptr || !history.last->failure) return;
@@ -103,7 +132,7 @@ void judge_failures(Cell& cell, const CellHistory& history, const Site& site, co
     std::vector<std::string> counts;
     bool too_often = false;
     for (std::size_t i = 0; i < bounds.size(); ++i) {
-        const int max = site.*bounds[i].max;
+        const int max = bounds[i].max == nullptr ? max_network_failures : site.*bounds[i].max;
         if (history.failures[i] == 0) continue;
         too_often = too_often || history.failures[i] >= max;
         counts.push_back(std::to_string(history.failures[i]) + " of " + std::to_string(max) + " " +
@@ -127,6 +156,7 @@ void judge_failures(Cell& cell, const CellHistory& history, const Site& site, co
                    : alike            ? "failed twice with the same error in "
                                       : base::join(counts, ", ") + "; the last in ") +
                   description;
+    hold_for_network(cell, history, now);
 }
 
 Uploaded uploaded_wheels(const World& world, const Site& site) {

@@ -10,8 +10,9 @@
 
 namespace wheelyard::builder {
 
-// The number of limits for failures in a site file: max_attempts, max_preemptions, max_node_failures.
-inline constexpr std::size_t failure_bounds = 3;
+// The number of limits for failures: max_attempts, max_preemptions and max_node_failures of a site file, and
+// max_network_failures.
+inline constexpr std::size_t failure_bounds = 4;
 
 // Attempts that `retry` or `retest` superseded do not count.
 struct CellHistory {
@@ -19,6 +20,7 @@ struct CellHistory {
     const Attempt* last = nullptr;
     const Attempt* before_last = nullptr;           // the attempt before that one
     std::array<int, failure_bounds> failures = {};  // counted against each limit
+    [[nodiscard]] int network_failures() const;
 };
 [[nodiscard]] CellHistory history_of(const std::string& cell, const std::vector<Attempt>& attempts);
 
@@ -26,8 +28,10 @@ struct CellHistory {
 [[nodiscard]] bool judge_active(Cell& cell, const CellHistory& history);
 
 // Sets the cell to wanted (with the reason `why` if no attempt failed), or to given up after a permanent failure, too
-// many failures, the same error twice, or an unexplained failure after a long build.
-void judge_failures(Cell& cell, const CellHistory& history, const Site& site, const std::string& why);
+// many failures, the same error twice, or an unexplained failure after a long build. After failures of the network the cell is
+// held, longer each time; `now` 0: whatever the time is.
+void judge_failures(Cell& cell, const CellHistory& history, const Site& site, const std::string& why,
+                    base::UnixMicros now = 0);
 
 // The wheels that the attempts uploaded to the site's index: how many of them it shows, how many not, and of how many
 // the page is not known.

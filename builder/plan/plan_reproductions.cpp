@@ -28,7 +28,8 @@ std::vector<Cell> with_reproductions(std::vector<Cell> plan, const PlanInput& in
         const Recipe recipe =
             recipe_for(input.site, input.recipes, cell.package, cell.version, cell.accelerator);
         cell.recipe = recipe.is_default() ? "default recipe" : recipe.file.string();
-        if (!judge_active(cell, history)) judge_failures(cell, history, input.site, "requested");
+        if (!judge_active(cell, history))
+            judge_failures(cell, history, input.site, "requested", input.world.now);
         if (cell.state != CellState::given_up) plan.push_back(std::move(cell));
     }
     return plan;

@@ -145,6 +145,32 @@ base::Error with_sizes(base::Error error, const Site& site, const Recipe& recipe
     return error;
 }
 
+base::Error with_the_maximum(base::Error error, EndCause cause, const Attempt& attempt, const Site& site) {
+    const auto raise = [&site](const std::string& key) {
+        const std::string place = place_of(site.places, key);
+        return "raise " + key + " of the site" + (place.empty() ? "" : ", " + place) +
+               ", as far as its queue allows";
+    };
+    const std::string all = " are all that the site allows: ";
+    const JobRecord& job = attempt.job;
+    if (cause == EndCause::time_limit && site.max_walltime_minutes > 0 &&
+        job.max_walltime_minutes >= site.max_walltime_minutes)
+        error.advice =
+            "its " + std::to_string(job.max_walltime_minutes) + " minutes" + all +
+            "the next attempt continues in its build tree and gets no more. If it does not get to the end, " +
+            raise("scheduler.max_walltime_minutes");
+    const Limit limit = memory_limit(site);
+    if (cause != EndCause::out_of_memory || limit.value == 0 || job.memory_mib < limit.value) return error;
+    const bool is_one_too_large = job.governed && job.governed->could_not_fit > 0;
+    const bool has_fewer = !is_one_too_large && (job.cores > 0 ? job.cores : site.cores) > 1;
+    error.advice =
+        "its " + std::to_string(job.memory_mib) + " MiB" + all +
+        (has_fewer ? "the next attempt runs half as many jobs at once. If it runs out of memory again, "
+                   : "") +
+        raise(limit.key);
+    return error;
+}
+
 std::int64_t bound_memory(const Site& site, std::int64_t memory_mib) {
     const std::int64_t limit = memory_limit(site).value;
     return limit > 0 ? std::min(memory_mib, limit) : memory_mib;

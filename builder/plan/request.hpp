@@ -38,6 +38,10 @@ struct JobSizes {
 [[nodiscard]] std::string describe_sizes(const Site& site, const Recipe& recipe);
 // The error with an advice that names these keys and their places.
 [[nodiscard]] base::Error with_sizes(base::Error error, const Site& site, const Recipe& recipe);
+// The error of a job that ended for lack of time or memory, with another advice if it had all that the site allows: then the next
+// attempt's job gets no more, and a person may have to act.
+[[nodiscard]] base::Error with_the_maximum(base::Error error, EndCause cause, const Attempt& attempt,
+                                           const Site& site);
 
 // The limits for any job, also of tests; 0: none.
 [[nodiscard]] std::int64_t bound_memory(const Site& site, std::int64_t memory_mib);

@@ -52,6 +52,27 @@ Choice gather(const ChoiceInput& input, std::vector<Version>& versions) {
     return {};
 }
 
+// Why no offer remains: the version, the Python, or there is nothing to build.
+std::string why_no_version(const ChoiceInput& input, const std::string& wanted,
+                           const wheel::SpecifierSet& set) {
+    const auto found = input.world.offers.find(input.recipe.package);
+    const bool are_known = found != input.world.offers.end() && found->second;
+    if (are_known && input.recipe.source == SourceKind::sdist) {
+        const SdistOffers& offers = *found->second;
+        const SdistOffer* newest = nullptr;
+        for (const auto& offer : offers.sdists) {
+            const bool fits = !offer.yanked && set.contains(offer.version, wheel::Prereleases::allowed);
+            if (fits && (newest == nullptr || newest->version < offer.version)) newest = &offer;
+        }
+        if (newest == nullptr) return why_no_sdist(input.recipe.package, offers, wanted);
+        return "every sdist of `" + input.recipe.package + "` that `" + wanted +
+               "` means needs another Python: " + newest->version.text() + " requires " +
+               newest->requires_python + ", and this is " + input.python.full_version;
+    }
+    return "no sdist of `" + input.recipe.package + "` matches `" + wanted + "` and Python " +
+           input.python.full_version;
+}
+
 }  // namespace
 
 bool accepts_python(const std::string& requires_python, const Python& python) {
@@ -111,9 +132,7 @@ Choice choose_version(const ChoiceInput& input, const std::string& wanted) {
     const auto offers = input.world.offers.find(input.recipe.package);
     if (offers != input.world.offers.end() && offers->second && offers->second->unanswered)
         return {std::nullopt, CellState::unknown, offers->second->unanswered->text()};
-    return {std::nullopt, CellState::impossible,
-            "no sdist of `" + input.recipe.package + "` matches `" + wanted + "` and Python " +
-                input.python.full_version};
+    return {std::nullopt, CellState::impossible, why_no_version(input, wanted, *set)};
 }
 
 std::vector<Version> companions_of(const Recipe& recipe, const Version& other) {

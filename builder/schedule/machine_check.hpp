@@ -14,7 +14,8 @@ struct SiteLine {
     std::string what;  // "module gcc/12.2", "scheduler"
     bool good = false;
     std::string found;
-    std::string advice;  // what to do when it is not good
+    std::string advice;    // what to do when it is not good
+    bool required = true;  // no build can do without it
 };
 
 // How a bash script ended, on the machine that runs the agent.

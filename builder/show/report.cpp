@@ -129,6 +129,8 @@ std::string render_activity(const AttemptView& view) {
     const std::string bar = attempt.state == State::running ? render_bar(view.progress, bar_width) : "";
     if (!bar.empty()) text += " " + bar;
     text += waiting_suffix(attempt.waiting);
+    if (!view.job.empty() && attempt.waiting.reason.find(view.job) == std::string::npos)
+        text += ", " + view.job;
     if (attempt.failure) {
         text += " in " + attempt.failure->phase + ": " + attempt.failure->error.sentence;
         if (!attempt.failure->first_error.empty()) text += " [" + attempt.failure->first_error + "]";
@@ -144,6 +146,15 @@ std::string render_activity(const AttemptView& view) {
     if (attempt.superseded) text += " (superseded by retry)";
     if (!view.claimed_task.empty()) text += " (task " + view.claimed_task + " of the registry)";
     return text;
+}
+
+std::string render_as_of(base::UnixMicros now, std::optional<base::UnixMicros> last_tick) {
+    constexpr std::size_t to_the_second = 19;
+    std::string text = "As of " + base::render_rfc3339(now).substr(0, to_the_second) + "Z; ";
+    if (!last_tick) return text + "no tick has run yet.\n";
+    // The clock of a file server may be ahead.
+    return text + "the last tick began " +
+           base::render_duration_ms(std::max<std::int64_t>(0, now - *last_tick) / 1000) + " ago.\n";
 }
 
 std::string render_held_queues(const std::vector<HeldQueue>& queues) {
@@ -179,6 +190,7 @@ std::string render_status_json(const std::vector<AttemptView>& attempts,
         one.set("progress", Json::object({{"phase", view.progress.phase},
                                           {"done", view.progress.done},
                                           {"total", view.progress.total}}));
+        if (!view.job.empty()) one.set("job_now", Json(view.job));
         one.set("claimed_task", view.claimed_task.empty() ? Json() : Json(view.claimed_task));
         if (!view.needs_person.empty()) one.set("needs_person", Json(view.needs_person));
         list.push(std::move(one));

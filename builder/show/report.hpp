@@ -43,6 +43,7 @@ struct AttemptView {
     Progress progress;  // from its log
     // The id of the registry's task that the attempt is built for; empty: not built for a claimed task.
     std::string claimed_task = {};
+    std::string job = {};  // in its scheduler's words: "Slurm job 4711 on n1, RUNNING"; empty: not asked
     std::string needs_person = {};  // what a person has to decide about its cell; empty: nothing
 };
 [[nodiscard]] std::string render_status(const std::vector<AttemptView>& attempts, base::UnixMicros now,
@@ -52,6 +53,9 @@ struct AttemptView {
     const std::vector<HeldQueue>& queues = {});  // "wheelyard.status/1"
 // A line for each, in the batch system's own words; empty: there is none.
 [[nodiscard]] std::string render_held_queues(const std::vector<HeldQueue>& queues);
+
+// "As of 2026-11-28T09:00:00Z; the last tick began 3 min ago."
+[[nodiscard]] std::string render_as_of(base::UnixMicros now, std::optional<base::UnixMicros> last_tick);
 
 // What an attempt is doing, in a few words: "build [###---] 12/345", "uploading, waiting: …".
 [[nodiscard]] std::string render_activity(const AttemptView& view);

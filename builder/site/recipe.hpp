@@ -49,6 +49,13 @@ struct HardwareTest {
     std::int64_t memory_mib = 0;  // per node; 0: the site's default
 };
 
+// Whether the package's wheel has to have an extension module.
+enum class ExtensionWish {
+    unsaid,  // a build that begins one and goes on without it fails; a source that could have one gives a notice
+    required,  // a pure wheel fails
+    optional,  // a pure wheel is as good
+};
+
 struct Recipe {
     std::string package;         // normalised
     std::filesystem::path file;  // empty: the default recipe
@@ -79,7 +86,8 @@ struct Recipe {
     std::vector<std::string> configure;  // bash, run in the project's folder before the front end
     std::string front_end = "pip-wheel";
     std::optional<BuildHome> home = {};  // nullopt: as the site says
-    bool governor = true;                // false: not built under the governor, even where the site uses it
+    ExtensionWish extension = ExtensionWish::unsaid;
+    bool governor = true;  // false: not built under the governor, even where the site uses it
 
     // Resources of a build job; 0: the site's default. The site's limits bound them.
     int cores = 0;

@@ -196,6 +196,9 @@ void read_build(io::TomlTable root, RecipeLayer& layer) {
     const std::string front_end =
         table.choice_or("front_end", "pip-wheel", {"pip-wheel", "setup-py", "build"});
     if (table.has("front_end")) set(layer, &Recipe::front_end, front_end);
+    const bool is_required = table.choice_or("extension", "required", {"required", "optional"}) == "required";
+    if (table.has("extension"))
+        set(layer, &Recipe::extension, is_required ? ExtensionWish::required : ExtensionWish::optional);
 }
 
 // Where these keys were set: a refused job names the place of the key that decides.

@@ -5,6 +5,7 @@
 #include <sys/statvfs.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
 
@@ -71,19 +72,33 @@ class Checker {
         check_modules();
         check_pythons();
         check_compilers();
-        check_launcher();
+        optional([this] { check_launcher(); });
         check_tools();
         check_scheduler();
         check_folder("state folder", site_.state_directory, min_state_bytes);
         check_work_folder();
-        check_registry();
-        check_packages();
-        if (const auto line = check_uploaded_sources(site_, environment_)) lines_.push_back(*line);
+        // Ticks ask the registry and the indexes again, and say so themselves.
+        optional([this] {
+            check_registry();
+            check_packages();
+        });
+        if (const auto line = check_uploaded_sources(site_, environment_)) {
+            lines_.push_back(*line);
+            lines_.back().required = false;
+        }
         return std::move(lines_);
     }
 
   private:
     static constexpr std::uint64_t min_state_bytes = 100 * base::mib;
+
+    // What only some builds or tests need.
+    void optional(const std::function<void()>& check) {
+        const std::size_t before = lines_.size();
+        check();
+        for (std::size_t at = before; at < lines_.size(); ++at)
+            lines_[at].required = false;
+    }
 
     void add(const std::string& what, bool good, const std::string& found, const std::string& advice) {
         lines_.push_back({what, good, found, good ? "" : advice});
@@ -183,9 +198,11 @@ class Checker {
                        "int main(void) { return 0; }\n");
         check_compiler("C++ compiler", or_default(site_.compilers.cxx, "c++"), "cpp",
                        "#include <string>\nint main() { return (int)std::string().size(); }\n");
-        check_compiler("Fortran compiler", site_.compilers.fortran, "f90", "end\n");
-        check_compiler("MPI compiler", site_.compilers.mpi_c, "c",
-                       "#include <mpi.h>\nint v = MPI_VERSION;\n");
+        optional([this] {
+            check_compiler("Fortran compiler", site_.compilers.fortran, "f90", "end\n");
+            check_compiler("MPI compiler", site_.compilers.mpi_c, "c",
+                           "#include <mpi.h>\nint v = MPI_VERSION;\n");
+        });
     }
 
     void check_program(const std::string& what, const std::string& program, const std::string& advice) {
@@ -238,8 +255,11 @@ class Checker {
             if (answer.good) answers.emplace(script, answer);
             return answer;
         };
-        for (const SiteLine& line : try_site_jobs(site_, recipes_, ask_as_agent))
-            add("job: " + line.what, line.good, line.found, line.advice);
+        // A refusal holds the queue, and a job is tried again.
+        optional([&] {
+            for (const SiteLine& line : try_site_jobs(site_, recipes_, ask_as_agent))
+                add("job: " + line.what, line.good, line.found, line.advice);
+        });
     }
 
     void check_folder(const std::string& what, const fs::path& folder, std::uint64_t min_bytes) {
@@ -342,8 +362,8 @@ class Checker {
                 check_versions(want, *offers);
                 continue;
             }
-            add("source of " + want.package, false, "no sdist in " + base::join(offers->places, ", "),
-                "correct `package` in [[want]] or what is left out above, or name its source in a recipe");
+            add("source of " + want.package, false, why_no_sdist(want.package, *offers, "latest"),
+                "correct [[want]] or what is left out above, or name its source in a recipe");
         }
     }
 
@@ -408,6 +428,14 @@ std::vector<SiteLine> check_site(const Site& site, const Recipes& recipes,
     return Checker(site, recipes, environment).check();
 }
 
+std::vector<std::string> failed_requirements(const std::vector<SiteLine>& lines) {
+    std::vector<std::string> failed;
+    for (const SiteLine& line : lines) {
+        if (line.required && !line.good) failed.push_back(line.what + ": " + line.found);
+    }
+    return failed;
+}
+
 bool all_good(const std::vector<SiteLine>& lines) {
     return std::all_of(lines.begin(), lines.end(), [](const SiteLine& line) { return line.good; });
 }
@@ -425,6 +453,7 @@ std::string render_site_lines(const std::vector<SiteLine>& lines) {
 io::Json json_of(const SiteLine& line) {
     return io::Json::object({{"what", line.what},
                              {"good", line.good},
+                             {"required", line.required},
                              {"found", line.found},
                              {"advice", line.advice.empty() ? io::Json() : io::Json(line.advice)}});
 }

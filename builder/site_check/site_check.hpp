@@ -27,6 +27,8 @@ namespace wheelyard::builder {
                                                              const EnvironmentMap& environment,
                                                              uid_t user = ::geteuid());
 
+// Of the lines that are required and not good: "C compiler cc: cc: command not found".
+[[nodiscard]] std::vector<std::string> failed_requirements(const std::vector<SiteLine>& lines);
 [[nodiscard]] bool all_good(const std::vector<SiteLine>& lines);
 [[nodiscard]] std::string render_site_lines(const std::vector<SiteLine>& lines);
 [[nodiscard]] io::Json json_of(const SiteLine& line);

@@ -96,7 +96,7 @@ base::Result<std::optional<Listing>> Places::ask_place(const Place& place, const
             simple::is_file_url(where) ? simple::GetPage(simple::read_page) : simple::page_getter(http_);
         WHEELYARD_ASSIGN(auto page, simple::fetch_project(get, where, project));
         if (!page) return std::nullopt;
-        return Listing{std::move(*page), without_secrets(where), {}};
+        return Listing{std::move(*page), without_secrets(where), {}, true};
     }
     if (!is_web(where)) {
         std::string path = where;

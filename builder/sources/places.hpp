@@ -21,6 +21,7 @@ struct Listing {
     simple::ProjectPage page;
     std::string place;             // without secrets
     std::filesystem::path folder;  // contains the files that have no URL
+    bool is_index = false;         // the page is of this project alone
 };
 
 [[nodiscard]] std::string without_secrets(const std::string& url);

@@ -48,6 +48,11 @@ base::Result<SdistOffers> Sources::offers(const std::string& project) {
     SdistOffers found;
     WHEELYARD_ASSIGN(const auto listings, places_.ask(project, found.places, found.unanswered));
     for (const auto& listing : listings) {
+        for (const auto& file : listing.page.files) {
+            const auto name = wheel::parse_wheel_filename(file.filename);
+            if (name && name->project == project) found.wheels.push_back(name->version);
+        }
+        found.has_project = found.has_project || listing.is_index;
         for (auto& offer : sdists_on_page(listing.page, project, listing.place)) {
             const auto url = base::parse_url(offer.url);
             if (!listing.folder.empty()) {
@@ -58,6 +63,7 @@ base::Result<SdistOffers> Sources::offers(const std::string& project) {
             found.sdists.push_back(std::move(offer));
         }
     }
+    found.has_project = found.has_project || !found.sdists.empty() || !found.wheels.empty();
     return found;
 }
 
@@ -185,12 +191,9 @@ base::Result<SourceRecord> Sources::fetch_sdist(const Recipe& recipe, const std:
     const std::string pinned = recipe.pinned_sha256(wanted.text());
     const SdistOffer* offer = choose_sdist(found.sdists, wanted, pinned);
     if (offer == nullptr && found.unanswered) return tl::unexpected(*found.unanswered);
-    if (offer == nullptr) {
-        return base::fail(
-            "source.absent",
-            "No sdist of " + recipe.package + " " + version + " in " + base::join(found.places, ", "),
-            recipe.package, "check the version, or give the recipe another [source]");
-    }
+    if (offer == nullptr)
+        return base::fail("source.absent", "There is nothing to build from: " + why_no_sdist(recipe.package, found, wanted.text()),
+                          recipe.package);
     SourceRecord source;
     source.kind = "sdist";
     source.filename = offer->filename;

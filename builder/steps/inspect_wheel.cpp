@@ -1,8 +1,10 @@
 // built ─► uploading: inspects the wheel by the registry's own rules, and compares it with what was asked.
 #include <string_view>
 
+#include "builder/attempt/limits.hpp"
 #include "builder/doctor/doctor_rules.hpp"
 #include "builder/steps/built_wheel.hpp"
+#include "builder/steps/left_out_extension.hpp"
 #include "builder/steps/steps.hpp"
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
@@ -53,6 +55,34 @@ base::Status check_abi(const Attempt& attempt, const Ports& ports, const inspect
         attempt.wheel.filename, "build it here: set a source with the project's code in its recipe");
 }
 
+// A wheel without compiled code where an extension was wanted; its tag may name a platform all the same. nullopt: it is as it should be; its notice is recorded.
+std::optional<Fail> check_extension(Attempt& attempt, const Ports& ports,
+                                    const inspect::Inspection& inspection) {
+    attempt.wheel.notice.clear();
+    const Recipe recipe = ports.recipe_of(attempt);
+    if (recipe.source == SourceKind::upstream || recipe.extension == ExtensionWish::optional ||
+        inspection.facts.elf_files > 0)
+        return std::nullopt;
+    const AttemptFolder folder = ports.folder_of(attempt);
+    const auto line = find_left_out_extension(read_log_tail(folder.log(), course_log_bytes));
+    if (!line && recipe.extension != ExtensionWish::required) {
+        attempt.wheel.notice = notice_of_pure_wheel(recipe, folder.tree() / attempt.source.folder);
+        return std::nullopt;
+    }
+    Failure failure{"inspect",
+                    {"build.extension_missing",
+                     line ? "The build left an extension out, and made a pure wheel"
+                          : "The wheel has no extension, and its recipe requires one",
+                     attempt.wheel.filename,
+                     "make the compiler work (`wheelyard-builder site check`), then run wheelyard-builder "
+                     "retry; if the pure "
+                     "wheel is good enough: `extension = \"optional\"` in [build] of its recipe"},
+                    line ? line->text : "",
+                    false};
+    failure.line = line ? line->number : 0;
+    return Fail{std::move(failure)};
+}
+
 base::Status check_wheel(const Attempt& attempt, const Ports& ports, const inspect::Inspection& inspection) {
     const auto& name = inspection.filename;
     if (name.project == nameless_project && attempt.asked.package != nameless_project) {
@@ -93,8 +123,10 @@ base::Result<Next> inspect_wheel(Attempt& attempt, Ports& ports) {
             "The build made a wheel that Python " + attempt.asked.python + " of this site would not install",
             attempt.wheel.filename, "fix the recipe: its build sets another Python or platform");
     }
+    if (auto failed = check_extension(attempt, ports, *inspection)) return std::move(*failed);
     ports.report(attempt, "built " + attempt.wheel.filename + " (" + base::render_bytes(attempt.wheel.size) +
                               "), sha256 " + attempt.wheel.sha256);
+    if (!attempt.wheel.notice.empty()) ports.report(attempt, "its wheel is " + attempt.wheel.notice);
     return Move{State::uploading};
 }
 

@@ -49,6 +49,7 @@ struct Ports {
     std::map<std::string, JobView> jobs = {};  // by attempt, as the scheduler reported them
     std::function<bool()> has_job_slot = {};   // whether one of the site's job slots is free
     HeldQueues held_queues = {};               // which refuse jobs for now
+    std::string submits_nothing = {};          // why no job begins for now; empty: jobs may
     std::function<Registry*(const Attempt&)> registry_for = {};  // for a claimed task; nullptr: `registry`
 
     // Why uploads to the site's own registry are paused: an error about its token, which a person must fix.

@@ -136,6 +136,7 @@ wire::WheelProvenance provenance_of_wheel(const Attempt& attempt, const wire::Wh
         provenance.governed->worst.clear();
         provenance.governed->messages.clear();
     }
+    provenance.notice = attempt.wheel.notice;
     provenance.log = "wheelyard-builder logs " + attempt.id;
     return provenance;
 }

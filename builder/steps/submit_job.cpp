@@ -60,6 +60,8 @@ base::Result<Next> submit_job(Attempt& attempt, Ports& ports) {
     if (!holds_job_slot(attempt) && ports.has_job_slot && !ports.has_job_slot())
         return WaitForEvent{WaitFor::job_slot,
                             "for one of " + std::to_string(ports.site.max_jobs) + " job slots"};
+    if (!ports.submits_nothing.empty())
+        return WaitForEvent{WaitFor::submission, "until " + ports.submits_nothing};
     if (!ports.held_queues.may_submit(ports.queue_of(attempt), attempt.id, ports.clock.now()))
         return wait_for_queue(attempt, ports);
     ++attempt.job.submits;

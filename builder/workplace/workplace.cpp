@@ -1,6 +1,7 @@
 // Wires an agent from a site file.
 #include "builder/workplace/workplace.hpp"
 
+#include <sys/stat.h>
 #include <unistd.h>
 #include <cstdio>
 
@@ -8,6 +9,7 @@
 #include <cstdint>
 
 #include "builder/agent/claimed_task.hpp"
+#include "builder/attempt/limits.hpp"
 #include "builder/plan/torch_abi.hpp"
 #include "builder/remote/enrolment.hpp"
 #include "builder/script/script.hpp"
@@ -21,6 +23,7 @@ namespace wheelyard::builder {
 namespace {
 
 constexpr std::int64_t renewal_pause_s = 60;             // between two looks of a `run`
+constexpr std::int64_t max_ask_ms = 10'000;              // a person waits; then no further query of a poll
 constexpr std::int64_t task_answer_timeout_ms = 60'000;  // one request to the task service
 
 namespace fs = std::filesystem;
@@ -47,7 +50,7 @@ base::Result<fs::path> find_governor(const GovernorSettings& settings) {
 }  // namespace
 
 base::Result<std::unique_ptr<Workplace>> Workplace::open(const fs::path& site_file, Note note,
-                                                         const std::string& failpoint) {
+                                                         const std::string& failpoint, RunSettings settings) {
     std::unique_ptr<Workplace> place(new Workplace);
     place->failpoints_ = Failpoints(failpoint);
     WHEELYARD_ASSIGN(place->site_, read_site(site_file));
@@ -74,10 +77,10 @@ base::Result<std::unique_ptr<Workplace>> Workplace::open(const fs::path& site_fi
                     "`" + pasted_command("site check", {}, site) + "` shows the reason");
             return ask_default_index(*python);
         },
-        [](const std::string& text) {
-            std::fputs(("wheelyard-builder: warning of pip's configuration: " + base::printable(text) + "\n")
-                           .c_str(),
-                       stderr);
+        [warn = std::move(settings.warn)](const std::string& text) {
+            const std::string line =
+                "wheelyard-builder: warning of pip's configuration: " + base::printable(text) + "\n";
+            warn ? warn(line) : static_cast<void>(std::fputs(line.c_str(), stderr));
         });
     place->sources_->use_git(GitSource(site.work_directory / "sources", job_environment(environment),
                                        place->clock_, site.login_minutes));
@@ -107,7 +110,8 @@ base::Result<std::unique_ptr<Workplace>> Workplace::open(const fs::path& site_fi
                                       {},
                                       Failpoints(failpoint)},
                                      *place->journal_,
-                                     place->tasks_ ? &*place->tasks_ : nullptr});
+                                     place->tasks_ ? &*place->tasks_ : nullptr,
+                                     settings.unchecked});
     return place;
 }
 
@@ -173,6 +177,33 @@ std::optional<base::Error> Workplace::renew_token() {
     if (renewed || renewed.error().may_pass() || renewed.error().text() == told_) return std::nullopt;
     told_ = renewed.error().text();
     return renewed.error();
+}
+
+void Workplace::ask_jobs(std::vector<AttemptView>& views) {
+    std::map<std::string, AttemptFolder> folders;
+    for (const auto& view : views) {
+        if (may_have_job(view.attempt.state)) folders.emplace(view.attempt.id, folder_of(view.attempt));
+    }
+    if (folders.empty()) return;
+    const base::UnixMicros began = clock_.now();
+    scheduler_->keep_alive = [this, began]() -> base::Status {
+        if (clock_.now() - began < max_ask_ms * 1000) return {};
+        return base::fail("scheduler.slow", "The batch system answers too slowly");
+    };
+    const auto jobs = scheduler_->poll(folders);
+    scheduler_->keep_alive = {};
+    for (auto& view : views) {
+        const auto job = jobs.find(view.attempt.id);
+        if (job != jobs.end()) view.job = job->second.detail;
+    }
+}
+
+// Each tick touches the marker (Agent::check_work_folder).
+std::optional<base::UnixMicros> Workplace::last_tick() const {
+    struct stat marker = {};
+    const fs::path file = site_.work_directory / work_marker;
+    if (::stat(file.c_str(), &marker) != 0) return std::nullopt;
+    return std::int64_t{marker.st_mtim.tv_sec} * 1'000'000 + marker.st_mtim.tv_nsec / 1'000;
 }
 
 std::vector<AttemptView> Workplace::views(const std::vector<Attempt>& attempts) const {

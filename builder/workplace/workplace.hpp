@@ -1,6 +1,7 @@
 // Everything that one run of the program works with, wired from the site file.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -17,6 +18,13 @@
 
 namespace wheelyard::builder {
 
+// How one run of the program differs from a tick of cron.
+struct RunSettings {
+    bool unchecked = false;  // AgentParts::is_unchecked
+    std::function<void(const std::string&)> warn =
+        nullptr;  // of pip's configuration; nullptr: standard error
+};
+
 class Workplace {
   public:
     using Note = std::function<void(const Attempt&, const std::string&)>;
@@ -26,7 +34,8 @@ class Workplace {
     // "governor.missing".
     [[nodiscard]] static base::Result<std::unique_ptr<Workplace>> open(const std::filesystem::path& site_file,
                                                                        Note note,
-                                                                       const std::string& failpoint);
+                                                                       const std::string& failpoint,
+                                                                       RunSettings settings = {});
 
     [[nodiscard]] Agent& agent() { return *agent_; }
     [[nodiscard]] const Site& site() const { return site_; }
@@ -46,6 +55,10 @@ class Workplace {
     [[nodiscard]] std::optional<base::Error> renew_token();
     // The attempts with the progress from their logs.
     [[nodiscard]] std::vector<AttemptView> views(const std::vector<Attempt>& attempts) const;
+    // Asks the scheduler about the jobs of those attempts, for at most about max_ask_ms and one query.
+    void ask_jobs(std::vector<AttemptView>& views);
+    // When the last tick began; nullopt: none has, or the work folder is away.
+    [[nodiscard]] std::optional<base::UnixMicros> last_tick() const;
 
   private:
     Workplace() = default;

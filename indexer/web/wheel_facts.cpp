@@ -245,6 +245,7 @@ void add_stated(WheelSection& section, std::string_view text) {
     };
     const Json& source = part("source");
     const Json& build = part("build");
+    add_fact(shown, "Notice", document->string_or("notice", {}));
     add_fact(shown, "Site", document->string_or("site", {}));
     add_fact(shown, "Agent", document->string_or("program", {}));
     // A document without the time is stored with that of the epoch.

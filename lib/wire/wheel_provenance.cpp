@@ -78,6 +78,8 @@ constexpr auto wheel_provenance_record = io::record<W>({
         "messages and the "
         "limit's path; left out where it did not run",
         io::Need::optional, io::Written::unless_null),
+    field<&W::notice>("notice", "what people should know of the wheel; left out where there is nothing",
+                      io::Need::optional, io::Written::if_given),
     field<&W::log>("log", "the command that prints the log at the site"),
     field<&W::is_cut>("cut", "`true`: the document was too large, and lists were left out",
                       io::Need::optional, io::Written::if_given),

@@ -35,6 +35,7 @@ struct WheelProvenance {
     std::string recipe_sha256 = {};              // empty: it changed after the attempt began
     std::string node_type = {};                  // of the site's description; never a host
     std::optional<GovernedBuild> governed = {};  // counts and bytes only: sources and messages name paths
+    std::string notice = {};                     // what people should know of the wheel; empty: nothing
     std::string log;                             // the command that prints the log at the site
     bool is_cut = false;                         // lists were left out: the document would be too large
 };

@@ -41,6 +41,22 @@ CellStory story() {
     return story;
 }
 
+TEST_CASE("a history has the batch system's own words about a queue that refuses its jobs") {
+    CellStory told = story();
+    HeldQueue held;
+    held.queue = "main";
+    held.reason = "sbatch: error: Batch job submission failed: Invalid account";
+    told.held_queues = {held};
+    told.jobs = {{"w2", "Slurm job 4711 on n1, RUNNING"}};
+    CHECK(render_story(told).find("job now     Slurm job 4711 on n1, RUNNING") != std::string::npos);
+    CHECK(
+        render_story(told).find(
+            "refused     Queue `main` takes no jobs since 1970-01-01T00:00:00.000000Z: sbatch: error: Batch "
+            "job submission failed: Invalid account") != std::string::npos);
+    CHECK(render_story_json(told).find("Invalid account") != std::string::npos);
+    CHECK(render_story(story()).find("refused ") == std::string::npos);
+}
+
 TEST_CASE("a history has the reason, resources requested and used, the failure, and the next step") {
     const std::string text = render_story(story());
     for (const char* part :

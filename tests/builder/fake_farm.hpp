@@ -49,7 +49,7 @@ inline tl::unexpected<base::Error> unreachable() {
                          {"http.connect", "The registry is down"});
 }
 
-// Counts each build in the file `count`. Fails while `break` exists, and once with the text of `says`. While the
+// Counts each build in the file `count`, and prints the text of `warns`. Fails while `break` exists, and once with the text of `says`. While the
 // fifo `gate` exists, waits for its reader.
 constexpr std::string_view fake_python = R"sh(#!/bin/bash
 set -eu
@@ -66,6 +66,7 @@ case "$1 ${2-} ${3-}" in
     if test -p "$farm/gate"; then echo waiting > "$farm/gate"; fi
     echo "[1/2] compiling"
     if test -e "$farm/says"; then cat "$farm/says"; rm "$farm/says"; exit 1; fi
+    if test -e "$farm/warns"; then cat "$farm/warns"; fi
     if test -e "$farm/break"; then echo "x.c:1:1: error: it is broken"; exit 1; fi
     while test "$1" != --wheel-dir; do shift; done
     mkdir -p "$2"

@@ -138,6 +138,29 @@ class FirstHourTest(FarmCase):
             self.assertEqual((done.returncode, attempt["failure"]["cause"]), (1, "compiler.missing"), done.stdout + done.stderr)
             self.assertIn("build-essential", done.stdout + done.stderr)
 
+    def test_a_wheel_without_its_extension_is_no_success_until_there_is_a_compiler(self):
+        few = self.folder / "few-too"
+        link_programs(few, "cc", "c++", "gcc*", "g++*", "clang*", "*-linux-gnu-g*", "*-linux-gnu-cpp*", "c89*", "c99*")
+        with PackageIndex(self.folder / "sources") as sources:
+            write_sdist(sources.folder, "yard-maybe", "1.0", c_source=FAST_C, optional=True)
+            site = Site(self.farm, sources, self.farm.create_token(), {"yard-maybe": "1.0"}, name="maybe")
+            without = lambda *words: subprocess.run(  # noqa: E731
+                site.command(*words), env=site.environment | {"PATH": str(few)}, capture_output=True, text=True,
+                timeout=COMMAND_TIMEOUT_S)
+            done = without("run")
+            [attempt] = site.attempts()
+            self.assertEqual((done.returncode, attempt["failure"]["code"]), (1, "build.extension_missing"), done.stdout + done.stderr)
+            self.assertIn("yard_maybe._fast", attempt["failure"]["first_error"])
+            self.assertEqual(list(self.farm.tree.rglob("yard_maybe-*.whl")), [])
+            self.assert_failed(without("site", "check"), "FAIL  C compiler cc", "submit nothing new until `site check`")
+            self.assert_ran(site.builder("retry", f"yard-maybe-1.0-cp{site.python_version.replace('.', '')}"))
+            self.assert_failed(site.builder("run"), "1 wanted", "No new jobs are started: `site check` failed at")
+            self.assert_ran(site.builder("plan"), "As of 20", "the last tick began")
+            site.builder("site", "check")  # with a compiler
+            self.assert_ran(site.builder("run"), "1 have")
+            [wheel] = self.farm.tree.rglob("yard_maybe-1.0-*.whl")
+            self.assertNotIn("-none-any", wheel.name)
+
     def test_a_journal_notices_that_its_registry_was_replaced(self):
         with PackageIndex(self.folder / "sources") as sources:
             write_sdist(sources.folder, "yard-moved", "1.0")

@@ -42,6 +42,7 @@ WheelProvenance with_recipe() {
     made.recipe = "demo.toml";
     made.recipe_sha256 = std::string(64, 'd');
     made.node_type = "gh";
+    made.notice = "without an extension";
     made.governed = GovernedBuild{.compiles = 140,
                                   .killed = 1,
                                   .wall_seconds = 61.5,
@@ -66,6 +67,7 @@ TEST_CASE(
     CHECK(read->recipe == "demo.toml");
     CHECK(read->recipe_sha256 == std::string(64, 'd'));
     CHECK(read->node_type == "gh");
+    CHECK(read->notice == "without an extension");
     REQUIRE(read->governed.has_value());
     CHECK(describe(*read->governed) == "140 compiles, at most 5.7 GiB of 7.5 GiB (cgroup), 1 run again");
     // What another agent sends beside the counts is not kept.

@@ -35,11 +35,34 @@ const Default& default_of(std::string_view language) {
     return *found;
 }
 
-// Names of the groups that a compile belongs to, from wide to narrow.
+// Where tools that configure a build compile and link their probes: sources of a few lines, of which there may be hundreds
+// before the first real compile.
+constexpr std::array probe_places = {
+    "meson-private/",        // Meson
+    "CMakeFiles/CMakeTmp/",  // CMake's try_compile before 3.25
+    "CMakeFiles/CMakeScratch/",
+    "/CompilerId",    // CMake's identification of a compiler
+    "cmTC_",          // what try_compile links
+    "conftest",       // Autoconf
+    "_configtest",    // distutils and numpy.distutils
+    ".sconf_temp/",   // SCons
+    ".conf_check_",   // Waf
+    "config.tests/",  // qmake
+};
+
+bool is_configure_probe(std::string_view source) {
+    return std::any_of(probe_places.begin(), probe_places.end(), [&](std::string_view place) {
+        const auto at = source.find(place);
+        return at != std::string_view::npos && (at == 0 || source[at - 1] == '/' || place.front() == '/');
+    });
+}
+
+// Names of the groups that a compile belongs to, from wide to narrow. Probes are a kind of their own: they say nothing about the
+// size of what is built afterwards.
 std::array<std::string, 3> groups_of(std::string_view source, std::string_view compiler,
                                      std::string_view language) {
     const auto slash = source.rfind('/');
-    const std::string name = std::string(language) + '\t';
+    const std::string name = std::string(language) + (is_configure_probe(source) ? "\tprobe\t" : "\t");
     return {name + std::string(compiler),
             name + "/" + std::string(slash == std::string_view::npos ? "" : source.substr(0, slash)),
             name + "=" + std::string(source)};

@@ -44,11 +44,11 @@ double number(const std::string& text) {
 
 }  // namespace
 
-GovernedBuild::GovernedBuild(const BrokerPlan& plan, CompileGroups& groups)
+GovernedBuild::GovernedBuild(const BrokerPlan& plan, CompileGroups& groups, const std::string& root)
     : plan_(plan),
       groups_(groups),
       record_(plan),
-      watch_(LimitReader("", plan.setting_bytes, plan.job_limits)),
+      watch_(LimitReader(root, plan.setting_bytes, plan.job_limits)),
       dispatch_(plan.cores > 0 ? plan.cores : watch_.limits().cores(), record_.recall()) {
     record_.report.cores = plan.cores > 0 ? plan.cores : watch_.limits().cores();
     watch_.read(0, monotonic_ms());
@@ -153,7 +153,7 @@ void GovernedBuild::begin(TryId id, std::int64_t now_ms) {
     client.predicted = need.typical_bytes;
     client.lane = lanes_.take();
     client.group = need.seconds >= group_from_s ? groups_.take(client.lane) : "";
-    client.oom_kills_before = client.group.empty() ? watch_.kernel_kills() : groups_.kills(client.lane);
+    client.oom_kills_before = count_kernel_kills(client);
 }
 
 void GovernedBuild::start_what_fits() {
@@ -239,27 +239,31 @@ void GovernedBuild::on_success(TryId id, Client& client, double seconds, std::st
 
 // Decides why a compile failed: for lack of memory, by SIGKILL of unknown origin, or by itself. Sets
 // give_up_reason_ if it does not fit.
+//
+// A compile during which the kernel killed a process for memory is repeated, whatever it printed and whichever status it
+// has: compilers, linkers and their wrappers report a killed child in their own words and language. `clue`: its words or its status
+// indicate a kill, which counts where the kernel counts nothing.
 Retry GovernedBuild::on_failure(TryId id, Client& client, bool clue) {
-    // The compile's own group is conclusive. The kill count of all groups needs a clue in addition.
-    const bool kernel = was_killed_by_kernel(client);
-    if (client.dying || (kernel && !client.group.empty()) ||
-        (clue && (kernel || watch_.was_short(monotonic_ms())))) {
+    const bool killed = count_kernel_kills(client) > client.oom_kills_before;
+    // The count of a group that several compiles share says which one was killed only if this one ran alone.
+    const bool its_own = !client.group.empty() || dispatch_.admission().running() == 1;
+    if (client.dying || (killed && (its_own || clue)) || (clue && watch_.was_short(monotonic_ms())))
         return on_out_of_memory(id, client);
-    }
     end_try(client, "failed");
-    if (!clue) return Retry::give_up;
+    if (!clue && !killed) return Retry::give_up;
     const auto retry = dispatch_.died_unexplained(id);
     if (retry == Retry::again) {
         ++record_.report.unexplained;
         record_.note(client.facts.source +
-                     " was killed without a sign of memory pressure; retrying it alone");
+                     (killed ? " failed while the kernel killed a process for memory; retrying it alone"
+                             : " was killed without a sign of memory pressure; retrying it alone"));
     }
     return retry;
 }
 
-bool GovernedBuild::was_killed_by_kernel(const Client& client) {
-    const auto all = watch_.count_kernel_kills();
-    return (client.group.empty() ? all : groups_.kills(client.lane)) > client.oom_kills_before;
+// Of the compile's own group, or of the groups and the machine that it shares with others.
+std::uint64_t GovernedBuild::count_kernel_kills(const Client& client) const {
+    return client.group.empty() ? watch_.count_kernel_kills() : groups_.kills(client.lane);
 }
 
 Retry GovernedBuild::on_out_of_memory(TryId id, const Client& client) {

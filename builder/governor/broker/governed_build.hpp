@@ -23,7 +23,8 @@ namespace wheelyard::governor {
 
 class GovernedBuild {
   public:
-    GovernedBuild(const BrokerPlan& plan, CompileGroups& groups);
+    // `root` is prefixed to the paths of the kernel's files; tests set it.
+    GovernedBuild(const BrokerPlan& plan, CompileGroups& groups, const std::string& root = {});
 
     // A launcher connected; `session` is its process's session ID.
     void on_connect(TryId id, base::Fd socket, pid_t session);
@@ -80,7 +81,7 @@ class GovernedBuild {
     void sample_memory();
     void sample_client(Client& client);
     void note_throttled(Client& client);
-    [[nodiscard]] bool was_killed_by_kernel(const Client& client);
+    [[nodiscard]] std::uint64_t count_kernel_kills(const Client& client) const;
     void on_disconnect(TryId id);
     void end_try(const Client& client, const char* end);
     void apply(const Remedy& remedy);

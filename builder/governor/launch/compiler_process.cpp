@@ -7,26 +7,31 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 
+#include "lib/base/text/text.hpp"
+
 namespace wheelyard::governor {
 namespace {
 
-// What GCC, Clang, nvcc, ld and make print when a subprocess was killed or could not allocate memory.
-constexpr std::array clues = {"Killed signal terminated program",
-                              "died due to signal 9",
-                              "virtual memory exhausted",
-                              "out of memory allocating",
-                              "ut of memory",
-                              "annot allocate memory",
-                              "std::bad_alloc",
+// What GCC, Clang, nvcc, ld and make print when a subprocess was killed or could not allocate memory, in small letters.
+constexpr std::array clues = {"killed signal terminated program",   // gcc of cc1
+                              "terminated with signal 9",           // collect2 of ld, lto-wrapper of gcc
+                              "died due to signal 9",               // nvcc
+                              "terminated by signal 9",             // nvc++
+                              "terminated by kill signal",          // ifort, ifx
+                              "unable to execute command: killed",  // clang
+                              "signal: killed",                     // go
+                              "signal: 9, sigkill",                 // rustc
+                              "ld returned 137 exit status",        // a wrapper of ld
                               "memory exhausted",
-                              "terminated by signal 9",
-                              "signal: killed",
-                              "unable to execute command: Killed"};
+                              "out of memory",
+                              "cannot allocate memory",
+                              "std::bad_alloc"};
 
 // For execvp(3), which does not modify the strings.
 std::vector<char*> argv_of(const std::vector<std::string>& command) {
@@ -85,10 +90,9 @@ bool looks_killed_by_memory(int wait_status, std::string_view output) {
     if (WIFSIGNALED(wait_status)) return WTERMSIG(wait_status) == SIGKILL;
     if (!WIFEXITED(wait_status) || WEXITSTATUS(wait_status) == 0) return false;
     if (WEXITSTATUS(wait_status) == 128 + SIGKILL) return true;
-    for (const std::string_view clue : clues) {
-        if (output.find(clue) != std::string_view::npos) return true;
-    }
-    return false;
+    const std::string text = base::ascii_lower(output);
+    return std::any_of(clues.begin(), clues.end(),
+                       [&](std::string_view clue) { return text.find(clue) != std::string::npos; });
 }
 
 bool is_ignored(int signal_number) {

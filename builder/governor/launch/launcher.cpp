@@ -30,6 +30,7 @@
 #include "builder/governor/launch/message.hpp"
 #include "builder/governor/launch/shims.hpp"
 #include "builder/governor/memory/limits.hpp"
+#include "builder/governor/memory/memory_limit.hpp"
 #include "lib/base/process/process.hpp"
 #include "lib/base/text/text.hpp"
 
@@ -53,6 +54,10 @@ struct Ended {
     bool interrupted = false;  // the launcher received a signal
     int signal_number = 0;
 };
+
+bool has_succeeded(int wait_status) {
+    return WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0;
+}
 
 class Launcher {
   public:
@@ -91,7 +96,7 @@ class Launcher {
         Spool spool(folder_);
         const auto ended = run_once(spool);
         if (ended.interrupted) finish(spool, ended.signal_number);
-        if (!WIFEXITED(ended.status) || WEXITSTATUS(ended.status) != 0) return;
+        if (!has_succeeded(ended.status)) return;
         if (const auto socket = connect_to(socket_path_)) (void)send_message(socket->get(), {"hit"});
         finish(spool, ended.status);
     }
@@ -111,7 +116,7 @@ class Launcher {
             Spool spool(folder_);
             if (cache_) cache_->prepare_compile();
             const auto ended = run_once(spool);
-            const bool good = WIFEXITED(ended.status) && WEXITSTATUS(ended.status) == 0;
+            const bool good = has_succeeded(ended.status);
             const bool clue = !good && looks_killed_by_memory(ended.status, spool.tail());
             const bool sent = send_message(
                 socket_.get(), {"ended", std::to_string(ended.status), std::to_string(ended.usage.ru_maxrss),
@@ -278,18 +283,23 @@ class Launcher {
         }
     }
 
-    // Without a broker: runs in one of a few slots. A compile that memory seems to have killed is retried
-    // once with all slots held.
+    // Without a broker: runs in one of a few slots. A compile that memory seems to have killed, or that failed while the
+    // kernel killed a process for memory, is retried once with all slots held.
     [[noreturn]] void run_ungoverned() {
         socket_.reset();
         socket_gone_ = true;
+        group_.clear();
+        const LimitReader limits("", 0);
         if (cache_) cache_->prepare_compile();
         auto slot = take_any_slot(folder_, "fallback.", fallback_slots);
         for (unsigned tries = 0;; ++tries) {
             Spool spool(folder_);
+            const auto kills = limits.oom_kills();
             const auto ended = run_once(spool);
             if (ended.interrupted) finish(spool, ended.signal_number);
-            if (tries > 0 || !looks_killed_by_memory(ended.status, spool.tail())) finish(spool, ended.status);
+            const bool killed = looks_killed_by_memory(ended.status, spool.tail()) ||
+                                (!has_succeeded(ended.status) && limits.oom_kills() > kills);
+            if (tries > 0 || !killed) finish(spool, ended.status);
             slot.reset();
             for (unsigned i = 0; i < fallback_slots; ++i)
                 all_slots_[i] = wait_for_slot(folder_ + "/fallback." + std::to_string(i));

@@ -36,7 +36,6 @@ void MemoryWatch::read(double own_bytes, std::int64_t now_ms) {
     widest_.update(limit_.tightest);
     widest_alone_.update(limit_.tightest_killing);
     read_ms_ = now_ms;
-    kernel_kills_ = limits_.oom_kills();
 }
 
 bool MemoryWatch::is_due(std::int64_t now_ms) const {
@@ -54,10 +53,6 @@ bool MemoryWatch::note_use(double own_bytes, std::int64_t now_ms) {
 
 bool MemoryWatch::was_short(std::int64_t now_ms) const {
     return was_ever_short_ && now_ms - short_ms_ < pressure_memory_ms;
-}
-
-std::uint64_t MemoryWatch::count_kernel_kills() {
-    return kernel_kills_ = limits_.oom_kills();
 }
 
 }  // namespace wheelyard::governor

@@ -48,9 +48,7 @@ class MemoryWatch {
     // Whether memory was short within pressure_memory_ms, so that a process that died may have died of it.
     [[nodiscard]] bool was_short(std::int64_t now_ms) const;
     // Reads the number of OOM kills so far, in our groups and on the machine.
-    [[nodiscard]] std::uint64_t count_kernel_kills();
-    // The number at the last read.
-    [[nodiscard]] std::uint64_t kernel_kills() const { return kernel_kills_; }
+    [[nodiscard]] std::uint64_t count_kernel_kills() const { return limits_.oom_kills(); }
 
     [[nodiscard]] Room room() const { return {limit_.tightest.room(), limit_.tightest_killing.room()}; }
     // The widest room seen under the present limits: what may become free again when others use less.
@@ -72,7 +70,6 @@ class MemoryWatch {
     double own_bytes_ = 0;
     std::int64_t read_ms_ = 0, short_ms_ = 0;
     bool was_ever_short_ = false;
-    std::uint64_t kernel_kills_ = 0;
 };
 
 }  // namespace wheelyard::governor

@@ -11,6 +11,7 @@
 
 #include "builder/attempt/known_store.hpp"
 #include "builder/attempt/limits.hpp"
+#include "builder/attempt/site_check_record.hpp"
 #include "builder/steps/steps.hpp"
 #include "lib/io/json.hpp"
 #include "tests/builder/fake_farm.hpp"
@@ -19,6 +20,7 @@ namespace wheelyard::builder {
 namespace {
 
 using testing::Farm;
+using testing::must;
 using testing::tick_in_child;
 namespace fs = std::filesystem;
 
@@ -425,6 +427,73 @@ TEST_CASE("while an index does not answer no package has the URL of another one 
     CHECK(plan->cells[0].reason.find("http://127.0.0.1:9/simple/first/") != std::string::npos);
     CHECK(plan->cells[1].reason.find("http://127.0.0.1:9/simple/") != std::string::npos);
     CHECK(plan->cells[1].reason.find("first") == std::string::npos);
+}
+
+TEST_CASE("a source that does not answer leaves the packages of other sources alone") {
+    Farm farm;
+    farm.site.registry.reset();
+    farm.site.wants = {
+        {"first", {"latest"}, {"3.11"}}, {"second", {"latest"}, {"3.11"}}, {"third", {"latest"}, {"3.11"}}};
+    Recipe away = default_recipe("first");
+    away.source = SourceKind::git;
+    away.url = "http://127.0.0.1:9/first.git";
+    away.tag = "v{version}";
+    Recipe upstream = default_recipe("second");
+    upstream.source = SourceKind::upstream;
+    upstream.index = "http://127.0.0.1:9/upstream/";
+    for (const Recipe& recipe : {away, upstream})
+        farm.recipes.add(recipe);
+    const fs::path links = farm.folder.path() / "links";
+    testing::write(links / "third-1.0.tar.gz", "");
+    farm.pip.values["find-links"] = {links.string(), "test"};
+    farm.sources.emplace(farm.http, farm.site.work_directory, farm.pip, Sources::DefaultIndex());
+    farm.sources->use_git(
+        GitSource(farm.site.work_directory / "sources", base::current_environment(), farm.clock, 1));
+    const auto plan = Agent(farm.parts()).look();
+    REQUIRE(plan.has_value());
+    REQUIRE(plan->cells.size() == 3);
+    CHECK(plan->cells[0].state == CellState::unknown);
+    CHECK(plan->cells[1].state == CellState::unknown);
+    CHECK(plan->cells[1].reason.find("127.0.0.1:9/upstream/second/") != std::string::npos);
+    CHECK(plan->cells[2].state == CellState::wanted);
+    CHECK(plan->cells[2].version == "1.0");
+}
+
+TEST_CASE("while `site check` fails no job begins unless told, and what runs is collected and uploaded") {
+    Farm farm;
+    farm.registry.busy = true;
+    farm.tick();
+    farm.tick();  // a built wheel waits for the registry
+    REQUIRE(farm.attempts().front().state == State::uploading);
+    farm.site.wants.push_back({"demo", {"2.0"}, {"3.11"}});
+    must(write_site_check(farm.site.state_directory,
+                          {1'790'000'000'000'000, {"C compiler cc: cc: command not found"}}));
+    farm.registry.busy = false;
+    TickReport report = farm.tick();
+    CHECK(report.plan.start_nothing.find("`site check` failed at 2026-09-21T") == 0);
+    CHECK(report.plan.start_nothing.find("C compiler cc: cc: command not found") != std::string::npos);
+    CHECK(report.plan.start_nothing.find("wheelyard-builder site check") != std::string::npos);
+    CHECK(farm.attempts().size() == 1);
+    CHECK(farm.attempts().front().state == State::done);
+    CHECK(farm.registry.has("demo-1.0-py3-none-any.whl"));
+
+    AgentParts told = farm.parts();
+    told.is_unchecked = true;
+    farm.offer_wheel(testing::demo_wheel("2.0"));
+    REQUIRE(Agent(told).tick().has_value());
+    CHECK(farm.attempts().size() == 2);
+    CHECK(farm.builds() == 2);
+}
+
+TEST_CASE("an attempt that is prepared when `site check` begins to fail waits, and goes on afterwards") {
+    Farm farm;
+    CHECK(tick_in_child(farm, "journal.prepared") == 137);
+    must(write_site_check(farm.site.state_directory, {1, {"C compiler"}}));
+    farm.tick();
+    CHECK(farm.attempts().front().state == State::prepared);
+    CHECK(farm.attempts().front().waiting.reason.find("C compiler") != std::string::npos);
+    must(write_site_check(farm.site.state_directory, {2, {}}));
+    CHECK(farm.settle().plan.count(CellState::have) == 1);
 }
 
 TEST_CASE("while the registry is down no attempt starts, and a built wheel waits") {

@@ -3,6 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
+#include "builder/attempt/limits.hpp"
 #include "builder/plan/plan_history.hpp"
 #include "lib/base/text/text.hpp"
 
@@ -271,8 +274,49 @@ TEST_CASE("the evidence with the highest precedence determines state and reason"
         {"source index unavailable",
          [](Scene& s) { s.world.offers.insert_or_assign("demo", base::fail("simple.http", "502")); },
          CellState::unknown, "502"},
-        {"no such sdist", [](Scene& s) { s.offer({}); }, CellState::impossible,
-         "no sdist of this version in https://h/simple/ (PIP_INDEX_URL)"},
+        {"a misspelt package", [](Scene& s) { s.offer({}); }, CellState::impossible,
+         "no project of the name `demo` in https://h/simple/ (PIP_INDEX_URL): correct `package` in [[want]], "
+         "or "
+         "name another source in a recipe, such as its repository"},
+        {"only wheels",
+         [](Scene& s) {
+             s.offer({});
+             s.world.offers.at("demo")->has_project = true;
+             s.world.offers.at("demo")->wheels = {*wheel::Version::parse("1.0")};
+         },
+         CellState::impossible,
+         "only wheels of `demo`, and no sdist, in https://h/simple/ (PIP_INDEX_URL): name another source in "
+         "a recipe, "
+         "such as its repository, or take the wheel: `kind = \"upstream\"` in its [source]"},
+        {"another version",
+         [](Scene& s) {
+             s.offer({sdist("0.9"), sdist("1.1"), sdist("0.8")});
+         },
+         CellState::impossible,
+         "no sdist of this version in https://h/simple/ (PIP_INDEX_URL): the newest is 1.1"},
+        {"only a wheel of this version",
+         [](Scene& s) {
+             s.offer({sdist("0.9")});
+             s.world.offers.at("demo")->wheels = {*wheel::Version::parse("1.0")};
+         },
+         CellState::impossible,
+         "no sdist of this version in https://h/simple/ (PIP_INDEX_URL), only wheels of it: name another "
+         "source in a "
+         "recipe, such as its repository, or another version: the newest sdist is 0.9"},
+        {"any version needs another Python",
+         [](Scene& s) {
+             s.site.wants = {{"demo", {"latest"}, {"3.11"}}};
+             s.offer({sdist("1.0", ">=3.12"), sdist("1.2", ">=3.13")});
+         },
+         CellState::impossible,
+         "every sdist of `demo` that `latest` means needs another Python: 1.2 requires >=3.13, and this is "
+         "3.11.4"},
+        {"no version in the set",
+         [](Scene& s) {
+             s.site.wants = {{"demo", {">=2"}, {"3.11"}}};
+             s.offer({sdist("1.0")});
+         },
+         CellState::impossible, "no sdist of `>=2` in https://h/simple/ (PIP_INDEX_URL): the newest is 1.0"},
         {"another Python required", [](Scene& s) { s.offer({sdist("1.0", ">=3.12")}); },
          CellState::impossible, "it requires Python >=3.12, and this is 3.11.4"},
         {"no interpreter",
@@ -292,6 +336,38 @@ TEST_CASE("the evidence with the highest precedence determines state and reason"
         CHECK(cell_state_text(cell.state) == cell_state_text(row.state));
         CHECK(cell.reason == row.reason);
     }
+}
+
+TEST_CASE("after failures of the network a cell waits longer each time, and uses none of its attempts") {
+    constexpr base::UnixMicros minute = 60'000'000;
+    Scene scene;
+    scene.site.max_attempts = 1;
+    std::int64_t wait_minutes = 1;
+    for (int failures = 1; failures < max_network_failures; ++failures) {
+        Attempt made = ended_by("job.network", failures);
+        made.changed = failures * 10'000 * minute;
+        scene.world.attempts.push_back(made);
+        scene.world.now = made.changed + wait_minutes * minute - 1;
+        CAPTURE(failures);
+        CHECK(scene.cell().state == CellState::held);
+        CHECK(scene.cell().reason.find("tries again after 1970-") == 0);
+        scene.world.now = made.changed + wait_minutes * minute;
+        CHECK(scene.cell().state == CellState::wanted);
+        wait_minutes = std::min<std::int64_t>(2 * wait_minutes, std::int64_t{12} * 60);
+    }
+    scene.world.attempts.push_back(ended_by("job.network", max_network_failures));
+    CHECK(scene.cell().state == CellState::given_up);
+}
+
+TEST_CASE("a failure of the network says nothing about the attempts of a build") {
+    Scene scene;
+    scene.site.max_attempts = 2;
+    scene.world.now = 1;
+    scene.world.attempts = {ended_by("job.network", 1), ended_by("job.failed", 2)};
+    scene.world.attempts.back().failure->cause = "network.timeout";
+    CHECK(scene.cell().state == CellState::wanted);  // one of two, and no wait after another failure
+    scene.world.attempts.push_back(ended_by("job.killed", 3));
+    CHECK(scene.cell().state == CellState::given_up);
 }
 
 TEST_CASE("the same error twice gives a cell up; another line, another end or a passing problem do not") {

@@ -198,5 +198,37 @@ TEST_CASE("each size names the key that decides it and where that key was set") 
     CHECK(error.advice.find("fix it. Its first job requests cores = 56 (node.batch.cores") == 0);
 }
 
+TEST_CASE("a job that had all that the site allows needs more than another attempt") {
+    Site site = site_with(4000, 8000);
+    site.cores = 8;
+    site.max_walltime_minutes = 120;
+    site.places["scheduler.max_walltime_minutes"] = "site.toml:33:1";
+    const auto advice = [&site](EndCause cause, std::int64_t minutes, std::int64_t memory_mib, int cores,
+                                std::uint64_t could_not_fit) {
+        Attempt attempt = ended("demo-1-cp311", 1, memory_mib, could_not_fit);
+        attempt.job.max_walltime_minutes = minutes;
+        attempt.job.cores = cores;
+        return with_the_maximum(error_of({cause, {}, {}, {}}), cause, attempt, site).advice;
+    };
+    const auto begins = [](const std::string& text, const char* with) { return text.find(with) == 0; };
+    CHECK(begins(advice(EndCause::time_limit, 60, 0, 0, 0), "no action needed"));
+    CHECK(advice(EndCause::time_limit, 120, 0, 0, 0) ==
+          "its 120 minutes are all that the site allows: the next attempt continues in its build tree and "
+          "gets no more. "
+          "If it does not get to the end, raise scheduler.max_walltime_minutes of the site, site.toml:33:1, "
+          "as far as its "
+          "queue allows");
+    CHECK(begins(advice(EndCause::out_of_memory, 60, 4000, 0, 0), "no action needed"));
+    CHECK(begins(
+        advice(EndCause::out_of_memory, 60, 8000, 0, 0),
+        "its 8000 MiB are all that the site allows: the next attempt runs half as many jobs at once. If"));
+    for (const auto& all :
+         {advice(EndCause::out_of_memory, 60, 8000, 1, 0), advice(EndCause::out_of_memory, 60, 8000, 0, 1)})
+        CHECK(begins(
+            all, "its 8000 MiB are all that the site allows: raise scheduler.max_memory_mib of the site"));
+    site.max_walltime_minutes = 0;  // no maximum
+    CHECK(begins(advice(EndCause::time_limit, 120, 0, 0, 0), "no action needed"));
+}
+
 }  // namespace
 }  // namespace wheelyard::builder

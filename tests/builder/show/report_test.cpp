@@ -120,6 +120,15 @@ TEST_CASE("where sources come from is shown without secrets") {
     CHECK(render_pip_config({}).find("pip's default") != std::string::npos);
 }
 
+TEST_CASE("what is shown says as of when, and how old the states are") {
+    constexpr base::UnixMicros second = 1'000'000;
+    CHECK(render_as_of(200 * second, 20 * second) ==
+          "As of 1970-01-01T00:03:20Z; the last tick began 3 min 00 s ago.\n");
+    CHECK(render_as_of(20 * second, 25 * second) ==
+          "As of 1970-01-01T00:00:20Z; the last tick began 0.0 s ago.\n");
+    CHECK(render_as_of(20 * second, std::nullopt) == "As of 1970-01-01T00:00:20Z; no tick has run yet.\n");
+}
+
 TEST_CASE("a status line has the activity of an attempt, its wait or its failure") {
     AttemptView view;
     view.attempt.state = State::running;

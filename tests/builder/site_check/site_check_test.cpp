@@ -138,6 +138,23 @@ TEST_CASE_FIXTURE(PbsPlace, "an empty token file is said to be empty, with what 
     CHECK(line("token file")->good);
 }
 
+TEST_CASE("what every build needs is required, and what a tick asks again is not") {
+    const std::vector<SiteLine> lines = {{"C compiler cc", false, "cc: command not found", "install it"},
+                                         {"Python 3.11", true, "3.11.2", ""},
+                                         {"registry", false, "no answer", "ask", false}};
+    CHECK(failed_requirements(lines) == std::vector<std::string>{"C compiler cc: cc: command not found"});
+    CHECK(!all_good(lines));
+}
+
+TEST_CASE_FIXTURE(PbsPlace, "a site whose compiler is missing fails in what is required") {
+    site.compilers.c = "no-such-compiler";
+    site.launcher = "nosuchrun";
+    REQUIRE(line("C compiler no-such-compiler").has_value());
+    CHECK(!line("C compiler no-such-compiler")->good);
+    CHECK(line("C compiler no-such-compiler")->required);
+    CHECK(!line("MPI launcher")->required);
+}
+
 TEST_CASE("a reason is the program's message, without the number of a line of our script") {
     const auto answer = query_machine("true\nnosuch-compiler -c x.c", {{"PATH", "/usr/bin:/bin"}});
     CHECK(!answer.good);

@@ -66,6 +66,29 @@ TEST_CASE("an attempt that is built for a task of the registry is shown with it,
     CHECK(views[1].claimed_task == "t1");
 }
 
+TEST_CASE("a person who asks gets the job of an attempt whose last tick still saw it submitted") {
+    const base::TempDir folder = *base::TempDir::make("workplace");
+    testing::must(base::make_directories(folder.path() / "recipes"));
+    testing::write(folder.path() / "site.toml", site_text("3.99"));
+    const auto place = Workplace::open(folder.path() / "site.toml", {}, "");
+    REQUIRE_MESSAGE(place.has_value(), place.error().text());
+    CHECK((*place)->last_tick() == std::nullopt);
+    Attempt submitted, waiting;
+    submitted.id = "w1";
+    submitted.state = State::submitting;
+    waiting.id = "w2";
+    waiting.state = State::prepared;
+    testing::write(folder.path() / "work" / "attempts" / "w1" / "claim" / "owner",
+                   "{\"host\":\"elsewhere\",\"boot\":\"x\",\"pid\":4711,\"start\":1}");
+    auto views = (*place)->views({submitted, waiting});
+    (*place)->ask_jobs(views);
+    CHECK(views.front().job.find("pid 4711 on elsewhere") == 0);
+    CHECK(views.back().job.empty());
+    CHECK(render_activity(views.front()).find("submitting, pid 4711 on elsewhere") == 0);
+    testing::write(folder.path() / "work" / work_marker, "");
+    CHECK((*place)->last_tick().value_or(0) > 0);
+}
+
 TEST_CASE("the error for a missing governor names the path that was searched") {
     const base::TempDir folder = *base::TempDir::make("workplace");
     testing::must(base::make_directories(folder.path() / "recipes"));

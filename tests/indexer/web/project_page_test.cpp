@@ -248,10 +248,11 @@ TEST_CASE("a wheel shows what made it, as its agent states, and a damaged docume
         R"({"format":"wheelyard.provenance/1","site":"bede","program":"wheelyard-builder 0.1.0","began":"2026-11-20T12:00:00Z",
         "source":{"kind":"sdist","origin":"https://example.org/<x>.tar.gz","sha256":"5a5a"},
         "build":{"script_sha256":"6b6b","system":"Linux aarch64","modules":["cuda/12.3"],"tools":{"c++":"g++ <13>"}},
-        "log":"wheelyard-builder logs w1"})");
+        "notice":"without an extension","log":"wheelyard-builder logs w1"})");
     for (const char* part : {"What made it", "wheelyard-builder 0.1.0", "2026-11-20 12:00 UTC",
                              "https://example.org/&lt;x&gt;.tar.gz", "5a5a", "6b6b", "Linux aarch64",
-                             "cuda/12.3", "<dt>c++</dt><dd>g++ &lt;13&gt;</dd>", "wheelyard-builder logs w1"})
+                             "cuda/12.3", "<dt>c++</dt><dd>g++ &lt;13&gt;</dd>", "wheelyard-builder logs w1",
+                             "<dt>Notice</dt><dd>without an extension</dd>"})
         CHECK_MESSAGE(has(html, part), part);
     for (const char* damaged : {"", "{}", "[]", "no JSON", "null"})
         CHECK(!has(page(damaged), "What made it"));

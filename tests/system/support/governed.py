@@ -235,12 +235,12 @@ class GovernedCase(unittest.TestCase):
         with contextlib.suppress(ProcessLookupError):
             os.kill(broker, signal.SIGCONT)
 
-    def kill_one_of_two(self, group: MemoryGroup, victim: str, ms: int = 5) -> None:
+    def kill_one_of_two(self, group: MemoryGroup, victim: str, ms: int = 5, word: str = "driver") -> None:
         """Has the kernel kill the driver or the front end of a compile that the history has as this long;
-        checks that it is retried.
+        checks that it is retried. `word`: "silent" is a driver that says nothing about its front end.
         """
         self.record_history(2, ms)
-        self.sources(["40 50000 0 driver", "2 5 0"])
+        self.sources([f"40 50000 0 {word}", "2 5 0"])
         build = self.start(["ninja", "-j8"], "--cores", "2", group=group)
         self.wait_until(lambda: self.objects() == 1, "the other's object")
         self.wait_until(lambda: len(self.hogs_of(build.pid, "s0.c")) == 2, "driver and front end")

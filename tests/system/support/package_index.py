@@ -23,7 +23,7 @@ from support.loopback_server import LoopbackServer
 
 SETUP_OF_A_C_EXTENSION = """
 from setuptools import Extension, setup
-setup(ext_modules=[Extension("{module}._fast", ["fast.c"])])
+setup(ext_modules=[Extension("{module}._fast", ["fast.c"], optional={optional})])
 """
 FAST_C = """
 #include <Python.h>
@@ -39,8 +39,9 @@ def normalised(name: str) -> str:
 
 
 def write_sdist(folder: Path, name: str, version: str, c_source: str | None = None, value: int = 1,
-                module_source: str = "", module: str = "", back_end: str = "setuptools>=61") -> Path:
+                module_source: str = "", module: str = "", back_end: str = "setuptools>=61", optional: bool = False) -> Path:
     """NAME-VERSION.tar.gz: pure Python, or with a C extension when `c_source` is given. `module`: the name that it is imported by.
+    `optional`: the build goes on where it cannot compile.
     `back_end`: the requirement of setuptools, which reads [project] since 61; a new environment of Python 3.9 has an older one."""
     stem = normalised(name).replace("-", "_")
     module = module or stem
@@ -52,7 +53,7 @@ def write_sdist(folder: Path, name: str, version: str, c_source: str | None = No
         f"{module}/__init__.py": module_source or f"value = {value}\n",
     }
     if c_source is not None:
-        members["setup.py"] = SETUP_OF_A_C_EXTENSION.format(module=module)
+        members["setup.py"] = SETUP_OF_A_C_EXTENSION.format(module=module, optional=optional)
         members["fast.c"] = c_source
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{stem}-{version}.tar.gz"

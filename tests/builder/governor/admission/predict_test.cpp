@@ -108,3 +108,34 @@ TEST_CASE("a kill below the prediction does not change it") {
     predictor.learn_at_least(facts("a.cpp"), 100 * mebibyte);
     CHECK(predictor.predict(facts("a.cpp")).typical_bytes == doctest::Approx(1000 * mebibyte));
 }
+
+TEST_CASE("probes of a configuration say nothing about the size of what is built after them") {
+    for (const char* probe :
+         {"build/meson-private/tmp{}/testfile.c", "build/CMakeFiles/CMakeScratch/TryCompile-{}/src.c",
+          "build/CMakeFiles/CMakeTmp/{}/CheckSymbolExists.c", "conftest.c{}", "build/{}/conftest.c",
+          "_configtest.c{}"}) {
+        CAPTURE(probe);
+        Predictor predictor, recalled;
+        const double unknown = predictor.predict(facts("src/large.c", "c")).typical_bytes;
+        for (int i = 0; i < 200; ++i) {
+            std::string name = probe;
+            name.replace(name.find("{}"), 2, std::to_string(i));
+            predictor.learn(facts(name, "c"), 20 * mebibyte, 0.02);
+            recalled.recall(key_of(facts(name, "c")), *predictor.record_of(facts(name, "c")));
+        }
+        CHECK(predictor.predict(facts("src/large.c", "c")).typical_bytes == doctest::Approx(unknown));
+        CHECK(recalled.predict(facts("src/large.c", "c")).typical_bytes == doctest::Approx(unknown));
+        // They are small themselves.
+        std::string next = probe;
+        next.replace(next.find("{}"), 2, "next");
+        CHECK(predictor.predict(facts(next, "c")).typical_bytes < 30 * mebibyte);
+    }
+}
+
+TEST_CASE("a source that only has the name of a probe in its own is a source") {
+    Predictor predictor;
+    const double unknown = predictor.predict(facts("src/large.c", "c")).typical_bytes;
+    for (int i = 0; i < 200; ++i)
+        predictor.learn(facts("tests/my_conftest" + std::to_string(i) + ".c", "c"), 20 * mebibyte, 0.02);
+    CHECK(predictor.predict(facts("src/large.c", "c")).typical_bytes < unknown / 2);
+}

@@ -11,6 +11,7 @@
 #include "builder/governor/launch/message.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/temp_dir.hpp"
+#include "tests/builder/governor/fake_root.hpp"
 
 namespace wheelyard::governor {
 namespace {
@@ -29,7 +30,8 @@ struct Build {
     CompileGroups groups;
     GovernedBuild build;
 
-    explicit Build(unsigned cores = 2) : plan(plan_of(folder, cores)), build(plan, groups) {}
+    explicit Build(unsigned cores = 2, const std::string& root = {})
+        : plan(plan_of(folder, cores)), build(plan, groups, root) {}
 
     // The launcher's end of a new connection.
     base::Fd connect(TryId id) {
@@ -142,6 +144,48 @@ TEST_CASE("a compile that was killed without a sign of pressure is tried once mo
         CHECK(receive_message(launcher.get(), true) == answer);
     }
     CHECK(build.reports("\"unexplained\": 1"));
+}
+
+TEST_CASE("a compile that fails while the kernel kills for memory is repeated alone, whatever it printed") {
+    const FakeRoot root;
+    Build build(2, root.path());
+    const base::Fd killed = build.connect(10), other = build.connect(11);
+    build.ask(10, killed);
+    build.ask(11, other);
+    build.build.start_what_fits();
+    for (const base::Fd* launcher : {&killed, &other})
+        REQUIRE(receive_message(launcher->get(), true) == Message{"run", ""});
+    root.put("/proc/vmstat", "oom_kill 4\n");
+    build.send(10, killed, {"ended", "256", "1000", "0", "1"});  // exit status 1, and no word of a kill
+    CHECK(receive_message(killed.get(), true) == Message{"again"});
+    build.build.start_what_fits();
+    CHECK(receive_message(killed.get(), false).empty());  // alone: it waits for the other
+    build.send(11, other, {"ended", "0", "1000", "0", "1"});
+    build.build.start_what_fits();
+    REQUIRE(receive_message(killed.get(), true) == Message{"run", ""});
+    build.send(10, killed,
+               {"ended", "256", "1000", "0", "1"});  // the kernel killed nothing more: its own error
+    CHECK(receive_message(killed.get(), true) == Message{"done"});
+    CHECK(build.reports("\"unexplained\": 1"));
+}
+
+TEST_CASE(
+    "a compile that fails alone while the kernel kills for memory was killed; one that began later was not") {
+    const FakeRoot root;
+    Build build(1, root.path());
+    const base::Fd launcher = build.connect(10);
+    build.ask(10, launcher);
+    build.build.start_what_fits();
+    REQUIRE(receive_message(launcher.get(), true) == Message{"run", ""});
+    root.put("/proc/vmstat", "oom_kill 4\n");
+    build.send(10, launcher, {"ended", "256", "1000", "0", "1"});
+    CHECK(receive_message(launcher.get(), true) == Message{"again"});
+    build.build.start_what_fits();
+    REQUIRE(receive_message(launcher.get(), true) == Message{"run", ""});
+    build.send(10, launcher, {"ended", "256", "1000", "0", "1"});
+    CHECK(receive_message(launcher.get(), true) == Message{"done"});
+    CHECK(build.reports("\"oom_kills\": 1"));
+    CHECK(build.reports("\"unexplained\": 0"));
 }
 
 }  // namespace wheelyard::governor
