@@ -10,7 +10,7 @@
 namespace wheelyard::builder {
 namespace {
 
-constexpr std::array<EndRow, 16> rows = {{
+constexpr std::array<EndRow, 17> rows = {{
     {EndCause::unexplained, "job.vanished",
      "The job ended without an exit record: it was killed, its node failed, or its record was not written",
      "no action needed: the agent tries again", true, true},
@@ -60,6 +60,8 @@ constexpr std::array<EndRow, 16> rows = {{
      "memory_mib or "
      "disk_gib of [uploaded_sources] in site.toml; then run wheelyard-builder retry",
      false, false},
+    {EndCause::network, "job.network", "The job could not reach a server from which it downloads",
+     "no action needed: the agent tries again", true, true, FailureLimit::network},
 }};
 
 }  // namespace

@@ -35,6 +35,7 @@ enum class EndCause {
     dropped,          // the scheduler accepted it and removed it before it started
     lost,             // its folder or its claim is missing
     over_limit,       // the build of an uploaded source exceeded a limit
+    network,          // it could not reach a server from which it downloads
 };
 
 struct JobEnd {
@@ -51,9 +52,10 @@ struct JobGrant {
     friend bool operator==(const JobGrant&, const JobGrant&) = default;
 };
 
-// The limit of a site file that a failed attempt counts against. A build never causes a preemption and rarely a node
-// failure, so these have limits of their own: not every build makes measurable progress between them.
-enum class FailureLimit { attempts, preemptions, node_failures };
+// The limit that a failed attempt counts against: of the site file, or max_network_failures. A build never causes a
+// preemption and rarely a node failure, so these have limits of their own: not every build makes measurable progress
+// between them. A network that is down says nothing about the build.
+enum class FailureLimit { attempts, preemptions, node_failures, network };
 
 struct EndRow {
     EndCause cause;

@@ -29,6 +29,9 @@ inline constexpr std::int64_t max_unexplained_build_ms = std::int64_t{60} * 60'0
 // fails.
 inline constexpr int max_login_waits = 100;
 
+// Failures of one cell for which its log blames the network: with a growing wait before each, weeks.
+inline constexpr int max_network_failures = 40;
+
 // Attempts that are in preparation at once: downloads and unpacked trees on one login node.
 inline constexpr int max_preparing = 2;
 // Attempts that wait for a source that does not answer: each delays a tick by up to one connection timeout.

@@ -15,13 +15,14 @@ namespace {
 
 struct BoundRow {
     FailureLimit limit;
-    int Site::*max;
+    int Site::*max;  // nullptr: max_network_failures
     std::string_view noun;
 };
 constexpr std::array<BoundRow, failure_bounds> bounds = {{
     {FailureLimit::attempts, &Site::max_attempts, "attempts failed"},
     {FailureLimit::preemptions, &Site::max_preemptions, "preemptions"},
     {FailureLimit::node_failures, &Site::max_node_failures, "node failures"},
+    {FailureLimit::network, nullptr, "network failures"},
 }};
 
 std::size_t bound_of(const Attempt& attempt) {
@@ -103,7 +104,7 @@ void judge_failures(Cell& cell, const CellHistory& history, const Site& site, co
     std::vector<std::string> counts;
     bool too_often = false;
     for (std::size_t i = 0; i < bounds.size(); ++i) {
-        const int max = site.*bounds[i].max;
+        const int max = bounds[i].max == nullptr ? max_network_failures : site.*bounds[i].max;
         if (history.failures[i] == 0) continue;
         too_often = too_often || history.failures[i] >= max;
         counts.push_back(std::to_string(history.failures[i]) + " of " + std::to_string(max) + " " +

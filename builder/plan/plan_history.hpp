@@ -10,8 +10,9 @@
 
 namespace wheelyard::builder {
 
-// The number of limits for failures in a site file: max_attempts, max_preemptions, max_node_failures.
-inline constexpr std::size_t failure_bounds = 3;
+// The number of limits for failures: max_attempts, max_preemptions and max_node_failures of a site file, and
+// max_network_failures.
+inline constexpr std::size_t failure_bounds = 4;
 
 // Attempts that `retry` or `retest` superseded do not count.
 struct CellHistory {

@@ -67,7 +67,8 @@ std::string_view report_of(const BatchSystem& batch, EndCause cause) {
 TEST_CASE("the page on schedulers has the table of the ends of jobs") {
     const std::map<FailureLimit, std::string> limits = {{FailureLimit::attempts, "`max_attempts`"},
                                                         {FailureLimit::preemptions, "`max_preemptions`"},
-                                                        {FailureLimit::node_failures, "`max_node_failures`"}};
+                                                        {FailureLimit::node_failures, "`max_node_failures`"},
+                                                        {FailureLimit::network, "none of these"}};
     std::string table = "| end | what happened |";
     std::string rule = "|---|---|";
     for (const SchedulerKind* kind : scheduler_kinds()) {
