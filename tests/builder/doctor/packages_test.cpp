@@ -59,6 +59,8 @@ TEST_CASE("what to install is commands to paste, for the distributions that the 
           "Debian, Ubuntu: apt-get install libssl-dev; Red Hat: dnf install openssl-devel; SUSE: zypper "
           "install "
           "libopenssl-devel; modules: module spider openssl");
+    CHECK(commands_for("make: nasm: No such file or directory") ==
+          "Debian, Ubuntu: apt-get install nasm; modules: module spider nasm");
     CHECK(commands_for("fatal error: nobody-has-this.h: No such file or directory").empty());
     CHECK(search_commands(wanted_by("fatal error: odd.h: No such file or directory"))
               .starts_with("Debian, Ubuntu: apt-file search /odd.h; Red Hat: dnf provides '*/odd.h'"));
