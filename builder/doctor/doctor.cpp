@@ -83,12 +83,15 @@ Doctor::Doctor() : finding_of_(doctor_rules().size(), 0) {}
 void Doctor::begin_phase(std::string_view name) {
     seen_.phase = name;
     seen_.findings.clear();
+    seen_.set_aside.clear();
+    message_.clear();
     seen_.first_error.reset();
     std::fill(finding_of_.begin(), finding_of_.end(), 0);
     traceback_ = {};
     context_.clear();
     last_error_ = last_own_error_ = last_reason_ = 0;
     is_short_ = is_chained_ = false;
+    first_probe_ = 0;
     handled_name_.clear();
     last_words_.reset();
     rust_ = RustReason::none;
@@ -113,6 +116,9 @@ void Doctor::note_rule(std::size_t rule, std::string_view line, std::string_view
         finding_of_[rule] = seen_.findings.size();
     }
     Finding& finding = seen_.findings[finding_of_[rule] - 1];
+    const std::size_t probe = context_.is_in_probe() ? context_.probes() : 0;
+    finding.probe = finding.count == 0 || finding.probe != 0 ? probe : 0;
+    last_finding_ = seen_.lines;
     if (finding.survivable && !survivable) {
         finding.survivable = false;
         finding.line = seen_.lines;
@@ -137,8 +143,13 @@ FirstError Doctor::error_here(std::string_view line) const {
 }
 
 void Doctor::note_first_error(std::string_view line, ErrorRank rank) {
-    if (seen_.first_error && rank <= first_rank_) return;
+    const std::size_t probe = context_.is_in_probe() ? context_.probes() : 0;
+    // The configuration went on after that probe.
+    const bool is_behind =
+        first_probe_ != 0 && first_probe_ < context_.probes() && rank >= ErrorRank::consequence;
+    if (seen_.first_error && rank <= first_rank_ && !is_behind) return;
     first_rank_ = rank;
+    first_probe_ = probe;
     seen_.first_error = error_here(line);
 }
 
@@ -198,10 +209,12 @@ void Doctor::match(std::string_view line) {
 
     if (const auto program = missing_program(lower); !program.empty())
         match_text_ += "\nprogram '" + program + "' not found";
+    if (const auto output = missing_output(lower); !output.empty())
+        match_text_ += "\nfile '" + output + "' not made";
     const std::string_view word = bare_word(lower);
     if (!word.empty()) match_text_ += "\n" + std::string(word);
     if (match_text_.size() != lower.size()) find_words(match_text_);
-    const bool in_warning = context_.is_quoted() || (harmless && lower.find("warning:") != std::string::npos);
+    const bool in_warning = context_.is_quoted() || (harmless && is_remark(lower));
     const bool survived = context_.is_in_probe() || in_warning;
     bool is_error = false;
     const bool is_handled = !handled_name_.empty() && lower.find(handled_name_) != std::string::npos;
@@ -228,7 +241,10 @@ void Doctor::match(std::string_view line) {
         note_rule(found.rule, line, found.pattern, survivable);
         if (!survivable && (!rule.is_consequence || rule.weight > Weight::symptom)) last_error_ = seen_.lines;
         if (!survivable && !rule.is_consequence) last_own_error_ = seen_.lines;
-        if (harmless) return;
+        if (harmless) {
+            if (rule.weight == Weight::cause) note_first_error(line, ErrorRank::survived);
+            return;
+        }
         const bool passing = !survivable && may_pass(found.pattern);
         is_short_ = is_short_ || passing;
         if (passing) return note_first_error(line, ErrorRank::passing);
@@ -254,6 +270,16 @@ void Doctor::match(std::string_view line) {
     is_chained_ = false;
     note_first_error(line, rank);
     if (rank == ErrorRank::cause) last_error_ = last_own_error_ = seen_.lines;
+}
+
+// Where no line of a message matches alone, because a pattern is wrapped, the message as one line may.
+void Doctor::note_message(const CMakeMessage::Whole& whole) {
+    if (seen_.first_error && seen_.first_error->line == whole.line)
+        seen_.first_error->text = shorten_line(whole.text);
+    if (last_finding_ >= whole.line) return;
+    const std::uint64_t now = std::exchange(seen_.lines, whole.line);
+    match(whole.text);
+    seen_.lines = now;
 }
 
 void Doctor::keep(std::string_view line) {
@@ -284,6 +310,7 @@ void Doctor::examine_line(std::string_view line) {
     if (first_rank_ == ErrorRank::step && text.starts_with("ninja: build stopped"))
         first_rank_ = ErrorRank::cause;
     context_.pass(line);
+    if (const auto whole = message_.pass(line, seen_.lines)) note_message(*whole);
     note_rust_reason(text);
     match(line);
     keep(line);
@@ -313,8 +340,9 @@ void Doctor::feed(std::string_view piece) {
 // module too.
 void Doctor::note_handled() {
     static const DoctorRule* const module_missing = find_doctor_rule("python.module_missing");
+    static const DoctorRule* const import_name = find_doctor_rule("python.import_name");
     for (auto& one : seen_.findings) {
-        if (one.rule != module_missing || one.line < traceback_begin_) continue;
+        if ((one.rule != module_missing && one.rule != import_name) || one.line < traceback_begin_) continue;
         one.survivable = true;
         const auto names = base::split(one.text, '\'');
         handled_name_ = names.size() > 1 ? base::ascii_lower(names[1]) : std::string();
@@ -325,10 +353,15 @@ void Doctor::note_handled() {
 
 // What a build survived does not explain an error that follows.
 void Doctor::drop_survived() {
-    std::erase_if(seen_.findings, [&](const Finding& one) {
+    const auto is_left_behind = [&](const Finding& one) {
         if (one.passing && one.last < last_reason_) return true;
+        if (one.survivable && one.probe != 0 && one.probe < context_.probes()) return true;
         return one.survivable && one.last < (one.rule->in_warnings ? last_own_error_ : last_error_);
-    });
+    };
+    const auto behind = std::stable_partition(seen_.findings.begin(), seen_.findings.end(),
+                                              [&](const Finding& one) { return !is_left_behind(one); });
+    seen_.set_aside.assign(behind, seen_.findings.end());
+    seen_.findings.erase(behind, seen_.findings.end());
 }
 
 // A failed log always has an error: if no line has a sign of one, the last that sounds like one, or simply the last.
@@ -356,6 +389,7 @@ void Doctor::settle_for_last_words() {
 Examination Doctor::finish() {
     if (!rest_.empty()) examine_line(rest_);
     rest_.clear();
+    if (const auto whole = message_.finish()) note_message(*whole);
     drop_survived();
     // A survived cause is more than a symptom; a consequence is less than the warning that it follows from.
     const auto closeness = [](const Finding& one) {

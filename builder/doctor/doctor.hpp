@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "builder/doctor/cmake_message.hpp"
 #include "builder/doctor/doctor_rules.hpp"
 #include "builder/doctor/error_line.hpp"
 #include "builder/doctor/line_context.hpp"
@@ -36,6 +37,8 @@ struct Finding {
     std::uint64_t last = 0;   // the last of them
     bool survivable = true;   // the build may have gone on after each of them
     bool passing = true;      // so may the program that wrote them have
+    std::size_t probe =
+        0;  // the last probe of a configuration in which it matches; 0: also outside of probes
 };
 
 struct FirstError {
@@ -49,9 +52,10 @@ struct FirstError {
 struct Examination {
     std::uint64_t lines = 0;
     std::uint64_t bytes = 0;
-    std::string phase;              // the last phase; empty for a log without our markers
-    std::optional<int> exit_code;   // from the exit marker; absent if the log has none
-    std::vector<Finding> findings;  // the most likely cause first
+    std::string phase;               // the last phase; empty for a log without our markers
+    std::optional<int> exit_code;    // from the exit marker; absent if the log has none
+    std::vector<Finding> findings;   // the most likely cause first
+    std::vector<Finding> set_aside;  // the build went on after these; in the order of the log
     std::optional<FirstError> first_error;
     [[nodiscard]] const Finding* likeliest() const { return findings.empty() ? nullptr : &findings.front(); }
 };
@@ -80,6 +84,7 @@ class Doctor {
     [[nodiscard]] FirstError error_here(std::string_view line) const;
     void note_rust_reason(std::string_view line);
     void keep(std::string_view line);
+    void note_message(const CMakeMessage::Whole& whole);
     void drop_survived();
     void note_handled();
     void settle_for_last_words();
@@ -88,6 +93,8 @@ class Doctor {
     std::vector<std::uint16_t> found_;
     std::string match_text_;  // the line in lower case, and what it says in other words
     LineContext context_;
+    CMakeMessage message_;
+    std::uint64_t last_finding_ = 0;  // the last line that a rule matches
 
     Examination seen_;
     std::vector<std::size_t> finding_of_;  // rule → index of its finding, from 1; 0: no finding
@@ -105,9 +112,13 @@ class Doctor {
     std::array<std::string, context_lines> last_;
     std::uint64_t kept_ = 0;
     ErrorRank first_rank_ = ErrorRank::hint;  // of seen_.first_error
+    std::size_t first_probe_ = 0;             // of the configuration, in which it stands; 0: in none
     std::string rest_;                        // the beginning of a line whose end has not been fed yet
     bool cut_ = false;                        // the line is too long; its end is skipped
 };
+
+// The rule's remedy, and what to install for what the line misses, as commands to paste.
+[[nodiscard]] std::string remedy_of(const Finding& finding);
 
 // Examines at most the last log_scan_bytes of the file. Error: the file cannot be read.
 [[nodiscard]] base::Result<Examination> examine_log(const std::filesystem::path& log);

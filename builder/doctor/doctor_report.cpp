@@ -1,6 +1,9 @@
 // Text and JSON of examinations and rules.
 #include "builder/doctor/doctor.hpp"
 
+#include <algorithm>
+
+#include "builder/doctor/packages.hpp"
 #include "lib/base/text/printable.hpp"
 #include "lib/io/json.hpp"
 
@@ -19,8 +22,19 @@ std::string render_finding(const Finding& finding, const std::string& log) {
     const DoctorRule& rule = *finding.rule;
     return std::string(rule.code) + ": " + std::string(rule.cause) + "\n  " + place(log, finding.line) +
            (finding.count > 1 ? " (and " + std::to_string(finding.count - 1) + " more)" : "") + ": " +
-           finding.text + "\n  what to do: " + std::string(rule.remedy) +
-           "\n  agent: " + automatic_sentence(rule) + "\n";
+           finding.text + "\n  what to do: " + remedy_of(finding) + "\n  agent: " + automatic_sentence(rule) +
+           "\n";
+}
+
+std::string render_set_aside(const std::vector<Finding>& findings, const std::string& log) {
+    std::string text = "\nAlso in the log, but the build went on after it:\n";
+    int shown = 0;
+    for (const auto& finding : findings) {
+        if (++shown > max_findings_shown) break;
+        text += "  " + std::string(finding.rule->code) + ": " + place(log, finding.line) + ": " +
+                finding.text + "\n";
+    }
+    return text;
 }
 
 std::string render_first_error(const FirstError& first, const std::string& log) {
@@ -40,7 +54,7 @@ Json json_of(const Finding& finding) {
     const DoctorRule& rule = *finding.rule;
     return Json::object({{"code", rule.code},
                          {"cause", rule.cause},
-                         {"remedy", rule.remedy},
+                         {"remedy", remedy_of(finding)},
                          {"automatic", automatic_text(rule.automatic)},
                          {"line", finding.line},
                          {"text", finding.text},
@@ -56,7 +70,21 @@ Json json_of(const FirstError& first) {
                          {"after", Json::array_of(first.after)}});
 }
 
+// A header of CUDA or torch is in no distribution: only rules that many causes share send people to search for a name.
+bool is_shared_by_many(const DoctorRule& rule) {
+    const auto& general = general_rules();
+    return std::any_of(general.begin(), general.end(),
+                       [&](const DoctorRule& one) { return one.code == rule.code; });
+}
+
 }  // namespace
+
+std::string remedy_of(const Finding& finding) {
+    const Wanted wanted = wanted_by(finding.text);
+    std::string commands = install_commands(wanted);
+    if (commands.empty() && is_shared_by_many(*finding.rule)) commands = search_commands(wanted);
+    return std::string(finding.rule->remedy) + (commands.empty() ? "" : " " + commands + ".");
+}
 
 std::string render_examination(const Examination& seen, const std::string& log) {
     std::string text;
@@ -71,6 +99,7 @@ std::string render_examination(const Examination& seen, const std::string& log) 
         if (shown <= max_findings_shown) text += render_finding(finding, log);
     }
     if (seen.first_error) text += "\n" + render_first_error(*seen.first_error, log);
+    if (!seen.set_aside.empty()) text += render_set_aside(seen.set_aside, log);
     text += "\n" + std::to_string(seen.lines) + " lines";
     if (!seen.phase.empty()) text += ", last phase `" + seen.phase + "`";
     if (seen.exit_code) text += ", exit code " + std::to_string(*seen.exit_code);
@@ -81,6 +110,9 @@ std::string render_examination_json(const Examination& seen, const std::string& 
     Json findings = Json::array();
     for (const auto& finding : seen.findings)
         findings.push(json_of(finding));
+    Json set_aside = Json::array();
+    for (const auto& finding : seen.set_aside)
+        set_aside.push(json_of(finding));
     return Json::object({{"format", "wheelyard.doctor/1"},
                          {"log", log},
                          {"lines", seen.lines},
@@ -88,6 +120,7 @@ std::string render_examination_json(const Examination& seen, const std::string& 
                          {"phase", seen.phase},
                          {"exit_code", seen.exit_code ? Json(*seen.exit_code) : Json()},
                          {"findings", findings},
+                         {"set_aside", set_aside},
                          {"first_error", seen.first_error ? json_of(*seen.first_error) : Json()}})
         .render_pretty();
 }

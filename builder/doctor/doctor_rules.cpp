@@ -14,9 +14,11 @@ struct AutomaticRow {
     std::string_view text;
     std::string_view sentence;
 };
-constexpr std::array<AutomaticRow, 7> automatics = {{
+constexpr std::array<AutomaticRow, 8> automatics = {{
     {Automatic::no, "no", "does not retry; run `wheelyard-builder retry --code CODE` after fixing the cause"},
     {Automatic::again, "again", "retries automatically"},
+    {Automatic::wait, "wait",
+     "retries automatically, after a longer wait each time; does not count as an attempt of the build"},
     {Automatic::more_memory, "more_memory",
      "resumes in the same tree with more memory, or with fewer parallel jobs if the limit is reached"},
     {Automatic::fewer_jobs, "fewer_jobs", "resumes in the same tree with half the parallel jobs"},

@@ -20,8 +20,9 @@ enum class Weight {
 
 // What the agent does without a person, within the site's limits and max_attempts.
 enum class Automatic {
-    no,           // a person must fix something: another attempt would fail the same way
-    again,        // retry: the problem may be gone
+    no,     // a person must fix something: another attempt would fail the same way
+    again,  // retry: the problem may be gone
+    wait,  // retry after a wait that grows each time: a server or the network may come back; no attempt of the build
     more_memory,  // resume in the same tree with more memory, or with fewer jobs where no more is allowed
     fewer_jobs,   // resume in the same tree with half the parallel jobs
     more_time,    // resume in the same tree with more time
@@ -35,7 +36,7 @@ struct DoctorRule {
     // build may survive such a line, and any later error is a better explanation. With `~`: the program that says so
     // may go on; it weighs in full until an error follows that names another reason. How a line is written that says
     // that a program is missing does not matter: each also contains `program 'NAME' not found` (error_line.hpp).
-    std::array<std::string_view, 16> patterns;
+    std::array<std::string_view, 24> patterns;
     Weight weight;
     Automatic automatic;
     std::string_view cause;

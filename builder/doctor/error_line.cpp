@@ -101,6 +101,13 @@ constexpr auto copied_files = std::to_array<std::string_view>({"copying ", "hard
 // An error with one of these only says that something failed, unless it names a place in the source.
 constexpr auto failed_words = std::to_array<std::string_view>(
     {"fail", "exit status", "exit code", "exited", "terminated", "killed", "aborted"});
+// How a line says that it is no error.
+constexpr auto remarks =
+    std::to_array<std::string_view>({"warning:", "note:", "[warning]", "[warn]", " - warning - "});
+// What a library says of a part that it does without.
+constexpr auto accepted =
+    std::to_array<std::string_view>({"; dlerror:", "accepting this combination", "ignore above ", "(ignored)",
+                                     "exception ignored in", "pip's dependency resolver does not currently"});
 // How gcc says by which way it came to a line of a header: <system_error> is one.
 constexpr auto includes = std::to_array<std::string_view>({"in file included from ", "from /"});
 
@@ -120,6 +127,16 @@ bool begins_with_any(std::string_view lower, const auto& prefixes) {
 bool lists_a_file(std::string_view lower) {
     return base::trim(lower).starts_with(added_file) ||
            (begins_with_any(lower, copied_files) && lower.find(" -> ") != std::string_view::npos);
+}
+
+// By glog and its relatives: "… 12:00:00.1: W tensorflow/a.cc:64] …", "[W socket.cpp:697] …".
+bool is_logged_as_warning(std::string_view lower) {
+    const std::string_view text = base::trim(lower).substr(0, max_parsed_line_bytes);
+    auto level = text.starts_with("[w ") ? std::size_t{0} : text.find(": w ");
+    if (level == std::string_view::npos && text.starts_with("w ")) level = 0;
+    const auto file = std::min(text.find(".cc:"), text.find(".cpp:"));
+    return level != std::string_view::npos && file != std::string_view::npos && level < file &&
+           text.find(']', file) != std::string_view::npos;
 }
 
 std::uint64_t number_at(std::string_view text) {
@@ -162,11 +179,18 @@ bool is_only_a_check(std::string_view lower) {
     return begins_with_any(lower, checks);
 }
 
-bool is_harmless(std::string_view lower) {
+bool is_remark(std::string_view lower) {
     // "x.c:3: warning: …", but not "error: … Note: …".
-    const auto remark = std::min(lower.find("warning:"), lower.find("note:"));
-    const bool is_remark = remark != std::string_view::npos && remark < lower.find("error:");
-    return is_remark || holds_any(lower, harmless) || begins_with_any(lower, checks) ||
+    const auto error = lower.find("error:");
+    const bool is_called_so = std::any_of(remarks.begin(), remarks.end(), [&](std::string_view word) {
+        const auto at = lower.find(word);
+        return at != std::string_view::npos && at < error;
+    });
+    return is_called_so || is_logged_as_warning(lower) || holds_any(lower, accepted);
+}
+
+bool is_harmless(std::string_view lower) {
+    return is_remark(lower) || holds_any(lower, harmless) || begins_with_any(lower, checks) ||
            begins_with_any(lower, includes) || lists_a_file(lower) || is_ignored_preload(lower);
 }
 

@@ -20,6 +20,9 @@ inline constexpr std::size_t max_parsed_line_bytes = 4096;
 [[nodiscard]] bool is_harmless(std::string_view lower);
 // A sign that names the step which failed: the step's own output, which follows, says why.
 [[nodiscard]] bool is_only_a_step(std::string_view sign);
+// A line that its writer calls a warning or a note, and what a library says that it does without:
+// "[WARNING] … accepting this combination", "W tensorflow/…/dso_loader.cc:64] …; dlerror: …".
+[[nodiscard]] bool is_remark(std::string_view lower);
 // Whether an error (in lower case) only says that a command failed: another line says why.
 [[nodiscard]] bool is_consequence(std::string_view lower);
 // A line of source that a compiler quotes: "   12 | f(\"error: none\");".
@@ -54,5 +57,10 @@ struct SourceLine {
 // "error: command '/opt/bin/cmake' failed: No such file or directory" give "cmake". Empty: the line (in lower case)
 // says something else.
 [[nodiscard]] std::string missing_program(std::string_view lower);
+
+// The object, archive or file to copy that is not there although an earlier step should have made it:
+// "/usr/bin/ld: cannot find /b/bin/isa-l.a: No such file or directory" gives "/b/bin/isa-l.a". Empty: the line (in
+// lower case) says something else. A library that the linker looks for (-lfoo) is none.
+[[nodiscard]] std::string missing_output(std::string_view lower);
 
 }  // namespace wheelyard::builder

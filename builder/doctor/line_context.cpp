@@ -135,6 +135,7 @@ void LineContext::open(std::string_view line, std::string_view lower) {
             if (opens_dump) probe_ = max_dump_lines;
             is_dump_ = true;
         } else if (!is_next) {
+            if (probe_ == 0) ++probes_;
             probe_ = max_probe_lines;
             is_dump_ = false;
         }

@@ -21,6 +21,8 @@ class LineContext {
 
     [[nodiscard]] bool is_quoted() const { return is_quoted_; }    // this line, by a warning above it
     [[nodiscard]] bool is_in_probe() const { return probe_ > 0; }  // this line
+    // The probes that began so far: the configuration went on after each but the last.
+    [[nodiscard]] std::size_t probes() const { return probes_; }
     // This line, in what CMake keeps of a probe that failed: CMakeError.log, which many print after the error.
     [[nodiscard]] bool is_in_dump() const { return probe_ > 0 && is_dump_; }
 
@@ -34,6 +36,7 @@ class LineContext {
     std::size_t lines_ = 0;   // since then
     std::size_t probe_ = 0;   // lines that still may belong to the probe, this one included
     bool is_dump_ = false;
+    std::size_t probes_ = 0;
 };
 
 // A probe's own file: "_configtest.c", "conftest.c", "CMakeFiles/CMakeScratch/…".

@@ -27,6 +27,8 @@ constexpr auto quoted = std::to_array<Notation>({
     {"error: program '", "' not found"},  // meson
     {"exec: \"", "\": executable file not found in $path"},
     {"env: '", "': no such file or directory"},
+    {"cannot execute '", "': execvp: no such file or directory"},  // gcc, of cc1plus
+    {"can't exec \"", "\": no such file or directory"},            // Perl
 });
 
 constexpr std::string_view no_such_file = ": no such file or directory";

@@ -70,7 +70,8 @@ tl::unexpected<base::Error> fail_step(base::Error error) {
     const auto seen = examine_log(error.value);
     const DoctorRule* rule = seen && seen->likeliest() != nullptr ? seen->likeliest()->rule : nullptr;
     const bool may_pass =
-        rule != nullptr && (rule->weight == Weight::machine || rule->automatic == Automatic::again);
+        rule != nullptr && (rule->weight == Weight::machine || rule->automatic == Automatic::again ||
+                            rule->automatic == Automatic::wait);
     return base::fail_as(base::ErrorKind::program, may_pass ? base::Recovery::retry : base::Recovery::never,
                          std::move(error));
 }

@@ -26,6 +26,7 @@ std::optional<EndCause> end_of(Automatic automatic) {
     if (automatic == Automatic::more_memory) return EndCause::out_of_memory;
     if (automatic == Automatic::more_time) return EndCause::time_limit;
     if (automatic == Automatic::resume) return EndCause::preempted;
+    if (automatic == Automatic::wait) return EndCause::network;
     return std::nullopt;
 }
 
@@ -61,15 +62,15 @@ void diagnose_job(const Attempt& attempt, const AttemptFolder& folder, Failure& 
         failure.end = end;
         failure.error = error_of({*end, {}, std::string(rule.code) + ": " + finding->text, {}});
         failure.try_again = true;
-        return;
+        // Only the rule says what to do if the network never comes back: a job may be on a node without one.
+        if (*end != EndCause::network) return;
     }
     if (rule.weight <= Weight::symptom) return;
     if (rule.automatic == Automatic::no) failure.try_again = false;
     if (rule.automatic == Automatic::clean_tree) failure.try_again = !attempt.job.builds_in.empty();
     failure.error.value = failure.error.sentence;
     failure.error.sentence = cause_of(rule);
-    failure.error.advice =
-        std::string(rule.remedy) + (failure.try_again ? "" : " Then: wheelyard-builder retry");
+    failure.error.advice = remedy_of(*finding) + (failure.try_again ? "" : " Then: wheelyard-builder retry");
 }
 
 // The rules that raise memory or time do not apply.
@@ -82,7 +83,7 @@ void diagnose_login_step(Failure& failure) {
     if (rule.weight <= Weight::symptom || rule.automatic != Automatic::no) return;
     failure.try_again = false;
     failure.error.sentence += ": " + cause_of(rule);
-    failure.error.advice = std::string(rule.remedy) + " Then: wheelyard-builder retry";
+    failure.error.advice = remedy_of(*finding) + " Then: wheelyard-builder retry";
 }
 
 }  // namespace

@@ -289,7 +289,7 @@ TEST_CASE("the doctor's diagnosis decides what the agent retries automatically")
         {"=>> PBS: job killed: walltime 906 exceeded limit 900", "job.time_limit", "time.job_limit", 2, 0},
         {"slurmstepd: error: *** JOB 7 ON cn119 CANCELLED AT 2021-06-18T13:05:36 DUE TO PREEMPTION ***",
          "job.preempted", "time.preempted", 2, 0},
-        {"fatal: unable to access 'https://x/': Could not resolve host: x", "job.failed", "network.no_name",
+        {"fatal: unable to access 'https://x/': Could not resolve host: x", "job.network", "network.no_name",
          2, 0},
         {"x.c:1:10: fatal error: hdf5.h: No such file or directory", "job.failed", "compiler.missing_header",
          1, 0},

@@ -2,6 +2,7 @@
 // that no rule was written for (public_logs.md).
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "builder/doctor/doctor.hpp"
@@ -63,6 +64,30 @@ TEST_CASE("what the doctor says of the public reports is the recorded cause") {
         const std::string cause = cause_in(examine_case(row[6]));
         CHECK((cause == "-" ? "none" : cause) == row[5]);
     }
+}
+
+TEST_CASE("the doctor leads to the cause of each report of fresh_logs.tsv") {
+    const auto rows = rows_of(read_case_file("fresh_logs.tsv"));
+    CHECK(rows.size() == 40);
+    for (const auto& row : rows) {
+        REQUIRE(row.size() == 6);
+        CAPTURE(row[2]);
+        const std::string cause = cause_in(examine_case(row[5]));
+        const auto allowed = base::split(row[3], ' ');
+        CHECK(std::any_of(allowed.begin(), allowed.end(),
+                          [&](std::string_view one) { return base::matches_glob(one, cause); }));
+    }
+}
+
+TEST_CASE("what the build went on after is listed apart") {
+    const Examination seen = examine_case(
+        "Package libffi was not found in the pkg-config search path.\nx.c:1:1: error: strange\n");
+    CHECK(seen.findings.empty());
+    REQUIRE(seen.set_aside.size() == 1);
+    CHECK(seen.set_aside.front().rule->code == "build.pkg_config");
+    CHECK(seen.set_aside.front().line == 1);
+    CHECK(render_examination(seen, "l").find("the build went on after it:\n  build.pkg_config: l:1: ") !=
+          std::string::npos);
 }
 
 }  // namespace

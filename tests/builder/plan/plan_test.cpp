@@ -453,7 +453,8 @@ TEST_CASE("an unexplained failure waits for a person after an hour, or when it c
     }
 }
 
-TEST_CASE("preemptions and node failures have limits of their own and do not count as attempts") {
+TEST_CASE(
+    "preemptions, node failures and the network have limits of their own and do not count as attempts") {
     struct Row {
         std::vector<std::pair<int, const char*>> ends;  // counts and error codes, in this order
         CellState state;
@@ -472,6 +473,10 @@ TEST_CASE("preemptions and node failures have limits of their own and do not cou
          CellState::given_up,
          "1 of 3 attempts failed, 5 of 5 node failures"},
         {{{4, "job.node_failure"}, {1, "job.tree_busy"}}, CellState::given_up, "5 of 5 node failures"},
+        {{{20, "job.network"}, {2, "job.failed"}},
+         CellState::wanted,
+         "2 of 3 attempts failed, 20 of 40 network failures"},
+        {{{max_network_failures, "job.network"}}, CellState::given_up, "40 of 40 network failures"},
         {{{9, "job.preempted"}, {1, "job.failed"}, {1, "job.time_limit"}, {1, "job.out_of_memory"}},
          CellState::given_up,
          "3 of 3 attempts failed, 9 of 10 preemptions"},

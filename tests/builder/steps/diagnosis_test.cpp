@@ -59,6 +59,22 @@ TEST_CASE("a job's log decides whether another attempt could end otherwise") {
     }
 }
 
+TEST_CASE("a network that fails is no failure of the build, and its remedy stays") {
+    const Scene scene;
+    const Failure failure = scene.of_job(
+        "WARNING: Retrying (Retry(total=0)) after connection broken by 'ConnectionResetError(104, "
+        "'Connection reset by "
+        "peer')': /simple/x/\nERROR: Could not find a version that satisfies the requirement x (from "
+        "versions: none)");
+    CHECK(failure.cause == "network.interrupted");
+    CHECK(failure.try_again);
+    REQUIRE(failure.end.has_value());
+    CHECK(*failure.end == EndCause::network);
+    CHECK(end_row(*failure.end).limit == FailureLimit::network);
+    CHECK(failure.error.code == "job.network");
+    CHECK(failure.error.advice.find("offline_jobs") != std::string::npos);
+}
+
 TEST_CASE("what the scheduler wrote explains an error that no rule knows, if it is about the machine") {
     struct Row {
         const char* log;
