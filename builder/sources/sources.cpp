@@ -192,8 +192,10 @@ base::Result<SourceRecord> Sources::fetch_sdist(const Recipe& recipe, const std:
     const SdistOffer* offer = choose_sdist(found.sdists, wanted, pinned);
     if (offer == nullptr && found.unanswered) return tl::unexpected(*found.unanswered);
     if (offer == nullptr)
-        return base::fail("source.absent", "There is nothing to build from: " + why_no_sdist(recipe.package, found, wanted.text()),
-                          recipe.package);
+        return base::fail(
+            "source.absent",
+            "There is nothing to build from: " + why_no_sdist(recipe.package, found, wanted.text()),
+            recipe.package);
     SourceRecord source;
     source.kind = "sdist";
     source.filename = offer->filename;

@@ -14,8 +14,6 @@
 namespace wheelyard::registry {
 namespace {
 
-constexpr std::string_view request_format = "wheelyard.token_request/1";
-
 base::Status check_words(wire::FailedRefusal row, const std::vector<std::string>& words,
                          const std::vector<std::string>& known, const std::string& what) {
     for (const std::string& word : words) {
@@ -48,32 +46,6 @@ bool is_part_of(const std::vector<std::string>& inner, const std::vector<std::st
         return std::find(outer.begin(), outer.end(), item) != outer.end();
     };
     return has("*") || std::all_of(inner.begin(), inner.end(), has);
-}
-
-template <typename Text>
-base::Status read_text(const io::Json& json, std::string_view name, Text& into) {
-    const io::Json* member = json.find(name);
-    if (member == nullptr) return {};
-    if (member->as_string() == nullptr)
-        return wire::fail("token.body", "A member of the request must be a text", std::string(name));
-    into = *member->as_string();
-    return {};
-}
-
-// An empty list is refused: left out, it would mean all.
-base::Status read_list(const io::Json& json, std::string_view name, std::vector<std::string>& into) {
-    const io::Json* member = json.find(name);
-    if (member == nullptr) return {};
-    const auto* items = member->as_array();
-    const bool all_texts = items != nullptr && !items->empty() && items->size() <= max_scope_items &&
-                           std::all_of(items->begin(), items->end(),
-                                       [](const io::Json& item) { return item.as_string() != nullptr; });
-    if (!all_texts)
-        return wire::fail("token.body", "A scope must be a non-empty array of strings", std::string(name),
-                          "leave it out for its default");
-    for (const io::Json& item : *items)
-        into.push_back(*item.as_string());
-    return {};
 }
 
 }  // namespace
@@ -114,21 +86,6 @@ base::Result<catalog::TokenRow> make_token_row(const TokenWish& wish,
         row.expires = cause.time + lifetime_ms * 1000;
     }
     return row;
-}
-
-base::Result<TokenWish> parse_token_wish(std::string_view body) {
-    const auto json = io::parse_json(body);
-    if (!json || json->as_object() == nullptr)
-        return wire::fail("token.body", "The body is not a JSON object");
-    if (const std::string format = json->string_or("format", ""); format != request_format)
-        return wire::fail("token.body", "The body's format is not " + std::string(request_format), format);
-    TokenWish wish;
-    WHEELYARD_TRY(read_text(*json, "name", wish.name));
-    WHEELYARD_TRY(read_text(*json, "expires", wish.expires));
-    WHEELYARD_TRY(read_list(*json, "indexes", wish.indexes));
-    WHEELYARD_TRY(read_list(*json, "projects", wish.projects));
-    WHEELYARD_TRY(read_list(*json, "actions", wish.actions));
-    return wish;
 }
 
 bool is_within(const catalog::TokenRow& inner, const catalog::TokenRow& outer) {

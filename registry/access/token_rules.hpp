@@ -28,9 +28,6 @@ struct TokenWish {
                                                              const std::vector<std::string>& known_indexes,
                                                              const TokenText& text,
                                                              const catalog::Cause& cause);
-// {"format":"wheelyard.token_request/1","name":…,"indexes":[…],…}. Errors of kind invalid: "token.body".
-[[nodiscard]] base::Result<TokenWish> parse_token_wish(std::string_view body);
-
 // Whether `inner` permits nothing that `outer` does not. Lifetimes are not compared.
 [[nodiscard]] bool is_within(const catalog::TokenRow& inner, const catalog::TokenRow& outer);
 // "active", "expired" or "revoked".

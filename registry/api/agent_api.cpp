@@ -1,4 +1,4 @@
-#include "registry/api/agent_api.hpp"
+// The exchange of an agent's code or renewal for its token.
 
 #include <optional>
 #include <utility>
@@ -9,11 +9,11 @@
 #include "registry/access/limits.hpp"
 #include "registry/access/token_rules.hpp"
 #include "registry/api/api.hpp"
+#include "registry/api/families.hpp"
 
 namespace wheelyard::registry {
 namespace {
 
-constexpr std::string_view renew_operation = "renewAgent";
 constexpr std::string_view renewal_format = "wheelyard.agent_renewal/1";
 constexpr std::size_t max_renewal_depth = 2;
 
@@ -85,24 +85,19 @@ wire::Answered<void> refuse_verdict(RenewalVerdict verdict, const RenewalRequest
     return {};
 }
 
-}  // namespace
-
-bool AgentApi::handles(std::string_view operation) {
-    return operation == renew_operation;
-}
-
-wire::Answered<http::ApiReply> AgentApi::answer(const http::ApiRequest& request) {
+Reply renew_agent(const ApiParts& parts, const Call& call, const NoArguments&) {
+    const http::ApiRequest& request = call.request;
     const auto asked = read_renewal(request);
     if (!asked) return tl::unexpected(asked.error());
-    const base::UnixMicros now = clock_.now();
+    const base::UnixMicros now = parts.clock.now();
     const TokenText token = make_token_text();
     Renewal renewal;
     catalog::TokenChange change;
     // Anybody may send this: what nobody has costs the writer nothing.
-    const auto is_known = tokens_.knows_credential(asked->held);
+    const auto is_known = parts.tokens.knows_credential(asked->held);
     if (!is_known) return tl::unexpected(is_known.error());
     const auto done =
-        !*is_known ? base::Status() : writer_.run([&](catalog::Catalog& catalog) -> base::Status {
+        !*is_known ? base::Status() : parts.writer.run([&](catalog::Catalog& catalog) -> base::Status {
             return catalog.replace_tokens([&](const std::vector<catalog::TokenRow>& rows) {
                 renewal = judge_renewal(rows, *asked, now);
                 change = change_of_renewal(rows, *asked, renewal, token, now);
@@ -127,7 +122,31 @@ wire::Answered<http::ApiReply> AgentApi::answer(const http::ApiRequest& request)
         {{"request", request.request_id}, {"id", made.id}, {"name", made.name}, {"with", renewal.held.id}});
     io::Json document = token_json(made, now);
     document.set("token", token.text());
-    return http::ApiReply{.status = 200, .json = document.render()};
+    return reply_with(document);
+}
+
+constexpr auto of_renewal = arguments<NoArguments>({
+    in_document("site", "The name of the site", true),
+    in_document("credential", "The code of the enrolment, or the last renewal", true),
+    in_document("next", "The renewal that follows, made by the agent", true),
+});
+
+// The credentials are in the body; programs send what ~/.netrc has.
+constexpr std::array agent_rows{
+    OperationRow{
+        open_to_all(posted("/api/v1/agents/renew", "renewAgent",
+                           "Exchanges an enrolment code or a renewal, once, for a token of the agent "
+                           "and its next renewal",
+                           http::BodyKind::document, of_renewal, renewal_format)),
+        {.callers = Callers::nobody},
+        "agent.body",
+        typed<of_renewal, renew_agent>},
+};
+
+}  // namespace
+
+std::span<const OperationRow> agent_operations() {
+    return agent_rows;
 }
 
 }  // namespace wheelyard::registry

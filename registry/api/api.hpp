@@ -1,5 +1,5 @@
-// The lifecycle API: authentication, scope checks, the change itself, and the wait until the pages and the
-// published tree show it. lifecycle/ implements the changes; docs/reference/api.md documents the requests.
+// The JSON API: finds the row of an operation (operation.hpp), checks who asks and what they may, and calls its function.
+// docs/reference/api.md documents the requests.
 #pragma once
 
 #include <functional>
@@ -30,12 +30,15 @@ struct ApiParts {
     Writer& writer;
     PublishQueue& pages;
     const base::Clock& clock;
-    tasks::TaskStore* tasks = nullptr;    // null: the task service is disabled
-    tasks::BuildStore* builds = nullptr;  // null: builds are not kept
-    SiteReports* sites = nullptr;         // null: sites cannot report
-    IndexService* indexes = nullptr;      // null: indexes cannot be changed
-    Logins* logins = nullptr;             // null: nobody logs in
+    // Null where no operation that needs it is asked: in commands, and in tests.
+    tasks::TaskStore* tasks = nullptr;
+    tasks::BuildStore* builds = nullptr;
+    SiteReports* sites = nullptr;
+    IndexService* indexes = nullptr;
+    Logins* logins = nullptr;
 };
+
+struct Call;
 
 class Api final : public http::ApiService {
   public:
@@ -43,34 +46,11 @@ class Api final : public http::ApiService {
     [[nodiscard]] wire::Answered<http::Admission> admit(const http::ApiRequest& head) override;
     [[nodiscard]] wire::Answered<http::ApiReply> answer(const http::ApiRequest& request) override;
 
-  private:
-    [[nodiscard]] wire::Answered<http::ApiReply> answer_now(const http::ApiRequest& request);
-    [[nodiscard]] wire::Answered<http::ApiReply> change(const http::ApiRequest& request,
-                                                        const lifecycle::VerbRow& row);
-    [[nodiscard]] wire::Answered<void> check_scope(const lifecycle::Action& action,
-                                                   const catalog::TokenRow& token);
-    [[nodiscard]] wire::Answered<void> check_promotion(const lifecycle::Action& action,
-                                                       const catalog::TokenRow& token);
-    void wait_for_pages(http::ApiReply& reply, const lifecycle::Action& action,
-                        const lifecycle::Done& done) const;
-    [[nodiscard]] wire::Answered<void> check_auditor(const http::ApiRequest& request);
-    [[nodiscard]] wire::Answered<http::ApiReply> read_audit(const http::ApiRequest& request);
-    [[nodiscard]] wire::Answered<http::ApiReply> list_people(const http::ApiRequest& request);
-    using ReadIndex = std::function<base::Result<std::string>(const catalog::Catalog&)>;
-    [[nodiscard]] wire::Answered<std::string> index_to_operate(const http::ApiRequest& request);
-    [[nodiscard]] wire::Answered<http::ApiReply> read_index(const http::ApiRequest& request,
-                                                            const ReadIndex& read);
-    [[nodiscard]] wire::Answered<http::ApiReply> list_index_files(const http::ApiRequest& request);
-    [[nodiscard]] wire::Answered<http::ApiReply> storage(const http::ApiRequest& request);
-    [[nodiscard]] wire::Answered<http::ApiReply> upstreams(const http::ApiRequest& request);
-    [[nodiscard]] wire::Answered<http::ApiReply> list_nodes(const http::ApiRequest& request);
-    [[nodiscard]] wire::Answered<http::ApiReply> provenance(const http::ApiRequest& request);
-    [[nodiscard]] base::Result<catalog::FileRow> listed_file(const catalog::FileName& name);
-    [[nodiscard]] wire::Answered<http::ApiReply> contains(const http::ApiRequest& request);
-    [[nodiscard]] wire::Answered<http::ApiReply> sbom(const http::ApiRequest& request);
-    [[nodiscard]] wire::Answered<http::ApiReply> judge_with_torch(const http::ApiRequest& request);
-    [[nodiscard]] wire::Answered<http::ApiReply> explain(const http::ApiRequest& request);
+    // For a person of this machine, who passes every right: "local:NAME" for the audit log.
+    [[nodiscard]] wire::Answered<http::ApiReply> answer_locally(const http::ApiRequest& request,
+                                                                const std::string& actor);
 
+  private:
     ApiParts parts_;
 };
 
@@ -78,7 +58,7 @@ class Api final : public http::ApiService {
 // log only.
 [[nodiscard]] wire::Problem problem_of_change(const base::Error& error);
 
-// The same for a request that changes nothing; logs what is not known.
-[[nodiscard]] wire::Problem problem_of_read(const http::ApiRequest& request, const base::Error& error);
+// The answer to an error of a call that changes nothing.
+[[nodiscard]] tl::unexpected<wire::Problem> fail_read(const Call& call, const base::Error& error);
 
 }  // namespace wheelyard::registry

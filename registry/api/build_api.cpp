@@ -1,4 +1,4 @@
-#include "registry/api/build_api.hpp"
+// Builds as sites report them, with their logs.
 
 #include <algorithm>
 #include <array>
@@ -9,7 +9,8 @@
 #include "lib/io/json.hpp"
 #include "lib/io/log.hpp"
 #include "lib/status/build_report.hpp"
-#include "registry/api/query.hpp"
+#include "registry/api/api.hpp"
+#include "registry/api/families.hpp"
 #include "registry/api/readers.hpp"
 #include "registry/api/site_reports.hpp"
 #include "registry/api/task_api.hpp"
@@ -18,36 +19,21 @@
 namespace wheelyard::registry {
 namespace {
 
+using io::field;
+using io::Need;
 using status::BuildReport;
 using tasks::KeptBuild;
 
 constexpr std::size_t max_others = 20;  // builds of the same cell
 constexpr std::size_t max_history = 9;  // builds whose middle duration is expected
 
-constexpr std::string_view append_log_operation = "appendBuildLog";
-constexpr std::string_view list_builds_operation = "listBuilds";
-constexpr std::string_view show_build_operation = "showBuild";
-constexpr std::string_view read_log_operation = "readBuildLog";
-
-tl::unexpected<wire::Problem> fail(const http::ApiRequest& request, const base::Error& error) {
-    wire::Problem problem = problem_of_task(error);
-    io::log_warn("build.refused", {{"request", request.request_id},
-                                   {"operation", std::string(request.operation)},
-                                   {"status", std::to_string(problem.status)},
-                                   {"error", error.text()}});
-    return tl::unexpected(std::move(problem));
+tl::unexpected<wire::Problem> fail_build(const Call& call, const base::Error& error) {
+    return fail_call(call, "build.refused", error, problem_of_task);
 }
 
-tl::unexpected<wire::Problem> unknown_build(const http::ApiRequest& request) {
-    return refuse("build.unknown", "No report of this site names this build", parameter(request, "build"),
+tl::unexpected<wire::Problem> unknown_build(const std::string& id) {
+    return refuse("build.unknown", "No report of this site names this build", id,
                   "see the page of builds of the index");
-}
-
-wire::Answered<std::int64_t> offset_of(const http::ApiRequest& request) {
-    const auto text = query_value(request.query, "offset");
-    const auto number = text ? base::parse_decimal(*text) : std::optional<std::uint64_t>(0);
-    if (number && *number <= static_cast<std::uint64_t>(INT64_MAX)) return static_cast<std::int64_t>(*number);
-    return refuse("build.query", "Invalid query parameter", "offset", "give a number of bytes");
 }
 
 std::int64_t seconds_of(const BuildReport& build) {
@@ -96,52 +82,57 @@ std::vector<std::string> reported_to(const IndexConfig& index) {
     return names;
 }
 
-}  // namespace
-
-bool BuildApi::handles(std::string_view operation) {
-    return operation == append_log_operation || operation == list_builds_operation ||
-           operation == show_build_operation || operation == read_log_operation;
-}
-
-wire::Answered<http::ApiReply> BuildApi::answer(const http::ApiRequest& request) {
-    if (request.operation == append_log_operation) return append_log(request);
-    if (request.operation == list_builds_operation) return list(request);
-    return request.operation == show_build_operation ? show(request) : read_log(request);
-}
+// A build of a site, and where in its log.
+struct LogOfBuild {
+    std::string index;
+    std::string site;
+    std::string build;
+    std::int64_t offset = 0;  // bytes
+};
+struct BuildsWanted {
+    std::string index;
+    std::string package;  // empty: all
+};
+constexpr auto index_of_build = in_path(field<&LogOfBuild::index>("index", "The index"));
+constexpr auto site_of_build = in_path(field<&LogOfBuild::site>("site", "The site that built"));
+constexpr auto build_argument = in_path(field<&LogOfBuild::build>("build", "The ID of the build"));
+constexpr auto of_build = arguments<LogOfBuild>({index_of_build, site_of_build, build_argument});
+constexpr auto of_build_log = arguments<LogOfBuild>({
+    index_of_build,
+    site_of_build,
+    build_argument,
+    in_query(field<&LogOfBuild::offset>("offset", "Where in the log to begin, in bytes", Need::valid)),
+});
+constexpr auto of_builds = arguments<BuildsWanted>({
+    in_path(field<&BuildsWanted::index>("index", "The index")),
+    in_query(field<&BuildsWanted::package>("package", "Only of this project")),
+});
+struct FoundBuild {
+    KeptBuild build;
+    bool may_read_logs = false;
+};
 
 // A token that may report the builds of a site sends their logs.
-BuildApi::Reply BuildApi::append_log(const http::ApiRequest& request) {
-    const auto token = parts_.tokens.verify(request.authorization);
-    if (!token) return tl::unexpected(token.error());
-    const std::string index = parameter(request, "index");
-    if (parts_.config.find_index(index) == nullptr || !may_know(parts_.config, *token, index))
-        return refuse("index.unknown", "There is no index with this name", index, "GET / lists the indexes");
-    if (!may_report(*token, index, parameter(request, "site")))
+Reply append_build_log(const ApiParts& parts, const Call& call, const LogOfBuild& of) {
+    if (!may_report(call.who(), of.index, of.site))
         return refuse(
-            "site.scope", "This token does not permit reporting to this index", token->id,
+            "site.scope", "This token does not permit reporting to this index", call.who().id,
             "use a token of an agent that may upload to the index; one that enrolled reports its own site");
-    const auto offset = offset_of(request);
-    if (!offset) return tl::unexpected(offset.error());
-    if (auto room = parts_.config.room().check(request.body.size()); !room)
-        return fail(request, room.error());
-    const auto size = parts_.builds.append_log(
-        {index, parameter(request, "site"), parameter(request, "build")}, *offset, request.body);
-    if (!size) return fail(request, size.error());
+    const auto size = parts.builds->append_log({of.index, of.site, of.build}, of.offset, call.request.body);
+    if (!size) return fail_build(call, size.error());
     return http::ApiReply{
         .status = 200,
         .json = io::Json::object({{"format", "wheelyard.build_log/1"}, {"log_bytes", *size}}).render()};
 }
 
-BuildApi::Reply BuildApi::list(const http::ApiRequest& request) {
-    const auto caller = caller_of(parts_.tokens, request.authorization);
-    if (!caller) return tl::unexpected(caller.error());
-    const std::string package = query_value(request.query, "package").value_or("");
-    const auto index = index_to_read(parts_.config, *caller, parameter(request, "index"), package);
+Reply list_builds(const ApiParts& parts, const Call& call, const BuildsWanted& of) {
+    const std::string& package = of.package;
+    const auto index = index_to_read(parts.config, call.caller, of.index, package);
     if (!index) return tl::unexpected(index.error());
     std::vector<KeptBuild> builds;
     for (const std::string& name : reported_to(**index)) {
-        auto some = parts_.builds.list(name, package);
-        if (!some) return fail(request, some.error());
+        auto some = parts.builds->list(name, package);
+        if (!some) return fail_build(call, some.error());
         std::move(some->begin(), some->end(), std::back_inserter(builds));
     }
     std::stable_sort(builds.begin(), builds.end(), [](const KeptBuild& a, const KeptBuild& b) {
@@ -150,45 +141,42 @@ BuildApi::Reply BuildApi::list(const http::ApiRequest& request) {
     if (builds.size() > tasks::max_builds_returned) builds.resize(tasks::max_builds_returned);
     io::Json list = io::Json::array();
     for (const KeptBuild& build : builds)
-        list.push(
-            other_json(build.report, may_read_logs(parts_.config, *caller, **index, build.report.package)));
+        list.push(other_json(build.report,
+                             may_read_logs(parts.config, call.caller, **index, build.report.package)));
     return http::ApiReply{
         .status = 200,
         .json = io::Json::object({{"format", "wheelyard.builds/1"}, {"builds", std::move(list)}}).render()};
 }
 
-base::Result<std::optional<KeptBuild>> BuildApi::find(const IndexConfig& index,
-                                                      const http::ApiRequest& request) {
+base::Result<std::optional<KeptBuild>> find_build(const ApiParts& parts, const IndexConfig& index,
+                                                  const LogOfBuild& of) {
     for (const std::string& name : reported_to(index)) {
-        WHEELYARD_ASSIGN(auto found,
-                         parts_.builds.find({name, parameter(request, "site"), parameter(request, "build")}));
+        WHEELYARD_ASSIGN(auto found, parts.builds->find({name, of.site, of.build}));
         if (found) return found;
     }
     return std::nullopt;
 }
 
-wire::Answered<BuildApi::FoundBuild> BuildApi::find_readable(const http::ApiRequest& request) {
-    const auto caller = caller_of(parts_.tokens, request.authorization);
-    if (!caller) return tl::unexpected(caller.error());
-    const std::string name = parameter(request, "index");
-    const IndexConfig* index = parts_.config.find_index(name);
-    auto found =
-        index == nullptr ? base::Result<std::optional<KeptBuild>>(std::nullopt) : find(*index, request);
-    if (!found) return fail(request, found.error());
+wire::Answered<FoundBuild> find_readable(const ApiParts& parts, const Call& call, const LogOfBuild& of) {
+    const std::string& name = of.index;
+    const IndexConfig* index = parts.config->find_index(name);
+    auto found = index == nullptr ? base::Result<std::optional<KeptBuild>>(std::nullopt)
+                                  : find_build(parts, *index, of);
+    if (!found) return fail_build(call, found.error());
     const std::string package = *found ? (*found)->report.package : std::string();
-    const auto readable = index_to_read(parts_.config, *caller, name, package);
+    const auto readable = index_to_read(parts.config, call.caller, name, package);
     if (!readable) return tl::unexpected(readable.error());
-    if (!*found) return unknown_build(request);
-    const bool has_logs = may_read_logs(parts_.config, *caller, *index, package);
-    return FoundBuild{.build = **std::move(found), .caller = *caller, .may_read_logs = has_logs};
+    if (!*found) return unknown_build(of.build);
+    const bool has_logs = may_read_logs(parts.config, call.caller, *index, package);
+    return FoundBuild{.build = **std::move(found), .may_read_logs = has_logs};
 }
 
-BuildApi::Reply BuildApi::show(const http::ApiRequest& request) {
-    const auto found = find_readable(request);
+Reply show_build(const ApiParts& parts, const Call& call, const LogOfBuild& of) {
+    const auto found = find_readable(parts, call, of);
     if (!found) return tl::unexpected(found.error());
     const KeptBuild& build = found->build;
-    const auto same = parts_.builds.list(build.report.index, build.report.package);
-    if (!same) return fail(request, same.error());
+    const auto same = parts.builds->list(build.report.index, build.report.package);
+    if (!same) return fail_build(call, same.error());
 
     io::Json json = status::build_json(shown_to(build.report, found->may_read_logs));
     json.set("may_read_log", found->may_read_logs);
@@ -210,22 +198,51 @@ BuildApi::Reply BuildApi::show(const http::ApiRequest& request) {
     return http::ApiReply{.status = 200, .json = json.render()};
 }
 
-BuildApi::Reply BuildApi::read_log(const http::ApiRequest& request) {
-    const auto found = find_readable(request);
+Reply read_build_log(const ApiParts& parts, const Call& call, const LogOfBuild& of) {
+    const auto found = find_readable(parts, call, of);
     if (!found) return tl::unexpected(found.error());
     if (!found->may_read_logs) {
-        if (!found->caller) return tl::unexpected(parts_.tokens.verify({}).error());
+        if (!call.caller) return tl::unexpected(parts.tokens.verify({}).error());
         return refuse("auth.scope_refused", "This token does not permit reading the logs of this index",
-                      found->caller->id, "ask an administrator for a token with the action `read`");
+                      call.who().id, "ask an administrator for a token with the action `read`");
     }
-    const auto offset = offset_of(request);
-    if (!offset) return tl::unexpected(offset.error());
     const BuildReport& report = found->build.report;
-    auto log = parts_.builds.read_log({report.index, report.site, report.id}, *offset);
-    if (!log) return fail(request, log.error());
+    auto log = parts.builds->read_log({report.index, report.site, report.id}, of.offset);
+    if (!log) return fail_build(call, log.error());
     http::ApiReply answer;
     answer.text = *std::move(log);
     return answer;
+}
+
+constexpr wire::Refusal malformed_build_query{"build.query"};
+constexpr Right of_build_readers{.callers = Callers::everyone};
+
+constexpr std::array build_rows{
+    OperationRow{
+        open_to_all(got("/api/v1/indexes/{index}/builds", "listBuilds",
+                        "Lists the last builds of an index, the newest first (?package=…)", of_builds)),
+        of_build_readers, malformed_build_query, typed<of_builds, list_builds>},
+    OperationRow{open_to_all(got("/api/v1/indexes/{index}/builds/{site}/{build}", "showBuild",
+                                 "Returns what a site reported of a build, and the other builds of its cell",
+                                 of_build)),
+                 of_build_readers, malformed_build_query, typed<of_build, show_build>},
+    OperationRow{
+        with_text(open_to_all(got("/api/v1/indexes/{index}/builds/{site}/{build}/log", "readBuildLog",
+                                  "Returns the log of a build (?offset=…)", of_build_log))),
+        of_build_readers, malformed_build_query, typed<of_build_log, read_build_log>},
+    OperationRow{posted("/api/v1/indexes/{index}/builds/{site}/{build}/log", "appendBuildLog",
+                        "Appends to the log of a build that the site has reported (?offset=…)",
+                        http::BodyKind::text, of_build_log),
+                 {.index = IndexIs::known},
+                 malformed_build_query,
+                 typed<of_build_log, append_build_log>,
+                 Stores::yes},
+};
+
+}  // namespace
+
+std::span<const OperationRow> build_operations() {
+    return build_rows;
 }
 
 }  // namespace wheelyard::registry

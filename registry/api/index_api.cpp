@@ -7,30 +7,18 @@
 #include "lib/io/log.hpp"
 #include "lib/io/toml.hpp"
 #include "registry/api/api.hpp"
+#include "registry/api/families.hpp"
 #include "registry/intake/refusal.hpp"
 
 namespace wheelyard::registry {
 namespace {
 
+using io::field;
 using io::Json;
 
 constexpr std::string_view order_format = "wheelyard.index_change/1";
-constexpr std::string_view list_indexes_operation = "describeIndexes";
-constexpr std::string_view show_index_operation = "describeIndex";
-constexpr std::string_view create_index_operation = "createIndex";
-constexpr std::string_view set_index_operation = "setIndex";
-
 tl::unexpected<base::Error> bad_body(std::string sentence) {
     return wire::fail("index.body", std::move(sentence), {}, "docs/reference/api.md has an example");
-}
-
-// Rules of one index decide what others show, so there is no narrower right.
-bool administers_indexes(const Identity& caller) {
-    const auto is_for_all = [](const std::vector<std::string>& scope) {
-        return std::find(scope.begin(), scope.end(), "*") != scope.end();
-    };
-    return !caller.is_grant && is_for_all(caller.indexes) && is_for_all(caller.projects) &&
-           allows(caller, "*", {}, index_action);
 }
 
 }  // namespace
@@ -98,41 +86,48 @@ Json index_changed_json(const IndexesChanged& changed, const std::string& index,
                          {"revision", table == nullptr ? std::string() : revision_of(*table)}});
 }
 
-bool IndexApi::handles(std::string_view operation) {
-    return operation == list_indexes_operation || operation == show_index_operation ||
-           operation == create_index_operation || operation == set_index_operation;
+namespace {
+
+struct NamedIndex {
+    std::string index;
+};
+constexpr auto of_named_index =
+    arguments<NamedIndex>({in_path(field<&NamedIndex::index>("index", "Its name"))});
+constexpr auto of_creation = arguments<NoArguments>({
+    in_document("keys", "The keys of an [[index]] table, `name` among them", true, object_type),
+    in_document("dry_run", "Change nothing, say what would be done", false, &io::Plain<bool>::type),
+});
+constexpr auto of_index_change = arguments<NamedIndex>({
+    in_path(field<&NamedIndex::index>("index", "Its name")),
+    in_document<NamedIndex>("keys", "Keys of an [[index]] table; null removes one", true, object_type),
+    in_document<NamedIndex>("revision", "Refuse, if the index has another one by now"),
+    in_document<NamedIndex>("dry_run", "Change nothing, say what would be done", false,
+                            &io::Plain<bool>::type),
+});
+
+Reply list_indexes(const ApiParts& parts, const Call&, const NoArguments&) {
+    return reply_with(indexes_json(parts.config->index_tables, parts.indexes->decided_by_word()));
 }
 
-wire::Answered<http::ApiReply> IndexApi::answer(const http::ApiRequest& request) {
-    const auto caller = parts_.tokens.verify(request.authorization);
-    if (!caller) return tl::unexpected(caller.error());
-    if (!administers_indexes(*caller))
-        return refuse(
-            "auth.scope_refused", "This token does not permit the administration of indexes", caller->id,
-            "ask an administrator for a token with the action `index` for all indexes and projects");
-    if (request.operation == create_index_operation) return change(request, *caller, IndexEdit::Kind::create);
-    if (request.operation == list_indexes_operation)
-        return http::ApiReply{
-            .status = 200,
-            .json = indexes_json(parts_.config.index_tables, parts_.indexes.decided_by_word()).render()};
-    const std::string index = parameter(request, "index");
-    const Json* table = find_table(parts_.config.index_tables, index);
-    if (table == nullptr)
-        return refuse("index.unknown", "There is no index with this name", index,
-                      "GET /api/v1/indexes lists the indexes");
-    if (request.operation == show_index_operation)
-        return http::ApiReply{.status = 200, .json = index_json(*table).render()};
-    return change(request, *caller, IndexEdit::Kind::set);
+tl::unexpected<wire::Problem> no_such_index(const std::string& index) {
+    return refuse("index.unknown", "There is no index with this name", index,
+                  "GET /api/v1/indexes lists the indexes");
 }
 
-IndexApi::Reply IndexApi::change(const http::ApiRequest& request, const Identity& caller,
-                                 IndexEdit::Kind kind) {
-    const auto order = parse_index_order(request.body, kind, parameter(request, "index"));
-    const auto changed = order ? parts_.indexes.change(order->edit, caller.name, order->dry_run)
+Reply show_index(const ApiParts& parts, const Call&, const NamedIndex& of) {
+    const Json* table = find_table(parts.config->index_tables, of.index);
+    if (table == nullptr) return no_such_index(of.index);
+    return reply_with(index_json(*table));
+}
+
+Reply change_index(const ApiParts& parts, const Call& call, IndexEdit::Kind kind, const std::string& index) {
+    const Identity& caller = call.who();
+    const auto order = parse_index_order(call.request.body, kind, index);
+    const auto changed = order ? parts.indexes->change(order->edit, caller.name, order->dry_run)
                                : base::Result<IndexesChanged>(tl::unexpected(order.error()));
     if (!changed) {
         wire::Problem problem = problem_of_change(changed.error());
-        io::log_warn("index.refused", {{"request", request.request_id},
+        io::log_warn("index.refused", {{"request", call.request.request_id},
                                        {"token", caller.id},
                                        {"status", std::to_string(problem.status)},
                                        {"error", changed.error().text()}});
@@ -145,11 +140,48 @@ IndexApi::Reply IndexApi::change(const http::ApiRequest& request, const Identity
         "lifecycle.page_lags", "The change is committed, but its pages are not published yet",
         "The change is committed, but its pages are not published yet.", order->edit.index,
         "send the same request again, without a revision: it returns 200 once the pages are published");
-    reply.when_visible = [&pages = parts_.pages, serial = changed->serial](std::function<void(bool)> then) {
+    reply.when_visible = [&pages = parts.pages, serial = changed->serial](std::function<void(bool)> then) {
         pages.call_when_visible(
             serial, {}, [then = std::move(then)](const base::Status& status) { then(status.has_value()); });
     };
     return reply;
+}
+
+Reply create_index(const ApiParts& parts, const Call& call, const NoArguments&) {
+    return change_index(parts, call, IndexEdit::Kind::create, {});
+}
+
+Reply set_index(const ApiParts& parts, const Call& call, const NamedIndex& of) {
+    if (find_table(parts.config->index_tables, of.index) == nullptr) return no_such_index(of.index);
+    return change_index(parts, call, IndexEdit::Kind::set, of.index);
+}
+
+// Rules of one index decide what others show, so there is no narrower right.
+constexpr Right of_index_administrators{.scope = Scope::everything,
+                                        .action = index_action,
+                                        .to = "the administration of indexes",
+                                        .advice = "the action `index` for all indexes and projects"};
+
+constexpr std::array index_rows{
+    OperationRow{got("/api/v1/indexes", "describeIndexes",
+                     "Lists the indexes with their keys, as in registry.toml", no_arguments),
+                 of_index_administrators, "index.body", typed<no_arguments, list_indexes>},
+    OperationRow{posted("/api/v1/indexes", "createIndex", "Creates an index", http::BodyKind::document,
+                        of_creation, order_format),
+                 of_index_administrators, "index.body", typed<of_creation, create_index>},
+    OperationRow{
+        got("/api/v1/indexes/{index}", "describeIndex", "Returns the keys of an index", of_named_index),
+        of_index_administrators, "index.body", typed<of_named_index, show_index>},
+    OperationRow{posted("/api/v1/indexes/{index}/set", "setIndex",
+                        "Changes keys of an index: quotas, what it takes, whether it is archived",
+                        http::BodyKind::document, of_index_change, order_format),
+                 of_index_administrators, "index.body", typed<of_index_change, set_index>},
+};
+
+}  // namespace
+
+std::span<const OperationRow> index_operations() {
+    return index_rows;
 }
 
 }  // namespace wheelyard::registry

@@ -8,12 +8,9 @@
 
 #include "lib/base/result.hpp"
 #include "lib/io/json.hpp"
-#include "registry/access/tokens.hpp"
 #include "registry/catalog/catalog.hpp"
-#include "registry/commit/publishing.hpp"
 #include "registry/config/index_changes.hpp"
 #include "registry/config/index_tables.hpp"
-#include "registry/http/api.hpp"
 
 namespace wheelyard::registry {
 
@@ -49,25 +46,5 @@ struct IndexOrder {  // the body of a request
 [[nodiscard]] io::Json indexes_json(const io::Json& tables, std::string_view decided_by);
 [[nodiscard]] io::Json index_changed_json(const IndexesChanged& changed, const std::string& index,
                                           bool dry_run);
-
-// Every referenced object outlives the IndexApi.
-struct IndexApiParts {
-    const RegistryConfig& config;
-    TokenVerifier& tokens;
-    IndexService& indexes;
-    PublishQueue& pages;
-};
-
-class IndexApi {
-  public:
-    explicit IndexApi(const IndexApiParts& parts) : parts_(parts) {}
-    [[nodiscard]] static bool handles(std::string_view operation);
-    [[nodiscard]] wire::Answered<http::ApiReply> answer(const http::ApiRequest& request);
-
-  private:
-    using Reply = wire::Answered<http::ApiReply>;
-    Reply change(const http::ApiRequest& request, const Identity& caller, IndexEdit::Kind kind);
-    IndexApiParts parts_;
-};
 
 }  // namespace wheelyard::registry

@@ -13,6 +13,7 @@
 #include "registry/access/token_rules.hpp"
 #include "registry/access/tokens.hpp"
 #include "registry/api/api.hpp"
+#include "registry/api/families.hpp"
 #include "registry/api/limits.hpp"
 #include "registry/http/forwarded.hpp"
 #include "registry/identity/limits.hpp"
@@ -23,11 +24,6 @@ namespace {
 
 using identity::Purpose;
 
-constexpr std::string_view list_logins_operation = "listLogins";
-constexpr std::string_view begin_login_operation = "beginLogin";
-constexpr std::string_view finish_login_operation = "finishLogin";
-constexpr std::string_view begin_device_operation = "beginDeviceLogin";
-constexpr std::string_view poll_device_operation = "pollDeviceLogin";
 constexpr std::string_view login_format = "wheelyard.login/1";
 constexpr base::UnixMicros second = 1'000'000;
 
@@ -136,26 +132,6 @@ base::Result<identity::Client> client_of(const Logins& logins, const Logins::Kno
 }
 
 }  // namespace
-
-bool LoginApi::handles(std::string_view operation) {
-    return operation == list_logins_operation || operation == begin_login_operation ||
-           operation == finish_login_operation || operation == begin_device_operation ||
-           operation == poll_device_operation;
-}
-
-LoginApi::Reply LoginApi::answer(const http::ApiRequest& request) {
-    if (request.operation == list_logins_operation) return list();
-    const Logins::Known* known = parts_.logins.find(parameter(request, "identity"));
-    if (known == nullptr)
-        return wire::refuse("login.unknown", "There is no log-in of this name",
-                            "The configuration has no [[identity]] of this name.",
-                            parameter(request, "identity").substr(0, max_token_name),
-                            "GET /api/v1/login lists them; without one, ask an administrator for a token");
-    if (request.operation == begin_login_operation) return begin(request, *known);
-    if (request.operation == finish_login_operation) return finish(request, *known);
-    if (request.operation == begin_device_operation) return begin_device(request, *known);
-    return poll_device(request, *known);
-}
 
 LoginApi::Reply LoginApi::list() const {
     io::Json rows = io::Json::array();
@@ -398,6 +374,88 @@ LoginApi::Reply LoginApi::admit(const http::ApiRequest& request, const Logins::K
     document.set("token", text.text());
     document.set("shown_name", claims.shown_name());
     return http::ApiReply{.json = document.render()};
+}
+
+namespace {
+
+using io::field;
+
+struct OneLogin {
+    std::string identity;
+};
+constexpr auto identity_argument =
+    in_path(field<&OneLogin::identity>("identity", "The name of the provider"));
+constexpr auto secret_argument =
+    in_document<OneLogin>("secret", "32 to 128 random characters that the client keeps", true);
+constexpr auto of_beginning = arguments<OneLogin>(
+    {identity_argument, secret_argument, in_document<OneLogin>("purpose", "read (default) or publish")});
+constexpr auto of_login_end = arguments<OneLogin>({
+    identity_argument,
+    in_document<OneLogin>("code", "The provider's", true),
+    in_document<OneLogin>("state", "The provider's", true),
+    in_document<OneLogin>("iss", "The provider's, if it sends one"),
+    secret_argument,
+});
+constexpr auto of_device = arguments<OneLogin>({identity_argument, secret_argument});
+constexpr auto of_poll = arguments<OneLogin>({
+    identity_argument,
+    in_document<OneLogin>("state", "As the beginning returned it", true),
+    secret_argument,
+});
+
+LoginApi api_of(const ApiParts& parts) {
+    return LoginApi({parts.config, *parts.logins, parts.writer, parts.clock});
+}
+
+Reply list_logins(const ApiParts& parts, const Call&, const NoArguments&) {
+    return api_of(parts).list();
+}
+
+// A step of a log-in with the provider that the path names.
+template <auto Step>
+Reply step(const ApiParts& parts, const Call& call, const OneLogin& of) {
+    const Logins::Known* known = parts.logins->find(of.identity);
+    if (known != nullptr) return (api_of(parts).*Step)(call.request, *known);
+    return wire::refuse("login.unknown", "There is no log-in of this name",
+                        "The configuration has no [[identity]] of this name.",
+                        of.identity.substr(0, max_token_name),
+                        "GET /api/v1/login lists them; without one, ask an administrator for a token");
+}
+
+constexpr http::Operation posted_by_person(std::string_view path, std::string_view id,
+                                           std::string_view summary,
+                                           std::span<const http::Argument> arguments) {
+    return open_to_all(posted(path, id, summary, http::BodyKind::document, arguments, login_format));
+}
+// Who logs in again has a token that ended.
+constexpr Right by_person{.callers = Callers::nobody};
+
+constexpr std::array login_rows{
+    OperationRow{open_to_all(got("/api/v1/login", "listLogins", "Lists the providers by which people log in",
+                                 no_arguments)),
+                 by_person, "login.body", typed<no_arguments, list_logins>},
+    OperationRow{posted_by_person("/api/v1/login/{identity}/begin", "beginLogin",
+                                  "Begins a log-in by page and returns the provider's address", of_beginning),
+                 by_person, "login.body", typed<of_beginning, step<&LoginApi::begin>>},
+    OperationRow{
+        posted_by_person("/api/v1/login/{identity}/finish", "finishLogin",
+                         "Exchanges the provider's code for a token of the person, once", of_login_end),
+        by_person, "login.body", typed<of_login_end, step<&LoginApi::finish>>},
+    OperationRow{
+        posted_by_person("/api/v1/login/{identity}/device", "beginDeviceLogin",
+                         "Begins a log-in by device code and returns what to enter where", of_device),
+        by_person, "login.body", typed<of_device, step<&LoginApi::begin_device>>},
+    OperationRow{posted_by_person("/api/v1/login/{identity}/device/poll", "pollDeviceLogin",
+                                  "Returns the token of a log-in by device code, or that nobody has entered "
+                                  "the code yet",
+                                  of_poll),
+                 by_person, "login.body", typed<of_poll, step<&LoginApi::poll_device>>},
+};
+
+}  // namespace
+
+std::span<const OperationRow> login_operations() {
+    return login_rows;
 }
 
 }  // namespace wheelyard::registry

@@ -23,16 +23,14 @@ struct LoginApiParts {
 class LoginApi {
   public:
     explicit LoginApi(const LoginApiParts& parts) : parts_(parts) {}
-    [[nodiscard]] static bool handles(std::string_view operation);
-    [[nodiscard]] wire::Answered<http::ApiReply> answer(const http::ApiRequest& request);
-
-  private:
     using Reply = wire::Answered<http::ApiReply>;
     [[nodiscard]] Reply list() const;
     Reply begin(const http::ApiRequest& request, const Logins::Known& known);
     Reply finish(const http::ApiRequest& request, const Logins::Known& known);
     Reply begin_device(const http::ApiRequest& request, const Logins::Known& known);
     Reply poll_device(const http::ApiRequest& request, const Logins::Known& known);
+
+  private:
     [[nodiscard]] wire::Answered<identity::Claims> verify(const http::ApiRequest& request,
                                                           const Logins::Known& known,
                                                           const std::string& token,

@@ -24,11 +24,6 @@ base::Result<catalog::FileRow> find_file(const catalog::Catalog& catalog, const 
     return known(catalog.file(name.index, name.filename), name, "wheelyard-registry files " + name.index);
 }
 
-base::Result<catalog::FileRow> find_file(Writer& writer, const catalog::FileName& name) {
-    return known(writer.find_file(name.index, name.filename), name,
-                 "GET /" + name.index + "/simple/PROJECT/");
-}
-
 base::Result<std::string> read_provenance(const catalog::FileRow& row, const blobs::BlobStore& blobs) {
     if (row.provenance_sha256.empty())
         return wire::fail("provenance.none", "The file was uploaded without provenance", row.filename,

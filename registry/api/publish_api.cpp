@@ -13,16 +13,13 @@
 #include "registry/access/publisher.hpp"
 #include "registry/access/token_rules.hpp"
 #include "registry/api/api.hpp"
+#include "registry/api/families.hpp"
 #include "registry/http/limits.hpp"
 #include "registry/identity/limits.hpp"
 
 namespace wheelyard::registry {
 namespace {
 
-constexpr std::string_view audience_operation = "readAudience";
-constexpr std::string_view mint_operation = "mintToken";
-constexpr std::string_view mint_of_github_operation = "mintTokenOfGithub";
-constexpr std::string_view burn_operation = "burnToken";
 constexpr std::size_t max_body_depth = 4;
 constexpr base::UnixMicros micros = 1'000'000;  // of a second
 // A row is there for longer than its identity token can be accepted, whose `iat` may be ahead of our clock.
@@ -166,57 +163,25 @@ std::vector<UnmetClaim> unmet_claims(const PublisherConfig& publisher, const io:
     return unmet;
 }
 
-bool PublishApi::handles(std::string_view operation) {
-    return operation == audience_operation || operation == mint_operation ||
-           operation == mint_of_github_operation || operation == burn_operation;
+namespace {
+
+tl::unexpected<wire::Problem> no_publisher() {
+    return wire::refuse("publisher.none", "This registry takes no identity tokens of jobs",
+                        "The configuration has no [[publisher]].", {}, "Ask the administrator for a token.");
 }
 
-PublishApi::Reply PublishApi::answer(const http::ApiRequest& request) {
-    const auto& publishers = parts_.config.publishers;
-    if (publishers.empty())
-        return wire::refuse("publisher.none", "This registry takes no identity tokens of jobs",
-                            "The configuration has no [[publisher]].", {},
-                            "Ask the administrator for a token.");
-    if (request.operation == mint_operation || request.operation == mint_of_github_operation)
-        return mint(request);
-    if (request.operation == burn_operation) return burn(request);
-    return http::ApiReply{
-        .json = io::Json::object({{"audience", publishers.front().provider.client_id}}).render()};
+Reply read_audience(const ApiParts& parts, const Call&, const NoArguments&) {
+    const auto& publishers = parts.config->publishers;
+    if (publishers.empty()) return no_publisher();
+    return reply_with(io::Json::object({{"audience", publishers.front().provider.client_id}}));
 }
 
-PublishApi::Reply PublishApi::mint(const http::ApiRequest& request) {
-    const auto token = token_in(request);
-    if (!token)
-        return wire::refuse("publisher.body", "The request has another form",
-                            "The body is not a JSON object with the text `token`.");
-    const auto claimed = identity::claimed_by(*token);
-    if (!claimed) return refuse_token(request, claimed.error());
-    const auto& publishers = parts_.config.publishers;
-    const PublisherConfig* const table = find_table(publishers, *claimed);
-    identity::Provider* const provider = parts_.logins.find_issuer(claimed->issuer);
-    if (table == nullptr || provider == nullptr)
-        return wire::refuse("publisher.issuer", "This registry does not know the issuer",
-                            "No [[publisher]] has the issuer of the identity token.",
-                            claimed->issuer.substr(0, identity::max_quoted_bytes),
-                            "The claim `iss` is compared letter by letter.");
-    // All tables of an issuer have one audience. No thread waits for keys.
-    const auto claims =
-        provider->verify(*token, {claimed->issuer, table->provider.client_id, std::nullopt, table->azp}, 0);
-    if (!claims) return refuse_token(request, claims.error());
-    const auto publisher = find_publisher(request, publishers, table->azp, *claims);
-    if (!publisher) return tl::unexpected(publisher.error());
-    if (parts_.config.find_index((*publisher)->index) == nullptr)
-        return wire::refuse("publisher.index", "The index of this publisher does not exist",
-                            "The [[publisher]] that fits names an index that the registry does not have.",
-                            (*publisher)->index, "Ask the administrator to correct or create it.");
-    return admit(request, **publisher, *claims, *token);
-}
-
-PublishApi::Reply PublishApi::admit(const http::ApiRequest& request, const PublisherConfig& publisher,
-                                    const identity::Claims& claims, std::string_view identity_token) {
+// A token with the rights of the publisher, unless the identity token gave one before.
+Reply admit_job(const ApiParts& parts, const http::ApiRequest& request, const PublisherConfig& publisher,
+                const identity::Claims& claims, std::string_view identity_token) {
     TokenText text = make_token_text();
     text.id = id_of(claims, identity_token);
-    const base::UnixMicros now = parts_.clock.now();
+    const base::UnixMicros now = parts.clock.now();
     const catalog::TokenRow row{.id = text.id,
                                 .secret_sha256 = hash_token_secret(text.secret),
                                 .name = publisher_name(publisher.name),
@@ -229,7 +194,7 @@ PublishApi::Reply PublishApi::admit(const http::ApiRequest& request, const Publi
                                 .created_by = claims.issuer + " " + claims.subject};
     bool was_used = false;
     bool is_full = false;
-    const auto added = parts_.writer.run([&](catalog::Catalog& catalog) -> base::Status {
+    const auto added = parts.writer.run([&](catalog::Catalog& catalog) -> base::Status {
         WHEELYARD_ASSIGN(const auto tokens, catalog.tokens());
         was_used = std::any_of(tokens.begin(), tokens.end(),
                                [&](const catalog::TokenRow& other) { return other.id == row.id; });
@@ -266,13 +231,45 @@ PublishApi::Reply PublishApi::admit(const http::ApiRequest& request, const Publi
                 .render()};
 }
 
-PublishApi::Reply PublishApi::burn(const http::ApiRequest& request) {
+Reply mint_token(const ApiParts& parts, const Call& call, const NoArguments&) {
+    const http::ApiRequest& request = call.request;
+    if (parts.config->publishers.empty()) return no_publisher();
+    const auto token = token_in(request);
+    if (!token)
+        return wire::refuse("publisher.body", "The request has another form",
+                            "The body is not a JSON object with the text `token`.");
+    const auto claimed = identity::claimed_by(*token);
+    if (!claimed) return refuse_token(request, claimed.error());
+    const auto& publishers = parts.config->publishers;
+    const PublisherConfig* const table = find_table(publishers, *claimed);
+    identity::Provider* const provider = parts.logins->find_issuer(claimed->issuer);
+    if (table == nullptr || provider == nullptr)
+        return wire::refuse("publisher.issuer", "This registry does not know the issuer",
+                            "No [[publisher]] has the issuer of the identity token.",
+                            claimed->issuer.substr(0, identity::max_quoted_bytes),
+                            "The claim `iss` is compared letter by letter.");
+    // All tables of an issuer have one audience. No thread waits for keys.
+    const auto claims =
+        provider->verify(*token, {claimed->issuer, table->provider.client_id, std::nullopt, table->azp}, 0);
+    if (!claims) return refuse_token(request, claims.error());
+    const auto publisher = find_publisher(request, publishers, table->azp, *claims);
+    if (!publisher) return tl::unexpected(publisher.error());
+    if (parts.config->find_index((*publisher)->index) == nullptr)
+        return wire::refuse("publisher.index", "The index of this publisher does not exist",
+                            "The [[publisher]] that fits names an index that the registry does not have.",
+                            (*publisher)->index, "Ask the administrator to correct or create it.");
+    return admit_job(parts, request, **publisher, *claims, *token);
+}
+
+Reply burn_token(const ApiParts& parts, const Call& call, const NoArguments&) {
+    const http::ApiRequest& request = call.request;
+    if (parts.config->publishers.empty()) return no_publisher();
     const auto sent = token_in(request);
     // Anyone who has its text may end it.
-    const auto token = parts_.tokens.verify("Bearer " + sent.value_or(""));
+    const auto token = parts.tokens.verify("Bearer " + sent.value_or(""));
     if (token && is_publisher(token->name)) {
-        const auto burnt = parts_.writer.run([&](catalog::Catalog& catalog) -> base::Status {
-            WHEELYARD_TRY(catalog.revoke_token(token->id, {token->name, "published", parts_.clock.now()}));
+        const auto burnt = parts.writer.run([&](catalog::Catalog& catalog) -> base::Status {
+            WHEELYARD_TRY(catalog.revoke_token(token->id, {token->name, "published", parts.clock.now()}));
             return {};
         });
         if (!burnt)
@@ -280,6 +277,39 @@ PublishApi::Reply PublishApi::burn(const http::ApiRequest& request) {
                          {{"request", request.request_id}, {"error", burnt.error().text()}});
     }
     return http::ApiReply{.status = 202, .json = "{}"};
+}
+
+constexpr auto of_job_token = arguments<NoArguments>(
+    {in_document("token", "The identity token, or the token that it was exchanged for", true)});
+
+constexpr http::Operation posted_by_job(std::string_view path, std::string_view id,
+                                        std::string_view summary) {
+    http::Operation operation =
+        open_to_all(posted(path, id, summary, http::BodyKind::document, of_job_token));
+    operation.max_body_bytes = http::max_identity_body_bytes;
+    return operation;
+}
+constexpr Right by_job{.callers = Callers::nobody};
+
+constexpr std::array publish_rows{
+    OperationRow{
+        open_to_all(got("/_/oidc/audience", "readAudience",
+                        "Returns the audience that an identity token of a job must have", no_arguments)),
+        by_job, "publisher.body", typed<no_arguments, read_audience>},
+    OperationRow{posted_by_job("/_/oidc/mint-token", "mintToken",
+                               "Exchanges an identity token of a job for a token that uploads, once"),
+                 by_job, "publisher.body", typed<of_job_token, mint_token>},
+    OperationRow{posted_by_job("/_/oidc/github/mint-token", "mintTokenOfGithub",
+                               "The same as mint-token, where older actions of GitHub look for it"),
+                 by_job, "publisher.body", typed<of_job_token, mint_token>},
+    OperationRow{posted_by_job("/_/oidc/burn-token", "burnToken", "Revokes such a token after the upload"),
+                 by_job, "publisher.body", typed<of_job_token, burn_token>},
+};
+
+}  // namespace
+
+std::span<const OperationRow> publish_operations() {
+    return publish_rows;
 }
 
 }  // namespace wheelyard::registry

@@ -32,29 +32,4 @@ struct UnmetClaim {
 // Every claim of the token that does not fit; empty: the job may publish. Pure.
 [[nodiscard]] std::vector<UnmetClaim> unmet_claims(const PublisherConfig& publisher, const io::Json& claims);
 
-// Every referenced object outlives the PublishApi.
-struct PublishApiParts {
-    const RegistryConfig& config;
-    TokenVerifier& tokens;
-    Logins& logins;
-    Writer& writer;
-    const base::Clock& clock;
-};
-
-class PublishApi {
-  public:
-    explicit PublishApi(const PublishApiParts& parts) : parts_(parts) {}
-    [[nodiscard]] static bool handles(std::string_view operation);
-    [[nodiscard]] wire::Answered<http::ApiReply> answer(const http::ApiRequest& request);
-
-  private:
-    using Reply = wire::Answered<http::ApiReply>;
-    Reply mint(const http::ApiRequest& request);
-    Reply burn(const http::ApiRequest& request);
-    // A token with the rights of the publisher, unless the identity token gave one before.
-    Reply admit(const http::ApiRequest& request, const PublisherConfig& publisher,
-                const identity::Claims& claims, std::string_view identity_token);
-    PublishApiParts parts_;
-};
-
 }  // namespace wheelyard::registry

@@ -1,4 +1,4 @@
-#include "registry/api/request_api.hpp"
+// Requests for wheels by people without a token, and what everybody may see of one.
 
 #include <optional>
 #include <utility>
@@ -11,8 +11,9 @@
 #include "lib/io/log.hpp"
 #include "lib/wire/outcome.hpp"
 #include "lib/wire/task.hpp"
+#include "registry/api/api.hpp"
+#include "registry/api/families.hpp"
 #include "registry/api/limits.hpp"
-#include "registry/api/query.hpp"
 #include "registry/api/readers.hpp"
 #include "registry/api/task_api.hpp"
 #include "registry/config/index_rules.hpp"
@@ -21,20 +22,13 @@
 namespace wheelyard::registry {
 namespace {
 
+using io::field;
+using io::Need;
 using wire::Task;
 using wire::TaskState;
 
-constexpr std::string_view ask_operation = "askForWheel";
-constexpr std::string_view show_request_operation = "showRequest";
-constexpr std::string_view read_request_log_operation = "readRequestLog";
-
-tl::unexpected<wire::Problem> refuse_request(const http::ApiRequest& request, const base::Error& error) {
-    wire::Problem problem = problem_of_task(error);
-    io::log_warn("request.refused", {{"request", request.request_id},
-                                     {"operation", std::string(request.operation)},
-                                     {"status", std::to_string(problem.status)},
-                                     {"error", error.text()}});
-    return tl::unexpected(std::move(problem));
+tl::unexpected<wire::Problem> refuse_request(const Call& call, const base::Error& error) {
+    return fail_call(call, "request.refused", error, problem_of_task);
 }
 
 // Tells the clients of one run of the server apart, and says nothing of where they are.
@@ -56,47 +50,90 @@ bool answers(const status::BuildReport& build, const wire::TaskRequest& wanted) 
            (wanted.accelerator.empty() || build.accelerator == wanted.accelerator);
 }
 
-}  // namespace
+// One request, and where in its log.
+struct RequestOf {
+    std::string index;
+    std::string task;
+    std::int64_t offset = 0;  // bytes
+};
+struct RequestsOf {
+    std::string index;
+};
+constexpr auto index_of_request = in_path(field<&RequestOf::index>("index", "The index"));
+constexpr auto task_argument = in_path(field<&RequestOf::task>("task", "The ID of the request"));
+constexpr auto of_request = arguments<RequestOf>({index_of_request, task_argument});
+constexpr auto of_request_log = arguments<RequestOf>({
+    index_of_request,
+    task_argument,
+    in_query(field<&RequestOf::offset>("offset", "Where in the log to begin, in bytes", Need::valid)),
+});
+constexpr auto of_wheel = arguments<RequestsOf>({
+    in_path(field<&RequestsOf::index>("index", "The index whose site should build it")),
+    in_document<RequestsOf>("package", "One project", true),
+    in_document<RequestsOf>("version", "One exact version", true),
+    in_document<RequestsOf>("python", "`3.11`", true),
+    in_document<RequestsOf>("accelerator", "One of the site's accelerators"),
+});
 
-struct RequestApi::Read {
+struct ReadRequest {
     Task task;
     bool has_logs = false;
 };
 
-bool RequestApi::handles(std::string_view operation) {
-    return operation == ask_operation || operation == show_request_operation ||
-           operation == read_request_log_operation;
-}
-
-wire::Answered<http::ApiReply> RequestApi::answer(const http::ApiRequest& request) {
-    if (request.operation == ask_operation) return ask(request);
-    return request.operation == show_request_operation ? show(request) : read_log(request);
-}
-
-wire::Answered<RequestApi::Read> RequestApi::read(const http::ApiRequest& request) {
-    const auto caller = caller_of(parts_.tokens, request.authorization);
-    if (!caller) return tl::unexpected(caller.error());
-    const std::string name = parameter(request, "index");
-    auto task = parts_.tasks.find(parameter(request, "task"));
-    if (!task && task.error().kind != base::ErrorKind::missing) return refuse_request(request, task.error());
-    const bool is_here = task && task->request.index == name;
+wire::Answered<ReadRequest> read_request(const ApiParts& parts, const Call& call, const RequestOf& of) {
+    auto task = parts.tasks->find(of.task);
+    if (!task && task.error().kind != base::ErrorKind::missing) return refuse_request(call, task.error());
+    const bool is_here = task && task->request.index == of.index;
     const auto index =
-        index_to_read(parts_.config, *caller, name, is_here ? task->request.package : std::string());
+        index_to_read(parts.config, call.caller, of.index, is_here ? task->request.package : std::string());
     if (!index) return tl::unexpected(index.error());
     if (!is_here)
-        return refuse("task.no_such_task", "There is no request with this ID", parameter(request, "task"),
+        return refuse("task.no_such_task", "There is no request with this ID", of.task,
                       "see the page of builds of the index");
-    const bool has_logs = may_read_logs(parts_.config, *caller, **index, task->request.package);
-    return Read{*std::move(task), has_logs};
+    const bool has_logs = may_read_logs(parts.config, call.caller, **index, task->request.package);
+    return ReadRequest{*std::move(task), has_logs};
 }
 
-RequestApi::Reply RequestApi::show(const http::ApiRequest& request) {
-    const auto found = read(request);
-    if (!found) return tl::unexpected(found.error());
-    return document(*found);
+// Where it is in the queue, and whether anybody will take it.
+void add_queue(const ApiParts& parts, io::Json& json, const Task& task) {
+    if (task.state != TaskState::queued) return;
+    if (const auto place = parts.tasks->place(task); place) json.set("place", *place);
+    if (parts.sites == nullptr || !task.reason.empty()) return;
+    const std::string why = parts.sites->why_nobody_takes(
+        task.request.index, {.id = task.id,
+                             .package = task.request.package,
+                             .version = task.request.version,
+                             .python = task.request.python,
+                             .accelerator = task.request.accelerator,
+                             .state = std::string(wire::task_state_text(task.state)),
+                             .reason = {},
+                             .asked = task.asked});
+    if (!why.empty()) json.set("nobody_takes", why);
 }
 
-RequestApi::Reply RequestApi::document(const Read& read) {
+// The builds at this wheel, each with its page.
+void add_builds(const ApiParts& parts, io::Json& json, const Task& task) {
+    const IndexConfig* index = parts.config->find_index(task.request.index);
+    io::Json builds = io::Json::array();
+    std::vector<std::string> names{task.request.index};
+    if (index != nullptr && !index->staging.empty()) names.push_back(index->staging);
+    std::size_t count = 0;
+    for (const std::string& name : names) {
+        const auto some = parts.builds->list(name, task.request.package);
+        if (!some) continue;
+        for (const tasks::KeptBuild& build : *some) {
+            if (!answers(build.report, task.request) || build.report.began < task.asked) continue;
+            if (count++ == max_builds_of_request) break;
+            builds.push(io::Json::object({{"site", build.report.site},
+                                          {"id", build.report.id},
+                                          {"state", build.report.state},
+                                          {"began", base::render_rfc3339(build.report.began)}}));
+        }
+    }
+    json.set("builds", std::move(builds));
+}
+
+Reply render_request(const ApiParts& parts, const ReadRequest& read) {
     const Task& task = read.task;
     io::Json json = io::Json::object({{"format", "wheelyard.request/1"},
                                       {"id", task.id},
@@ -125,99 +162,82 @@ RequestApi::Reply RequestApi::document(const Read& read) {
         json.set("remedy", why.error.advice);
         json.set("rule", why.cause);
     }
-    add_queue(json, task);
-    if (parts_.builds != nullptr) add_builds(json, task);
+    add_queue(parts, json, task);
+    if (parts.builds != nullptr) add_builds(parts, json, task);
     return http::ApiReply{.status = 200, .json = json.render()};
 }
 
-// Where it is in the queue, and whether anybody will take it.
-void RequestApi::add_queue(io::Json& json, const Task& task) {
-    if (task.state != TaskState::queued) return;
-    if (const auto place = parts_.tasks.place(task); place) json.set("place", *place);
-    if (parts_.sites == nullptr || !task.reason.empty()) return;
-    const std::string why = parts_.sites->why_nobody_takes(
-        task.request.index, {.id = task.id,
-                             .package = task.request.package,
-                             .version = task.request.version,
-                             .python = task.request.python,
-                             .accelerator = task.request.accelerator,
-                             .state = std::string(wire::task_state_text(task.state)),
-                             .reason = {},
-                             .asked = task.asked});
-    if (!why.empty()) json.set("nobody_takes", why);
+Reply show_request(const ApiParts& parts, const Call& call, const RequestOf& of) {
+    const auto found = read_request(parts, call, of);
+    if (!found) return tl::unexpected(found.error());
+    return render_request(parts, *found);
 }
 
-// The builds at this wheel, each with its page.
-void RequestApi::add_builds(io::Json& json, const Task& task) {
-    const IndexConfig* index = parts_.config.find_index(task.request.index);
-    io::Json builds = io::Json::array();
-    std::vector<std::string> names{task.request.index};
-    if (index != nullptr && !index->staging.empty()) names.push_back(index->staging);
-    std::size_t count = 0;
-    for (const std::string& name : names) {
-        const auto some = parts_.builds->list(name, task.request.package);
-        if (!some) continue;
-        for (const tasks::KeptBuild& build : *some) {
-            if (!answers(build.report, task.request) || build.report.began < task.asked) continue;
-            if (count++ == max_builds_of_request) break;
-            builds.push(io::Json::object({{"site", build.report.site},
-                                          {"id", build.report.id},
-                                          {"state", build.report.state},
-                                          {"began", base::render_rfc3339(build.report.began)}}));
-        }
-    }
-    json.set("builds", std::move(builds));
-}
-
-RequestApi::Reply RequestApi::read_log(const http::ApiRequest& request) {
-    const auto found = read(request);
+Reply read_request_log(const ApiParts& parts, const Call& call, const RequestOf& of) {
+    const auto found = read_request(parts, call, of);
     if (!found) return tl::unexpected(found.error());
     if (!found->has_logs) {
-        const auto caller = caller_of(parts_.tokens, request.authorization);
-        if (!caller || !*caller) return tl::unexpected(parts_.tokens.verify({}).error());
+        if (!call.caller) return tl::unexpected(parts.tokens.verify({}).error());
         return refuse("auth.scope_refused", "This token does not permit reading the logs of this index",
-                      (*caller)->id, "ask an administrator for a token with the action `read`");
+                      call.who().id, "ask an administrator for a token with the action `read`");
     }
-    const auto text = query_value(request.query, "offset");
-    const auto offset = text ? base::parse_decimal(*text) : std::optional<std::uint64_t>(0);
-    if (!offset || *offset > static_cast<std::uint64_t>(INT64_MAX))
-        return refuse("task.query", "Invalid query parameter", "offset", "give a number of bytes");
-    auto log = parts_.tasks.read_log(found->task.id, 0, static_cast<std::int64_t>(*offset));
-    if (!log) return refuse_request(request, log.error());
+    auto log = parts.tasks->read_log(found->task.id, 0, of.offset);
+    if (!log) return refuse_request(call, log.error());
     http::ApiReply answer;
     answer.text = *std::move(log);
     return answer;
 }
 
 // With a token that may add tasks it is one of those; without, it awaits an approval.
-RequestApi::Reply RequestApi::ask(const http::ApiRequest& request) {
-    const auto caller = caller_of(parts_.tokens, request.authorization);
-    if (!caller) return tl::unexpected(caller.error());
-    const auto index = index_to_read(parts_.config, *caller, parameter(request, "index"), {});
+Reply ask_for_wheel(const ApiParts& parts, const Call& call, const RequestsOf& of) {
+    const auto index = index_to_read(parts.config, call.caller, of.index, {});
     if (!index) return tl::unexpected(index.error());
     if (!(*index)->may_strangers_ask) {
-        if (!*caller) return tl::unexpected(parts_.tokens.verify({}).error());
+        if (!call.caller) return tl::unexpected(parts.tokens.verify({}).error());
         return refuse("auth.scope_refused",
-                      "Only tokens with the action `task` may ask for wheels of this index", (*caller)->id,
+                      "Only tokens with the action `task` may ask for wheels of this index", call.who().id,
                       "ask with POST /api/v1/tasks and such a token");
     }
-    const auto wanted = wire::parse_task_request(request.body);
-    if (!wanted) return refuse_request(request, wanted.error());
+    const auto wanted = wire::parse_task_request(call.request.body);
+    if (!wanted) return refuse_request(call, wanted.error());
     if (wanted->index != (*index)->name || wanted->source)
         return refuse("task.wish", "A request without a token names the index of its address and no source",
                       wanted->index, "leave `source` out, or use a token with the action `task`");
-    if (const auto open = check_takes_builds(parts_.config, **index); !open)
-        return refuse_request(request, open.error());
-    if (auto room = parts_.config.room().check(request.body.size()); !room)
-        return refuse_request(request, room.error());
-    const auto asked = parts_.tasks.ask(*wanted, stranger_name(request.client));
-    if (!asked) return refuse_request(request, asked.error());
-    io::log_info("request.asked", {{"request", request.request_id},
+    if (const auto open = check_takes_builds(parts.config, **index); !open)
+        return refuse_request(call, open.error());
+    const auto asked = parts.tasks->ask(*wanted, stranger_name(call.request.client));
+    if (!asked) return refuse_request(call, asked.error());
+    io::log_info("request.asked", {{"request", call.request.request_id},
                                    {"task", asked->task.id},
                                    {"index", wanted->index},
                                    {"package", wanted->package}});
-    if (parts_.sites != nullptr) parts_.sites->show_requests(wanted->index);
-    return document({asked->task, may_read_logs(parts_.config, *caller, **index, wanted->package)});
+    if (parts.sites != nullptr) parts.sites->show_requests(wanted->index);
+    return render_request(parts,
+                          {asked->task, may_read_logs(parts.config, call.caller, **index, wanted->package)});
+}
+
+constexpr Right of_request_readers{.callers = Callers::everyone};
+
+constexpr std::array request_rows{
+    OperationRow{open_to_all(posted("/api/v1/indexes/{index}/requests", "askForWheel",
+                                    "Requests the build of a wheel without a token, where the index permits "
+                                    "it; it awaits an approval",
+                                    http::BodyKind::document, of_wheel, "wheelyard.task/1")),
+                 of_request_readers, "task.body", typed<of_wheel, ask_for_wheel>, Stores::yes},
+    OperationRow{open_to_all(got("/api/v1/indexes/{index}/requests/{task}", "showRequest",
+                                 "Returns what everybody may see of a request: state, cause, place in the "
+                                 "queue",
+                                 of_request)),
+                 of_request_readers, "task.query", typed<of_request, show_request>},
+    OperationRow{with_text(open_to_all(got("/api/v1/indexes/{index}/requests/{task}/log", "readRequestLog",
+                                           "Returns the log of a request (?offset=…)", of_request_log))),
+                 of_request_readers, "task.query", typed<of_request_log, read_request_log>},
+};
+
+}  // namespace
+
+std::span<const OperationRow> request_operations() {
+    return request_rows;
 }
 
 }  // namespace wheelyard::registry

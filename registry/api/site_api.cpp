@@ -1,4 +1,4 @@
-#include "registry/api/site_api.hpp"
+// The reports of sites' agents: kept, shown, listed.
 
 #include <optional>
 #include <string>
@@ -6,15 +6,15 @@
 
 #include "lib/io/log.hpp"
 #include "lib/wheel/name.hpp"
+#include "registry/api/api.hpp"
+#include "registry/api/families.hpp"
 #include "registry/api/readers.hpp"
 #include "registry/intake/refusal.hpp"
 
 namespace wheelyard::registry {
 namespace {
 
-constexpr std::string_view report_operation = "reportSite";
-constexpr std::string_view show_operation = "showSite";
-constexpr std::string_view list_sites_operation = "listSites";
+using io::field;
 
 tl::unexpected<wire::Problem> refuse_report(const base::Error& error) {
     const int status = error.kind == base::ErrorKind::conflict    ? 409
@@ -41,62 +41,68 @@ std::optional<std::pair<std::string, std::string>> odd_package(const status::Sit
     return odd;
 }
 
-}  // namespace
-
 static_assert(http::max_report_body_bytes == status::max_report_bytes);
 
-bool SiteApi::handles(std::string_view operation) {
-    return operation == report_operation || operation == show_operation || operation == list_sites_operation;
-}
+struct OneSite {
+    std::string index;
+    std::string site;
+};
+constexpr auto index_of_site = in_path(field<&OneSite::index>("index", "The index"));
+constexpr auto site_of_report = in_path(field<&OneSite::site>("site", "The name of the site"));
+constexpr auto of_site = arguments<OneSite>({index_of_site, site_of_report});
+constexpr auto of_report = arguments<OneSite>({
+    index_of_site,
+    site_of_report,
+    in_document<OneSite>("site", "The name of the site", true),
+    in_document<OneSite>("index", "The index to which it uploads", true),
+    in_document<OneSite>("time", "When it was made", true),
+    in_document<OneSite>("program", "The version of the agent"),
+    in_document<OneSite>("next_tick", "When the next one is due"),
+    in_document<OneSite>("cut", "Whether parts were left out", false, &io::Plain<bool>::type),
+    in_document<OneSite>("pythons", "The Pythons of the site", false, texts_type),
+    in_document<OneSite>("nodes", "Its node types", false, objects_type),
+    in_document<OneSite>("cells", "What it wants, has and lacks", false, objects_type),
+    in_document<OneSite>("attempts", "What it builds", false, objects_type),
+    in_document<OneSite>("failures", "What failed", false, objects_type),
+    in_document<OneSite>("held_queues", "Queues that take no jobs", false, objects_type),
+});
 
-wire::Answered<http::ApiReply> SiteApi::answer(const http::ApiRequest& request) {
-    const auto token = parts_.tokens.verify(request.authorization);
-    if (!token) return tl::unexpected(token.error());
-    if (request.operation == list_sites_operation) return list(*token);
-    const std::string index = parameter(request, "index");
-    // A report names every project that its site builds.
-    const bool is_known = request.operation == report_operation ? may_know(parts_.config, *token, index)
-                                                                : may_read_all(parts_.config, *token, index);
-    if (parts_.config.find_index(index) == nullptr || !is_known)
-        return refuse("index.unknown", "There is no index with this name", index, "GET / lists the indexes");
-    return request.operation == report_operation ? report(request, *token) : show(request, *token);
-}
-
-wire::Answered<http::ApiReply> SiteApi::report(const http::ApiRequest& request, const Identity& token) {
-    const std::string index = parameter(request, "index");
-    if (!may_report(token, index, parameter(request, "site")))
+Reply report_site(const ApiParts& parts, const Call& call, const OneSite& of) {
+    if (!may_report(call.who(), of.index, of.site))
         return refuse(
-            "site.scope", "This token does not permit reporting to this index", token.id,
+            "site.scope", "This token does not permit reporting to this index", call.who().id,
             "use a token of an agent that may upload to the index; one that enrolled reports its own site");
-    auto read = status::parse_site_report(request.body);
+    auto read = status::parse_site_report(call.request.body);
     if (!read) return refuse_report(read.error());
-    if (read->site != parameter(request, "site") || read->index != index)
+    if (read->site != of.site || read->index != of.index)
         return refuse("site.other", "The report is about another site or index than its address",
                       read->index + "/" + read->site, "send it to the address of its site");
     if (const auto odd = odd_package(*read))
         return refuse("site.package", "A package of the report is not the normalised name of a project",
                       odd->first + " in `" + odd->second + "`",
                       "name it as in the address of its page: small letters, digits and single `-`");
-    if (const auto kept = parts_.reports.keep(*std::move(read)); !kept) return refuse_report(kept.error());
+    if (const auto kept = parts.sites->keep(*std::move(read)); !kept) return refuse_report(kept.error());
     return http::ApiReply{.status = 200, .json = R"({"format":"wheelyard.site_kept/1"})"};
 }
 
-wire::Answered<http::ApiReply> SiteApi::show(const http::ApiRequest& request, const Identity& token) const {
-    const std::string site = parameter(request, "site");
-    const IndexConfig& index = *parts_.config.find_index(parameter(request, "index"));
-    auto found = parts_.reports.find(index.name, site);
+Reply show_site(const ApiParts& parts, const Call& call, const OneSite& of) {
+    // A report names every project that its site builds.
+    if (parts.config->find_index(of.index) == nullptr || !may_read_all(parts.config, call.who(), of.index))
+        return unknown_index(parts.config, call, of.index);
+    const IndexConfig& index = *parts.config->find_index(of.index);
+    auto found = parts.sites->find(index.name, of.site);
     if (!found)
-        return refuse("site.unknown", "No site of this name reports to this index", site,
+        return refuse("site.unknown", "No site of this name reports to this index", of.site,
                       "GET /api/v1/sites lists the sites");
-    if (!may_read_logs(parts_.config, token, index, {})) remove_logs(*found);
+    if (!may_read_logs(parts.config, call.caller, index, {})) remove_logs(*found);
     return http::ApiReply{.status = 200, .json = status::render_site_report(*found)};
 }
 
-http::ApiReply SiteApi::list(const Identity& token) const {
+Reply list_sites(const ApiParts& parts, const Call& call, const NoArguments&) {
     io::Json sites = io::Json::array();
-    const base::UnixMicros now = parts_.clock.now();
-    for (const status::SiteReport& report : parts_.reports.list()) {
-        if (!may_know(parts_.config, token, report.index)) continue;
+    const base::UnixMicros now = parts.clock.now();
+    for (const status::SiteReport& report : parts.sites->list()) {
+        if (!may_know(parts.config, call.who(), report.index)) continue;
         io::Json site = io::Json::object({{"site", report.site},
                                           {"index", report.index},
                                           {"time", base::render_rfc3339(report.time)},
@@ -105,9 +111,38 @@ http::ApiReply SiteApi::list(const Identity& token) const {
         if (report.next_tick > 0) site.set("next_tick", base::render_rfc3339(report.next_tick));
         sites.push(std::move(site));
     }
-    return {
-        .status = 200,
-        .json = io::Json::object({{"format", "wheelyard.sites/1"}, {"sites", std::move(sites)}}).render()};
+    return reply_with(io::Json::object({{"format", "wheelyard.sites/1"}, {"sites", std::move(sites)}}));
+}
+
+constexpr http::Operation reported(std::span<const http::Argument> arguments) {
+    http::Operation operation = posted("/api/v1/indexes/{index}/sites/{site}", "reportSite",
+                                       "Keeps the report of a site's agent and shows it in the status of the "
+                                       "index",
+                                       http::BodyKind::document, arguments, "wheelyard.site/1");
+    operation.method = "PUT";
+    operation.max_body_bytes = http::max_report_body_bytes;
+    return operation;
+}
+
+constexpr std::array site_rows{
+    OperationRow{got("/api/v1/sites", "listSites", "Lists the sites that report, and which of them are late",
+                     no_arguments),
+                 {},
+                 "request.arguments",
+                 typed<no_arguments, list_sites>},
+    OperationRow{got("/api/v1/indexes/{index}/sites/{site}", "showSite",
+                     "Returns the last report of a site: what it wants, has, builds and lacks", of_site),
+                 {},
+                 "request.arguments",
+                 typed<of_site, show_site>},
+    OperationRow{
+        reported(of_report), {.index = IndexIs::known}, "request.arguments", typed<of_report, report_site>},
+};
+
+}  // namespace
+
+std::span<const OperationRow> site_operations() {
+    return site_rows;
 }
 
 }  // namespace wheelyard::registry

@@ -11,28 +11,24 @@
 #include "lib/wire/task.hpp"
 #include "registry/access/agents.hpp"
 #include "registry/access/person.hpp"
+#include "registry/api/api.hpp"
+#include "registry/api/families.hpp"
 #include "registry/api/limits.hpp"
-#include "registry/api/query.hpp"
 #include "registry/api/readers.hpp"
 #include "registry/config/index_rules.hpp"
 #include "registry/intake/refusal.hpp"
 #include "registry/intake/uploaded_source.hpp"
 #include "registry/intake/uploads.hpp"
-#include "registry/lifecycle/action.hpp"
 #include "registry/tasks/limits.hpp"
 
 namespace wheelyard::registry {
 namespace {
 
-tl::unexpected<wire::Problem> fail(const http::ApiRequest& request, const Identity& token,
-                                   const base::Error& error) {
-    wire::Problem problem = problem_of_task(error);
-    io::log_warn("task.refused", {{"request", request.request_id},
-                                  {"operation", std::string(request.operation)},
-                                  {"token", token.id},
-                                  {"status", std::to_string(problem.status)},
-                                  {"error", error.text()}});
-    return tl::unexpected(std::move(problem));
+using io::field;
+using io::Need;
+
+tl::unexpected<wire::Problem> fail_task(const Call& call, const base::Error& error) {
+    return fail_call(call, "task.refused", error, problem_of_task);
 }
 
 status::RequestReport report_of(const wire::Task& task) {
@@ -46,15 +42,16 @@ status::RequestReport report_of(const wire::Task& task) {
             .asked = task.asked};
 }
 
-void log_done(const http::ApiRequest& request, const Identity& token, const wire::Task& task) {
-    io::log_info("task.done", {{"request", request.request_id},
-                               {"operation", std::string(request.operation)},
-                               {"token", token.id},
-                               {"task", task.id},
-                               {"index", task.request.index},
-                               {"package", task.request.package},
-                               {"version", task.request.version},
-                               {"state", std::string(wire::task_state_text(task.state))}});
+void log_done(const Call& call, const wire::Task& task) {
+    if (!call.is_local)
+        io::log_info("task.done", {{"request", call.request.request_id},
+                                   {"token", call.who().id},
+                                   {"operation", std::string(call.operation.id)},
+                                   {"task", task.id},
+                                   {"index", task.request.index},
+                                   {"package", task.request.package},
+                                   {"version", task.request.version},
+                                   {"state", std::string(wire::task_state_text(task.state))}});
 }
 
 http::ApiReply reply(std::string json) {
@@ -87,15 +84,6 @@ tasks::TaskFilter visible_to(const Identity& token) {
     return filter;
 }
 
-// A number in the query; 0 if absent, nullopt if it is not a number.
-std::optional<std::int64_t> number_of(const http::ApiRequest& request, std::string_view name) {
-    const auto text = query_value(request.query, name);
-    if (!text) return 0;
-    const auto number = base::parse_decimal(*text);
-    if (!number || *number > static_cast<std::uint64_t>(INT64_MAX)) return std::nullopt;
-    return static_cast<std::int64_t>(*number);
-}
-
 io::Json problem_json(const wire::Problem& problem) {
     return io::Json::object({{"status", problem.status},
                              {"code", problem.code},
@@ -117,30 +105,6 @@ tl::unexpected<wire::Problem> refuse_query(std::string_view name) {
 }
 
 }  // namespace
-
-struct TaskApi::Row {
-    std::string_view operation;
-    Handler handler;
-    bool stores = false;  // what its caller sends; refused while the disk is low
-};
-
-const TaskApi::Row* TaskApi::find_row(std::string_view operation) {
-    static constexpr std::array<Row, 12> rows{{{"addTask", &TaskApi::add, true},
-                                               {"addTasks", &TaskApi::add_many, true},
-                                               {"listTasks", &TaskApi::list},
-                                               {"showTask", &TaskApi::show},
-                                               {"cancelTask", &TaskApi::cancel},
-                                               {"approveTask", &TaskApi::approve},
-                                               {"rejectTask", &TaskApi::reject},
-                                               {"claimTask", &TaskApi::claim},
-                                               {"renewLease", &TaskApi::renew},
-                                               {"appendTaskLog", &TaskApi::append_log, true},
-                                               {"readTaskLog", &TaskApi::read_log},
-                                               {"endTask", &TaskApi::end}}};
-    const auto* found = std::find_if(rows.begin(), rows.end(),
-                                     [operation](const Row& row) { return row.operation == operation; });
-    return found == rows.end() ? nullptr : found;
-}
 
 wire::Problem problem_of_task(const base::Error& error) {
     if (auto known = problem_of_request(error)) return *std::move(known);
@@ -189,302 +153,190 @@ std::vector<status::RequestReport> open_requests(tasks::TaskStore& tasks, const 
     return open;
 }
 
-void TaskApi::note_done(const http::ApiRequest& request, const Identity& token,
-                        const wire::Task& task) const {
-    log_done(request, token, task);
-    if (parts_.sites != nullptr) parts_.sites->show_requests(task.request.index);
+namespace {
+
+struct OneTask {
+    std::string task;
+};
+struct EndedTask {
+    std::string task;
+    std::string reason;
+};
+struct TasksWanted {
+    std::string index;
+    std::string state;
+    std::string after;
+    std::int64_t limit = 0;  // 0: as many as one reply has
+};
+struct LogPart {
+    std::string task;
+    std::string claim;
+    std::int64_t offset = 0;  // bytes
+};
+struct LogWanted {
+    std::string task;
+    std::int64_t offset = 0;   // bytes
+    std::int64_t attempt = 0;  // 0: the latest
+};
+constexpr auto of_task = arguments<OneTask>({in_path(field<&OneTask::task>("task", "Its ID"))});
+constexpr auto of_ended_task = arguments<EndedTask>({
+    in_path(field<&EndedTask::task>("task", "Its ID")),
+    in_body(field<&EndedTask::reason>("reason", "The reason, in one line", Need::valid)),
+});
+constexpr auto of_tasks = arguments<TasksWanted>({
+    in_query(field<&TasksWanted::index>("index", "Only of this index")),
+    in_query(field<&TasksWanted::state>("state", "Only in this state")),
+    in_query(field<&TasksWanted::after>("after", "Only after this task")),
+    in_query(field<&TasksWanted::limit>("limit", "At most so many", Need::valid)),
+});
+constexpr auto of_task_log_part = arguments<LogPart>({
+    in_path(field<&LogPart::task>("task", "Its ID")),
+    in_query(field<&LogPart::claim>("claim", "The claim that builds it")),
+    in_query(field<&LogPart::offset>("offset", "Where in the log it begins, in bytes", Need::valid)),
+});
+constexpr auto of_task_log = arguments<LogWanted>({
+    in_path(field<&LogWanted::task>("task", "Its ID")),
+    in_query(field<&LogWanted::offset>("offset", "Where in the log to begin, in bytes", Need::valid)),
+    in_query(field<&LogWanted::attempt>("attempt", "Another attempt than the latest", Need::valid)),
+});
+
+// Documents of lib/wire, which reads them.
+constexpr auto of_task_request = arguments<NoArguments>({
+    in_document("index", "The index whose site should build it", true),
+    in_document("package", "One project", true),
+    in_document("version", "One exact version", true),
+    in_document("python", "`3.11`", true),
+    in_document("accelerator", "One of the site's accelerators"),
+    in_document("source", "An uploaded source distribution", false, object_type),
+});
+constexpr auto of_task_requests =
+    arguments<NoArguments>({in_document("tasks", "As `POST /tasks` has them", true, objects_type)});
+constexpr auto of_claim = arguments<NoArguments>({
+    in_document("claim", "The claim's own ID", true),
+    in_document("index", "The index whose tasks it takes", true),
+    in_document("agent", "The name of the agent: SITE.HOST", true),
+    in_document("pythons", "`3.11`, …", true, texts_type),
+    in_document("accelerators", "Names in the site file", true, texts_type),
+    in_document("packages", "Absent: any", false, texts_type),
+    in_document("task", "This task only; absent: any that fits"),
+    in_document("uploaded_sources", "Whether it builds uploaded sources", false, object_type),
+});
+constexpr auto of_lease = arguments<OneTask>({
+    in_path(field<&OneTask::task>("task", "Its ID")),
+    in_document<OneTask>("claim", "The claim that builds it", true),
+});
+constexpr auto of_outcome = arguments<OneTask>({
+    in_path(field<&OneTask::task>("task", "Its ID")),
+    in_document<OneTask>("claim", "The claim that builds it", true),
+    in_document<OneTask>("outcome", "How it ended", true, object_type),
+});
+
+void note_done(const ApiParts& parts, const Call& call, const wire::Task& task) {
+    log_done(call, task);
+    if (parts.sites != nullptr) parts.sites->show_requests(task.request.index);
 }
 
-io::Json TaskApi::json_of(const wire::Task& task) const {
+io::Json json_of(const ApiParts& parts, const wire::Task& task) {
     io::Json json = wire::task_json(task);
-    if (parts_.sites == nullptr || task.state != wire::TaskState::queued || !task.reason.empty()) return json;
-    const std::string why = parts_.sites->why_nobody_takes(task.request.index, report_of(task));
+    if (parts.sites == nullptr || task.state != wire::TaskState::queued || !task.reason.empty()) return json;
+    const std::string why = parts.sites->why_nobody_takes(task.request.index, report_of(task));
     if (!why.empty()) json.set("nobody_takes", why);
     return json;
 }
 
-bool TaskApi::handles(std::string_view operation) {
-    return find_row(operation) != nullptr;
+wire::Answered<wire::Task> visible_task(const ApiParts& parts, const Call& call, std::string_view id) {
+    auto task = parts.tasks->find(id);
+    if (!task) return fail_task(call, task.error());
+    if (may_see(call.who(), task->request)) return *std::move(task);
+    return fail_task(call,
+                     // The words of TaskStore for an id that does not exist.
+                     {"task.no_such_task", "There is no task with this id", task->id,
+                      "see `wheelyard-registry task list`", base::Recovery::never, base::ErrorKind::missing});
 }
 
-wire::Answered<http::ApiReply> TaskApi::answer(const http::ApiRequest& request) {
-    auto token = parts_.tokens.verify(request.authorization);
-    if (!token) return tl::unexpected(std::move(token.error()));
-    const Row* row = find_row(request.operation);
-    if (row == nullptr)
-        return refuse("request.operation", "The server does not know this operation",
-                      std::string(request.operation), "upgrade the server");
-    if (row->stores && !request.body.empty()) {
-        if (auto room = parts_.config.room().check(request.body.size()); !room)
-            return fail(request, *token, room.error());
-    }
-    return (this->*row->handler)(request, *token);
-}
-
-wire::Answered<wire::Task> TaskApi::visible_task(const http::ApiRequest& request, const Identity& token,
-                                                 std::string_view id) {
-    auto task = parts_.tasks.find(id);
-    if (!task) return fail(request, token, task.error());
-    if (may_see(token, task->request)) return *std::move(task);
-    return fail(request, token,
-                // The words of TaskStore for an id that does not exist.
-                {"task.no_such_task", "There is no task with this id", task->id,
-                 "see `wheelyard-registry task list`", base::Recovery::never, base::ErrorKind::missing});
-}
-
-wire::Answered<wire::Task> TaskApi::task_for(const http::ApiRequest& request, const Identity& token,
-                                             std::string_view action) {
-    auto task = visible_task(request, token, parameter(request, "task"));
-    if (!task || action.empty() || allows(token, task->request.index, task->request.package, action))
+wire::Answered<wire::Task> task_for(const ApiParts& parts, const Call& call, std::string_view of_task,
+                                    std::string_view action) {
+    auto task = visible_task(parts, call, of_task);
+    if (!task || action.empty() || allows(call.who(), task->request.index, task->request.package, action))
         return task;
-    return refuse("auth.scope_refused", "This token does not permit this action on tasks", token.id,
+    return refuse("auth.scope_refused", "This token does not permit this action on tasks", call.who().id,
                   "ask an administrator for a token with the action `" + std::string(action) + "`");
 }
 
-TaskApi::Reply TaskApi::add(const http::ApiRequest& request, const Identity& token) {
-    const auto task = add_one(request, token, request.body);
-    if (!task) return tl::unexpected(task.error());
-    return reply(json_of(*task).render());
-}
-
-TaskApi::Reply TaskApi::add_many(const http::ApiRequest& request, const Identity& token) {
-    const auto document = io::parse_json(request.body);
-    const bool is_list = document && document->string_or("format", "") == task_list_format;
-    const std::size_t count = is_list ? document->items("tasks").size() : 0;
-    if (count == 0 || count > max_tasks_added)
-        return refuse("task.body", "The body is not a list of tasks", std::to_string(count),
-                      "send {\"format\":\"" + std::string(task_list_format) + "\",\"tasks\":[…]} with 1 to " +
-                          std::to_string(max_tasks_added) + " tasks");
-    io::Json answers = io::Json::array();
-    for (const io::Json& wanted : document->items("tasks")) {
-        const auto task = add_one(request, token, wanted.render());
-        if (task)
-            answers.push(json_of(*task));
-        else
-            answers.push(io::Json::object({{"problem", problem_json(task.error())}}));
-    }
-    return reply(
-        io::Json::object({{"format", "wheelyard.added_tasks/1"}, {"tasks", std::move(answers)}}).render());
-}
-
-wire::Answered<wire::Task> TaskApi::add_one(const http::ApiRequest& request, const Identity& token,
-                                            std::string_view body) {
-    const auto wanted = wire::parse_task_request(body);
-    if (!wanted) return fail(request, token, wanted.error());
-    if (!allows(token, wanted->index, wanted->package, task_action))
-        return refuse("auth.scope_refused", "This token does not permit adding this task", token.id,
-                      "ask an administrator for a token with the action `task` for this index and project");
-    const IndexConfig* index = parts_.config.find_index(wanted->index);
-    if (index == nullptr)
-        return refuse("index.unknown", "There is no index with this name", wanted->index,
-                      "GET / lists the indexes");
-    if (const auto open = check_takes_builds(parts_.config, *index); !open)
-        return fail(request, token, open.error());
-    const auto whole = with_source(request, token, *wanted);
-    if (!whole) return tl::unexpected(whole.error());
-    const auto added = parts_.tasks.add(*whole, token.name);
-    if (!added) return fail(request, token, added.error());
-    note_done(request, token, added->task);
-    return added->task;
-}
-
-wire::Answered<wire::TaskRequest> TaskApi::with_source(const http::ApiRequest& request, const Identity& token,
-                                                       wire::TaskRequest wanted) {
+wire::Answered<wire::TaskRequest> with_source(const ApiParts& parts, const Call& call,
+                                              wire::TaskRequest wanted) {
     if (!wanted.source) return wanted;
     const std::string index = wanted.source->index;
-    if (parts_.config.find_index(index) == nullptr || !may_read(parts_.config, token, index, wanted.package))
-        return refuse("index.unknown", "There is no index with this name", index, "GET / lists the indexes");
-    if (const auto stays = check_stays_private(parts_.config, wanted); !stays)
-        return fail(request, token, stays.error());
+    if (parts.config->find_index(index) == nullptr ||
+        !may_read(parts.config, call.who(), index, wanted.package))
+        return unknown_index(parts.config, call, index);
+    if (const auto stays = check_stays_private(parts.config, wanted); !stays)
+        return fail_task(call, stays.error());
     base::Result<wire::TaskRequest> whole = std::move(wanted);
-    const auto read = parts_.writer.run([&whole](catalog::Catalog& catalog) -> base::Status {
+    const auto read = parts.writer.run([&whole](catalog::Catalog& catalog) -> base::Status {
         WHEELYARD_ASSIGN(whole, resolve_source(*std::move(whole), catalog));
         return {};
     });
-    if (!read) return fail(request, token, read.error());
+    if (!read) return fail_task(call, read.error());
     return *std::move(whole);
 }
 
-wire::Answered<wire::Task> TaskApi::task_to_approve(const http::ApiRequest& request, const Identity& token) {
-    auto task = task_for(request, token, approve_action);
-    if (!task || !is_same_actor(task->asked_by, token.name)) return task;
+wire::Answered<wire::Task> add_one(const ApiParts& parts, const Call& call, std::string_view body) {
+    const auto wanted = wire::parse_task_request(body);
+    if (!wanted) return fail_task(call, wanted.error());
+    if (!allows(call.who(), wanted->index, wanted->package, task_action))
+        return refuse("auth.scope_refused", "This token does not permit adding this task", call.who().id,
+                      "ask an administrator for a token with the action `task` for this index and project");
+    const IndexConfig* index = parts.config->find_index(wanted->index);
+    if (index == nullptr) return unknown_index(parts.config, call, wanted->index);
+    if (const auto open = check_takes_builds(parts.config, *index); !open)
+        return fail_task(call, open.error());
+    const auto whole = with_source(parts, call, *wanted);
+    if (!whole) return tl::unexpected(whole.error());
+    const auto added = parts.tasks->add(*whole, call.who().name);
+    if (!added) return fail_task(call, added.error());
+    note_done(parts, call, added->task);
+    return added->task;
+}
+
+wire::Answered<wire::Task> task_to_approve(const ApiParts& parts, const Call& call,
+                                           std::string_view of_task) {
+    auto task = task_for(parts, call, of_task, approve_action);
+    if (!task || call.is_local || !is_same_actor(task->asked_by, call.who().name)) return task;
     return refuse("task.own_request", "Another identity must approve what this one asked for", task->id,
                   "use a token of another name");
 }
 
-TaskApi::Reply TaskApi::approve(const http::ApiRequest& request, const Identity& token) {
-    auto task = task_to_approve(request, token);
-    if (!task) return tl::unexpected(std::move(task.error()));
-    const auto approved = parts_.tasks.approve(task->id, token.name);
-    if (!approved) return fail(request, token, approved.error());
-    note_done(request, token, *approved);
-    return reply(wire::task_json(*approved).render());
-}
-
-TaskApi::Reply TaskApi::reject(const http::ApiRequest& request, const Identity& token) {
-    auto task = task_to_approve(request, token);
-    if (!task) return tl::unexpected(std::move(task.error()));
-    lifecycle::Action change;
-    if (const auto read = lifecycle::read_body(request.body, change); !read)
-        return fail(request, token, read.error());
-    const auto rejected = parts_.tasks.reject(task->id, token.name, change.reason);
-    if (!rejected) return fail(request, token, rejected.error());
-    note_done(request, token, *rejected);
-    return reply(wire::task_json(*rejected).render());
-}
-
-TaskApi::Reply TaskApi::list(const http::ApiRequest& request, const Identity& token) {
-    tasks::TaskFilter filter = visible_to(token);
-    filter.index = query_value(request.query, "index").value_or("");
-    if (const auto state = query_value(request.query, "state"); state && !state->empty()) {
-        filter.state = wire::parse_task_state(*state);
-        if (!filter.state) return refuse_query("state");
-    }
-    const auto limit = number_of(request, "limit");
-    if (!limit) return refuse_query("limit");
-    const auto max_count = static_cast<std::int64_t>(tasks::max_tasks_returned);
-    const auto count = static_cast<std::size_t>(*limit == 0 ? max_count : std::min(*limit, max_count));
-    const std::string after = query_value(request.query, "after").value_or("");
-    if (!after.empty()) {
-        if (auto known = visible_task(request, token, after); !known)
-            return tl::unexpected(std::move(known.error()));
-    }
-    const auto tasks = parts_.tasks.list(filter, after, count);
-    if (!tasks) return fail(request, token, tasks.error());
-    return reply(wire::render_tasks(*tasks));
-}
-
-TaskApi::Reply TaskApi::show(const http::ApiRequest& request, const Identity& token) {
-    auto task = task_for(request, token, {});
-    if (!task) return tl::unexpected(std::move(task.error()));
-    return reply(json_of(*task).render());
-}
-
-TaskApi::Reply TaskApi::cancel(const http::ApiRequest& request, const Identity& token) {
-    auto task = task_for(request, token, task_action);
-    if (!task) return tl::unexpected(std::move(task.error()));
-    // People cancel what they asked for; those who approve tasks may cancel those of others.
-    const bool is_own = !is_person(token.name) || is_same_actor(task->asked_by, token.name);
-    if (!is_own && !allows(token, task->request.index, task->request.package, approve_action))
-        return refuse("auth.scope_refused", "Somebody else asked for this wheel", task->id,
-                      "ask them, or somebody with the action `approve`");
-    lifecycle::Action change;
-    if (const auto read = lifecycle::read_body(request.body, change); !read)
-        return fail(request, token, read.error());
-    const auto cancelled = parts_.tasks.cancel(task->id, token.name, change.reason);
-    if (!cancelled) return fail(request, token, cancelled.error());
-    note_done(request, token, *cancelled);
-    return reply(wire::task_json(*cancelled).render());
-}
-
-TaskApi::Reply TaskApi::claim(const http::ApiRequest& request, const Identity& token) {
-    const auto offer = wire::parse_claim(request.body);
-    if (!offer) return fail(request, token, offer.error());
-    if (!allows(token, offer->index, {}, build_action))
-        return refuse("auth.scope_refused", "This token does not permit claiming tasks of this index",
-                      token.id, "ask an administrator for a token with the action `build` for this index");
-    if (!may_be(offer->agent, token))
-        return refuse("task.other_site", "This agent enrolled for another site", offer->agent,
-                      "claim as SITE.HOST, with the site that the administrator named");
-    const IndexConfig* index = parts_.config.find_index(offer->index);
-    if (index == nullptr)
-        return refuse("index.unknown", "There is no index with this name", offer->index,
-                      "GET / lists the indexes");
-    if (const auto open = check_takes_builds(parts_.config, *index); !open)
-        return fail(request, token, open.error());
-    if (auto holder = check_holder(request, token, offer->claim); !holder)
-        return tl::unexpected(std::move(holder.error()));
-    const TokenText text = make_token_text();
-    const tasks::ClaimTerms terms{target_of(*index), token.id, text.id, hash_token_secret(text.secret)};
-    const auto claimed = parts_.tasks.claim(*offer, terms, [&token](const wire::Task& task) {
-        return allows(token, task.request.index, task.request.package, build_action);
-    });
-    if (!claimed) return fail(request, token, claimed.error());
-    wire::Claimed answer;
-    if (*claimed) {
-        note_done(request, token, (*claimed)->task);
-        answer = {.task = (*claimed)->task,
-                  .index = (*claimed)->target_index,
-                  .lease_s = parts_.config.tasks.lease_s,
-                  .grant = TokenText{(*claimed)->grant_id, text.secret}.text()};
-    }
-    return reply(wire::render_claimed(answer));
-}
-
-TaskApi::Reply TaskApi::renew(const http::ApiRequest& request, const Identity& token) {
-    auto task = task_for(request, token, build_action);
-    if (!task) return tl::unexpected(std::move(task.error()));
-    const auto claim = wire::parse_lease_request(request.body);
-    if (!claim) return fail(request, token, claim.error());
-    if (auto holder = check_holder(request, token, *claim); !holder)
-        return tl::unexpected(std::move(holder.error()));
-    const auto lease = parts_.tasks.renew(task->id, *claim);
-    if (!lease) return fail(request, token, lease.error());
-    return reply(wire::render_lease(*lease));
-}
-
-TaskApi::Reply TaskApi::append_log(const http::ApiRequest& request, const Identity& token) {
-    auto task = task_for(request, token, build_action);
-    if (!task) return tl::unexpected(std::move(task.error()));
-    const std::string claim = query_value(request.query, "claim").value_or("");
-    const auto offset = number_of(request, "offset");
-    if (!wire::is_claim_id(claim)) return refuse_query("claim");
-    if (!offset) return refuse_query("offset");
-    if (auto holder = check_holder(request, token, claim); !holder)
-        return tl::unexpected(std::move(holder.error()));
-    const auto lease = parts_.tasks.append_log(task->id, claim, *offset, request.body);
-    if (!lease) return fail(request, token, lease.error());
-    return reply(wire::render_lease(*lease));
-}
-
-TaskApi::Reply TaskApi::read_log(const http::ApiRequest& request, const Identity& token) {
-    auto task = task_for(request, token, {});
-    if (!task) return tl::unexpected(std::move(task.error()));
-    const auto offset = number_of(request, "offset");
-    const auto attempt = number_of(request, "attempt");
-    if (!offset) return refuse_query("offset");
-    if (!attempt) return refuse_query("attempt");
-    auto log = parts_.tasks.read_log(task->id, *attempt, *offset);
-    if (!log) return fail(request, token, log.error());
-    http::ApiReply answer;
-    answer.text = *std::move(log);
-    return answer;
-}
-
-TaskApi::Reply TaskApi::end(const http::ApiRequest& request, const Identity& token) {
-    auto task = task_for(request, token, build_action);
-    if (!task) return tl::unexpected(std::move(task.error()));
-    const auto end = wire::parse_task_end(request.body);
-    if (!end) return fail(request, token, end.error());
-    if (auto holder = check_holder(request, token, end->claim); !holder)
-        return tl::unexpected(std::move(holder.error()));
-    if (end->outcome.done) {
-        if (auto proven = check_done(request, token, *task, *end); !proven)
-            return tl::unexpected(std::move(proven.error()));
-    }
-    const auto ended = parts_.tasks.end(task->id, *end);
-    if (!ended) return fail(request, token, ended.error());
-    note_done(request, token, *ended);
-    return reply(wire::task_json(*ended).render());
-}
-
-wire::Answered<void> TaskApi::check_holder(const http::ApiRequest& request, const Identity& token,
-                                           const std::string& claim) {
-    if (site_bound_to(token).empty()) return {};
-    const auto agent = parts_.tasks.claimed_by(claim);
-    if (!agent) return fail(request, token, agent.error());
-    if (!*agent || may_be(**agent, token)) return {};
+wire::Answered<void> check_holder(const ApiParts& parts, const Call& call, const std::string& claim) {
+    if (site_bound_to(call.who()).empty()) return {};
+    const auto agent = parts.tasks->claimed_by(claim);
+    if (!agent) return fail_task(call, agent.error());
+    if (!*agent || may_be(**agent, call.who())) return {};
     return refuse("task.no_such_claim", "An agent of another site made this claim", claim.substr(0, 8),
                   "claim the task first");
 }
 
+base::Result<bool> has_wheel(const ApiParts& parts, std::vector<std::string> places,
+                             const wire::Outcome& outcome) {
+    for (std::size_t at = 0; at < places.size(); ++at) {  // the loop appends each inherited index once
+        WHEELYARD_ASSIGN(const auto row, parts.writer.find_file(places[at], outcome.wheel.filename));
+        if (row && row->sha256 == outcome.wheel.sha256) return true;
+        const IndexConfig* index = parts.config->find_index(places[at]);
+        if (index == nullptr) continue;
+        for (const std::string& parent : index->inherits) {
+            if (std::find(places.begin(), places.end(), parent) == places.end()) places.push_back(parent);
+        }
+    }
+    return false;
+}
+
 // Looks up the claim, not the task's state: otherwise a claim made between this check and end() would skip
 // the check.
-wire::Answered<void> TaskApi::check_done(const http::ApiRequest& request, const Identity& token,
-                                         const wire::Task& task, const wire::TaskEnd& end) {
+wire::Answered<void> check_done(const ApiParts& parts, const Call& call, const wire::Task& task,
+                                const wire::TaskEnd& end) {
     const wire::Outcome& outcome = end.outcome;
-    const auto target = parts_.tasks.target_index(task.id, end.claim);
-    if (!target) return fail(request, token, target.error());
+    const auto target = parts.tasks->target_index(task.id, end.claim);
+    if (!target) return fail_task(call, target.error());
     if (!*target) return {};  // end() checks whether the outcome is the same
     const auto name = wheel::parse_wheel_filename(outcome.wheel.filename);
     const bool is_asked_for = name && name->project == task.request.package &&
@@ -494,24 +346,262 @@ wire::Answered<void> TaskApi::check_done(const http::ApiRequest& request, const 
                       "The wheel of this outcome does not match the task's Python version",
                       outcome.wheel.filename, "build it with Python " + task.request.python);
     const auto there =
-        is_asked_for ? has_wheel({**target, task.request.index}, outcome) : base::Result<bool>(false);
-    if (!there) return fail(request, token, there.error());
+        is_asked_for ? has_wheel(parts, {**target, task.request.index}, outcome) : base::Result<bool>(false);
+    if (!there) return fail_task(call, there.error());
     if (*there) return {};
     return refuse("task.no_such_wheel", "The index does not have the wheel of this outcome",
                   outcome.wheel.filename, "upload it with the claim's grant, then send the outcome");
 }
 
-base::Result<bool> TaskApi::has_wheel(std::vector<std::string> places, const wire::Outcome& outcome) {
-    for (std::size_t at = 0; at < places.size(); ++at) {  // the loop appends each inherited index once
-        WHEELYARD_ASSIGN(const auto row, parts_.writer.find_file(places[at], outcome.wheel.filename));
-        if (row && row->sha256 == outcome.wheel.sha256) return true;
-        const IndexConfig* index = parts_.config.find_index(places[at]);
-        if (index == nullptr) continue;
-        for (const std::string& parent : index->inherits) {
-            if (std::find(places.begin(), places.end(), parent) == places.end()) places.push_back(parent);
-        }
+Reply add_task(const ApiParts& parts, const Call& call, const NoArguments&) {
+    const auto task = add_one(parts, call, call.request.body);
+    if (!task) return tl::unexpected(task.error());
+    return reply(json_of(parts, *task).render());
+}
+
+Reply add_tasks(const ApiParts& parts, const Call& call, const NoArguments&) {
+    const auto document = io::parse_json(call.request.body);
+    const bool is_list = document && document->string_or("format", "") == task_list_format;
+    const std::size_t count = is_list ? document->items("tasks").size() : 0;
+    if (count == 0 || count > max_tasks_added)
+        return refuse("task.body", "The body is not a list of tasks", std::to_string(count),
+                      "send {\"format\":\"" + std::string(task_list_format) + "\",\"tasks\":[…]} with 1 to " +
+                          std::to_string(max_tasks_added) + " tasks");
+    io::Json answers = io::Json::array();
+    for (const io::Json& wanted : document->items("tasks")) {
+        const auto task = add_one(parts, call, wanted.render());
+        if (task)
+            answers.push(json_of(parts, *task));
+        else
+            answers.push(io::Json::object({{"problem", problem_json(task.error())}}));
     }
-    return false;
+    return reply(
+        io::Json::object({{"format", "wheelyard.added_tasks/1"}, {"tasks", std::move(answers)}}).render());
+}
+
+Reply list_tasks(const ApiParts& parts, const Call& call, const TasksWanted& of) {
+    tasks::TaskFilter filter = visible_to(call.who());
+    filter.index = of.index;
+    if (!of.state.empty()) {
+        filter.state = wire::parse_task_state(of.state);
+        if (!filter.state) return refuse_query("state");
+    }
+    const auto max_count = static_cast<std::int64_t>(tasks::max_tasks_returned);
+    const auto count = static_cast<std::size_t>(of.limit == 0 ? max_count : std::min(of.limit, max_count));
+    if (!of.after.empty()) {
+        if (auto known = visible_task(parts, call, of.after); !known)
+            return tl::unexpected(std::move(known.error()));
+    }
+    const auto tasks = parts.tasks->list(filter, of.after, count);
+    if (!tasks) return fail_task(call, tasks.error());
+    return reply(wire::render_tasks(*tasks));
+}
+
+Reply show_task(const ApiParts& parts, const Call& call, const OneTask& of) {
+    auto task = task_for(parts, call, of.task, {});
+    if (!task) return tl::unexpected(std::move(task.error()));
+    return reply(json_of(parts, *task).render());
+}
+
+Reply cancel_task(const ApiParts& parts, const Call& call, const EndedTask& of) {
+    auto task = task_for(parts, call, of.task, task_action);
+    if (!task) return tl::unexpected(std::move(task.error()));
+    // People cancel what they asked for; those who approve tasks may cancel those of others.
+    const bool is_own = !is_person(call.who().name) || is_same_actor(task->asked_by, call.who().name);
+    if (!is_own && !allows(call.who(), task->request.index, task->request.package, approve_action))
+        return refuse("auth.scope_refused", "Somebody else asked for this wheel", task->id,
+                      "ask them, or somebody with the action `approve`");
+    const auto cancelled = parts.tasks->cancel(task->id, call.who().name, of.reason);
+    if (!cancelled) return fail_task(call, cancelled.error());
+    note_done(parts, call, *cancelled);
+    return reply(wire::task_json(*cancelled).render());
+}
+
+Reply approve_task(const ApiParts& parts, const Call& call, const OneTask& of) {
+    auto task = task_to_approve(parts, call, of.task);
+    if (!task) return tl::unexpected(std::move(task.error()));
+    const auto approved = parts.tasks->approve(task->id, call.who().name);
+    if (!approved) return fail_task(call, approved.error());
+    note_done(parts, call, *approved);
+    return reply(wire::task_json(*approved).render());
+}
+
+Reply reject_task(const ApiParts& parts, const Call& call, const EndedTask& of) {
+    auto task = task_to_approve(parts, call, of.task);
+    if (!task) return tl::unexpected(std::move(task.error()));
+    const auto rejected = parts.tasks->reject(task->id, call.who().name, of.reason);
+    if (!rejected) return fail_task(call, rejected.error());
+    note_done(parts, call, *rejected);
+    return reply(wire::task_json(*rejected).render());
+}
+
+Reply claim_task(const ApiParts& parts, const Call& call, const NoArguments&) {
+    const auto offer = wire::parse_claim(call.request.body);
+    if (!offer) return fail_task(call, offer.error());
+    if (!allows(call.who(), offer->index, {}, build_action))
+        return refuse("auth.scope_refused", "This token does not permit claiming tasks of this index",
+                      call.who().id,
+                      "ask an administrator for a token with the action `build` for this index");
+    if (!may_be(offer->agent, call.who()))
+        return refuse("task.other_site", "This agent enrolled for another site", offer->agent,
+                      "claim as SITE.HOST, with the site that the administrator named");
+    const IndexConfig* index = parts.config->find_index(offer->index);
+    if (index == nullptr) return unknown_index(parts.config, call, offer->index);
+    if (const auto open = check_takes_builds(parts.config, *index); !open)
+        return fail_task(call, open.error());
+    if (auto holder = check_holder(parts, call, offer->claim); !holder)
+        return tl::unexpected(std::move(holder.error()));
+    const TokenText text = make_token_text();
+    const tasks::ClaimTerms terms{target_of(*index), call.who().id, text.id, hash_token_secret(text.secret)};
+    const auto claimed = parts.tasks->claim(*offer, terms, [&call](const wire::Task& task) {
+        return allows(call.who(), task.request.index, task.request.package, build_action);
+    });
+    if (!claimed) return fail_task(call, claimed.error());
+    wire::Claimed answer;
+    if (*claimed) {
+        note_done(parts, call, (*claimed)->task);
+        answer = {.task = (*claimed)->task,
+                  .index = (*claimed)->target_index,
+                  .lease_s = parts.config->tasks.lease_s,
+                  .grant = TokenText{(*claimed)->grant_id, text.secret}.text()};
+    }
+    return reply(wire::render_claimed(answer));
+}
+
+Reply renew_lease(const ApiParts& parts, const Call& call, const OneTask& of) {
+    auto task = task_for(parts, call, of.task, build_action);
+    if (!task) return tl::unexpected(std::move(task.error()));
+    const auto claim = wire::parse_lease_request(call.request.body);
+    if (!claim) return fail_task(call, claim.error());
+    if (auto holder = check_holder(parts, call, *claim); !holder)
+        return tl::unexpected(std::move(holder.error()));
+    const auto lease = parts.tasks->renew(task->id, *claim);
+    if (!lease) return fail_task(call, lease.error());
+    return reply(wire::render_lease(*lease));
+}
+
+Reply append_task_log(const ApiParts& parts, const Call& call, const LogPart& of) {
+    auto task = task_for(parts, call, of.task, build_action);
+    if (!task) return tl::unexpected(std::move(task.error()));
+    if (!wire::is_claim_id(of.claim)) return refuse_query("claim");
+    if (auto holder = check_holder(parts, call, of.claim); !holder)
+        return tl::unexpected(std::move(holder.error()));
+    const auto lease = parts.tasks->append_log(task->id, of.claim, of.offset, call.request.body);
+    if (!lease) return fail_task(call, lease.error());
+    return reply(wire::render_lease(*lease));
+}
+
+Reply read_task_log(const ApiParts& parts, const Call& call, const LogWanted& of) {
+    auto task = task_for(parts, call, of.task, {});
+    if (!task) return tl::unexpected(std::move(task.error()));
+    auto log = parts.tasks->read_log(task->id, of.attempt, of.offset);
+    if (!log) return fail_task(call, log.error());
+    http::ApiReply answer;
+    answer.text = *std::move(log);
+    return answer;
+}
+
+Reply end_task(const ApiParts& parts, const Call& call, const OneTask& of) {
+    auto task = task_for(parts, call, of.task, build_action);
+    if (!task) return tl::unexpected(std::move(task.error()));
+    const auto end = wire::parse_task_end(call.request.body);
+    if (!end) return fail_task(call, end.error());
+    if (auto holder = check_holder(parts, call, end->claim); !holder)
+        return tl::unexpected(std::move(holder.error()));
+    if (end->outcome.done) {
+        if (auto proven = check_done(parts, call, *task, *end); !proven)
+            return tl::unexpected(std::move(proven.error()));
+    }
+    const auto ended = parts.tasks->end(task->id, *end);
+    if (!ended) return fail_task(call, ended.error());
+    note_done(parts, call, *ended);
+    return reply(wire::task_json(*ended).render());
+}
+
+constexpr std::string_view task_change_format = "wheelyard.change/1";
+constexpr wire::Refusal malformed_task{"task.body"};
+constexpr wire::Refusal malformed_task_query{"task.query"};
+constexpr wire::Refusal malformed_task_change{"lifecycle.body"};
+using http::BodyKind;
+
+constexpr std::array task_rows{
+    OperationRow{posted("/api/v1/tasks", "addTask",
+                        "Requests the build of a wheel; returns the existing task if there is one",
+                        BodyKind::document, of_task_request, "wheelyard.task/1"),
+                 {},
+                 malformed_task,
+                 typed<of_task_request, add_task>,
+                 Stores::yes},
+    OperationRow{posted("/api/v1/tasks/add", "addTasks",
+                        "Requests the builds of several wheels; each is answered by its task or its problem",
+                        BodyKind::document, of_task_requests, task_list_format),
+                 {},
+                 malformed_task,
+                 typed<of_task_requests, add_tasks>,
+                 Stores::yes},
+    OperationRow{got("/api/v1/tasks", "listTasks",
+                     "Lists tasks in the order of their requests, without outcomes", of_tasks),
+                 {},
+                 malformed_task_query,
+                 typed<of_tasks, list_tasks>},
+    OperationRow{posted("/api/v1/tasks/claim", "claimTask",
+                        "Assigns a matching task to an agent, with a lease and a grant; idempotent for one "
+                        "claim id",
+                        BodyKind::document, of_claim, "wheelyard.claim/1"),
+                 {},
+                 malformed_task,
+                 typed<of_claim, claim_task>},
+    OperationRow{
+        got("/api/v1/tasks/{task}", "showTask", "Returns a task, with its outcome once it has one", of_task),
+        {},
+        malformed_task_query,
+        typed<of_task, show_task>},
+    OperationRow{posted("/api/v1/tasks/{task}/cancel", "cancelTask", "Cancels a task; its lease ends",
+                        BodyKind::json, of_ended_task, task_change_format),
+                 {},
+                 malformed_task_change,
+                 typed<of_ended_task, cancel_task>},
+    OperationRow{posted("/api/v1/tasks/{task}/approve", "approveTask",
+                        "Approves a task that awaits it, which agents may then claim", BodyKind::document,
+                        of_ended_task, task_change_format),
+                 {},
+                 malformed_task_change,
+                 typed<of_task, approve_task>},
+    OperationRow{posted("/api/v1/tasks/{task}/reject", "rejectTask", "Rejects a task that awaits an approval",
+                        BodyKind::json, of_ended_task, task_change_format),
+                 {},
+                 malformed_task_change,
+                 typed<of_ended_task, reject_task>},
+    OperationRow{posted("/api/v1/tasks/{task}/heartbeat", "renewLease", "Renews the lease of a claimed task",
+                        BodyKind::document, of_lease, "wheelyard.lease/1"),
+                 {},
+                 malformed_task,
+                 typed<of_lease, renew_lease>},
+    OperationRow{
+        posted("/api/v1/tasks/{task}/log", "appendTaskLog",
+               "Appends to the log of a claimed task (?claim=…&offset=…)", BodyKind::text, of_task_log_part),
+        {},
+        malformed_task_query,
+        typed<of_task_log_part, append_task_log>,
+        Stores::yes},
+    OperationRow{with_text(got("/api/v1/tasks/{task}/log", "readTaskLog",
+                               "Returns a task's log (?offset=…; ?attempt=… for another attempt than the "
+                               "latest)",
+                               of_task_log)),
+                 {},
+                 malformed_task_query,
+                 typed<of_task_log, read_task_log>},
+    OperationRow{posted("/api/v1/tasks/{task}/outcome", "endTask", "Ends a claimed task with its outcome",
+                        BodyKind::document, of_outcome, "wheelyard.task_end/1"),
+                 {},
+                 malformed_task,
+                 typed<of_outcome, end_task>},
+};
+
+}  // namespace
+
+std::span<const OperationRow> task_operations() {
+    return task_rows;
 }
 
 }  // namespace wheelyard::registry

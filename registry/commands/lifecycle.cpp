@@ -19,7 +19,6 @@
 #include "lib/base/text/text_table.hpp"
 #include "lib/io/json.hpp"
 #include "lib/wheel/name.hpp"
-#include "registry/access/local_actor.hpp"
 #include "registry/access/person.hpp"
 #include "registry/access/tokens.hpp"
 #include "registry/api/limits.hpp"
@@ -27,14 +26,10 @@
 #include "registry/catalog/file_row.hpp"
 #include "registry/commands/command_line.hpp"
 #include "registry/commands/commands.hpp"
-#include "registry/commands/remote_registry.hpp"
-#include "registry/config/index_rules.hpp"
+#include "registry/commands/door.hpp"
 #include "registry/database/store.hpp"
 #include "registry/lifecycle/action.hpp"
-#include "registry/lifecycle/perform.hpp"
 #include "registry/store/index_list.hpp"
-#include "registry/store/opened_store.hpp"
-#include "registry/store/owner.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -45,11 +40,9 @@ using lifecycle::Verb;
 
 struct LifecycleArguments {
     lifecycle::Action action;
-    std::filesystem::path config;      // of a local data folder; or:
-    std::string url;                   // of a remote registry
-    std::filesystem::path token_file;  // with url
-    std::string status;                // a word
-    std::string grace;                 // "7d"
+    DoorTarget target;
+    std::string status;  // a word
+    std::string grace;   // "7d"
     bool json = false;
 };
 struct AuditArguments {
@@ -62,57 +55,26 @@ struct AuditArguments {
     bool raw = false;  // text as it is, also on a terminal
 };
 
-// Converts the command line to an action.
-base::Result<Action> action_of(const LifecycleArguments& arguments) {
-    Action action = arguments.action;
-    if (action.verb == Verb::set_status) {
-        const auto status = catalog::parse_project_status(arguments.status);
-        if (!status)
-            return base::fail("lifecycle.status", "Unknown status", arguments.status,
-                              "active, deprecated, archived or quarantined");
-        action.status = *status;
+// The command line by the names of the operation's arguments.
+base::Result<io::Json> arguments_of(const LifecycleArguments& arguments) {
+    const Action& action = arguments.action;
+    io::Json json = io::Json::object({{"index", action.index},
+                                      {"filename", action.filename},
+                                      {"project", wheel::normalize_name(action.project)},
+                                      {"reason", action.reason}});
+    if (action.verb == Verb::promote) {
+        json.set("to", action.to_index);
+        json.set("with", io::Json::array_of(action.with));
+        json.set("from_upstream", action.from_upstream);
     }
-    if (!action.project.empty()) action.project = wheel::normalize_name(action.project);
+    if (action.verb == Verb::set_status) json.set("status", arguments.status);
+    if (action.verb == Verb::retain) json.set("keep", action.keep);
     if (!arguments.grace.empty()) {
-        WHEELYARD_ASSIGN(action.grace_ms, parse_lifetime_ms(arguments.grace));
+        WHEELYARD_ASSIGN(const std::int64_t grace_ms, parse_lifetime_ms(arguments.grace));
+        json.set("grace_ms", grace_ms);
     }
-    WHEELYARD_TRY(lifecycle::check(action));
-    return action;
-}
-
-base::Result<lifecycle::Done> perform_once(const LifecycleArguments& arguments, const Action& action,
-                                           const OpenPublisher& open_publisher, const base::Clock& clock) {
-    WHEELYARD_ASSIGN(const auto store,
-                     open_store(arguments.config, open_publisher, {action.to_index}, action.index));
-    const IndexConfig* target = store->config.find_index(action.to_index);
-    if (target != nullptr) WHEELYARD_TRY(check_not_archived(*target));
-    if (action.verb == Verb::promote && target != nullptr) {
-        for (const std::string& filename : lifecycle::filenames_of(action))
-            WHEELYARD_TRY(check_takes(*target, filename));
-    }
-    WHEELYARD_ASSIGN(lifecycle::Done done, lifecycle::perform(store->place(clock), action, local_actor()));
-    if (done.serial == 0) return done;
-    base::Status pages = store->show(done.files);
-    if (!pages) {
-        pages.error().sentence =
-            "The change is committed, but the pages could not be updated: " + pages.error().sentence;
-        return base::fail(std::move(pages.error()));
-    }
-    return done;
-}
-
-base::Result<lifecycle::Done> perform_here(const LifecycleArguments& arguments, const Action& action,
-                                           const OpenPublisher& open_publisher, const base::Clock& clock) {
-    WHEELYARD_ASSIGN(const RegistryConfig config, read_config_as_owner(arguments.config));
-    return blobs::with_reserve(config.room(),
-                               [&] { return perform_once(arguments, action, open_publisher, clock); });
-}
-
-base::Result<lifecycle::Done> perform_there(const LifecycleArguments& arguments, const Action& action) {
-    WHEELYARD_ASSIGN(RemoteRegistry remote, RemoteRegistry::open(arguments.url, arguments.token_file));
-    WHEELYARD_ASSIGN(const std::string answer,
-                     remote.post(lifecycle::address_of(action), lifecycle::render_body(action)));
-    return lifecycle::parse_done(answer);
+    if (action.dry_run) json.set("dry_run", true);
+    return json;
 }
 
 void print_done(const LifecycleArguments& arguments, const lifecycle::Done& done) {
@@ -189,7 +151,7 @@ void add_lifecycle_options(CLI::App& command, lifecycle::Verb verb, LifecycleArg
         command.add_option("--reason", action.reason, "The reason in one line; recorded in the log");
     if (row.needs_reason) reason->required();
     command.add_flag("--json", arguments.json, "One JSON document on standard output");
-    add_target(command, arguments.config, arguments.url, arguments.token_file);
+    add_target(command, arguments.target.config, arguments.target.url, arguments.target.token_file);
 }
 
 void add_audit_options(CLI::App& command, AuditArguments& arguments) {
@@ -213,10 +175,11 @@ void add_audit_options(CLI::App& command, AuditArguments& arguments) {
 // Performs the action and prints the result; pages and tree show it on return.
 base::Status run_lifecycle(const LifecycleArguments& arguments, const OpenPublisher& open_publisher,
                            const base::Clock& clock) {
-    WHEELYARD_ASSIGN(const Action action, action_of(arguments));
-    WHEELYARD_ASSIGN(const lifecycle::Done done, arguments.url.empty()
-                                                     ? perform_here(arguments, action, open_publisher, clock)
-                                                     : perform_there(arguments, action));
+    WHEELYARD_ASSIGN(const io::Json asked, arguments_of(arguments));
+    WHEELYARD_ASSIGN(const auto door, Door::open(arguments.target, open_publisher, clock));
+    WHEELYARD_ASSIGN(const std::string answer,
+                     door->ask(lifecycle::row_of(arguments.action.verb).operation, asked));
+    WHEELYARD_ASSIGN(const lifecycle::Done done, lifecycle::parse_done(answer));
     print_done(arguments, done);
     return {};
 }

@@ -1,8 +1,6 @@
-// The JSON API under /api/v1. One table lists every operation; the router matches its paths and
-// registry/http/openapi.json is generated from it, so the two cannot differ.
-//
-// To add an operation: one row in operations.cpp, one in openapi.cpp for its input, and a branch on its id in
-// the implementation of ApiService.
+// The JSON API under /api/v1, as the server sees it: each operation's address, arguments and limits, and who answers it.
+// The operations themselves are rows of registry/api/operation.hpp; the router, the OpenAPI document and the list of
+// arguments all read the same row, so they cannot differ.
 #pragma once
 
 #include <functional>
@@ -12,10 +10,29 @@
 #include <string>
 #include <string_view>
 
+#include "lib/io/record.hpp"
 #include "registry/http/limits.hpp"
 #include "registry/http/upload.hpp"
 
 namespace wheelyard::http {
+
+// Where a request has an argument.
+enum class In { path, query, body };
+
+struct Argument {
+    io::Member member;
+    In in = In::body;
+    bool is_needed = false;
+};
+
+enum class BodyKind {
+    none,
+    json,      // of the operation's arguments
+    document,  // JSON that another module reads
+    text,      // of a log, as it is
+    bytes,     // a part of a file
+    form,      // multipart
+};
 
 // One method and path of this server; {name} in `path` matches one segment.
 struct Operation {
@@ -24,13 +41,19 @@ struct Operation {
     std::string_view id;       // OpenAPI's operationId, camelCase
     std::string_view summary;  // a sentence without its full stop
     std::string_view produces;
-    bool takes_body = false;
+    BodyKind body = BodyKind::none;
     bool needs_token = false;
+    std::span<const Argument> arguments = {};
+    std::string_view format = {};  // the `format` of a JSON body; empty: it has none
     std::size_t max_body_bytes = max_api_body_bytes;
+    bool is_kept_by_writer =
+        false;             // of several nodes only the one that writes can answer, though it only reads
+    bool has_tag = false;  // its answers have an ETag
 };
+using Operations = std::span<const Operation>;
 
-// Every operation of the server, including pages and files.
-[[nodiscard]] std::span<const Operation> operations();
+// The routes that are no operations of the API: pages, files, uploads, and what monitors ask.
+[[nodiscard]] Operations page_operations();
 
 struct ApiRequest {
     std::string request_id;                                           // for the log

@@ -307,18 +307,21 @@ std::optional<std::map<std::string, std::string, std::less<>>> match_path(std::s
 constexpr std::string_view api_root = "/api/v1/";
 
 // /api/v1/… and /_/oidc/…
-Answered<Route> parse_api(const Path& path, const Split& split) {
+Answered<Route> parse_api(const Path& path, const Split& split, Operations api) {
     if (split.path == api_root) return Route{RouteKind::operators};
     if (split.path == "/api/v1/openapi.json") return Route{RouteKind::openapi};
-    for (const Operation& operation : operations()) {
-        if (!operation.path.starts_with(api_root) && !operation.path.starts_with(publishing_root)) continue;
-        auto parameters = match_path(operation.path, path);
-        if (!parameters) continue;
-        Route route{operation.id.starts_with("showLogin") ? RouteKind::login : RouteKind::api};
-        route.api_path = operation.path;
-        route.parameters = std::move(*parameters);
-        route.query = split.query;
-        return route;
+    for (const Operations part : {page_operations(), api}) {
+        for (const Operation& operation : part) {
+            if (!operation.path.starts_with(api_root) && !operation.path.starts_with(publishing_root))
+                continue;
+            auto parameters = match_path(operation.path, path);
+            if (!parameters) continue;
+            Route route{part.data() == api.data() ? RouteKind::api : RouteKind::login};
+            route.api_path = operation.path;
+            route.parameters = std::move(*parameters);
+            route.query = split.query;
+            return route;
+        }
     }
     return wire::refuse("request.not_found", "Not found", "The API has no such route.",
                         std::string(split.path.substr(0, 200)), "see /api/v1/openapi.json for all routes");
@@ -326,7 +329,7 @@ Answered<Route> parse_api(const Path& path, const Split& split) {
 
 }  // namespace
 
-Answered<Route> parse_target(std::string_view target) {
+Answered<Route> parse_target(std::string_view target, Operations api) {
     if (target.size() > max_target_bytes)
         return wire::refuse("request.target_too_long", "URI too long",
                             "The request target is longer than any URL of this server.",
@@ -346,7 +349,7 @@ Answered<Route> parse_target(std::string_view target) {
         if (parts[0] == "readyz") return Route{RouteKind::readiness};
         if (parts[0] == "metrics") return Route{RouteKind::metrics};
     }
-    if (parts[0] == "api" || parts[0] == "_") return parse_api(*path, *split);
+    if (parts[0] == "api" || parts[0] == "_") return parse_api(*path, *split, api);
     if (parts[0] == "packages" && parts.size() > 1) {
         Path file = *path;
         file.segments[0] = file.segments[1];
@@ -384,12 +387,12 @@ Answered<Route> parse_target(std::string_view target) {
     return not_found(split->path);
 }
 
-std::string allowed_methods(const Route& route) {
+std::string allowed_methods(const Route& route, Operations api) {
     if (route.kind == RouteKind::upload || route.kind == RouteKind::resumable) return "POST";
     if (route.kind == RouteKind::resumable_part) return "HEAD, PATCH, DELETE";
     if (route.kind != RouteKind::api) return "GET, HEAD";
     std::string allowed;
-    for (const Operation& operation : operations()) {
+    for (const Operation& operation : api) {
         if (operation.path != route.api_path) continue;
         allowed.append(allowed.empty() ? "" : ", ").append(operation.method);
         if (operation.method == "GET") allowed.append(", HEAD");
@@ -397,9 +400,9 @@ std::string allowed_methods(const Route& route) {
     return allowed;
 }
 
-const Operation* find_operation(std::string_view method, std::string_view api_path) {
+const Operation* find_operation(Operations api, std::string_view method, std::string_view api_path) {
     if (method == "HEAD") method = "GET";
-    for (const Operation& operation : operations())
+    for (const Operation& operation : api)
         if (operation.method == method && operation.path == api_path) return &operation;
     return nullptr;
 }

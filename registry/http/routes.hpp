@@ -3,7 +3,7 @@
 //     /                                          the list of indexes
 //     /healthz  /readyz  /metrics                for monitoring
 //     /api/v1/                                   the page for operators
-//     /api/v1/…                                  the operations with this prefix (operations.cpp)
+//     /api/v1/…                                  the operations with this prefix (registry/api/)
 //     /_/oidc/…                                  how jobs get a token, where their clients look for it
 //     /<index>/                                  how to use this index
 //     /<index>/simple/                           root page         (PEP 503, PEP 691)
@@ -83,13 +83,14 @@ inline constexpr std::string_view publishing_root = "/_/oidc/";
 
 // Malformed targets return 400 ("request.target"), too long ones 414, unknown paths 404
 // ("request.not_found"), an unsupported ?format= 406. Does not check whether an index exists.
-[[nodiscard]] Answered<Route> parse_target(std::string_view target);
+[[nodiscard]] Answered<Route> parse_target(std::string_view target, Operations api = {});
 
 // The value of Allow (RFC 9110 §10.2.1), such as "GET, HEAD" or "POST".
-[[nodiscard]] std::string allowed_methods(const Route& route);
+[[nodiscard]] std::string allowed_methods(const Route& route, Operations api = {});
 
 // The operation for `method` at an API path; nullptr if the method is not allowed there. HEAD counts as GET.
-[[nodiscard]] const Operation* find_operation(std::string_view method, std::string_view api_path);
+[[nodiscard]] const Operation* find_operation(Operations api, std::string_view method,
+                                              std::string_view api_path);
 
 // The route's name in metrics and logs: "page", "file", "upload", …
 [[nodiscard]] std::string_view name_of(RouteKind kind);

@@ -15,7 +15,6 @@ namespace {
 
 using io::Json;
 
-constexpr std::string_view change_format = "wheelyard.change/1";
 constexpr std::string_view changed_format = "wheelyard.changed/1";
 
 constexpr std::array rows{
@@ -31,33 +30,6 @@ constexpr std::array rows{
     VerbRow{Verb::retain, "retain", "applyRetention", "delete", Subject::index, false},
     VerbRow{Verb::collect, "gc", "collectBlobs", "gc", Subject::registry, false},
 };
-
-tl::unexpected<base::Error> bad_body(std::string sentence, std::string value = {}) {
-    return wire::fail("lifecycle.body", std::move(sentence), std::move(value),
-                      "see docs/reference/api.md for the members of each change");
-}
-
-// Reads an optional member, which must have this type.
-template <typename T>
-base::Status read_member(const Json& document, std::string_view name, const T* (Json::*as)() const, T& into) {
-    const Json* member = document.find(name);
-    if (member == nullptr || member->is_null()) return {};
-    const T* value = (member->*as)();
-    if (value == nullptr) return bad_body("A member has the wrong type", std::string(name));
-    into = *value;
-    return {};
-}
-
-base::Status read_with(const Json& document, std::vector<std::string>& with) {
-    const Json* member = document.find("with");
-    if (member == nullptr || member->is_null()) return {};
-    if (member->as_array() == nullptr) return bad_body("A member has the wrong type", "with");
-    for (const Json& filename : document.items("with")) {
-        if (filename.as_string() == nullptr) return bad_body("A member has the wrong type", "with");
-        with.push_back(*filename.as_string());
-    }
-    return {};
-}
 
 base::Status check_reason(const Action& action) {
     const bool wanted = row_of(action.verb).needs_reason ||
@@ -89,12 +61,6 @@ const VerbRow& row_of(Verb verb) {
     return *row;
 }
 
-const VerbRow* find_operation(std::string_view operation) {
-    const auto* const row = std::find_if(
-        rows.begin(), rows.end(), [operation](const VerbRow& known) { return known.operation == operation; });
-    return row == rows.end() ? nullptr : row;
-}
-
 base::Status check(const Action& action) {
     WHEELYARD_TRY(check_reason(action));
     if (action.verb == Verb::promote && (action.to_index.empty() || action.to_index == action.index))
@@ -122,69 +88,6 @@ std::vector<std::string> filenames_of(const Action& action) {
     if (!action.filename.empty()) filenames.push_back(action.filename);
     filenames.insert(filenames.end(), action.with.begin(), action.with.end());
     return filenames;
-}
-
-std::string address_of(const Action& action) {
-    const VerbRow& row = row_of(action.verb);
-    std::string path = "/api/v1/";
-    if (row.subject != Subject::registry)
-        path.append("indexes/").append(base::encode_percent(action.index)).append("/");
-    if (row.subject == Subject::file)
-        path.append("files/").append(base::encode_percent(action.filename)).append("/");
-    if (row.subject == Subject::project)
-        path.append("projects/").append(base::encode_percent(action.project)).append("/");
-    path.append(row.word);
-    return path;
-}
-
-std::string render_body(const Action& action) {
-    Json body = Json::object({{"format", change_format}});
-    if (!action.reason.empty()) body.set("reason", action.reason);
-    if (action.verb == Verb::promote) {
-        body.set("to", action.to_index);
-        if (!action.with.empty()) body.set("with", Json::array_of(action.with));
-        if (action.from_upstream) body.set("from_upstream", true);
-    }
-    if (action.verb == Verb::set_status) body.set("status", catalog::project_status_text(action.status));
-    if (action.verb == Verb::retain) {
-        body.set("keep", action.keep);
-        if (!action.project.empty()) body.set("project", action.project);
-    }
-    if (action.verb == Verb::collect) body.set("grace_ms", action.grace_ms);
-    if (action.dry_run) body.set("dry_run", true);
-    return body.render();
-}
-
-base::Status read_body(std::string_view body, Action& action) {
-    const auto document = io::parse_json(body);
-    if (!document || document->as_object() == nullptr) return bad_body("The body is not a JSON object");
-    const std::string format = document->string_or("format", "");
-    if (format != change_format)
-        return bad_body("The body's format is not " + std::string(change_format), format);
-    WHEELYARD_TRY(read_member(*document, "reason", &Json::as_string, action.reason));
-    if (action.verb == Verb::promote) {
-        WHEELYARD_TRY(read_member(*document, "to", &Json::as_string, action.to_index));
-        WHEELYARD_TRY(read_with(*document, action.with));
-        WHEELYARD_TRY(read_member(*document, "from_upstream", &Json::as_bool, action.from_upstream));
-    }
-    if (action.verb == Verb::set_status) {
-        std::string status;
-        WHEELYARD_TRY(read_member(*document, "status", &Json::as_string, status));
-        const auto known = catalog::parse_project_status(status);
-        if (!known) return bad_body("A status is active, archived, quarantined or deprecated", status);
-        action.status = *known;
-    }
-    if (action.verb == Verb::retain) {
-        WHEELYARD_TRY(read_member(*document, "keep", &Json::as_int, action.keep));
-        WHEELYARD_TRY(read_member(*document, "project", &Json::as_string, action.project));
-    }
-    if (action.verb == Verb::collect)
-        WHEELYARD_TRY(read_member(*document, "grace_ms", &Json::as_int, action.grace_ms));
-    // A request for a dry run must never make the change.
-    WHEELYARD_TRY(read_member(*document, "dry_run", &Json::as_bool, action.dry_run));
-    if (action.dry_run && action.verb != Verb::retain && action.verb != Verb::collect)
-        return bad_body("This change has no dry run", std::string(row_of(action.verb).word));
-    return {};
 }
 
 std::string render_done(Verb verb, const Done& done) {

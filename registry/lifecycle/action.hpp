@@ -61,7 +61,6 @@ struct VerbRow {
 };
 [[nodiscard]] std::span<const VerbRow> verbs();
 [[nodiscard]] const VerbRow& row_of(Verb verb);
-[[nodiscard]] const VerbRow* find_operation(std::string_view operation);
 
 struct Action {
     Verb verb = Verb::yank;
@@ -94,13 +93,6 @@ struct Done {
 [[nodiscard]] base::Status check(const Action& action);
 // `filename` and what goes with it.
 [[nodiscard]] std::vector<std::string> filenames_of(const Action& action);
-
-// The absolute URL path of the action.
-[[nodiscard]] std::string address_of(const Action& action);
-[[nodiscard]] std::string render_body(const Action& action);
-// Fills the members that are not in the URL path. Error "lifecycle.body": not this format, or a member of a
-// wrong kind.
-[[nodiscard]] base::Status read_body(std::string_view body, Action& action);
 
 [[nodiscard]] std::string render_done(Verb verb, const Done& done);
 [[nodiscard]] base::Result<Done> parse_done(std::string_view body);

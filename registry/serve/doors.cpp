@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "lib/io/log.hpp"
+#include "registry/api/operation.hpp"
 #include "registry/serve/descriptors.hpp"
 #include "registry/serve/phases.hpp"
 #include "registry/serve/service_state.hpp"
@@ -34,6 +35,7 @@ http::ServerSettings server_settings(const ServiceParts& parts, RemoteFiles& rem
     http::ServerSettings settings = config.server;
     settings.published = config.published();
     settings.published_private = config.published_private();
+    settings.operations = api_operations();
     settings.indexes = index_entries(config);
     settings.max_connections = shares.connections;
     settings.max_files = shares.files;

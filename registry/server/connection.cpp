@@ -178,7 +178,7 @@ Connection::Task<void> Connection::refuse_head(wire::Problem problem) {
 Connection::Task<bool> Connection::handle(const RequestHead& head) {
     served_ = &shared_.served();
     client_.clear();
-    Answered<Route> route = parse_target(head.target);
+    Answered<Route> route = parse_target(head.target, shared_.settings.operations);
     if (route) kind_ = route->kind;
     const bool comes_from_page = !head.fetch_site.empty() || !head.origin.empty();
     if (comes_from_page && is_from_other_site(head, base_url(head))) {

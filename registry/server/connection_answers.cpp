@@ -168,7 +168,7 @@ Reply Connection::answer_route(const RequestHead& head, const Route& route) {
         case RouteKind::metrics:
             return metrics();
         case RouteKind::openapi:
-            return reply_json(200, render_openapi());
+            return reply_json(200, render_openapi(shared_.settings.operations));
         case RouteKind::operators:
             return reply_html(render_operators_page(shared_.settings.farm, root_from(head)));
         case RouteKind::login: {

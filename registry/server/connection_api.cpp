@@ -46,8 +46,9 @@ void let_clients_keep(std::string_view if_none_match, std::string_view tag, Repl
 }  // namespace
 
 std::optional<Reply> Connection::refusal_before_api(const RequestHead& head, const Route& route) const {
-    const Operation* operation = find_operation(head.method, route.api_path);
-    if (operation == nullptr) return reply_method_not_allowed(head.method, allowed_methods(route));
+    const Operation* operation = find_operation(shared_.settings.operations, head.method, route.api_path);
+    if (operation == nullptr)
+        return reply_method_not_allowed(head.method, allowed_methods(route, shared_.settings.operations));
     if (shared_.api == nullptr)
         return reply_problem(wire::make_problem("api.absent", "Not found", "This server has no API."));
     if (head.content_length && *head.content_length > operation->max_body_bytes)
@@ -79,7 +80,7 @@ Connection::Task<bool> Connection::answer_api(const RequestHead& head, const Rou
 // Returns false if the client disconnected before the request was complete.
 Connection::Task<bool> Connection::run_api(const RequestHead& head, const Route& route, Body& body,
                                            Reply& reply) {
-    const Operation& operation = *find_operation(head.method, route.api_path);
+    const Operation& operation = *find_operation(shared_.settings.operations, head.method, route.api_path);
     ApiRequest request{request_id_, operation.id};
     request.parameters = route.parameters;
     request.query = route.query;

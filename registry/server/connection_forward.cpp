@@ -9,11 +9,6 @@ namespace wheelyard::http {
 
 namespace {
 
-// Pages of upstreams lie in the folder of the node that writes.
-bool is_kept_by_writer(std::string_view operation) {
-    return operation == "explainProject";
-}
-
 wire::Problem forwards_busy() {
     return wire::make_problem("node.busy", "Too many requests to the node that writes",
                               "This node has reached its limit of requests that another one answers.", {},
@@ -60,8 +55,9 @@ bool Connection::is_for_writer(const RequestHead& head, const Route& route) cons
         case RouteKind::resumable_part:
             return !is_writer_here();
         case RouteKind::api: {
-            const Operation* operation = find_operation(head.method, route.api_path);
-            return operation != nullptr && (!reads || is_kept_by_writer(operation->id)) && !is_writer_here();
+            const Operation* operation =
+                find_operation(shared_.settings.operations, head.method, route.api_path);
+            return operation != nullptr && (!reads || operation->is_kept_by_writer) && !is_writer_here();
         }
         case RouteKind::project_page:
             return may_come_from_upstream(head, route) && !is_writer_here();
@@ -80,7 +76,9 @@ Connection::Task<bool> Connection::answer_by_writer(const RequestHead& head, con
         reply = reply_problem(*refused);
     } else {
         const Operation* operation =
-            route.kind == RouteKind::api ? find_operation(head.method, route.api_path) : nullptr;
+            route.kind == RouteKind::api
+                ? find_operation(shared_.settings.operations, head.method, route.api_path)
+                : nullptr;
         const bool is_open = operation != nullptr && !operation->needs_token;
         const bool there =
             co_await run_forward(head, body, reply, is_open ? max_forwards_of_strangers : max_forwards);
@@ -96,8 +94,9 @@ Connection::Task<bool> Connection::answer_by_writer(const RequestHead& head, con
 // A stranger, who may send slowly, takes none of the few slots, or few for what needs no token. What a token permits the writer decides.
 Connection::Task<std::optional<wire::Problem>> Connection::refusal_before_forward(const RequestHead& head,
                                                                                   const Route& route) {
-    const Operation* operation =
-        route.kind == RouteKind::api ? find_operation(head.method, route.api_path) : nullptr;
+    const Operation* operation = route.kind == RouteKind::api ? find_operation(shared_.settings.operations,
+                                                                               head.method, route.api_path)
+                                                              : nullptr;
     const bool needs_token =
         operation != nullptr ? operation->needs_token : route.kind != RouteKind::project_page;
     if (!needs_token || shared_.api == nullptr) co_return std::nullopt;

@@ -47,6 +47,7 @@ struct ServerSettings {
     unsigned io_threads = 2;
     unsigned upload_threads = 4;
     std::filesystem::path published;               // root of the tree that the indexer writes
+    Operations operations = {};                    // of the API
     std::filesystem::path published_private = {};  // that of the private indexes
     std::vector<IndexEntry> indexes;               // existing indexes; others are 404
     page::Farm farm = {};                          // in the frame of the pages that the server renders

@@ -17,6 +17,7 @@
 #include "lib/base/clock.hpp"
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/temp_dir.hpp"
+#include "registry/api/api.hpp"
 #include "registry/blobs/folder/folder_blobs.hpp"
 #include "registry/database/store.hpp"
 #include "registry/intake/uploads.hpp"
@@ -125,6 +126,21 @@ class RegistryFixture {
                                .clock = clock,
                                .inspect_threads = 2}};
     std::string token = add_token({"main"}, {"*"});
+
+    // What the API works on; a service that no test asks is missing.
+    registry::ApiParts parts(tasks::TaskStore* tasks = nullptr, tasks::BuildStore* builds = nullptr,
+                             registry::SiteReports* sites = nullptr) {
+        return {.config = config,
+                .store = databases,
+                .blobs = store,
+                .tokens = *tokens,
+                .writer = writer,
+                .pages = pages,
+                .clock = clock,
+                .tasks = tasks,
+                .builds = builds,
+                .sites = sites};
+    }
 
     // Adds a token to the catalog and returns its text. `expires` 0: never.
     std::string make_token(const std::string& name, const std::vector<std::string>& indexes,

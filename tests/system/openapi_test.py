@@ -1,4 +1,4 @@
-"""Every address of registry/http/openapi.json is asked by schemathesis, as the running server describes itself, with what the document allows
+"""Every address of /api/v1/openapi.json is asked by schemathesis, as the running server describes itself, with what the document allows
 and with what it does not: no answer is a fault of the server, and each is one that the document names.
 
 Only with WHEELYARD_FULL=1 (scripts/test --full), which also has scripts/prepare-clients fetch schemathesis.

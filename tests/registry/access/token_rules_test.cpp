@@ -95,23 +95,5 @@ TEST_CASE("a token is active until it is revoked or its time has come") {
     CHECK(token_state(catalog::TokenRow{}, now) == "active");
 }
 
-TEST_CASE("a request for a token: lists are not empty, texts are texts") {
-    const auto wish =
-        parse_token_wish(R"({"format":"wheelyard.token_request/1","name":"agent","indexes":["bede"],
-        "actions":["upload"],"expires":"90d"})")
-            .value();
-    CHECK(wish.name == "agent");
-    CHECK(wish.indexes == std::vector<std::string>{"bede"});
-    CHECK(wish.expires == "90d");
-    for (const char* body : {R"({"format":"wheelyard.token_request/1","name":1,"indexes":["bede"]})",
-                             R"({"format":"wheelyard.token_request/1","name":"x","indexes":[]})",
-                             R"({"format":"wheelyard.token_request/1","name":"x","indexes":[1]})",
-                             R"({"format":"wheelyard.token_request/1","name":"x","indexes":"bede"})",
-                             R"({"format":"wheelyard.other/1","name":"x","indexes":["bede"]})", "[", ""}) {
-        CAPTURE(body);
-        CHECK(parse_token_wish(body).error().code == "token.body");
-    }
-}
-
 }  // namespace
 }  // namespace wheelyard::registry

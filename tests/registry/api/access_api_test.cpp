@@ -1,5 +1,4 @@
 // What a token may do, for one that may, one for another index, and for none.
-#include "registry/api/access_api.hpp"
 
 #include <doctest/doctest.h>
 
@@ -21,10 +20,10 @@ struct AccessFixture : RegistryFixture {
         return make_token("agent", indexes, projects, actions, lifetime == 0 ? 0 : clock.now() + lifetime);
     }
     wire::Answered<http::ApiReply> ask(const std::string& sent, const std::string& index = "main") {
-        http::ApiRequest request{.request_id = "r1", .operation = registry::access_operation};
+        http::ApiRequest request{.request_id = "r1", .operation = "showAccess"};
         request.parameters.emplace("index", index);
         if (!sent.empty()) request.authorization = "Bearer " + sent;
-        return registry::show_access(config, databases, *tokens, request);
+        return registry::Api(parts()).answer(request);
     }
     io::Json shown(const std::string& sent) {
         const auto reply = ask(sent);

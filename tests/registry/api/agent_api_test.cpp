@@ -1,5 +1,4 @@
 // Agents that enrol: each code and each renewal gives a token once, a lost answer is no loss, and a copy is noticed.
-#include "registry/api/agent_api.hpp"
 
 #include <doctest/doctest.h>
 
@@ -16,7 +15,6 @@
 #include "registry/access/limits.hpp"
 #include "registry/access/person.hpp"
 #include "registry/access/token_rules.hpp"
-#include "registry/api/token_api.hpp"
 #include "tests/registry/upload_fixture.hpp"
 
 using namespace wheelyard;
@@ -39,7 +37,7 @@ struct AgentFixture : RegistryFixture {
     wire::Answered<http::ApiReply> send(const std::string& body) {
         http::ApiRequest request{.request_id = "r1", .operation = "renewAgent"};
         request.body = body;
-        return registry::AgentApi(*tokens, writer, clock).answer(request);
+        return registry::Api(parts()).answer(request);
     }
     wire::Answered<http::ApiReply> renew(const std::string& site, const std::string& held,
                                          const std::string& next) {
@@ -289,8 +287,7 @@ TEST_CASE("a token that an agent made ends with the agent") {
     http::ApiRequest request{.request_id = "r1", .operation = "createToken"};
     request.authorization = "Bearer " + own;
     request.body = R"({"format":"wheelyard.token_request/1","name":"mine","indexes":["main"]})";
-    registry::TokenApi api{
-        {.config = farm.config, .tokens = *farm.tokens, .writer = farm.writer, .clock = farm.clock}};
+    registry::Api api(farm.parts());
     const std::string made = farm.token_of(api.answer(request));
     CHECK(farm.refusal_of(made).empty());
     CHECK(

@@ -95,6 +95,55 @@ TEST_CASE("a change needs a token with its action, for its index and its project
     CHECK(events[0].reason == "because");
 }
 
+TEST_CASE("bodies that are not understood are refused, and never half read as something else") {
+    ApiFixture fixture;
+    const std::string admin =
+        fixture.add_actor("admin", {"yank", "delete", "promote", "status", "gc", "quarantine", "pin"});
+    struct Row {
+        const char* operation;
+        const char* body;
+    };
+    for (const Row& row : {
+             Row{"yankFile", ""},
+             Row{"yankFile", "[]"},
+             Row{"yankFile", "{}"},
+             Row{"yankFile", R"({"format":"wheelyard.change/2","reason":"x"})"},
+             Row{"yankFile", R"({"format":"wheelyard.change/1","reason":7})"},
+             Row{"yankFile", R"({"format":"wheelyard.change/1","reason":"x","dry_run":true})"},
+             Row{"deleteFile", R"({"format":"wheelyard.change/1","reason":"x","dry_run":true})"},
+             Row{"promoteFile", R"({"format":"wheelyard.change/1","to":["other"]})"},
+             Row{"promoteFile", R"({"format":"wheelyard.change/1","to":"other","with":"six.whl"})"},
+             Row{"promoteFile", R"({"format":"wheelyard.change/1","to":"other","with":[1]})"},
+             Row{"promoteFile", R"({"format":"wheelyard.change/1","to":"other","from_upstream":"yes"})"},
+             Row{"setProjectStatus", R"({"format":"wheelyard.change/1","status":"gone"})"},
+             Row{"setProjectStatus", R"({"format":"wheelyard.change/1"})"},
+             Row{"applyRetention", R"({"format":"wheelyard.change/1","keep":"3"})"},
+             Row{"applyRetention", R"({"format":"wheelyard.change/1","keep":3,"dry_run":"yes"})"},
+             Row{"collectBlobs", R"({"format":"wheelyard.change/1","grace_ms":1.5})"},
+         }) {
+        CAPTURE(row.operation);
+        CAPTURE(row.body);
+        CHECK(fixture.ask(admin, row.operation, row.body) == "400 lifecycle.body");
+    }
+    CHECK(fixture.ask(admin, "unyankFile",
+                      R"({"format":"wheelyard.change/1","reason":null,"colour":"red"})") == "200");
+    CHECK(fixture.cli.file("main", fixture.filename).value()->state == catalog::FileState::active);
+    CHECK_FALSE(fixture.cli.file("main", fixture.filename).value()->yanked);
+}
+
+TEST_CASE("a body adds nothing that the right is judged by") {
+    ApiFixture fixture;
+    const std::string narrow = fixture.add_actor("narrow", {"yank", "delete"}, {"main"}, {"six"});
+    CHECK(fixture.ask(narrow, "yankFile",
+                      fixture.body(R"(,"index":"main","filename":"six-1.16.0-py3-none-any.whl")"),
+                      "other") == "403 auth.scope_refused");
+    CHECK(fixture.ask(narrow, "yankFile", fixture.body(R"(,"filename":"six-1.16.0-py3-none-any.whl")"),
+                      "main", "seven-1.0-py3-none-any.whl") == "403 auth.scope_refused");
+    CHECK(fixture.ask(narrow, "applyRetention",
+                      fixture.body(R"(,"keep":1,"filename":"six-1.16.0-py3-none-any.whl")")) ==
+          "403 auth.scope_refused");
+}
+
 TEST_CASE("an explanation does not wait for commits, nor they for it") {
     ApiFixture fixture;
     http::ApiRequest request{.request_id = "r1", .operation = "explainProject"};

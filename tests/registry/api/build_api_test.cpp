@@ -1,5 +1,4 @@
 // Who sends the log of a build, and who reads it.
-#include "registry/api/build_api.hpp"
 
 #include <doctest/doctest.h>
 
@@ -20,7 +19,7 @@ constexpr base::UnixMicros a_minute = 60'000'000;
 
 struct BuildFixture : RegistryFixture {
     std::unique_ptr<tasks::BuildStore> builds = databases.builds({}, clock).value();
-    registry::BuildApi api{{.config = config, .tokens = *tokens, .builds = *builds}};
+    registry::Api api{parts(nullptr, builds.get())};
     std::string agent = make_token("agent", {"main"}, {"*"}, {"upload"});
 
     registry::IndexConfig& index() { return config.indexes.front(); }

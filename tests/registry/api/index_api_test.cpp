@@ -38,7 +38,11 @@ struct FakeIndexes final : registry::IndexService {
 
 struct IndexFixture : RegistryFixture {
     FakeIndexes indexes;
-    registry::IndexApi api{{.config = config, .tokens = *tokens, .indexes = indexes, .pages = pages}};
+    registry::Api api{[this] {
+        registry::ApiParts of_index = parts();
+        of_index.indexes = &indexes;
+        return of_index;
+    }()};
     std::string admin = make_token("admin", {"*"}, {"*"}, {"index"});
 
     IndexFixture() { indexes.present = config.index_tables; }

@@ -90,7 +90,9 @@ struct LoginFixture : RegistryFixture {
         for (const auto& [member, value] : *members.as_object())
             body.set(member, value);
         request.body = body.render();
-        return registry::LoginApi({config, *logins, writer, clock}).answer(request);
+        registry::ApiParts of_person = parts();
+        of_person.logins = logins.get();
+        return registry::Api(of_person).answer(request);
     }
     static std::string said(const wire::Answered<http::ApiReply>& reply) {
         return reply ? "200" : std::to_string(reply.error().status) + " " + reply.error().code;

@@ -14,7 +14,6 @@
 #include "registry/access/limits.hpp"
 #include "registry/access/person.hpp"
 #include "registry/access/publisher.hpp"
-#include "registry/api/token_api.hpp"
 #include "registry/http/limits.hpp"
 #include "registry/http/reply.hpp"
 #include "registry/identity/limits.hpp"
@@ -121,7 +120,9 @@ struct CiFixture : RegistryFixture {
     wire::Answered<http::ApiReply> ask(const std::string& operation, const std::string& body) {
         http::ApiRequest request{.request_id = "r1", .operation = operation};
         request.body = body;
-        return registry::PublishApi({config, *tokens, *logins, writer, clock}).answer(request);
+        registry::ApiParts of_job = parts();
+        of_job.logins = logins.get();
+        return registry::Api(of_job).answer(request);
     }
     wire::Answered<http::ApiReply> exchange(const std::string& identity_token) {
         return ask("mintToken", io::Json::object({{"token", identity_token}}).render());
@@ -405,7 +406,7 @@ TEST_CASE(
     http::ApiRequest request{.request_id = "r1", .operation = "createToken"};
     request.authorization = "Bearer " + farm.make_token("admin", {"*"}, {"*"}, {"*"});
     request.body = R"({"format":"wheelyard.token_request/1","name":"ci","indexes":["main"]})";
-    registry::TokenApi api({farm.config, *farm.tokens, farm.writer, farm.clock});
+    registry::Api api(farm.parts());
     CHECK(CiFixture::said(api.answer(request)) == "200");
     farm.clock.sleep_ms(1'000);
     CHECK(CiFixture::said(farm.mint()) == "429 publisher.too_many");

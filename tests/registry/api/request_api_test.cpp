@@ -1,5 +1,4 @@
 // What everybody sees of a request, and who asks without a token.
-#include "registry/api/request_api.hpp"
 
 #include <doctest/doctest.h>
 
@@ -15,7 +14,7 @@ namespace {
 
 struct RequestFixture : RegistryFixture {
     std::unique_ptr<tasks::TaskStore> queue = databases.tasks({}, clock).value();
-    registry::RequestApi api{{.config = config, .tokens = *tokens, .tasks = *queue}};
+    registry::Api api{parts(queue.get())};
 
     registry::IndexConfig& index() { return config.indexes.front(); }
     static std::string body(const std::string& package, const std::string& of = "main") {

@@ -1,5 +1,4 @@
 // Who may report, what is refused, and what the published tree gets to show.
-#include "registry/api/site_api.hpp"
 
 #include <doctest/doctest.h>
 
@@ -55,7 +54,7 @@ struct SiteFixture : RegistryFixture {
         return std::exchange(shown[index], document) != document;
     };
     registry::SiteReports reports{config, show, clock};
-    registry::SiteApi api{{.config = config, .tokens = *tokens, .reports = reports, .clock = clock}};
+    registry::Api api{parts(nullptr, nullptr, &reports)};
     std::string agent = add_actor({"upload"}, {"main"});
 
     std::string add_actor(const std::vector<std::string>& actions, const std::vector<std::string>& indexes) {

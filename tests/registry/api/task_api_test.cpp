@@ -204,7 +204,7 @@ TEST_CASE("the status of an index shows its open requests, without persons, and 
         },
         fixture.clock,
         [&](const std::string& index) { return registry::open_requests(*fixture.queue, index); });
-    registry::TaskApi api({fixture.config, *fixture.tokens, *fixture.queue, fixture.writer, &reports});
+    registry::Api api(fixture.parts(fixture.queue.get(), nullptr, &reports));
     const auto ask = [&](const std::string& who, const std::string& operation, const std::string& body,
                          const std::string& task = {}) {
         http::ApiRequest request{.request_id = "r1", .operation = operation};
@@ -474,21 +474,6 @@ TEST_CASE("an outcome that comes together with its claim has to be true all the 
         CHECK(is_claimed);
         REQUIRE(ended == "409 task.no_such_wheel");
     }
-}
-
-TEST_CASE("a server without a queue says so") {
-    RegistryFixture plain;
-    registry::Api api({.config = plain.config,
-                       .store = plain.databases,
-                       .blobs = plain.store,
-                       .tokens = *plain.tokens,
-                       .writer = plain.writer,
-                       .pages = plain.pages,
-                       .clock = plain.clock});
-    const auto answer =
-        api.answer({.request_id = "r1", .operation = "listTasks", .authorization = "Bearer " + plain.token});
-    REQUIRE_FALSE(answer.has_value());
-    CHECK(answer.error().status == 501);
 }
 
 namespace {

@@ -1,5 +1,4 @@
 // Tokens over HTTP: nobody gets more than they have, nobody sees or revokes beyond their scope.
-#include "registry/api/token_api.hpp"
 
 #include <doctest/doctest.h>
 
@@ -20,7 +19,7 @@ namespace {
 constexpr base::UnixMicros day = 24LL * 3600 * 1'000'000;
 
 struct TokenFixture : RegistryFixture {
-    registry::TokenApi api{{.config = config, .tokens = *tokens, .writer = writer, .clock = clock}};
+    registry::Api api{parts()};
 
     wire::Answered<http::ApiReply> ask(const std::string& operation, const std::string& caller,
                                        const std::string& body = {}, const std::string& id = {}) {
@@ -289,4 +288,19 @@ TEST_CASE("a token is revoked from the next request on, by its administrators an
         CHECK(token.revoked_at == farm.clock.now());
     }
     CHECK(farm.revoke(admin, farm.id_of(weaker)) == "200");  // again: no error
+}
+
+TEST_CASE("a request for a token: lists are not empty, texts are texts") {
+    TokenFixture farm;
+    const std::string admin = farm.make_token("admin", {"*"}, {"*"}, {"token", "upload"});
+    for (const char* members :
+         {R"("name":1,"indexes":["main"])", R"("name":"x","indexes":[])", R"("name":"x","indexes":[1])",
+          R"("name":"x","indexes":"main")", R"("name":"x","indexes":["main"],"projects":[])"}) {
+        CAPTURE(members);
+        CHECK(farm.create(admin, members) == "400 token.body");
+    }
+    for (const char* body : {R"({"format":"wheelyard.other/1","name":"x","indexes":["main"]})", "[", ""}) {
+        CAPTURE(body);
+        CHECK(farm.said(farm.ask("createToken", admin, body)) == "400 token.body");
+    }
 }

@@ -1,6 +1,8 @@
 // Targets accepted, redirected and refused.
 #include "registry/http/routes.hpp"
 
+#include "registry/api/operation.hpp"
+
 #include <doctest/doctest.h>
 
 #include "registry/http/limits.hpp"
@@ -89,7 +91,7 @@ TEST_CASE("every address of the layout has its route") {
     };
     for (const Accepted& row : table) {
         CAPTURE(row.target);
-        const auto route = parse_target(row.target);
+        const auto route = parse_target(row.target, registry::api_operations());
         REQUIRE(route);
         CHECK(route->kind == row.kind);
         CHECK(route->index == row.index);
@@ -117,7 +119,7 @@ TEST_CASE("other spellings of a page's address lead to the one address") {
     };
     for (const auto& [target, location] : table) {
         CAPTURE(target);
-        const auto route = parse_target(target);
+        const auto route = parse_target(target, registry::api_operations());
         REQUIRE(route);
         CHECK(route->kind == RouteKind::redirect);
         CHECK(route->location == location);
@@ -190,7 +192,7 @@ TEST_CASE("what is no address here is refused with its status") {
     };
     for (const auto& [target, status] : table) {
         CAPTURE(target);
-        const auto route = parse_target(target);
+        const auto route = parse_target(target, registry::api_operations());
         REQUIRE_FALSE(route);
         CHECK(route.error().status == status);
     }

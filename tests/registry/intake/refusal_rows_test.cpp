@@ -27,7 +27,7 @@ std::string read(const std::filesystem::path& file) {
 
 // The first group of every match in the sources below `folder`.
 std::set<std::string> collect(const std::string& folder, const std::regex& code) {
-    const std::regex log_call("log_(?:info|warn|error)\\(\\s*\"[a-z_.]+\"");
+    const std::regex log_call("(?:log_(?:info|warn|error)\\(|fail_call\\(call,)\\s*\"[a-z_.]+\"");
     std::set<std::string> found;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(tree + folder)) {
         const auto& path = entry.path();

@@ -22,121 +22,20 @@ Action of_file(Verb verb) {
 
 }  // namespace
 
-TEST_CASE("every verb has a row, an operation and a word of its own") {
+TEST_CASE("every verb has a row and a word of its own") {
     std::set<std::string_view> words;
-    std::set<std::string_view> operations;
     for (const VerbRow& row : verbs()) {
         words.insert(row.word);
-        operations.insert(row.operation);
         CHECK(row_of(row.verb).word == row.word);
-        CHECK(find_operation(row.operation) == &row_of(row.verb));
     }
     CHECK(words.size() == verbs().size());
-    CHECK(operations.size() == verbs().size());
     CHECK(words.size() == 11);
-    CHECK(find_operation("upload") == nullptr);
 }
 
-TEST_CASE("addresses name what a change is about, encoded") {
-    CHECK(address_of(of_file(Verb::yank)) ==
-          "/api/v1/indexes/main/files/six-1.16.0%2Bcu1-py2.py3-none-any.whl/yank");
-    Action action;
-    action.verb = Verb::set_status;
-    action.index = "main";
-    action.project = "six";
-    CHECK(address_of(action) == "/api/v1/indexes/main/projects/six/status");
-    action.verb = Verb::retain;
-    CHECK(address_of(action) == "/api/v1/indexes/main/retain");
-    action.verb = Verb::collect;
-    CHECK(address_of(action) == "/api/v1/gc");
-}
-
-TEST_CASE("a body says what the address does not, and is read back") {
+TEST_CASE("a set is its first file and what goes with it") {
     Action action = of_file(Verb::promote);
-    action.to_index = "stable";
-    CHECK(render_body(action) ==
-          R"({"format":"wheelyard.change/1","reason":"broken on ppc64le","to":"stable"})");
-    Action read;
-    read.verb = Verb::promote;
-    REQUIRE(read_body(render_body(action), read));
-    CHECK(read.reason == action.reason);
-    CHECK(read.to_index == "stable");
-    CHECK(read.with.empty());
-
     action.with = {"torchvision-0.19.0-py3-none-any.whl", "torchaudio-2.4.0-py3-none-any.whl"};
-    REQUIRE(read_body(render_body(action), read));
-    CHECK(read.with == action.with);
-    CHECK_FALSE(read.from_upstream);
-    action.from_upstream = true;
-    Action explicit_one{.verb = Verb::promote};
-    REQUIRE(read_body(render_body(action), explicit_one));
-    CHECK(explicit_one.from_upstream);
-    read.filename = action.filename;
-    CHECK(filenames_of(read) == std::vector<std::string>{action.filename, action.with[0], action.with[1]});
-
-    action = {};
-    action.verb = Verb::retain;
-    action.keep = 3;
-    action.project = "torch";
-    action.dry_run = true;
-    read = {};
-    read.verb = Verb::retain;
-    REQUIRE(read_body(render_body(action), read));
-    CHECK(read.keep == 3);
-    CHECK(read.project == "torch");
-    CHECK(read.dry_run);
-
-    action = {};
-    action.verb = Verb::set_status;
-    action.status = catalog::ProjectStatus::deprecated;
-    read = {};
-    read.verb = Verb::set_status;
-    REQUIRE(read_body(render_body(action), read));
-    CHECK(read.status == catalog::ProjectStatus::deprecated);
-
-    action = {};
-    action.verb = Verb::collect;
-    action.grace_ms = 7'200'000;
-    read = {};
-    read.verb = Verb::collect;
-    REQUIRE(read_body(render_body(action), read));
-    CHECK(read.grace_ms == 7'200'000);
-}
-
-TEST_CASE("bodies that are not understood are refused, and never half read as something else") {
-    struct Row {
-        Verb verb;
-        const char* body;
-    };
-    for (const Row& row : {
-             Row{Verb::yank, ""},
-             Row{Verb::yank, "[]"},
-             Row{Verb::yank, "{}"},
-             Row{Verb::yank, R"({"format":"wheelyard.change/2"})"},
-             Row{Verb::yank, R"({"format":"wheelyard.change/1","reason":7})"},
-             Row{Verb::yank, R"({"format":"wheelyard.change/1","dry_run":true})"},
-             Row{Verb::remove, R"({"format":"wheelyard.change/1","reason":"x","dry_run":true})"},
-             Row{Verb::promote, R"({"format":"wheelyard.change/1","to":["main"]})"},
-             Row{Verb::promote, R"({"format":"wheelyard.change/1","to":"main","with":"six.whl"})"},
-             Row{Verb::promote, R"({"format":"wheelyard.change/1","to":"main","with":[1]})"},
-             Row{Verb::promote, R"({"format":"wheelyard.change/1","to":"main","from_upstream":"yes"})"},
-             Row{Verb::set_status, R"({"format":"wheelyard.change/1","status":"gone"})"},
-             Row{Verb::set_status, R"({"format":"wheelyard.change/1"})"},
-             Row{Verb::retain, R"({"format":"wheelyard.change/1","keep":"3"})"},
-             Row{Verb::retain, R"({"format":"wheelyard.change/1","keep":3,"dry_run":"yes"})"},
-             Row{Verb::collect, R"({"format":"wheelyard.change/1","grace_ms":1.5})"},
-         }) {
-        CAPTURE(row.body);
-        Action action;
-        action.verb = row.verb;
-        const auto read = read_body(row.body, action);
-        REQUIRE(!read);
-        CHECK(read.error().code == "lifecycle.body");
-        CHECK(read.error().kind == base::ErrorKind::invalid);
-    }
-    Action action;
-    action.verb = Verb::yank;
-    CHECK(read_body(R"({"format":"wheelyard.change/1","reason":null,"colour":"red"})", action));
+    CHECK(filenames_of(action) == std::vector<std::string>{action.filename, action.with[0], action.with[1]});
 }
 
 TEST_CASE("what makes no sense is refused before anything is touched") {

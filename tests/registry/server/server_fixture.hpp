@@ -20,6 +20,7 @@
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/temp_dir.hpp"
 #include "lib/base/text/encoding.hpp"
+#include "registry/api/operation.hpp"
 #include "registry/server/server.hpp"
 #include "tests/support/raw_client.hpp"
 
@@ -135,6 +136,7 @@ struct Running {
         write(file_url.substr(1) + "six-1.0+cpu-py3-none-any.whl", "0123456789");
         write(file_url.substr(1) + "six-1.0+cpu-py3-none-any.whl.metadata", "Name: six\n");
         settings.listen.front().port = 0;
+        settings.operations = registry::api_operations();
         settings.published = root;
         settings.indexes = {{"site"}, {"empty"}};
         if (change) change(settings);

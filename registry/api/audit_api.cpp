@@ -1,0 +1,150 @@
+// The audit log, and what the people in it are called.
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "lib/base/text/text.hpp"
+#include "lib/wheel/name.hpp"
+#include "registry/api/api.hpp"
+#include "registry/api/families.hpp"
+#include "registry/api/limits.hpp"
+#include "registry/catalog/file_row.hpp"
+
+namespace wheelyard::registry {
+namespace {
+
+using catalog::EventFilter;
+using io::field;
+using io::Need;
+
+// As the request has them.
+struct AuditQuery {
+    catalog::Serial after = 0;
+    catalog::Serial before = 0;  // 0: none
+    std::int64_t newest = 0;     // a number of events; 0: from `after` on
+    EventFilter filter = {};
+    std::string from = {};
+    std::string until = {};
+};
+constexpr auto of_audit = arguments<AuditQuery>({
+    in_query(field<&AuditQuery::after>("after", "Only events after this serial", Need::valid)),
+    in_query(field<&AuditQuery::before>("before", "Only events before this serial", Need::valid)),
+    in_query(field<&AuditQuery::newest>("newest", "The last ones, at most so many", Need::valid)),
+    in_query(field<&AuditQuery::filter, &EventFilter::who>("who", "Part of the actor's name")),
+    in_query(field<&AuditQuery::filter, &EventFilter::kind>("action", "The kind of event")),
+    in_query(field<&AuditQuery::filter, &EventFilter::what>("what", "Part of a project's or a file's name")),
+    in_query(field<&AuditQuery::filter, &EventFilter::index>("index", "The index")),
+    in_query(field<&AuditQuery::filter, &EventFilter::project>("project", "The project")),
+    in_query(field<&AuditQuery::filter, &EventFilter::filename>("filename", "The file")),
+    in_query(field<&AuditQuery::from>("from", "Not before this day or time")),
+    in_query(field<&AuditQuery::until>("until", "Not after this day or time")),
+});
+
+wire::Answered<catalog::EventRange> check_query(AuditQuery& asked) {
+    if (asked.newest < 0 || asked.newest > static_cast<std::int64_t>(max_events_returned))
+        return refuse("lifecycle.newest", "`newest` must be a number of events, at most 1000",
+                      std::to_string(asked.newest), "newest=50 shows the last 50 events");
+    EventFilter& filter = asked.filter;
+    for (const auto& [name, part] :
+         {std::pair{"who", &filter.who}, std::pair{"action", &filter.kind}, std::pair{"what", &filter.what},
+          std::pair{"index", &filter.index}, std::pair{"project", &filter.project},
+          std::pair{"filename", &filter.filename}}) {
+        if (part->size() > max_filter_bytes)
+            return refuse("audit.query", "A part of the filter is over 200 bytes", name,
+                          "search for a shorter part of it");
+    }
+    filter.kind = base::replace_all(filter.kind, " ", "_");
+    if (!filter.project.empty()) filter.project = wheel::normalize_name(filter.project);
+    if (const base::Status read = catalog::read_times(asked.from, asked.until, filter); !read)
+        return refuse("audit.query", read.error().sentence, read.error().value, read.error().advice);
+    catalog::EventRange range;
+    range.after = asked.after;
+    if (asked.before != 0) range.before = asked.before;
+    range.is_newest = asked.newest > 0 || asked.before != 0;
+    range.limit = asked.newest > 0 ? static_cast<std::size_t>(asked.newest) : max_events_returned;
+    return range;
+}
+
+Reply read_audit(const ApiParts& parts, const Call& call, AuditQuery asked) {
+    const auto wanted = check_query(asked);
+    if (!wanted) return tl::unexpected(wanted.error());
+    std::vector<catalog::Event> events;
+    io::Json next;
+    // A connection of its own: a filter looks at many events, and commits must not wait for that.
+    const auto read =
+        parts.store.reader().and_then([&](const std::unique_ptr<catalog::Catalog>& reader) -> base::Status {
+            catalog::EventRange range = *wanted;
+            WHEELYARD_ASSIGN(const catalog::Serial last, reader->last_serial());
+            range.before = std::min(range.before, last + 1);
+            if (range.is_newest)
+                range.after = std::max(range.after, range.before - 1 - max_events_read);
+            else
+                range.before = std::min(range.before, range.after + 1 + max_events_read);
+            WHEELYARD_ASSIGN(events, reader->find_events(asked.filter, range));
+            const bool is_full = events.size() == range.limit;
+            if (range.is_newest) {
+                const catalog::Serial first = is_full ? events.front().serial : range.after + 1;
+                if (first > wanted->after + 1) next = first;
+            } else {
+                const catalog::Serial seen = is_full ? events.back().serial : range.before - 1;
+                if (seen < std::min(wanted->before - 1, last)) next = seen;
+            }
+            return {};
+        });
+    if (!read) return fail_read(call, read.error());
+    io::Json rows = io::Json::array();
+    const auto names = parts.tokens.shown_names();
+    for (const catalog::Event& event : events) {
+        io::Json row = catalog::event_to_json(event);
+        if (const auto name = names.find(event.actor); name != names.end())
+            row.set("actor_name", name->second);
+        rows.push(std::move(row));
+    }
+    return reply_with(io::Json::object(
+        {{"format", "wheelyard.audit/1"}, {"events", std::move(rows)}, {"next", std::move(next)}}));
+}
+
+Reply list_people(const ApiParts& parts, const Call&, const NoArguments&) {
+    io::Json names = io::Json::object();
+    for (const auto& [name, shown] : parts.tokens.shown_names())
+        names.set(name, shown);
+    return reply_with(io::Json::object({{"format", "wheelyard.people/1"}, {"names", std::move(names)}}));
+}
+
+// Who may read the audit log may also learn the names of the people in it.
+constexpr Right of_auditors{.scope = Scope::every_index,
+                            .action = audit_action,
+                            .to = "reading the audit log",
+                            .advice = "the action `audit` for all indexes"};
+
+constexpr std::array audit_rows{
+    OperationRow{{.method = "GET",
+                  .path = "/api/v1/audit",
+                  .id = "readAudit",
+                  .summary = "Lists changes after a serial, or the newest before one: who, what, when and "
+                             "why; with a filter",
+                  .produces = "application/json",
+                  .needs_token = true,
+                  .arguments = of_audit},
+                 of_auditors,
+                 "audit.query",
+                 typed<of_audit, read_audit>},
+    OperationRow{{.method = "GET",
+                  .path = "/api/v1/people",
+                  .id = "listPeople",
+                  .summary = "Returns what people are called, by the name that requests, files and the audit "
+                             "log have",
+                  .produces = "application/json",
+                  .needs_token = true},
+                 of_auditors,
+                 "audit.query",
+                 typed<no_arguments, list_people>},
+};
+
+}  // namespace
+
+std::span<const OperationRow> audit_operations() {
+    return audit_rows;
+}
+
+}  // namespace wheelyard::registry

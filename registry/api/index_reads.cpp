@@ -1,0 +1,232 @@
+// What an index has and keeps, and why it shows a project; for operators, and for those who may read it.
+#include <algorithm>
+#include <utility>
+
+#include "lib/base/digest/digest.hpp"
+#include "lib/base/text/text.hpp"
+#include "lib/io/log.hpp"
+#include "lib/wheel/name.hpp"
+#include "registry/api/api.hpp"
+#include "registry/api/contains.hpp"
+#include "registry/api/families.hpp"
+#include "registry/api/file_list.hpp"
+#include "registry/api/limits.hpp"
+#include "registry/api/readers.hpp"
+#include "registry/api/storage.hpp"
+#include "registry/api/upstream_list.hpp"
+#include "registry/upstream/explain.hpp"
+#include "registry/upstream/page_store.hpp"
+
+namespace wheelyard::registry {
+namespace {
+
+using io::field;
+using io::Need;
+
+struct OneIndex {
+    std::string index;
+};
+constexpr auto of_index = arguments<OneIndex>({in_path(field<&OneIndex::index>("index", "The index"))});
+
+struct FilesWanted {
+    std::string index;
+    std::string state;
+    std::string after;
+};
+constexpr auto of_files = arguments<FilesWanted>({
+    in_path(field<&FilesWanted::index>("index", "The index")),
+    in_query(field<&FilesWanted::state>("state", "Only active or quarantined ones")),
+    in_query(field<&FilesWanted::after>("after", "Only files after this name")),
+});
+
+struct ComponentWanted {
+    std::string index;
+    std::string component;
+    std::string version;
+    std::string after;
+};
+constexpr auto of_component = arguments<ComponentWanted>({
+    in_path(field<&ComponentWanted::index>("index", "The index")),
+    in_query(field<&ComponentWanted::component>("component", "Its name; may have * and ?")),
+    in_query(field<&ComponentWanted::version>("version", "Its version (default: every one)")),
+    in_query(field<&ComponentWanted::after>("after", "Only files after this name")),
+});
+
+struct OneProject {
+    std::string index;
+    std::string project;
+};
+constexpr auto of_project = arguments<OneProject>({
+    in_path(field<&OneProject::index>("index", "The index")),
+    in_path(field<&OneProject::project>("project", "The project's name, in any spelling")),
+});
+
+// A connection of its own: a scan of a large index must not delay commits.
+template <typename Read>
+Reply read_catalog(const ApiParts& parts, const Call& call, const Read& read) {
+    const auto document = parts.store.reader().and_then(
+        [&read](const std::unique_ptr<catalog::Catalog>& reader) { return read(*reader); });
+    if (document) return reply_with(*document);
+    return fail_read(call, document.error());
+}
+
+Reply list_index_files(const ApiParts& parts, const Call& call, const FilesWanted& wanted) {
+    const FileQuery query{wanted.index, catalog::parse_file_state(wanted.state), wanted.after};
+    if (!wanted.state.empty() && !query.state)
+        return refuse("files.state", "Unknown file state", wanted.state,
+                      "use state=quarantined or state=active, or leave it out");
+    return read_catalog(parts, call,
+                        [&](const catalog::Catalog& catalog) { return list_files(catalog, query); });
+}
+
+Reply read_storage(const ApiParts& parts, const Call& call, const OneIndex& of) {
+    return read_catalog(parts, call, [&](const catalog::Catalog& catalog) {
+        return describe_storage(parts.config, catalog, of.index, parts.clock.now());
+    });
+}
+
+// What this server has seen; it is as secret as the names in the site's network.
+Reply read_upstreams(const ApiParts& parts, const Call&, const OneIndex& of) {
+    return reply_with(describe_upstreams(parts.config, of.index));
+}
+
+// For readers of the index: of a private one the projects that they may read.
+Reply find_component(const ApiParts& parts, const Call& call, const ComponentWanted& wanted) {
+    const bool is_open = !parts.config->is_private(wanted.index);
+    if (parts.config->find_index(wanted.index) == nullptr ||
+        !(is_open || (call.caller && allows(*call.caller, wanted.index, {}, read_action))))
+        return unknown_index(parts.config, call, wanted.index);
+    const ComponentQuery query{wanted.component, wanted.version};
+    if (query.name.empty() || std::max(query.name.size(), query.version.size()) > max_component_bytes)
+        return refuse("contains.component", "There is no component to look for", query.name,
+                      "use component=zlib, with version=1.2.11 or without");
+    return read_catalog(parts, call, [&](const catalog::Catalog& catalog) {
+        return find_containing(catalog, wanted.index, query, wanted.after, [&](const std::string& project) {
+            return !call.caller || may_read(parts.config, *call.caller, wanted.index, project);
+        });
+    });
+}
+
+// Every valid token may ask: /readyz of each node says the same to everybody. A connection of its own: the lease's is busy.
+Reply list_nodes(const ApiParts& parts, const Call& call, const NoArguments&) {
+    const auto seen = parts.store.node_board().and_then([](const auto& board) { return board->nodes(); });
+    if (!seen) return fail_read(call, seen.error());
+    io::Json rows = io::Json::array();
+    for (const nodes::SeenNode& node : *seen)
+        rows.push(io::Json::object({{"name", node.row.name},
+                                    {"is_writer", node.row.is_writer},
+                                    {"lease_ms", node.lease_left_ms},
+                                    {"serial_visible", node.row.visible}}));
+    return reply_with(io::Json::object({{"format", "wheelyard.nodes/1"}, {"nodes", std::move(rows)}}));
+}
+
+// Every valid token may ask about public indexes, whose pages show the same projects to everybody.
+Reply explain_in_index(const ApiParts& parts, const Call& call, const OneProject& of) {
+    const std::string read = wheel::is_valid_name(of.project) ? wheel::normalize_name(of.project) : "";
+    if (parts.config->find_index(of.index) == nullptr || !may_read(parts.config, call.who(), of.index, read))
+        return unknown_index(parts.config, call, of.index);
+    const ExplainTo reader =
+        may_operate(parts.config, call.who(), of.index) ? ExplainTo::administrators : ExplainTo::everyone;
+    // A connection of its own: it reads pages of upstreams, which may be large, and commits would wait for that.
+    return read_catalog(parts, call, [&](const catalog::Catalog& catalog) {
+        PageStore pages(parts.config->store / "upstream");
+        return explain_project(parts.config, catalog, pages, of.index, of.project, parts.clock.now(), reader)
+            .map([](const io::Json& document) { return document.render(); });
+    });
+}
+
+// The digest of the store's first event: no event changes or goes, and the copies that a restoration makes have it,
+// too. Null: nothing was published yet.
+base::Result<io::Json> store_id(const database::Store& store) {
+    WHEELYARD_ASSIGN(const auto catalog, store.reader());
+    WHEELYARD_ASSIGN(const auto events, catalog->events_after(0, 1));
+    if (events.empty()) return io::Json();
+    const catalog::Event& first = events.front();
+    return io::Json(base::sha256_hex(base::join(
+        std::vector<std::string>{std::to_string(first.time), first.index, first.project, first.filename},
+        "\n")));
+}
+
+// What the token of a request may do in an index. An agent asks before it compiles.
+Reply show_access(const ApiParts& parts, const Call& call, const OneIndex& of) {
+    const Identity& token = call.who();
+    io::Json actions = io::Json::array();
+    for (const std::string& action : token_actions()) {
+        if (allows(token, of.index, {}, action)) actions.push(action);
+    }
+    io::Json projects = io::Json::array();
+    for (const std::string& project : token.projects)
+        projects.push(project);
+    io::Json access = io::Json::object(
+        {{"format", "wheelyard.access/1"},
+         {"index", of.index},
+         {"token", token.id},
+         {"name", token.name},
+         {"actions", std::move(actions)},
+         {"projects", std::move(projects)},
+         {"expires", token.expires == 0 ? io::Json() : io::Json(base::render_rfc3339(token.expires))}});
+    if (auto id = store_id(parts.store))
+        access.set("store", std::move(*id));
+    else
+        io::log_error("index.read_failed",
+                      {{"request", call.request.request_id}, {"error", id.error().text()}});
+    return reply_with(access);
+}
+
+// Quarantined files and uploaders are for those who may change the files of all projects.
+constexpr Right of_operators{.scope = Scope::every_file,
+                             .index = IndexIs::with_files,
+                             .to = "listing the files of an index",
+                             .advice =
+                                 "the action `quarantine`, `yank` or `delete` for all projects; for a "
+                                 "private index with `read`, too"};
+
+constexpr std::array index_read_rows{
+    OperationRow{got("/api/v1/indexes/{index}/files", "listIndexFiles",
+                     "Lists the files of an index in the order of their names "
+                     "(?state=quarantined&after=…)",
+                     of_files),
+                 of_operators, "request.arguments", typed<of_files, list_index_files>},
+    OperationRow{got("/api/v1/indexes/{index}/storage", "describeStorage",
+                     "Returns what an index keeps: its size, its quota, its largest projects", of_index),
+                 of_operators, "request.arguments", typed<of_index, read_storage>},
+    OperationRow{got("/api/v1/indexes/{index}/upstreams", "describeUpstreams",
+                     "Returns which requests to the upstreams of an index failed last, since when and "
+                     "how often",
+                     of_index),
+                 of_operators, "request.arguments", typed<of_index, read_upstreams>},
+    OperationRow{
+        open_to_all(got("/api/v1/indexes/{index}/contains", "findContaining",
+                        "Lists the wheels of an index that contain a component, as their SBOMs state "
+                        "(?component=zlib&version=…&after=…)",
+                        of_component)),
+        {.callers = Callers::everyone},
+        "request.arguments",
+        typed<of_component, find_component>},
+    OperationRow{
+        kept_by_writer(got("/api/v1/indexes/{index}/projects/{project}/explain", "explainProject",
+                           "Explains which index or upstream supplies a project, and why", of_project)),
+        {},
+        "request.arguments",
+        typed<of_project, explain_in_index>},
+    OperationRow{got("/api/v1/indexes/{index}/access", "showAccess",
+                     "Returns what the token of the request may do in an index", of_index),
+                 {.index = IndexIs::known},
+                 "request.arguments",
+                 typed<of_index, show_access>},
+    OperationRow{got("/api/v1/nodes", "listNodes",
+                     "Lists the running servers of a registry of several: role, lease, what their pages "
+                     "show",
+                     no_arguments),
+                 {},
+                 "request.arguments",
+                 typed<no_arguments, list_nodes>},
+};
+
+}  // namespace
+
+std::span<const OperationRow> index_reads() {
+    return index_read_rows;
+}
+
+}  // namespace wheelyard::registry

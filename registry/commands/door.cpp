@@ -1,0 +1,136 @@
+#include "registry/commands/door.hpp"
+
+#include <utility>
+
+#include "lib/base/check.hpp"
+#include "lib/wire/problem.hpp"
+#include "registry/access/local_actor.hpp"
+#include "registry/access/tokens.hpp"
+#include "registry/api/api.hpp"
+#include "registry/api/operation.hpp"
+#include "registry/commands/remote_registry.hpp"
+#include "registry/commit/publishing.hpp"
+#include "registry/commit/writer.hpp"
+#include "registry/store/owner.hpp"
+
+namespace wheelyard::registry {
+namespace {
+
+class RemoteDoor final : public Door {
+  public:
+    explicit RemoteDoor(RemoteRegistry remote) : remote_(std::move(remote)) {}
+    base::Result<std::string> ask(std::string_view operation, const io::Json& arguments) override {
+        const OperationRow* row = find_row(operation);
+        WHEELYARD_CHECK(row != nullptr);
+        const RequestParts parts = split_arguments(*row, arguments);
+        auto answer = row->http.method == "GET" ? remote_.get(parts.target())
+                                                : remote_.post(parts.target(), parts.body);
+        if (!answer) answer.error().sentence = without_full_stop(std::move(answer.error().sentence));
+        return answer;
+    }
+
+  private:
+    RemoteRegistry remote_;
+};
+
+base::Error error_of(const wire::Problem& problem) {
+    return {problem.code, without_full_stop(problem.detail), problem.value, problem.advice};
+}
+
+// The parts of a server that operations use, on a data folder.
+class LocalDoor final : public Door {
+  public:
+    static base::Result<std::unique_ptr<Door>> open(const DoorTarget& target,
+                                                    const OpenPublisher& open_publisher,
+                                                    const base::Clock& clock) {
+        WHEELYARD_ASSIGN(const RegistryConfig config, read_config_as_owner(target.config));
+        WHEELYARD_ASSIGN(auto store, open_store(target.config, open_publisher));
+        WHEELYARD_ASSIGN(auto reader, store->store.reader());
+        auto tokens = std::make_unique<TokenVerifier>(std::move(reader), clock);
+        WHEELYARD_ASSIGN(auto tasks, store->store.tasks(store->config.tasks, clock));
+        WHEELYARD_ASSIGN(auto catalog, store->store.writer());
+        return std::unique_ptr<Door>(
+            new LocalDoor(std::move(store), std::move(tokens), std::move(tasks), std::move(catalog), clock));
+    }
+
+    base::Result<std::string> ask(std::string_view operation, const io::Json& arguments) override {
+        const OperationRow* row = find_row(operation);
+        WHEELYARD_CHECK(row != nullptr);
+        RequestParts parts = split_arguments(*row, arguments);
+        auto answer = api_.answer_locally({.request_id = {},
+                                           .operation = row->http.id,
+                                           .parameters = std::move(parts.parameters),
+                                           .query = std::move(parts.query),
+                                           .body = std::move(parts.body)},
+                                          local_actor());
+        if (!answer) return base::fail(error_of(answer.error()));
+        if (answer->when_visible) WHEELYARD_TRY(show(answer->json));
+        return answer->text ? *answer->text : answer->json;
+    }
+
+  private:
+    LocalDoor(std::unique_ptr<OpenedStore> store, std::unique_ptr<TokenVerifier> tokens,
+              std::unique_ptr<tasks::TaskStore> tasks, std::unique_ptr<catalog::Catalog> catalog,
+              const base::Clock& clock)
+        : store_(std::move(store)),
+          tokens_(std::move(tokens)),
+          tasks_(std::move(tasks)),
+          writer_(std::move(catalog), clock),
+          pages_(store_->publish),
+          api_({.config = store_->config,
+                .store = store_->store,
+                .blobs = *store_->blobs,
+                .tokens = *tokens_,
+                .writer = writer_,
+                .pages = pages_,
+                .clock = clock,
+                .tasks = tasks_.get()}) {}
+
+    // All root pages, too, and the pages of other nodes.
+    base::Status show(const std::string& answer) {
+        std::vector<catalog::FileName> files;
+        const auto document = io::parse_json(answer);
+        if (document)
+            for (const io::Json& file : document->items("files"))
+                files.push_back({file.string_or("index", ""), file.string_or("filename", "")});
+        base::Status shown = store_->show(files);
+        if (!shown)
+            shown.error().sentence =
+                "The change is committed, but the pages could not be updated: " + shown.error().sentence;
+        return shown;
+    }
+
+    const std::unique_ptr<OpenedStore> store_;
+    const std::unique_ptr<TokenVerifier> tokens_;
+    const std::unique_ptr<tasks::TaskStore> tasks_;
+    Writer writer_;
+    PublishQueue pages_;
+    Api api_;
+};
+
+}  // namespace
+
+std::string without_full_stop(std::string sentence) {
+    if (sentence.ends_with('.')) sentence.pop_back();
+    return sentence;
+}
+
+base::Result<std::unique_ptr<Door>> Door::open(const DoorTarget& target, const OpenPublisher& open_publisher,
+                                               const base::Clock& clock) {
+    if (target.url.empty()) return LocalDoor::open(target, open_publisher, clock);
+    WHEELYARD_ASSIGN(RemoteRegistry remote, RemoteRegistry::open(target.url, target.token_file));
+    return std::make_unique<RemoteDoor>(std::move(remote));
+}
+
+ShownNames Door::shown_names() {
+    ShownNames names;
+    const auto answer = ask("listPeople", io::Json::object());
+    const auto document = answer ? io::parse_json(*answer) : tl::unexpected(answer.error());
+    const io::Json* listed = document ? document->find("names") : nullptr;
+    if (listed == nullptr || listed->as_object() == nullptr) return names;
+    for (const auto& [name, shown] : *listed->as_object())
+        if (shown.as_string() != nullptr) names.emplace(name, *shown.as_string());
+    return names;
+}
+
+}  // namespace wheelyard::registry
