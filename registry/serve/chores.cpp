@@ -42,7 +42,7 @@ void drop_ended_logins(Writer& writer, base::UnixMicros now) {
 
 }  // namespace
 
-Chores::Chores(const Claim& claim, Kept& kept, PublishQueue& pages, Services& services)
+Chores::Chores(const Claim& claim, KeptParts& kept, PublishQueue& pages, ServingParts& services)
     : ended_logins(0, ended_logins_pause_ms,
                    [&kept](base::Clock& clock) { drop_ended_logins(kept.writer, clock.now()); }),
       upkeep(claim.live, kept.writer, *kept.tasks),

@@ -47,13 +47,13 @@ http::ServerSettings server_settings(const ServiceParts& parts, RemoteFiles& rem
 
 }  // namespace
 
-Doors::Doors(http::Server started, const ServiceParts& parts, Writer& writer, Services& services)
+Doors::Doors(http::Server started, const ServiceParts& parts, Writer& writer, ServingParts& services)
     : server(std::move(started)), notices(parts, writer), moves(services.moves) {
     moves->attach(server, services.sites);
 }
 
-base::Result<std::unique_ptr<Doors>> Doors::open(const Claim& claim, Kept& kept, PublishQueue& pages,
-                                                 Services& services, const Chores& chores) {
+base::Result<std::unique_ptr<Doors>> Doors::open(const Claim& claim, KeptParts& kept, PublishQueue& pages,
+                                                 ServingParts& services, const Chores& chores) {
     const ServiceParts parts{.config = claim.live,
                              .pages = pages,
                              .writer = kept.writer,

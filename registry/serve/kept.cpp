@@ -54,7 +54,7 @@ base::Status check_withdrawn(const RegistryConfig& config) {
 
 }  // namespace
 
-base::Result<std::unique_ptr<Kept>> Kept::open(const Claim& claim) {
+base::Result<std::unique_ptr<KeptParts>> KeptParts::open(const Claim& claim) {
     const RegistryConfig& config = claim.config;
     const database::Store& store = claim.store;
     const base::Clock& clock = claim.program.clock;
@@ -73,13 +73,13 @@ base::Result<std::unique_ptr<Kept>> Kept::open(const Claim& claim) {
     WHEELYARD_ASSIGN(auto node, ThisNode::open(store, config));
     WHEELYARD_TRY(node->check_neighbours());
     WHEELYARD_ASSIGN(const catalog::Serial committed, catalog->last_serial());
-    return std::unique_ptr<Kept>(new Kept{std::move(blobs), std::move(tasks), std::move(builds),
-                                          std::move(tokens), std::move(node), committed,
-                                          Writer(std::move(catalog), clock)});
+    return std::unique_ptr<KeptParts>(new KeptParts{std::move(blobs), std::move(tasks), std::move(builds),
+                                                    std::move(tokens), std::move(node), committed,
+                                                    Writer(std::move(catalog), clock)});
 }
 
 // After a failure, such as a full disk, the server starts anyway: published files stay readable, and the queue tries again.
-base::Result<std::unique_ptr<Shown>> Shown::show(const Claim& claim, Kept& kept) {
+base::Result<std::unique_ptr<Shown>> Shown::show(const Claim& claim, KeptParts& kept) {
     WHEELYARD_ASSIGN(PublishFunction publish,
                      claim.program.open_publisher(claim.live, claim.store, *kept.blobs));
     auto shown = std::unique_ptr<Shown>(new Shown{PublishQueue(kept.node->guard(std::move(publish)))});

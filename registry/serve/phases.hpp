@@ -1,7 +1,7 @@
 // The parts of a running server, in six phases. Each is made from those before it, so no part can exist before what it
 // uses; the members of a phase are in the order of their dependencies. All stop in reverse order.
 //
-//     Claim ─► Kept ─► Shown ─► Services ─► Chores ─► Doors
+//     Claim ─► KeptParts ─► Shown ─► ServingParts ─► Chores ─► Doors
 #pragma once
 
 #include <filesystem>
@@ -73,8 +73,8 @@ struct Claim {
 };
 
 // Bytes, rows, tokens and this node: what the store keeps, opened.
-struct Kept {
-    [[nodiscard]] static base::Result<std::unique_ptr<Kept>> open(const Claim& claim);
+struct KeptParts {
+    [[nodiscard]] static base::Result<std::unique_ptr<KeptParts>> open(const Claim& claim);
 
     const std::unique_ptr<blobs::BlobStore> blobs;
     const std::unique_ptr<tasks::TaskStore> tasks;
@@ -87,16 +87,16 @@ struct Kept {
 
 // Pages show what earlier runs committed, and this node is one of the nodes.
 struct Shown {
-    [[nodiscard]] static base::Result<std::unique_ptr<Shown>> show(const Claim& claim, Kept& kept);
+    [[nodiscard]] static base::Result<std::unique_ptr<Shown>> show(const Claim& claim, KeptParts& kept);
 
     PublishQueue pages;
     std::optional<ThisNode::Member> member = {};
 };
 
 // What answers requests.
-struct Services {
-    [[nodiscard]] static base::Result<std::unique_ptr<Services>> open(Claim& claim, Kept& kept,
-                                                                      PublishQueue& pages);
+struct ServingParts {
+    [[nodiscard]] static base::Result<std::unique_ptr<ServingParts>> open(Claim& claim, KeptParts& kept,
+                                                                          PublishQueue& pages);
 
     const std::unique_ptr<LastUsed> last_used;
     const std::unique_ptr<Upstreams> upstreams;
@@ -111,13 +111,13 @@ struct Services {
     std::unique_ptr<Resumable> resumable = {};
 
   private:
-    Services(Claim& claim, Kept& kept, PublishQueue& pages, std::unique_ptr<LastUsed> used,
-             std::unique_ptr<Upstreams> opened, std::unique_ptr<nodes::ReportBoard> board);
+    ServingParts(Claim& claim, KeptParts& kept, PublishQueue& pages, std::unique_ptr<LastUsed> used,
+                 std::unique_ptr<Upstreams> opened, std::unique_ptr<nodes::ReportBoard> board);
 };
 
 // What works beside requests, each part in a thread of its own.
 struct Chores {
-    Chores(const Claim& claim, Kept& kept, PublishQueue& pages, Services& services);
+    Chores(const Claim& claim, KeptParts& kept, PublishQueue& pages, ServingParts& services);
 
     const BackgroundTask ended_logins;
     std::optional<BackgroundTask> providers = {};
@@ -131,8 +131,9 @@ struct Chores {
 
 // Where requests, and changes that other processes and nodes make, come in.
 struct Doors {
-    [[nodiscard]] static base::Result<std::unique_ptr<Doors>> open(const Claim& claim, Kept& kept,
-                                                                   PublishQueue& pages, Services& services,
+    [[nodiscard]] static base::Result<std::unique_ptr<Doors>> open(const Claim& claim, KeptParts& kept,
+                                                                   PublishQueue& pages,
+                                                                   ServingParts& services,
                                                                    const Chores& chores);
     ~Doors() { moves->detach(); }  // a publish run may use it after the server
     Doors(const Doors&) = delete;
@@ -145,7 +146,7 @@ struct Doors {
     std::shared_ptr<void> adopting = {};  // what other nodes change of the indexes
 
   private:
-    Doors(http::Server started, const ServiceParts& parts, Writer& writer, Services& services);
+    Doors(http::Server started, const ServiceParts& parts, Writer& writer, ServingParts& services);
 };
 
 }  // namespace wheelyard::registry

@@ -95,10 +95,10 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
     WHEELYARD_ASSIGN(const auto claim, Claim::take(file, program));
     // A ready file of an earlier run would be wrong while this run starts.
     if (!arguments.ready_file.empty()) WHEELYARD_TRY(base::remove_file(arguments.ready_file));
-    WHEELYARD_ASSIGN(const auto kept, Kept::open(*claim));
+    WHEELYARD_ASSIGN(const auto kept, KeptParts::open(*claim));
     WHEELYARD_ASSIGN(const auto shown, Shown::show(*claim, *kept));
     PublishQueue& pages = shown->pages;
-    WHEELYARD_ASSIGN(const auto services, Services::open(*claim, *kept, pages));
+    WHEELYARD_ASSIGN(const auto services, ServingParts::open(*claim, *kept, pages));
     const Chores chores(*claim, *kept, pages, *services);
     WHEELYARD_ASSIGN(const auto doors, Doors::open(*claim, *kept, pages, *services, chores));
     WHEELYARD_TRY(announce(doors->server, claim->config, arguments.ready_file));

@@ -41,8 +41,8 @@ NoteReport note_builds(tasks::BuildStore& builds) {
 
 }  // namespace
 
-Services::Services(Claim& claim, Kept& kept, PublishQueue& pages, std::unique_ptr<LastUsed> used,
-                   std::unique_ptr<Upstreams> opened, std::unique_ptr<nodes::ReportBoard> board)
+ServingParts::ServingParts(Claim& claim, KeptParts& kept, PublishQueue& pages, std::unique_ptr<LastUsed> used,
+                           std::unique_ptr<Upstreams> opened, std::unique_ptr<nodes::ReportBoard> board)
     : last_used(std::move(used)),
       upstreams(std::move(opened)),
       uploads({.config = claim.live,
@@ -85,7 +85,8 @@ Services::Services(Claim& claim, Kept& kept, PublishQueue& pages, std::unique_pt
       readers(claim.live, *kept.tokens),
       remote_files(*kept.blobs, claim.config.store, claim.room) {}
 
-base::Result<std::unique_ptr<Services>> Services::open(Claim& claim, Kept& kept, PublishQueue& pages) {
+base::Result<std::unique_ptr<ServingParts>> ServingParts::open(Claim& claim, KeptParts& kept,
+                                                               PublishQueue& pages) {
     const RegistryConfig& config = claim.config;
     WHEELYARD_TRY(remove_requests(config.store));
     WHEELYARD_ASSIGN(auto board, claim.store.report_board());
@@ -100,8 +101,8 @@ base::Result<std::unique_ptr<Services>> Services::open(Claim& claim, Kept& kept,
                                                       .last_used = *last_used,
                                                       .inspect_threads = inspect_threads(),
                                                       .trusted_root = &claim.trusted_root}));
-    auto services = std::unique_ptr<Services>(
-        new Services(claim, kept, pages, std::move(last_used), std::move(upstreams), std::move(board)));
+    auto services = std::unique_ptr<ServingParts>(
+        new ServingParts(claim, kept, pages, std::move(last_used), std::move(upstreams), std::move(board)));
     WHEELYARD_ASSIGN(services->resumable,
                      Resumable::open(config.store / "resumable", claim.room, services->uploads, *kept.tokens,
                                      claim.program.clock));
