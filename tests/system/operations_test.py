@@ -1,5 +1,5 @@
 """The answers of every operation of the registry at its doors: HTTP with tokens, the command with a URL, the command beside a running server,
-the command without one. tests/golden/operations has them; WHEELYARD_UPDATE_GOLDEN=1 writes them anew. A change of an answer is a change on
+the command without one. tests/golden/operations has them; WHEELYARD_UPDATE_GOLDEN=1 writes them again. A change of an answer is a change on
 purpose, and each golden begins with what differs between doors."""
 
 import concurrent.futures
