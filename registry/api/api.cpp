@@ -82,21 +82,27 @@ wire::Answered<http::Admission> Api::admit(const http::ApiRequest& head) {
 
 wire::Answered<http::ApiReply> Api::answer(const http::ApiRequest& request) {
     const OperationRow* row = find_row(request.operation);
-    if (row == nullptr) return unknown_operation(request.operation);
+    if (row == nullptr || row->right.callers == Callers::local) return unknown_operation(request.operation);
     ApiParts parts = parts_;
     parts.config = *parts_.config;  // one snapshot for the whole request
     auto caller = caller_of(parts.tokens, *row, request);
     if (!caller) return tl::unexpected(std::move(caller.error()));
-    return answer_call(parts, *row, {request, row->http, *std::move(caller), {}, false});
+    return answer_call(parts, *row, {request, row->http, *std::move(caller), {}});
 }
 
-wire::Answered<http::ApiReply> Api::answer_locally(const http::ApiRequest& request,
-                                                   const std::string& actor) {
-    const OperationRow* row = find_row(request.operation);
-    if (row == nullptr) return unknown_operation(request.operation);
+wire::Answered<http::ApiReply> Api::answer_locally(std::string_view operation, const io::Json& arguments,
+                                                   const std::string& actor, const lifecycle::Step& step) {
+    const OperationRow* row = find_row(operation);
+    if (row == nullptr) return unknown_operation(operation);
+    RequestParts split = split_arguments(*row, arguments);
+    const http::ApiRequest request{.request_id = {},
+                                   .operation = row->http.id,
+                                   .parameters = std::move(split.parameters),
+                                   .query = std::move(split.query),
+                                   .body = std::move(split.body)};
     ApiParts parts = parts_;
     parts.config = *parts_.config;
-    return answer_call(parts, *row, {request, row->http, local_identity(actor), {}, true});
+    return answer_call(parts, *row, {request, row->http, local_identity(actor), {}, true, step});
 }
 
 }  // namespace wheelyard::registry

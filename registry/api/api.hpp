@@ -46,9 +46,12 @@ class Api final : public http::ApiService {
     [[nodiscard]] wire::Answered<http::Admission> admit(const http::ApiRequest& head) override;
     [[nodiscard]] wire::Answered<http::ApiReply> answer(const http::ApiRequest& request) override;
 
-    // For a person of this machine, who passes every right: "local:NAME" for the audit log.
-    [[nodiscard]] wire::Answered<http::ApiReply> answer_locally(const http::ApiRequest& request,
-                                                                const std::string& actor);
+    // For a person of this machine, who passes every right: "local:NAME" for the audit log. `arguments` by name, whether the
+    // operation has them in its path, its query or its body.
+    [[nodiscard]] wire::Answered<http::ApiReply> answer_locally(std::string_view operation,
+                                                                const io::Json& arguments,
+                                                                const std::string& actor,
+                                                                const lifecycle::Step& step = {});
 
   private:
     ApiParts parts_;

@@ -141,7 +141,7 @@ void wait_for_pages(const ApiParts& parts, http::ApiReply& reply, const Action& 
     };
 }
 
-lifecycle::Place place_of(const ApiParts& parts) {
+lifecycle::Place place_of(const ApiParts& parts, const Call& call) {
     return {.on_catalog = [&parts](const lifecycle::CatalogWork& work) { return parts.writer.run(work); },
             .blobs = parts.blobs,
             .clock = parts.clock,
@@ -150,7 +150,8 @@ lifecycle::Place place_of(const ApiParts& parts) {
                 WHEELYARD_TRY(check_origin(parts.config, index, row));
                 return check_with_torches(parts.config, index, row, offered_files(parts.writer, index), with,
                                           {parts.blobs, parts.config->store});
-            }};
+            },
+            .step = call.step};
 }
 
 template <Verb verb>
@@ -165,8 +166,9 @@ Reply change(const ApiParts& parts, const Call& call, Action action) {
         if (auto allowed = check_promotion(parts, call, action); !allowed)
             return tl::unexpected(std::move(allowed.error()));
     }
-    const auto done = blobs::with_reserve(
-        parts.config->room(), [&] { return lifecycle::perform(place_of(parts), action, call.who().name); });
+    const auto done = blobs::with_reserve(parts.config->room(), [&] {
+        return lifecycle::perform(place_of(parts, call), action, call.who().name);
+    });
     if (!done) return fail(done.error());
     if (!call.is_local)
         io::log_info("lifecycle.done", {{"request", call.request.request_id},

@@ -15,6 +15,7 @@ namespace {
 
 using io::field;
 using io::Json;
+using io::Need;
 
 constexpr std::string_view order_format = "wheelyard.index_change/1";
 tl::unexpected<base::Error> bad_body(std::string sentence) {
@@ -105,6 +106,20 @@ constexpr auto of_index_change = arguments<NamedIndex>({
                             &io::Plain<bool>::type),
 });
 
+struct FileIndexes {
+    std::vector<std::string> open;
+    std::string before;
+    bool dry_run = false;
+};
+constexpr auto of_file_indexes = arguments<FileIndexes>({
+    in_document<FileIndexes>("indexes", "All [[index]] tables", true, objects_type),
+    in_body(field<io::ListOf<io::Plain<std::string>>, &FileIndexes::open>(
+        "open", "Indexes that a command made private and that become public", Need::valid)),
+    in_body(field<&FileIndexes::before>("before", "Refuse, if the indexes have another revision by now",
+                                        Need::valid)),
+    in_body(field<&FileIndexes::dry_run>("dry_run", "Change nothing, say what would be done", Need::valid)),
+});
+
 Reply list_indexes(const ApiParts& parts, const Call&, const NoArguments&) {
     return reply_with(indexes_json(parts.config->index_tables, parts.indexes->decided_by_word()));
 }
@@ -120,21 +135,18 @@ Reply show_index(const ApiParts& parts, const Call&, const NamedIndex& of) {
     return reply_with(index_json(*table));
 }
 
-Reply change_index(const ApiParts& parts, const Call& call, IndexEdit::Kind kind, const std::string& index) {
+Reply change_indexes(const ApiParts& parts, const Call& call, const base::Result<IndexOrder>& order) {
     const Identity& caller = call.who();
-    const auto order = parse_index_order(call.request.body, kind, index);
-    const auto changed = order ? parts.indexes->change(order->edit, caller.name, order->dry_run)
-                               : base::Result<IndexesChanged>(tl::unexpected(order.error()));
-    if (!changed) {
-        wire::Problem problem = problem_of_change(changed.error());
-        io::log_warn("index.refused", {{"request", call.request.request_id},
-                                       {"token", caller.id},
-                                       {"status", std::to_string(problem.status)},
-                                       {"error", changed.error().text()}});
-        return tl::unexpected(std::move(problem));
+    const auto changed =
+        order ? parts.indexes->change(order->edit, {caller.name, call.is_local}, order->dry_run)
+              : base::Result<IndexesChanged>(tl::unexpected(order.error()));
+    if (!changed) return fail_call(call, "index.refused", changed.error(), problem_of_change);
+    io::Json document = index_changed_json(*changed, order->edit.index, order->dry_run);
+    if (order->edit.kind == IndexEdit::Kind::apply) {
+        document.set("before", changed->before);
+        document.set("opened", Json::array_of(changed->opened));
     }
-    http::ApiReply reply{.status = 200,
-                         .json = index_changed_json(*changed, order->edit.index, order->dry_run).render()};
+    http::ApiReply reply = reply_with(document);
     if (changed->serial == 0) return reply;
     reply.if_not_visible = wire::make_problem(
         "lifecycle.page_lags", "The change is committed, but its pages are not published yet",
@@ -148,12 +160,24 @@ Reply change_index(const ApiParts& parts, const Call& call, IndexEdit::Kind kind
 }
 
 Reply create_index(const ApiParts& parts, const Call& call, const NoArguments&) {
-    return change_index(parts, call, IndexEdit::Kind::create, {});
+    return change_indexes(parts, call, parse_index_order(call.request.body, IndexEdit::Kind::create, {}));
 }
 
 Reply set_index(const ApiParts& parts, const Call& call, const NamedIndex& of) {
     if (find_table(parts.config->index_tables, of.index) == nullptr) return no_such_index(of.index);
-    return change_index(parts, call, IndexEdit::Kind::set, of.index);
+    return change_indexes(parts, call, parse_index_order(call.request.body, IndexEdit::Kind::set, of.index));
+}
+
+// Only from the machine: nothing of the file's upstreams is checked.
+Reply apply_indexes(const ApiParts& parts, const Call& call, const FileIndexes& file) {
+    const Json* tables = call.arguments.find("indexes");
+    return change_indexes(parts, call,
+                          IndexOrder{.edit = {.kind = IndexEdit::Kind::apply,
+                                              .index = {},
+                                              .keys = tables == nullptr ? Json::array() : *tables,
+                                              .revision = file.before,
+                                              .may_open = file.open},
+                                     .dry_run = file.dry_run});
 }
 
 // Rules of one index decide what others show, so there is no narrower right.
@@ -176,6 +200,10 @@ constexpr std::array index_rows{
                         "Changes keys of an index: quotas, what it takes, whether it is archived",
                         http::BodyKind::document, of_index_change, order_format),
                  of_index_administrators, "index.body", typed<of_index_change, set_index>},
+    OperationRow{local("applyIndexes", "Makes the configuration file decide the indexes", of_file_indexes),
+                 {.callers = Callers::local},
+                 "index.body",
+                 typed<of_file_indexes, apply_indexes>},
 };
 
 }  // namespace

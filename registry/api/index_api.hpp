@@ -18,15 +18,23 @@ struct IndexesChanged {
     std::vector<IndexChange> changes = {};
     io::Json tables = io::Json::array();  // of all indexes, after the change
     catalog::Serial serial = 0;           // once it is visible, so is the change; 0 for a dry run
+    std::string before = {};              // revision of the tables before the change
+    // Indexes that a command made private, and that the file makes public without naming them (`may_open`).
+    std::vector<std::string> opened = {};
 };
 
-// Changes the indexes of the running server (index_apply.hpp).
+struct IndexCaller {
+    std::string name;       // for the audit log
+    bool is_local = false;  // a person of this machine, who may place upstreams inside the site
+};
+
+// Changes the indexes of the running server (index_apply.hpp), or of a store without one (local_indexes.hpp).
 class IndexService {
   public:
     virtual ~IndexService() = default;
     // All of the edit is durable and in force when it returns, or nothing has changed; pages follow. Thread-safe.
-    [[nodiscard]] virtual base::Result<IndexesChanged> change(const IndexEdit& edit, const std::string& actor,
-                                                              bool dry_run) = 0;
+    [[nodiscard]] virtual base::Result<IndexesChanged> change(const IndexEdit& edit,
+                                                              const IndexCaller& caller, bool dry_run) = 0;
     // Who decided the list last: "file" or "commands".
     [[nodiscard]] virtual std::string_view decided_by_word() const = 0;
 };

@@ -220,7 +220,7 @@ http::Operations api_operations() {
     static const std::vector<http::Operation> all = [] {
         std::vector<http::Operation> operations;
         for (const OperationRow& row : operation_rows())
-            operations.push_back(row.http);
+            if (row.right.callers != Callers::local) operations.push_back(row.http);
         return operations;
     }();
     return all;

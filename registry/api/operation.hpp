@@ -28,6 +28,7 @@
 #include "registry/config/config.hpp"
 #include "registry/http/api.hpp"
 #include "registry/intake/refusal.hpp"
+#include "registry/lifecycle/perform.hpp"
 
 namespace wheelyard::registry {
 
@@ -37,6 +38,7 @@ enum class Callers {
     tokens,    // a valid token, or a person of this machine
     everyone,  // strangers, too; what they may see is up to the function
     nobody,    // the credentials, if any, are in the body: a header is not looked at
+    local,     // a person of this machine alone: the operation has no address
 };
 
 // What the action of a right must cover. A wider one is always enough.
@@ -73,6 +75,7 @@ struct Call {
     std::optional<Identity> caller;  // nullopt: a stranger, where the row permits it
     io::Json arguments;              // by name, of path, query and body
     bool is_local = false;           // a person of this machine, who passes every right
+    lifecycle::Step step = {};       // of a long operation; may be empty
 
     [[nodiscard]] const Identity& who() const { return *caller; }
 };
@@ -90,8 +93,9 @@ struct OperationRow {
     Stores stores = Stores::no;
 };
 
-// Every operation of the API, in the order of the OpenAPI document. operation.cpp lists the families.
+// Every operation, in the order of the OpenAPI document. operation.cpp lists the families.
 [[nodiscard]] std::span<const OperationRow> operation_rows();
+// Those with an address.
 [[nodiscard]] http::Operations api_operations();
 // nullptr: there is none with this id.
 [[nodiscard]] const OperationRow* find_row(std::string_view id);
@@ -231,6 +235,13 @@ constexpr http::Operation posted(std::string_view path, std::string_view id, std
             .needs_token = true,
             .arguments = arguments,
             .format = format};
+}
+// Without an address: only commands of this machine call it.
+constexpr http::Operation local(std::string_view id, std::string_view summary,
+                                std::span<const http::Argument> arguments) {
+    http::Operation operation = posted({}, id, summary, http::BodyKind::json, arguments);
+    operation.needs_token = false;
+    return operation;
 }
 constexpr http::Operation open_to_all(http::Operation operation) {
     operation.needs_token = false;

@@ -5,13 +5,16 @@
 #include <string>
 #include <vector>
 
+#include "lib/base/text/text.hpp"
 #include "registry/commands/command_line.hpp"
 #include "registry/commands/commands.hpp"
 #include "registry/commands/index.hpp"
-#include "registry/indexes/local_indexes.hpp"
+#include "registry/config/config.hpp"
 
 namespace wheelyard::registry {
 namespace {
+
+constexpr std::string_view apply_indexes = "applyIndexes";
 
 struct ApplyArguments {
     std::filesystem::path config;
@@ -30,19 +33,41 @@ void add_apply_options(CLI::App& command, ApplyArguments& arguments) {
     command.add_flag("--json", arguments.json, "One JSON document on standard output");
 }
 
-base::Status run_apply(const ApplyArguments& arguments, const base::Clock& clock) {
-    const LocalChange change{
-        .choose = [](const RegistryConfig&, const RegistryConfig& file) -> base::Result<io::Json> {
-            return file.index_tables;
-        },
-        .by = DecidedBy::file,
-        .dry_run = arguments.check,
-        .may_open = arguments.open};
-    const auto show = [&](const IndexesChanged& changed) {
-        if (!arguments.json) print_changes(changed);
-    };
-    WHEELYARD_ASSIGN(const LocallyChanged done, change_indexes_here(arguments.config, change, show, clock));
-    print_end(done, {}, arguments.check, arguments.json);
+// With what to call to open them.
+base::Status check_none_named(const ApplyArguments& arguments, const io::Json& plan) {
+    const std::vector<std::string> opened = plan.texts("opened");
+    if (opened.empty()) return {};
+    std::string options;
+    for (const std::string& index : arguments.open)
+        options += " --open " + index;
+    for (const std::string& index : opened)
+        options += " --open " + index;
+    const std::string file = arguments.config.native();
+    return base::fail("index.opened", "A command made this index private, and the file makes it public",
+                      base::join(opened, ", "),
+                      "write `read = \"token\"` into its table in " + file +
+                          ", or make it public: `wheelyard-registry apply" + options + " -c " +
+                          base::quote_shell(file) + "`");
+}
+
+// The difference is shown before it is applied, also if it is refused.
+base::Status run_apply(const ApplyArguments& arguments, const OpenPublisher& open_publisher,
+                       const base::Clock& clock) {
+    WHEELYARD_ASSIGN(const RegistryConfig file, read_config(arguments.config));
+    WHEELYARD_ASSIGN(const auto door, Door::open({.config = arguments.config, .new_store = NewStore::created},
+                                                 open_publisher, clock));
+    io::Json asked = io::Json::object(
+        {{"indexes", file.index_tables}, {"open", io::Json::array_of(arguments.open)}, {"dry_run", true}});
+    WHEELYARD_ASSIGN(std::string answer, door->ask(apply_indexes, asked));
+    WHEELYARD_ASSIGN(const io::Json plan, io::parse_json(answer));
+    if (!arguments.json) print_changes(plan);
+    WHEELYARD_TRY(check_none_named(arguments, plan));
+    if (!arguments.check) {
+        asked.set("dry_run", false);
+        asked.set("before", plan.string_or("before", ""));
+        WHEELYARD_ASSIGN(answer, door->ask(apply_indexes, asked));
+    }
+    print_end(answer, *door, arguments.check, arguments.json);
     return {};
 }
 

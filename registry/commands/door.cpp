@@ -8,9 +8,11 @@
 #include "registry/access/tokens.hpp"
 #include "registry/api/api.hpp"
 #include "registry/api/operation.hpp"
+#include "registry/commands/local_server.hpp"
 #include "registry/commands/remote_registry.hpp"
 #include "registry/commit/publishing.hpp"
 #include "registry/commit/writer.hpp"
+#include "registry/indexes/local_indexes.hpp"
 #include "registry/store/owner.hpp"
 
 namespace wheelyard::registry {
@@ -33,50 +35,42 @@ class RemoteDoor final : public Door {
     RemoteRegistry remote_;
 };
 
-base::Error error_of(const wire::Problem& problem) {
-    return {problem.code, without_full_stop(problem.detail), problem.value, problem.advice};
-}
-
-// The parts of a server that operations use, on a data folder.
-class LocalDoor final : public Door {
+// The parts of a server that operations use, in this process.
+class Process {
   public:
-    static base::Result<std::unique_ptr<Door>> open(const DoorTarget& target,
-                                                    const OpenPublisher& open_publisher,
-                                                    const base::Clock& clock) {
-        WHEELYARD_ASSIGN(const RegistryConfig config, read_config_as_owner(target.config));
-        WHEELYARD_ASSIGN(auto store, open_store(target.config, open_publisher));
+    static base::Result<std::unique_ptr<Process>> open(const DoorTarget& target,
+                                                       const OpenPublisher& open_publisher,
+                                                       const base::Clock& clock) {
+        WHEELYARD_ASSIGN(auto store, open_store(target.config, open_publisher, {}, {}, target.new_store));
         WHEELYARD_ASSIGN(auto reader, store->store.reader());
         auto tokens = std::make_unique<TokenVerifier>(std::move(reader), clock);
         WHEELYARD_ASSIGN(auto tasks, store->store.tasks(store->config.tasks, clock));
         WHEELYARD_ASSIGN(auto catalog, store->store.writer());
-        return std::unique_ptr<Door>(
-            new LocalDoor(std::move(store), std::move(tokens), std::move(tasks), std::move(catalog), clock));
+        return std::unique_ptr<Process>(
+            new Process(std::move(store), std::move(tokens), std::move(tasks), std::move(catalog), clock));
     }
 
-    base::Result<std::string> ask(std::string_view operation, const io::Json& arguments) override {
-        const OperationRow* row = find_row(operation);
-        WHEELYARD_CHECK(row != nullptr);
-        RequestParts parts = split_arguments(*row, arguments);
-        auto answer = api_.answer_locally({.request_id = {},
-                                           .operation = row->http.id,
-                                           .parameters = std::move(parts.parameters),
-                                           .query = std::move(parts.query),
-                                           .body = std::move(parts.body)},
-                                          local_actor());
+    base::Result<std::string> ask(std::string_view operation, const io::Json& arguments) {
+        ProgressLine progress;
+        auto answer = api_.answer_locally(operation, arguments, local_actor(), [&](auto done, auto of) {
+            progress.show(done, of);
+            return base::Status();
+        });
         if (!answer) return base::fail(error_of(answer.error()));
         if (answer->when_visible) WHEELYARD_TRY(show(answer->json));
         return answer->text ? *answer->text : answer->json;
     }
 
   private:
-    LocalDoor(std::unique_ptr<OpenedStore> store, std::unique_ptr<TokenVerifier> tokens,
-              std::unique_ptr<tasks::TaskStore> tasks, std::unique_ptr<catalog::Catalog> catalog,
-              const base::Clock& clock)
+    Process(std::unique_ptr<OpenedStore> store, std::unique_ptr<TokenVerifier> tokens,
+            std::unique_ptr<tasks::TaskStore> tasks, std::unique_ptr<catalog::Catalog> catalog,
+            const base::Clock& clock)
         : store_(std::move(store)),
           tokens_(std::move(tokens)),
           tasks_(std::move(tasks)),
           writer_(std::move(catalog), clock),
           pages_(store_->publish),
+          indexes_(store_->config, store_->store, clock),
           api_({.config = store_->config,
                 .store = store_->store,
                 .blobs = *store_->blobs,
@@ -84,7 +78,8 @@ class LocalDoor final : public Door {
                 .writer = writer_,
                 .pages = pages_,
                 .clock = clock,
-                .tasks = tasks_.get()}) {}
+                .tasks = tasks_.get(),
+                .indexes = &indexes_}) {}
 
     // All root pages, too, and the pages of other nodes.
     base::Status show(const std::string& answer) {
@@ -105,10 +100,40 @@ class LocalDoor final : public Door {
     const std::unique_ptr<tasks::TaskStore> tasks_;
     Writer writer_;
     PublishQueue pages_;
+    StoreIndexes indexes_;
     Api api_;
 };
 
+// A data folder: its server is asked as long as it answers.
+class LocalDoor final : public Door {
+  public:
+    LocalDoor(const DoorTarget& target, std::filesystem::path store, const OpenPublisher& open_publisher,
+              const base::Clock& clock)
+        : target_(target), store_(std::move(store)), open_publisher_(open_publisher), clock_(clock) {}
+
+    base::Result<std::string> ask(std::string_view operation, const io::Json& arguments) override {
+        if (!process_) {
+            WHEELYARD_ASSIGN(auto server, greet_server(store_));
+            if (server) return ask_server(*std::move(server), operation, arguments);
+            WHEELYARD_ASSIGN(process_, Process::open(target_, open_publisher_, clock_));
+        }
+        return process_->ask(operation, arguments);
+    }
+    bool is_served() const override { return process_ == nullptr; }
+
+  private:
+    const DoorTarget target_;
+    const std::filesystem::path store_;
+    const OpenPublisher open_publisher_;
+    const base::Clock& clock_;
+    std::unique_ptr<Process> process_;  // once no server answers
+};
+
 }  // namespace
+
+base::Error error_of(const wire::Problem& problem) {
+    return {problem.code, without_full_stop(problem.detail), problem.value, problem.advice};
+}
 
 std::string without_full_stop(std::string sentence) {
     if (sentence.ends_with('.')) sentence.pop_back();
@@ -117,7 +142,11 @@ std::string without_full_stop(std::string sentence) {
 
 base::Result<std::unique_ptr<Door>> Door::open(const DoorTarget& target, const OpenPublisher& open_publisher,
                                                const base::Clock& clock) {
-    if (target.url.empty()) return LocalDoor::open(target, open_publisher, clock);
+    if (target.url.empty()) {
+        WHEELYARD_ASSIGN(const RegistryConfig config, read_config(target.config));
+        create_as_owner_of(config.store);
+        return std::make_unique<LocalDoor>(target, config.store, open_publisher, clock);
+    }
     WHEELYARD_ASSIGN(RemoteRegistry remote, RemoteRegistry::open(target.url, target.token_file));
     return std::make_unique<RemoteDoor>(std::move(remote));
 }

@@ -1,5 +1,5 @@
-// Where a command runs an operation: at a registry anywhere (--url and --token-file), or in this process on a data folder,
-// beside its server or without one. Both give the same answers, since both run the operation's row.
+// Where a command runs an operation: at a registry anywhere (--url and --token-file), at the running server of a data folder,
+// or in this process where none runs. All give the same answers, since all run the operation's row.
 #pragma once
 
 #include <filesystem>
@@ -10,6 +10,7 @@
 #include "lib/base/clock.hpp"
 #include "lib/base/result.hpp"
 #include "lib/io/json.hpp"
+#include "lib/wire/problem.hpp"
 #include "registry/access/person.hpp"
 #include "registry/store/opened_store.hpp"
 
@@ -17,12 +18,14 @@ namespace wheelyard::registry {
 
 // What add_target() fills: a local data folder, or a remote registry.
 struct DoorTarget {
-    std::filesystem::path config;
-    std::string url;
-    std::filesystem::path token_file;  // with url
+    std::filesystem::path config = {};
+    std::string url = {};
+    std::filesystem::path token_file = {};   // with url
+    NewStore new_store = NewStore::refused;  // where neither a server nor a store is there
 };
 
 // As errors of commands are printed: a detail of a problem is a whole sentence.
+[[nodiscard]] base::Error error_of(const wire::Problem& problem);
 [[nodiscard]] std::string without_full_stop(std::string sentence);
 
 class Door {
@@ -36,6 +39,8 @@ class Door {
     // its query or its body. A refusal is an error with its code.
     [[nodiscard]] virtual base::Result<std::string> ask(std::string_view operation,
                                                         const io::Json& arguments) = 0;
+    // Whether the answers so far came from a running server.
+    [[nodiscard]] virtual bool is_served() const { return true; }
     // What people are called, as far as the caller may learn it.
     [[nodiscard]] ShownNames shown_names();
 };

@@ -25,6 +25,8 @@ namespace {
 using io::Json;
 
 constexpr const char* indexes_address = "/api/v1/indexes";
+constexpr std::string_view create_index = "createIndex";
+constexpr std::string_view set_index = "setIndex";
 
 // The list that is in force here, and who decided it.
 base::Result<Json> list_here(const IndexArguments& arguments) {
@@ -85,48 +87,21 @@ base::Result<Json> read_keys(const IndexArguments& arguments) {
     return keys;
 }
 
-base::Status change_there(const IndexArguments& arguments, const IndexOrder& order) {
-    WHEELYARD_ASSIGN(auto remote, RemoteRegistry::open(arguments.url, arguments.token_file));
-    const bool creates = order.edit.kind == IndexEdit::Kind::create;
-    const std::string address =
-        creates ? indexes_address
-                : std::string(indexes_address) + "/" + base::encode_percent(order.edit.index) + "/set";
-    WHEELYARD_ASSIGN(const std::string body, remote.post(address, render_index_order(order)));
-    WHEELYARD_ASSIGN(const Json document, io::parse_json(body));
-    if (arguments.json) {
-        base::print_untrusted(stdout, body + "\n");
-        return {};
-    }
-    for (const Json& change : document.items("changes"))
-        base::print_untrusted(stdout,
-                              change.string_or("index", "") + ": " + change.string_or("change", "") + "\n");
-    if (document.items("changes").empty()) std::printf("no index changes\n");
-    if (!order.dry_run) std::printf("applied\n");
+base::Status change(const IndexArguments& arguments, std::string_view operation, Json keys,
+                    const OpenPublisher& open_publisher, const base::Clock& clock) {
+    Json asked = Json::object({{"keys", std::move(keys)}, {"dry_run", arguments.dry_run}});
+    if (operation == set_index) asked.set("index", arguments.index);
+    if (!arguments.revision.empty()) asked.set("revision", arguments.revision);
+    WHEELYARD_ASSIGN(const auto door, Door::open({.config = arguments.config,
+                                                  .url = arguments.url,
+                                                  .token_file = arguments.token_file,
+                                                  .new_store = NewStore::created},
+                                                 open_publisher, clock));
+    WHEELYARD_ASSIGN(const std::string answer, door->ask(operation, asked));
+    WHEELYARD_ASSIGN(const Json document, io::parse_json(answer));
+    if (!arguments.json) print_changes(document);
+    print_end(answer, *door, arguments.dry_run, arguments.json);
     return {};
-}
-
-base::Status change_here(const IndexArguments& arguments, const IndexOrder& order, const base::Clock& clock) {
-    const LocalChange change{
-        .choose = [&](const RegistryConfig& now,
-                      const RegistryConfig&) { return edit_tables(now.index_tables, order.edit); },
-        .by = DecidedBy::commands,
-        .dry_run = order.dry_run};
-    const auto show = [&](const IndexesChanged& changed) {
-        if (!arguments.json) print_changes(changed);
-    };
-    WHEELYARD_ASSIGN(const LocallyChanged done, change_indexes_here(arguments.config, change, show, clock));
-    print_end(done, order.edit.index, order.dry_run, arguments.json);
-    return {};
-}
-
-base::Status change(const IndexArguments& arguments, IndexEdit::Kind kind, Json keys,
-                    const base::Clock& clock) {
-    const IndexOrder order{.edit = {.kind = kind,
-                                    .index = arguments.index,
-                                    .keys = std::move(keys),
-                                    .revision = arguments.revision},
-                           .dry_run = arguments.dry_run};
-    return arguments.url.empty() ? change_here(arguments, order, clock) : change_there(arguments, order);
 }
 
 }  // namespace
@@ -189,18 +164,24 @@ base::Status run_index_show(const IndexArguments& arguments) {
     return {};
 }
 
-base::Status run_index_create(const IndexArguments& arguments, const base::Clock& clock) {
-    WHEELYARD_ASSIGN(Json keys, read_keys(arguments));
-    return change(arguments, IndexEdit::Kind::create, std::move(keys), clock);
+base::Status run_index_create(const IndexArguments& arguments, const OpenPublisher& open_publisher,
+                              const base::Clock& clock) {
+    WHEELYARD_ASSIGN(const Json more, read_keys(arguments));
+    Json keys = Json::object({{"name", arguments.index}});
+    for (const auto& [key, value] : *more.as_object())
+        keys.set(key, value);
+    return change(arguments, create_index, std::move(keys), open_publisher, clock);
 }
 
-base::Status run_index_set(const IndexArguments& arguments, const base::Clock& clock) {
+base::Status run_index_set(const IndexArguments& arguments, const OpenPublisher& open_publisher,
+                           const base::Clock& clock) {
     WHEELYARD_ASSIGN(Json keys, read_keys(arguments));
-    return change(arguments, IndexEdit::Kind::set, std::move(keys), clock);
+    return change(arguments, set_index, std::move(keys), open_publisher, clock);
 }
 
-base::Status run_index_archive(const IndexArguments& arguments, const base::Clock& clock) {
-    return change(arguments, IndexEdit::Kind::set, Json::object({{"archived", true}}), clock);
+base::Status run_index_archive(const IndexArguments& arguments, const OpenPublisher& open_publisher,
+                               const base::Clock& clock) {
+    return change(arguments, set_index, Json::object({{"archived", true}}), open_publisher, clock);
 }
 
 base::Result<Json> parse_key_value(const std::string& text) {
@@ -217,18 +198,19 @@ base::Result<Json> parse_key_value(const std::string& text) {
     return as_toml->json();
 }
 
-void print_changes(const IndexesChanged& changed) {
-    for (const IndexChange& change : changed.changes)
-        base::print_untrusted(stdout, change.index + ": " + change.text() + "\n");
-    if (changed.changes.empty()) std::printf("no index changes\n");
+void print_changes(const Json& answer) {
+    for (const Json& change : answer.items("changes"))
+        base::print_untrusted(stdout,
+                              change.string_or("index", "") + ": " + change.string_or("change", "") + "\n");
+    if (answer.items("changes").empty()) std::printf("no index changes\n");
 }
 
-void print_end(const LocallyChanged& done, const std::string& index, bool dry_run, bool json) {
+void print_end(const std::string& answer, const Door& door, bool dry_run, bool json) {
     if (json)
-        std::printf("%s\n", index_changed_json(done.changed, index, dry_run).render().c_str());
+        base::print_untrusted(stdout, answer + "\n");
     else if (!dry_run)
-        std::printf(done.is_running ? "applied\n"
-                                    : "no server runs with this store; its next start shows this\n");
+        std::printf(door.is_served() ? "applied\n"
+                                     : "no server runs with this store; its next start shows this\n");
 }
 
 namespace {

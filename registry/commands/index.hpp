@@ -8,7 +8,8 @@
 
 #include "lib/base/clock.hpp"
 #include "lib/base/result.hpp"
-#include "registry/indexes/local_indexes.hpp"
+#include "lib/io/json.hpp"
+#include "registry/commands/door.hpp"
 
 namespace CLI {
 class App;
@@ -35,17 +36,20 @@ void add_index_set_options(CLI::App& command, IndexArguments& arguments);
 void add_index_archive_options(CLI::App& command, IndexArguments& arguments);
 [[nodiscard]] base::Status run_index_list(const IndexArguments& arguments);
 [[nodiscard]] base::Status run_index_show(const IndexArguments& arguments);
-[[nodiscard]] base::Status run_index_create(const IndexArguments& arguments, const base::Clock& clock);
-[[nodiscard]] base::Status run_index_set(const IndexArguments& arguments, const base::Clock& clock);
-[[nodiscard]] base::Status run_index_archive(const IndexArguments& arguments, const base::Clock& clock);
+[[nodiscard]] base::Status run_index_create(const IndexArguments& arguments,
+                                            const OpenPublisher& open_publisher, const base::Clock& clock);
+[[nodiscard]] base::Status run_index_set(const IndexArguments& arguments, const OpenPublisher& open_publisher,
+                                         const base::Clock& clock);
+[[nodiscard]] base::Status run_index_archive(const IndexArguments& arguments,
+                                             const OpenPublisher& open_publisher, const base::Clock& clock);
 
 // "KEY=VALUE" as a merge patch; the value is TOML, or text that is no TOML: `quota_mib=5`, `title=Wheels of the site`,
 // `policy.preset=mirror`. "index.key_value".
 [[nodiscard]] base::Result<io::Json> parse_key_value(const std::string& text);
 
-// Lines "INDEX: KEY: BEFORE -> AFTER".
-void print_changes(const IndexesChanged& changed);
-// How it ended; with `json` the document "wheelyard.index_changed/1" instead.
-void print_end(const LocallyChanged& done, const std::string& index, bool dry_run, bool json);
+// Of an answer, lines "INDEX: KEY: BEFORE -> AFTER".
+void print_changes(const io::Json& answer);
+// How it ended; with `json` the answer itself instead.
+void print_end(const std::string& answer, const Door& door, bool dry_run, bool json);
 
 }  // namespace wheelyard::registry

@@ -38,6 +38,7 @@ PublishQueue::~PublishQueue() {
         stopping_ = true;
     }
     wake_publisher_.notify_all();
+    roots_tried_.notify_all();
     thread_.join();
     for (const Waiter& waiter : waiters_)
         waiter.then(*verdict(waiter));  // when stopping, verdict() always has a value
@@ -155,6 +156,16 @@ base::Status PublishQueue::wait_until_visible(catalog::Serial serial, std::int64
                       "try again in a moment");
 }
 
+bool PublishQueue::write_late_roots() {
+    std::unique_lock lock(mutex_);
+    const std::uint64_t failed_before = failed_root_runs_;
+    are_roots_wanted_ = true;
+    wake_publisher_.notify_one();
+    roots_tried_.wait(
+        lock, [&] { return stopping_ || late_roots_.count() == 0 || failed_root_runs_ != failed_before; });
+    return late_roots_.count() == 0;
+}
+
 // Calls back without the lock: a callback may call this queue.
 void PublishQueue::answer_waiters(std::unique_lock<std::mutex>& lock) {
     std::vector<std::pair<Waiter, base::Status>> answered;
@@ -198,7 +209,7 @@ std::size_t PublishQueue::waiting() const {
 void PublishQueue::wait_for_work(std::unique_lock<std::mutex>& lock) {
     while (!stopping_) {
         const bool is_behind = wanted_ > visible_ || !lagging_.empty() || !after_runs_.empty();
-        if (is_behind && asked_) return;
+        if ((is_behind && asked_) || (are_roots_wanted_ && late_roots_.count() > 0)) return;
         std::optional<TimePoint> due;
         if (is_behind) due = retry_at_;
         if (late_roots_.count() > 0) due = std::min(due.value_or(TimePoint::max()), late_roots_.due_at());
@@ -246,7 +257,7 @@ void PublishQueue::run_once(std::unique_lock<std::mutex>& lock, RootPages roots)
     const std::uint64_t run = ++begun_;
     asked_ = false;
     const bool were_pages_wanted = are_pages_wanted_;
-    if (roots == RootPages::all) are_pages_wanted_ = false;
+    if (roots == RootPages::all) are_pages_wanted_ = are_roots_wanted_ = false;
     lock.unlock();
     const TimePoint began = std::chrono::steady_clock::now();
     auto published = publish_without_throwing(publish_, roots);
@@ -256,6 +267,8 @@ void PublishQueue::run_once(std::unique_lock<std::mutex>& lock, RootPages roots)
         // The failure may be limited to a root page: run again without root pages, which answers the waiters.
         io::log_error("publish.root_failed", {{"error", published.error().text()}});
         late_roots_.note_failed(ended);
+        ++failed_root_runs_;
+        roots_tried_.notify_all();
         are_pages_wanted_ = are_pages_wanted_ || were_pages_wanted;
         asked_ = true;
         return;
@@ -271,6 +284,7 @@ void PublishQueue::run_once(std::unique_lock<std::mutex>& lock, RootPages roots)
         ++runs_;
         if (roots == RootPages::all) late_roots_.note_written(began, ended);
         late_roots_.note_left(std::max<std::size_t>(published->late_roots, are_pages_wanted_ ? 1 : 0), ended);
+        roots_tried_.notify_all();
     }
     if (published && visible_ < covered) {
         published = base::fail("publish.lags", "A publish run ended before the newest commit",
@@ -323,7 +337,7 @@ void PublishQueue::run() {
     while (true) {
         wait_for_work(lock);
         if (stopping_) return write_late_roots_at_last(lock);
-        const bool with_late = late_roots_.are_due(std::chrono::steady_clock::now());
+        const bool with_late = are_roots_wanted_ || late_roots_.are_due(std::chrono::steady_clock::now());
         run_once(lock, with_late ? RootPages::all : RootPages::prompt);
     }
 }

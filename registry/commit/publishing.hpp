@@ -108,6 +108,8 @@ class PublishQueue {
     // Calls `then` as soon as `serial` is visible, however many runs fail before, or never if the queue is destroyed
     // first. Otherwise as call_when_visible().
     void call_once_visible(catalog::Serial serial, std::function<void()> then);
+    // Returns once no root page lacks a name; false if one cannot be written now, or the queue stops.
+    [[nodiscard]] bool write_late_roots();
     // Requests `serial` without waiting, so that commits from before a crash are published after the restart.
     void want(catalog::Serial serial);
     // Requests a run with RootPages::all for pages that change without a commit, as late root pages are written.
@@ -167,7 +169,7 @@ class PublishQueue {
     PublishFunction publish_;
     const std::chrono::milliseconds first_retry_;
     mutable std::mutex mutex_;
-    std::condition_variable wake_publisher_;
+    std::condition_variable wake_publisher_, roots_tried_;
     catalog::Serial wanted_ = -1;  // -1: serial 0, the empty catalog, has pages too
     catalog::Serial visible_ = -1;
     bool asked_ = false;                 // a request came since the last run began
@@ -178,7 +180,9 @@ class PublishQueue {
     std::chrono::milliseconds retry_;    // delay before the next automatic retry
     TimePoint retry_at_{};
     LateRoots late_roots_;
-    bool are_pages_wanted_ = false;  // want_pages() since the last run with RootPages::all began
+    bool are_roots_wanted_ = false;       // now, whatever they are due at
+    std::uint64_t failed_root_runs_ = 0;  // since the start
+    bool are_pages_wanted_ = false;       // want_pages() since the last run with RootPages::all began
     base::Error last_failure_;
     std::vector<Waiter> waiters_;
     catalog::Serial others_show_ = catalog::newest_of_all;  // there are no others

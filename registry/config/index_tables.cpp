@@ -165,6 +165,11 @@ Json merge_patch(const Json& target, const Json& patch) {
 }
 
 base::Result<Json> edit_tables(const Json& tables, const IndexEdit& edit) {
+    if (edit.kind == IndexEdit::Kind::apply) {
+        if (edit.revision.empty() || edit.revision == revision_of(tables)) return edit.keys;
+        return wire::fail("index.changed", "The indexes have changed in the meantime", {},
+                          "repeat the command: it shows the difference", base::Recovery::person);
+    }
     if (!is_table(edit.keys))
         return wire::fail("index.keys", "The keys of an index are not a table", edit.index,
                           "send them as an object");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "lib/base/result.hpp"
 #include "lib/io/json.hpp"
@@ -20,12 +21,14 @@ void read_index_tables(io::TomlTable& root, RegistryConfig& config);
 
 // One change of the list of indexes.
 struct IndexEdit {
-    enum class Kind { create, set };
+    enum class Kind { create, set, apply };
     Kind kind = Kind::set;
     std::string index;
-    // Keys of the [[index]] table. For `set` a merge patch (RFC 7396): null removes a key, which then has its default.
+    // Keys of the [[index]] table. For `set` a merge patch (RFC 7396): null removes a key, which then has its default. For
+    // `apply` all tables, as the configuration file has them.
     io::Json keys = io::Json::object();
-    std::string revision = {};  // the index as the caller knows it; empty: whatever it is
+    std::string revision = {};  // the index, or all, as the caller knows it; empty: whatever it is
+    std::vector<std::string> may_open = {};  // to apply: private indexes that the file may make public
 };
 
 // The tables after the edit. To create an index that exists with the same keys changes nothing. Errors: "index.exists"

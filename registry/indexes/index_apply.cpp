@@ -1,5 +1,6 @@
 #include "registry/indexes/index_apply.hpp"
 
+#include <algorithm>
 #include <system_error>
 #include <utility>
 
@@ -10,7 +11,6 @@
 #include "registry/config/index_changes.hpp"
 #include "registry/config/index_rules.hpp"
 #include "registry/config/index_tables.hpp"
-#include "registry/indexes/index_request.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -56,6 +56,30 @@ base::Status close_store_to_others(const RegistryConfig& config, const database:
     return {};
 }
 
+std::vector<std::string> opened_by_file(const RegistryConfig& now, DecidedBy decided_by,
+                                        const RegistryConfig& wanted, const IndexEdit& edit) {
+    std::vector<std::string> opened;
+    if (edit.kind != IndexEdit::Kind::apply || decided_by == DecidedBy::file) return opened;
+    for (const std::string& index : wanted.index_names()) {
+        const bool is_opened = now.is_private(index) && !wanted.is_private(index);
+        if (is_opened && std::find(edit.may_open.begin(), edit.may_open.end(), index) == edit.may_open.end())
+            opened.push_back(index);
+    }
+    return opened;
+}
+
+base::Status check_none_is_opened(const IndexesChanged& changed) {
+    if (changed.opened.empty()) return {};
+    return base::fail(
+        "index.opened", "A command made this index private, and the file makes it public",
+        base::join(changed.opened, ", "),
+        "write `read = \"token\"` into its table, or name it: `apply --open " + changed.opened.front() + "`");
+}
+
+DecidedBy decided_by_after(const IndexEdit& edit) {
+    return edit.kind == IndexEdit::Kind::apply ? DecidedBy::file : DecidedBy::commands;
+}
+
 std::map<std::string, std::string> reasons_since(const std::optional<IndexList>& list,
                                                  const RegistryConfig& wanted) {
     if (!list) return {};
@@ -74,28 +98,23 @@ DecidedBy IndexApply::decided_by() const {
     return decided_by_;
 }
 
-base::Result<IndexesChanged> IndexApply::change(const IndexEdit& edit, const std::string& actor,
+base::Result<IndexesChanged> IndexApply::change(const IndexEdit& edit, const IndexCaller& caller,
                                                 bool dry_run) {
-    return change_to({.choose = [&edit](const io::Json& now) { return edit_tables(now, edit); },
-                      .check = check_upstream_places,
-                      .dry_run = dry_run},
-                     actor);
-}
-
-base::Result<IndexesChanged> IndexApply::change_to(const Change& wanted, const std::string& actor) {
     const std::lock_guard lock(mutex_);
     if (!is_open_)
         return base::fail_as(base::ErrorKind::busy, base::Recovery::retry,
                              {"index.starting", "The server is starting", {}, "try again in a moment"});
     const RegistryConfig& now = parts_.config.now();
-    WHEELYARD_ASSIGN(const io::Json tables, wanted.choose(now.index_tables));
-    WHEELYARD_ASSIGN(RegistryConfig next, with_indexes(now, tables));
-    IndexesChanged changed;
+    const DecidedBy by = decided_by_after(edit);
+    IndexesChanged changed{.before = revision_of(now.index_tables)};
+    WHEELYARD_ASSIGN(changed.tables, edit_tables(now.index_tables, edit));
+    WHEELYARD_ASSIGN(RegistryConfig next, with_indexes(now, changed.tables));
     changed.changes = list_index_changes(now, next);
-    if (wanted.check) WHEELYARD_TRY(wanted.check(now, next));
-    changed.tables = tables;
-    if (wanted.dry_run) return changed;
-    const bool is_decided = decided_by_ == wanted.by || wanted.by == DecidedBy::commands;
+    if (!caller.is_local) WHEELYARD_TRY(check_upstream_places(now, next));
+    changed.opened = opened_by_file(now, decided_by_, next, edit);
+    if (dry_run) return changed;
+    WHEELYARD_TRY(check_none_is_opened(changed));
+    const bool is_decided = decided_by_ == by || by == DecidedBy::commands;
     if (changed.changes.empty() && is_decided) {  // a repeated request waits for the pages of the first one
         WHEELYARD_TRY(parts_.writer.run([&](catalog::Catalog& catalog) -> base::Status {
             WHEELYARD_ASSIGN(changed.serial, catalog.last_serial());
@@ -104,10 +123,11 @@ base::Result<IndexesChanged> IndexApply::change_to(const Change& wanted, const s
         changed.tables = now.index_tables;
         return changed;
     }
-    WHEELYARD_ASSIGN(changed.serial, commit(std::move(next), changed.changes, wanted.by, actor));
-    decided_by_ = wanted.by;
+    WHEELYARD_ASSIGN(changed.serial, commit(std::move(next), changed.changes, by, caller.name));
+    decided_by_ = by;
     for (const IndexChange& change : changed.changes)
-        io::log_info("indexes.applied", {{"by", actor}, {"index", change.index}, {"change", change.text()}});
+        io::log_info("indexes.applied",
+                     {{"by", caller.name}, {"index", change.index}, {"change", change.text()}});
     return changed;
 }
 
@@ -173,11 +193,6 @@ base::Status IndexApply::adopt(const catalog::Catalog& reader) {
     return {};
 }
 
-base::Status IndexApply::wait_for_pages(const base::Result<IndexesChanged>& changed) {
-    if (!changed) return base::fail(changed.error());
-    return parts_.pages.wait_until_visible(changed->serial, parts_.config.now().server.page_wait_ms);
-}
-
 // The file says what it always said, or somebody changed it; where commands decide, neither may undo what they did.
 base::Status IndexApply::apply_file(const std::string& actor) {
     const RegistryConfig& now = parts_.config.now();
@@ -187,10 +202,10 @@ base::Status IndexApply::apply_file(const std::string& actor) {
         io::log_warn("serve.restart_needed",
                      {{"keys", base::join(waiting, ", ")}, {"file", now.file.string()}});
     if (decided_by() == DecidedBy::file) {
-        const auto choose = [&wanted](const io::Json&) -> base::Result<io::Json> {
-            return wanted.index_tables;
-        };
-        return wait_for_pages(change_to({.choose = choose, .by = DecidedBy::file}, actor));
+        WHEELYARD_ASSIGN(const IndexesChanged changed,
+                         change({.kind = IndexEdit::Kind::apply, .index = {}, .keys = wanted.index_tables},
+                                {actor, true}, false));
+        return parts_.pages.wait_until_visible(changed.serial, parts_.config.now().server.page_wait_ms);
     }
     if (list_index_changes(now, wanted).empty()) return {};
     return base::fail("index.decided_by_commands",
@@ -199,26 +214,8 @@ base::Status IndexApply::apply_file(const std::string& actor) {
 }
 
 void IndexApply::on_signal(const std::string& actor) {
-    const std::filesystem::path& store = parts_.config.now().store;
-    const auto request = take_request(store);
-    base::Status done;
-    if (!request) {
-        done = base::fail(request.error());
-    } else if (!*request) {
-        done = apply_file(actor);
-    } else {
-        const IndexRequest& wanted = **request;
-        const auto choose = [&wanted](const io::Json& now) -> base::Result<io::Json> {
-            if (wanted.before == revision_of(now)) return wanted.wanted.tables;
-            return wire::fail("index.changed", "The indexes have changed in the meantime", {},
-                              "repeat the command: it shows the difference", base::Recovery::person);
-        };
-        done = wait_for_pages(change_to({.choose = choose, .by = wanted.wanted.decided_by}, actor));
-    }
-    if (!done) io::log_error("indexes.not_applied", {{"by", actor}, {"error", done.error().text()}});
-    if (!request || !*request) return;
-    if (const auto noted = answer_request(store, (*request)->id, done ? "" : done.error().text()); !noted)
-        io::log_error("indexes.not_noted", {{"error", noted.error().text()}});
+    if (const auto done = apply_file(actor); !done)
+        io::log_error("indexes.not_applied", {{"by", actor}, {"error", done.error().text()}});
 }
 
 }  // namespace wheelyard::registry

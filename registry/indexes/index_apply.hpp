@@ -1,5 +1,5 @@
-// Changes the indexes of the running server (docs/explanation/decisions/0017): every wanted change or none, from the
-// configuration file, from a command on this machine, or from the API.
+// Changes the indexes of the running server (docs/explanation/decisions/0017): every wanted change or none, from the API, from
+// a command on this machine, or from the configuration file at SIGHUP.
 //
 //     wanted tables ─► check ─► rules, list and audit log, one transaction ─► snapshot ─► upstreams, server ─► pages
 //
@@ -7,7 +7,6 @@
 #pragma once
 
 #include <filesystem>
-#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -35,6 +34,15 @@ namespace wheelyard::registry {
 [[nodiscard]] std::map<std::string, std::string> reasons_since(const std::optional<IndexList>& list,
                                                                const RegistryConfig& wanted);
 
+// A file without `read = "token"` may be older than the command that closed the index: those that it would open although
+// nobody named them. Empty where the file decides already.
+[[nodiscard]] std::vector<std::string> opened_by_file(const RegistryConfig& now, DecidedBy decided_by,
+                                                      const RegistryConfig& wanted, const IndexEdit& edit);
+// Who decides the list after the edit.
+[[nodiscard]] DecidedBy decided_by_after(const IndexEdit& edit);
+// The error of such a change, "index.opened".
+[[nodiscard]] base::Status check_none_is_opened(const IndexesChanged& changed);
+
 // Every referenced object outlives the IndexApply.
 struct ApplyParts {
     LiveConfig& config;
@@ -53,35 +61,22 @@ class IndexApply final : public IndexService {
     // Before this, every change is refused with "index.starting": the server does not run yet.
     void open();
 
-    [[nodiscard]] base::Result<IndexesChanged> change(const IndexEdit& edit, const std::string& actor,
+    [[nodiscard]] base::Result<IndexesChanged> change(const IndexEdit& edit, const IndexCaller& caller,
                                                       bool dry_run) override;
     // Another node of the registry may have changed the indexes: those in force become the ones of the catalog. On a thread
     // that does not hold the configuration, before the pages that show the change are published.
     [[nodiscard]] base::Status adopt(const catalog::Catalog& reader);
     [[nodiscard]] DecidedBy decided_by() const;
     [[nodiscard]] std::string_view decided_by_word() const override { return word_of(decided_by()); }
-    // SIGHUP from `actor`: answers the request of a command; without one, applies the file if the file decides. Logs
-    // what it did and waits for the pages.
+    // SIGHUP from `actor`: applies the file if the file decides. Logs what it did and waits for the pages.
     void on_signal(const std::string& actor);
 
   private:
-    // The wanted tables, from those in force.
-    using Choose = std::function<base::Result<io::Json>(const io::Json& now)>;
-    using Check = std::function<base::Status(const RegistryConfig& now, const RegistryConfig& wanted)>;
-    struct Change {
-        Choose choose;
-        DecidedBy by = DecidedBy::commands;
-        Check check = {};
-        bool dry_run = false;
-    };
-    // After an error nothing has changed.
-    [[nodiscard]] base::Result<IndexesChanged> change_to(const Change& wanted, const std::string& actor);
     [[nodiscard]] base::Result<catalog::Serial> commit(RegistryConfig next,
                                                        const std::vector<IndexChange>& changes, DecidedBy by,
                                                        const std::string& actor);
     void put_in_force(RegistryConfig next, const std::vector<std::string>& moving, catalog::Serial committed);
     [[nodiscard]] base::Status apply_file(const std::string& actor);
-    [[nodiscard]] base::Status wait_for_pages(const base::Result<IndexesChanged>& changed);
 
     ApplyParts parts_;
     mutable std::mutex mutex_;  // one change at a time

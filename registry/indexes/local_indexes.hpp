@@ -1,34 +1,31 @@
-// Changes the indexes from the server's machine: asks the running server, or changes the store if none runs.
+// Changes the indexes of a store that no server serves; its next start shows the change.
 #pragma once
 
-#include <filesystem>
-#include <functional>
 #include <string>
-#include <vector>
+#include <string_view>
 
 #include "lib/base/clock.hpp"
 #include "registry/api/index_api.hpp"
-#include "registry/store/index_list.hpp"
+#include "registry/config/config.hpp"
+#include "registry/database/store.hpp"
 
 namespace wheelyard::registry {
 
-struct LocalChange {
-    // The wanted tables. `now` has the indexes of the server, or of its next start; `file` those of the file.
-    std::function<base::Result<io::Json>(const RegistryConfig& now, const RegistryConfig& file)> choose;
-    DecidedBy by = DecidedBy::commands;
-    bool dry_run = false;
-    std::vector<std::string> may_open = {};  // private indexes that the file may make public
+// Every referenced object outlives it.
+class StoreIndexes final : public IndexService {
+  public:
+    // `settings` has the indexes that the next start would have.
+    StoreIndexes(const RegistryConfig& settings, const database::Store& store, const base::Clock& clock)
+        : settings_(settings), store_(store), clock_(clock) {}
+    // "index.elsewhere": a server has the store, so that it has to make the change.
+    [[nodiscard]] base::Result<IndexesChanged> change(const IndexEdit& edit, const IndexCaller& caller,
+                                                      bool dry_run) override;
+    [[nodiscard]] std::string_view decided_by_word() const override;
+
+  private:
+    const RegistryConfig& settings_;
+    const database::Store& store_;
+    const base::Clock& clock_;
 };
-struct LocallyChanged {
-    IndexesChanged changed;
-    bool is_running = false;  // else the next start shows the change
-};
-// `show` gets the changes before they are made; the audit log has this user. Error "index.opened": the file, which decides
-// no more, would make an index public that a command made private.
-using ShowChanges = std::function<void(const IndexesChanged&)>;
-[[nodiscard]] base::Result<LocallyChanged> change_indexes_here(const std::filesystem::path& config_file,
-                                                               const LocalChange& change,
-                                                               const ShowChanges& show,
-                                                               const base::Clock& clock);
 
 }  // namespace wheelyard::registry

@@ -9,6 +9,7 @@
 namespace wheelyard::lifecycle {
 namespace {
 
+constexpr std::uint64_t steps = 256;                  // two digits
 constexpr std::size_t blobs_forgotten_at_once = 500;  // hashes in one event, rows in one transaction
 
 class Collection {
@@ -19,8 +20,10 @@ class Collection {
     }
 
     base::Result<Done> run() {
-        WHEELYARD_TRY(
-            blobs::for_each_two_digits([&](const std::string& digits) { return collect_some(digits); }));
+        WHEELYARD_TRY(blobs::for_each_two_digits([&](const std::string& digits) -> base::Status {
+            if (place_.step) WHEELYARD_TRY(place_.step(steps_done_++, steps));
+            return collect_some(digits);
+        }));
         WHEELYARD_TRY(flush());
         if (!action_.dry_run) WHEELYARD_TRY(place_.blobs.drop_unfinished());
         return std::move(done_);
@@ -85,6 +88,7 @@ class Collection {
     const base::UnixMicros before_;
     std::vector<blobs::StoredBlob> candidates_;
     Done done_;
+    std::uint64_t steps_done_ = 0;
 };
 
 }  // namespace

@@ -139,35 +139,44 @@ base::Status check_shown(const Place& place, const Action& action, const std::st
     return {};
 }
 
+base::Status retain_project(const Place& place, catalog::Catalog& catalog, const Action& action,
+                            const std::string& project, const std::string& actor, Done& done) {
+    WHEELYARD_ASSIGN(const auto files, catalog.files(action.index, project));
+    for (const GivenUp& given_up : choose_given_up(files, action.keep)) {
+        done.files.push_back({action.index, given_up.filename});
+        if (action.dry_run) continue;
+        std::string reason = "retention: keeps " + std::to_string(action.keep) + " of series ";
+        reason += given_up.series;
+        if (!action.reason.empty()) reason.append("; ").append(action.reason);
+        WHEELYARD_ASSIGN(const Changed changed, catalog.delete_file({action.index, given_up.filename},
+                                                                    {actor, reason, place.clock.now()}));
+        done.changed = true;
+        done.serial = changed.serial;
+    }
+    return {};
+}
+
+// Project by project: an upload waits for one of them at most.
 base::Result<Done> retain(const Place& place, const Action& action, const std::string& actor) {
     Done done;
     done.dry_run = action.dry_run;
+    std::vector<std::string> projects{action.project};
     WHEELYARD_TRY(place.on_catalog([&](catalog::Catalog& catalog) -> base::Status {
-        std::vector<std::string> projects{action.project};
         if (action.project.empty()) {
             WHEELYARD_ASSIGN(projects, catalog.projects(action.index));
         }
-        for (const std::string& project : projects) {
-            WHEELYARD_ASSIGN(const auto files, catalog.files(action.index, project));
-            for (const GivenUp& given_up : choose_given_up(files, action.keep)) {
-                done.files.push_back({action.index, given_up.filename});
-                if (action.dry_run) continue;
-                std::string reason = "retention: keeps " + std::to_string(action.keep) + " of series ";
-                reason += given_up.series;
-                if (!action.reason.empty()) reason.append("; ").append(action.reason);
-                WHEELYARD_ASSIGN(const Changed changed,
-                                 catalog.delete_file({action.index, given_up.filename},
-                                                     {actor, reason, place.clock.now()}));
-                done.changed = true;
-                done.serial = changed.serial;
-            }
-        }
         // A repeated request may follow one that was interrupted: its pages are waited for as well.
-        if (!action.dry_run && done.serial == 0) {
+        if (!action.dry_run) {
             WHEELYARD_ASSIGN(done.serial, catalog.last_serial());
         }
         return {};
     }));
+    for (std::size_t i = 0; i < projects.size(); ++i) {
+        if (place.step) WHEELYARD_TRY(place.step(i, projects.size()));
+        WHEELYARD_TRY(place.on_catalog([&](catalog::Catalog& catalog) {
+            return retain_project(place, catalog, action, projects[i], actor, done);
+        }));
+    }
     return done;
 }
 

@@ -23,11 +23,15 @@ using OnCatalog = std::function<base::Status(const CatalogWork&)>;
 using Admits = std::function<base::Status(const std::string& index, const catalog::FileRow& row,
                                           const std::vector<catalog::FileRow>& with)>;
 
+// Called between the steps of a long action, with how many of them are done; an error stops it, and what is done stays so.
+using Step = std::function<base::Status(std::uint64_t done, std::uint64_t of)>;
+
 struct Place {
     OnCatalog on_catalog;
     const blobs::BlobStore& blobs;
     const base::Clock& clock;
     Admits admits = {};  // of perform() alone
+    Step step = {};      // of gc and retain; may be empty
 };
 
 // Errors "lifecycle.*": no_such_file, no_such_project, pinned, quarantined, name_taken, name_was_deleted,

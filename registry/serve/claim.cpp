@@ -69,7 +69,7 @@ base::Result<std::unique_ptr<Claim>> Claim::take(const RegistryConfig& file, con
     database::Store store(file.database());
     create_as_owner_of(file.store);
     WHEELYARD_TRY(base::make_directories(file.store));
-    WHEELYARD_ASSIGN(base::Fd lock, lock_store(file.store, StoreUser::server));
+    WHEELYARD_ASSIGN(base::Fd lock, lock_store(file.store));
     WHEELYARD_ASSIGN(auto list, read_index_list(store));
     WHEELYARD_ASSIGN(RegistryConfig config, config_at_start(file, list));
     warn_of_other_indexes(file, config);

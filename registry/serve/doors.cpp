@@ -74,6 +74,11 @@ base::Result<std::unique_ptr<Doors>> Doors::open(const Claim& claim, KeptParts& 
     doors->adopting = kept.node->call_before_pages(
         [&services](const catalog::Catalog& reader) { return services.indexes.adopt(reader); });
     kept.node->wait_joined(claim.config.node.lease_ms);
+    auto control = ControlServer::open(claim.config.store, services.api, pages);
+    if (control)
+        doors->control = *std::move(control);
+    else
+        io::log_warn("control.absent", {{"error", control.error().text()}});
     return doors;
 }
 

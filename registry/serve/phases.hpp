@@ -27,6 +27,7 @@
 #include "registry/indexes/index_moves.hpp"
 #include "registry/intake/resumable.hpp"
 #include "registry/intake/uploads.hpp"
+#include "registry/serve/control_server.hpp"
 #include "registry/serve/notices.hpp"
 #include "registry/serve/other_commits.hpp"
 #include "registry/serve/remote_files.hpp"
@@ -143,7 +144,8 @@ struct Doors {
     const Notices notices;
     const std::shared_ptr<IndexMoves> moves;
     std::unique_ptr<OtherCommits> others = {};
-    std::shared_ptr<void> adopting = {};  // what other nodes change of the indexes
+    std::shared_ptr<void> adopting = {};          // what other nodes change of the indexes
+    std::unique_ptr<ControlServer> control = {};  // absent where the store's file system has no sockets
 
   private:
     Doors(http::Server started, const ServiceParts& parts, Writer& writer, ServingParts& services);

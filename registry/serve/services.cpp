@@ -6,7 +6,6 @@
 #include "lib/io/log.hpp"
 #include "registry/api/task_api.hpp"
 #include "registry/identity/transport.hpp"
-#include "registry/indexes/index_request.hpp"
 #include "registry/serve/phases.hpp"
 
 namespace wheelyard::registry {
@@ -88,7 +87,6 @@ ServingParts::ServingParts(Claim& claim, KeptParts& kept, PublishQueue& pages, s
 base::Result<std::unique_ptr<ServingParts>> ServingParts::open(Claim& claim, KeptParts& kept,
                                                                PublishQueue& pages) {
     const RegistryConfig& config = claim.config;
-    WHEELYARD_TRY(remove_requests(config.store));
     WHEELYARD_ASSIGN(auto board, claim.store.report_board());
     auto last_used = std::make_unique<LastUsed>(config.store / "upstream" / "last-used.json");
     WHEELYARD_ASSIGN(auto upstreams, Upstreams::open({.config = claim.live,

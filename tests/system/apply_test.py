@@ -82,7 +82,7 @@ class ApplyTest(FarmPerTestCase):
         self.assertEqual(status, 200, problem)
         self.assertEqual(self.farm.get(f"/{HIDDEN}/simple/quokka/")[0], 401)
         self.assertFalse((self.farm.tree / HIDDEN).exists())
-        self.assertNotIn(HIDDEN, self.front_page())
+        self.assertNotRegex(self.front_page(), rf'"{HIDDEN}/|>{HIDDEN}<')
 
     def test_a_signal_names_the_other_keys_that_wait_for_a_restart(self):
         self.configure(first='title = "The first"')

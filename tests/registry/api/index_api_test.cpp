@@ -17,11 +17,11 @@ namespace {
 
 // Remembers what it was asked, and answers what the test wants.
 struct FakeIndexes final : registry::IndexService {
-    base::Result<registry::IndexesChanged> change(const IndexEdit& edit, const std::string& actor,
+    base::Result<registry::IndexesChanged> change(const IndexEdit& edit, const registry::IndexCaller& caller,
                                                   bool dry_run) override {
         ++asked;
         last = edit;
-        last_actor = actor;
+        last_actor = caller.name;
         if (fails) return base::fail(*fails);
         auto tables = registry::edit_tables(present, edit);
         if (!tables) return base::fail(tables.error());
@@ -82,6 +82,8 @@ TEST_CASE("only a token with the action `index` for all indexes and projects see
         }
     }
     CHECK(farm.indexes.asked == 0);
+    // Whatever the token: the file is this machine's.
+    CHECK(farm.ask("applyIndexes", farm.admin, "{}").error().code == "request.operation");
     CHECK(farm.set(quota) == "200");
     CHECK(farm.indexes.last_actor == "admin");
     CHECK(farm.ask("setIndex", farm.make_token("all", {"*"}, {"*"}, {"*"}), IndexFixture::body(quota))

@@ -423,3 +423,22 @@ TEST_CASE("when the catalog has another history, callers who wait are refused an
     queue.note_others_show(7);
     CHECK(queue.wait_until_visible(7, long_enough_ms));
 }
+
+TEST_CASE("who needs all root pages has them written at once, and learns if one cannot be") {
+    FakeRoots tree;
+    PublishQueue queue(tree.function(), long_enough_ms, long_enough_ms);
+    CHECK(queue.write_late_roots());  // none is late
+    CHECK(tree.count(tree.written) == 0);
+    tree.commit(1);
+    CHECK(queue.wait_until_visible(1, long_enough_ms).has_value());
+    CHECK(queue.lag().late_roots == 1);
+    CHECK(queue.write_late_roots());
+    CHECK(tree.count(tree.written) == 1);
+    CHECK(queue.lag().late_roots == 0);
+    tree.commit(2);
+    CHECK(queue.wait_until_visible(2, long_enough_ms).has_value());
+    tree.fail(true);
+    CHECK_FALSE(queue.write_late_roots());
+    tree.fail(false);
+    CHECK(queue.write_late_roots());
+}

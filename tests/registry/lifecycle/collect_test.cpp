@@ -108,3 +108,17 @@ TEST_CASE("bytes that are stored again meanwhile stay") {
     CHECK(done.blobs == 1);  // the METADATA
     CHECK(fixture.blobs.contains(row.sha256));
 }
+
+TEST_CASE("gc that is stopped leaves no row without bytes, and the next one does the rest") {
+    PlaceFixture fixture;
+    for (int i = 0; i < 64; ++i)
+        fixture.store("orphan " + std::to_string(i));
+    fixture.clock.sleep_ms(day_ms + 1);
+    fixture.place.step = [](std::uint64_t done, std::uint64_t of) -> base::Status {
+        CHECK(of == 256);
+        return done == 128 ? base::Status(base::fail("lifecycle.stopped", "stopped")) : base::Status();
+    };
+    CHECK(fixture.act(gc).error().code == "lifecycle.stopped");
+    fixture.place.step = {};
+    CHECK(fixture.act(gc)->blobs == 64);  // too few for a batch: none was removed before
+}

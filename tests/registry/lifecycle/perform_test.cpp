@@ -203,3 +203,20 @@ TEST_CASE("retention deletes what the rule gives up, says so in the log, and a d
     CHECK(fixture.catalog.files("main", "torch").value().size() == 1);
     CHECK(fixture.catalog.files("nightly", "torch").value().size() == 2);
 }
+
+TEST_CASE("retention that is stopped between two projects goes on when it is repeated") {
+    PlaceFixture fixture;
+    for (const char* project : {"numpy", "six", "torch"})
+        for (const char* version : {"2.4.0", "2.4.1"})
+            fixture.add("nightly", project, version);
+    std::vector<std::string> steps;
+    fixture.place.step = [&](std::uint64_t done, std::uint64_t of) -> base::Status {
+        steps.push_back(std::to_string(done) + "/" + std::to_string(of));
+        return done == 2 ? base::Status(base::fail("lifecycle.stopped", "stopped")) : base::Status();
+    };
+    const Action action{.verb = Verb::retain, .index = "nightly", .keep = 1};
+    CHECK(fixture.act(action).error().code == "lifecycle.stopped");
+    CHECK(steps == std::vector<std::string>{"0/3", "1/3", "2/3"});
+    fixture.place.step = {};
+    CHECK(fixture.act(action)->files.size() == 1);
+}

@@ -15,7 +15,6 @@
 using namespace wheelyard;
 using registry::DecidedBy;
 using registry::IndexList;
-using registry::StoreUser;
 
 namespace {
 
@@ -65,33 +64,11 @@ TEST_CASE("without a server the file counts while it decides, then the list") {
 TEST_CASE("beside a server the list counts: the file may not be applied yet") {
     const Fixture fixture;
     fixture.list(DecidedBy::file);
-    const auto lock = registry::lock_store(fixture.store, StoreUser::server);
+    const auto lock = registry::lock_store(fixture.store);
     REQUIRE(lock.has_value());
-    CHECK(registry::find_server(fixture.store).value() == ::getpid());
+    CHECK(registry::server_runs(fixture.store).value());
     CHECK(fixture.in_force() == "in-list");
-    const auto second = registry::lock_store(fixture.store, StoreUser::server);
+    const auto second = registry::lock_store(fixture.store);
     REQUIRE_FALSE(second.has_value());
     CHECK(second.error().code == "serve.running");
-}
-
-TEST_CASE(
-    "a process that has not the lock is not taken for the server: its number may be of another container") {
-    const Fixture fixture;
-    const auto lock = registry::lock_store(fixture.store, StoreUser::server);
-    REQUIRE(lock.has_value());
-    REQUIRE(::ftruncate(lock->get(), 0) == 0);
-    REQUIRE(::pwrite(lock->get(), "4194304\n", 8, 0) == 8);  // more than Linux gives out
-    const auto found = registry::find_server(fixture.store);
-    REQUIRE_FALSE(found.has_value());
-    CHECK(found.error().code == "index.elsewhere");
-}
-
-TEST_CASE("a command that has the lock is no server, and gets no signal") {
-    const Fixture fixture;
-    CHECK(registry::find_server(fixture.store).value() == std::nullopt);
-    const auto lock = registry::lock_store(fixture.store, StoreUser::command);
-    REQUIRE(lock.has_value());
-    const auto found = registry::find_server(fixture.store);
-    REQUIRE_FALSE(found.has_value());
-    CHECK(found.error().code == "index.busy");
 }
