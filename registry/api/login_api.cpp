@@ -425,14 +425,16 @@ Reply step(const ApiParts& parts, const Call& call, const OneLogin& of) {
 constexpr http::Operation posted_by_person(std::string_view path, std::string_view id,
                                            std::string_view summary,
                                            std::span<const http::Argument> arguments) {
-    return open_to_all(posted(path, id, summary, http::BodyKind::document, arguments, login_format));
+    return in_pool(http::StrangersPool::login,
+                   open_to_all(posted(path, id, summary, http::BodyKind::document, arguments, login_format)));
 }
 // Who logs in again has a token that ended.
 constexpr Right by_person{.callers = Callers::nobody};
 
 constexpr std::array login_rows{
-    OperationRow{open_to_all(got("/api/v1/login", "listLogins", "Lists the providers by which people log in",
-                                 no_arguments)),
+    OperationRow{in_pool(http::StrangersPool::login,
+                         open_to_all(got("/api/v1/login", "listLogins",
+                                         "Lists the providers by which people log in", no_arguments))),
                  by_person, "login.body", typed<no_arguments, list_logins>},
     OperationRow{posted_by_person("/api/v1/login/{identity}/begin", "beginLogin",
                                   "Begins a log-in by page and returns the provider's address", of_beginning),

@@ -292,13 +292,15 @@ constexpr http::Operation posted_by_job(std::string_view path, std::string_view 
 constexpr Right by_job{.callers = Callers::nobody};
 
 constexpr std::array publish_rows{
-    OperationRow{
-        open_to_all(got("/_/oidc/audience", "readAudience",
-                        "Returns the audience that an identity token of a job must have", no_arguments)),
-        by_job, "publisher.body", typed<no_arguments, read_audience>},
+    OperationRow{in_pool(http::StrangersPool::publisher,
+                         open_to_all(got("/_/oidc/audience", "readAudience",
+                                         "Returns the audience that an identity token of a job must have",
+                                         no_arguments))),
+                 by_job, "publisher.body", typed<no_arguments, read_audience>},
     OperationRow{posted_by_job("/_/oidc/mint-token", "mintToken",
                                "Exchanges an identity token of a job for a token that uploads, once"),
                  by_job, "publisher.body", typed<of_job_token, mint_token>},
+    operation.pool = http::StrangersPool::publisher;
     OperationRow{posted_by_job("/_/oidc/github/mint-token", "mintTokenOfGithub",
                                "The same as mint-token, where older actions of GitHub look for it"),
                  by_job, "publisher.body", typed<of_job_token, mint_token>},
