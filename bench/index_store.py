@@ -2,6 +2,7 @@
 of its own, as in real use, or each project has one blob that its ten files share: then a blob's folder has as many names in
 a large tree as in a small one, and a store of a million files takes a minute to create."""
 
+import gzip
 import hashlib
 import json
 import pathlib
@@ -13,12 +14,19 @@ EPOCH_US = 1_795_176_000_000_000
 FILES_PER_PROJECT = 10
 
 
+# Those of a public index. Made-up ones, such as project-7, have few words and few beginnings: a search of them has some forty
+# files, of real ones some thousand.
+NAMES = gzip.open(pathlib.Path(__file__).parent.parent / "tests/indexer/web/data/names-10000.txt.gz", "rt").read().split()
+
+
 def project_name(number: int) -> str:
-    return f"project-{number:06}"
+    """The 10,000 names, then each after another one: a-b, with every a after the same distance."""
+    turn, at = divmod(number, len(NAMES))
+    return NAMES[at] if turn == 0 else f"{NAMES[at]}-{NAMES[(at + 37 * turn) % len(NAMES)]}"[:100].rstrip("-")
 
 
 def file_name(project: int, version: int) -> str:
-    return f"project_{project:06}-1.{version}.0-cp312-cp312-linux_aarch64.whl"
+    return f"{project_name(project).replace('-', '_')}-1.{version}.0-cp312-cp312-linux_aarch64.whl"
 
 
 class Store:
@@ -35,7 +43,7 @@ class Store:
                         "--index", INDEX], check=True, stdout=subprocess.DEVNULL)
         self.data = folder / "data"
         self.wheels = [self.blob(f"wheel {number}".encode() * 20) for number in range(blobs)]
-        self.metadata = [self.blob(f"Metadata-Version: 2.1\nName: p\nVersion: {number}\n".encode())
+        self.metadata = [self.blob(f"Metadata-Version: 2.1\nName: p\nVersion: {number}\nSummary: A library for {NAMES[number % len(NAMES)]}\n".encode())
                          for number in range(blobs)]
         self.catalog = sqlite3.connect(self.data / "catalog.sqlite", isolation_level=None)
         self.catalog.execute("BEGIN")

@@ -18,6 +18,7 @@ const std::vector<OptionRow> bound_options = {
     {"--disk", "SIZE", "Maximum size of --folder, deleted files that are open included"},
     {"--folder", "FOLDER", "The folder where the command writes"},
     {"--seconds", "N", "Maximum time"},
+    {"--idle", "N", "Maximum seconds without output and CPU"},
     {"--help", nullptr, "Print this help"},
 };
 
@@ -43,11 +44,14 @@ base::Status read_number(const Options& options, const char* name, std::uint64_t
 base::Result<Bounds> bounds_of(const Options& options) {
     Bounds bounds;
     std::uint64_t seconds = 0;
+    std::uint64_t idle_seconds = 0;
     WHEELYARD_TRY(read_number(options, "--processes", bounds.processes));
     WHEELYARD_TRY(read_number(options, "--seconds", seconds));
+    WHEELYARD_TRY(read_number(options, "--idle", idle_seconds));
     WHEELYARD_TRY(read_size(options, "--memory", bounds.memory_bytes));
     WHEELYARD_TRY(read_size(options, "--disk", bounds.disk_bytes));
     bounds.seconds = static_cast<std::int64_t>(seconds);
+    bounds.idle_seconds = static_cast<std::int64_t>(idle_seconds);
     bounds.folder = options.get("--folder");
     if ((bounds.disk_bytes > 0) == bounds.folder.empty())
         return base::fail("governor.folder", "--disk and --folder go together", "", "");

@@ -33,7 +33,8 @@ std::int64_t memory_of(const Site& site, std::int64_t job_memory_mib) {
 std::string render_bounds(const Site& site, const NamespaceBounds& job) {
     std::string text = "--processes " + std::to_string(processes_of(site)) + " --memory " +
                        std::to_string(memory_of(site, job.memory_mib)) + "M --disk " +
-                       std::to_string(site.uploaded_sources->disk_gib) + "G";
+                       std::to_string(site.uploaded_sources->disk_gib) + "G --idle " +
+                       std::to_string(site.uploaded_sources->idle_s);
     if (job.minutes > 0) text += " --seconds " + std::to_string(job.minutes * 60 + agent_is_late_s);
     return text;
 }

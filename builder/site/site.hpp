@@ -66,7 +66,7 @@ struct GovernorSettings {
 };
 
 inline constexpr std::int64_t default_upload_memory_mib = 8192, default_upload_disk_gib = 20,
-                              default_upload_shm_mib = 512;
+                              default_upload_shm_mib = 512, default_upload_idle_s = 1800;
 
 // How builds of uploaded sources are separated from the agent: in a namespace of bubblewrap, which sees the system, these
 // folders and its own; and what they may use.
@@ -77,6 +77,7 @@ struct UploadedSources {
     std::int64_t memory_mib = default_upload_memory_mib;  // where the job has no limit of its own
     std::int64_t disk_gib = default_upload_disk_gib;      // all that an attempt writes
     std::int64_t shm_mib = default_upload_shm_mib;        // of /dev/shm
+    std::int64_t idle_s = default_upload_idle_s;          // without output and CPU
 };
 
 // Where an interpreter comes from: installed, in a Conda environment, or provided by a module.

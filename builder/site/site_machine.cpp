@@ -264,6 +264,7 @@ void read_uploaded_sources(io::TomlTable root, Site& site) {
     uploads.memory_mib = table.integer_or("memory_mib", default_upload_memory_mib, 64, max_memory_mib);
     uploads.disk_gib = table.integer_or("disk_gib", default_upload_disk_gib, 1, 1'048'576);
     uploads.shm_mib = table.integer_or("shm_mib", default_upload_shm_mib, 1, max_memory_mib);
+    uploads.idle_s = table.integer_or("idle_s", default_upload_idle_s, 60, 86'400);
     site.uploaded_sources = std::move(uploads);
 }
 

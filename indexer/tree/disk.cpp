@@ -51,11 +51,16 @@ std::string parent_of(const std::string& path) {
     return path.substr(0, std::max<std::size_t>(slash, 1));
 }
 
+// How the names of this process's temporary files begin.
+const std::string& temp_start() {
+    static const std::string start = ".tmp." + base::encode_hex(base::random_bytes(8));
+    return start;
+}
+
 // A name that no other process, host or thread uses. Short, because some wheel names are close to NAME_MAX.
 std::string temp_name_in(const std::string& folder) {
-    static const std::string start = ".tmp." + base::encode_hex(base::random_bytes(8));
     static std::atomic<std::uint64_t> count{0};
-    return in_folder(folder, start + std::to_string(++count));
+    return in_folder(folder, temp_start() + std::to_string(++count));
 }
 
 bool same_file(const fs::path& a, const fs::path& b) {
@@ -350,7 +355,7 @@ base::Status LocalDisk::remove(const fs::path& path) {
 
 base::Status LocalDisk::remove_leftovers(const fs::path& folder) {
     if (hidden_.has(folder.native())) return {};  // freshly staged: its files have their final names
-    return base::remove_temporary_files_in(folder);
+    return base::remove_temporary_files_in(folder, temp_start());  // its own wait for flush_pending()
 }
 
 base::Status copy_verified(const base::Reader& from, const fs::path& to, const std::string& sha256,

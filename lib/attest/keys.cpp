@@ -2,8 +2,10 @@
 #include "lib/attest/keys.hpp"
 
 #include <openssl/bio.h>
+#include <openssl/bn.h>
 #include <openssl/crypto.h>
 #include <openssl/ec.h>
+#include <openssl/ecdsa.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
@@ -33,6 +35,9 @@ using Key = std::shared_ptr<EVP_PKEY>;
 using Context = std::unique_ptr<EVP_PKEY_CTX, decltype(&EVP_PKEY_CTX_free)>;
 using Digest = std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)>;
 using Memory = std::unique_ptr<BIO, decltype(&BIO_free)>;
+using Parsed = std::unique_ptr<ECDSA_SIG, decltype(&ECDSA_SIG_free)>;
+using Group = std::unique_ptr<EC_GROUP, decltype(&EC_GROUP_free)>;
+using Number = std::unique_ptr<BIGNUM, decltype(&BN_free)>;
 
 Key own(EVP_PKEY* key) {
     return {key, EVP_PKEY_free};
@@ -76,6 +81,26 @@ tl::unexpected<base::Error> fail_public(std::string advice) {
     ERR_clear_error();
     return base::fail_malformed("attest.public_key", "This is no public key over P-256", {},
                                 std::move(advice));
+}
+
+// Of the two values of `s` that verify, the smaller one, as other verifiers demand it.
+std::string with_low_s(std::string der) {
+    const unsigned char* at = bytes_of(der);
+    const Parsed parsed(d2i_ECDSA_SIG(nullptr, &at, static_cast<long>(der.size())), ECDSA_SIG_free);
+    const Group group(EC_GROUP_new_by_curve_name(NID_X9_62_prime256v1), EC_GROUP_free);
+    const Number half(BN_new(), BN_free);
+    Number s(BN_new(), BN_free);
+    WHEELYARD_CHECK(parsed != nullptr && group != nullptr && half != nullptr && s != nullptr);
+    const BIGNUM* const order = EC_GROUP_get0_order(group.get());
+    WHEELYARD_CHECK(BN_rshift1(half.get(), order) == 1);
+    if (BN_cmp(ECDSA_SIG_get0_s(parsed.get()), half.get()) <= 0) return der;
+    Number r(BN_dup(ECDSA_SIG_get0_r(parsed.get())), BN_free);
+    WHEELYARD_CHECK(r != nullptr && BN_sub(s.get(), order, ECDSA_SIG_get0_s(parsed.get())) == 1 &&
+                    ECDSA_SIG_set0(parsed.get(), r.release(), s.release()) == 1);
+    der.resize(static_cast<std::size_t>(i2d_ECDSA_SIG(parsed.get(), nullptr)));
+    auto* to = reinterpret_cast<unsigned char*>(der.data());
+    WHEELYARD_CHECK(i2d_ECDSA_SIG(parsed.get(), &to) == static_cast<int>(der.size()));
+    return der;
 }
 
 // Overwrites the text when it goes away.
@@ -191,7 +216,7 @@ std::string SigningKey::sign(std::string_view bytes) const {
     WHEELYARD_CHECK(EVP_DigestSign(context.get(), reinterpret_cast<unsigned char*>(signature.data()), &size,
                                    bytes_of(bytes), bytes.size()) == 1);
     signature.resize(size);
-    return signature;
+    return with_low_s(std::move(signature));
 }
 
 }  // namespace wheelyard::attest

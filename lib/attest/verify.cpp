@@ -159,6 +159,9 @@ base::Result<VerifiedWheel> verify_wheel(std::string_view filename, std::string_
             statement.predicate_type == provenance_predicate ? provenance : summary;
         const bool is_known =
             statement.predicate_type == provenance_predicate || statement.predicate_type == summary_predicate;
+        if (is_known && !place && statement.predicate_type == provenance_predicate && summary)
+            return fail_wheel("attest.order", "The two statements are not in their one order", filename,
+                              "fetch the file that ends in .prov again, from the registry itself");
         if (!is_known || place)
             return fail_wheel("attest.incomplete", "There are other statements than one of each kind",
                               statement.predicate_type, "use a newer wheelyard-registry");

@@ -116,6 +116,13 @@ struct HttpClient::State {
                 if (transfer.problem.error().value.empty()) transfer.problem.error().value = shown_url(url);
                 return fail(std::move(transfer.problem.error()));
             }
+            if (!settings.proxy.empty() &&
+                (number == CURLE_COULDNT_CONNECT || number == CURLE_COULDNT_RESOLVE_PROXY))
+                return base::fail_as(
+                    base::ErrorKind::unreachable, base::Recovery::retry,
+                    {"http.connect", std::string("The proxy cannot be reached (") + detail + ")",
+                     shown_url(settings.proxy),
+                     "check `proxy` in the configuration, and that the proxy runs"});
             return fail_curl(number, detail, url);
         }
         const char* final_url = nullptr;

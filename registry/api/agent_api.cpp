@@ -41,6 +41,14 @@ wire::Answered<RenewalRequest> read_renewal(const http::ApiRequest& request) {
     return RenewalRequest{json->string_or("site", ""), *held, *next};
 }
 
+// An agent that is known waits for no stranger.
+std::string owner_of_renewal(const ApiParts& parts, const http::ApiRequest& request) {
+    const auto asked = read_renewal(request);
+    if (!asked) return {};
+    const auto is_known = parts.tokens.knows_credential(asked->held);
+    return is_known && *is_known ? "agent:" + asked->held.id : std::string();
+}
+
 wire::Answered<void> refuse_verdict(RenewalVerdict verdict, const RenewalRequest& asked) {
     const std::string name = agent_name(asked.site).substr(0, max_token_name);
     switch (verdict) {
@@ -134,13 +142,16 @@ constexpr auto of_renewal = arguments<NoArguments>({
 // The credentials are in the body; programs send what ~/.netrc has.
 constexpr std::array agent_rows{
     OperationRow{
-        open_to_all(posted("/api/v1/agents/renew", "renewAgent",
-                           "Exchanges an enrolment code or a renewal, once, for a token of the agent "
-                           "and its next renewal",
-                           http::BodyKind::document, of_renewal, renewal_format)),
+        in_pool(http::StrangersPool::renewal,
+                open_to_all(posted("/api/v1/agents/renew", "renewAgent",
+                                   "Exchanges an enrolment code or a renewal, once, for a token of the agent "
+                                   "and its next renewal",
+                                   http::BodyKind::document, of_renewal, renewal_format))),
         {.callers = Callers::nobody},
         "agent.body",
-        typed<of_renewal, renew_agent>},
+        typed<of_renewal, renew_agent>,
+        Stores::no,
+        owner_of_renewal},
 };
 
 }  // namespace

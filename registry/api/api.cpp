@@ -62,12 +62,13 @@ tl::unexpected<wire::Problem> fail_read(const Call& call, const base::Error& err
     return fail_call(call, "api.read_failed", error, problem_of_change);
 }
 
-wire::Answered<http::Admission> Api::admit(const http::ApiRequest& head) {
-    const OperationRow* row = find_row(head.operation);
-    if (row != nullptr && row->right.callers == Callers::nobody) return http::Admission{};
-    if (row != nullptr && row->right.callers == Callers::everyone && head.authorization.empty())
+wire::Answered<http::Admission> Api::admit(const http::ApiRequest& request) {
+    const OperationRow* row = find_row(request.operation);
+    if (row != nullptr && row->right.callers == Callers::nobody)
+        return http::Admission{.owner = row->owner != nullptr ? row->owner(parts_, request) : ""};
+    if (row != nullptr && row->right.callers == Callers::everyone && request.authorization.empty())
         return http::Admission{};
-    const auto token = parts_.tokens.verify(head.authorization);
+    const auto token = parts_.tokens.verify(request.authorization);
     if (!token) return tl::unexpected(token.error());
     const auto verbs = lifecycle::verbs();
     const auto has_action = [&token](std::string_view action) {

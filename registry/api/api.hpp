@@ -43,7 +43,7 @@ struct Call;
 class Api final : public http::ApiService {
   public:
     explicit Api(const ApiParts& parts) : parts_(parts) {}
-    [[nodiscard]] wire::Answered<http::Admission> admit(const http::ApiRequest& head) override;
+    [[nodiscard]] wire::Answered<http::Admission> admit(const http::ApiRequest& request) override;
     [[nodiscard]] wire::Answered<http::ApiReply> answer(const http::ApiRequest& request) override;
 
     // For a person of this machine, who passes every right: "local:NAME" for the audit log. `arguments` by name, whether the

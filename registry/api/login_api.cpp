@@ -83,20 +83,23 @@ tl::unexpected<wire::Problem> refuse_login(const http::ApiRequest& request, cons
 }
 
 tl::unexpected<wire::Problem> refuse_waiting(const base::Error& error) {
-    if (error.kind == base::ErrorKind::missing)
+    if (error.kind != base::ErrorKind::refused)
         return wire::refuse("login.state", "This log-in cannot be continued", error.sentence + ".", {},
                             error.advice);
-    if (error.kind == base::ErrorKind::refused)
-        return wire::refuse("login.another_browser", "Another browser began this log-in",
-                            error.sentence + ".", {}, error.advice);
-    return wire::refuse("login.busy", "Too many log-ins at once", error.sentence + ".", error.value,
-                        error.advice);
+    return wire::refuse("login.another_browser", "Another browser began this log-in", error.sentence + ".",
+                        {}, error.advice);
 }
 
 wire::Problem busy() {
     return wire::make_problem("login.busy", "Too many log-ins at once",
                               "As many log-ins are being finished as the registry does at once.", {},
                               "try again in a few seconds");
+}
+
+wire::Problem busy_device() {
+    return wire::make_problem("login.busy", "Too many log-ins at once",
+                              "Too many log-ins by device code were begun from this address.", {},
+                              "try again in a minute, or log in with a browser");
 }
 
 // One of the requests to providers that may run at once.
@@ -163,17 +166,14 @@ LoginApi::Reply LoginApi::begin(const http::ApiRequest& request, const Logins::K
         return refuse_provider(request, known, {"provider.unknown", "Nothing was fetched yet"});
     const auto client = client_of(parts_.logins, known);
     if (!client) return refuse_provider(request, known, client.error());
-    const identity::Begin begun{identity::random_text(), identity::random_text(), identity::random_text()};
+    identity::Begin begun{{}, identity::random_text(), identity::random_text()};
     const base::UnixMicros now = parts_.clock.now();
-    identity::Waiting waiting{.provider = known.config.name,
-                              .purpose = *purpose,
-                              .secret_sha256 = base::sha256_hex(*secret),
-                              .network = http::network_of_client(request.client),
-                              .verifier = begun.verifier,
-                              .nonce = begun.nonce,
-                              .until = now + identity::waiting_life_s * second};
-    if (const auto added = parts_.logins.waiting().add(begun.state, std::move(waiting), now); !added)
-        return refuse_waiting(added.error());
+    begun.state = parts_.logins.waiting().begin({.provider = known.config.name,
+                                                 .purpose = *purpose,
+                                                 .secret_sha256 = base::sha256_hex(*secret),
+                                                 .verifier = begun.verifier,
+                                                 .nonce = begun.nonce,
+                                                 .until = now + identity::waiting_life_s * second});
     return http::ApiReply{
         .json = io::Json::object({{"format", "wheelyard.login_begun/1"},
                                   {"url", identity::authorization_url(described->endpoints, *client, begun)},
@@ -229,16 +229,12 @@ LoginApi::Reply LoginApi::begin_device(const http::ApiRequest& request, const Lo
                             "The provider of this log-in takes only browsers.", known.config.shown(),
                             "log in with a browser: " + parts_.logins.page());
     const base::UnixMicros now = parts_.clock.now();
-    const std::string key = identity::random_text();
+    // Also where the provider refuses.
+    if (!parts_.logins.waiting().ask_for(request.client, now)) return tl::unexpected(busy_device());
     identity::Waiting waiting{.provider = known.config.name,
                               .purpose = Purpose::read,
                               .secret_sha256 = base::sha256_hex(*secret),
-                              .network = http::network_of_client(request.client),
-                              .verifier = identity::random_text(),
-                              .until = now + identity::waiting_life_s * second};
-    // Before the provider is asked, and also kept where it refuses: who has no place left asks it no more.
-    if (const auto added = parts_.logins.waiting().add(key, waiting, now); !added)
-        return refuse_waiting(added.error());
+                              .verifier = identity::random_text()};
     const auto code = identity::begin_device(described->endpoints, *client, waiting.verifier, known.post);
     if (!code && code.error().kind == base::ErrorKind::refused)
         return refuse_login(request, known, code.error());
@@ -247,7 +243,7 @@ LoginApi::Reply LoginApi::begin_device(const http::ApiRequest& request, const Lo
     waiting.interval_s = code->interval_s;
     waiting.asked = now;
     waiting.until = now + code->life_s * second;
-    parts_.logins.waiting().replace(key, std::move(waiting));
+    const std::string key = parts_.logins.waiting().begin(waiting);
     return http::ApiReply{.json =
                               io::Json::object({{"format", "wheelyard.device_login/1"},
                                                 {"state", key},
@@ -282,7 +278,7 @@ LoginApi::Reply LoginApi::poll_device(const http::ApiRequest& request, const Log
     if (!client) return refuse_provider(request, known, client.error());
     const Running running(parts_.logins.running(), RunningLogins::Kind::device, request);
     // The provider would slow us down if it were asked too often.
-    if (!running.is_in() || !parts_.logins.waiting().ask(key, now)) return wait_on();
+    if (!running.is_in() || !parts_.logins.waiting().ask(key, *waiting, now)) return wait_on();
     const auto poll =
         identity::poll_device(described->endpoints, *client, waiting->device, waiting->verifier, known.post);
     if (!poll && poll.error().kind != base::ErrorKind::refused) {
@@ -291,9 +287,8 @@ LoginApi::Reply LoginApi::poll_device(const http::ApiRequest& request, const Log
         return wait_on();  // one answer that is lost ends no log-in
     }
     if (poll && poll->id_token.empty()) {
-        waiting->asked = now;
         waiting->interval_s = std::min(waiting->interval_s + poll->longer_by_s, identity::max_poll_s);
-        parts_.logins.waiting().replace(key, *waiting);
+        parts_.logins.waiting().slow_down(key, waiting->interval_s);
         return wait_on();
     }
     if (const auto ended = parts_.logins.waiting().take(key, secret, now); !ended)
@@ -425,14 +420,16 @@ Reply step(const ApiParts& parts, const Call& call, const OneLogin& of) {
 constexpr http::Operation posted_by_person(std::string_view path, std::string_view id,
                                            std::string_view summary,
                                            std::span<const http::Argument> arguments) {
-    return open_to_all(posted(path, id, summary, http::BodyKind::document, arguments, login_format));
+    return in_pool(http::StrangersPool::login,
+                   open_to_all(posted(path, id, summary, http::BodyKind::document, arguments, login_format)));
 }
 // Who logs in again has a token that ended.
 constexpr Right by_person{.callers = Callers::nobody};
 
 constexpr std::array login_rows{
-    OperationRow{open_to_all(got("/api/v1/login", "listLogins", "Lists the providers by which people log in",
-                                 no_arguments)),
+    OperationRow{in_pool(http::StrangersPool::login,
+                         open_to_all(got("/api/v1/login", "listLogins",
+                                         "Lists the providers by which people log in", no_arguments))),
                  by_person, "login.body", typed<no_arguments, list_logins>},
     OperationRow{posted_by_person("/api/v1/login/{identity}/begin", "beginLogin",
                                   "Begins a log-in by page and returns the provider's address", of_beginning),

@@ -91,6 +91,8 @@ struct OperationRow {
     wire::Refusal malformed;  // the code for arguments that cannot be read
     Reply (*answer)(const ApiParts& parts, const Call& call);
     Stores stores = Stores::no;
+    // Of Callers::nobody: whose the credentials in the body are; empty: a stranger's.
+    std::string (*owner)(const ApiParts& parts, const http::ApiRequest& request) = nullptr;
 };
 
 // Every operation, in the order of the OpenAPI document. operation.cpp lists the families.
@@ -245,6 +247,10 @@ constexpr http::Operation local(std::string_view id, std::string_view summary,
 }
 constexpr http::Operation open_to_all(http::Operation operation) {
     operation.needs_token = false;
+    return operation;
+}
+constexpr http::Operation in_pool(http::StrangersPool pool, http::Operation operation) {
+    operation.pool = pool;
     return operation;
 }
 constexpr http::Operation with_text(http::Operation operation) {

@@ -42,11 +42,22 @@ bool fits(std::string_view wanted, std::string_view value) {
     return value.starts_with(wanted);
 }
 
+// Of a claim in another form than a text, too: a list of them, or its JSON.
+std::vector<std::string> values_of(const io::Json* claim) {
+    if (claim == nullptr) return {};
+    if (claim->as_string() != nullptr) return {*claim->as_string()};
+    if (claim->as_array() == nullptr) return {claim->render()};
+    std::vector<std::string> values;
+    for (const io::Json& one : claim->items())
+        values.push_back(one.as_string() != nullptr ? *one.as_string() : one.render());
+    return values;
+}
+
 // The claim by which GitHub or GitLab says that others may have written, or started, what the job runs.
 std::optional<UnmetClaim> pull_request_in(const io::Json& claims) {
     for (const sigstore::PullRequestClaim& row : sigstore::pull_request_claims) {
-        const std::string value = claims.string_or(row.claim, "");
-        if (row.fits(value)) return UnmetClaim{std::string(row.claim), value};
+        for (const std::string& value : values_of(claims.find(row.claim)))
+            if (row.fits(value)) return UnmetClaim{std::string(row.claim), value};
     }
     return std::nullopt;
 }
@@ -249,8 +260,9 @@ Reply mint_token(const ApiParts& parts, const Call& call, const NoArguments&) {
                             claimed->issuer.substr(0, identity::max_quoted_bytes),
                             "The claim `iss` is compared letter by letter.");
     // All tables of an issuer have one audience. No thread waits for keys.
-    const auto claims =
-        provider->verify(*token, {claimed->issuer, table->provider.client_id, std::nullopt, table->azp}, 0);
+    const auto claims = provider->verify(
+        *token, {claimed->issuer, table->provider.client_id, std::nullopt, table->azp, table->azp.empty()},
+        0);
     if (!claims) return refuse_token(request, claims.error());
     const auto publisher = find_publisher(request, publishers, table->azp, *claims);
     if (!publisher) return tl::unexpected(publisher.error());
@@ -287,15 +299,17 @@ constexpr http::Operation posted_by_job(std::string_view path, std::string_view 
     http::Operation operation =
         open_to_all(posted(path, id, summary, http::BodyKind::document, of_job_token));
     operation.max_body_bytes = http::max_identity_body_bytes;
+    operation.pool = http::StrangersPool::publisher;
     return operation;
 }
 constexpr Right by_job{.callers = Callers::nobody};
 
 constexpr std::array publish_rows{
-    OperationRow{
-        open_to_all(got("/_/oidc/audience", "readAudience",
-                        "Returns the audience that an identity token of a job must have", no_arguments)),
-        by_job, "publisher.body", typed<no_arguments, read_audience>},
+    OperationRow{in_pool(http::StrangersPool::publisher,
+                         open_to_all(got("/_/oidc/audience", "readAudience",
+                                         "Returns the audience that an identity token of a job must have",
+                                         no_arguments))),
+                 by_job, "publisher.body", typed<no_arguments, read_audience>},
     OperationRow{posted_by_job("/_/oidc/mint-token", "mintToken",
                                "Exchanges an identity token of a job for a token that uploads, once"),
                  by_job, "publisher.body", typed<of_job_token, mint_token>},

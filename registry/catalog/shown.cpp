@@ -94,7 +94,9 @@ base::Status Catalog::set_index_rules(const std::vector<IndexRule>& rules, const
             const IndexRule left{.index = index, .is_private = stays_private};
             if (rule != left) WHEELYARD_TRY(change_rule(left, cause));
         }
-        if (!list.empty()) WHEELYARD_TRY(write_index_list(list));
+        // What is there already is not written: a start on a full disk changes nothing.
+        WHEELYARD_ASSIGN(const std::string known, index_list());
+        if (!list.empty() && list != known) WHEELYARD_TRY(write_index_list(list));
         return true;
     });
 }

@@ -20,6 +20,7 @@
 #include "registry/access/tokens.hpp"
 #include "registry/commands/command_line.hpp"
 #include "registry/commands/commands.hpp"
+#include "registry/store/owner.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -263,6 +264,7 @@ base::Status run_attest_init(const AttestInitArguments& arguments, const base::C
         name_key(root, key.public_key(), root.roots);
         keys.push_back(std::move(key));
     }
+    create_as_owner_of_usual_store();  // this one is for the server
     const fs::path key_file = arguments.folder / "provenance.key";
     WHEELYARD_ASSIGN(const attest::SigningKey key, make_key(key_file));
     name_key(root, key.public_key(), root.provenance);
@@ -286,6 +288,7 @@ void add_attest_rotate_options(CLI::App& command, AttestRotateArguments& argumen
 base::Status run_attest_rotate(const AttestRotateArguments& arguments, const base::Clock& clock) {
     WHEELYARD_ASSIGN(Roots roots, open_roots(arguments.root, clock));
     if (arguments.new_key.empty()) return write_next(arguments.root, roots);
+    create_as_owner_of_usual_store();
     WHEELYARD_ASSIGN(const attest::SigningKey key, make_key(arguments.new_key));
     name_key(roots.next, key.public_key(), roots.next.provenance);
     WHEELYARD_TRY(write_next(arguments.root, roots));

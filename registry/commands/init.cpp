@@ -1,5 +1,7 @@
 #include "registry/commands/init.hpp"
 
+#include <sys/stat.h>
+
 #include <cerrno>
 #include <cstdio>
 #include <string>
@@ -22,6 +24,9 @@ base::Status run_init(const std::filesystem::path& directory) {
         return base::fail("init.exists", "The configuration file already exists", file.string(),
                           "edit it, or name another folder");
     }
+    // It has no secret, and the server of another user reads it, whatever root's umask is.
+    constexpr mode_t readable = 0644;
+    if (::fchmod(fd->get(), readable) != 0) return base::fail_errno("fchmod", file.string(), errno);
     WHEELYARD_TRY(base::write_all(fd->get(), initial_config(folder)));
     WHEELYARD_TRY(base::fsync_file(fd->get(), file.string()));
     WHEELYARD_TRY(base::fsync_directory(directory));

@@ -213,6 +213,7 @@ base::Status run_backup(const MaintenanceArguments& arguments, const base::Clock
 }
 
 base::Status run_restore(const MaintenanceArguments& arguments, const base::Clock& clock) {
+    create_as_owner_of(arguments.store.folder);
     WHEELYARD_ASSIGN(const lifecycle::BackupReport report,
                      lifecycle::restore(
                          arguments.folder, arguments.store, show_progress(arguments, "restore", clock), [&] {

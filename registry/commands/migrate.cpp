@@ -69,6 +69,7 @@ void add_migrate_options(CLI::App& command, MigrateArguments& arguments) {
 base::Status run_migrate(const MigrateArguments& arguments, const base::Clock& clock) {
     WHEELYARD_ASSIGN(const RegistryConfig config, read_config_as_owner(arguments.config));
     WHEELYARD_ASSIGN(const RegistryConfig other, read_config(arguments.to));
+    create_as_owner_of(other.store);
     const blobs::Place place = other.blob_place();
     if (name_of(config.blob_place()) == name_of(place))
         return base::fail("migrate.same_store", "Both configurations name the same store of blobs",

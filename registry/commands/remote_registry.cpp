@@ -1,5 +1,6 @@
 #include "registry/commands/remote_registry.hpp"
 
+#include <string_view>
 #include <utility>
 
 #include "lib/base/files/file.hpp"
@@ -37,6 +38,12 @@ base::Result<RemoteRegistry> RemoteRegistry::open(std::string url, const std::fi
     WHEELYARD_ASSIGN(std::string token, read_token_file(token_file));
     while (url.ends_with('/'))
         url.pop_back();
+    // The address of an index, as pip has it: `/main/simple/` below the registry's own.
+    if (constexpr std::string_view pages = "/simple"; url.ends_with(pages)) {
+        const std::size_t index = url.rfind('/', url.size() - pages.size() - 1);
+        const std::size_t host = url.find("://");
+        if (index != std::string::npos && host != std::string::npos && index > host + 2) url.resize(index);
+    }
     return RemoteRegistry(std::move(url), std::move(token));
 }
 

@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <utility>
@@ -159,6 +161,10 @@ base::Status create(const TokenCreateArguments& arguments, const base::Clock& cl
     return {};
 }
 
+// What is about all of the registry, or says who may run what: a login node's file has no such right.
+constexpr std::array<std::string_view, 4> works_of_operators{catalog::index_action, catalog::audit_action,
+                                                             catalog::approve_action, "gc"};
+
 base::Status check_site(const std::string& site) {
     if (status::is_site_name(site)) return {};
     return base::fail("agent.site", "This cannot be the name of a site", site.substr(0, max_token_name),
@@ -178,6 +184,12 @@ base::Status run_agent_enrol(const TokenCreateArguments& arguments, const base::
         if (action == token_action || action == "*")
             return base::fail("agent.action", "An agent may not make tokens", action,
                               "name the actions that it needs, such as upload and build");
+        if (std::find(works_of_operators.begin(), works_of_operators.end(), action) !=
+            works_of_operators.end())
+            return base::fail(
+                "agent.action", "This is an operator's work, and no agent's", action,
+                "name the actions that it needs, such as upload and build; a person gets others by "
+                "`wheelyard-registry token create`");
     }
     return create(arguments, clock, true);
 }

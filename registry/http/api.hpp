@@ -34,6 +34,10 @@ enum class BodyKind {
     form,      // multipart
 };
 
+// Whose slots a request takes that shows no credentials: strangers at one door leave those at the others alone.
+enum class StrangersPool { other, login, publisher, renewal };
+inline constexpr std::size_t strangers_pools = 4;
+
 // One method and path of this server; {name} in `path` matches one segment.
 struct Operation {
     std::string_view method;
@@ -49,6 +53,7 @@ struct Operation {
     bool is_kept_by_writer =
         false;             // of several nodes only the one that writes can answer, though it only reads
     bool has_tag = false;  // its answers have an ETag
+    StrangersPool pool = StrangersPool::other;
 };
 using Operations = std::span<const Operation>;
 
@@ -83,15 +88,16 @@ struct ApiReply {
 // What the credentials of a request permit.
 struct Admission {
     bool may_administer = false;  // changes published files: slots are kept back for such requests
-    std::string owner = {};       // whose request it is: others' requests of one owner are limited
+    std::string owner = {};       // whose request it is; empty: a stranger's
 };
 
 class ApiService {
   public:
     virtual ~ApiService() = default;
     // Both run on a pool thread and may block on the disk.
-    // Checks the credentials (401, 403) before the body is read. A rejected client takes no slot.
-    [[nodiscard]] virtual Answered<Admission> admit(const ApiRequest& head) = 0;
+    // Checks the credentials (401, 403), which of operations without a token are in the body; otherwise before the body is
+    // read. A rejected client takes no slot.
+    [[nodiscard]] virtual Answered<Admission> admit(const ApiRequest& request) = 0;
     // Checks the credentials again, and their scope: a token may have been revoked in between.
     [[nodiscard]] virtual Answered<ApiReply> answer(const ApiRequest& request) = 0;
 };

@@ -91,8 +91,8 @@ std::string client_of(const RequestHead& head, std::string_view peer,
 }
 
 std::string network_of_client(std::string_view client) {
-    constexpr std::size_t v6_digits = 12;  // 48 bits
-    if (client.ends_with(v6_network)) return std::string(client.substr(0, v6_digits)) + "::/48";
+    constexpr std::size_t v6_digits = 14;  // 56 bits
+    if (client.ends_with(v6_network)) return std::string(client.substr(0, v6_digits)) + "00::/56";
     std::array<char, 4> bytes{};
     if (::inet_pton(AF_INET, std::string(client).c_str(), bytes.data()) != 1) return std::string(client);
     return std::string(client.substr(0, client.rfind('.'))) + ".0/24";

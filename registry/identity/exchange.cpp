@@ -128,7 +128,9 @@ base::Result<DeviceCode> begin_device(const Endpoints& endpoints, const Client& 
         .complete_url = json.string_or("verification_uri_complete", ""),
         .interval_s = std::clamp<std::int64_t>(json.int_or("interval", default_poll_s), 1, max_poll_s),
         .life_s = std::clamp<std::int64_t>(json.int_or("expires_in", waiting_life_s), 1, waiting_life_s)};
-    if (!code.device.empty() && !code.user.empty() && !code.url.empty()) return code;
+    if (!code.device.empty() && code.device.size() <= max_device_code_bytes && !code.user.empty() &&
+        !code.url.empty())
+        return code;
     return base::fail_for_now("provider.answer", "The provider's answer has no device code");
 }
 

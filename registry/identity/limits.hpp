@@ -32,12 +32,17 @@ inline constexpr std::size_t max_rsa_bits = 8192;  // verifying with a longer on
 inline constexpr std::size_t max_rsa_exponent_bytes = 4;
 
 // Log-ins that wait.
-inline constexpr std::int64_t waiting_life_s = 600;           // to type a password and a second factor
-inline constexpr std::size_t max_waiting = 1'000;             // 1 KiB each
-inline constexpr std::size_t max_waiting_of_network = 50;     // a course room behind one address
+inline constexpr std::int64_t waiting_life_s = 600;     // to type a password and a second factor
+inline constexpr std::size_t max_noted_logins = 1'000;  // of each kind of note; the oldest give way
+// How often a provider is asked to begin a log-in by device code for one address: a course room behind one, and a flood is over
+// after a minute.
+inline constexpr std::size_t max_asked_for_client = 30;
+inline constexpr std::int64_t asked_window_s = 60;
 inline constexpr std::size_t max_code_bytes = 4 * base::kib;  // of a provider's `code` and `state`
-inline constexpr std::int64_t default_poll_s = 5;             // RFC 8628, 3.2
-inline constexpr std::int64_t slow_down_s = 5;                // RFC 8628, 3.5
+inline constexpr std::size_t max_device_code_bytes =
+    2 * base::kib;                                 // sealed and as base64url it fits into a `state`
+inline constexpr std::int64_t default_poll_s = 5;  // RFC 8628, 3.2
+inline constexpr std::int64_t slow_down_s = 5;     // RFC 8628, 3.5
 inline constexpr std::int64_t max_poll_s = 60;
 
 }  // namespace wheelyard::identity

@@ -28,6 +28,7 @@ struct Expected {
     // Another client that asks for it (`azp`), and must: then the token may be for others as well as for us, and an access
     // token, as service accounts have. Empty: we ask.
     std::string party = {};
+    bool is_alone = false;  // the token is for us alone, as a job's
 };
 
 // The claims of a token that was verified.

@@ -1,8 +1,11 @@
 // What a start reads before it opens the store, and the store's lock.
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <utility>
+#include <vector>
 
 #include "lib/attest/sigstore/limits.hpp"
 #include "lib/base/files/file.hpp"
@@ -47,6 +50,11 @@ base::Status check_configuration(const RegistryConfig& file) {
         if (!identity.client_secret_file.empty())
             WHEELYARD_TRY(read_client_secret(identity.client_secret_file));
     }
+    for (const IndexConfig& index : file.indexes) {
+        for (const UpstreamConfig& upstream : index.upstreams) {
+            if (!upstream.password_file.empty()) WHEELYARD_TRY(base::open_read(upstream.password_file));
+        }
+    }
     WHEELYARD_ASSIGN(const auto blobs, blobs::read_blob_store(file.blob_place()));
     // Whether the store answers, knows the credentials and has the bucket.
     if (blobs->serves_files()) WHEELYARD_TRY(blobs->list("00"));
@@ -57,6 +65,12 @@ base::Status check_configuration(const RegistryConfig& file) {
         !found && (found.error().kind == base::ErrorKind::missing || found.error().os_error == ENOENT);
     if (!has_store && !is_missing) return tl::unexpected(found.error());
     if (has_store) WHEELYARD_TRY(store.reader());
+    std::vector<std::filesystem::path> written = store.files();
+    written.push_back(file.store);
+    for (const std::filesystem::path& each : written) {
+        if (::access(each.c_str(), R_OK | W_OK) != 0 && errno != ENOENT)
+            return base::fail_errno("write", each.string(), errno);
+    }
     std::printf("the configuration is good: %zu %s, store %s%s\n", file.indexes.size(),
                 file.indexes.size() == 1 ? "index" : "indexes", file.store.c_str(),
                 has_store ? "" : " (`serve` creates it)");

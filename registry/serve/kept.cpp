@@ -60,6 +60,8 @@ base::Result<std::unique_ptr<KeptParts>> KeptParts::open(const Claim& claim) {
     const base::Clock& clock = claim.program.clock;
     // A full disk must not keep the server from starting: it serves what is there, and an administrator can work.
     claim.room.give_back_if_low();
+    if (const auto room = claim.room.check(0); !room)
+        io::log_warn("serve.disk_full", {{"error", room.error().text()}});
     WHEELYARD_ASSIGN(auto blobs, blobs::open_blob_store(config.blob_place()));
     remove_left_import_folders(config.store);
     WHEELYARD_ASSIGN(auto catalog, open_catalog(claim));

@@ -12,6 +12,7 @@
 #include "lib/io/log.hpp"
 #include "registry/access/local_actor.hpp"
 #include "registry/serve/phases.hpp"
+#include "registry/store/owner.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -90,7 +91,11 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
                        const RenderProject& render, const ShowStatus& show_status, const base::Clock& clock) {
     StopSignals stop;
     WHEELYARD_ASSIGN(const RegistryConfig file, read_config(arguments.config));
-    if (arguments.check) return check_configuration(file);
+    if (arguments.check) {
+        WHEELYARD_TRY(become_owner_of(file.store));
+        WHEELYARD_ASSIGN(const RegistryConfig as_server, read_config(arguments.config));
+        return check_configuration(as_server);
+    }
     const Program program{open_publisher, render, show_status, clock};
     WHEELYARD_ASSIGN(const auto claim, Claim::take(file, program));
     // A ready file of an earlier run would be wrong while this run starts.

@@ -98,8 +98,8 @@ class Connection {
     [[nodiscard]] Answered<std::unique_ptr<UploadRequest>> begin_upload(const RequestHead& head,
                                                                         const Route& route) const;
     [[nodiscard]] std::optional<Reply> refusal_before_api(const RequestHead& head, const Route& route) const;
-    Task<bool> read_small_body(Body& body, std::size_t max_bytes, std::string& into,
-                               std::optional<wire::Problem>& problem);
+    Task<bool> read_small_body(const RequestHead& head, Body& body, const Operation& operation,
+                               std::string& into, std::optional<wire::Problem>& problem);
 
     // connection_upstream.cpp
     Task<Reply> answer_from_upstream(const RequestHead& head, const Route& route);
@@ -118,7 +118,9 @@ class Connection {
     Task<bool> answer_by_writer(const RequestHead& head, const Route& route);
     Task<std::optional<wire::Problem>> refusal_before_forward(const RequestHead& head, const Route& route);
     // `max_now`: it is refused while others take so many slots.
-    Task<bool> run_forward(const RequestHead& head, Body& body, Reply& reply, std::size_t max_now);
+    // `operation`: of the API, whose small body is read before a slot is taken; nullptr: none.
+    Task<bool> run_forward(const RequestHead& head, Body& body, Reply& reply, std::size_t max_now,
+                           const Operation* operation);
     Task<Reply> answer_fetched_by_writer(const RequestHead& head, const Route& route);
 
     // connection_resumable.cpp

@@ -223,6 +223,9 @@ Reply Connection::readiness() {
 Reply Connection::metrics() {
     const auto uptime = std::chrono::steady_clock::now() - shared_.started;
     const auto number = [](auto value) { return static_cast<double>(value); };
+    std::size_t api_requests = shared_.api_requests_now;
+    for (const StrangersSlots& strangers : shared_.strangers)
+        api_requests += strangers.now;
     std::vector<Gauge> gauges{
         {"connections", "Clients connected", number(shared_.connections())},
         {"max_connections", "Limit of connected clients", number(shared_.settings.max_connections)},
@@ -236,7 +239,7 @@ Reply Connection::metrics() {
          number(shared_.uploads_by_owner.max_held())},
         {"uploads_waiting_for_page", "Committed uploads whose page is not published yet",
          number(shared_.waiting_for_page.load())},
-        {"api_requests_in_progress", "API requests in progress", number(shared_.api_requests_now.load())},
+        {"api_requests_in_progress", "API requests in progress", number(api_requests)},
         {"uptime_seconds", "Time since the server started", std::chrono::duration<double>(uptime).count()}};
     if (shared_.settings.service_state) {
         ServiceState state = shared_.settings.service_state();

@@ -1,4 +1,5 @@
-// API requests: read the small body whole, reply from the pool.
+// API requests: read the small body whole, then take a slot, reply from the pool.
+#include <algorithm>
 #include <cstring>
 
 #include "lib/io/log.hpp"
@@ -42,6 +43,29 @@ void let_clients_keep(std::string_view if_none_match, std::string_view tag, Repl
     reply.status = 304;
     reply.body = std::string();
 }
+
+// A place among those of the owner's, or of strangers at this door and of this network.
+class ApiSlot {
+  public:
+    ApiSlot(ServerShared& shared, const Admission& admitted, StrangersPool pool, const std::string& client) {
+        if (admitted.owner.empty()) {
+            StrangersSlots& strangers = shared.strangers[static_cast<std::size_t>(pool)];
+            slot_.emplace(strangers.now, max_api_requests_of_strangers);
+            own_.emplace(strangers.by_network, network_of_client(client), max_api_requests_of_a_network);
+            return;
+        }
+        slot_.emplace(shared.api_requests_now, admitted.may_administer
+                                                   ? max_api_requests
+                                                   : max_api_requests - api_slots_of_administrators);
+        own_.emplace(shared.api_requests_by_owner, admitted.owner,
+                     admitted.may_administer ? max_api_requests : max_api_requests_of_a_token);
+    }
+    [[nodiscard]] bool taken() const { return slot_->taken() && own_->taken(); }
+
+  private:
+    std::optional<Slot> slot_;
+    std::optional<OwnerSlots::Held> own_;
+};
 
 }  // namespace
 
@@ -91,34 +115,43 @@ Connection::Task<bool> Connection::run_api(const RequestHead& head, const Route&
     std::optional<wire::Problem> problem;
     PoolJob job(shared_.pool, socket_.executor());
     Answered<Admission> admitted;
-    job.start([&] { admitted = shared_.api->admit(request); });
-    const bool asked = co_await job.join();
-    if (!asked || !admitted) {
-        reply = reply_problem(asked ? admitted.error() : api_internal_problem());
-        co_return true;
+    bool asked = true;
+    const auto admit = [&] { admitted = shared_.api->admit(request); };
+    if (operation.needs_token) {
+        job.start(admit);
+        asked = co_await job.join();
+        if (!asked || !admitted) {
+            reply = reply_problem(asked ? admitted.error() : api_internal_problem());
+            co_return true;
+        }
     }
-    const Slot slot(shared_.api_requests_now, admitted->may_administer
-                                                  ? max_api_requests
-                                                  : max_api_requests - api_slots_of_administrators);
-    const OwnerSlots::Held own(shared_.api_requests_by_owner, admitted->owner,
-                               admitted->may_administer ? max_api_requests : max_api_requests_of_a_token);
-    const bool is_stranger = admitted->owner.empty();
-    const OwnerSlots::Held of_network(shared_.api_requests_by_network,
-                                      is_stranger ? network_of_client(request.client) : "",
-                                      is_stranger ? max_api_requests_of_a_network : max_api_requests);
-    if (!slot.taken() || !own.taken() || !of_network.taken()) {
-        reply = reply_problem(api_busy());
-        co_return true;
+    // Whoever sends slowly holds no slot meanwhile. A report of a site is larger, and has a token.
+    const bool is_small = operation.max_body_bytes <= max_api_body_bytes;
+    if (is_small) {
+        const bool whole = co_await read_small_body(head, body, operation, request.body, problem);
+        if (!whole && !problem) co_return false;
     }
-    if (head.expects_continue && buffered().empty() && !body.ended()) {
-        const bool there = co_await write("HTTP/1.1 100 Continue\r\n\r\n", {}, false);
-        if (!there) co_return false;
+    if (!problem && !operation.needs_token) {
+        job.start(admit);
+        asked = co_await job.join();
+        if (!asked || !admitted) problem = asked ? admitted.error() : api_internal_problem();
     }
-    const bool whole = co_await read_small_body(body, operation.max_body_bytes, request.body, problem);
-    if (!whole && !problem) co_return false;
     if (problem) {
         reply = reply_problem(*problem);
         co_return true;
+    }
+    const ApiSlot slot(shared_, *admitted, operation.pool, request.client);
+    if (!slot.taken()) {
+        reply = reply_problem(api_busy());
+        co_return true;
+    }
+    if (!is_small) {
+        const bool whole = co_await read_small_body(head, body, operation, request.body, problem);
+        if (!whole && !problem) co_return false;
+        if (problem) {
+            reply = reply_problem(*problem);
+            co_return true;
+        }
     }
     phase_ = Phase::committing;  // the change may be in progress: do not abort before the reply
     Answered<ApiReply> answer;
@@ -152,14 +185,27 @@ Connection::Task<Reply> Connection::await_visible(ApiReply& answer) {
 }
 
 // Returns false without a problem if the client is gone.
-Connection::Task<bool> Connection::read_small_body(Body& body, std::size_t max_bytes, std::string& into,
+Connection::Task<bool> Connection::read_small_body(const RequestHead& head, Body& body,
+                                                   const Operation& operation, std::string& into,
                                                    std::optional<wire::Problem>& problem) {
-    // A small body has the time that a head has, however steadily it trickles: it holds a slot.
-    body.pace.ends =
-        std::chrono::steady_clock::now() + std::chrono::milliseconds(shared_.settings.header_timeout_ms);
-    std::string bytes(max_bytes + 1, '\0');  // one more byte, to detect bodies that are too large
+    if (head.expects_continue && buffered().empty() && !body.ended()) {
+        const bool there = co_await write("HTTP/1.1 100 Continue\r\n\r\n", {}, false);
+        if (!there) co_return false;
+    }
+    // A small body has the time that a head has, however steadily it trickles, and a stranger's less.
+    const std::int64_t limit_ms =
+        operation.needs_token ? shared_.settings.header_timeout_ms
+                              : std::min(shared_.settings.header_timeout_ms, strangers_body_timeout_ms);
+    body.pace.ends = std::chrono::steady_clock::now() + std::chrono::milliseconds(limit_ms);
+    const std::size_t max_bytes = operation.max_body_bytes;
+    std::string bytes;
     std::size_t filled = 0;
-    const Filled state = co_await fill(body, bytes.data(), bytes.size(), filled);
+    Filled state = Filled::more;
+    while (state == Filled::more && filled <= max_bytes) {
+        // One more byte than the limit, to detect bodies that are too large.
+        bytes.resize(std::min(max_bytes + 1, std::max(first_body_bytes, 2 * filled)));
+        state = co_await fill(body, bytes.data(), bytes.size(), filled);
+    }
     if (state == Filled::gone) co_return false;
     timed_out_ = false;
     if (state == Filled::late || state == Filled::malformed) {

@@ -80,8 +80,8 @@ Connection::Task<bool> Connection::answer_by_writer(const RequestHead& head, con
                 ? find_operation(shared_.settings.operations, head.method, route.api_path)
                 : nullptr;
         const bool is_open = operation != nullptr && !operation->needs_token;
-        const bool there =
-            co_await run_forward(head, body, reply, is_open ? max_forwards_of_strangers : max_forwards);
+        const bool there = co_await run_forward(
+            head, body, reply, is_open ? max_forwards_of_strangers : max_forwards, operation);
         if (!there) co_return false;
     }
     if (route.api_path.starts_with(publishing_root)) tell_publisher(reply);
@@ -91,7 +91,7 @@ Connection::Task<bool> Connection::answer_by_writer(const RequestHead& head, con
     co_return again;
 }
 
-// A stranger, who may send slowly, takes none of the few slots, or few for what needs no token. What a token permits the writer decides.
+// A stranger takes none of the few slots, or few for what needs no token. What a token permits the writer decides.
 Connection::Task<std::optional<wire::Problem>> Connection::refusal_before_forward(const RequestHead& head,
                                                                                   const Route& route) {
     const Operation* operation = route.kind == RouteKind::api ? find_operation(shared_.settings.operations,
@@ -113,7 +113,18 @@ Connection::Task<std::optional<wire::Problem>> Connection::refusal_before_forwar
 
 // Returns false if the client is gone.
 Connection::Task<bool> Connection::run_forward(const RequestHead& head, Body& body, Reply& reply,
-                                               std::size_t max_now) {
+                                               std::size_t max_now, const Operation* operation) {
+    std::optional<wire::Problem> problem;
+    std::string whole;
+    const bool is_whole = operation != nullptr && operation->max_body_bytes <= max_api_body_bytes;
+    if (is_whole) {
+        const bool there = co_await read_small_body(head, body, *operation, whole, problem);
+        if (!there && !problem) co_return false;
+    }
+    if (problem) {
+        reply = reply_problem(*problem);
+        co_return true;
+    }
     const Slot slot(shared_.forwards_now, max_now);
     if (!slot.taken()) {
         reply = reply_problem(forwards_busy());
@@ -129,10 +140,15 @@ Connection::Task<bool> Connection::run_forward(const RequestHead& head, Body& bo
         co_return true;
     }
     bool is_there = true;
-    std::optional<wire::Problem> problem;
+    if (is_whole && !whole.empty()) {
+        Answered<void> fed;
+        job.start([&] { fed = (*request)->feed(whole); });
+        const bool ran = co_await job.join();
+        if (!ran || !fed) problem = ran ? fed.error() : internal_problem();
+    }
     if (head.expects_continue && buffered().empty() && !body.ended())
         is_there = co_await write("HTTP/1.1 100 Continue\r\n\r\n", {}, false);
-    if (is_there) is_there = co_await pump_body(body, **request, job, problem);
+    if (is_there && !problem) is_there = co_await pump_body(body, **request, job, problem);
     if (is_there && !problem) {
         phase_ = Phase::committing;
         job.start([&] { reply = (*request)->finish(); });
@@ -163,7 +179,7 @@ Connection::Task<Reply> Connection::answer_fetched_by_writer(const RequestHead& 
     if (!slot.taken()) co_return reply_problem(forwards_busy());
     Body none;
     Reply fetched;
-    co_await run_forward(wanted, none, fetched, max_forwards);
+    co_await run_forward(wanted, none, fetched, max_forwards, nullptr);
     if (is_text || fetched.status >= 300) co_return fetched;
     co_return answer_route(head, route);
 }

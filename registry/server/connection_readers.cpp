@@ -1,4 +1,5 @@
 // Who may read: asked before anything under a private index is answered, off the I/O thread.
+#include "lib/base/text/text.hpp"
 #include "registry/server/connection.hpp"
 #include "registry/server/limits.hpp"
 #include "registry/server/pool_job.hpp"
@@ -12,6 +13,20 @@ wire::Problem readers_busy() {
     return wire::make_problem("auth.busy", "Too many requests to private indexes",
                               "The server has reached its limit of tokens that it checks at once.", {},
                               "try again shortly");
+}
+
+// A stranger learns of no private index, and of each public one, as on the front page.
+wire::Problem unknown_or_private(wire::Problem refused, const std::vector<IndexEntry>& public_entries) {
+    constexpr std::size_t max_named = 20;
+    std::vector<std::string> names;
+    for (const IndexEntry& entry : public_entries) {
+        if (entry.is_advertised && names.size() < max_named) names.push_back(entry.name);
+    }
+    refused.title = "The index is unknown, or private";
+    refused.detail = "This index is unknown, or private, and no token was sent.";
+    refused.advice = (names.empty() ? "" : "public indexes: " + base::join(names, ", ") + "; ") +
+                     "for a private one " + refused.advice;
+    return refused;
 }
 
 ReadRequest read_request(const RequestHead& head, const Route& route) {
@@ -85,8 +100,13 @@ Connection::Task<std::optional<Reply>> Connection::answer_by_reader(const Reques
         co_return front;
     }
     if (shared_.readers == nullptr) co_return unknown_to_caller(head, route);
-    if (const auto refused = shared_.readers->refuse_at_sight(head.authorization))
-        co_return reply_problem(*refused);
+    if (const auto refused = shared_.readers->refuse_at_sight(head.authorization)) {
+        const bool sends = route.kind == RouteKind::upload || route.kind == RouteKind::resumable ||
+                           route.kind == RouteKind::resumable_part;
+        co_return reply_problem(head.authorization.empty() && !sends
+                                    ? unknown_or_private(*refused, served_->public_entries)
+                                    : *refused);
+    }
     const Slot slot(shared_.reader_checks_now, max_reader_checks);
     if (!slot.taken()) co_return reply_problem(readers_busy());
     const ReadRequest request = read_request(head, route);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/generic/stream_protocol.hpp>
@@ -86,6 +87,12 @@ class OwnerSlots {
     std::map<std::string, std::size_t> held_;  // no entry is 0
 };
 
+// The slots of those who show no credentials, at one door. Internal to the server; thread-safe.
+struct StrangersSlots {
+    std::atomic<std::size_t> now = 0;
+    OwnerSlots by_network;
+};
+
 class Connection;
 
 // The indexes that the server has, as one immutable snapshot.
@@ -125,7 +132,8 @@ struct ServerShared {
     std::atomic<std::size_t> reader_checks_now = 0;
     std::atomic<bool> draining = false;
     std::atomic<std::size_t> uploads_now = 0;
-    OwnerSlots uploads_by_owner, api_requests_by_owner, api_requests_by_network, upstream_waits_by_client;
+    OwnerSlots uploads_by_owner, api_requests_by_owner, upstream_waits_by_client;
+    std::array<StrangersSlots, strangers_pools> strangers;
     std::atomic<std::size_t> files_now = 0;
     std::atomic<std::size_t> waiting_for_page = 0;
     std::atomic<std::size_t> api_requests_now = 0;

@@ -13,8 +13,12 @@ inline constexpr std::size_t max_api_requests = 64;  // concurrent, including th
 inline constexpr std::size_t api_slots_of_administrators = 8;  // of them, whatever all other tokens do
 inline constexpr std::size_t max_api_requests_of_a_token =
     28;  // half of the rest; administrators have no limit
-inline constexpr std::size_t max_api_requests_of_a_network =
-    7;  // without a token: all of these share the slots of one token
+// Without credentials, beside those: in each pool of strangers, and of one network in it.
+inline constexpr std::size_t max_api_requests_of_strangers = 16;
+inline constexpr std::size_t max_api_requests_of_a_network = 4;
+// For the body of a request without a token: 20 KiB at 4 kB/s. Nothing else waits for it.
+inline constexpr std::int64_t strangers_body_timeout_ms = 5'000;
+inline constexpr std::size_t first_body_bytes = 4 * base::kib;  // of memory; more as bytes arrive
 
 // Checks of readers of private indexes that run or wait; each takes microseconds.
 inline constexpr std::size_t max_reader_checks = 1'024;

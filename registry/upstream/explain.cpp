@@ -1,5 +1,6 @@
 #include "registry/upstream/explain.hpp"
 
+#include <map>
 #include <set>
 #include <utility>
 
@@ -62,6 +63,11 @@ io::Json step_of_upstream(const SourceStep& step, const Candidate* candidate, co
     return json;
 }
 
+// What the error itself does not know: the key of the configuration.
+const std::map<std::string_view, std::string_view> advice_for_operators{
+    {"http.private", "if the host is yours, name it in `private_hosts` of the upstream"},
+};
+
 io::Json failure_json(const UpstreamFailure& failure, const std::string& project, ExplainTo reader) {
     const bool says_all = reader == ExplainTo::administrators;
     io::Json json = io::Json::object(
@@ -71,6 +77,8 @@ io::Json failure_json(const UpstreamFailure& failure, const std::string& project
     if (says_all) {
         json.set("code", failure.code);
         json.set("value", failure.value);
+        const auto advice = advice_for_operators.find(failure.code);
+        if (advice != advice_for_operators.end()) json.set("advice", std::string(advice->second));
     }
     return json;
 }
@@ -205,6 +213,8 @@ std::string render_explanation(const io::Json& document) {
             text += "; last failure " + failure->string_or("time", "") + ": " +
                     failure->string_or("error", "") + (value.empty() ? "" : " (" + value + ")") +
                     ", next try " + failure->string_or("next_try", "");
+            const std::string advice = failure->string_or("advice", "");
+            if (!advice.empty()) text += "; " + advice;
         }
         const std::vector<std::string> hosts = step.texts("hosts_not_permitted");
         if (!hosts.empty()) text += "; hosts not permitted: " + base::join(hosts, ", ");

@@ -48,6 +48,9 @@ inline constexpr std::size_t max_password_bytes = 4'096;
 // Concurrency: threads start when they are needed, and most of the time they wait for bytes. Pages do not wait behind
 // files, and small files not behind large ones. Inspections need the processor and memory.
 inline constexpr unsigned page_threads = 16;
+// A page of 64 MiB takes 400 MiB while it is read, and as much while it is rendered: of larger ones than these, one at a time.
+inline constexpr std::uint64_t large_page_bytes = 8 * base::mib;
+inline constexpr std::size_t large_page_files = 20'000;
 inline constexpr unsigned file_threads = 96;  // for small files, and as many for large ones
 inline constexpr std::uint64_t small_file_bytes = 8 * base::mib;
 inline constexpr std::ptrdiff_t inspections_at_once = 4;  // of small files, and as many of large ones

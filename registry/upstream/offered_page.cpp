@@ -139,6 +139,8 @@ base::Result<std::shared_ptr<const http::RenderedPage>> Upstreams::render(const 
     if (!is_same) {
         const SharedPage page = store_.find(upstream.cache_index, project);
         if (!page) return base::fail("upstream.page_file", "A cached page of an upstream is gone", project);
+        std::unique_lock large(large_page_rendered_, std::defer_lock);
+        if (page->files.size() > large_page_files) large.lock();
         const Offer offer = offer_of(*page, project, upstream, now);
         OfferedProject offered{.project = project, .root_url = root_url};
         add_files(offer, *page, upstream, index, rows, offered);

@@ -140,7 +140,8 @@ tl::expected<FetchedPage, PageFailure> read_page_answer(const io::HttpAnswer& an
 
 tl::expected<FetchedPage, PageFailure> fetch_page(UpstreamClient& client, const UpstreamConfig& upstream,
                                                   const std::string& project, const CachedPage* before,
-                                                  const base::Clock& clock) {
+                                                  const base::Clock& clock,
+                                                  std::unique_lock<std::mutex>& large) {
     const std::string url = upstream.url + project + "/";
     io::HttpHeaders headers{{"Accept", std::string(simple::accept_pages)}};
     if (before != nullptr && !before->is_absent && !before->is_of_other(upstream.url)) {
@@ -152,6 +153,7 @@ tl::expected<FetchedPage, PageFailure> fetch_page(UpstreamClient& client, const 
     auto answer = client.get(url, headers, simple::max_page_bytes);
     if (!answer) return failure_of(std::move(answer.error()));
     if (refuses(*answer, upstream, before)) return failure_of(*answer, url);
+    if (answer->body.size() > large_page_bytes) large.lock();
     auto fetched = read_page_answer(*answer, url, before, clock.now());
     if (fetched) fetched->page.from = upstream.url;
     return fetched;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,12 +28,11 @@ struct PageFailure {
     bool is_loop = false;      // the upstream is a registry that would have to ask this one
 };
 
-// `before`: the cached page, or nullptr; makes the request conditional.
-[[nodiscard]] tl::expected<FetchedPage, PageFailure> fetch_page(UpstreamClient& client,
-                                                                const UpstreamConfig& upstream,
-                                                                const std::string& project,
-                                                                const CachedPage* before,
-                                                                const base::Clock& clock);
+// `before`: the cached page, or nullptr; makes the request conditional. `large` gets locked before a large page is read, and what
+// it returns takes as much memory.
+[[nodiscard]] tl::expected<FetchedPage, PageFailure> fetch_page(
+    UpstreamClient& client, const UpstreamConfig& upstream, const std::string& project,
+    const CachedPage* before, const base::Clock& clock, std::unique_lock<std::mutex>& large);
 
 // What an answer means. Pure; `now` is when it arrived.
 [[nodiscard]] tl::expected<FetchedPage, PageFailure> read_page_answer(const io::HttpAnswer& answer,

@@ -128,7 +128,8 @@ void Upstreams::refresh_page(const Errand& errand, const std::string& project) {
     const SharedPage before = store_.find(upstream.cache_index, project);
     auto client = take_client(upstream, errand.via);
     ++counts_.page_requests;
-    auto fetched = fetch_page(*client, upstream, project, before.get(), parts_.clock);
+    std::unique_lock large(large_page_read_, std::defer_lock);  // to the end
+    auto fetched = fetch_page(*client, upstream, project, before.get(), parts_.clock, large);
     give_client(upstream, std::move(client));
     if (!fetched) {
         const PageFailure& failure = fetched.error();

@@ -280,6 +280,7 @@ class Upstreams final : public http::UpstreamService {
     };
     Counts counts_;
     std::atomic<bool> stopping_ = false;
+    std::mutex large_page_read_, large_page_rendered_;  // held meanwhile
     std::counting_semaphore<> small_inspections_{inspections_at_once};
     std::counting_semaphore<> large_inspections_{inspections_at_once};
     // Last: their threads use all of the above.

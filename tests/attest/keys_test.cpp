@@ -68,6 +68,19 @@ TEST_CASE("a signature is of one text and one key") {
     CHECK_FALSE(SigningKey::generate().public_key().verifies("text", signature));
 }
 
+// SEQUENCE { INTEGER r, INTEGER s }; half of the order of P-256 begins with 0x7f.
+TEST_CASE("of the two signatures that verify, the one with the smaller s is made") {
+    const SigningKey key = SigningKey::generate();
+    for (int i = 0; i < 50; ++i) {
+        const std::string signature = key.sign("text " + std::to_string(i));
+        CHECK(key.public_key().verifies("text " + std::to_string(i), signature));
+        const auto size_of_r = static_cast<std::size_t>(static_cast<unsigned char>(signature[3]));
+        const auto size_of_s = static_cast<std::size_t>(static_cast<unsigned char>(signature[5 + size_of_r]));
+        CHECK(size_of_s <= 32);  // a larger one needs a byte in front that is 0
+        CHECK(signature.size() == 6 + size_of_r + size_of_s);
+    }
+}
+
 // Made with: openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 (and secp384r1, ED25519), openssl pkey -pubout
 TEST_CASE("only a public key over P-256 is one, and its ID is what sha256sum prints of its DER") {
     const auto key = PublicKey::from_pem(

@@ -129,6 +129,9 @@ TEST_CASE("the statements of two uploads of the same bytes do not fit each other
         CHECK(verified(join_statements(*other), trust) == "attest.index");
     }
     CHECK(verified(join_statements(good), trust) == "ok");
+    // The same two the other way round are a second form of the file.
+    CHECK(verified(join_statements({good.document, {good.statements[1], good.statements[0]}}), trust) ==
+          "attest.order");
 }
 
 TEST_CASE("a wheel of another index is refused, and one that was not accepted has a warning") {

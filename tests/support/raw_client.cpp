@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 
@@ -71,6 +72,11 @@ std::string RawClient::read_some() {
         throw std::runtime_error("the server sent nothing");
     if (got <= 0) return {};
     return std::string(buffer.data(), static_cast<std::size_t>(got));
+}
+
+bool RawClient::has_input() const {
+    pollfd socket{socket_.get(), POLLIN, 0};
+    return !read_.empty() || ::poll(&socket, 1, 0) > 0;
 }
 
 bool RawClient::ended() {

@@ -29,6 +29,7 @@ class RawClient {
     // Reads one answer; nullopt if the connection ended before. `of_head`: no body follows.
     [[nodiscard]] std::optional<RawAnswer> answer(bool of_head = false);
     [[nodiscard]] std::string read_some();  // empty: end of stream
+    [[nodiscard]] bool has_input() const;   // bytes that were not read yet, or the end of the stream
     [[nodiscard]] bool ended();             // waits for the end of the stream; false if bytes arrive instead
     void finish_sending();
     void reset();  // closes with RST, like a client that crashed

@@ -814,7 +814,7 @@ class UpstreamTest(OwnFarmsCase):
         status, _, body = self.farm.get(f"/{BASE}/simple/yard-six/")
         self.assertEqual((status, b"private" in body, b"127.0.0.1" in body), (503, False, False))
         self.assert_ran(self.farm.run("wheelyard-registry", "explain", BASE, "yard-six", "-c", self.farm.config),
-                        "The host has a private address", "next try")
+                        "The host has a private address", "next try", "name it in `private_hosts`")
         stranger = self.farm.create_token(name="stranger", actions=("upload",))
         for token, is_told in ((self.farm.create_token(name="operator", actions=("quarantine",)), True), (stranger, False)):
             _, _, body = self.farm.get(f"/api/v1/indexes/{BASE}/projects/yard-six/explain", headers={"Authorization": f"Bearer {token}"})

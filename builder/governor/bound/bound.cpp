@@ -161,6 +161,7 @@ class BoundedRun {
         const auto got = ::read(output_.get(), buffer.data(), buffer.size());
         if (got == 0) output_.reset();
         if (got <= 0) return false;
+        idle_ms_ = 0;
         std::string_view text(buffer.data(), static_cast<std::size_t>(got));
         while (!text.empty()) {
             const auto written = ::write(STDOUT_FILENO, text.data(), text.size());
@@ -187,6 +188,7 @@ class BoundedRun {
         const auto processes = descendants_of(::getpid());
         look_at_processes(processes);
         const std::int64_t now = now_ms();
+        if (bounds_.idle_seconds > 0) look_at_cpu(processes, now);
         if (now >= next_files_) {
             deleted_ = bounds_.disk_bytes > 0 || bounds_.memory_bytes > 0 ? deleted_files_of(processes)
                                                                           : DeletedFiles();
@@ -207,6 +209,29 @@ class BoundedRun {
             exceed("memory", base::render_bytes(bounds_.memory_bytes));
         if (bounds_.memory_bytes > 0 && available_memory() < min_available_)
             exceed("memory: its machine has less than " + base::render_bytes(min_available_) + " left", "");
+    }
+
+    // A program that polls uses some CPU. Time in which this process was stopped, too, does not count.
+    void look_at_cpu(const std::vector<ProcessSeen>& processes, std::int64_t now) {
+        const auto little_ms =
+            static_cast<std::uint64_t>(std::min<std::int64_t>(1'000, bounds_.idle_seconds * 50));
+        rusage reaped{};
+        ::getrusage(RUSAGE_CHILDREN, &reaped);
+        std::uint64_t used = 0;
+        for (const timeval& time : {reaped.ru_utime, reaped.ru_stime})
+            used += static_cast<std::uint64_t>(time.tv_sec) * 1000 +
+                    static_cast<std::uint64_t>(time.tv_usec) / 1000;
+        for (const ProcessSeen& process : processes)
+            used += process.cpu_ms;
+        idle_ms_ += std::min(now - looked_at_cpu_, 2 * max_sample_ms);
+        looked_at_cpu_ = now;
+        // Less than before: a process ended that nobody waits for.
+        if (used < busy_cpu_ms_ || used - busy_cpu_ms_ >= little_ms) {
+            busy_cpu_ms_ = used;
+            idle_ms_ = 0;
+        }
+        if (idle_ms_ > bounds_.idle_seconds * 1000)
+            exceed("time without output and CPU", base::render_duration_ms(bounds_.idle_seconds * 1000));
     }
 
     void look_at_disk(std::int64_t now) {
@@ -278,6 +303,8 @@ class BoundedRun {
     DeletedFiles deleted_ = {};
     std::map<ino_t, std::int64_t> held_since_ = {};
     std::int64_t began_ = now_ms();
+    std::int64_t looked_at_cpu_ = began_, idle_ms_ = 0;
+    std::uint64_t busy_cpu_ms_ = 0;  // when it was last seen at work
     std::int64_t next_sample_ = 0, next_files_ = 0, next_walk_ = 0;
 };
 

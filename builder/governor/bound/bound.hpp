@@ -24,6 +24,7 @@ struct Bounds {                   // 0: no limit
     std::uint64_t disk_bytes = 0;
     std::filesystem::path folder = {};  // what it writes; with disk_bytes
     std::int64_t seconds = 0;
+    std::int64_t idle_seconds = 0;  // without output, and with less than a second of CPU
     // How long a process reads a pipe that only what was left behind can write, before that is ended.
     std::int64_t left_behind_s = 10;
 };

@@ -61,11 +61,15 @@ std::optional<ProcessSeen> see(pid_t pid) {
     const auto name_end = text.rfind(')');
     if (name_end == std::string::npos || name_end + 2 > text.size()) return std::nullopt;
     const auto fields = base::split(std::string_view(text).substr(name_end + 2), ' ');
-    constexpr std::size_t parent = 1, threads = 17, resident = 21;
+    constexpr std::size_t parent = 1, first_time = 11, last_time = 14, threads = 17, resident = 21;
     if (fields.size() <= resident) return std::nullopt;
+    static const auto ticks = static_cast<std::uint64_t>(::sysconf(_SC_CLK_TCK));
+    std::uint64_t used = 0;
+    for (std::size_t at = first_time; at <= last_time; ++at)
+        used += base::parse_decimal(fields[at]).value_or(0);
     return ProcessSeen{pid, static_cast<pid_t>(base::parse_decimal(fields[parent]).value_or(0)),
                        base::parse_decimal(fields[threads]).value_or(0),
-                       base::parse_decimal(fields[resident]).value_or(0) * page};
+                       base::parse_decimal(fields[resident]).value_or(0) * page, used * 1000 / ticks};
 }
 
 // The line "NAME   123 kB"; nullopt: the kernel or the process does not show it.

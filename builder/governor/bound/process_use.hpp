@@ -14,6 +14,7 @@ struct ProcessSeen {
     pid_t parent = 0;
     std::uint64_t threads = 0;
     std::uint64_t resident_bytes = 0;
+    std::uint64_t cpu_ms = 0;  // of it and of its children that it has waited for
 };
 
 // Every descendant of `root`. A process whose parent ends gets the nearest reaper above it for a parent (prctl(2),

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
 
 namespace wheelyard::sigstore {
@@ -44,9 +45,11 @@ struct PullRequestClaim {
     std::string_view claim;
     std::string_view value;
     std::string Identity::*member;
+    // In whatever case: what a provider spells otherwise one day is refused all the same.
     [[nodiscard]] bool fits(std::string_view found) const {
-        if (!value.ends_with('*')) return found == value;
-        return found.starts_with(value.substr(0, value.size() - 1));
+        if (!value.ends_with('*')) return base::equals_ignoring_case(found, value);
+        const std::size_t size = value.size() - 1;
+        return base::equals_ignoring_case(found.substr(0, size), value.substr(0, size));
     }
 };
 inline constexpr std::array pull_request_claims{

@@ -13,11 +13,12 @@ namespace {
 namespace fs = std::filesystem;
 
 template <typename Iterator>
-Status remove_in(const fs::path& folder, std::string_view start) {
+Status remove_in(const fs::path& folder, std::string_view start, std::string_view kept = {}) {
     std::error_code error;
     std::vector<fs::path> found;
     for (Iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
         const std::string name = entry->path().filename().native();
+        if (!kept.empty() && name.starts_with(kept)) continue;
         if (name.starts_with(start) && name.find(".tmp.") != std::string::npos)
             found.push_back(entry->path());
     }
@@ -33,8 +34,8 @@ Status remove_temporary_files(const fs::path& path) {
     return remove_in<fs::directory_iterator>(path.parent_path(), "." + path.filename().native() + ".tmp.");
 }
 
-Status remove_temporary_files_in(const fs::path& folder) {
-    return remove_in<fs::directory_iterator>(folder, ".");
+Status remove_temporary_files_in(const fs::path& folder, std::string_view kept) {
+    return remove_in<fs::directory_iterator>(folder, ".", kept);
 }
 
 Status remove_temporary_files_below(const fs::path& folder) {

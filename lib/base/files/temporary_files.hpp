@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string_view>
 
 #include "lib/base/result.hpp"
 
@@ -10,8 +11,9 @@ namespace wheelyard::base {
 
 // Removes the temporary files of replace_file(`path`).
 [[nodiscard]] Status remove_temporary_files(const std::filesystem::path& path);
-// Removes those of all files directly in `folder`.
-[[nodiscard]] Status remove_temporary_files_in(const std::filesystem::path& folder);
+// Removes those of all files directly in `folder`, but for names that begin with `kept`: the caller's own.
+[[nodiscard]] Status remove_temporary_files_in(const std::filesystem::path& folder,
+                                               std::string_view kept = {});
 // Removes those of all files in `folder` and in the folders below it.
 [[nodiscard]] Status remove_temporary_files_below(const std::filesystem::path& folder);
 

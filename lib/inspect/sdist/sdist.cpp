@@ -18,6 +18,9 @@ namespace {
 constexpr std::size_t max_sdist_name_bytes = 2048;  // with its folder's path below PATH_MAX
 constexpr std::size_t max_sdist_names_bytes =
     64 * base::mib;  // of all names together, which are kept in memory
+// A member costs 20 us of CPU, and a real one 100 bytes of the archive: a small archive may not have many.
+constexpr std::uint64_t max_small_sdist_members = 20'000;
+constexpr std::uint64_t min_member_bytes = 64;
 constexpr std::uint64_t max_pkg_info_bytes = 8 * base::mib;  // as for METADATA
 
 class SdistCheck {
@@ -80,8 +83,10 @@ class SdistCheck {
             return end("sdist.bomb", member.name, "at most " + base::render_bytes(limit_bytes),
                        base::render_bytes(member.size_bytes));
         sdist_.unpacked_bytes += member.size_bytes;
-        if (sdist_.members > max_sdist_members)
-            end("sdist.too_many_members", member.name, std::to_string(max_sdist_members));
+        const std::uint64_t max_members =
+            std::min(max_sdist_members, std::max(max_small_sdist_members, bytes_.size() / min_member_bytes));
+        if (sdist_.members > max_members)
+            end("sdist.too_many_members", member.name, std::to_string(max_members));
     }
 
     void check_name(const io::TarMember& member) {

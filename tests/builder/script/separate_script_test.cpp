@@ -105,14 +105,17 @@ TEST_CASE("the limits of a namespace come from the job and the site file") {
         const std::string out = scene.seen("separately script.sh", little, job);
         return out.substr(0, out.find("bound: --folder"));
     };
-    CHECK(bounds() == "bound: --processes 576\nbound: --memory 8192M\nbound: --disk 20G\n");
+    CHECK(bounds() ==
+          "bound: --processes 576\nbound: --memory 8192M\nbound: --disk 20G\nbound: --idle 1800\n");
     CHECK(bounds({4096, 60}) ==
-          "bound: --processes 576\nbound: --memory 4096M\nbound: --disk 20G\nbound: --seconds 4200\n");
+          "bound: --processes 576\nbound: --memory 4096M\nbound: --disk 20G\nbound: --idle 1800\nbound: "
+          "--seconds 4200\n");
     scene.site.uploaded_sources->processes = 99;
     scene.site.uploaded_sources->memory_mib = 100;
     scene.site.uploaded_sources->disk_gib = 3;
     scene.site.uploaded_sources->shm_mib = 1;
-    CHECK(bounds() == "bound: --processes 99\nbound: --memory 100M\nbound: --disk 3G\n");
+    scene.site.uploaded_sources->idle_s = 90;
+    CHECK(bounds() == "bound: --processes 99\nbound: --memory 100M\nbound: --disk 3G\nbound: --idle 90\n");
     CHECK(has_line(scene.seen("separately script.sh", little), "1048576"));
 }
 

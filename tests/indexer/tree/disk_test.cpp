@@ -240,6 +240,23 @@ TEST_CASE("only temporary files are removed as leftovers") {
     CHECK(std::filesystem::exists(folder / ".htaccess"));
 }
 
+TEST_CASE("in bulk, what waits for its name is no leftover, and what a killed run left is one") {
+    const Folder folder;
+    const std::string simple = folder / "main";
+    LocalDisk disk;
+    REQUIRE(disk.make_directories(simple));
+    REQUIRE(base::replace_file(folder / "main/.tmp.00ff1", "x"));
+    REQUIRE(disk.begin_bulk(folder.folder.path()));
+    REQUIRE(disk.replace_together(simple, {{"first.json", "1"}}));
+    REQUIRE(disk.remove_leftovers(simple));
+    REQUIRE(disk.replace_together(simple, {{"second.json", "2"}}));
+    REQUIRE(disk.end_bulk());
+    std::set<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(folder / "main"))
+        names.insert(entry.path().filename().native());
+    CHECK(names == std::set<std::string>{"first.json", "second.json"});
+}
+
 TEST_CASE("in bulk, files inside and outside the tree appear once they are flushed") {
     for (const char* tree_name : {"tree", "tree/"}) {
         const Folder folder;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "lib/base/digest/digest.hpp"
 #include "lib/inspect/inspect.hpp"
 #include "tests/support/sdist_writer.hpp"
 
@@ -172,14 +173,22 @@ TEST_CASE("what unpacks to more than the limit is a bomb") {
     CHECK_FALSE(filled(1U << 21U).accepted());
 }
 
-TEST_CASE("the number of members has a limit") {
+TEST_CASE("the number of members has a limit, which is lower for a small archive") {
     inspect::Policy policy;
     policy.sizes.ratio_from_bytes = policy.sizes.unpacked_bytes;
     std::vector<TarEntry> entries{{.name = "six-1.16.0/PKG-INFO", .data = metadata()}};
-    while (entries.size() <= inspect::max_sdist_members)
-        entries.push_back({.name = "six-1.16.0/" + std::to_string(entries.size())});
-    const std::string bytes = test_support::gzip_of(test_support::tar_of(entries));
-    CHECK(codes_of(checked(bytes, "six-1.16.0.tar.gz", policy)) == "sdist.too_many_members");
+    const auto codes_with = [&](std::size_t members, const std::string& data) {
+        while (entries.size() < members)
+            entries.push_back({.name = "six-1.16.0/" + std::to_string(entries.size())});
+        entries.back().data = data;
+        return codes_of(
+            checked(test_support::gzip_of(test_support::tar_of(entries)), "six-1.16.0.tar.gz", policy));
+    };
+    CHECK(codes_with(20'000, "").find("too_many") == std::string::npos);
+    CHECK(codes_with(20'001, "") == "sdist.too_many_members");
+    CHECK(codes_with(20'001, base::random_bytes(2'000'000)).find("too_many") == std::string::npos);
+    CHECK(codes_with(inspect::max_sdist_members + 1, base::random_bytes(20'000'000)) ==
+          "sdist.too_many_members");
 }
 
 TEST_CASE("metadata is static from version 2.2 on, and only where no field is dynamic") {

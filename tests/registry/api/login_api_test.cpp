@@ -117,17 +117,12 @@ struct LoginFixture : RegistryFixture {
     }
     // A log-in by page that waits with the nonce of the sample tokens.
     std::string begin_with_nonce(identity::Purpose purpose) {
-        const base::UnixMicros now = clock.now();
-        REQUIRE(logins->waiting().add("state",
-                                      {.provider = "campus",
-                                       .purpose = purpose,
-                                       .secret_sha256 = base::sha256_hex(secret),
-                                       .network = "192.0.2.0/24",
-                                       .verifier = "v",
-                                       .nonce = token_samples().string_at("nonce").value(),
-                                       .until = now + 600'000'000},
-                                      now));
-        return "state";
+        return logins->waiting().begin({.provider = "campus",
+                                        .purpose = purpose,
+                                        .secret_sha256 = base::sha256_hex(secret),
+                                        .verifier = "v",
+                                        .nonce = token_samples().string_at("nonce").value(),
+                                        .until = clock.now() + 600'000'000});
     }
     // A log-in by device code for which the provider has the token that it was given.
     std::string log_in_by_device() {
@@ -336,20 +331,35 @@ TEST_CASE("log-ins of people are bounded apart from other tokens") {
 }
 
 TEST_CASE(
-    "a network that begins log-ins by device without end soon asks the provider no more, and others still "
-    "do") {
+    "an address that begins log-ins by device without end asks the provider no more, and others still do") {
     LoginFixture farm;
     std::size_t begun = 0;
     for (int i = 0; i < 200; ++i) {
-        farm.client = "192.0.2." + std::to_string(i);
         const auto reply = farm.ask("beginDeviceLogin", io::Json::object({{"secret", secret}}));
         begun += static_cast<std::size_t>(reply.has_value());
     }
-    CHECK(begun == identity::max_waiting_of_network);
+    CHECK(begun == identity::max_asked_for_client);
     CHECK(farm.posts == static_cast<int>(begun));
-    farm.client = "198.51.100.1";
+    farm.client = "192.0.2.2";  // a neighbour
     CHECK(farm.begin_device() != "");
+    farm.client = "192.0.2.1";
+    farm.clock.sleep_ms(identity::asked_window_s * 1000);
+    CHECK(farm.begin_device() != "");
+}
+
+TEST_CASE(
+    "however many log-ins by page strangers begin, from one network or from many, another one goes on") {
+    LoginFixture farm;
+    const std::string state = farm.begin_with_nonce(identity::Purpose::read);
+    for (int i = 0; i < 2'000; ++i) {
+        farm.client = i < 100 ? "192.0.2.1" : "10.0." + std::to_string(i % 250) + ".1";
+        const auto reply = farm.ask("beginLogin", io::Json::object({{"secret", std::string(64, 'b')}}));
+        REQUIRE(reply.has_value());
+    }
+    farm.client = "192.0.2.1";
     CHECK(farm.begin() != "");
+    farm.provider_gives(LoginFixture::good_token());
+    CHECK(farm.finish(state) == "200");
 }
 
 TEST_CASE("a provider that refuses devices is not asked without end") {
@@ -368,7 +378,7 @@ TEST_CASE("a provider that refuses devices is not asked without end") {
     farm.logins->fetch_due();
     for (int i = 0; i < 100; ++i)
         CHECK_FALSE(farm.ask("beginDeviceLogin", io::Json::object({{"secret", secret}})).has_value());
-    CHECK(refused == static_cast<int>(identity::max_waiting_of_network));
+    CHECK(refused == static_cast<int>(identity::max_asked_for_client));
 }
 
 TEST_CASE("requests to a provider that hang hinder no log-in of another network and no page, and lose none") {

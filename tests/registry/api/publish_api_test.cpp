@@ -203,6 +203,14 @@ TEST_CASE("a job of a pull request publishes only where its publisher says so") 
     for (const std::string source : {"merge_request_event", "external_pull_request_event"})
         CHECK(CiFixture::said_with(farm.mint({{"event_name", io::Json()}, {"pipeline_source", source}}),
                                    "`pipeline_source` is `" + source + "`") == "422 publisher.pull_request");
+    // In another form or another case.
+    for (const io::Json& event :
+         {io::Json("Pull_Request"), io::Json("WORKFLOW_RUN"),
+          io::Json::array_of(std::vector<std::string>{"pull_request"}),
+          io::Json::array_of(std::vector<std::string>{"push", "pull_request_target"})}) {
+        CAPTURE(event.render());
+        CHECK(CiFixture::said(farm.mint({{"event_name", event}})) == "422 publisher.pull_request");
+    }
     CHECK(CiFixture::said(farm.mint({{"event_name", io::Json()}, {"pipeline_source", "push"}})) == "200");
     CHECK(CiFixture::said(farm.mint({{"event_name", io::Json()}})) == "200");
     const std::vector<std::pair<std::string, std::string>> others{
@@ -276,6 +284,11 @@ TEST_CASE("an identity token is for this registry, of now, of a known issuer and
     CHECK(CiFixture::said_with(farm.mint({{"exp", now + 100'000}}), "a day") == "422 publisher.token");
     CHECK(CiFixture::said(farm.mint({{"iss", other_issuer}})) == "422 publisher.issuer");
     CHECK(CiFixture::said(farm.mint({{"iss", ci_issuer + "/"}})) == "422 publisher.issuer");
+    const io::Json both = io::Json::array_of(std::vector<std::string>{"wheels.example", "other.example"});
+    CHECK(CiFixture::said_with(farm.mint({{"aud", both}, {"azp", "wheels.example"}}), "others as well") ==
+          "422 publisher.token");
+    CHECK(CiFixture::said(
+              farm.mint({{"aud", io::Json::array_of(std::vector<std::string>{"wheels.example"})}})) == "200");
     const Issuer stranger;
     CHECK(CiFixture::said_with(farm.exchange(stranger.sign(farm.claims())), "signature") ==
           "422 publisher.token");

@@ -131,12 +131,18 @@ TEST_CASE("revoking takes the id or the whole text, and says when there is no su
     CHECK(registry::run_token_list(fixture.config, false, fixture.clock).has_value());
 }
 
-TEST_CASE("an agent enrols with no action by which it could make tokens") {
+TEST_CASE("an agent enrols with no action by which it could make tokens, and with no operator's") {
     Fixture fixture;
     auto arguments = fixture.token();
     arguments.name = "bede";
-    for (const std::vector<std::string>& actions :
-         {std::vector<std::string>{"token"}, {"upload", "token"}, {"*"}, {"build", "*"}}) {
+    for (const std::vector<std::string>& actions : {std::vector<std::string>{"token"},
+                                                    {"upload", "token"},
+                                                    {"*"},
+                                                    {"build", "*"},
+                                                    {"index"},
+                                                    {"build", "gc"},
+                                                    {"audit"},
+                                                    {"upload", "approve"}}) {
         arguments.actions = actions;
         const auto refused = registry::run_agent_enrol(arguments, fixture.clock);
         REQUIRE_FALSE(refused.has_value());

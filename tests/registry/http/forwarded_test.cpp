@@ -8,13 +8,13 @@
 
 namespace wheelyard::http {
 
-TEST_CASE("the network of a client is what one customer has: 24 bits of IPv4, 48 of IPv6 (RFC 6177)") {
+TEST_CASE("the network of a client is what one customer has: 24 bits of IPv4, 56 of IPv6 (RIPE-690)") {
     const RequestHead plain;
     const auto network = [&](const char* peer) { return network_of_client(client_of(plain, peer, {})); };
     CHECK(network("192.0.2.7") == network("192.0.2.200"));
     CHECK(network("192.0.2.7") != network("192.0.3.7"));
-    CHECK(network("2001:db8:1:2::1") == network("2001:db8:1:ffff::9"));
-    CHECK(network("2001:db8:1::1") != network("2001:db8:2::1"));
+    CHECK(network("2001:db8:1:200::1") == network("2001:db8:1:2ff::9"));
+    CHECK(network("2001:db8:1:200::1") != network("2001:db8:1:300::1"));
     CHECK(network("no address") == "no address");
 }
 

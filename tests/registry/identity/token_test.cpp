@@ -119,6 +119,24 @@ TEST_CASE("where another client asks for the tokens, it must, and they must be f
     CHECK(said(samples().forged("azp of another")) == "jwt.audience");
 }
 
+TEST_CASE("a token that has to be for us alone has no second audience, whoever asked for it") {
+    const KeySet keys = KeySet::parse(samples().text("keys")).value();
+    identity::Expected expected = samples().expected();
+    expected.is_alone = true;
+    int for_two = 0;
+    for (const io::Json& sample : samples().json.items("good")) {
+        CAPTURE(sample.string_or("name", ""));
+        const auto claims =
+            identity::verify_token(sample.string_at("token").value(), keys, expected, samples().now_s());
+        const auto all = identity::verify_token(sample.string_at("token").value(), keys, samples().expected(),
+                                                samples().now_s());
+        const bool has_two = all->all.texts("aud").size() > 1;
+        for_two += static_cast<int>(has_two);
+        CHECK((claims ? "good" : claims.error().code) == (has_two ? "jwt.audience" : "good"));
+    }
+    CHECK(for_two > 0);
+}
+
 TEST_CASE("a token with any one character changed is refused") {
     const std::string token = samples().json.items("good").at(2).string_at("token").value();  // EdDSA: short
     const KeySet keys = KeySet::parse(samples().text("keys")).value();

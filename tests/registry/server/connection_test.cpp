@@ -14,6 +14,7 @@
 #include <mutex>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "lib/io/gzip.hpp"
@@ -50,6 +51,8 @@ bool is_given_up(RawClient& client, std::string_view piece) {
 // Answers with what it was asked.
 struct EchoingApi final : ApiService {
     Answered<Admission> admit(const ApiRequest& head) override {
+        const registry::OperationRow* row = registry::find_row(head.operation);
+        if (head.authorization.empty() && row != nullptr && !row->http.needs_token) return Admission{};
         if (head.authorization.empty())
             return tl::unexpected(wire::Problem{401, "auth.missing", "Credentials needed", "None.", {}, {}});
         if (head.authorization == "stranger") return Admission{};
@@ -158,73 +161,157 @@ TEST_CASE("a document of the API with a tag is sent again only when it changed, 
     CHECK(ask("", "").field("Cache-Control") == "no-store");
 }
 
+namespace {
+
+const std::string yank_six = "/api/v1/indexes/site/files/six-1.0-py3-none-any.whl/yank";
+
+// Requests that hold their slots: their answers wait for a page.
+struct HeldRequests {
+    HeldRequests(EchoingApi& the_api, const Running& the_server) : api(the_api), running(the_server) {}
+    ~HeldRequests() {
+        for (const auto& then : api.waiting)
+            if (then) then(true);
+    }
+    HeldRequests(const HeldRequests&) = delete;
+    HeldRequests& operator=(const HeldRequests&) = delete;
+    // True: it has a slot now. False: it was answered.
+    bool hold(const std::string& request) {
+        const std::size_t before = api.count_waiting();
+        clients.push_back(std::make_unique<RawClient>(running.connect()));
+        clients.back()->send(request);
+        // The answer of a refused one comes at once.
+        bool has_answer = false;
+        const bool ended = test_support::becomes_true([&] {
+            if (api.count_waiting() > before) return true;
+            has_answer = clients.back()->has_input();
+            return has_answer;
+        });
+        if (has_answer) last = clients.back()->answer().value().status;
+        return ended && !has_answer;
+    }
+    bool hold(const std::string& target, const std::string& token, const std::string& address = "192.0.2.1") {
+        return hold(api_post(
+            target,
+            "Authorization: " + token + "\r\nX-Forwarded-For: " + address + "\r\nContent-Length: 4\r\n",
+            "wait"));
+    }
+    // The first one gets its answer.
+    void end_first() {
+        std::exchange(api.waiting.front(), {})(true);
+        CHECK(clients.front()->answer().value().status == 202);
+    }
+    EchoingApi& api;
+    const Running& running;
+    std::vector<std::unique_ptr<RawClient>> clients;
+    int last = 0;
+};
+
+void trust_loopback(ServerSettings& settings) {
+    settings.trusted_proxies = {"127.0.0.1"};
+}
+
+}  // namespace
+
 TEST_CASE("a rejected client takes no API slot, a permitted one gets 503 when all are taken") {
     EchoingApi api;
     const Running running({}, &api);
-    const std::string yank = "/api/v1/indexes/site/files/six-1.0-py3-none-any.whl/yank";
     std::vector<std::unique_ptr<RawClient>> clients;
     for (std::size_t i = 0; i < max_api_requests + 1; ++i) {
         clients.push_back(std::make_unique<RawClient>(running.connect()));
-        clients.back()->send(api_post(yank, "Content-Length: 2\r\n", ""));
+        clients.back()->send(api_post(yank_six, "Content-Length: 2\r\n", ""));
     }
     for (const auto& client : clients)
         CHECK(client->answer().value().status == 401);  // and its body is still to come
-    clients.clear();
-    const std::string good = "Authorization: good\r\nExpect: 100-continue\r\nContent-Length: 2\r\n";
-    for (std::size_t i = 0; i < max_api_requests; ++i) {
+    HeldRequests held(api, running);
+    for (std::size_t i = 0; i < max_api_requests; ++i)
+        REQUIRE(held.hold(yank_six, "good"));
+    CHECK_FALSE(held.hold(yank_six, "good"));
+    CHECK(held.last == 503);
+    held.end_first();
+    CHECK(held.hold(yank_six, "good"));
+}
+
+TEST_CASE("a body that is still to come takes no API slot, of a token or of a stranger") {
+    EchoingApi api;
+    const Running running({}, &api);
+    std::vector<std::unique_ptr<RawClient>> clients;
+    const auto begin = [&](const std::string& target, const std::string& fields) {
         clients.push_back(std::make_unique<RawClient>(running.connect()));
-        clients.back()->send(api_post(yank, good, ""));
-        CHECK(clients.back()->answer().value().status == 100);
+        clients.back()->send(api_post(target, fields + "Expect: 100-continue\r\nContent-Length: 9\r\n", ""));
+        REQUIRE(clients.back()->answer().value().status == 100);
+        clients.back()->send("{");
+    };
+    for (std::size_t i = 0; i < max_api_requests_of_a_token + 1; ++i)
+        begin(yank_six, "Authorization: tasks\r\n");
+    for (const char* open : {"/_/oidc/mint-token", "/api/v1/agents/renew", "/api/v1/login/campus/begin"}) {
+        for (std::size_t i = 0; i < max_api_requests_of_strangers + 1; ++i)
+            begin(open, "");
+        CAPTURE(open);
+        CHECK(running.ask(api_post(open, "Content-Length: 2\r\n", "{}")).status == 202);
     }
-    CHECK(running.ask(api_post(yank, good, "")).status == 503);
-    clients.front()->send("{}");
+    CHECK(running.ask(api_post(yank_six, "Authorization: tasks\r\nContent-Length: 2\r\n", "{}")).status ==
+          202);
+    clients.front()->send("12345678");
     CHECK(clients.front()->answer().value().status == 202);
+}
+
+TEST_CASE("a stranger has a few seconds for a body, however long a token has") {
+    EchoingApi api;
+    const Running running({}, &api);
+    const auto began = std::chrono::steady_clock::now();
+    RawClient stranger = running.connect();
+    stranger.send(api_post("/_/oidc/mint-token", "Content-Length: 100\r\n", "{"));
+    CHECK(stranger.answer().value().status == 408);
+    const auto took = std::chrono::steady_clock::now() - began;
+    CHECK(took >= std::chrono::milliseconds(strangers_body_timeout_ms));
+    CHECK(took < std::chrono::milliseconds(running.settings.header_timeout_ms));
 }
 
 TEST_CASE("one token that may not administer gets half of the API slots") {
     EchoingApi api;
     const Running running({}, &api);
-    const auto request = [](const std::string& token) {
-        return api_post("/api/v1/indexes/site/files/six-1.0-py3-none-any.whl/yank",
-                        "Authorization: " + token + "\r\nExpect: 100-continue\r\nContent-Length: 2\r\n", "");
-    };
-    std::vector<std::unique_ptr<RawClient>> clients;
-    const auto ask = [&](const std::string& token) {
-        clients.push_back(std::make_unique<RawClient>(running.connect()));
-        return clients.back()->ask(request(token)).status;
-    };
+    HeldRequests held(api, running);
     for (std::size_t i = 0; i < max_api_requests_of_a_token; ++i)
-        REQUIRE(ask("tasks") == 100);
-    CHECK(ask("tasks") == 503);
-    CHECK(ask("tasks of another") == 100);
-    CHECK(ask("administrator") == 100);
-    clients.front()->send("{}");
-    CHECK(clients.front()->answer().value().status == 202);
-    CHECK(ask("tasks") == 100);
+        REQUIRE(held.hold(yank_six, "tasks"));
+    CHECK_FALSE(held.hold(yank_six, "tasks"));
+    CHECK(held.last == 503);
+    CHECK(held.hold(yank_six, "tasks of another"));
+    CHECK(held.hold(yank_six, "administrator"));
+    held.end_first();
+    CHECK(held.hold(yank_six, "tasks"));
 }
 
 TEST_CASE("a network without a token leaves three quarters of the strangers' API slots to the others") {
     EchoingApi api;
-    const Running running([](ServerSettings& settings) { settings.trusted_proxies = {"127.0.0.1"}; }, &api);
-    std::vector<std::unique_ptr<RawClient>> clients;
-    const auto ask = [&](const std::string& token, const std::string& address) {
-        clients.push_back(std::make_unique<RawClient>(running.connect()));
-        return clients.back()
-            ->ask(api_post("/api/v1/indexes/site/files/six-1.0-py3-none-any.whl/yank",
-                           "Authorization: " + token + "\r\nX-Forwarded-For: " + address +
-                               "\r\nExpect: 100-continue\r\nContent-Length: 2\r\n",
-                           ""))
-            .status;
-    };
-    static_assert(max_api_requests_of_a_network * 4 <= max_api_requests_of_a_token);
+    const Running running(trust_loopback, &api);
+    HeldRequests held(api, running);
+    static_assert(max_api_requests_of_a_network * 4 <= max_api_requests_of_strangers);
     for (std::size_t i = 0; i < max_api_requests_of_a_network; ++i)
-        REQUIRE(ask("stranger", "192.0.2." + std::to_string(i)) == 100);
-    CHECK(ask("stranger", "192.0.2.99") == 503);
-    CHECK(ask("stranger", "198.51.100.1") == 100);
-    CHECK(ask("tasks", "192.0.2.1") == 100);  // who has a token has the limit of the token
-    clients.front()->send("{}");
-    CHECK(clients.front()->answer().value().status == 202);
-    CHECK(ask("stranger", "192.0.2.1") == 100);
+        REQUIRE(held.hold(yank_six, "stranger", "192.0.2." + std::to_string(i)));
+    CHECK_FALSE(held.hold(yank_six, "stranger", "192.0.2.99"));
+    CHECK(held.last == 503);
+    CHECK(held.hold(yank_six, "stranger", "198.51.100.1"));
+    CHECK(held.hold(yank_six, "tasks", "192.0.2.1"));  // who has a token has the limit of the token
+    held.end_first();
+    CHECK(held.hold(yank_six, "stranger", "192.0.2.1"));
+}
+
+TEST_CASE(
+    "strangers of many networks at one door of the API leave the other doors and all tokens their slots") {
+    EchoingApi api;
+    const Running running(trust_loopback, &api);
+    HeldRequests held(api, running);
+    const std::string doors[] = {"/_/oidc/mint-token", "/api/v1/agents/renew", "/api/v1/login/campus/begin",
+                                 yank_six};
+    std::size_t network = 0;
+    for (const std::string& door : doors) {
+        CAPTURE(door);
+        for (std::size_t i = 0; i < max_api_requests_of_strangers; ++i)
+            REQUIRE(held.hold(door, "stranger", "10.0." + std::to_string(++network) + ".1"));
+        CHECK_FALSE(held.hold(door, "stranger", "10.0." + std::to_string(++network) + ".1"));
+        CHECK(held.last == 503);
+        CHECK(held.hold(door, "tasks " + door, "10.0.1.1"));  // an agent that renews is known by its body
+    }
 }
 
 TEST_CASE("requests of the API that wait for a page keep no thread from others") {
@@ -484,19 +571,12 @@ TEST_CASE("the body of an API request has the time of a head, at whatever speed 
 TEST_CASE("tokens that may not administer leave slots of the API to those that may") {
     EchoingApi api;
     const Running running({}, &api);
-    const std::string yank = "/api/v1/indexes/site/files/six-1.0-py3-none-any.whl/yank";
-    const auto of_tasks = [](std::size_t token) {  // no token can take them alone
-        return "Authorization: tasks " + std::to_string(token) +
-               "\r\nExpect: 100-continue\r\nContent-Length: 2\r\n";
-    };
-    std::vector<std::unique_ptr<RawClient>> clients;
-    for (std::size_t i = 0; i < max_api_requests - api_slots_of_administrators; ++i) {
-        clients.push_back(std::make_unique<RawClient>(running.connect()));
-        clients.back()->send(api_post(yank, of_tasks(i % 2), ""));
-        REQUIRE(clients.back()->answer().value().status == 100);
-    }
-    CHECK(running.ask(api_post(yank, of_tasks(2), "")).status == 503);
-    CHECK(running.ask(api_post(yank, "Authorization: good\r\nContent-Length: 2\r\n", "{}")).status == 202);
+    HeldRequests held(api, running);
+    for (std::size_t i = 0; i < max_api_requests - api_slots_of_administrators; ++i)
+        REQUIRE(held.hold(yank_six, "tasks " + std::to_string(i % 2)));  // no token can take them alone
+    CHECK_FALSE(held.hold(yank_six, "tasks 2"));
+    CHECK(held.last == 503);
+    CHECK(held.hold(yank_six, "good"));
 }
 
 TEST_CASE("after a shortage of descriptors the server accepts again") {

@@ -320,7 +320,11 @@ TEST_CASE("an index that does not exist asks of the readers what a private one d
         for (const std::string index : {"/closed", "/absent"}) {
             CAPTURE(index);
             readers.sightings = readers.checks = 0;
-            CHECK(client.ask(get(index + rest)).status == 401);
+            const RawAnswer asked = client.ask(get(index + rest));
+            CHECK(asked.status == 401);
+            const bool names_public_ones = asked.body.find("public indexes: site; ") != std::string::npos;
+            CHECK(names_public_ones == (rest != std::string_view("/legacy/")));
+            CHECK(asked.body.find("closed") == std::string::npos);
             CHECK((readers.sightings == 1 && readers.checks == 0));
             CHECK(client.ask(get(index + rest, "Authorization: good\r\n")).status == 404);
             CHECK((readers.sightings == 2 && readers.checks == 1));

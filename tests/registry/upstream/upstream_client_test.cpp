@@ -56,3 +56,21 @@ TEST_CASE("redirects in a circle end where it closes") {
     CHECK(client.get(server.url("/a"), {}, 1000).error().code == "upstream.redirect");
     CHECK(server.requests().size() == 2);
 }
+
+TEST_CASE("a proxy that is down is named as the proxy, and not as the upstream") {
+    registry::UpstreamConfig upstream;
+    upstream.url = "https://index.example/simple/";
+    upstream.hosts = {"index.example"};
+    const std::atomic<bool> stopping = false;
+    for (const auto& [proxy, shown] : {std::pair("http://127.0.0.1:1", "http://127.0.0.1:1"),
+                                       std::pair("http://ann:secret@127.0.0.1:1", "http://127.0.0.1:1"),
+                                       std::pair("http://proxy.invalid:3128", "http://proxy.invalid:3128")}) {
+        upstream.proxy = proxy;
+        registry::UpstreamClient client(upstream, stopping);
+        const auto failed = client.get("https://index.example/simple/six/", {}, 1000);
+        REQUIRE_FALSE(failed.has_value());
+        CHECK(failed.error().sentence.starts_with("The proxy cannot be reached"));
+        CHECK(failed.error().value.starts_with(shown));
+        CHECK(failed.error().kind == base::ErrorKind::unreachable);
+    }
+}

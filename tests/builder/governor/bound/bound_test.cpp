@@ -72,6 +72,22 @@ TEST_CASE("what stays within its limits keeps its output and its exit status") {
     CHECK(run_bash(bounds, "kill -KILL $$").status == 128 + SIGKILL);
 }
 
+TEST_CASE("what waits for ever is ended, and what computes or prints is not") {
+    const auto folder = *base::TempDir::make("bound");
+    Bounds idle;
+    idle.idle_seconds = 2;
+    const std::string fifo = "'" + (folder.path() / "a.whl").string() + "'";
+    const Ended waiting = run_bash(idle, "mkfifo " + fifo + "; cat " + fifo + " & wait");
+    CHECK(waiting.status == over_limit_exit_code);
+    says(waiting, std::string(over_limit_line) + " more time without output and CPU than its limit of 2.0 s");
+    CHECK(run_bash(idle, "for i in 1 2 3; do echo $i; sleep 1; done").status == 0);
+    // Children that end take their time with them to who waits for them.
+    CHECK(
+        run_bash(idle,
+                 "end=$((SECONDS + 3)); while ((SECONDS < end)); do (for i in {1..20000}; do :; done); done")
+            .status == 0);
+}
+
 TEST_CASE("each limit ends everything, and is named") {
     const auto folder = *base::TempDir::make("bound");
     struct Row {
