@@ -14,6 +14,7 @@ import json
 import os
 import pathlib
 import random
+import signal
 import subprocess
 import sys
 import time
@@ -39,10 +40,12 @@ def plain(folder: pathlib.Path) -> None:
         into.mkdir(parents=True, exist_ok=True)
         begin = time.monotonic()
         with (into / "log").open("w") as log:
+            pip = subprocess.Popen([folder / "venv/bin/pip", "wheel", "--no-deps", "--no-cache-dir", "--no-binary", name, "-w", into, name],
+                                   stdout=log, stderr=subprocess.STDOUT, cwd=folder, start_new_session=True)
             try:
-                code = subprocess.run([folder / "venv/bin/pip", "wheel", "--no-deps", "--no-cache-dir", "--no-binary", name, "-w", into, name],
-                                      stdout=log, stderr=subprocess.STDOUT, timeout=LIMIT_S, cwd=folder).returncode
+                code = pip.wait(LIMIT_S)
             except subprocess.TimeoutExpired:
+                os.killpg(pip.pid, signal.SIGKILL)  # with the compilers
                 code = -1
         made = [path.name for path in into.glob("*.whl")]
         result = {"code": code, "seconds": round(time.monotonic() - begin), "wheels": made}
