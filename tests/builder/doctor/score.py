@@ -2,13 +2,13 @@
 """Scores the doctor on public reports: score.py PROGRAM {fresh,unseen}_logs.tsv [open|closed]
 
 Right: a code that the row allows (`network.*`: any of that group). Unknown: no rule, or one that only says that the cause
-is further up. Wrong: any other."""
+is further up, or in the line's own text. Wrong: any other."""
 import json
 import pathlib
 import subprocess
 import sys
 
-SAYS_NOTHING = {"build.stopped", "build.rust_script", "compiler.does_not_work", "machine.crash"}
+SAYS_NOTHING = {"build.stopped", "build.own_check", "build.rust_script", "compiler.does_not_work", "machine.crash"}
 
 
 def plain(cell):
