@@ -325,7 +325,7 @@ const std::vector<DoctorRule>& machine_rules() {
           "connection broken: ",
           "broken pipe (os error",
           "unable to establish ssl connection",
-          "occurred during the fetch of repository",
+          "~occurred during the fetch of repository",
           "java.io.ioexception: "},
          cause,
          wait,

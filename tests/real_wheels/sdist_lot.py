@@ -66,7 +66,7 @@ def agent(folder: pathlib.Path) -> None:
         """The machine's own: what PIP_… and PATH say here."""
         pip_environment = {key: value for key, value in os.environ.items() if key.startswith("PIP_") or key == "PATH"}
 
-    names = [name for name, result in results(folder).items() if result["code"] != -1]
+    names = [name for name, result in results(folder).items() if result["code"] != -1 or result["wheels"]]
     with Farm() as farm:
         token = farm.create_token()
         farm.start()
