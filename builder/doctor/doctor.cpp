@@ -237,6 +237,7 @@ void Doctor::match(std::string_view line) {
         if (!counts || !(is_short ? matches_words : matches_pattern)(found.pattern, match_text_)) continue;
         if (rule.weight == Weight::machine && quotes_source(lower, max_literal(found.pattern))) continue;
         if (rule.weight != Weight::machine && context_.is_in_dump()) continue;
+        if (is_handled && rule.weight == Weight::symptom) continue;  // what follows from it is no reason
         const bool survivable = survived || is_survivable(found.pattern) || rule.weight == Weight::hint;
         note_rule(found.rule, line, found.pattern, survivable);
         if (!survivable && (!rule.is_consequence || rule.weight > Weight::symptom)) last_error_ = seen_.lines;
@@ -248,7 +249,7 @@ void Doctor::match(std::string_view line) {
         const bool passing = !survivable && may_pass(found.pattern);
         is_short_ = is_short_ || passing;
         if (passing) return note_first_error(line, ErrorRank::passing);
-        if (!survivable && names_reason && rule.weight > Weight::symptom && !rule.is_consequence) {
+        if (!survivable && names_reason && rule.weight >= Weight::symptom && !rule.is_consequence) {
             last_reason_ = seen_.lines;
             is_short_ = false;
         } else if (is_short_) {

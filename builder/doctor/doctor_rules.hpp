@@ -36,7 +36,7 @@ struct DoctorRule {
     // build may survive such a line, and any later error is a better explanation. With `~`: the program that says so
     // may go on; it weighs in full until an error follows that names another reason. How a line is written that says
     // that a program is missing does not matter: each also contains `program 'NAME' not found` (error_line.hpp).
-    std::array<std::string_view, 24> patterns;
+    std::array<std::string_view, 44> patterns;
     Weight weight;
     Automatic automatic;
     std::string_view cause;

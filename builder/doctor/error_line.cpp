@@ -90,8 +90,8 @@ constexpr auto consequences = std::to_array<std::string_view>({
 });
 
 // Parts of lines that contain a sign of an error but are not a cause.
-constexpr auto harmless =
-    std::to_array<std::string_view>({" -werror", "error: subprocess-exited-with-error", "0 errors"});
+constexpr auto harmless = std::to_array<std::string_view>(
+    {" -werror", "error: subprocess-exited-with-error", "0 errors", "configure: error: in `"});
 // Output of a configuration that probes for features.
 constexpr auto checks =
     std::to_array<std::string_view>({"-- ", "checking ", "performing test ", "looking for "});
@@ -99,8 +99,9 @@ constexpr auto checks =
 constexpr std::string_view added_file = "adding '";  // to a wheel
 constexpr auto copied_files = std::to_array<std::string_view>({"copying ", "hard linking "});
 // An error with one of these only says that something failed, unless it names a place in the source.
-constexpr auto failed_words = std::to_array<std::string_view>(
-    {"fail", "exit status", "exit code", "exited", "terminated", "killed", "aborted"});
+constexpr auto failed_words =
+    std::to_array<std::string_view>({"fail", "exit status", "exit code", "exited", "terminated", "killed",
+                                     "aborted", "segmentation fault", "core dumped"});
 // How a line says that it is no error.
 constexpr auto remarks =
     std::to_array<std::string_view>({"warning:", "note:", "[warning]", "[warn]", " - warning - "});

@@ -126,6 +126,8 @@ std::string render_activity(const AttemptView& view) {
     const Attempt& attempt = view.attempt;
     std::string text(state_text(attempt.state));
     if (attempt.state == State::running && !view.progress.phase.empty()) text = view.progress.phase;
+    // The job is there; the next tick notes it.
+    if (attempt.state == State::submitting && !view.job.empty()) text = "submitted";
     const std::string bar = attempt.state == State::running ? render_bar(view.progress, bar_width) : "";
     if (!bar.empty()) text += " " + bar;
     text += waiting_suffix(attempt.waiting);

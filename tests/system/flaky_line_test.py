@@ -7,9 +7,14 @@ With WHEELYARD_FULL=1 (scripts/test --full) pip's wheel has a gigabyte.
 import base64
 import hashlib
 import random
+import re
+import socket
+import struct
 import subprocess
+import threading
 import time
 import zipfile
+from datetime import datetime, timezone
 from http.client import HTTPException
 from pathlib import Path
 
@@ -18,7 +23,7 @@ from support.case import FarmCase, main
 from support.clients import RawUpload, installed_value, pip_install, twine_upload, uv_publish
 from support.farm import CLIENTS, COMMAND_TIMEOUT_S, INDEX, Farm
 from support.full import IS_FULL
-from support.package_index import PackageIndex
+from support.package_index import PackageIndex, write_sdist
 from support.site import Site
 from support.wheels import Wheel, sha256_of
 
@@ -48,6 +53,30 @@ def write_large(folder: Path, name: str, size: int) -> Path:
         for member, data in members.items():
             archive.writestr(zipfile.ZipInfo(member, (2026, 1, 1, 0, 0, 0)), data)
     return path
+
+
+class ResettingIndex(PackageIndex):
+    """Resets each connection on which somebody asks for a project or file of `resets`."""
+
+    def __init__(self, folder: Path):
+        super().__init__(folder)
+        self.resets = "setuptools"
+        self.asked = threading.local()  # a connection has a thread
+        close = self.server.shutdown_request
+
+        def close_or_reset(connection: socket.socket) -> None:
+            if getattr(self.asked, "is_reset", False):
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                return connection.close()
+            close(connection)
+
+        self.server.shutdown_request = close_or_reset
+
+    def answer(self, path: str) -> tuple[int, str, bytes]:
+        self.asked.is_reset = bool(self.resets) and self.resets in path
+        if self.asked.is_reset:
+            raise ConnectionResetError
+        return super().answer(path)
 
 
 class AgentTest(FarmCase):
@@ -91,6 +120,41 @@ class AgentTest(FarmCase):
             self.assertLess(line.bytes_up - sent_before, wheel.stat().st_size - kept + 64 * 1024)  # the rest, with some heads
             self.assertEqual(list((farm.data / "resumable").iterdir()), [])
         farm.check_tree()
+
+    def test_an_index_that_resets_connections_uses_no_attempt_of_a_build(self):
+        """pip ends with "Could not find a version": that is not what is wrong. With WHEELYARD_FULL=1 also a second failure,
+        after which the wait is longer."""
+        farm = self.enterContext(Farm())
+        token = farm.create_token()
+        farm.start()
+        with ResettingIndex(self.folder / "resetting") as sources:
+            write_sdist(sources.folder, "yard-pure", "1.0", back_end="setuptools>=70")
+            site = Site(farm, sources, token, {"yard-pure": "1.0"},
+                        scheduler='kind = "local"\nmax_attempts = 1\n[environment]\nPIP_RETRIES = "1"\n')
+            for failures in (1, 2) if IS_FULL else (1,):
+                self.tick_until_held(site, failures)
+            log = site.builder("logs", "yard-pure").stdout
+            self.assertIn("Could not find a version that satisfies the requirement setuptools", log)  # what misleads is there
+            self.assertIn("network.interrupted", site.builder("explain", "yard-pure").stdout)
+            sources.resets = ""
+            self.assert_ran(site.builder("retry", "yard-pure"))
+            self.assert_ran(site.builder("run"))
+            self.assertEqual(site.plan()["yard-pure"]["state"], "have")
+
+    def tick_until_held(self, site: Site, failures: int) -> None:
+        """Until so many attempts have failed, and the next is not due for a minute for each of them."""
+        deadline = time.monotonic() + COMMAND_TIMEOUT_S
+        while time.monotonic() < deadline:
+            self.assert_ran(site.builder("tick"))
+            cell = site.plan()["yard-pure"]
+            self.assertIn(cell["state"], ("active", "wanted", "held"), cell)
+            if f"{failures} of 40 network failures" in cell["reason"]:
+                until = datetime.fromisoformat(re.search(r"^tries again after (.{19})", cell["reason"])[1])
+                wait_s = (until - datetime.now(timezone.utc).replace(tzinfo=None)).total_seconds()
+                self.assertTrue(60 * failures - 30 < wait_s <= 60 * failures, cell)
+                return
+            time.sleep(0.5)  # nothing announces the end of a detached job
+        self.fail(f"not held: {cell}")
 
 
 class UploadTest(FarmCase):

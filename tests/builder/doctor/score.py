@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
-"""Scores the doctor on fresh_logs.tsv: score.py PROGRAM [open|closed]
+"""Scores the doctor on public reports: score.py PROGRAM {fresh,unseen}_logs.tsv [open|closed]
 
 Right: a code that the row allows (`network.*`: any of that group). Unknown: no rule, or one that only says that the cause
-is further up. Wrong: any other."""
+is further up, or in the line's own text. Wrong: any other."""
 import json
 import pathlib
 import subprocess
 import sys
 
-SAYS_NOTHING = {"build.stopped", "build.rust_script", "compiler.does_not_work", "machine.crash"}
-TABLE = pathlib.Path(__file__).with_name("fresh_logs.tsv")
+SAYS_NOTHING = {"build.stopped", "build.own_check", "build.rust_script", "compiler.does_not_work", "machine.crash"}
 
 
 def plain(cell):
@@ -31,10 +30,11 @@ def judge(code, allowed):
 
 
 def main():
-    program, halves = sys.argv[1], sys.argv[2:] or ["open", "closed"]
+    program, table = sys.argv[1:3]
+    halves = sys.argv[3:] or ["open", "closed"]
     for half in halves:
         count = {"right": 0, "unknown": 0, "wrong": 0}
-        for line in TABLE.read_text().splitlines():
+        for line in pathlib.Path(table).read_text().splitlines():
             if line.startswith("#"):
                 continue
             hit, its_half, _, allowed, _, log = [plain(cell) for cell in line.split("\t")]

@@ -144,6 +144,11 @@ TEST_CASE("a status line has the activity of an attempt, its wait or its failure
     view.attempt.state = State::failed;
     view.attempt.failure = Failure{"build", {"job.failed", "it broke"}, "x: error", true};
     CHECK(render_activity(view) == "failed in build: it broke [x: error]");
+    AttemptView sent;
+    sent.attempt.state = State::submitting;
+    CHECK(render_activity(sent) == "submitting");
+    sent.job = "Slurm job 4711 on n1, RUNNING";
+    CHECK(render_activity(sent) == "submitted, Slurm job 4711 on n1, RUNNING");
     AttemptView without_tree = view;
     without_tree.attempt.tree.removed = 1;
     CHECK(render_activity(without_tree) ==

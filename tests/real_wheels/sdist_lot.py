@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""Builds a lot of public source distributions with plain `pip wheel` and with the agent, one after the other, and compares.
+
+  sdist_lot.py draw                  the 30 names of the lot
+  sdist_lot.py plain FOLDER          `pip wheel --no-deps --no-binary NAME NAME` for each, at most LIMIT_S
+  sdist_lot.py agent FOLDER          the agent of WHEELYARD_BIN, local scheduler, one job at a time
+  sdist_lot.py table FOLDER          what both made, and the agent's cause of each failure
+
+Left out by rule: what plain pip has not ended within LIMIT_S. Needs an index, a C compiler and what else the packages ask for: what
+is missing shows the doctor's causes.
+"""
+
+import json
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+SEED = 20261128
+SIZE = 30
+LIMIT_S = 240
+
+
+def draw() -> list[str]:
+    names = [line for line in (HERE / "sdists.txt").read_text().splitlines() if line and not line.startswith("#")]
+    return random.Random(SEED).sample(names, SIZE)
+
+
+def plain(folder: pathlib.Path) -> None:
+    from support.site import PYTHON
+    subprocess.run([PYTHON, "-m", "venv", folder / "venv"], check=True)
+    for name in draw():
+        into = folder / "plain" / name
+        if (into / "result.json").exists():
+            continue
+        into.mkdir(parents=True, exist_ok=True)
+        begin = time.monotonic()
+        with (into / "log").open("w") as log:
+            pip = subprocess.Popen([folder / "venv/bin/pip", "wheel", "--no-deps", "--no-cache-dir", "--no-binary", name, "-w", into, name],
+                                   stdout=log, stderr=subprocess.STDOUT, cwd=folder, start_new_session=True)
+            try:
+                code = pip.wait(LIMIT_S)
+            except subprocess.TimeoutExpired:
+                os.killpg(pip.pid, signal.SIGKILL)  # with the compilers
+                code = -1
+        made = [path.name for path in into.glob("*.whl")]
+        result = {"code": code, "seconds": round(time.monotonic() - begin), "wheels": made}
+        (into / "result.json").write_text(json.dumps(result))
+        print(name, result, flush=True)
+
+
+def results(folder: pathlib.Path) -> dict[str, dict]:
+    return {name: json.loads((folder / "plain" / name / "result.json").read_text()) for name in draw()
+            if (folder / "plain" / name / "result.json").exists()}
+
+
+def agent(folder: pathlib.Path) -> None:
+    from support.farm import INDEX, Farm
+    from support.site import Site
+
+    class Index:
+        """The machine's own: what PIP_… and PATH say here."""
+        pip_environment = {key: value for key, value in os.environ.items() if key.startswith("PIP_") or key == "PATH"}
+
+    names = [name for name, result in results(folder).items() if result["code"] != -1 or result["wheels"]]
+    with Farm() as farm:
+        token = farm.create_token()
+        farm.start()
+        site = Site(farm, Index(), token, dict.fromkeys(names, "latest"), scheduler='kind = "local"\nmax_jobs = 1\n', python="/usr/bin/python3")
+        done = subprocess.run(site.command("run"), env=site.environment | {"PIP_CONFIG_FILE": os.devnull}, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True)
+        (folder / "agent.log").write_text(done.stdout)
+        plan = site.plan()
+        explained = {name: site.builder("explain", name).stdout for name in names}
+        (folder / "agent.json").write_text(json.dumps({"plan": plan, "explain": explained, "index": INDEX}, indent=1))
+
+
+def table(folder: pathlib.Path) -> None:
+    made = json.loads((folder / "agent.json").read_text())
+    for name, result in results(folder).items():
+        cell = made["plan"].get(name, {"state": "left out", "reason": f"plain pip took more than {LIMIT_S} s"})
+        print(f"{name}\t{'wheel' if result['wheels'] else 'none'}\t{cell['state']}\t{cell['reason'][:300]}")
+    print(f"plain {sum(bool(result['wheels']) for result in results(folder).values())}, "
+          f"agent {sum(cell['state'] == 'have' for cell in made['plan'].values())}")
+
+
+def main() -> None:
+    sys.path.insert(0, str(HERE.parent / "system"))
+    if sys.argv[1] == "draw":
+        return print("\n".join(draw()))
+    {"plain": plain, "agent": agent, "table": table}[sys.argv[1]](pathlib.Path(sys.argv[2]).resolve())
+
+
+main()
