@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "indexer/tree/paths.hpp"
+#include "lib/base/clock.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
 
@@ -77,10 +78,18 @@ void append_metadata(std::string& html, const catalog::FileRow& row) {
         html.append(" data-dist-info-metadata=\"sha256=").append(row.metadata_sha256).append("\"");
 }
 
+// No PEP names it: PyTorch's index writes it and uv reads it, for `exclude-newer`.
+void append_upload_time(std::string& html, base::UnixMicros time) {
+    html.append(" data-upload-time=\"");
+    base::append_rfc3339(html, time);
+    html.append("\"");
+}
+
 void append_file_row(std::string& html, const catalog::FileRow& row, const ProjectView& view) {
     html += "<a href=\"";
     append_file_link(html, row);
     html.append("#sha256=").append(row.sha256).append("\"");
+    append_upload_time(html, row.upload_time);
     if (!row.requires_python.empty()) append_attribute(html, "data-requires-python", row.requires_python);
     if (row.yanked) append_attribute(html, "data-yanked", row.yanked_reason);
     if (!row.metadata_sha256.empty()) append_metadata(html, row);
@@ -106,7 +115,9 @@ void append_project_html(std::string& html, const ProjectView& view) {
     for (const auto& file : view.variants) {
         html += "<a href=\"";
         append_variants_link(html, file);
-        html.append("#sha256=").append(file.sha256).append("\">");
+        html.append("#sha256=").append(file.sha256).append("\"");
+        append_upload_time(html, file.upload_time);
+        html.append(">");
         append_escaped(html, file.filename);
         html.append("</a><br>\n");
     }

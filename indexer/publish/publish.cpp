@@ -192,6 +192,7 @@ class PublishRun {
             (!views.find_links || state_.views.contains(std::string(view_find_links))))
             files_known_up_to_ = state_.serial;
         if (views.find_links) state_.views.emplace(view_find_links);
+        state_.views.emplace(view_upload_times);
         if (views.precompressed) state_.views.emplace(view_precompressed);
         files_.show_flat(state_.views.contains(std::string(view_find_links)));
         const bool has_moved = views.root_url && state_.root_url && *views.root_url != *state_.root_url;

@@ -315,7 +315,8 @@ base::Status WebRun::write_search(const std::string& index, IndexState& state) {
     const auto title = farm_.titles.find(index);
     WHEELYARD_ASSIGN(
         const bool changed,
-        files.finish({{std::string(html_page),
+        files.finish({{std::string(feed_page), render_index_feed(index, state.top)},
+                      {std::string(html_page),
                        render_search_page(look_, index, title == farm_.titles.end() ? "" : title->second,
                                           first, state.top.count)}}));
     if (changed) ++pages_;

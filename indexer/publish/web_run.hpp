@@ -2,7 +2,8 @@
 //
 //     TREE/<index>/project/<name>/feed.xml, index.html   of each project that events since the last time touch
 //     TREE/<index>/project/search.name=….json, …         what the search knows of these projects, after their pages
-//     TREE/<index>/project/search.json, index.html       of each index, after those
+//     TREE/<index>/project/search.json, feed.xml,        of each index, after those
+//                          index.html
 //     TREE/<index>/builds/index.html                     what sites report; .shown: what of it the project pages show
 //     TREE/<index>/site/index.html                       its sites
 //     TREE/<index>/site/<site>/index.html, feed.xml      what runs there; .wheels: its lines, of which an event changes those

@@ -70,6 +70,8 @@ struct StaleProject {
 };
 
 inline constexpr std::string_view view_find_links = "find-links";
+// HTML pages have the times of upload. Every run asks for it: older pages are written again once.
+inline constexpr std::string_view view_upload_times = "upload-times";
 inline constexpr std::string_view view_precompressed = "precompressed";
 inline constexpr std::string_view view_pages = "pages";
 

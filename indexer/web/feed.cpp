@@ -53,6 +53,27 @@ std::string render_feed(std::string_view index, const ProjectView& view) {
     return std::move(html.add("</feed>\n")).bytes();
 }
 
+std::string render_index_feed(std::string_view index, const SearchTop& top) {
+    Html html = begin_feed("New wheels", index, "index",
+                           top.newest.empty() ? 0 : top.newest.front().second.uploaded_s * micros_per_second);
+    for (std::size_t at = 0; at < std::min(top.newest.size(), max_feed_entries); ++at) {
+        const auto& [project, entry] = top.newest[at];
+        html.add("<entry>\n<title>")
+            .text(project)
+            .add(" ")
+            .text(entry.version)
+            .add("</title>\n<id>urn:wheelyard:");
+        html.text(index).add(":").text(project).add(":").text(std::to_string(entry.uploaded_s));
+        html.add("</id>\n<link rel=\"alternate\" type=\"text/html\" href=\"")
+            .url(project)
+            .add("/\"/>\n<updated>");
+        html.text(base::render_rfc3339(entry.uploaded_s * micros_per_second)).add("</updated>\n");
+        if (!entry.summary.empty()) html.add("<summary>").text(entry.summary).add("</summary>\n");
+        html.add("</entry>\n");
+    }
+    return std::move(html.add("</feed>\n")).bytes();
+}
+
 std::string render_site_feed(std::string_view index, std::string_view site, const SiteWheels& wheels) {
     Html html = begin_feed(site, index, "site:" + std::string(site),
                            wheels.lines.empty() ? 0 : wheels.lines.front().uploaded_s * micros_per_second);

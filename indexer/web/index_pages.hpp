@@ -44,7 +44,9 @@ struct IndexSummary {
 // TREE/index.html
 [[nodiscard]] std::string render_front(const FarmText& farm, const std::vector<IndexSummary>& indexes);
 
-// Atom feeds (RFC 4287), newest first: the wheels of a project, and what became available at a site.
+// Atom feeds (RFC 4287), newest first: the projects of an index, by their newest upload (`top.newest`), the wheels of a project,
+// and what became available at a site.
+[[nodiscard]] std::string render_index_feed(std::string_view index, const SearchTop& top);
 [[nodiscard]] std::string render_feed(std::string_view index, const ProjectView& view);
 [[nodiscard]] std::string render_site_feed(std::string_view index, std::string_view site,
                                            const SiteWheels& wheels);

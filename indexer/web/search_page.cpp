@@ -40,6 +40,7 @@ std::string render_search_page(const page::Farm& farm, const std::string& index,
     frame.description =
         "All projects with wheels in " + index + ": find one by name, Python, machine or GPU.";
     frame.root = "../../";
+    frame.feed = "feed.xml";
     frame.trail = {{"./", index}, {"../builds/", "Builds"}, {"../site/", "Sites"}};
     frame.scripts = {"common.js", "shards.js", "search.js"};
     frame.data_root = "../";

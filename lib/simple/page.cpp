@@ -83,6 +83,7 @@ FileLink link_of_anchor(const HtmlAnchor& anchor) {
     const auto* metadata = anchor.attribute("data-core-metadata");
     if (metadata == nullptr) metadata = anchor.attribute("data-dist-info-metadata");
     if (metadata != nullptr) set_metadata(link, *metadata);
+    if (const auto* time = anchor.attribute("data-upload-time")) link.upload_time = *time;
     return link;
 }
 

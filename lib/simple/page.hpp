@@ -20,9 +20,9 @@ struct FileLink {
     std::string requires_python;  // empty: any
     bool yanked = false;
     std::string yanked_reason;
-    bool has_metadata = false;             // PEP 658/714: `{url}.metadata` is served
-    std::string metadata_sha256;           // empty if the page has none
-    std::string upload_time;               // PEP 700; empty if the page has none
+    bool has_metadata = false;    // PEP 658/714: `{url}.metadata` is served
+    std::string metadata_sha256;  // empty if the page has none
+    std::string upload_time;      // PEP 700; in HTML data-upload-time, as PyTorch's index has it; empty: none
     std::string provenance_sha256 = {};    // Wheelyard's pages: `{url}.prov` is served; empty: it is not
     std::string attestations_sha256 = {};  // and `{url}.pep740`
     std::string provenance_url =

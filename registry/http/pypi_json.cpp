@@ -57,6 +57,8 @@ Json render_file(const Json& file, const PypiPlace& place) {
                          {"yanked", is_yanked(file)},
                          {"yanked_reason", reason.empty() ? Json() : Json(reason)},
                          {"comment_text", ""},
+                         {"downloads", -1},
+                         {"md5_digest", hashes == nullptr ? "" : hashes->string_or("md5", "")},
                          {"has_sig", false}});
 }
 
@@ -77,16 +79,37 @@ constexpr std::array info_texts{InfoRow{"author", "Author"},
                                 InfoRow{"maintainer_email", "Maintainer-email"},
                                 InfoRow{"summary", "Summary"},
                                 InfoRow{"home_page", "Home-page"},
+                                InfoRow{"download_url", "Download-URL"},
                                 InfoRow{"license", "License"},
                                 InfoRow{"license_expression", "License-Expression"},
                                 InfoRow{"keywords", "Keywords"},
                                 InfoRow{"description_content_type", "Description-Content-Type"},
                                 InfoRow{"requires_python", "Requires-Python"}};
-constexpr std::array info_lists{InfoRow{"classifiers", "Classifier"},
-                                InfoRow{"requires_dist", "Requires-Dist"},
-                                InfoRow{"provides_extra", "Provides-Extra"}};
+constexpr std::array info_lists{InfoRow{"requires_dist", "Requires-Dist"},
+                                InfoRow{"provides_extra", "Provides-Extra"},
+                                InfoRow{"license_files", "License-File"}, InfoRow{"dynamic", "Dynamic"}};
 
-Json render_info(const PypiProject& project, std::string_view metadata) {
+// What the files of the version say of yanks.
+void set_yanked(Json& info, const PypiProject& project) {
+    std::string reason;
+    for (const auto& [version, files] : project.releases) {
+        if (version == project.version && project.yanked) reason = files.front().string_or("yanked", {});
+    }
+    info.set("yanked", project.yanked);
+    info.set("yanked_reason", reason.empty() ? Json() : Json(reason));
+}
+
+void set_urls(Json& info, const PypiProject& project, const PypiPlace& place) {
+    const std::string page =
+        (place.pages_url.empty() ? place.base_url + "/" + place.index + "/simple/" : place.pages_url) +
+        project.name + "/";
+    for (const char* member : {"package_url", "project_url", "release_url"})
+        info.set(member, page);  // a version has no page of its own
+    for (const char* member : {"docs_url", "bugtrack_url"})
+        info.set(member, Json());
+}
+
+Json render_info(const PypiProject& project, std::string_view metadata, const PypiPlace& place) {
     const auto headers = wheel::parse_headers(metadata).value_or(wheel::HeaderFile());
     const auto* name = headers.first("Name");
     Json info =
@@ -99,6 +122,10 @@ Json render_info(const PypiProject& project, std::string_view metadata) {
         const auto values = headers.all(row.field);
         info.set(row.member, values.empty() ? Json() : Json::array_of(values));
     }
+    info.set("classifiers", Json::array_of(headers.all("Classifier")));
+    const auto platforms = headers.all("Platform");
+    info.set("platform", platforms.empty() ? Json() : Json(base::join(platforms, ",")));
+    info.set("downloads", Json::object({{"last_day", -1}, {"last_week", -1}, {"last_month", -1}}));
     const auto* description = headers.first("Description");
     info.set("description", description == nullptr ? headers.body : *description);
     Json urls = Json::object();
@@ -108,9 +135,9 @@ Json render_info(const PypiProject& project, std::string_view metadata) {
             urls.set(std::string(base::trim(std::string_view(url).substr(0, comma))),
                      base::trim(std::string_view(url).substr(comma + 1)));
     }
-    info.set("project_urls", std::move(urls));
-    info.set("yanked", project.yanked);
-    info.set("yanked_reason", Json());
+    info.set("project_urls", urls.as_object()->empty() ? Json() : std::move(urls));
+    set_yanked(info, project);
+    set_urls(info, project, place);
     return info;
 }
 
@@ -133,8 +160,16 @@ base::Result<PypiProject> read_pypi_project(std::string_view page_json, std::str
         if (!parsed->is_prerelease() && !is_yanked(file)) newest_final = text;
     }
     project.version = !version.empty() ? std::string(version) : newest_final.empty() ? newest : newest_final;
-    const auto chosen = std::find_if(project.releases.begin(), project.releases.end(),
-                                     [&](const auto& release) { return release.first == project.version; });
+    auto chosen = std::find_if(project.releases.begin(), project.releases.end(),
+                               [&](const auto& release) { return release.first == project.version; });
+    if (chosen == project.releases.end() && !version.empty()) {
+        const auto wanted = wheel::Version::parse(version);
+        chosen = std::find_if(project.releases.begin(), project.releases.end(), [&](const auto& release) {
+            const auto listed = wheel::Version::parse(release.first);
+            return wanted && listed && *wanted == *listed;
+        });
+        if (chosen != project.releases.end()) project.version = chosen->first;
+    }
     if (chosen == project.releases.end())
         return base::fail("pypi.no_version", "The index has no such version of this project",
                           project.version);
@@ -161,7 +196,7 @@ std::string render_pypi_json(const PypiProject& project, std::string_view metada
         releases.set(version, render_files(files, place));
         if (version == project.version) urls = render_files(files, place);
     }
-    return Json::object({{"info", render_info(project, metadata)},
+    return Json::object({{"info", render_info(project, metadata, place)},
                          {"last_serial", place.serial},
                          {"releases", std::move(releases)},
                          {"urls", std::move(urls)},

@@ -15,6 +15,7 @@
 #include "registry/http/routes.hpp"
 #include "registry/server/client_socket.hpp"
 #include "registry/server/io_loop.hpp"
+#include "registry/server/slot.hpp"
 
 namespace wheelyard::http {
 
@@ -77,6 +78,7 @@ class Connection {
     [[nodiscard]] Reply readiness();
     [[nodiscard]] Reply metrics();
     [[nodiscard]] std::string base_url(const RequestHead& head) const;
+    [[nodiscard]] PypiPlace pypi_place(const RequestHead& head, const Route& route) const;
 
     // connection_readers.cpp
     [[nodiscard]] bool is_private(const Route& route) const;
@@ -103,6 +105,9 @@ class Connection {
 
     // connection_upstream.cpp
     Task<Reply> answer_from_upstream(const RequestHead& head, const Route& route);
+    Task<std::shared_ptr<UpstreamAnswer>> ask_for_page(UpstreamRequest request);
+    Task<Reply> answer_pypi_json(const RequestHead& head, const Route& route, UpstreamRequest request,
+                                 std::shared_ptr<const RenderedPage> page);
     Task<std::shared_ptr<UpstreamAnswer>> ask_upstream(UpstreamRequest request, std::int64_t wait_ms);
     [[nodiscard]] bool may_come_from_upstream(const RequestHead& head, const Route& route) const;
 
@@ -133,6 +138,11 @@ class Connection {
         std::optional<wire::Problem> problem;
         UploadDone done;
     };
+    struct UploadSlots {  // of all uploads, and of those of its token
+        std::optional<Slot> all;
+        std::optional<OwnerSlots::Held> own;
+    };
+    Task<bool> wait_for_slots(UploadSlots& slots, const std::string& owner);
     Task<void> run_upload(const RequestHead& head, const Route& route, Body& body, UploadOutcome& outcome);
     [[nodiscard]] std::optional<wire::Problem> problem_before_body(const RequestHead& head,
                                                                    const Route& route, bool has_slot) const;

@@ -194,7 +194,7 @@ Reply Connection::answer_route(const RequestHead& head, const Route& route) {
         case RouteKind::listing:
             return tree_of(route).listing(route, head);
         case RouteKind::pypi_json:
-            return tree_of(route).pypi_json(route, base_url(head));
+            return tree_of(route).pypi_json(route, pypi_place(head, route));
         case RouteKind::integrity:
             return tree_of(route).integrity(route, head);
         case RouteKind::redirect:
@@ -251,6 +251,12 @@ Reply Connection::metrics() {
     Reply reply = reply_text(200, render_metrics(shared_.metrics, gauges));
     reply.replace("Content-Type", metrics_content_type);
     return reply;
+}
+
+PypiPlace Connection::pypi_place(const RequestHead& head, const Route& route) const {
+    PypiPlace place{.base_url = base_url(head), .index = route.index};
+    if (entry_of(route.index).has_pages) place.pages_url = place.base_url + "/" + route.index + "/project/";
+    return place;
 }
 
 std::string Connection::base_url(const RequestHead& head) const {

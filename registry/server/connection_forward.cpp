@@ -60,6 +60,7 @@ bool Connection::is_for_writer(const RequestHead& head, const Route& route) cons
             return operation != nullptr && (!reads || operation->is_kept_by_writer) && !is_writer_here();
         }
         case RouteKind::project_page:
+        case RouteKind::pypi_json:
             return may_come_from_upstream(head, route) && !is_writer_here();
         default:
             return false;

@@ -100,10 +100,36 @@ Connection::Task<bool> Connection::receive_upload(const RequestHead& head, const
     co_return again;
 }
 
+// A client may send a dozen files at once, and twine gives up at the first 503: what is above the limit of its token waits for the
+// others, without a slot that another token could use.
+Connection::Task<bool> Connection::wait_for_slots(UploadSlots& slots, const std::string& owner) {
+    constexpr std::int64_t turn_ms = 50;
+    const auto take = [&] {
+        slots.own.emplace(shared_.uploads_by_owner, owner, shared_.settings.max_token_uploads);
+        if (slots.own->taken() && !slots.all)
+            slots.all.emplace(shared_.uploads_now, shared_.settings.max_uploads);
+        if (slots.own->taken() && slots.all->taken()) return true;
+        slots.own.reset();
+        slots.all.reset();
+        return false;
+    };
+    if (take()) co_return true;
+    const Slot waiting(shared_.uploads_waiting, max_waiting_uploads);
+    for (std::int64_t left_ms = shared_.settings.token_wait_ms; left_ms > 0 && waiting.taken();
+         left_ms -= turn_ms) {
+        if (shared_.draining) break;
+        PageWait turn(socket_.executor());
+        co_await turn.wait(turn_ms);
+        if (take()) co_return true;
+    }
+    co_return false;
+}
+
 Connection::Task<void> Connection::run_upload(const RequestHead& head, const Route& route, Body& body,
                                               UploadOutcome& outcome) {
-    const Slot slot(shared_.uploads_now, shared_.settings.max_uploads);
-    outcome.problem = problem_before_body(head, route, slot.taken());
+    UploadSlots slots;
+    slots.all.emplace(shared_.uploads_now, shared_.settings.max_uploads);
+    outcome.problem = problem_before_body(head, route, slots.all->taken());
     if (outcome.problem) co_return;
 
     PoolJob job(shared_.pool, socket_.executor());
@@ -114,9 +140,8 @@ Connection::Task<void> Connection::run_upload(const RequestHead& head, const Rou
         outcome.problem = began ? std::move(request.error()) : internal_problem();
         co_return;
     }
-    const OwnerSlots::Held own(shared_.uploads_by_owner, (*request)->owner(),
-                               shared_.settings.max_token_uploads);
-    if (!own.taken()) {
+    const bool has_slots = co_await wait_for_slots(slots, (*request)->owner());
+    if (!has_slots) {
         loop_.metrics().count_token_busy_upload();
         outcome.problem = token_busy();
     }

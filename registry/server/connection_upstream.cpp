@@ -1,4 +1,6 @@
 // Pages and files of indexes with upstreams: the service says whether the published tree has the answer, or brings it.
+#include "lib/base/text/encoding.hpp"
+#include "lib/base/text/text.hpp"
 #include "registry/http/rendered_page.hpp"
 #include "registry/server/connection.hpp"
 #include "registry/server/limits.hpp"
@@ -20,7 +22,8 @@ wire::Problem upstream_late() {
 // A page file is the published tree's, which lists what was fetched: followers copy exactly that.
 bool Connection::may_come_from_upstream(const RequestHead& head, const Route& route) const {
     const bool is_read = head.method == "GET" || head.method == "HEAD";
-    const bool is_page = route.kind == RouteKind::project_page && !route.names_page_file;
+    const bool is_page = (route.kind == RouteKind::project_page && !route.names_page_file) ||
+                         route.kind == RouteKind::pypi_json;
     const bool is_file = route.kind == RouteKind::file || route.kind == RouteKind::integrity;
     return is_read && (is_page || is_file) && shared_.upstream != nullptr &&
            !served_->moving_names.contains(route.index) && shared_.upstream->serves(route.index);
@@ -45,8 +48,40 @@ Connection::Task<std::shared_ptr<UpstreamAnswer>> Connection::ask_upstream(Upstr
     co_return found;
 }
 
+// As ask_upstream; an older page if the upstream is slow.
+Connection::Task<std::shared_ptr<UpstreamAnswer>> Connection::ask_for_page(UpstreamRequest request) {
+    auto found = co_await ask_upstream(request, upstream_page_wait_ms);
+    if (found || !request.may_wait) co_return found;
+    request.may_wait = false;
+    found = co_await ask_upstream(request, upstream_page_wait_ms);
+    if (!found || found->kind != UpstreamAnswer::Kind::problem) co_return found;
+    request.may_wait = true;  // there is no older page: join the request
+    co_return co_await ask_upstream(request, upstream_first_page_wait_ms);
+}
+
+// From the page that an installer gets now, and METADATA of one of its wheels, which may be the upstream's, too.
+Connection::Task<Reply> Connection::answer_pypi_json(const RequestHead& head, const Route& route,
+                                                     UpstreamRequest request,
+                                                     std::shared_ptr<const RenderedPage> page) {
+    base::Result<PypiProject> project;
+    PoolJob job(shared_.pool, socket_.executor());
+    job.start([&] { project = read_pypi_project(page->json, route.version); });
+    if (!co_await job.join()) co_return reply_problem(internal_problem());
+    SharedText metadata;
+    const auto wheel = base::decode_percent(project ? project->wheel : std::string());
+    // "files/ab/<sha256>/<filename>"
+    if (const auto parts = base::split(wheel ? *wheel : std::string_view(), '/'); parts.size() == 4) {
+        request.project.clear();
+        request.sha256 = parts[2];
+        request.filename.assign(parts[3]).append(".metadata");
+        const auto found = co_await ask_upstream(std::move(request), upstream_page_wait_ms);
+        if (found && found->kind == UpstreamAnswer::Kind::metadata) metadata = found->metadata;
+    }
+    co_return tree_of(route).pypi_json(project, std::move(metadata), pypi_place(head, route));
+}
+
 Connection::Task<Reply> Connection::answer_from_upstream(const RequestHead& head, const Route& route) {
-    const bool is_page = route.kind == RouteKind::project_page;
+    const bool is_page = route.kind == RouteKind::project_page || route.kind == RouteKind::pypi_json;
     if (!is_page) {  // what was fetched before is in the tree
         Reply stored = answer_route(head, route);
         if (stored.status != 404) {
@@ -68,22 +103,15 @@ Connection::Task<Reply> Connection::answer_from_upstream(const RequestHead& head
     // Ranges and conditions are those of the stored file; HEAD asks whether it can be stored.
     request.may_arrive = head.method == "GET" && head.range.empty() && head.if_none_match.empty() &&
                          head.if_modified_since.empty();
-    const std::int64_t wait_ms = is_page ? upstream_page_wait_ms : upstream_file_wait_ms;
-    auto found = co_await ask_upstream(request, wait_ms);
-    if (!found && is_page && request.may_wait) {
-        request.may_wait = false;
-        found = co_await ask_upstream(request, upstream_page_wait_ms);
-        if (found &&
-            found->kind == UpstreamAnswer::Kind::problem) {  // there is no older page: join the request
-            request.may_wait = true;
-            found = co_await ask_upstream(request, upstream_first_page_wait_ms);
-        }
-    }
+    const auto found =
+        is_page ? co_await ask_for_page(request) : co_await ask_upstream(request, upstream_file_wait_ms);
     if (!found) co_return reply_problem(upstream_late());
     switch (found->kind) {
         case UpstreamAnswer::Kind::published:
             break;
         case UpstreamAnswer::Kind::page:
+            if (route.kind == RouteKind::pypi_json)
+                co_return co_await answer_pypi_json(head, route, std::move(request), found->page);
             if (is_worth_packing(*found->page, route, head)) {
                 PoolJob job(shared_.pool, socket_.executor());
                 job.start([&] { pack_page(*found->page, route, head); });

@@ -132,6 +132,7 @@ struct ServerShared {
     std::atomic<std::size_t> reader_checks_now = 0;
     std::atomic<bool> draining = false;
     std::atomic<std::size_t> uploads_now = 0;
+    std::atomic<std::size_t> uploads_waiting = 0;  // for others of their token
     OwnerSlots uploads_by_owner, api_requests_by_owner, upstream_waits_by_client;
     std::array<StrangersSlots, strangers_pools> strangers;
     std::atomic<std::size_t> files_now = 0;

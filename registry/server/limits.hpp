@@ -48,6 +48,9 @@ inline constexpr std::size_t upload_buffer_bytes = 1 * base::mib;
 inline constexpr std::size_t sendfile_turn_bytes = 512 * base::kib;
 inline constexpr int requests_per_turn = 16;  // pipelined on one connection, for the same reason
 
+// Uploads that wait for others of their token; each holds a connection.
+inline constexpr std::size_t max_waiting_uploads = 256;
+
 // Average over stall_timeout; slower than any modem.
 inline constexpr std::uint64_t min_body_bytes_per_s = 1 * base::kib;
 

@@ -464,24 +464,30 @@ Reply PublishedTree::integrity(const Route& route, const RequestHead& head) {
     return reply ? *std::move(reply) : reply_not_found("The tree lacks the attestations.", route.filename);
 }
 
-Reply PublishedTree::pypi_json(const Route& route, const std::string& base_url) {
+Reply PublishedTree::pypi_json(const Route& route, const PypiPlace& place) {
     auto text = page_text(route);
     if (!text) return std::move(text.error());
-    const auto project = read_pypi_project(**text, route.version);
+    return pypi_json(read_pypi_project(**text, route.version), nullptr, place);
+}
+
+Reply PublishedTree::pypi_json(const base::Result<PypiProject>& project, SharedText metadata,
+                               PypiPlace place) {
     if (!project) return reply_not_found(project.error().sentence + ".", project.error().value);
-    std::string metadata;
-    struct stat info {};
-    const auto name = base::decode_percent(project->wheel);
-    if (const base::Fd file = name ? open(route.index + "/" + *name + ".metadata", info) : base::Fd();
-        file && static_cast<std::uint64_t>(info.st_size) <= max_cached_page_bytes) {
-        metadata.resize(static_cast<std::size_t>(info.st_size));
-        if (!read_whole(file.get(), metadata)) metadata.clear();
-    }
-    const std::int64_t serial = serial_of(route.index);
-    Reply reply = reply_json(200, render_pypi_json(*project, metadata, {base_url, route.index, serial}));
+    if (!metadata) metadata = std::make_shared<const std::string>(metadata_of(place.index, *project));
+    place.serial = serial_of(place.index);
+    Reply reply = reply_json(200, render_pypi_json(*project, *metadata, place));
     reply.replace("Cache-Control", "no-cache");
-    if (serial != 0) reply.add("X-PyPI-Last-Serial", std::to_string(serial));
+    if (place.serial != 0) reply.add("X-PyPI-Last-Serial", std::to_string(place.serial));
     return reply;
+}
+
+std::string PublishedTree::metadata_of(const std::string& index, const PypiProject& project) {
+    struct stat info {};
+    const auto name = base::decode_percent(project.wheel);
+    const base::Fd file = name ? open(index + "/" + *name + ".metadata", info) : base::Fd();
+    if (!file || static_cast<std::uint64_t>(info.st_size) > max_cached_page_bytes) return {};
+    std::string metadata(static_cast<std::size_t>(info.st_size), '\0');
+    return read_whole(file.get(), metadata) ? metadata : std::string();
 }
 
 bool PublishedTree::is_there() const {

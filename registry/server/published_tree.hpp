@@ -13,6 +13,7 @@
 
 #include "lib/page/farm.hpp"
 #include "registry/http/negotiation.hpp"
+#include "registry/http/pypi_json.hpp"
 #include "registry/http/reply.hpp"
 #include "registry/http/request_head.hpp"
 #include "registry/http/routes.hpp"
@@ -38,7 +39,10 @@ class PublishedTree {
     // The front page; nullopt: the tree has no web UI.
     [[nodiscard]] std::optional<Reply> front(const RequestHead& head);
     // A project in PyPI's JSON form. 200 or 404.
-    [[nodiscard]] Reply pypi_json(const Route& route, const std::string& base_url);
+    [[nodiscard]] Reply pypi_json(const Route& route, const PypiPlace& place);
+    // The same of a page that may not be in the tree. `metadata`: of the project's wheel; null: the tree's.
+    [[nodiscard]] Reply pypi_json(const base::Result<PypiProject>& project, SharedText metadata,
+                                  PypiPlace place);
     // The attestations of a file that the project's page lists. 200, 304 or 404.
     [[nodiscard]] Reply integrity(const Route& route, const RequestHead& head);
     // Whether the tree's root folder exists.
@@ -66,6 +70,8 @@ class PublishedTree {
     [[nodiscard]] Page* find_page(const std::string& path, base::Fd& large);
     // Of a project, as JSON; the reply says why it cannot be read.
     [[nodiscard]] tl::expected<SharedText, Reply> page_text(const Route& route);
+    // METADATA of the project's wheel; empty: the tree has none.
+    [[nodiscard]] std::string metadata_of(const std::string& index, const PypiProject& project);
     void forget(const std::string& path);
     // The serial of the index's last event, from its log; 0: it has none.
     [[nodiscard]] std::int64_t serial_of(const std::string& index);

@@ -4,6 +4,7 @@ install from it. The JSON page is served at its own path, as any client that neg
 import functools
 import http.server
 import json
+import re
 import subprocess
 import threading
 
@@ -86,19 +87,54 @@ class StaticTreeTest(FarmCase):
                         self.assertEqual(installed_value(pip, target, "yard_static"), "5")
                         self.assertEqual(installed_value(pip, target, "yard_plain"), "1")
 
+    def uv_install(self, target, *arguments):
+        return subprocess.run([CLIENTS / "uv/bin/uv", "pip", "install", "--no-config", "--no-cache", "--no-deps",
+                               "--python", CLIENTS / "pip-new/bin/python", "--target", target, *arguments],
+                              env=self.farm.environment, capture_output=True, text=True, timeout=COMMAND_TIMEOUT_S)
+
     def test_uv_installs_from_plain_files_by_html_and_by_json(self):
         wheel = Wheel("yard-static-uv", "2.0+site.1", value=6).write(self.folder)
         self.publish(wheel)
         for prefers_json in (False, True):
             with self.subTest(json=prefers_json), PlainServer(self.folder, prefers_json) as url:
                 target = self.folder / f"uv-{prefers_json}"
-                done = subprocess.run(
-                    [CLIENTS / "uv/bin/uv", "pip", "install", "--no-config", "--no-cache", "--no-deps",
-                     "--python", CLIENTS / "pip-new/bin/python", "--target", target,
-                     "--index-url", f"{url}/deep/wheels/{INDEX}/simple/", "yard-static-uv"],
-                    env=self.farm.environment, capture_output=True, text=True, timeout=COMMAND_TIMEOUT_S)
-                self.assert_ran(done)
+                self.assert_ran(self.uv_install(target, "--index-url", f"{url}/deep/wheels/{INDEX}/simple/", "yard-static-uv"))
                 self.assertEqual(installed_value("pip-new", target, "yard_static_uv"), "6")
+
+    def test_uv_with_a_cooldown_installs_from_a_folder_and_from_a_plain_server(self):
+        """There it reads HTML: the times are in it, and are those of the JSON."""
+        self.publish(Wheel("yard-timed", "1.0").write(self.folder))
+        simple = self.folder / "deep/wheels" / INDEX / "simple"
+        [file] = json.loads((simple / "yard-timed/index.json").read_text())["files"]
+        self.assertIn(f' data-upload-time="{file["upload-time"]}"', (simple / "yard-timed/index.html").read_text())
+        with PlainServer(self.folder) as url:
+            for at, index in (("file", f"file://{simple}/"), ("http", f"{url}/deep/wheels/{INDEX}/simple/")):
+                asked = ("--index-url", index, "yard-timed")
+                self.assert_ran(self.uv_install(self.folder / f"uv-timed-{at}", "--exclude-newer", "2099-01-01T00:00:00Z", *asked))
+                self.assert_failed(self.uv_install(self.folder / f"uv-old-{at}", "--exclude-newer", "2020-01-01T00:00:00Z", *asked),
+                                   "yard-timed")
+
+    def test_a_page_written_without_times_gets_them_at_the_next_publish(self):
+        self.publish(Wheel("yard-before", "1.0").write(self.folder))
+        state = self.folder / "deep/wheels/.wheelyard/published.json"
+        page = self.folder / "deep/wheels" / INDEX / "simple/yard-before/index.html"
+        document = json.loads(state.read_text())
+        document["views"].remove("upload-times")  # as an older program leaves it
+        state.write_text(json.dumps(document))
+        page.write_text(re.sub(' data-upload-time="[^"]*"', "", page.read_text()))
+        self.publish()
+        self.assertIn("data-upload-time", page.read_text())
+
+    def test_the_flat_view_is_a_page_behind_a_plain_server(self):
+        self.publish(Wheel("yard-flat", "1.0+site.1", value=7).write(self.folder))
+        flat = self.folder / "deep/wheels" / INDEX / "find-links"
+        self.assertEqual([path.name for path in flat.glob("index.html*")], ["index.html"])
+        with PlainServer(self.folder) as url:
+            for pip in PIPS:
+                target = self.folder / f"flat-{pip}"
+                self.assert_ran(self.farm.run(CLIENTS / pip / "bin/python", "-m", "pip", "install", "--no-index", "--find-links",
+                                              f"{url}/deep/wheels/{INDEX}/find-links/", "--target", target, "yard-flat"))
+                self.assertEqual(installed_value(pip, target, "yard_flat"), "7")
 
     def test_a_second_tree_is_published_beside_the_registrys_own_and_costs_no_space(self):
         wheel = Wheel("yard-linked", "1.0").write(self.folder)

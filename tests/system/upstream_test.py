@@ -6,6 +6,7 @@ import concurrent.futures
 import hashlib
 import http.client
 import json
+import re
 import shutil
 import subprocess
 import time
@@ -182,6 +183,52 @@ class UpstreamTest(OwnFarmsCase):
         target = self.folder / "into"
         self.assert_ran(pip_install(self.farm, "pip-new", target, "yard-six", index=SITE))
         self.assertEqual(installed_value("pip-new", target, "yard_six"), "1")
+
+    def test_times_of_html_count_for_the_cooldown_and_are_in_every_form(self):
+        self.upstream.html = self.upstream.html_times = True
+        self.offer(self.wheel("yard-six"), upload_time="2021-06-15T10:20:30Z")
+        self.offer(self.wheel("yard-six", version="2.0"), upload_time=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()))
+        self.open_farm("cooldown_days = 30")
+        [(name, entry)] = self.farm.files("yard-six", BASE).items()
+        self.assertEqual((name, entry["upload-time"]), ("yard_six-1.0-py3-none-any.whl", "2021-06-15T10:20:30.000000Z"))
+        page = self.farm.get(f"/{BASE}/simple/yard-six/", accept="text/html")[2].decode()
+        self.assertEqual(re.findall(r'data-upload-time="([^"]*)"', page), ["2021-06-15T10:20:30.000000Z"])
+        info = json.loads(self.farm.get(f"/{BASE}/pypi/yard-six/json")[2])
+        self.assertEqual(info["urls"][0]["upload_time_iso_8601"], "2021-06-15T10:20:30.000000Z")
+
+    def test_every_form_of_a_project_says_what_an_installer_gets(self):
+        """Own, inherited, and an upstream's, before and after a download; a yank, a withheld file."""
+        for version, more in (("1.0", {}), ("1.1", {}), ("2.0", {"more": {"yanked": "broken"}}), ("3.0", {"sha256": "-"})):
+            wheel = self.wheel("yard-six", version=version, metadata_lines=(f"Summary: the {version}",))
+            self.offer(wheel, metadata=wheel.members()[f"yard_six-{version}.dist-info/METADATA"].encode()
+                       if version != "1.0" else None, **more)
+        self.open_farm()
+        self.upload(self.wheel("yard-torch", metadata_lines=("Summary: ours",)), SITE)
+
+        def forms(index: str, project: str) -> tuple:
+            listed = {name: entry["hashes"]["sha256"] for name, entry in self.farm.files(project, index).items()}
+            html = self.farm.get(f"/{index}/simple/{project}/", accept="text/html")[2].decode()
+            status, _, body = self.farm.get(f"/{index}/pypi/{project}/json")
+            self.assertEqual(status, 200, (index, project))
+            document = json.loads(body)
+            released = {file["filename"]: file["digests"]["sha256"] for files in document["releases"].values() for file in files}
+            self.assertEqual(dict((name, sha256) for sha256, name in re.findall(r'#sha256=(\w+)"[^>]*>([^<]+)</a>', html)), listed)
+            self.assertEqual(released, listed)
+            return document, listed
+
+        for index in (BASE, SITE):
+            document, listed = forms(index, "yard-six")
+            self.assertEqual(sorted(listed), [f"yard_six-{version}-py3-none-any.whl" for version in ("1.0", "1.1", "2.0")])
+            self.assertEqual((document["info"]["version"], document["info"]["summary"]), ("1.1", "the 1.1"))
+            self.assertEqual([file["yanked_reason"] for file in document["releases"]["2.0"]], ["broken"])
+        self.assertEqual(self.get_file("yard_six-1.0-py3-none-any.whl", "yard-six")[0], 200)
+        document, listed = forms(SITE, "yard-six")
+        self.assertEqual((len(listed), document["info"]["version"]), (3, "1.1"))
+        one = json.loads(self.farm.get(f"/{SITE}/pypi/yard-six/1/json")[2])
+        self.assertEqual((one["info"]["version"], [file["filename"] for file in one["urls"]]), ("1.0", ["yard_six-1.0-py3-none-any.whl"]))
+        self.assertEqual(self.farm.get(f"/{SITE}/pypi/yard-six/3.0/json")[0], 404)
+        self.assertEqual(forms(SITE, "yard-torch")[0]["info"]["summary"], "ours")
+        self.assertEqual(self.farm.get(f"/{SITE}/pypi/yard-nobody/json")[0], 404)
 
     def test_sixty_four_clients_cause_one_download(self):
         wheel = self.wheel("yard-big", extra_members={"yard_big/data": incompressible(2 << 20)})

@@ -52,3 +52,50 @@ TEST_CASE("a yanked sdist does not make its version the newest") {
     CHECK(project.value().version == "1.0");
     CHECK(http::read_pypi_project(page(file("six-1.0.tar.gz")), "3.0").error().code == "pypi.no_version");
 }
+
+TEST_CASE("equal versions are one, as PEP 440 compares them") {
+    const std::string one = page(file("six-1.0-py3-none-any.whl") + "," + file("six-2.0.0-py3-none-any.whl"));
+    CHECK(http::read_pypi_project(one, "1").value().version == "1.0");
+    CHECK(http::read_pypi_project(one, "2.0").value().version == "2.0.0");
+    CHECK_FALSE(http::read_pypi_project(one, "1.0.1"));
+}
+
+// The members are those of https://docs.pypi.org/api/json/ (the example of sampleproject), but for `ownership`.
+TEST_CASE("the document has the members of PyPI's, also where METADATA has nothing") {
+    const auto project =
+        http::read_pypi_project(page(file("six-1.0-py3-none-any.whl", R"(,"yanked":"broken")")), "1.0");
+    REQUIRE(project.has_value());
+    const auto json =
+        io::parse_json(http::render_pypi_json(*project, "Metadata-Version: 2.1\nName: six\nVersion: 1.0\n",
+                                              {.base_url = "https://wheels.example", .index = "main"}))
+            .value();
+    const io::Json* info = json.find("info");
+    REQUIRE(info != nullptr);
+    for (const char* member : {"author",           "author_email",
+                               "bugtrack_url",     "classifiers",
+                               "description",      "description_content_type",
+                               "docs_url",         "download_url",
+                               "downloads",        "dynamic",
+                               "home_page",        "keywords",
+                               "license",          "license_expression",
+                               "license_files",    "maintainer",
+                               "maintainer_email", "name",
+                               "package_url",      "platform",
+                               "project_url",      "project_urls",
+                               "provides_extra",   "release_url",
+                               "requires_dist",    "requires_python",
+                               "summary",          "version",
+                               "yanked",           "yanked_reason"})
+        CHECK_MESSAGE(info->find(member) != nullptr, member);
+    CHECK(info->find("classifiers")->as_array() != nullptr);
+    CHECK(info->find("downloads")->int_or("last_day", 0) == -1);
+    CHECK(info->string_or("yanked_reason", "") == "broken");
+    CHECK(info->string_or("package_url", "") == "https://wheels.example/main/simple/six/");
+    const io::Json& released = json.find("urls")->as_array()->front();
+    for (const char* member : {"comment_text", "digests", "downloads", "filename", "has_sig", "md5_digest",
+                               "packagetype", "python_version", "requires_python", "size", "upload_time",
+                               "upload_time_iso_8601", "url", "yanked", "yanked_reason"})
+        CHECK_MESSAGE(released.find(member) != nullptr, member);
+    for (const char* member : {"info", "last_serial", "releases", "urls", "vulnerabilities"})
+        CHECK_MESSAGE(json.find(member) != nullptr, member);
+}

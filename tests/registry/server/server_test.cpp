@@ -564,6 +564,7 @@ TEST_CASE("a slow token leaves upload slots for the others") {
     Running running([](ServerSettings& settings) {
         settings.max_uploads = 3;
         settings.max_token_uploads = 2;
+        settings.token_wait_ms = 0;
     });
     const std::string sized = "Expect: 100-continue\r\nContent-Length: 5\r\n";
     std::vector<RawClient> slow;
@@ -585,6 +586,34 @@ TEST_CASE("a slow token leaves upload slots for the others") {
     slow.front().send("bytes");
     CHECK(slow.front().answer()->status == 200);
     CHECK(running.ask(post_sized("bytes")).status == 200);
+}
+
+TEST_CASE("a dozen uploads of one token at once wait for each other, without the slots of others") {
+    Running running([](ServerSettings& settings) {
+        settings.max_uploads = 3;
+        settings.max_token_uploads = 2;
+    });
+    const std::string sized = "Expect: 100-continue\r\nContent-Length: 5\r\n";
+    std::vector<RawClient> slow;
+    for (int i = 0; i < 2; ++i) {
+        slow.push_back(running.connect());
+        REQUIRE(slow.back().ask(post(sized, "")).status == 100);
+    }
+    std::vector<RawClient> waiting;
+    for (int i = 0; i < 10; ++i) {
+        waiting.push_back(running.connect());
+        waiting.back().send(post_sized("bytes"));
+    }
+    const std::string other =
+        "POST /site/legacy/ HTTP/1.1\r\nHost: test\r\nAuthorization: good too\r\nContent-Length: "
+        "5\r\n\r\nbytes";
+    CHECK(running.ask(other).status == 200);
+    for (RawClient& client : slow) {
+        client.send("bytes");
+        CHECK(client.answer()->status == 200);
+    }
+    for (RawClient& client : waiting)
+        CHECK(client.answer()->status == 200);
 }
 
 TEST_CASE("a refused client that keeps its connection keeps no place for uploads") {

@@ -65,6 +65,7 @@ class Upstream(LoopbackServer):
         self.as_proxy: set[str] = set()  # hosts that were requested of it as of a proxy; it answers for each
         self.answers: dict[str, tuple[int, dict, bytes]] = {}  # path → of what is neither a page nor a file
         self.html = False  # HTML without sizes and times, as PEP 503 alone has it
+        self.html_times = False  # that HTML has times, as PyTorch's index has them
         self.lock = threading.Lock()
         upstream = self
 
@@ -187,7 +188,8 @@ class Upstream(LoopbackServer):
         if not files:
             return "", None
         if self.html:
-            rows = [f'<a href="{file.url or "/files/" + quote(name)}#sha256={file.sha256}">{name}</a>' for name, file in files.items()]
+            rows = [f'<a href="{file.url or "/files/" + quote(name)}#sha256={file.sha256}"'
+                    + (f' data-upload-time="{file.upload_time}"' if self.html_times else "") + f">{name}</a>" for name, file in files.items()]
             return "text/html", f"<!DOCTYPE html><html><body>{''.join(rows)}</body></html>".encode()
         entries = [{"filename": name, "url": file.url or "/files/" + quote(name), "hashes": {"sha256": file.sha256} if file.sha256 != "-" else {},
                     "size": file.size, "upload-time": file.upload_time, "yanked": False,
