@@ -113,8 +113,8 @@ class LocalDoor final : public Door {
 
     base::Result<std::string> ask(std::string_view operation, const io::Json& arguments) override {
         if (!process_) {
-            WHEELYARD_ASSIGN(auto server, greet_server(store_));
-            if (server) return ask_server(*std::move(server), operation, arguments);
+            if (auto server = greet_server(store_))
+                return ask_server(*std::move(server), operation, arguments);
             WHEELYARD_ASSIGN(process_, Process::open(target_, open_publisher_, clock_));
         }
         return process_->ask(operation, arguments);

@@ -67,7 +67,7 @@ class InterruptNote {
 
 }  // namespace
 
-base::Result<std::optional<ControlConnection>> greet_server(const std::filesystem::path& store) {
+std::optional<ControlConnection> greet_server(const std::filesystem::path& store) {
     Greeted greeted = greet(store);
     if (!greeted.why_not.empty())
         base::print_message(stderr, "The server of this store cannot be asked: " + greeted.why_not +

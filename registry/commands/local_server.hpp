@@ -16,7 +16,7 @@ namespace wheelyard::registry {
 
 // Connected and of this program's version. nullopt: none runs, or it cannot be asked, which is said on stderr; nothing was
 // asked then, so the command may work on the data folder itself.
-[[nodiscard]] base::Result<std::optional<ControlConnection>> greet_server(const std::filesystem::path& store);
+[[nodiscard]] std::optional<ControlConnection> greet_server(const std::filesystem::path& store);
 
 // The body of the answer, once pages show what it says. Errors: the refusal; "control.ended" and "control.silent" if nobody
 // knows what the server did.

@@ -22,7 +22,7 @@ from typing import Callable, NamedTuple
 
 from support.case import main
 from support.clients import RawUpload
-from support.disk import CATALOGUES, SYNCS, Call, Disk
+from support.disk import CATALOGUES, SYNCS, Call, Disk, copy_file
 from support.farm import BIN, COMMAND_TIMEOUT_S, INDEX, Farm
 from support.faults import EIO, FULL_DISK, KILL, SHORT, arm, breaks_of, say
 from support.wheels import Wheel, sha256_of
@@ -302,7 +302,7 @@ class CommandTest(BrokenCase):
 
     def check(self, operation: Operation, damaged: str = ""):
         saved = self.folder / "saved"
-        shutil.copytree(self.farm.data, saved, symlinks=True)
+        shutil.copytree(self.farm.data, saved, symlinks=True, copy_function=copy_file)
         notes = self.folder / "notes"
         disk = Disk(notes, self.farm.data)
         done = self.run_command(operation.words, disk.environment)

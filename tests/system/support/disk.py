@@ -14,6 +14,7 @@ import errno
 import mmap
 import os
 import shutil
+import stat
 import struct
 import subprocess
 import tempfile
@@ -50,6 +51,14 @@ class Call(NamedTuple):
 
 
 ALL, CATALOGUES = "all", "catalogues"  # of what a part may be; none: all but wheel lists
+
+
+def copy_file(source: str, target: str) -> None:
+    """The socket of a killed server is there as an empty file."""
+    if stat.S_ISSOCK(os.lstat(source).st_mode):
+        Path(target).touch()
+    else:
+        shutil.copy2(source, target)
 
 
 class Disk:
@@ -167,7 +176,7 @@ class Disk:
         """The other extreme: all that is there now was written, except what the fsync `lost` would have made durable: its file
         has the bytes of the fsync before, or none; its folder the names of the fsync before, and no others."""
         synced = self._syncs(ALWAYS, {lost.number})
-        shutil.copytree(self.root, into)
+        shutil.copytree(self.root, into, copy_function=copy_file)
         for folder, folders, files in os.walk(self.root):
             there = Path(folder)
             here = into / there.relative_to(self.root)
