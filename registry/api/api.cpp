@@ -82,7 +82,7 @@ wire::Answered<http::Admission> Api::admit(const http::ApiRequest& head) {
 
 wire::Answered<http::ApiReply> Api::answer(const http::ApiRequest& request) {
     const OperationRow* row = find_row(request.operation);
-    if (row == nullptr) return unknown_operation(request.operation);
+    if (row == nullptr || row->right.callers == Callers::local) return unknown_operation(request.operation);
     ApiParts parts = parts_;
     parts.config = *parts_.config;  // one snapshot for the whole request
     auto caller = caller_of(parts.tokens, *row, request);

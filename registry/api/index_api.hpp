@@ -17,7 +17,9 @@ namespace wheelyard::registry {
 struct IndexesChanged {
     std::vector<IndexChange> changes = {};
     io::Json tables = io::Json::array();  // of all indexes, after the change
-    catalog::Serial serial = 0;           // once it is visible, so is the change; 0 for a dry run
+    // Once it is visible, so is the change; 0 for a dry run, and if the next start of a server shows it.
+    catalog::Serial serial = 0;
+    bool is_shown_here = true;  // whether this process publishes it
 };
 
 // Changes the indexes of the running server (index_apply.hpp).
@@ -39,7 +41,6 @@ struct IndexOrder {  // the body of a request
 // create, it is empty, and the name is among the keys. Errors of kind invalid: "index.body".
 [[nodiscard]] base::Result<IndexOrder> parse_index_order(std::string_view body, IndexEdit::Kind kind,
                                                          const std::string& index);
-[[nodiscard]] std::string render_index_order(const IndexOrder& order);
 
 // What commands and the API return.
 [[nodiscard]] io::Json index_json(const io::Json& table);  // "wheelyard.index/1": name, revision, keys

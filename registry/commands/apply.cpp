@@ -39,10 +39,15 @@ base::Status run_apply(const ApplyArguments& arguments, const base::Clock& clock
         .dry_run = arguments.check,
         .may_open = arguments.open};
     const auto show = [&](const IndexesChanged& changed) {
-        if (!arguments.json) print_changes(changed);
+        if (!arguments.json) print_changes(index_changed_json(changed, {}, arguments.check));
     };
-    WHEELYARD_ASSIGN(const LocallyChanged done, change_indexes_here(arguments.config, change, show, clock));
-    print_end(done, {}, arguments.check, arguments.json);
+    WHEELYARD_ASSIGN(const IndexesChanged changed,
+                     change_indexes_here(arguments.config, change, show, clock));
+    const io::Json document = index_changed_json(changed, {}, arguments.check);
+    if (arguments.json)
+        std::printf("%s\n", document.render().c_str());
+    else
+        print_end(document);
     return {};
 }
 

@@ -11,6 +11,7 @@
 #include "registry/commands/remote_registry.hpp"
 #include "registry/commit/publishing.hpp"
 #include "registry/commit/writer.hpp"
+#include "registry/indexes/local_indexes.hpp"
 #include "registry/store/owner.hpp"
 
 namespace wheelyard::registry {
@@ -44,13 +45,13 @@ class LocalDoor final : public Door {
                                                     const OpenPublisher& open_publisher,
                                                     const base::Clock& clock) {
         WHEELYARD_ASSIGN(const RegistryConfig config, read_config_as_owner(target.config));
-        WHEELYARD_ASSIGN(auto store, open_store(target.config, open_publisher));
+        WHEELYARD_ASSIGN(auto store, open_store(target.config, open_publisher, target.new_store));
         WHEELYARD_ASSIGN(auto reader, store->store.reader());
         auto tokens = std::make_unique<TokenVerifier>(std::move(reader), clock);
         WHEELYARD_ASSIGN(auto tasks, store->store.tasks(store->config.tasks, clock));
         WHEELYARD_ASSIGN(auto catalog, store->store.writer());
-        return std::unique_ptr<Door>(
-            new LocalDoor(std::move(store), std::move(tokens), std::move(tasks), std::move(catalog), clock));
+        return std::unique_ptr<Door>(new LocalDoor(target.config, std::move(store), std::move(tokens),
+                                                   std::move(tasks), std::move(catalog), clock));
     }
 
     base::Result<std::string> ask(std::string_view operation, const io::Json& arguments) override {
@@ -69,14 +70,15 @@ class LocalDoor final : public Door {
     }
 
   private:
-    LocalDoor(std::unique_ptr<OpenedStore> store, std::unique_ptr<TokenVerifier> tokens,
-              std::unique_ptr<tasks::TaskStore> tasks, std::unique_ptr<catalog::Catalog> catalog,
-              const base::Clock& clock)
+    LocalDoor(const std::filesystem::path& config_file, std::unique_ptr<OpenedStore> store,
+              std::unique_ptr<TokenVerifier> tokens, std::unique_ptr<tasks::TaskStore> tasks,
+              std::unique_ptr<catalog::Catalog> catalog, const base::Clock& clock)
         : store_(std::move(store)),
           tokens_(std::move(tokens)),
           tasks_(std::move(tasks)),
           writer_(std::move(catalog), clock),
           pages_(store_->publish),
+          indexes_(config_file, store_->store, clock),
           api_({.config = store_->config,
                 .store = store_->store,
                 .blobs = *store_->blobs,
@@ -84,7 +86,8 @@ class LocalDoor final : public Door {
                 .writer = writer_,
                 .pages = pages_,
                 .clock = clock,
-                .tasks = tasks_.get()}) {}
+                .tasks = tasks_.get(),
+                .indexes = &indexes_}) {}
 
     // All root pages, too, and the pages of other nodes.
     base::Status show(const std::string& answer) {
@@ -105,6 +108,7 @@ class LocalDoor final : public Door {
     const std::unique_ptr<tasks::TaskStore> tasks_;
     Writer writer_;
     PublishQueue pages_;
+    LocalIndexes indexes_;
     Api api_;
 };
 

@@ -19,7 +19,8 @@ namespace wheelyard::registry {
 struct DoorTarget {
     std::filesystem::path config;
     std::string url;
-    std::filesystem::path token_file;  // with url
+    std::filesystem::path token_file;        // with url
+    NewStore new_store = NewStore::refused;  // whether a data folder that is not there is made
 };
 
 // As errors of commands are printed: a detail of a problem is a whole sentence.

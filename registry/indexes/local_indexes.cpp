@@ -97,7 +97,7 @@ base::Status change_store(const Plan& plan, const database::Store& store, Decide
 
 }  // namespace
 
-base::Result<LocallyChanged> change_indexes_here(const std::filesystem::path& config_file,
+base::Result<IndexesChanged> change_indexes_here(const std::filesystem::path& config_file,
                                                  const LocalChange& change, const ShowChanges& show,
                                                  const base::Clock& clock) {
     WHEELYARD_ASSIGN(const RegistryConfig file, read_config(config_file));
@@ -107,17 +107,38 @@ base::Result<LocallyChanged> change_indexes_here(const std::filesystem::path& co
     WHEELYARD_ASSIGN(const Plan plan, make_plan(file, store, change, server.has_value()));
     show(plan.changed);
     WHEELYARD_TRY(check_none_is_opened(plan, change, config_file));
-    LocallyChanged done{plan.changed, server.has_value()};
-    if (change.dry_run || !is_needed(plan, change.by)) return done;
+    IndexesChanged done = plan.changed;
+    done.is_shown_here = false;
+    if (change.dry_run) return done;
+    const bool needs_change = is_needed(plan, change.by);
     if (!server) {
-        WHEELYARD_TRY(change_store(plan, store, change.by, clock));
+        if (needs_change) WHEELYARD_TRY(change_store(plan, store, change.by, clock));
         return done;
     }
-    const IndexRequest request{.id = base::encode_hex(base::random_bytes(request_id_bytes)),
-                               .before = revision_of(plan.before.index_tables),
-                               .wanted = {change.by, done.changed.tables}};
-    WHEELYARD_TRY(ask_server(file, *server, request));
+    if (needs_change) {
+        const IndexRequest request{.id = base::encode_hex(base::random_bytes(request_id_bytes)),
+                                   .before = revision_of(plan.before.index_tables),
+                                   .wanted = {change.by, done.tables}};
+        WHEELYARD_TRY(ask_server(file, *server, request));
+    }
+    WHEELYARD_ASSIGN(const auto reader, store.reader());
+    WHEELYARD_ASSIGN(done.serial, reader->last_serial());
     return done;
+}
+
+base::Result<IndexesChanged> LocalIndexes::change(const IndexEdit& edit, const std::string&, bool dry_run) {
+    const LocalChange change{
+        .choose = [&](const RegistryConfig& now,
+                      const RegistryConfig&) { return edit_tables(now.index_tables, edit); },
+        .by = DecidedBy::commands,
+        .dry_run = dry_run};
+    return change_indexes_here(
+        config_file_, change, [](const IndexesChanged&) {}, clock_);
+}
+
+std::string_view LocalIndexes::decided_by_word() const {
+    const auto list = read_index_list(store_);
+    return word_of(list && *list ? (*list)->decided_by : DecidedBy::file);
 }
 
 }  // namespace wheelyard::registry
