@@ -93,10 +93,10 @@ wheelyard_layer(api          registry/api                 base io wheel abi stat
 
 wheelyard_group(registry: the running server and the commands of wheelyard-registry)
 wheelyard_layer(advisories   registry/advisories          base io wheel)
-wheelyard_layer(store        registry/store               base io blobs catalog nodes database lifecycle config commit intake upstream)
+wheelyard_layer(store        registry/store               base io blobs catalog nodes database lifecycle config commit)
 wheelyard_layer(indexes      registry/indexes             base io wire catalog database server config commit api store upstream)
 wheelyard_layer(serve        registry/serve/*             base io attest status notify blobs catalog database nodes tasks http server config access commit intake upstream api store indexes identity lifecycle)
-wheelyard_layer(commands     registry/commands            base io notify wheel simple status inspect wire attest blobs catalog database lifecycle config access commit intake upstream api advisories store indexes)
+wheelyard_layer(commands     registry/commands            base io notify wheel simple inspect wire attest blobs catalog database lifecycle config access commit intake upstream api advisories store indexes)
 wheelyard_layer(registry     registry                     serve commands)
 
 wheelyard_group(avail_wheels: which wheel runs on which node)

@@ -141,17 +141,13 @@ constexpr auto of_renewal = arguments<NoArguments>({
 
 // The credentials are in the body; programs send what ~/.netrc has.
 constexpr std::array agent_rows{
-    OperationRow{
+    row<of_renewal, renew_agent>(
         in_pool(http::StrangersPool::renewal,
                 open_to_all(posted("/api/v1/agents/renew", "renewAgent",
                                    "Exchanges an enrolment code or a renewal, once, for a token of the agent "
                                    "and its next renewal",
-                                   http::BodyKind::document, of_renewal, renewal_format))),
-        {.callers = Callers::nobody},
-        "agent.body",
-        typed<of_renewal, renew_agent>,
-        Stores::no,
-        owner_of_renewal},
+                                   http::BodyKind::document, renewal_format))),
+        "agent.body", {.callers = Callers::nobody}, Stores::no, owner_of_renewal),
 };
 
 }  // namespace

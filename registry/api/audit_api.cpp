@@ -27,17 +27,20 @@ struct AuditQuery {
     std::string until = {};
 };
 constexpr auto of_audit = arguments<AuditQuery>({
-    in_query(field<&AuditQuery::after>("after", "Only events after this serial", Need::valid)),
-    in_query(field<&AuditQuery::before>("before", "Only events before this serial", Need::valid)),
+    in_query(field<&AuditQuery::after>("after", "Only after this serial", Need::valid)),
+    in_query(field<&AuditQuery::before>("before", "Only before this serial", Need::valid)),
     in_query(field<&AuditQuery::newest>("newest", "The last ones, at most so many", Need::valid)),
-    in_query(field<&AuditQuery::filter, &EventFilter::who>("who", "Part of the actor's name")),
-    in_query(field<&AuditQuery::filter, &EventFilter::kind>("action", "The kind of event")),
-    in_query(field<&AuditQuery::filter, &EventFilter::what>("what", "Part of a project's or a file's name")),
-    in_query(field<&AuditQuery::filter, &EventFilter::index>("index", "The index")),
-    in_query(field<&AuditQuery::filter, &EventFilter::project>("project", "The project")),
-    in_query(field<&AuditQuery::filter, &EventFilter::filename>("filename", "The file")),
-    in_query(field<&AuditQuery::from>("from", "Not before this day or time")),
-    in_query(field<&AuditQuery::until>("until", "Not after this day or time")),
+    in_query(field<&AuditQuery::filter, &EventFilter::who>(
+        "who", "Only changes by those with this part in their name")),
+    in_query(field<&AuditQuery::filter, &EventFilter::kind>(
+        "action", "Only changes with this part in their kind, such as yank")),
+    in_query(field<&AuditQuery::filter, &EventFilter::what>(
+        "what", "Only changes of projects or files with this part in their name")),
+    in_query(field<&AuditQuery::filter, &EventFilter::index>("index", "Only this index")),
+    in_query(field<&AuditQuery::filter, &EventFilter::project>("project", "Only this project")),
+    in_query(field<&AuditQuery::filter, &EventFilter::filename>("filename", "Only this file")),
+    in_query(field<&AuditQuery::from>("from", "Only from this day or time on (UTC): 2026-11-20")),
+    in_query(field<&AuditQuery::until>("until", "Only until this day, which is in it, or time")),
 });
 
 wire::Answered<catalog::EventRange> check_query(AuditQuery& asked) {
@@ -76,6 +79,7 @@ Reply read_audit(const ApiParts& parts, const Call& call, AuditQuery asked) {
             catalog::EventRange range = *wanted;
             WHEELYARD_ASSIGN(const catalog::Serial last, reader->last_serial());
             range.before = std::min(range.before, last + 1);
+            range.after = std::min(range.after, last);
             if (range.is_newest)
                 range.after = std::max(range.after, range.before - 1 - max_events_read);
             else
@@ -118,27 +122,16 @@ constexpr Right of_auditors{.scope = Scope::every_index,
                             .advice = "the action `audit` for all indexes"};
 
 constexpr std::array audit_rows{
-    OperationRow{{.method = "GET",
-                  .path = "/api/v1/audit",
-                  .id = "readAudit",
-                  .summary = "Lists changes after a serial, or the newest before one: who, what, when and "
-                             "why; with a filter",
-                  .produces = "application/json",
-                  .needs_token = true,
-                  .arguments = of_audit},
-                 of_auditors,
-                 "audit.query",
-                 typed<of_audit, read_audit>},
-    OperationRow{{.method = "GET",
-                  .path = "/api/v1/people",
-                  .id = "listPeople",
-                  .summary = "Returns what people are called, by the name that requests, files and the audit "
-                             "log have",
-                  .produces = "application/json",
-                  .needs_token = true},
-                 of_auditors,
-                 "audit.query",
-                 typed<no_arguments, list_people>},
+    row<of_audit, read_audit>(
+        got("/api/v1/audit", "readAudit",
+            "Lists changes after a serial, or the newest before one: who, what, when and "
+            "why; with a filter"),
+        "audit.query", of_auditors),
+    row<no_arguments, list_people>(
+        got("/api/v1/people", "listPeople",
+            "Returns what people are called, by the name that requests, files and the audit "
+            "log have"),
+        "audit.query", of_auditors),
 };
 
 }  // namespace

@@ -218,25 +218,22 @@ constexpr wire::Refusal malformed_build_query{"build.query"};
 constexpr Right of_build_readers{.callers = Callers::everyone};
 
 constexpr std::array build_rows{
-    OperationRow{
+    row<of_builds, list_builds>(
         open_to_all(got("/api/v1/indexes/{index}/builds", "listBuilds",
-                        "Lists the last builds of an index, the newest first (?package=…)", of_builds)),
-        of_build_readers, malformed_build_query, typed<of_builds, list_builds>},
-    OperationRow{open_to_all(got("/api/v1/indexes/{index}/builds/{site}/{build}", "showBuild",
-                                 "Returns what a site reported of a build, and the other builds of its cell",
-                                 of_build)),
-                 of_build_readers, malformed_build_query, typed<of_build, show_build>},
-    OperationRow{
+                        "Lists the last builds of an index, the newest first (?package=…)")),
+        malformed_build_query, of_build_readers),
+    row<of_build, show_build>(
+        open_to_all(got("/api/v1/indexes/{index}/builds/{site}/{build}", "showBuild",
+                        "Returns what a site reported of a build, and the other builds of its cell")),
+        malformed_build_query, of_build_readers),
+    row<of_build_log, read_build_log>(
         with_text(open_to_all(got("/api/v1/indexes/{index}/builds/{site}/{build}/log", "readBuildLog",
-                                  "Returns the log of a build (?offset=…)", of_build_log))),
-        of_build_readers, malformed_build_query, typed<of_build_log, read_build_log>},
-    OperationRow{posted("/api/v1/indexes/{index}/builds/{site}/{build}/log", "appendBuildLog",
-                        "Appends to the log of a build that the site has reported (?offset=…)",
-                        http::BodyKind::text, of_build_log),
-                 {.index = IndexIs::known},
-                 malformed_build_query,
-                 typed<of_build_log, append_build_log>,
-                 Stores::yes},
+                                  "Returns the log of a build (?offset=…)"))),
+        malformed_build_query, of_build_readers),
+    row<of_build_log, append_build_log>(
+        posted("/api/v1/indexes/{index}/builds/{site}/{build}/log", "appendBuildLog",
+               "Appends to the log of a build that the site has reported (?offset=…)", http::BodyKind::text),
+        malformed_build_query, {.index = IndexIs::known}, Stores::yes),
 };
 
 }  // namespace

@@ -30,16 +30,16 @@ struct ProjectStatusWord {
         if (known) into = *known;
         return known.has_value();
     }
-    static std::string type() { return "one of active, archived, quarantined, deprecated"; }
+    static std::string type() { return "one of active, deprecated, archived, quarantined"; }
 };
 
 constexpr auto index_of_change = in_path(field<&Action::index>("index", "The index"));
 constexpr auto file_argument =
     in_path(field<&Action::filename>("filename", "The file's name, as on the project's page"));
 constexpr auto reason_argument =
-    in_body(field<&Action::reason>("reason", "The reason, in a line", Need::valid));
+    in_body(field<&Action::reason>("reason", "The reason in one line; recorded in the log", Need::valid));
 constexpr auto needed_reason = needed_in_body(
-    field<&Action::reason>("reason", "The reason, in a line; the page and the log show it", Need::valid));
+    field<&Action::reason>("reason", "The reason in one line; the page and the log show it", Need::valid));
 constexpr auto dry_run_argument =
     in_body(field<&Action::dry_run>("dry_run", "Change nothing, say what would be done", Need::valid));
 
@@ -97,14 +97,11 @@ wire::Answered<void> check_set(const ApiParts& parts, const Call& call, const Ac
         const bool is_allowed = call.is_local || ((!project.empty() || has_every_project) &&
                                                   allows(who, action.index, project, "promote") &&
                                                   allows(who, action.to_index, project, "promote"));
-        if (!is_allowed)
-            return refuse(
-                "auth.scope_refused", "This token does not permit this action (promote)", who.id,
-                "ask an administrator for a token with the action `promote` for this index and project");
+        if (!is_allowed) return refuse_right(call);
     }
     if (parts.config->find_index(action.to_index) == nullptr ||
         !(call.is_local || may_know(parts.config, who, action.to_index)))
-        return unknown_index(parts.config, call, action.to_index);
+        return unknown_index(action.to_index);
     return {};
 }
 
@@ -186,72 +183,56 @@ Reply change(const ApiParts& parts, const Call& call, Action action) {
 
 constexpr std::string_view change_format = "wheelyard.change/1";
 
-constexpr http::Operation address(std::string_view path, std::string_view id, std::string_view summary,
-                                  std::span<const http::Argument> arguments) {
-    return posted(path, id, summary, http::BodyKind::json, arguments, change_format);
+constexpr http::Operation address(std::string_view path, std::string_view id, std::string_view summary) {
+    return posted(path, id, summary, http::BodyKind::json, change_format);
 }
 
-constexpr Right on_files(std::string_view action, std::string_view to, std::string_view advice) {
-    return {
-        .scope = Scope::project, .action = action, .index = IndexIs::with_files, .to = to, .advice = advice};
+constexpr Right on_files(std::string_view action) {
+    return {.scope = Scope::project, .action = action, .index = IndexIs::with_files};
 }
 constexpr wire::Refusal malformed_change{"lifecycle.body"};
 
 constexpr std::array file_rows{
-    OperationRow{address("/api/v1/indexes/{index}/files/{filename}/yank", "yankFile",
-                         "Yanks a file (PEP 592)", of_file_with_reason),
-                 on_files("yank", "this action (yank)", "the action `yank` for this index and project"),
-                 malformed_change, typed<of_file_with_reason, change<Verb::yank>>},
-    OperationRow{address("/api/v1/indexes/{index}/files/{filename}/unyank", "unyankFile",
-                         "Removes the yank of a file", of_changed_file),
-                 on_files("yank", "this action (unyank)", "the action `yank` for this index and project"),
-                 malformed_change, typed<of_changed_file, change<Verb::unyank>>},
-    OperationRow{address("/api/v1/indexes/{index}/files/{filename}/delete", "deleteFile",
-                         "Deletes a file; its name is never used again", of_file_with_reason),
-                 on_files("delete", "this action (delete)", "the action `delete` for this index and project"),
-                 malformed_change, typed<of_file_with_reason, change<Verb::remove>>},
-    OperationRow{address("/api/v1/indexes/{index}/files/{filename}/quarantine", "quarantineFile",
-                         "Stops listing and serving a file but keeps it", of_file_with_reason),
-                 on_files("quarantine", "this action (quarantine)",
-                          "the action `quarantine` for this index and project"),
-                 malformed_change, typed<of_file_with_reason, change<Verb::quarantine>>},
-    OperationRow{
+    row<of_file_with_reason, change<Verb::yank>>(
+        address("/api/v1/indexes/{index}/files/{filename}/yank", "yankFile", "Yanks a file (PEP 592)"),
+        malformed_change, on_files("yank")),
+    row<of_changed_file, change<Verb::unyank>>(address("/api/v1/indexes/{index}/files/{filename}/unyank",
+                                                       "unyankFile", "Removes the yank of a file"),
+                                               malformed_change, on_files("yank")),
+    row<of_file_with_reason, change<Verb::remove>>(
+        address("/api/v1/indexes/{index}/files/{filename}/delete", "deleteFile",
+                "Deletes a file; its name is never used again"),
+        malformed_change, on_files("delete")),
+    row<of_file_with_reason, change<Verb::quarantine>>(
+        address("/api/v1/indexes/{index}/files/{filename}/quarantine", "quarantineFile",
+                "Stops listing and serving a file but keeps it"),
+        malformed_change, on_files("quarantine")),
+    row<of_file_with_reason, change<Verb::release>>(
         address("/api/v1/indexes/{index}/files/{filename}/release", "releaseFile",
-                "Lists and serves a quarantined file again", of_file_with_reason),
-        on_files("quarantine", "this action (release)", "the action `quarantine` for this index and project"),
-        malformed_change, typed<of_file_with_reason, change<Verb::release>>},
-    OperationRow{address("/api/v1/indexes/{index}/files/{filename}/pin", "pinFile",
-                         "Protects a file from deletion", of_changed_file),
-                 on_files("pin", "this action (pin)", "the action `pin` for this index and project"),
-                 malformed_change, typed<of_changed_file, change<Verb::pin>>},
-    OperationRow{address("/api/v1/indexes/{index}/files/{filename}/unpin", "unpinFile",
-                         "Permits the deletion of a file again", of_changed_file),
-                 on_files("pin", "this action (unpin)", "the action `pin` for this index and project"),
-                 malformed_change, typed<of_changed_file, change<Verb::unpin>>},
-    OperationRow{
+                "Lists and serves a quarantined file again"),
+        malformed_change, on_files("quarantine")),
+    row<of_changed_file, change<Verb::pin>>(
+        address("/api/v1/indexes/{index}/files/{filename}/pin", "pinFile", "Protects a file from deletion"),
+        malformed_change, on_files("pin")),
+    row<of_changed_file, change<Verb::unpin>>(address("/api/v1/indexes/{index}/files/{filename}/unpin",
+                                                      "unpinFile", "Permits the deletion of a file again"),
+                                              malformed_change, on_files("pin")),
+    row<of_promotion, change<Verb::promote>>(
         address("/api/v1/indexes/{index}/files/{filename}/promote", "promoteFile",
-                "Adds a file, or several as one change, to another index", of_promotion),
-        on_files("promote", "this action (promote)", "the action `promote` for this index and project"),
-        malformed_change, typed<of_promotion, change<Verb::promote>>},
+                "Adds a file, or several as one change, to another index"),
+        malformed_change, on_files("promote")),
 };
 
 constexpr std::array rule_rows{
-    OperationRow{address("/api/v1/indexes/{index}/projects/{project}/status", "setProjectStatus",
-                         "Sets a project's status (PEP 792)", of_status),
-                 on_files("status", "this action (status)", "the action `status` for this index and project"),
-                 malformed_change, typed<of_status, change<Verb::set_status>>},
-    OperationRow{address("/api/v1/indexes/{index}/retain", "applyRetention",
-                         "Deletes all but the newest versions of each series", of_retention),
-                 on_files("delete", "this action (retain)", "the action `delete` for this index and project"),
-                 malformed_change, typed<of_retention, change<Verb::retain>>},
-    OperationRow{
-        address("/api/v1/gc", "collectBlobs", "Removes stored bytes that no file refers to", of_collection),
-        {.scope = Scope::every_index,
-         .action = "gc",
-         .to = "this action (gc)",
-         .advice = "the action `gc` for this index and project"},
-        malformed_change,
-        typed<of_collection, change<Verb::collect>>},
+    row<of_status, change<Verb::set_status>>(address("/api/v1/indexes/{index}/projects/{project}/status",
+                                                     "setProjectStatus", "Sets a project's status (PEP 792)"),
+                                             malformed_change, on_files("status")),
+    row<of_retention, change<Verb::retain>>(address("/api/v1/indexes/{index}/retain", "applyRetention",
+                                                    "Deletes all but the newest versions of each series"),
+                                            malformed_change, on_files("delete")),
+    row<of_collection, change<Verb::collect>>(
+        address("/api/v1/gc", "collectBlobs", "Removes stored bytes that no file refers to"),
+        malformed_change, {.scope = Scope::every_index, .action = "gc"}),
 };
 
 }  // namespace

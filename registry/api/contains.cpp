@@ -61,15 +61,18 @@ Json ComponentsFound::document() && {
 
 base::Result<std::string> find_containing(const catalog::Catalog& catalog, const std::string& index,
                                           const ComponentQuery& query, const std::string& after,
+                                          bool sees_all,
                                           const std::function<bool(const std::string& project)>& may_read) {
-    WHEELYARD_ASSIGN(const auto rows,
-                     catalog.files_after(index, after, max_files_searched, catalog::FileState::active));
+    WHEELYARD_ASSIGN(
+        const auto rows,
+        catalog.files_after(index, after, max_files_searched,
+                            sees_all ? std::nullopt : std::optional(catalog::FileState::active)));
     ComponentsFound all;
     std::map<std::string, bool> listed;  // by project
     Json next = rows.size() < max_files_searched ? Json() : Json(rows.back().filename);
     for (const catalog::FileRow& row : rows) {
-        const auto [project, is_new] = listed.try_emplace(row.project, false);
-        if (is_new && may_read(row.project)) {
+        const auto [project, is_new] = listed.try_emplace(row.project, sees_all);
+        if (is_new && !sees_all && may_read(row.project)) {
             WHEELYARD_ASSIGN(const auto status, catalog.project(index, row.project));
             project->second = !status || status->status != catalog::ProjectStatus::quarantined;
         }

@@ -34,10 +34,10 @@ struct ComponentsFound {
     [[nodiscard]] io::Json document() &&;
 };
 
-// The document, with `next` for what comes after the files that were looked at; null: nothing does. Only of files that pages
-// list, and of projects that the caller may read.
+// The document, with `next` for what comes after the files that were looked at; null: nothing does. Of files that pages list
+// and of projects that the caller may read, unless the caller sees all.
 [[nodiscard]] base::Result<std::string> find_containing(
     const catalog::Catalog& catalog, const std::string& index, const ComponentQuery& query,
-    const std::string& after, const std::function<bool(const std::string& project)>& may_read);
+    const std::string& after, bool sees_all, const std::function<bool(const std::string& project)>& may_read);
 
 }  // namespace wheelyard::registry

@@ -4,10 +4,10 @@
 #include <functional>
 #include <utility>
 
-#include "lib/io/log.hpp"
 #include "lib/io/toml.hpp"
 #include "registry/api/api.hpp"
 #include "registry/api/families.hpp"
+#include "registry/api/readers.hpp"
 #include "registry/intake/refusal.hpp"
 
 namespace wheelyard::registry {
@@ -42,20 +42,6 @@ base::Result<IndexOrder> parse_index_order(std::string_view body, IndexEdit::Kin
     order.dry_run = root.boolean_or("dry_run", false);
     if (const auto read = document.finish(); !read) return bad_body(read.error().sentence);
     return order;
-}
-
-std::string render_index_order(const IndexOrder& order) {
-    Json body =
-        Json::object({{"format", order_format}, {"keys", order.edit.keys}, {"dry_run", order.dry_run}});
-    if (order.edit.kind == IndexEdit::Kind::create) {
-        Json keys = Json::object({{"name", order.edit.index}});
-        for (const auto& [key, value] : *order.edit.keys.as_object())
-            keys.set(key, value);
-        body.set("keys", std::move(keys));
-    } else if (!order.edit.revision.empty()) {
-        body.set("revision", order.edit.revision);
-    }
-    return body.render();
 }
 
 Json index_json(const Json& table) {
@@ -93,15 +79,16 @@ struct NamedIndex {
     std::string index;
 };
 constexpr auto of_named_index =
-    arguments<NamedIndex>({in_path(field<&NamedIndex::index>("index", "Its name"))});
+    arguments<NamedIndex>({in_path(field<&NamedIndex::index>("index", "The index"))});
 constexpr auto of_creation = arguments<NoArguments>({
     in_document("keys", "The keys of an [[index]] table, `name` among them", true, object_type),
     in_document("dry_run", "Change nothing, say what would be done", false, &io::Plain<bool>::type),
 });
 constexpr auto of_index_change = arguments<NamedIndex>({
-    in_path(field<&NamedIndex::index>("index", "Its name")),
+    in_path(field<&NamedIndex::index>("index", "The index")),
     in_document<NamedIndex>("keys", "Keys of an [[index]] table; null removes one", true, object_type),
-    in_document<NamedIndex>("revision", "Refuse, if the index has another one by now"),
+    in_document<NamedIndex>("revision",
+                            "Change it only if this is still its revision, as `index show --json` has it"),
     in_document<NamedIndex>("dry_run", "Change nothing, say what would be done", false,
                             &io::Plain<bool>::type),
 });
@@ -124,14 +111,9 @@ Reply list_indexes(const ApiParts& parts, const Call&, const NoArguments&) {
     return reply_with(indexes_json(parts.config->index_tables, parts.indexes->decided_by_word()));
 }
 
-tl::unexpected<wire::Problem> no_such_index(const std::string& index) {
-    return refuse("index.unknown", "There is no index with this name", index,
-                  "GET /api/v1/indexes lists the indexes");
-}
-
 Reply show_index(const ApiParts& parts, const Call&, const NamedIndex& of) {
     const Json* table = find_table(parts.config->index_tables, of.index);
-    if (table == nullptr) return no_such_index(of.index);
+    if (table == nullptr) return unknown_index(of.index);
     return reply_with(index_json(*table));
 }
 
@@ -164,7 +146,7 @@ Reply create_index(const ApiParts& parts, const Call& call, const NoArguments&) 
 }
 
 Reply set_index(const ApiParts& parts, const Call& call, const NamedIndex& of) {
-    if (find_table(parts.config->index_tables, of.index) == nullptr) return no_such_index(of.index);
+    if (find_table(parts.config->index_tables, of.index) == nullptr) return unknown_index(of.index);
     return change_indexes(parts, call, parse_index_order(call.request.body, IndexEdit::Kind::set, of.index));
 }
 
@@ -187,23 +169,23 @@ constexpr Right of_index_administrators{.scope = Scope::everything,
                                         .advice = "the action `index` for all indexes and projects"};
 
 constexpr std::array index_rows{
-    OperationRow{got("/api/v1/indexes", "describeIndexes",
-                     "Lists the indexes with their keys, as in registry.toml", no_arguments),
-                 of_index_administrators, "index.body", typed<no_arguments, list_indexes>},
-    OperationRow{posted("/api/v1/indexes", "createIndex", "Creates an index", http::BodyKind::document,
-                        of_creation, order_format),
-                 of_index_administrators, "index.body", typed<of_creation, create_index>},
-    OperationRow{
-        got("/api/v1/indexes/{index}", "describeIndex", "Returns the keys of an index", of_named_index),
-        of_index_administrators, "index.body", typed<of_named_index, show_index>},
-    OperationRow{posted("/api/v1/indexes/{index}/set", "setIndex",
-                        "Changes keys of an index: quotas, what it takes, whether it is archived",
-                        http::BodyKind::document, of_index_change, order_format),
-                 of_index_administrators, "index.body", typed<of_index_change, set_index>},
-    OperationRow{local("applyIndexes", "Makes the configuration file decide the indexes", of_file_indexes),
-                 {.callers = Callers::local},
-                 "index.body",
-                 typed<of_file_indexes, apply_indexes>},
+    row<no_arguments, list_indexes>(
+        got("/api/v1/indexes", "describeIndexes", "Lists the indexes with their keys, as in registry.toml"),
+        "index.body", of_index_administrators),
+    row<of_creation, create_index>(
+        posted("/api/v1/indexes", "createIndex", "Creates an index", http::BodyKind::document, order_format),
+        "index.body", of_index_administrators),
+    row<of_named_index, show_index>(
+        got("/api/v1/indexes/{index}", "describeIndex", "Returns the keys of an index"), "index.body",
+        of_index_administrators),
+    row<of_index_change, set_index>(
+        posted("/api/v1/indexes/{index}/set", "setIndex",
+               "Changes keys of an index: quotas, what it takes, whether it is archived",
+               http::BodyKind::document, order_format),
+        "index.body", of_index_administrators),
+    row<of_file_indexes, apply_indexes>(
+        local("applyIndexes", "Makes the configuration file decide the indexes"), "index.body",
+        {.callers = Callers::local}),
 };
 
 }  // namespace

@@ -47,7 +47,6 @@ struct IndexOrder {  // the body of a request
 // create, it is empty, and the name is among the keys. Errors of kind invalid: "index.body".
 [[nodiscard]] base::Result<IndexOrder> parse_index_order(std::string_view body, IndexEdit::Kind kind,
                                                          const std::string& index);
-[[nodiscard]] std::string render_index_order(const IndexOrder& order);
 
 // What commands and the API return.
 [[nodiscard]] io::Json index_json(const io::Json& table);  // "wheelyard.index/1": name, revision, keys

@@ -4,17 +4,17 @@
 
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/text/text.hpp"
+#include "lib/base/text/url.hpp"
 #include "lib/io/log.hpp"
 #include "lib/wheel/name.hpp"
 #include "registry/api/api.hpp"
 #include "registry/api/contains.hpp"
 #include "registry/api/families.hpp"
-#include "registry/api/file_list.hpp"
 #include "registry/api/limits.hpp"
 #include "registry/api/readers.hpp"
 #include "registry/api/storage.hpp"
-#include "registry/api/upstream_list.hpp"
 #include "registry/upstream/explain.hpp"
+#include "registry/upstream/last_failures.hpp"
 #include "registry/upstream/page_store.hpp"
 
 namespace wheelyard::registry {
@@ -43,12 +43,17 @@ struct ComponentWanted {
     std::string index;
     std::string component;
     std::string version;
+    std::string license = "*";
     std::string after;
 };
 constexpr auto of_component = arguments<ComponentWanted>({
     in_path(field<&ComponentWanted::index>("index", "The index")),
-    in_query(field<&ComponentWanted::component>("component", "Its name; may have * and ?")),
-    in_query(field<&ComponentWanted::version>("version", "Its version (default: every one)")),
+    needed_in_query(field<&ComponentWanted::component>(
+        "component", "The component, in any case; * and ? stand for others")),
+    in_query(field<&ComponentWanted::version>(
+        "version", "Its version; a distribution's epoch and revision do not count (default: every one)")),
+    in_query(field<&ComponentWanted::license>(
+        "license", "Only under such a licence, in any case; * and ? stand for others: '*GPL*'")),
     in_query(field<&ComponentWanted::after>("after", "Only files after this name")),
 });
 
@@ -57,7 +62,7 @@ struct OneProject {
     std::string project;
 };
 constexpr auto of_project = arguments<OneProject>({
-    in_path(field<&OneProject::index>("index", "The index")),
+    in_path(field<&OneProject::index>("index", "The index that a client uses")),
     in_path(field<&OneProject::project>("project", "The project's name, in any spelling")),
 });
 
@@ -70,13 +75,43 @@ Reply read_catalog(const ApiParts& parts, const Call& call, const Read& read) {
     return fail_read(call, document.error());
 }
 
+// What pages do not show, too: who uploaded each, whether and why it is in quarantine.
+//
+//     {"format":"wheelyard.files/1","files":[{"filename":"six-1.16.0-py2.py3-none-any.whl","project":"six","version":"1.16.0",
+//      "size_bytes":11053,"sha256":"8abb…","state":"quarantined","state_reason":"…","yanked":false,"yanked_reason":"",
+//      "pinned":false,"uploaded":"2026-11-20T12:00:00.000000Z","uploaded_by":"ci"}],"next":null}
+//
+// `next` is the `after` of the rest; null: there is none.
+std::string render_files(const std::vector<catalog::FileRow>& rows) {
+    io::Json files = io::Json::array();
+    for (const catalog::FileRow& row : rows)
+        files.push(io::Json::object({{"filename", row.filename},
+                                     {"project", row.project},
+                                     {"version", row.version},
+                                     {"size_bytes", row.size_bytes},
+                                     {"sha256", row.sha256},
+                                     {"state", catalog::file_state_text(row.state)},
+                                     {"state_reason", row.state_reason},
+                                     {"yanked", row.yanked},
+                                     {"yanked_reason", row.yanked_reason},
+                                     {"pinned", row.pinned},
+                                     {"uploaded", base::render_rfc3339(row.upload_time)},
+                                     {"uploaded_by", row.uploaded_by}}));
+    const bool is_complete = rows.size() < max_files_returned;
+    return io::Json::object({{"format", "wheelyard.files/1"},
+                             {"files", std::move(files)},
+                             {"next", is_complete ? io::Json() : io::Json(rows.back().filename)}})
+        .render();
+}
+
 Reply list_index_files(const ApiParts& parts, const Call& call, const FilesWanted& wanted) {
-    const FileQuery query{wanted.index, catalog::parse_file_state(wanted.state), wanted.after};
-    if (!wanted.state.empty() && !query.state)
+    const auto state = catalog::parse_file_state(wanted.state);
+    if (!wanted.state.empty() && !state)
         return refuse("files.state", "Unknown file state", wanted.state,
                       "use state=quarantined or state=active, or leave it out");
-    return read_catalog(parts, call,
-                        [&](const catalog::Catalog& catalog) { return list_files(catalog, query); });
+    return read_catalog(parts, call, [&](const catalog::Catalog& catalog) {
+        return catalog.files_after(wanted.index, wanted.after, max_files_returned, state).map(render_files);
+    });
 }
 
 Reply read_storage(const ApiParts& parts, const Call& call, const OneIndex& of) {
@@ -85,25 +120,59 @@ Reply read_storage(const ApiParts& parts, const Call& call, const OneIndex& of) 
     });
 }
 
-// What this server has seen; it is as secret as the names in the site's network.
+// The newest failure first, one for each project.
+io::Json failures_of(const RegistryConfig& config, const std::string& cache_index) {
+    io::Json list = io::Json::array();
+    const auto failures = read_last_failures(config.store / "upstream", cache_index);
+    for (auto one = failures.rbegin(); one != failures.rend(); ++one)
+        list.push(io::Json::object({{"time", base::render_rfc3339(one->time)},
+                                    {"since", base::render_rfc3339(one->since == 0 ? one->time : one->since)},
+                                    {"count", one->count},
+                                    {"next_try", base::render_rfc3339(one->next_try)},
+                                    {"project", one->project},
+                                    {"upstream_wide", one->is_upstream_wide},
+                                    {"code", one->code},
+                                    {"error", one->sentence},
+                                    {"value", one->value}}));
+    return list;
+}
+
+// How the upstreams have failed, as this server has seen it; it is as secret as the names in the site's network.
+//
+//     {"format":"wheelyard.upstreams/1","index":"main","upstreams":[{"upstream":"main.public","url":"https://…/simple/",
+//      "failures":[{"time":…,"since":…,"count":3,"next_try":…,"project":"six","upstream_wide":true,"code":"http.connect",
+//                   "error":"the server refuses connections","value":"index.example.org"}]}]}
 Reply read_upstreams(const ApiParts& parts, const Call&, const OneIndex& of) {
-    return reply_with(describe_upstreams(parts.config, of.index));
+    io::Json upstreams = io::Json::array();
+    if (const IndexConfig* known = parts.config->find_index(of.index); known != nullptr) {
+        for (const UpstreamConfig& upstream : known->upstreams) {
+            const auto url = base::parse_url(upstream.url);
+            upstreams.push(io::Json::object({{"upstream", upstream.cache_index},
+                                             {"url", url ? url->text_without_secrets() : url.error().value},
+                                             {"failures", failures_of(parts.config, upstream.cache_index)}}));
+        }
+    }
+    return reply_with(io::Json::object(
+        {{"format", "wheelyard.upstreams/1"}, {"index", of.index}, {"upstreams", std::move(upstreams)}}));
 }
 
 // For readers of the index: of a private one the projects that they may read.
 Reply find_component(const ApiParts& parts, const Call& call, const ComponentWanted& wanted) {
     const bool is_open = !parts.config->is_private(wanted.index);
-    if (parts.config->find_index(wanted.index) == nullptr ||
-        !(is_open || (call.caller && allows(*call.caller, wanted.index, {}, read_action))))
-        return unknown_index(parts.config, call, wanted.index);
-    const ComponentQuery query{wanted.component, wanted.version};
-    if (query.name.empty() || std::max(query.name.size(), query.version.size()) > max_component_bytes)
+    const bool sees_all = sees_all_files(parts.config, call, wanted.index);
+    if (!sees_all && (parts.config->find_index(wanted.index) == nullptr ||
+                      !(is_open || (call.caller && allows(*call.caller, wanted.index, {}, read_action)))))
+        return unknown_index(wanted.index);
+    const ComponentQuery query{wanted.component, wanted.version, wanted.license};
+    if (query.name.empty() ||
+        std::max({query.name.size(), query.version.size(), query.license.size()}) > max_component_bytes)
         return refuse("contains.component", "There is no component to look for", query.name,
                       "use component=zlib, with version=1.2.11 or without");
     return read_catalog(parts, call, [&](const catalog::Catalog& catalog) {
-        return find_containing(catalog, wanted.index, query, wanted.after, [&](const std::string& project) {
-            return !call.caller || may_read(parts.config, *call.caller, wanted.index, project);
-        });
+        return find_containing(
+            catalog, wanted.index, query, wanted.after, sees_all, [&](const std::string& project) {
+                return !call.caller || may_read(parts.config, *call.caller, wanted.index, project);
+            });
     });
 }
 
@@ -124,7 +193,7 @@ Reply list_nodes(const ApiParts& parts, const Call& call, const NoArguments&) {
 Reply explain_in_index(const ApiParts& parts, const Call& call, const OneProject& of) {
     const std::string read = wheel::is_valid_name(of.project) ? wheel::normalize_name(of.project) : "";
     if (parts.config->find_index(of.index) == nullptr || !may_read(parts.config, call.who(), of.index, read))
-        return unknown_index(parts.config, call, of.index);
+        return unknown_index(of.index);
     const ExplainTo reader =
         may_operate(parts.config, call.who(), of.index) ? ExplainTo::administrators : ExplainTo::everyone;
     // A connection of its own: it reads pages of upstreams, which may be large, and commits would wait for that.
@@ -182,45 +251,35 @@ constexpr Right of_operators{.scope = Scope::every_file,
                                  "private index with `read`, too"};
 
 constexpr std::array index_read_rows{
-    OperationRow{got("/api/v1/indexes/{index}/files", "listIndexFiles",
-                     "Lists the files of an index in the order of their names "
-                     "(?state=quarantined&after=…)",
-                     of_files),
-                 of_operators, "request.arguments", typed<of_files, list_index_files>},
-    OperationRow{got("/api/v1/indexes/{index}/storage", "describeStorage",
-                     "Returns what an index keeps: its size, its quota, its largest projects", of_index),
-                 of_operators, "request.arguments", typed<of_index, read_storage>},
-    OperationRow{got("/api/v1/indexes/{index}/upstreams", "describeUpstreams",
-                     "Returns which requests to the upstreams of an index failed last, since when and "
-                     "how often",
-                     of_index),
-                 of_operators, "request.arguments", typed<of_index, read_upstreams>},
-    OperationRow{
+    row<of_files, list_index_files>(got("/api/v1/indexes/{index}/files", "listIndexFiles",
+                                        "Lists the files of an index in the order of their names "
+                                        "(?state=quarantined&after=…)"),
+                                    "request.arguments", of_operators),
+    row<of_index, read_storage>(got("/api/v1/indexes/{index}/storage", "describeStorage",
+                                    "Returns what an index keeps: its size, its quota, its largest projects"),
+                                "request.arguments", of_operators),
+    row<of_index, read_upstreams>(
+        got("/api/v1/indexes/{index}/upstreams", "describeUpstreams",
+            "Returns which requests to the upstreams of an index failed last, since when and "
+            "how often"),
+        "request.arguments", of_operators),
+    row<of_component, find_component>(
         open_to_all(got("/api/v1/indexes/{index}/contains", "findContaining",
                         "Lists the wheels of an index that contain a component, as their SBOMs state "
-                        "(?component=zlib&version=…&after=…)",
-                        of_component)),
-        {.callers = Callers::everyone},
-        "request.arguments",
-        typed<of_component, find_component>},
-    OperationRow{
+                        "(?component=zlib&version=…&after=…)")),
+        "request.arguments", {.callers = Callers::everyone}),
+    row<of_project, explain_in_index>(
         kept_by_writer(got("/api/v1/indexes/{index}/projects/{project}/explain", "explainProject",
-                           "Explains which index or upstream supplies a project, and why", of_project)),
-        {},
-        "request.arguments",
-        typed<of_project, explain_in_index>},
-    OperationRow{got("/api/v1/indexes/{index}/access", "showAccess",
-                     "Returns what the token of the request may do in an index", of_index),
-                 {.index = IndexIs::known},
-                 "request.arguments",
-                 typed<of_index, show_access>},
-    OperationRow{got("/api/v1/nodes", "listNodes",
-                     "Lists the running servers of a registry of several: role, lease, what their pages "
-                     "show",
-                     no_arguments),
-                 {},
-                 "request.arguments",
-                 typed<no_arguments, list_nodes>},
+                           "Explains which index or upstream supplies a project, and why")),
+        "request.arguments"),
+    row<of_index, show_access>(got("/api/v1/indexes/{index}/access", "showAccess",
+                                   "Returns what the token of the request may do in an index"),
+                               "request.arguments", {.index = IndexIs::known}),
+    row<no_arguments, list_nodes>(
+        got("/api/v1/nodes", "listNodes",
+            "Lists the running servers of a registry of several: role, lease, what their pages "
+            "show"),
+        "request.arguments"),
 };
 
 }  // namespace

@@ -418,35 +418,35 @@ Reply step(const ApiParts& parts, const Call& call, const OneLogin& of) {
 }
 
 constexpr http::Operation posted_by_person(std::string_view path, std::string_view id,
-                                           std::string_view summary,
-                                           std::span<const http::Argument> arguments) {
+                                           std::string_view summary) {
     return in_pool(http::StrangersPool::login,
-                   open_to_all(posted(path, id, summary, http::BodyKind::document, arguments, login_format)));
+                   open_to_all(posted(path, id, summary, http::BodyKind::document, login_format)));
 }
 // Who logs in again has a token that ended.
 constexpr Right by_person{.callers = Callers::nobody};
 
 constexpr std::array login_rows{
-    OperationRow{in_pool(http::StrangersPool::login,
-                         open_to_all(got("/api/v1/login", "listLogins",
-                                         "Lists the providers by which people log in", no_arguments))),
-                 by_person, "login.body", typed<no_arguments, list_logins>},
-    OperationRow{posted_by_person("/api/v1/login/{identity}/begin", "beginLogin",
-                                  "Begins a log-in by page and returns the provider's address", of_beginning),
-                 by_person, "login.body", typed<of_beginning, step<&LoginApi::begin>>},
-    OperationRow{
+    row<no_arguments, list_logins>(
+        in_pool(http::StrangersPool::login, open_to_all(got("/api/v1/login", "listLogins",
+                                                            "Lists the providers by which people log in"))),
+        "login.body", by_person),
+    row<of_beginning, step<&LoginApi::begin>>(
+        posted_by_person("/api/v1/login/{identity}/begin", "beginLogin",
+                         "Begins a log-in by page and returns the provider's address"),
+        "login.body", by_person),
+    row<of_login_end, step<&LoginApi::finish>>(
         posted_by_person("/api/v1/login/{identity}/finish", "finishLogin",
-                         "Exchanges the provider's code for a token of the person, once", of_login_end),
-        by_person, "login.body", typed<of_login_end, step<&LoginApi::finish>>},
-    OperationRow{
+                         "Exchanges the provider's code for a token of the person, once"),
+        "login.body", by_person),
+    row<of_device, step<&LoginApi::begin_device>>(
         posted_by_person("/api/v1/login/{identity}/device", "beginDeviceLogin",
-                         "Begins a log-in by device code and returns what to enter where", of_device),
-        by_person, "login.body", typed<of_device, step<&LoginApi::begin_device>>},
-    OperationRow{posted_by_person("/api/v1/login/{identity}/device/poll", "pollDeviceLogin",
-                                  "Returns the token of a log-in by device code, or that nobody has entered "
-                                  "the code yet",
-                                  of_poll),
-                 by_person, "login.body", typed<of_poll, step<&LoginApi::poll_device>>},
+                         "Begins a log-in by device code and returns what to enter where"),
+        "login.body", by_person),
+    row<of_poll, step<&LoginApi::poll_device>>(
+        posted_by_person("/api/v1/login/{identity}/device/poll", "pollDeviceLogin",
+                         "Returns the token of a log-in by device code, or that nobody has entered "
+                         "the code yet"),
+        "login.body", by_person),
 };
 
 }  // namespace

@@ -98,20 +98,16 @@ bool may_operate(const RegistryConfig& config, const Identity& caller, const std
     return may_change && is_for_all(caller.projects) && may_read_all(config, caller, index);
 }
 
+bool sees_all_files(const RegistryConfig& config, const Call& call, const std::string& index) {
+    return call.caller && has_files_of(config, index) && may_operate(config, *call.caller, index);
+}
+
 Identity local_identity(std::string name) {
     Identity identity;
     identity.name = std::move(name);
     identity.id = identity.name;
-    identity.indexes = identity.projects = {"*"};
-    identity.actions = token_actions();
+    identity.indexes = identity.projects = identity.actions = {"*"};
     return identity;
-}
-
-tl::unexpected<wire::Problem> unknown_index(const RegistryConfig& config, const Call& call,
-                                            const std::string& index) {
-    return refuse(
-        "index.unknown", "There is no index with this name", index,
-        call.is_local ? "configured: " + base::join(config.index_names(), ", ") : "GET / lists the indexes");
 }
 
 tl::unexpected<wire::Problem> refuse_arguments(const Call& call, const io::Fault& fault) {
@@ -192,14 +188,26 @@ wire::Answered<void> check_index(const RegistryConfig& config, const OperationRo
     const std::string index = parameter(call.request, "index");
     const bool is_known = call.is_local || !call.caller || may_know(config, *call.caller, index);
     if (is_known && is_there(config, row.right.index, index)) return {};
-    return unknown_index(config, call, index);
+    return unknown_index(index);
 }
 
 wire::Answered<void> check_right(const RegistryConfig& config, const OperationRow& row, const Call& call) {
     const Right& right = row.right;
     if (call.is_local || right.callers != Callers::tokens || covers(config, right, call)) return {};
-    return refuse("auth.scope_refused", "This token does not permit " + std::string(right.to), call.who().id,
-                  "ask an administrator for a token with " + std::string(right.advice));
+    return refuse_right(call);
+}
+
+tl::unexpected<wire::Problem> refuse_right(const Call& call) {
+    const Right& right = find_row(call.operation.id)->right;
+    const auto word = call.operation.path.substr(call.operation.path.rfind('/') + 1);
+    return refuse("auth.scope_refused",
+                  "This token does not permit " +
+                      (right.to.empty() ? "this action (" + std::string(word) + ")" : std::string(right.to)),
+                  call.who().id,
+                  "ask an administrator for a token with " +
+                      (right.advice.empty()
+                           ? "the action `" + std::string(right.action) + "` for this index and project"
+                           : std::string(right.advice)));
 }
 
 std::span<const OperationRow> operation_rows() {

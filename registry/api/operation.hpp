@@ -5,8 +5,8 @@
 //         in_path(field<&RevokeToken::id>("token", "its ID")),
 //         in_body(field<&RevokeToken::reason>("reason", "in one line", Need::valid)),
 //     });
-//     {{.method = "POST", .path = "/api/v1/tokens/{token}/revoke", .id = "revokeToken", …},
-//      {.scope = Scope::any_token}, "lifecycle.body", typed<of_token, revoke_token>}
+//     row<of_token, revoke_token>(posted("/api/v1/tokens/{token}/revoke", "revokeToken", "Revokes …", BodyKind::json, …),
+//                                 "lifecycle.body", {.scope = Scope::any_token})
 //
 // To add one: its row, its arguments and its function in the file of its family, and the family in families.hpp if it is
 // new. Nothing else branches on an operation.
@@ -64,8 +64,10 @@ struct Right {
     Scope scope = Scope::any_token;
     std::string_view action = {};
     IndexIs index = IndexIs::not_checked;
-    std::string_view to = {};      // of a refusal: "This token does not permit …"
-    std::string_view advice = {};  // what to ask an administrator for
+    // Of a refusal: "This token does not permit …", and what to ask an administrator for. Empty: the last word of the path,
+    // and the action for this index and project.
+    std::string_view to = {};
+    std::string_view advice = {};
 };
 
 // A request whose right was checked.
@@ -120,13 +122,17 @@ struct RequestParts {
 // The caller may do what the row does with these arguments.
 [[nodiscard]] wire::Answered<void> check_right(const RegistryConfig& config, const OperationRow& row,
                                                const Call& call);
+// The refusal of a caller who may not.
+[[nodiscard]] tl::unexpected<wire::Problem> refuse_right(const Call& call);
 [[nodiscard]] tl::unexpected<wire::Problem> refuse_arguments(const Call& call, const io::Fault& fault);
-[[nodiscard]] tl::unexpected<wire::Problem> unknown_index(const RegistryConfig& config, const Call& call,
-                                                          const std::string& index);
 
 // Whether the caller may change the files of all projects of the index.
 [[nodiscard]] bool may_operate(const RegistryConfig& config, const Identity& caller,
                                const std::string& index);
+
+// Whether the caller may list all files that are stored for the index, also those in quarantine. It may be the cache of an
+// upstream.
+[[nodiscard]] bool sees_all_files(const RegistryConfig& config, const Call& call, const std::string& index);
 
 // The answer to an error of the call: a person of this machine gets all of it; others what `problem_of` says, and the log the
 // rest.
@@ -158,11 +164,15 @@ template <typename Owner>
 constexpr ArgumentOf<Owner> in_query(io::Field<Owner> field) {
     return {{field.member, http::In::query, false}};
 }
+// The function says itself what is wrong without it.
+template <typename Owner>
+constexpr ArgumentOf<Owner> needed_in_query(io::Field<Owner> field) {
+    return {{field.member, http::In::query, true}};
+}
 template <typename Owner>
 constexpr ArgumentOf<Owner> in_body(io::Field<Owner> field) {
     return {{field.member, http::In::body, field.member.need == io::Need::required}};
 }
-// The function says itself what is wrong without it.
 template <typename Owner>
 constexpr ArgumentOf<Owner> needed_in_body(io::Field<Owner> field) {
     return {{field.member, http::In::body, true}};
@@ -215,19 +225,16 @@ Reply typed(const ApiParts& parts, const Call& call) {
 
 // --- addresses ---------------------------------------------------------------------------------------------------------
 
-constexpr http::Operation got(std::string_view path, std::string_view id, std::string_view summary,
-                              std::span<const http::Argument> arguments) {
+constexpr http::Operation got(std::string_view path, std::string_view id, std::string_view summary) {
     return {.method = "GET",
             .path = path,
             .id = id,
             .summary = summary,
             .produces = "application/json",
-            .needs_token = true,
-            .arguments = arguments};
+            .needs_token = true};
 }
 constexpr http::Operation posted(std::string_view path, std::string_view id, std::string_view summary,
-                                 http::BodyKind body, std::span<const http::Argument> arguments,
-                                 std::string_view format = {}) {
+                                 http::BodyKind body, std::string_view format = {}) {
     return {.method = "POST",
             .path = path,
             .id = id,
@@ -235,15 +242,7 @@ constexpr http::Operation posted(std::string_view path, std::string_view id, std
             .produces = "application/json",
             .body = body,
             .needs_token = true,
-            .arguments = arguments,
             .format = format};
-}
-// Without an address: only commands of this machine call it.
-constexpr http::Operation local(std::string_view id, std::string_view summary,
-                                std::span<const http::Argument> arguments) {
-    http::Operation operation = posted({}, id, summary, http::BodyKind::json, arguments);
-    operation.needs_token = false;
-    return operation;
 }
 constexpr http::Operation open_to_all(http::Operation operation) {
     operation.needs_token = false;
@@ -261,10 +260,23 @@ constexpr http::Operation with_tag(http::Operation operation) {
     operation.has_tag = true;
     return operation;
 }
+// Without an address: only commands of this machine call it.
+constexpr http::Operation local(std::string_view id, std::string_view summary) {
+    return open_to_all(posted({}, id, summary, http::BodyKind::json));
+}
 // Only the node that writes has what it reads.
 constexpr http::Operation kept_by_writer(http::Operation operation) {
     operation.is_kept_by_writer = true;
     return operation;
+}
+
+// The row of an address, a table of arguments and the function that gets them.
+template <const auto& Table, auto Function>
+constexpr OperationRow row(http::Operation operation, wire::Refusal malformed, const Right& right = {},
+                           Stores stores = Stores::no,
+                           std::string (*owner)(const ApiParts&, const http::ApiRequest&) = nullptr) {
+    operation.arguments = Table;
+    return {operation, right, malformed, typed<Table, Function>, stores, owner};
 }
 
 }  // namespace wheelyard::registry

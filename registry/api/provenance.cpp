@@ -1,6 +1,5 @@
 #include "registry/api/provenance.hpp"
 
-#include <optional>
 #include <utility>
 
 #include "lib/attest/limits.hpp"
@@ -8,22 +7,6 @@
 #include "lib/wire/problem.hpp"
 
 namespace wheelyard::registry {
-namespace {
-
-base::Result<catalog::FileRow> known(base::Result<std::optional<catalog::FileRow>> found,
-                                     const catalog::FileName& name, const std::string& list) {
-    WHEELYARD_ASSIGN(auto row, std::move(found));
-    if (row) return *std::move(row);
-    return wire::fail("file.unknown", "The index has no such file", name.index + "/" + name.filename,
-                      list + " lists its files");
-}
-
-}  // namespace
-
-base::Result<catalog::FileRow> find_file(const catalog::Catalog& catalog, const catalog::FileName& name) {
-    return known(catalog.file(name.index, name.filename), name, "wheelyard-registry files " + name.index);
-}
-
 base::Result<std::string> read_provenance(const catalog::FileRow& row, const blobs::BlobStore& blobs) {
     if (row.provenance_sha256.empty())
         return wire::fail("provenance.none", "The file was uploaded without provenance", row.filename,

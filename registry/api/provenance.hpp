@@ -9,9 +9,6 @@
 
 namespace wheelyard::registry {
 
-// The row of a file that somebody names. Error "file.unknown" (missing).
-[[nodiscard]] base::Result<catalog::FileRow> find_file(const catalog::Catalog& catalog,
-                                                       const catalog::FileName& name);
 // "wheelyard.provenance/1". Errors: "provenance.none" (missing), "provenance.damaged".
 [[nodiscard]] base::Result<std::string> read_provenance(const catalog::FileRow& row,
                                                         const blobs::BlobStore& blobs);

@@ -296,8 +296,7 @@ constexpr auto of_job_token = arguments<NoArguments>(
 
 constexpr http::Operation posted_by_job(std::string_view path, std::string_view id,
                                         std::string_view summary) {
-    http::Operation operation =
-        open_to_all(posted(path, id, summary, http::BodyKind::document, of_job_token));
+    http::Operation operation = open_to_all(posted(path, id, summary, http::BodyKind::document));
     operation.max_body_bytes = http::max_identity_body_bytes;
     operation.pool = http::StrangersPool::publisher;
     return operation;
@@ -305,19 +304,22 @@ constexpr http::Operation posted_by_job(std::string_view path, std::string_view 
 constexpr Right by_job{.callers = Callers::nobody};
 
 constexpr std::array publish_rows{
-    OperationRow{in_pool(http::StrangersPool::publisher,
-                         open_to_all(got("/_/oidc/audience", "readAudience",
-                                         "Returns the audience that an identity token of a job must have",
-                                         no_arguments))),
-                 by_job, "publisher.body", typed<no_arguments, read_audience>},
-    OperationRow{posted_by_job("/_/oidc/mint-token", "mintToken",
-                               "Exchanges an identity token of a job for a token that uploads, once"),
-                 by_job, "publisher.body", typed<of_job_token, mint_token>},
-    OperationRow{posted_by_job("/_/oidc/github/mint-token", "mintTokenOfGithub",
-                               "The same as mint-token, where older actions of GitHub look for it"),
-                 by_job, "publisher.body", typed<of_job_token, mint_token>},
-    OperationRow{posted_by_job("/_/oidc/burn-token", "burnToken", "Revokes such a token after the upload"),
-                 by_job, "publisher.body", typed<of_job_token, burn_token>},
+    row<no_arguments, read_audience>(
+        in_pool(http::StrangersPool::publisher,
+                open_to_all(got("/_/oidc/audience", "readAudience",
+                                "Returns the audience that an identity token of a job must have"))),
+        "publisher.body", by_job),
+    row<of_job_token, mint_token>(
+        posted_by_job("/_/oidc/mint-token", "mintToken",
+                      "Exchanges an identity token of a job for a token that uploads, once"),
+        "publisher.body", by_job),
+    row<of_job_token, mint_token>(
+        posted_by_job("/_/oidc/github/mint-token", "mintTokenOfGithub",
+                      "The same as mint-token, where older actions of GitHub look for it"),
+        "publisher.body", by_job),
+    row<of_job_token, burn_token>(
+        posted_by_job("/_/oidc/burn-token", "burnToken", "Revokes such a token after the upload"),
+        "publisher.body", by_job),
 };
 
 }  // namespace

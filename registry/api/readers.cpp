@@ -10,6 +10,11 @@
 
 namespace wheelyard::registry {
 
+tl::unexpected<wire::Problem> unknown_index(const std::string& index) {
+    return refuse("index.unknown", "There is no index with this name", index,
+                  "GET / or `wheelyard-registry index list` lists the indexes");
+}
+
 bool may_know(const RegistryConfig& config, const catalog::TokenRow& token, std::string_view index) {
     return !config.is_private(index) ||
            std::any_of(token.actions.begin(), token.actions.end(),
@@ -35,13 +40,6 @@ std::vector<std::string> known_indexes(const RegistryConfig& config, const catal
     return names;
 }
 
-wire::Answered<std::optional<Identity>> caller_of(TokenVerifier& tokens, std::string_view authorization) {
-    if (authorization.empty()) return std::optional<Identity>();
-    auto token = tokens.verify(authorization);
-    if (!token) return tl::unexpected(std::move(token.error()));
-    return std::optional<Identity>(*std::move(token));
-}
-
 wire::Answered<const IndexConfig*> index_to_read(const RegistryConfig& config,
                                                  const std::optional<Identity>& caller,
                                                  const std::string& index, std::string_view project) {
@@ -49,7 +47,7 @@ wire::Answered<const IndexConfig*> index_to_read(const RegistryConfig& config,
     const bool may =
         found != nullptr && (caller ? may_read(config, *caller, index, project) : !config.is_private(index));
     if (may) return found;
-    return refuse("index.unknown", "There is no index with this name", index, "GET / lists the indexes");
+    return unknown_index(index);
 }
 
 bool may_read_logs(const RegistryConfig& config, const std::optional<Identity>& caller,

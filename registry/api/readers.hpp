@@ -26,9 +26,8 @@ namespace wheelyard::registry {
 [[nodiscard]] std::vector<std::string> known_indexes(const RegistryConfig& config,
                                                      const catalog::TokenRow& token);
 
-// Who asks, of an operation that needs no token; nullopt: a stranger.
-[[nodiscard]] wire::Answered<std::optional<Identity>> caller_of(TokenVerifier& tokens,
-                                                                std::string_view authorization);
+// The answer for an index that is not there, and for one that the caller may not know of.
+[[nodiscard]] tl::unexpected<wire::Problem> unknown_index(const std::string& index);
 // The index if the caller may read this project of it, or all (empty). Else "index.unknown", as if there was none.
 [[nodiscard]] wire::Answered<const IndexConfig*> index_to_read(const RegistryConfig& config,
                                                                const std::optional<Identity>& caller,

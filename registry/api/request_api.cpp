@@ -219,19 +219,21 @@ Reply ask_for_wheel(const ApiParts& parts, const Call& call, const RequestsOf& o
 constexpr Right of_request_readers{.callers = Callers::everyone};
 
 constexpr std::array request_rows{
-    OperationRow{open_to_all(posted("/api/v1/indexes/{index}/requests", "askForWheel",
-                                    "Requests the build of a wheel without a token, where the index permits "
-                                    "it; it awaits an approval",
-                                    http::BodyKind::document, of_wheel, "wheelyard.task/1")),
-                 of_request_readers, "task.body", typed<of_wheel, ask_for_wheel>, Stores::yes},
-    OperationRow{open_to_all(got("/api/v1/indexes/{index}/requests/{task}", "showRequest",
-                                 "Returns what everybody may see of a request: state, cause, place in the "
-                                 "queue",
-                                 of_request)),
-                 of_request_readers, "task.query", typed<of_request, show_request>},
-    OperationRow{with_text(open_to_all(got("/api/v1/indexes/{index}/requests/{task}/log", "readRequestLog",
-                                           "Returns the log of a request (?offset=…)", of_request_log))),
-                 of_request_readers, "task.query", typed<of_request_log, read_request_log>},
+    row<of_wheel, ask_for_wheel>(
+        open_to_all(posted("/api/v1/indexes/{index}/requests", "askForWheel",
+                           "Requests the build of a wheel without a token, where the index permits "
+                           "it; it awaits an approval",
+                           http::BodyKind::document, "wheelyard.task/1")),
+        "task.body", of_request_readers, Stores::yes),
+    row<of_request, show_request>(
+        open_to_all(got("/api/v1/indexes/{index}/requests/{task}", "showRequest",
+                        "Returns what everybody may see of a request: state, cause, place in the "
+                        "queue")),
+        "task.query", of_request_readers),
+    row<of_request_log, read_request_log>(
+        with_text(open_to_all(got("/api/v1/indexes/{index}/requests/{task}/log", "readRequestLog",
+                                  "Returns the log of a request (?offset=…)"))),
+        "task.query", of_request_readers),
 };
 
 }  // namespace

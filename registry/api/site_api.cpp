@@ -88,7 +88,7 @@ Reply report_site(const ApiParts& parts, const Call& call, const OneSite& of) {
 Reply show_site(const ApiParts& parts, const Call& call, const OneSite& of) {
     // A report names every project that its site builds.
     if (parts.config->find_index(of.index) == nullptr || !may_read_all(parts.config, call.who(), of.index))
-        return unknown_index(parts.config, call, of.index);
+        return unknown_index(of.index);
     const IndexConfig& index = *parts.config->find_index(of.index);
     auto found = parts.sites->find(index.name, of.site);
     if (!found)
@@ -114,29 +114,24 @@ Reply list_sites(const ApiParts& parts, const Call& call, const NoArguments&) {
     return reply_with(io::Json::object({{"format", "wheelyard.sites/1"}, {"sites", std::move(sites)}}));
 }
 
-constexpr http::Operation reported(std::span<const http::Argument> arguments) {
+constexpr http::Operation reported() {
     http::Operation operation = posted("/api/v1/indexes/{index}/sites/{site}", "reportSite",
                                        "Keeps the report of a site's agent and shows it in the status of the "
                                        "index",
-                                       http::BodyKind::document, arguments, "wheelyard.site/1");
+                                       http::BodyKind::document, "wheelyard.site/1");
     operation.method = "PUT";
     operation.max_body_bytes = http::max_report_body_bytes;
     return operation;
 }
 
 constexpr std::array site_rows{
-    OperationRow{got("/api/v1/sites", "listSites", "Lists the sites that report, and which of them are late",
-                     no_arguments),
-                 {},
-                 "request.arguments",
-                 typed<no_arguments, list_sites>},
-    OperationRow{got("/api/v1/indexes/{index}/sites/{site}", "showSite",
-                     "Returns the last report of a site: what it wants, has, builds and lacks", of_site),
-                 {},
-                 "request.arguments",
-                 typed<of_site, show_site>},
-    OperationRow{
-        reported(of_report), {.index = IndexIs::known}, "request.arguments", typed<of_report, report_site>},
+    row<no_arguments, list_sites>(
+        got("/api/v1/sites", "listSites", "Lists the sites that report, and which of them are late"),
+        "request.arguments"),
+    row<of_site, show_site>(got("/api/v1/indexes/{index}/sites/{site}", "showSite",
+                                "Returns the last report of a site: what it wants, has, builds and lacks"),
+                            "request.arguments"),
+    row<of_report, report_site>(reported(), "request.arguments", {.index = IndexIs::known}),
 };
 
 }  // namespace

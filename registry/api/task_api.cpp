@@ -162,6 +162,10 @@ struct EndedTask {
     std::string task;
     std::string reason;
 };
+// Another word is refused by the function.
+struct TaskStateWord : io::Plain<std::string> {
+    static std::string type() { return "one of awaits_approval, queued, claimed, done, failed, cancelled"; }
+};
 struct TasksWanted {
     std::string index;
     std::string state;
@@ -178,24 +182,25 @@ struct LogWanted {
     std::int64_t offset = 0;   // bytes
     std::int64_t attempt = 0;  // 0: the latest
 };
-constexpr auto of_task = arguments<OneTask>({in_path(field<&OneTask::task>("task", "Its ID"))});
+constexpr auto of_task =
+    arguments<OneTask>({in_path(field<&OneTask::task>("task", "Its ID, as `task list` shows it"))});
 constexpr auto of_ended_task = arguments<EndedTask>({
-    in_path(field<&EndedTask::task>("task", "Its ID")),
-    in_body(field<&EndedTask::reason>("reason", "The reason, in one line", Need::valid)),
+    in_path(field<&EndedTask::task>("task", "Its ID, as `task list` shows it")),
+    in_body(field<&EndedTask::reason>("reason", "The reason in one line", Need::valid)),
 });
 constexpr auto of_tasks = arguments<TasksWanted>({
     in_query(field<&TasksWanted::index>("index", "Only of this index")),
-    in_query(field<&TasksWanted::state>("state", "Only in this state")),
+    in_query(field<TaskStateWord, &TasksWanted::state>("state", "Only in this state")),
     in_query(field<&TasksWanted::after>("after", "Only after this task")),
     in_query(field<&TasksWanted::limit>("limit", "At most so many", Need::valid)),
 });
 constexpr auto of_task_log_part = arguments<LogPart>({
-    in_path(field<&LogPart::task>("task", "Its ID")),
+    in_path(field<&LogPart::task>("task", "Its ID, as `task list` shows it")),
     in_query(field<&LogPart::claim>("claim", "The claim that builds it")),
     in_query(field<&LogPart::offset>("offset", "Where in the log it begins, in bytes", Need::valid)),
 });
 constexpr auto of_task_log = arguments<LogWanted>({
-    in_path(field<&LogWanted::task>("task", "Its ID")),
+    in_path(field<&LogWanted::task>("task", "Its ID, as `task list` shows it")),
     in_query(field<&LogWanted::offset>("offset", "Where in the log to begin, in bytes", Need::valid)),
     in_query(field<&LogWanted::attempt>("attempt", "Another attempt than the latest", Need::valid)),
 });
@@ -222,11 +227,11 @@ constexpr auto of_claim = arguments<NoArguments>({
     in_document("uploaded_sources", "Whether it builds uploaded sources", false, object_type),
 });
 constexpr auto of_lease = arguments<OneTask>({
-    in_path(field<&OneTask::task>("task", "Its ID")),
+    in_path(field<&OneTask::task>("task", "Its ID, as `task list` shows it")),
     in_document<OneTask>("claim", "The claim that builds it", true),
 });
 constexpr auto of_outcome = arguments<OneTask>({
-    in_path(field<&OneTask::task>("task", "Its ID")),
+    in_path(field<&OneTask::task>("task", "Its ID, as `task list` shows it")),
     in_document<OneTask>("claim", "The claim that builds it", true),
     in_document<OneTask>("outcome", "How it ended", true, object_type),
 });
@@ -269,7 +274,7 @@ wire::Answered<wire::TaskRequest> with_source(const ApiParts& parts, const Call&
     const std::string index = wanted.source->index;
     if (parts.config->find_index(index) == nullptr ||
         !may_read(parts.config, call.who(), index, wanted.package))
-        return unknown_index(parts.config, call, index);
+        return unknown_index(index);
     if (const auto stays = check_stays_private(parts.config, wanted); !stays)
         return fail_task(call, stays.error());
     base::Result<wire::TaskRequest> whole = std::move(wanted);
@@ -288,7 +293,7 @@ wire::Answered<wire::Task> add_one(const ApiParts& parts, const Call& call, std:
         return refuse("auth.scope_refused", "This token does not permit adding this task", call.who().id,
                       "ask an administrator for a token with the action `task` for this index and project");
     const IndexConfig* index = parts.config->find_index(wanted->index);
-    if (index == nullptr) return unknown_index(parts.config, call, wanted->index);
+    if (index == nullptr) return unknown_index(wanted->index);
     if (const auto open = check_takes_builds(parts.config, *index); !open)
         return fail_task(call, open.error());
     const auto whole = with_source(parts, call, *wanted);
@@ -417,7 +422,7 @@ Reply cancel_task(const ApiParts& parts, const Call& call, const EndedTask& of) 
     return reply(wire::task_json(*cancelled).render());
 }
 
-Reply approve_task(const ApiParts& parts, const Call& call, const OneTask& of) {
+Reply approve_task(const ApiParts& parts, const Call& call, const EndedTask& of) {
     auto task = task_to_approve(parts, call, of.task);
     if (!task) return tl::unexpected(std::move(task.error()));
     const auto approved = parts.tasks->approve(task->id, call.who().name);
@@ -446,7 +451,7 @@ Reply claim_task(const ApiParts& parts, const Call& call, const NoArguments&) {
         return refuse("task.other_site", "This agent enrolled for another site", offer->agent,
                       "claim as SITE.HOST, with the site that the administrator named");
     const IndexConfig* index = parts.config->find_index(offer->index);
-    if (index == nullptr) return unknown_index(parts.config, call, offer->index);
+    if (index == nullptr) return unknown_index(offer->index);
     if (const auto open = check_takes_builds(parts.config, *index); !open)
         return fail_task(call, open.error());
     if (auto holder = check_holder(parts, call, offer->claim); !holder)
@@ -525,77 +530,57 @@ constexpr wire::Refusal malformed_task_change{"lifecycle.body"};
 using http::BodyKind;
 
 constexpr std::array task_rows{
-    OperationRow{posted("/api/v1/tasks", "addTask",
-                        "Requests the build of a wheel; returns the existing task if there is one",
-                        BodyKind::document, of_task_request, "wheelyard.task/1"),
-                 {},
-                 malformed_task,
-                 typed<of_task_request, add_task>,
-                 Stores::yes},
-    OperationRow{posted("/api/v1/tasks/add", "addTasks",
-                        "Requests the builds of several wheels; each is answered by its task or its problem",
-                        BodyKind::document, of_task_requests, task_list_format),
-                 {},
-                 malformed_task,
-                 typed<of_task_requests, add_tasks>,
-                 Stores::yes},
-    OperationRow{got("/api/v1/tasks", "listTasks",
-                     "Lists tasks in the order of their requests, without outcomes", of_tasks),
-                 {},
-                 malformed_task_query,
-                 typed<of_tasks, list_tasks>},
-    OperationRow{posted("/api/v1/tasks/claim", "claimTask",
-                        "Assigns a matching task to an agent, with a lease and a grant; idempotent for one "
-                        "claim id",
-                        BodyKind::document, of_claim, "wheelyard.claim/1"),
-                 {},
-                 malformed_task,
-                 typed<of_claim, claim_task>},
-    OperationRow{
-        got("/api/v1/tasks/{task}", "showTask", "Returns a task, with its outcome once it has one", of_task),
-        {},
-        malformed_task_query,
-        typed<of_task, show_task>},
-    OperationRow{posted("/api/v1/tasks/{task}/cancel", "cancelTask", "Cancels a task; its lease ends",
-                        BodyKind::json, of_ended_task, task_change_format),
-                 {},
-                 malformed_task_change,
-                 typed<of_ended_task, cancel_task>},
-    OperationRow{posted("/api/v1/tasks/{task}/approve", "approveTask",
-                        "Approves a task that awaits it, which agents may then claim", BodyKind::document,
-                        of_ended_task, task_change_format),
-                 {},
-                 malformed_task_change,
-                 typed<of_task, approve_task>},
-    OperationRow{posted("/api/v1/tasks/{task}/reject", "rejectTask", "Rejects a task that awaits an approval",
-                        BodyKind::json, of_ended_task, task_change_format),
-                 {},
-                 malformed_task_change,
-                 typed<of_ended_task, reject_task>},
-    OperationRow{posted("/api/v1/tasks/{task}/heartbeat", "renewLease", "Renews the lease of a claimed task",
-                        BodyKind::document, of_lease, "wheelyard.lease/1"),
-                 {},
-                 malformed_task,
-                 typed<of_lease, renew_lease>},
-    OperationRow{
+    row<of_task_request, add_task>(
+        posted("/api/v1/tasks", "addTask",
+               "Requests the build of a wheel; returns the existing task if there is one", BodyKind::document,
+               "wheelyard.task/1"),
+        malformed_task, {}, Stores::yes),
+    row<of_task_requests, add_tasks>(
+        posted("/api/v1/tasks/add", "addTasks",
+               "Requests the builds of several wheels; each is answered by its task or its problem",
+               BodyKind::document, task_list_format),
+        malformed_task, {}, Stores::yes),
+    row<of_tasks, list_tasks>(
+        got("/api/v1/tasks", "listTasks", "Lists tasks in the order of their requests, without outcomes"),
+        malformed_task_query),
+    row<of_claim, claim_task>(
+        posted("/api/v1/tasks/claim", "claimTask",
+               "Assigns a matching task to an agent, with a lease and a grant; idempotent for one "
+               "claim id",
+               BodyKind::document, "wheelyard.claim/1"),
+        malformed_task),
+    row<of_task, show_task>(
+        got("/api/v1/tasks/{task}", "showTask", "Returns a task, with its outcome once it has one"),
+        malformed_task_query),
+    row<of_ended_task, cancel_task>(
+        posted("/api/v1/tasks/{task}/cancel", "cancelTask", "Cancels a task; its lease ends", BodyKind::json,
+               task_change_format),
+        malformed_task_change),
+    row<of_ended_task, approve_task>(posted("/api/v1/tasks/{task}/approve", "approveTask",
+                                            "Approves a task that awaits it, which agents may then claim",
+                                            BodyKind::document, task_change_format),
+                                     malformed_task_change),
+    row<of_ended_task, reject_task>(
+        posted("/api/v1/tasks/{task}/reject", "rejectTask", "Rejects a task that awaits an approval",
+               BodyKind::json, task_change_format),
+        malformed_task_change),
+    row<of_lease, renew_lease>(
+        posted("/api/v1/tasks/{task}/heartbeat", "renewLease", "Renews the lease of a claimed task",
+               BodyKind::document, "wheelyard.lease/1"),
+        malformed_task),
+    row<of_task_log_part, append_task_log>(
         posted("/api/v1/tasks/{task}/log", "appendTaskLog",
-               "Appends to the log of a claimed task (?claim=…&offset=…)", BodyKind::text, of_task_log_part),
-        {},
-        malformed_task_query,
-        typed<of_task_log_part, append_task_log>,
-        Stores::yes},
-    OperationRow{with_text(got("/api/v1/tasks/{task}/log", "readTaskLog",
-                               "Returns a task's log (?offset=…; ?attempt=… for another attempt than the "
-                               "latest)",
-                               of_task_log)),
-                 {},
-                 malformed_task_query,
-                 typed<of_task_log, read_task_log>},
-    OperationRow{posted("/api/v1/tasks/{task}/outcome", "endTask", "Ends a claimed task with its outcome",
-                        BodyKind::document, of_outcome, "wheelyard.task_end/1"),
-                 {},
-                 malformed_task,
-                 typed<of_outcome, end_task>},
+               "Appends to the log of a claimed task (?claim=…&offset=…)", BodyKind::text),
+        malformed_task_query, {}, Stores::yes),
+    row<of_task_log, read_task_log>(
+        with_text(got("/api/v1/tasks/{task}/log", "readTaskLog",
+                      "Returns a task's log (?offset=…; ?attempt=… for another attempt than the "
+                      "latest)")),
+        malformed_task_query),
+    row<of_outcome, end_task>(
+        posted("/api/v1/tasks/{task}/outcome", "endTask", "Ends a claimed task with its outcome",
+               BodyKind::document, "wheelyard.task_end/1"),
+        malformed_task),
 };
 
 }  // namespace

@@ -1,10 +1,12 @@
 // Each change reads the tokens and writes in one task of the writer, so that concurrent requests cannot pass a limit.
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <utility>
 
 #include "lib/base/text/text.hpp"
 #include "lib/io/log.hpp"
+#include "lib/status/site_report.hpp"
 #include "registry/access/agents.hpp"
 #include "registry/access/limits.hpp"
 #include "registry/access/person.hpp"
@@ -76,16 +78,43 @@ struct TokenToRevoke {
     std::string reason;
 };
 constexpr auto of_token = arguments<TokenToRevoke>({
-    in_path(field<&TokenToRevoke::id>("token", "Its ID, as in the list")),
-    in_body(field<&TokenToRevoke::reason>("reason", "The reason, in one line", Need::valid)),
+    in_path(field<&TokenToRevoke::id>("token", "Its ID, as `token list` shows it")),
+    in_body(field<&TokenToRevoke::reason>("reason", "The reason in one line", Need::valid)),
 });
+constexpr auto wanted_indexes = needed_in_body(
+    field<Scopes, &TokenWish::indexes>("indexes", "The indexes that it may use, '*' for all", Need::valid));
+constexpr auto wanted_projects = in_body(field<Scopes, &TokenWish::projects>(
+    "projects", "The projects that it may use (default: all)", Need::valid));
+constexpr auto wanted_actions = in_body(
+    field<Scopes, &TokenWish::actions>("actions", "The permitted actions (default: upload)", Need::valid));
 constexpr auto of_wish = arguments<TokenWish>({
-    needed_in_body(field<&TokenWish::name>("name", "Who or what uses it", Need::valid)),
-    needed_in_body(field<Scopes, &TokenWish::indexes>("indexes", "The indexes it is for", Need::valid)),
-    in_body(field<Scopes, &TokenWish::projects>("projects", "Its projects (default: all)", Need::valid)),
-    in_body(field<Scopes, &TokenWish::actions>("actions", "What it permits (default: upload)", Need::valid)),
-    in_body(field<&TokenWish::expires>("expires", "`90d`, `12h`; default: never", Need::valid)),
+    needed_in_body(field<&TokenWish::name>("name", "Name of its user or program", Need::valid)),
+    wanted_indexes,
+    wanted_projects,
+    wanted_actions,
+    in_body(
+        field<&TokenWish::expires>("expires", "Its lifetime: 12h, 90d, 8w (default: forever)", Need::valid)),
 });
+constexpr auto of_enrolment = arguments<TokenWish>({
+    needed_in_body(field<&TokenWish::name>("site", "`name` in the agent's site.toml", Need::valid)),
+    wanted_indexes,
+    wanted_projects,
+    wanted_actions,
+});
+struct EnrolledSite {
+    std::string site;
+};
+constexpr auto of_enrolled = arguments<EnrolledSite>(
+    {needed_in_body(field<&EnrolledSite::site>("site", "The site, as `agent enrol` named it", Need::valid))});
+struct KnownPerson {
+    std::string person;
+};
+constexpr auto of_person = arguments<KnownPerson>({needed_in_body(field<&KnownPerson::person>(
+    "person", "as the audit log and `token list` name it: login:IDENTITY:HASH", Need::valid))});
+
+base::Status change_tokens(const ApiParts& parts, const lifecycle::CatalogWork& work) {
+    return blobs::with_reserve(parts.config->room(), [&] { return parts.writer.run(work); });
+}
 
 Reply create_token(const ApiParts& parts, const Call& call, const TokenWish& wish) {
     const Identity& caller = call.who();
@@ -98,7 +127,7 @@ Reply create_token(const ApiParts& parts, const Call& call, const TokenWish& wis
     if (is_longer || !is_within(*row, caller))
         return refuse("token.scope", "The new token would permit more than yours, or for longer", caller.id,
                       "ask for indexes, projects, actions and a lifetime within your token's own");
-    const auto added = parts.writer.run([&](catalog::Catalog& catalog) -> base::Status {
+    const auto added = change_tokens(parts, [&](catalog::Catalog& catalog) -> base::Status {
         WHEELYARD_ASSIGN(const auto tokens, catalog.tokens());
         WHEELYARD_TRY(check_others(tokens, *row, caller, now));
         return catalog.add_token(*row);
@@ -145,7 +174,7 @@ Reply revoke_token(const ApiParts& parts, const Call& call, const TokenToRevoke&
     const Identity& caller = call.who();
     const std::string& id = of.id;
     catalog::TokenRow revoked;
-    const auto done = parts.writer.run([&](catalog::Catalog& catalog) -> base::Status {
+    const auto done = change_tokens(parts, [&](catalog::Catalog& catalog) -> base::Status {
         WHEELYARD_ASSIGN(const auto tokens, catalog.tokens());
         const auto token = find_token(tokens, id);
         const bool may_revoke =
@@ -169,25 +198,122 @@ Reply revoke_token(const ApiParts& parts, const Call& call, const TokenToRevoke&
     return reply_with(token_json(revoked, parts.clock.now()));
 }
 
+base::Status check_site(const std::string& site) {
+    if (status::is_site_name(site)) return {};
+    return base::fail("agent.site", "This cannot be the name of a site", site.substr(0, max_token_name),
+                      "use `name` of the agent's site.toml, such as bede-gh200");
+}
+
+// What is about all of the registry, or says who may run what: a login node's file has no such right.
+constexpr std::array<std::string_view, 4> works_of_operators{catalog::index_action, catalog::audit_action,
+                                                             catalog::approve_action, "gc"};
+
+// A one-use code, by which the agent of a site gets its tokens. One that may make tokens would be bound to no site, and what
+// it made would outlive it.
+base::Status check_enrolment(const TokenWish& wish) {
+    WHEELYARD_TRY(check_site(wish.name));
+    for (const std::string& action : wish.actions) {
+        if (action == token_action || action == "*")
+            return base::fail("agent.action", "An agent may not make tokens", action,
+                              "name the actions that it needs, such as upload and build");
+        if (std::find(works_of_operators.begin(), works_of_operators.end(), action) !=
+            works_of_operators.end())
+            return base::fail(
+                "agent.action", "This is an operator's work, and no agent's", action,
+                "name the actions that it needs, such as upload and build; a person gets others by "
+                "`wheelyard-registry token create`");
+    }
+    return {};
+}
+
+Reply enrol_agent(const ApiParts& parts, const Call& call, const TokenWish& wish) {
+    if (const auto may = check_enrolment(wish); !may) return fail_token(call, may.error());
+    const TokenText code = make_token_text();
+    const base::UnixMicros now = parts.clock.now();
+    auto row = make_token_row(wish, parts.config->index_names(), code, {call.who().name, {}, now});
+    if (!row) return fail_token(call, row.error());
+    row = make_agent_code(*std::move(row), code, wish.name);
+    const auto added =
+        change_tokens(parts, [&](catalog::Catalog& catalog) { return catalog.add_token(*row); });
+    if (!added) return fail_token(call, added.error());
+    io::Json document = token_json(*row, now);
+    document.set("token", code.text());
+    return reply_with(document);
+}
+
+// The code, the renewal and the tokens of the agent.
+Reply revoke_agent(const ApiParts& parts, const Call& call, const EnrolledSite& of) {
+    if (const auto named = check_site(of.site); !named) return fail_token(call, named.error());
+    bool is_enrolled = false;
+    const auto done = change_tokens(parts, [&](catalog::Catalog& catalog) {
+        return catalog.replace_tokens([&](const std::vector<catalog::TokenRow>& rows) {
+            const base::UnixMicros now = parts.clock.now();
+            catalog::TokenChange change{.added = {}, .revoked = {}, .cause = {call.who().name, {}, now}};
+            for (const catalog::TokenRow& row : rows) {
+                if (is_of_agent(row, of.site) && token_state(row, now) == "active")
+                    change.revoked.push_back(row.id);
+            }
+            is_enrolled = !change.revoked.empty();
+            return change;
+        });
+    });
+    if (!done) return fail_token(call, done.error());
+    if (!is_enrolled)
+        return fail_token(call, base::Error{"agent.unknown", "No agent of this site is enrolled", of.site,
+                                            "wheelyard-registry token list shows the agents: agent:SITE"});
+    return reply_with(
+        io::Json::object({{"format", "wheelyard.agent_revoked/1"}, {"agent", agent_name(of.site)}}));
+}
+
+// All log-ins of a person, and with them the name that people see.
+Reply forget_person(const ApiParts& parts, const Call& call, const KnownPerson& of) {
+    if (!is_person(of.person))
+        return fail_token(call, base::Error{"token.unknown", "This is not the name of a person",
+                                            of.person.substr(0, max_token_name),
+                                            "it begins with login: as in the audit log"});
+    std::vector<std::string> ids;
+    const auto done = change_tokens(parts, [&](catalog::Catalog& catalog) -> base::Status {
+        WHEELYARD_ASSIGN(const std::vector<catalog::TokenRow> rows, catalog.tokens());
+        ids.clear();
+        for (const catalog::TokenRow& row : rows) {
+            if (is_same_actor(actor_of_token(row), of.person)) ids.push_back(row.id);
+        }
+        return catalog.drop_tokens(ids);
+    });
+    if (!done) return fail_token(call, done.error());
+    return reply_with(io::Json::object({{"format", "wheelyard.person_forgotten/1"},
+                                        {"person", std::string(actor_of(of.person))},
+                                        {"tokens", static_cast<std::int64_t>(ids.size())}}));
+}
+
 constexpr Right of_token_administrators{.scope = Scope::tokens,
                                         .action = token_action,
                                         .to = "the administration of tokens",
                                         .advice = "the action `token`"};
 
 constexpr std::array token_rows{
-    OperationRow{posted("/api/v1/tokens", "createToken",
-                        "Creates a token with at most the scope of the caller's, and returns its text once",
-                        http::BodyKind::json, of_wish, "wheelyard.token_request/1"),
-                 of_token_administrators, "token.body", typed<of_wish, create_token>},
-    OperationRow{got("/api/v1/tokens", "listTokens",
-                     "Lists the tokens within the scope of the caller's, without secrets", no_arguments),
-                 of_token_administrators, "token.body", typed<no_arguments, list_tokens>},
-    OperationRow{posted("/api/v1/tokens/{token}/revoke", "revokeToken",
-                        "Revokes a token within the scope of the caller's, or the caller's own",
-                        http::BodyKind::json, of_token, "wheelyard.change/1"),
-                 {},
-                 "lifecycle.body",
-                 typed<of_token, revoke_token>},
+    row<of_wish, create_token>(
+        posted("/api/v1/tokens", "createToken",
+               "Creates a token with at most the scope of the caller's, and returns its text once",
+               http::BodyKind::json, "wheelyard.token_request/1"),
+        "token.body", of_token_administrators),
+    row<no_arguments, list_tokens>(got("/api/v1/tokens", "listTokens",
+                                       "Lists the tokens within the scope of the caller's, without secrets"),
+                                   "token.body", of_token_administrators),
+    row<of_token, revoke_token>(
+        posted("/api/v1/tokens/{token}/revoke", "revokeToken",
+               "Revokes a token within the scope of the caller's, or the caller's own", http::BodyKind::json,
+               "wheelyard.change/1"),
+        "lifecycle.body"),
+    row<of_enrolment, enrol_agent>(
+        local("enrolAgent", "Makes a one-use code, by which the agent of a site enrols"), "token.body",
+        {.callers = Callers::local}),
+    row<of_enrolled, revoke_agent>(
+        local("revokeAgent", "Ends the enrolment of a site's agent and all its tokens"), "token.body",
+        {.callers = Callers::local}),
+    row<of_person, forget_person>(
+        local("forgetPerson", "Ends all log-ins of a person and removes the person's name"), "token.body",
+        {.callers = Callers::local}),
 };
 
 }  // namespace

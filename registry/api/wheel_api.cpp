@@ -6,6 +6,7 @@
 #include "lib/base/digest/digest.hpp"
 #include "lib/inspect/abi/torch_fit.hpp"
 #include "lib/wheel/filename.hpp"
+#include "lib/wire/problem.hpp"
 #include "registry/api/api.hpp"
 #include "registry/api/derived_sbom.hpp"
 #include "registry/api/families.hpp"
@@ -40,15 +41,20 @@ constexpr auto of_pair = arguments<WithTorch>({
     in_query(field<&WithTorch::torch>("torch", "The file name of a wheel of torch")),
 });
 
+base::Result<catalog::FileRow> known_file(const ApiParts& parts, const catalog::FileName& name) {
+    WHEELYARD_ASSIGN(const auto reader, parts.store.reader());
+    WHEELYARD_ASSIGN(auto row, reader->file(name.index, name.filename));
+    if (row) return *std::move(row);
+    return wire::fail("file.unknown", "The index has no such file", name.index + "/" + name.filename,
+                      "wheelyard-registry files " + name.index + " lists its files");
+}
+
 // Quarantined files, which no page lists, have provenance, too: thus the scope of the token counts.
 Reply show_provenance(const ApiParts& parts, const Call& call, const OneFile& of) {
-    if (!has_files_of(parts.config, of.index))
-        return unknown_index(parts.config, call, of.index);  // it may have been private
+    if (!has_files_of(parts.config, of.index)) return unknown_index(of.index);  // it may have been private
     const auto document =
-        parts.store.reader().and_then([&](const std::unique_ptr<catalog::Catalog>& catalog) {
-            return find_file(*catalog, {of.index, of.filename}).and_then([&](const catalog::FileRow& row) {
-                return read_provenance(row, parts.blobs);
-            });
+        known_file(parts, {of.index, of.filename}).and_then([&](const catalog::FileRow& row) {
+            return read_provenance(row, parts.blobs);
         });
     if (document) return reply_with(*document);
     return fail_read(call, document.error());
@@ -66,19 +72,23 @@ base::Result<catalog::FileRow> listed_file(const ApiParts& parts, const catalog:
                       "GET /" + name.index + "/simple/ lists its projects");
 }
 
-// For readers of the wheel: nothing of a file that no page lists.
+// For readers of the wheel: nothing of a file that no page lists, unless they may list all files.
 Reply show_sbom(const ApiParts& parts, const Call& call, const OneFile& of) {
-    const auto index = index_to_read(parts.config, call.caller, of.index, project_of_filename(of.filename));
-    if (!index) return tl::unexpected(index.error());
+    const bool sees_all = sees_all_files(parts.config, call, of.index);
+    if (!sees_all) {
+        const auto index =
+            index_to_read(parts.config, call.caller, of.index, project_of_filename(of.filename));
+        if (!index) return tl::unexpected(index.error());
+    }
     std::string tag;
-    const auto document = listed_file(parts, {(*index)->name, of.filename})
-                              .and_then([&](const catalog::FileRow& row) -> base::Result<std::string> {
-                                  // The row has all that the document is made of, or its hash.
-                                  tag = base::sha256_hex(WHEELYARD_VERSION + catalog::render_file_row(row));
-                                  if (http::names_etag(call.request.if_none_match, "\"" + tag + "\""))
-                                      return std::string();
-                                  return render_sbom(row, parts.blobs);
-                              });
+    const auto document =
+        (sees_all ? known_file(parts, {of.index, of.filename}) : listed_file(parts, {of.index, of.filename}))
+            .and_then([&](const catalog::FileRow& row) -> base::Result<std::string> {
+                // The row has all that the document is made of, or its hash.
+                tag = base::sha256_hex(WHEELYARD_VERSION + catalog::render_file_row(row));
+                if (http::names_etag(call.request.if_none_match, "\"" + tag + "\"")) return std::string();
+                return render_sbom(row, parts.blobs);
+            });
     if (!document) return fail_read(call, document.error());
     return http::ApiReply{.status = 200, .json = *document, .tag = std::move(tag)};
 }
@@ -123,29 +133,22 @@ Reply judge_with_torch(const ApiParts& parts, const Call& call, const WithTorch&
 }
 
 constexpr std::array wheel_rows{
-    OperationRow{got("/api/v1/indexes/{index}/files/{filename}/provenance", "readProvenance",
-                     "Returns what made a wheel, as its uploader stated it", of_file),
-                 {.scope = Scope::some_project,
-                  .to = "reading this index or project",
-                  .advice = "a right in this index and project"},
-                 "request.arguments",
-                 typed<of_file, show_provenance>},
-    OperationRow{
+    row<of_file, show_provenance>(got("/api/v1/indexes/{index}/files/{filename}/provenance", "readProvenance",
+                                      "Returns what made a wheel, as its uploader stated it"),
+                                  "request.arguments",
+                                  {.scope = Scope::some_project,
+                                   .to = "reading this index or project",
+                                   .advice = "a right in this index and project"}),
+    row<of_file, show_sbom>(
         with_tag(open_to_all(got("/api/v1/indexes/{index}/files/{filename}/sbom", "readSbom",
                                  "Returns a bill of materials of a wheel (CycloneDX), made of what the "
-                                 "registry knows of it",
-                                 of_file))),
-        {.callers = Callers::everyone},
-        "request.arguments",
-        typed<of_file, show_sbom>},
-    OperationRow{
+                                 "registry knows of it"))),
+        "request.arguments", {.callers = Callers::everyone}),
+    row<of_pair, judge_with_torch>(
         open_to_all(got("/api/v1/indexes/{index}/files/{filename}/with-torch", "judgeWithTorch",
                         "Returns whether a wheel can be loaded with a torch of the index, by the names in "
-                        "both (?torch=FILENAME)",
-                        of_pair)),
-        {.callers = Callers::everyone},
-        "request.arguments",
-        typed<of_pair, judge_with_torch>},
+                        "both (?torch=FILENAME)")),
+        "request.arguments", {.callers = Callers::everyone}),
 };
 
 }  // namespace

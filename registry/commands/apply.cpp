@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "lib/base/process/terminal.hpp"
 #include "lib/base/text/text.hpp"
 #include "registry/commands/command_line.hpp"
 #include "registry/commands/commands.hpp"
@@ -67,7 +68,12 @@ base::Status run_apply(const ApplyArguments& arguments, const OpenPublisher& ope
         asked.set("before", plan.string_or("before", ""));
         WHEELYARD_ASSIGN(answer, door->ask(apply_indexes, asked));
     }
-    print_end(answer, *door, arguments.check, arguments.json);
+    if (arguments.json) {
+        base::print_untrusted(stdout, answer + "\n");
+        return {};
+    }
+    WHEELYARD_ASSIGN(const io::Json changed, io::parse_json(answer));
+    print_end(changed, *door);
     return {};
 }
 

@@ -16,11 +16,9 @@ namespace wheelyard::registry {
 [[nodiscard]] std::vector<Command> lifecycle_commands();
 [[nodiscard]] std::vector<Command> import_commands();
 [[nodiscard]] std::vector<Command> prefetch_commands();
-[[nodiscard]] std::vector<Command> explain_commands();
+[[nodiscard]] std::vector<Command> reading_commands();
 [[nodiscard]] std::vector<Command> release_project_commands();
 [[nodiscard]] std::vector<Command> files_commands();
-[[nodiscard]] std::vector<Command> provenance_commands();
-[[nodiscard]] std::vector<Command> sbom_commands();
 [[nodiscard]] std::vector<Command> contains_commands();
 [[nodiscard]] std::vector<Command> audit_osv_commands();
 [[nodiscard]] std::vector<Command> attest_commands();

@@ -41,7 +41,7 @@ class Process {
     static base::Result<std::unique_ptr<Process>> open(const DoorTarget& target,
                                                        const OpenPublisher& open_publisher,
                                                        const base::Clock& clock) {
-        WHEELYARD_ASSIGN(auto store, open_store(target.config, open_publisher, {}, {}, target.new_store));
+        WHEELYARD_ASSIGN(auto store, open_store(target.config, open_publisher, target.new_store));
         WHEELYARD_ASSIGN(auto reader, store->store.reader());
         auto tokens = std::make_unique<TokenVerifier>(std::move(reader), clock);
         WHEELYARD_ASSIGN(auto tasks, store->store.tasks(store->config.tasks, clock));

@@ -1,87 +1,24 @@
-// The list comes in pieces (file_list.hpp), from the data folder or from the server.
+// `wheelyard-registry files|storage`.
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
-#include <filesystem>
-#include <functional>
-#include <memory>
-#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
 
 #include "lib/base/clock.hpp"
 #include "lib/base/process/terminal_columns.hpp"
-#include "lib/base/text/encoding.hpp"
 #include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/text_table.hpp"
-#include "lib/io/json.hpp"
 #include "registry/access/person.hpp"
-#include "registry/api/file_list.hpp"
-#include "registry/api/storage.hpp"
-#include "registry/commands/command_line.hpp"
 #include "registry/commands/commands.hpp"
-#include "registry/commands/remote_registry.hpp"
-#include "registry/config/config.hpp"
-#include "registry/database/store.hpp"
-#include "registry/store/index_list.hpp"
-#include "registry/upstream/source.hpp"
+#include "registry/commands/operation_command.hpp"
 
 namespace wheelyard::registry {
 namespace {
 
-struct FilesArguments {
-    std::string index;
-    bool is_quarantined = false;
-    bool json = false;
-    std::filesystem::path config;
-    std::string url;
-    std::filesystem::path token_file;
-};
-
 constexpr std::size_t day_length = 10;  // of "2026-11-20"
-
-struct Asked {
-    // The document after the file `after`.
-    std::function<base::Result<std::string>(const std::string& after)> files;
-    ShownNames names;
-};
-
-base::Result<RegistryConfig> config_with_index(const FilesArguments& arguments) {
-    WHEELYARD_ASSIGN(RegistryConfig config, read_config_in_force(arguments.config));
-    if (!has_files_of(config, arguments.index))
-        return base::fail("index.unknown", "There is no index with this name", arguments.index,
-                          "configured: " + base::join(config.index_names(), ", "));
-    return config;
-}
-
-base::Result<Asked> ask_here(const FilesArguments& arguments) {
-    WHEELYARD_ASSIGN(const RegistryConfig config, config_with_index(arguments));
-    WHEELYARD_ASSIGN(auto opened, database::Store(config.database()).reader());
-    const auto state =
-        arguments.is_quarantined ? std::optional(catalog::FileState::quarantined) : std::nullopt;
-    WHEELYARD_ASSIGN(const auto tokens, opened->tokens());
-    return Asked{[catalog = std::shared_ptr<const catalog::Catalog>(std::move(opened)),
-                  index = arguments.index, state](const std::string& after) {
-                     return list_files(*catalog, FileQuery{index, state, after});
-                 },
-                 shown_names(tokens)};
-}
-
-base::Result<Asked> ask_there(const FilesArguments& arguments) {
-    WHEELYARD_ASSIGN(auto opened, RemoteRegistry::open(arguments.url, arguments.token_file));
-    const std::string address = "/api/v1/indexes/" + base::encode_percent(arguments.index) +
-                                (arguments.is_quarantined ? "/files?state=quarantined&" : "/files?") +
-                                "after=";
-    ShownNames names = opened.shown_names();
-    return Asked{
-        [registry = std::make_shared<RemoteRegistry>(std::move(opened)), address](const std::string& after) {
-            return registry->get(address + base::encode_percent(after));
-        },
-        std::move(names)};
-}
 
 base::TableRow row_of(const io::Json& file, const ShownNames& names) {
     std::string state = file.string_or("state", "");
@@ -95,16 +32,6 @@ base::TableRow row_of(const io::Json& file, const ShownNames& names) {
             base::printable(file.string_or("uploaded", "").substr(0, 10)),
             base::printable(with_shown_name(file.string_or("uploaded_by", ""), names)),
             base::printable(why)};
-}
-
-base::Result<std::string> storage_of(const FilesArguments& arguments) {
-    if (!arguments.url.empty()) {
-        WHEELYARD_ASSIGN(auto registry, RemoteRegistry::open(arguments.url, arguments.token_file));
-        return registry.get("/api/v1/indexes/" + base::encode_percent(arguments.index) + "/storage");
-    }
-    WHEELYARD_ASSIGN(const RegistryConfig config, config_with_index(arguments));
-    WHEELYARD_ASSIGN(const auto catalog, database::Store(config.database()).reader());
-    return describe_storage(config, *catalog, arguments.index, base::SystemClock().now());
 }
 
 std::string bytes_of(const io::Json& object, std::string_view key) {
@@ -158,50 +85,24 @@ std::string render_storage(const io::Json& storage, base::UnixMicros now, std::s
     return text;
 }
 
-void add_options(CLI::App& command, FilesArguments& arguments, const std::string& json) {
-    command.add_option("index", arguments.index, "The index")->required();
-    command.add_flag("--json", arguments.json, json);
-    add_target(command, arguments.config, arguments.url, arguments.token_file);
+void print_storage(const io::Json& storage) {
+    std::fputs(
+        render_storage(storage, base::SystemClock().now(), base::terminal_columns(STDOUT_FILENO)).c_str(),
+        stdout);
 }
 
-// Both read a local data folder (`config`) or ask a remote registry (`url`, `token_file`), and print. Errors:
-// "index.unknown", those of the configuration and the catalog, or of the remote registry.
-void add_files_options(CLI::App& command, FilesArguments& arguments) {
-    add_options(command, arguments, "one JSON document a line, of up to 1,000 files each");
-    command.add_flag("--quarantined", arguments.is_quarantined, "Only files in quarantine");
-}
-
-void add_storage_options(CLI::App& command, FilesArguments& arguments) {
-    add_options(command, arguments, "one JSON document");
-}
-
-base::Status run_storage(const FilesArguments& arguments) {
-    WHEELYARD_ASSIGN(const std::string text, storage_of(arguments));
-    WHEELYARD_ASSIGN(const io::Json document, io::parse_json(text));
-    std::fputs((arguments.json ? text + "\n"
-                               : render_storage(document, base::SystemClock().now(),
-                                                base::terminal_columns(STDOUT_FILENO)))
-                   .c_str(),
-               stdout);
-    return {};
-}
-
-base::Status run_files(const FilesArguments& arguments) {
-    WHEELYARD_ASSIGN(const Asked ask, arguments.url.empty() ? ask_here(arguments) : ask_there(arguments));
+base::Status print_files(Door& door, Asked& asked) {
+    const ShownNames names = asked.json ? ShownNames() : door.shown_names();
     std::vector<base::TableRow> rows{{"FILE", "SIZE", "STATE", "UPLOADED", "UPLOADER", "WHY"}};
     std::uint64_t bytes = 0;
-    std::string after;
-    do {
-        WHEELYARD_ASSIGN(const std::string text, ask.files(after));
-        if (arguments.json) std::printf("%s\n", text.c_str());
-        WHEELYARD_ASSIGN(const io::Json document, io::parse_json(text));
-        for (const io::Json& file : document.items("files")) {
+    WHEELYARD_TRY(for_each_piece(door, asked, [&](const io::Json& piece) {
+        if (asked.json) std::printf("%s\n", piece.render().c_str());
+        for (const io::Json& file : piece.items("files")) {
             bytes += static_cast<std::uint64_t>(file.int_or("size_bytes", 0));
-            if (!arguments.json) rows.push_back(row_of(file, ask.names));
+            rows.push_back(row_of(file, names));
         }
-        after = document.string_or("next", "");
-    } while (!after.empty());
-    if (arguments.json) return {};
+    }));
+    if (asked.json) return {};
     const std::size_t count = rows.size() - 1;
     if (count > 0) std::printf("%s", base::render_table(rows, base::terminal_columns(STDOUT_FILENO)).c_str());
     std::printf("%zu %s, %s\n", count, count == 1 ? "file" : "files", base::render_bytes(bytes).c_str());
@@ -216,10 +117,22 @@ constexpr std::string_view of_files =
 
 std::vector<Command> files_commands() {
     return {
-        {"", "files", "List the files of an index: size, state, uploader, why in quarantine",
-         "main --quarantined -c registry.toml", setup(add_files_options, run_files), of_files},
-        {"", "storage", "Show what an index keeps: size, quota, largest projects", "main -c registry.toml",
-         setup(add_storage_options, run_storage), of_files},
+        of_operation({"",
+                      "files",
+                      "List the files of an index: size, state, uploader, why in quarantine",
+                      "main --quarantined -c registry.toml",
+                      {},
+                      of_files},
+                     "listIndexFiles",
+                     {{"index"}, {"--quarantined", "state", "Only files in quarantine", "quarantined"}},
+                     print_files, "one JSON document a line, of up to 1,000 files each"),
+        of_operation({"",
+                      "storage",
+                      "Show what an index keeps: size, quota, largest projects",
+                      "main -c registry.toml",
+                      {},
+                      of_files},
+                     "describeStorage", {{"index"}}, print_answer<print_storage>),
     };
 }
 

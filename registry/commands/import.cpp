@@ -287,17 +287,18 @@ base::Status run_import(const ImportArguments& arguments, const OpenPublisher& o
                         const base::Clock& clock) {
     WHEELYARD_ASSIGN(const RegistryConfig config, read_config_as_owner(arguments.config));
     const IndexConfig* target = config.find_index(arguments.index);
+    if (target == nullptr)
+        return base::fail("index.unknown", "There is no index with this name", arguments.index,
+                          "configured: " + base::join(config.index_names(), ", "));
     WHEELYARD_ASSIGN(
         const std::vector<std::string> wheels,
-        with_folders_expanded(arguments.wheels, !arguments.from.empty(),
-                              target == nullptr ? AcceptedFiles::wheels : accepted_files(*target)));
+        with_folders_expanded(arguments.wheels, !arguments.from.empty(), accepted_files(*target)));
     // Paths need no source: a server often has no pip that names one.
     ImportSource source;
     if (!arguments.from.empty() || !std::all_of(wheels.begin(), wheels.end(), is_path)) {
         WHEELYARD_ASSIGN(source, import_source(arguments.from));
     }
-    WHEELYARD_ASSIGN(const auto store,
-                     open_store(arguments.config, open_publisher, {arguments.index}, {}, NewStore::created));
+    WHEELYARD_ASSIGN(const auto store, open_store(arguments.config, open_publisher, NewStore::created));
     WHEELYARD_TRY(check_opens_none(store->config, *store->catalog));
     WHEELYARD_TRY(check_not_archived(*store->config.find_index(arguments.index)));
     WHEELYARD_TRY(store->catalog->set_index_rules(

@@ -9,38 +9,18 @@
 #include "lib/base/files/file.hpp"
 #include "lib/base/process/terminal.hpp"
 #include "lib/base/process/terminal_columns.hpp"
-#include "lib/base/text/encoding.hpp"
 #include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/text_table.hpp"
 #include "lib/io/toml.hpp"
-#include "registry/commands/command_line.hpp"
 #include "registry/commands/commands.hpp"
-#include "registry/commands/remote_registry.hpp"
-#include "registry/database/store.hpp"
+#include "registry/commands/operation_command.hpp"
+#include "registry/config/index_tables.hpp"
 
 namespace wheelyard::registry {
 namespace {
 
 using io::Json;
-
-constexpr const char* indexes_address = "/api/v1/indexes";
-constexpr std::string_view create_index = "createIndex";
-constexpr std::string_view set_index = "setIndex";
-
-// The list that is in force here, and who decided it.
-base::Result<Json> list_here(const IndexArguments& arguments) {
-    WHEELYARD_ASSIGN(const RegistryConfig config, read_config_in_force(arguments.config));
-    WHEELYARD_ASSIGN(const auto list, read_index_list(database::Store(config.database())));
-    return indexes_json(config.index_tables, word_of(list ? list->decided_by : DecidedBy::file));
-}
-
-base::Result<Json> read_list(const IndexArguments& arguments) {
-    if (arguments.url.empty()) return list_here(arguments);
-    WHEELYARD_ASSIGN(auto remote, RemoteRegistry::open(arguments.url, arguments.token_file));
-    WHEELYARD_ASSIGN(const std::string body, remote.get(indexes_address));
-    return io::parse_json(body);
-}
 
 // "512 MiB, 100 files"; empty: no limit.
 std::string quota_of(const Json& keys) {
@@ -52,7 +32,7 @@ std::string quota_of(const Json& keys) {
     return text;
 }
 
-std::string render_list(const Json& document) {
+void print_list_of_indexes(const Json& document) {
     std::vector<base::TableRow> rows{{"INDEX", "READ", "STATE", "SDISTS", "QUOTA", "TITLE"}};
     for (const Json& index : document.items("indexes")) {
         const Json* keys = index.find("keys");
@@ -63,126 +43,112 @@ std::string render_list(const Json& document) {
                         keys->bool_or("sdists", false) ? "yes" : "no", quota_of(*keys),
                         base::printable(keys->string_or("title", ""))});
     }
-    return base::render_table(rows, base::terminal_columns(STDOUT_FILENO)) + "\ndecided by " +
-           (document.string_or("decided_by", "") == "file"
-                ? "the configuration file"
-                : "commands; `apply` makes the file decide again") +
-           "\n";
+    std::printf(
+        "%s\ndecided by %s\n", base::render_table(rows, base::terminal_columns(STDOUT_FILENO)).c_str(),
+        document.string_or("decided_by", "") == "file" ? "the configuration file"
+                                                       : "commands; `apply` makes the file decide again");
 }
 
-// All keys of the command line as one merge patch.
-base::Result<Json> read_keys(const IndexArguments& arguments) {
-    Json keys = Json::object();
-    if (!arguments.from.empty()) {
-        WHEELYARD_ASSIGN(const std::string text, base::read_file(arguments.from, max_config_bytes));
-        WHEELYARD_ASSIGN(auto document, io::TomlDocument::parse(text, arguments.from));
-        keys = document.json();
+// Of one index, or of all.
+void print_index_tables(const Json& document) {
+    const io::Json::Array one{document};
+    std::string text;
+    for (const Json& index : document.find("keys") != nullptr ? one : document.items("indexes")) {
+        const Json* keys = index.find("keys");
+        if (keys == nullptr || keys->as_object() == nullptr) continue;
+        text += (text.empty() ? "" : "\n") + render_table(*keys);
     }
-    for (const std::string& text : arguments.keys) {
-        WHEELYARD_ASSIGN(const Json patch, parse_key_value(text));
-        keys = merge_patch(keys, patch);
-    }
-    for (const std::string& key : arguments.unset)
-        keys.set(key, nullptr);
-    return keys;
+    base::print_untrusted(stdout, text);
 }
 
-base::Status change(const IndexArguments& arguments, std::string_view operation, Json keys,
-                    const OpenPublisher& open_publisher, const base::Clock& clock) {
-    Json asked = Json::object({{"keys", std::move(keys)}, {"dry_run", arguments.dry_run}});
-    if (operation == set_index) asked.set("index", arguments.index);
-    if (!arguments.revision.empty()) asked.set("revision", arguments.revision);
-    WHEELYARD_ASSIGN(const auto door, Door::open({.config = arguments.config,
-                                                  .url = arguments.url,
-                                                  .token_file = arguments.token_file,
-                                                  .new_store = NewStore::created},
-                                                 open_publisher, clock));
-    WHEELYARD_ASSIGN(const std::string answer, door->ask(operation, asked));
-    WHEELYARD_ASSIGN(const Json document, io::parse_json(answer));
-    if (!arguments.json) print_changes(document);
-    print_end(answer, *door, arguments.dry_run, arguments.json);
-    return {};
+base::Status print_shown_index(Door& door, Asked& asked) {
+    if (asked.arguments.find("index") == nullptr) asked.operation = "describeIndexes";
+    return print_answer<print_index_tables>(door, asked);
 }
 
 }  // namespace
 
-void add_index_list_options(CLI::App& command, IndexArguments& arguments) {
-    add_target(command, arguments.config, arguments.url, arguments.token_file);
-    command.add_flag("--json", arguments.json, "One JSON document on standard output");
+void print_changes(const Json& changed) {
+    for (const Json& change : changed.items("changes"))
+        base::print_untrusted(stdout,
+                              change.string_or("index", "") + ": " + change.string_or("change", "") + "\n");
+    if (changed.items("changes").empty()) std::printf("no index changes\n");
 }
 
-void add_index_show_options(CLI::App& command, IndexArguments& arguments) {
-    add_index_list_options(command, arguments);
-    command.add_option("index", arguments.index, "The index (default: all)");
+void print_end(const Json& changed, const Door& door) {
+    if (changed.bool_or("dry_run", false)) return;
+    std::printf(door.is_served() ? "applied\n"
+                                 : "no server runs with this store; its next start shows this\n");
 }
 
-void add_index_archive_options(CLI::App& command, IndexArguments& arguments) {
-    add_index_list_options(command, arguments);
-    command.add_option("index", arguments.index, "The index")->required();
-    command.add_flag("--dry-run", arguments.dry_run, "Only show the changes");
-}
+namespace {
 
-void add_index_create_options(CLI::App& command, IndexArguments& arguments) {
-    add_index_archive_options(command, arguments);
-    command.add_option(
-        "keys", arguments.keys,
-        "KEY=VALUE, the keys of [[index]] in registry.toml; the value as in TOML, or plain text");
-    command.add_option("--from", arguments.from, "A TOML file with such keys, for tables: policy, upstream")
-        ->check(CLI::ExistingFile);
-}
-
-void add_index_set_options(CLI::App& command, IndexArguments& arguments) {
-    add_index_create_options(command, arguments);
-    command.add_option("--unset", arguments.unset, "A key that gets its default; repeatable")
-        ->allow_extra_args(false);
-    command.add_option("--revision", arguments.revision,
-                       "Change it only if this is still its revision, as `index show --json` has it");
-}
-
-base::Status run_index_list(const IndexArguments& arguments) {
-    WHEELYARD_ASSIGN(const Json document, read_list(arguments));
-    std::fputs((arguments.json ? document.render() + "\n" : render_list(document)).c_str(), stdout);
-    return {};
-}
-
-base::Status run_index_show(const IndexArguments& arguments) {
-    WHEELYARD_ASSIGN(const Json document, read_list(arguments));
-    std::string text;
-    for (const Json& index : document.items("indexes")) {
-        if (!arguments.index.empty() && index.string_or("name", "") != arguments.index) continue;
-        const Json* keys = index.find("keys");
-        text += text.empty() ? "" : "\n";
-        if (arguments.json)
-            text = index.render() + "\n";
-        else if (keys != nullptr && keys->as_object() != nullptr)
-            text += render_table(*keys);
+base::Status print_changed_index(Door& door, Asked& asked) {
+    WHEELYARD_ASSIGN(const Json changed, ask_document(door, asked));
+    if (asked.json) {
+        base::print_untrusted(stdout, changed.render() + "\n");
+        return {};
     }
-    if (text.empty())
-        return base::fail("index.unknown", "There is no index with this name", arguments.index,
-                          "`wheelyard-registry index list` shows them");
-    base::print_untrusted(stdout, text);
+    print_changes(changed);
+    print_end(changed, door);
     return {};
 }
 
-base::Status run_index_create(const IndexArguments& arguments, const OpenPublisher& open_publisher,
-                              const base::Clock& clock) {
-    WHEELYARD_ASSIGN(const Json more, read_keys(arguments));
-    Json keys = Json::object({{"name", arguments.index}});
-    for (const auto& [key, value] : *more.as_object())
-        keys.set(key, value);
-    return change(arguments, create_index, std::move(keys), open_publisher, clock);
+// All keys of the command line as one merge patch.
+base::Result<Json> read_keys(const Json& options) {
+    Json keys = Json::object();
+    if (const Json* name = options.find("name"); name != nullptr) keys.set("name", *name);
+    if (const std::string from = options.string_or("from", ""); !from.empty()) {
+        WHEELYARD_ASSIGN(const std::string text, base::read_file(from, max_config_bytes));
+        WHEELYARD_ASSIGN(auto document, io::TomlDocument::parse(text, from));
+        keys = merge_patch(keys, document.json());
+    }
+    for (const std::string& text : options.texts("keys")) {
+        WHEELYARD_ASSIGN(const Json patch, parse_key_value(text));
+        keys = merge_patch(keys, patch);
+    }
+    for (const std::string& key : options.texts("unset"))
+        keys.set(key, nullptr);
+    return keys;
 }
 
-base::Status run_index_set(const IndexArguments& arguments, const OpenPublisher& open_publisher,
-                           const base::Clock& clock) {
-    WHEELYARD_ASSIGN(Json keys, read_keys(arguments));
-    return change(arguments, set_index, std::move(keys), open_publisher, clock);
+void add_key_options(CLI::App& command, Asked& asked) {
+    const auto set = [&asked](const std::string& name) {
+        return [&asked, name](const std::vector<std::string>& texts) {
+            asked.own.set(name, Json::array_of(texts));
+        };
+    };
+    on_new_store(command, asked);
+    if (asked.operation == "createIndex")
+        command
+            .add_option_function<std::string>(
+                "index", [&asked](const std::string& name) { asked.own.set("name", name); }, "The index")
+            ->required();
+    command.add_option_function<std::vector<std::string>>(
+        "keys", set("keys"),
+        "KEY=VALUE, the keys of [[index]] in registry.toml; the value as in TOML, or plain text");
+    command
+        .add_option_function<std::string>(
+            "--from", [&asked](const std::string& file) { asked.own.set("from", file); },
+            "A TOML file with such keys, for tables: policy, upstream")
+        ->check(CLI::ExistingFile);
+    if (asked.operation == "setIndex")
+        command
+            .add_option_function<std::vector<std::string>>("--unset", set("unset"),
+                                                           "A key that gets its default; repeatable")
+            ->allow_extra_args(false);
+    asked.readers.emplace_back([&asked]() -> base::Status {
+        WHEELYARD_ASSIGN(Json keys, read_keys(asked.own));
+        asked.arguments.set("keys", std::move(keys));
+        return {};
+    });
 }
 
-base::Status run_index_archive(const IndexArguments& arguments, const OpenPublisher& open_publisher,
-                               const base::Clock& clock) {
-    return change(arguments, set_index, Json::object({{"archived", true}}), open_publisher, clock);
+void archive(CLI::App&, Asked& asked) {
+    asked.arguments.set("keys", Json::object({{"archived", true}}));
 }
+
+}  // namespace
 
 base::Result<Json> parse_key_value(const std::string& text) {
     const auto equals = text.find('=');
@@ -198,21 +164,6 @@ base::Result<Json> parse_key_value(const std::string& text) {
     return as_toml->json();
 }
 
-void print_changes(const Json& answer) {
-    for (const Json& change : answer.items("changes"))
-        base::print_untrusted(stdout,
-                              change.string_or("index", "") + ": " + change.string_or("change", "") + "\n");
-    if (answer.items("changes").empty()) std::printf("no index changes\n");
-}
-
-void print_end(const std::string& answer, const Door& door, bool dry_run, bool json) {
-    if (json)
-        base::print_untrusted(stdout, answer + "\n");
-    else if (!dry_run)
-        std::printf(door.is_served() ? "applied\n"
-                                     : "no server runs with this store; its next start shows this\n");
-}
-
 namespace {
 
 constexpr std::string_view of_indexes =
@@ -223,20 +174,43 @@ constexpr std::string_view of_indexes =
 }  // namespace
 
 std::vector<Command> index_commands() {
+    const Option index{.name = "index"};
     return {
-        {"index", "list", "List the indexes that are in force", "-c registry.toml",
-         setup(add_index_list_options, run_index_list), of_indexes},
-        {"index", "show", "Print indexes as [[index]] tables for registry.toml", "main -c registry.toml",
-         setup(add_index_show_options, run_index_show), of_indexes},
-        {"index", "create", "Create an index",
-         "archer2 title='Wheels for ARCHER2' quota_mib=512000 -c registry.toml",
-         setup(add_index_create_options, run_index_create), of_indexes},
-        {"index", "set", "Change keys of an index",
-         "archer2 sdists=true 'owns=[\"torch\"]' policy.preset=mirror -c registry.toml",
-         setup(add_index_set_options, run_index_set), of_indexes},
-        {"index", "archive",
-         "Keep an index and its files, and take no new ones; `index set NAME archived=false` ends that",
-         "archer2 -c registry.toml", setup(add_index_archive_options, run_index_archive), of_indexes},
+        of_operation(
+            {"index", "list", "List the indexes that are in force", "-c registry.toml", {}, of_indexes},
+            "describeIndexes", {}, print_answer<print_list_of_indexes>, one_document, on_new_store),
+        of_operation({"index",
+                      "show",
+                      "Print indexes as [[index]] tables for registry.toml",
+                      "main -c registry.toml",
+                      {},
+                      of_indexes},
+                     "describeIndex",
+                     {{.name = "index", .help = "The index (default: all)", .may_lack = true}},
+                     print_shown_index, one_document, on_new_store),
+        of_operation({"index",
+                      "create",
+                      "Create an index",
+                      "archer2 title='Wheels for ARCHER2' quota_mib=512000 -c registry.toml",
+                      {},
+                      of_indexes},
+                     "createIndex", {{"--dry-run"}}, print_changed_index, one_document, add_key_options),
+        of_operation({"index",
+                      "set",
+                      "Change keys of an index",
+                      "archer2 sdists=true 'owns=[\"torch\"]' policy.preset=mirror -c registry.toml",
+                      {},
+                      of_indexes},
+                     "setIndex", {index, {"--dry-run"}, {"--revision"}}, print_changed_index, one_document,
+                     add_key_options),
+        of_operation(
+            {"index",
+             "archive",
+             "Keep an index and its files, and take no new ones; `index set NAME archived=false` ends that",
+             "archer2 -c registry.toml",
+             {},
+             of_indexes},
+            "setIndex", {index, {"--dry-run"}}, print_changed_index, one_document, archive),
     };
 }
 

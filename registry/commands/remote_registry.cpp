@@ -60,15 +60,4 @@ base::Result<std::string> RemoteRegistry::get(const std::string& address) {
     return body_of(std::move(answer));
 }
 
-ShownNames RemoteRegistry::shown_names() {
-    ShownNames names;
-    const auto answer = get("/api/v1/people");
-    const auto document = answer ? io::parse_json(*answer) : tl::unexpected(answer.error());
-    const io::Json* listed = document ? document->find("names") : nullptr;
-    if (listed == nullptr || listed->as_object() == nullptr) return names;
-    for (const auto& [name, shown] : *listed->as_object())
-        if (shown.as_string() != nullptr) names.emplace(name, *shown.as_string());
-    return names;
-}
-
 }  // namespace wheelyard::registry

@@ -6,7 +6,6 @@
 
 #include "lib/base/result.hpp"
 #include "lib/io/http_client.hpp"
-#include "registry/access/person.hpp"
 
 namespace wheelyard::registry {
 
@@ -19,8 +18,6 @@ class RemoteRegistry {
     // with "/".
     [[nodiscard]] base::Result<std::string> post(const std::string& address, const std::string& json);
     [[nodiscard]] base::Result<std::string> get(const std::string& address);
-    // What people are called; empty where the token may not read the audit log.
-    [[nodiscard]] ShownNames shown_names();
 
   private:
     RemoteRegistry(std::string url, std::string token) : url_(std::move(url)), token_(std::move(token)) {}

@@ -25,6 +25,7 @@
 #include "registry/commands/command_line.hpp"
 #include "registry/commands/commands.hpp"
 #include "registry/commands/door.hpp"
+#include "registry/commands/operation_command.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -33,24 +34,14 @@ using wire::Task;
 
 struct TaskArguments {
     wire::TaskRequest request;
-    // of `add`: a wheel for each Python on each accelerator of each index
+    // a wheel for each Python on each accelerator of each index
     std::vector<std::string> pythons;
     std::vector<std::string> accelerators;
     std::vector<std::string> more_indexes;
-    std::string
-        source_index;  // of `add`: that has the uploaded source distribution; empty: the recipe's source
-    std::string id;
-    std::string state;  // of `list`; empty: all
-    std::string reason;
+    std::string source_index;  // that has the uploaded source distribution; empty: the recipe's source
     DoorTarget target;
     bool json = false;
-    bool raw = false;  // of `log`: as it is, also on a terminal
 };
-
-base::Result<Task> ask_task(Door& door, std::string_view operation, const io::Json& arguments) {
-    WHEELYARD_ASSIGN(const std::string answer, door.ask(operation, arguments));
-    return wire::parse_task(answer);
-}
 
 // At most max_tasks_added, in one request.
 base::Result<std::vector<base::Result<Task>>> add_part(Door& door,
@@ -103,9 +94,16 @@ std::string render_text(const Task& task) {
     return line;
 }
 
-void print_task(const Task& task, const TaskArguments& arguments) {
-    const std::string text = arguments.json ? wire::task_json(task).render() : render_text(task);
+void print_task(const Task& task, bool json) {
+    const std::string text = json ? wire::task_json(task).render() : render_text(task);
     base::print_untrusted(stdout, text + "\n");
+}
+
+base::Status print_one(Door& door, Asked& asked) {
+    WHEELYARD_ASSIGN(const std::string answer, door.ask(asked.operation, asked.arguments));
+    WHEELYARD_ASSIGN(const Task task, wire::parse_task(answer));
+    print_task(task, asked.json);
+    return {};
 }
 
 base::TableRow task_row(const Task& task, const ShownNames& names) {
@@ -126,38 +124,35 @@ base::TableRow task_row(const Task& task, const ShownNames& names) {
 }
 
 // One request for each piece: a queue can be longer than one answer.
-base::Status print_list(Door& door, const TaskArguments& arguments) {
+base::Status print_list(Door& door, Asked& asked) {
     std::vector<base::TableRow> rows{{"TASK", "STATE", "INDEX", "PACKAGE", "VERSION", "PYTHON", "ACCELERATOR",
                                       "SOURCE", "ASKED BY", "AGENT", "WHY"}};
     const ShownNames names = door.shown_names();
     std::string after;
     while (true) {
-        WHEELYARD_ASSIGN(const std::string answer,
-                         door.ask("listTasks", io::Json::object({{"index", arguments.request.index},
-                                                                 {"state", arguments.state},
-                                                                 {"after", after}})));
+        WHEELYARD_ASSIGN(const std::string answer, door.ask(asked.operation, asked.arguments));
         WHEELYARD_ASSIGN(const std::vector<Task> tasks, wire::parse_tasks(answer));
         for (const Task& task : tasks) {
-            if (arguments.json)
+            if (asked.json)
                 base::print_untrusted(stdout, wire::task_row_json(task).render() + "\n");
             else
                 rows.push_back(task_row(task, names));
         }
         if (tasks.empty() || tasks.back().id == after) break;
         after = tasks.back().id;
+        asked.arguments.set("after", after);
     }
     if (rows.size() > 1)
         base::print_untrusted(stdout, base::render_table(rows, base::terminal_columns(STDOUT_FILENO)));
     return {};
 }
 
-base::Status print_log(Door& door, const TaskArguments& arguments) {
-    base::TerminalWriter writer(stdout, arguments.raw);
+base::Status print_log(Door& door, Asked& asked) {
+    base::TerminalWriter writer(stdout, asked.raw);
     std::int64_t offset = 0;
     while (true) {
-        WHEELYARD_ASSIGN(
-            const std::string piece,
-            door.ask("readTaskLog", io::Json::object({{"task", arguments.id}, {"offset", offset}})));
+        asked.arguments.set("offset", offset);
+        WHEELYARD_ASSIGN(const std::string piece, door.ask(asked.operation, asked.arguments));
         if (piece.empty()) {
             writer.finish();
             return {};
@@ -165,18 +160,6 @@ base::Status print_log(Door& door, const TaskArguments& arguments) {
         writer.write(piece);
         offset += static_cast<std::int64_t>(piece.size());
     }
-}
-
-// The options of `show`, `log` and the changes.
-void add_task_options(CLI::App& command, TaskArguments& arguments) {
-    add_target(command, arguments.target.config, arguments.target.url, arguments.target.token_file);
-    command.add_option("id", arguments.id, "Its id, as `task list` shows it")->required();
-}
-
-base::Status print_changed(const base::Result<Task>& task, const TaskArguments& arguments) {
-    if (!task) return base::fail(task.error());
-    print_task(*task, arguments);
-    return {};
 }
 
 void add_task_add_options(CLI::App& command, TaskArguments& arguments) {
@@ -199,37 +182,6 @@ void add_task_add_options(CLI::App& command, TaskArguments& arguments) {
                        "Build the source distribution of this version that was uploaded to this index; the "
                        "task awaits an approval");
     command.add_flag("--json", arguments.json, "JSON lines, one document for each task");
-}
-
-void add_task_list_options(CLI::App& command, TaskArguments& arguments) {
-    add_target(command, arguments.target.config, arguments.target.url, arguments.target.token_file);
-    command.add_option("index", arguments.request.index, "Only of this index");
-    command
-        .add_option("--state", arguments.state, "awaits_approval, queued, claimed, done, failed or cancelled")
-        ->check(CLI::IsMember({"awaits_approval", "queued", "claimed", "done", "failed", "cancelled"}));
-    command.add_flag("--json", arguments.json, "JSON lines, without outcomes: `show` has them");
-}
-
-void add_task_show_options(CLI::App& command, TaskArguments& arguments) {
-    add_task_options(command, arguments);
-    command.add_flag("--json", arguments.json, "One JSON document, with its outcome");
-}
-
-void add_task_log_options(CLI::App& command, TaskArguments& arguments) {
-    add_task_options(command, arguments);
-    command.add_flag("--raw", arguments.raw,
-                     "Print control characters also on a terminal (default: only to a file or a pipe)");
-}
-
-void add_task_approve_options(CLI::App& command, TaskArguments& arguments) {
-    add_task_options(command, arguments);
-    command.add_flag("--json", arguments.json, "One JSON document on standard output");
-}
-
-void add_task_end_options(CLI::App& command, TaskArguments& arguments) {
-    add_task_options(command, arguments);
-    command.add_option("--reason", arguments.reason, "The reason in one line");
-    command.add_flag("--json", arguments.json, "One JSON document on standard output");
 }
 
 std::vector<wire::TaskRequest> requests_of(const TaskArguments& arguments) {
@@ -263,7 +215,7 @@ base::Status add_tasks(Door& door, const TaskArguments& arguments) {
         const wire::TaskRequest& request = requests[at];
         const auto& task = answers[at];
         if (task) {
-            print_task(*task, arguments);
+            print_task(*task, arguments.json);
             continue;
         }
         if (requests.size() > 1)
@@ -283,71 +235,37 @@ base::Status run_task_add(const TaskArguments& arguments, const OpenPublisher& o
     return add_tasks(*door, arguments);
 }
 
-base::Status run_task_list(const TaskArguments& arguments, const OpenPublisher& open_publisher,
-                           const base::Clock& clock) {
-    WHEELYARD_ASSIGN(const auto door, Door::open(arguments.target, open_publisher, clock));
-    return print_list(*door, arguments);
-}
-
-base::Status run_task_log(const TaskArguments& arguments, const OpenPublisher& open_publisher,
-                          const base::Clock& clock) {
-    WHEELYARD_ASSIGN(const auto door, Door::open(arguments.target, open_publisher, clock));
-    return print_log(*door, arguments);
-}
-
-base::Status run_task_show(const TaskArguments& arguments, const OpenPublisher& open_publisher,
-                           const base::Clock& clock) {
-    WHEELYARD_ASSIGN(const auto door, Door::open(arguments.target, open_publisher, clock));
-    return print_changed(ask_task(*door, "showTask", io::Json::object({{"task", arguments.id}})), arguments);
-}
-
-base::Status run_task_approve(const TaskArguments& arguments, const OpenPublisher& open_publisher,
-                              const base::Clock& clock) {
-    WHEELYARD_ASSIGN(const auto door, Door::open(arguments.target, open_publisher, clock));
-    return print_changed(ask_task(*door, "approveTask", io::Json::object({{"task", arguments.id}})),
-                         arguments);
-}
-
-base::Status run_task_reject(const TaskArguments& arguments, const OpenPublisher& open_publisher,
-                             const base::Clock& clock) {
-    WHEELYARD_ASSIGN(const auto door, Door::open(arguments.target, open_publisher, clock));
-    return print_changed(ask_task(*door, "rejectTask",
-                                  io::Json::object({{"task", arguments.id}, {"reason", arguments.reason}})),
-                         arguments);
-}
-
-base::Status run_task_cancel(const TaskArguments& arguments, const OpenPublisher& open_publisher,
-                             const base::Clock& clock) {
-    WHEELYARD_ASSIGN(const auto door, Door::open(arguments.target, open_publisher, clock));
-    return print_changed(ask_task(*door, "cancelTask",
-                                  io::Json::object({{"task", arguments.id}, {"reason", arguments.reason}})),
-                         arguments);
-}
-
 constexpr std::string_view of_tasks =
     "Exit status: 0 success; 1 failure (see standard error); 2 wrong usage.\n";
+
+Command of_task(std::string_view name, std::string_view operation, std::string_view summary,
+                std::string_view example, std::vector<Option> options, const PrintAnswer& answer = print_one,
+                std::string_view json = one_document, MoreOptions more = nullptr) {
+    return of_operation({"task", name, summary, example, {}, of_tasks}, operation, std::move(options), answer,
+                        json, more);
+}
 
 }  // namespace
 
 std::vector<Command> task_commands() {
+    const Option id{.name = "id", .argument = "task"};
     return {
         {"task", "add", "Request wheels; returns the existing task if there is one",
          "bede-gh200 torch 2.4.0 --python 3.11 --python 3.12 -c registry.toml",
          setup(add_task_add_options, run_task_add), of_tasks},
-        {"task", "list", "List tasks in the order of their requests",
-         "bede-gh200 --state queued -c registry.toml", setup(add_task_list_options, run_task_list), of_tasks},
-        {"task", "show", "Show a task", "t5f0c9a31d2be --json -c registry.toml",
-         setup(add_task_show_options, run_task_show), of_tasks},
-        {"task", "log", "Print the log of the latest attempt", "t5f0c9a31d2be -c registry.toml",
-         setup(add_task_log_options, run_task_log), of_tasks},
-        {"task", "approve", "Let a site build an uploaded source distribution",
-         "t5f0c9a31d2be -c registry.toml", setup(add_task_approve_options, run_task_approve), of_tasks},
-        {"task", "reject", "Reject a task that awaits an approval",
-         "t5f0c9a31d2be --reason 'not ours' -c registry.toml", setup(add_task_end_options, run_task_reject),
-         of_tasks},
-        {"task", "cancel", "Cancel a task; its agent notices at its next tick",
-         "t5f0c9a31d2be --reason 'wrong version' -c registry.toml",
-         setup(add_task_end_options, run_task_cancel), of_tasks},
+        of_task("list", "listTasks", "List tasks in the order of their requests",
+                "bede-gh200 --state queued -c registry.toml", {{"index"}, {"--state"}}, print_list,
+                "JSON lines, without outcomes: `show` has them"),
+        of_task("show", "showTask", "Show a task", "t5f0c9a31d2be --json -c registry.toml", {id}, print_one,
+                "One JSON document, with its outcome"),
+        of_task("log", "readTaskLog", "Print the log of the latest attempt", "t5f0c9a31d2be -c registry.toml",
+                {id}, print_log, {}, add_raw_option),
+        of_task("approve", "approveTask", "Let a site build an uploaded source distribution",
+                "t5f0c9a31d2be -c registry.toml", {id}),
+        of_task("reject", "rejectTask", "Reject a task that awaits an approval",
+                "t5f0c9a31d2be --reason 'not ours' -c registry.toml", {id, {"--reason"}}),
+        of_task("cancel", "cancelTask", "Cancel a task; its agent notices at its next tick",
+                "t5f0c9a31d2be --reason 'wrong version' -c registry.toml", {id, {"--reason"}}),
     };
 }
 

@@ -18,17 +18,17 @@ using io::Json;
 constexpr std::string_view changed_format = "wheelyard.changed/1";
 
 constexpr std::array rows{
-    VerbRow{Verb::yank, "yank", "yankFile", "yank", Subject::file, true},
-    VerbRow{Verb::unyank, "unyank", "unyankFile", "yank", Subject::file, false},
-    VerbRow{Verb::remove, "delete", "deleteFile", "delete", Subject::file, true},
-    VerbRow{Verb::quarantine, "quarantine", "quarantineFile", "quarantine", Subject::file, true},
-    VerbRow{Verb::release, "release", "releaseFile", "quarantine", Subject::file, true},
-    VerbRow{Verb::pin, "pin", "pinFile", "pin", Subject::file, false},
-    VerbRow{Verb::unpin, "unpin", "unpinFile", "pin", Subject::file, false},
-    VerbRow{Verb::promote, "promote", "promoteFile", "promote", Subject::file, false},
-    VerbRow{Verb::set_status, "status", "setProjectStatus", "status", Subject::project, false},
-    VerbRow{Verb::retain, "retain", "applyRetention", "delete", Subject::index, false},
-    VerbRow{Verb::collect, "gc", "collectBlobs", "gc", Subject::registry, false},
+    VerbRow{Verb::yank, "yank", "yank", Subject::file, true},
+    VerbRow{Verb::unyank, "unyank", "yank", Subject::file, false},
+    VerbRow{Verb::remove, "delete", "delete", Subject::file, true},
+    VerbRow{Verb::quarantine, "quarantine", "quarantine", Subject::file, true},
+    VerbRow{Verb::release, "release", "quarantine", Subject::file, true},
+    VerbRow{Verb::pin, "pin", "pin", Subject::file, false},
+    VerbRow{Verb::unpin, "unpin", "pin", Subject::file, false},
+    VerbRow{Verb::promote, "promote", "promote", Subject::file, false},
+    VerbRow{Verb::set_status, "status", "status", Subject::project, false},
+    VerbRow{Verb::retain, "retain", "delete", Subject::index, false},
+    VerbRow{Verb::collect, "gc", "gc", Subject::registry, false},
 };
 
 base::Status check_reason(const Action& action) {
@@ -103,22 +103,6 @@ std::string render_done(Verb verb, const Done& done) {
                          {"blobs", done.blobs},
                          {"bytes", done.bytes}})
         .render();
-}
-
-base::Result<Done> parse_done(std::string_view body) {
-    WHEELYARD_ASSIGN(const Json document, io::parse_json(body));
-    if (const std::string format = document.string_or("format", ""); format != changed_format)
-        return base::fail("lifecycle.answer", "The reply has an unknown format", format,
-                          "check the URL: it must be a registry's");
-    Done done;
-    done.changed = document.bool_or("changed", false);
-    done.dry_run = document.bool_or("dry_run", false);
-    done.serial = document.int_or("serial", 0);
-    done.blobs = static_cast<std::uint64_t>(std::max<std::int64_t>(0, document.int_or("blobs", 0)));
-    done.bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(0, document.int_or("bytes", 0)));
-    for (const Json& file : document.items("files"))
-        done.files.push_back({file.string_or("index", ""), file.string_or("filename", "")});
-    return done;
 }
 
 }  // namespace wheelyard::lifecycle

@@ -53,9 +53,8 @@ enum class Subject { file, project, index, registry };
 
 struct VerbRow {
     Verb verb;
-    std::string_view word;       // of the command line and in addresses
-    std::string_view operation;  // its id in the API
-    std::string_view scope;      // the action that a token needs
+    std::string_view word;   // of the command line and in addresses
+    std::string_view scope;  // the action that a token needs
     Subject subject;
     bool needs_reason;
 };
@@ -95,6 +94,5 @@ struct Done {
 [[nodiscard]] std::vector<std::string> filenames_of(const Action& action);
 
 [[nodiscard]] std::string render_done(Verb verb, const Done& done);
-[[nodiscard]] base::Result<Done> parse_done(std::string_view body);
 
 }  // namespace wheelyard::lifecycle

@@ -4,24 +4,14 @@
 #include <utility>
 
 #include "lib/base/files/file.hpp"
-#include "lib/base/text/text.hpp"
-#include "registry/intake/attestations.hpp"
-#include "registry/intake/torch_tables.hpp"
 #include "registry/nodes/node_board.hpp"
-#include "registry/upstream/source.hpp"
 
 namespace wheelyard::registry {
 
 lifecycle::Place OpenedStore::place(const base::Clock& clock) {
     return {.on_catalog = [this](const lifecycle::CatalogWork& work) { return work(*catalog); },
             .blobs = *blobs,
-            .clock = clock,
-            .admits = [this](const std::string& index, const catalog::FileRow& row,
-                             const std::vector<catalog::FileRow>& with) -> base::Status {
-                WHEELYARD_TRY(check_origin(config, index, row));
-                return check_with_torches(config, index, row, offered_files(*catalog, index), with,
-                                          {*blobs, config.store});
-            }};
+            .clock = clock};
 }
 
 base::Status OpenedStore::show(const std::vector<catalog::FileName>& files) const {
@@ -40,17 +30,8 @@ base::Status OpenedStore::show(const std::vector<catalog::FileName>& files) cons
 
 base::Result<std::unique_ptr<OpenedStore>> open_store(const std::filesystem::path& config_file,
                                                       const OpenPublisher& open_publisher,
-                                                      const std::vector<std::string>& indexes,
-                                                      const std::string& files_of, NewStore new_store) {
+                                                      NewStore new_store) {
     WHEELYARD_ASSIGN(RegistryConfig config, read_config_in_force(config_file));
-    const auto no_such_index = [&](const std::string& index) {
-        return base::fail("lifecycle.no_such_index", "There is no index with this name", index,
-                          "configured: " + base::join(config.index_names(), ", "));
-    };
-    if (!files_of.empty() && !has_files_of(config, files_of)) return no_such_index(files_of);
-    for (const std::string& index : indexes) {
-        if (!index.empty() && config.find_index(index) == nullptr) return no_such_index(index);
-    }
     database::Store store(config.database());
     const bool creates = new_store == NewStore::created;
     if (creates)

@@ -29,7 +29,7 @@ struct OpenedStore {
     std::unique_ptr<catalog::Catalog> catalog;
     PublishFunction publish;
 
-    // Refers to this object, which must not move.
+    // Without what a promotion needs. Refers to this object, which must not move.
     [[nodiscard]] lifecycle::Place place(const base::Clock& clock);
     // Publishes the pages, and waits for those of other nodes; an error if those of `files` could not be updated.
     [[nodiscard]] base::Status show(const std::vector<catalog::FileName>& files) const;
@@ -37,12 +37,9 @@ struct OpenedStore {
 
 enum class NewStore { refused, created };
 
-// Opens a data folder; creates one only with NewStore::created, as `serve` does. "lifecycle.no_such_index": a name in
-// `indexes` is not configured, or `files_of` is neither configured nor the cache of an upstream (checked first; empty
-// names are ignored).
-[[nodiscard]] base::Result<std::unique_ptr<OpenedStore>> open_store(
-    const std::filesystem::path& config_file, const OpenPublisher& open_publisher,
-    const std::vector<std::string>& indexes = {}, const std::string& files_of = {},
-    NewStore new_store = NewStore::refused);
+// Opens a data folder; creates one only with NewStore::created, as `serve` does.
+[[nodiscard]] base::Result<std::unique_ptr<OpenedStore>> open_store(const std::filesystem::path& config_file,
+                                                                    const OpenPublisher& open_publisher,
+                                                                    NewStore new_store = NewStore::refused);
 
 }  // namespace wheelyard::registry

@@ -13,7 +13,7 @@ OUTSIDE_HEADERS = [
     (r"(zlib|isa-l|igzip_lib)(/|\.h)", r"lib/inspect/zip/inflate\.cpp|lib/io/gzip\.cpp|tests/(support/(wheel|sdist)_writer|fuzz/inflate_fuzz)\.cpp", "zlib"),
     (r"zstd(_errors)?\.h", r"lib/(inspect/zip/zstd_stream|io/zstd)\.cpp", "zstd"),
     (r"openssl/", r"lib/base/digest/[^/]+\.cpp|lib/attest/(keys|sigstore/certificate)\.cpp|registry/(server/tls|identity/(signature|seal))\.cpp", "OpenSSL"),
-    (r"CLI/", r"(.*/)?(main|cli|commands)\.cpp|registry/commands/[^/]+\.cpp|tests/registry/commands/command_test\.cpp", "CLI11"),
+    (r"CLI/", r"(.*/)?(main|cli|commands)\.cpp|registry/commands/[^/]+\.cpp|tests/registry/commands/(command|token)_test\.cpp", "CLI11"),
     (r"cmark-gfm(-core-extensions)?\.h", r"indexer/web/markdown\.cpp", "cmark-gfm"),
     (r"tl/expected\.hpp", r".*", "tl-expected, the value type of every module"),
     (r"doctest/", r"tests/.*", "doctest"),

@@ -98,21 +98,15 @@ TEST_CASE("what makes no sense is refused before anything is touched") {
     }
 }
 
-TEST_CASE("an outcome is read back as it was") {
+TEST_CASE("an outcome is one document") {
     Done done;
     done.changed = true;
     done.serial = 14;
     done.files = {{"main", "a.whl"}, {"main", "b.whl"}};
     done.blobs = 3;
     done.bytes = 4096;
-    const auto read = parse_done(render_done(Verb::retain, done)).value();
-    CHECK(read.changed);
-    CHECK_FALSE(read.dry_run);
-    CHECK(read.serial == 14);
-    REQUIRE(read.files.size() == 2);
-    CHECK(read.files[1].filename == "b.whl");
-    CHECK(read.blobs == 3);
-    CHECK(read.bytes == 4096);
-    CHECK(parse_done(R"({"format":"other/1"})").error().code == "lifecycle.answer");
-    CHECK(!parse_done("<html>"));
+    CHECK(
+        render_done(Verb::retain, done) ==
+        R"({"format":"wheelyard.changed/1","action":"retain","changed":true,"dry_run":false,"serial":14,)"
+        R"("files":[{"index":"main","filename":"a.whl"},{"index":"main","filename":"b.whl"}],"blobs":3,"bytes":4096})");
 }

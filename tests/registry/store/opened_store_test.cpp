@@ -24,14 +24,13 @@ struct Fixture {
                                    "[[index]]\nname = \"other\"\n"));
     }
     [[nodiscard]] base::Result<std::unique_ptr<registry::OpenedStore>> open(
-        const std::vector<std::string>& indexes = {}, const std::string& files_of = {},
         NewStore new_store = NewStore::created) const {
         const registry::OpenPublisher publisher =
             [this](registry::ConfigView, const database::Store&,
                    const blobs::BlobStore&) -> base::Result<registry::PublishFunction> {
             return [this](registry::RootPages) -> base::Result<registry::Published> { return published; };
         };
-        return registry::open_store(file, publisher, indexes, files_of, new_store);
+        return registry::open_store(file, publisher, new_store);
     }
 };
 
@@ -39,31 +38,10 @@ struct Fixture {
 
 TEST_CASE("a store is only created where a server would create it") {
     const Fixture fixture;
-    CHECK_FALSE(fixture.open({}, {}, NewStore::refused).has_value());
+    CHECK_FALSE(fixture.open(NewStore::refused).has_value());
     CHECK_FALSE(std::filesystem::exists(fixture.dir.path() / "data"));
     CHECK(fixture.open().has_value());
-    CHECK(fixture.open({}, {}, NewStore::refused).has_value());
-}
-
-TEST_CASE("the indexes that a command names have to be configured; empty names are none") {
-    const Fixture fixture;
-    struct Row {
-        std::vector<std::string> indexes;
-        std::string files_of;
-        std::string unknown;  // empty: accepted
-    };
-    const Row rows[] = {{{"main"}, "", ""},         {{"main", "", "other"}, "", ""},   {{""}, "", ""},
-                        {{}, "other", ""},          {{"main", "mian"}, "", "mian"},    {{}, "mian", "mian"},
-                        {{"othr"}, "mian", "mian"}, {{"", "main", "ma"}, "main", "ma"}};
-    for (const Row& row : rows) {
-        CAPTURE(row.unknown);
-        const auto opened = fixture.open(row.indexes, row.files_of);
-        CHECK(opened.has_value() == row.unknown.empty());
-        if (opened) continue;
-        CHECK(opened.error().code == "lifecycle.no_such_index");
-        CHECK(opened.error().value == row.unknown);
-        CHECK(opened.error().advice == "configured: main, other");
-    }
+    CHECK(fixture.open(NewStore::refused).has_value());
 }
 
 TEST_CASE("a page that lags is an error for its own files, and no error for others") {

@@ -246,7 +246,7 @@ def about(word: str, name: str, query: str = "", more: str = "") -> list[Case]:
 
 
 def audit(says: str, query: str = "", words: str = "", by: str = "admin") -> Case:
-    return here(f"audit: {says}", f"audit {words}".strip(), f"GET audit{query}", by)
+    return call(f"audit: {says}", f"GET audit{query}", f"audit {words}".strip(), by)
 
 
 READING = [
@@ -270,18 +270,18 @@ READING = [
     call("provenance: no name of a file", "GET indexes/main/files/x/provenance", "provenance main x"),
     call("provenance: no such index", f"GET indexes/nowhere/files/{SIX}/provenance", f"provenance nowhere {SIX}"),
     call("provenance: a private index", f"GET indexes/hidden/files/{wheel('secret')}/provenance", f"provenance hidden {wheel('secret')}", "elsewhere admin"),
-    here("sbom: who may", f"sbom main {wheel('parts')}", f"GET indexes/main/files/{wheel('parts')}/sbom", ALL),
-    here("sbom: no such file", f"sbom main {wheel('nothing')}", f"GET indexes/main/files/{wheel('nothing')}/sbom"),
-    here("sbom: in quarantine", f"sbom main {ODD}", f"GET indexes/main/files/{ODD}/sbom"),
-    here("sbom: no such index", f"sbom nowhere {SIX}", f"GET indexes/nowhere/files/{SIX}/sbom"),
-    here("sbom: a private index", f"sbom hidden {wheel('secret')}", f"GET indexes/hidden/files/{wheel('secret')}/sbom", "elsewhere nobody admin"),
-    here("contains: who may", "contains zlib --index main", "GET indexes/main/contains?component=zlib", ALL),
-    here("contains: as JSON", "contains zlib 1.2.11 --index main --json", "GET indexes/main/contains?component=zlib&version=1.2.11"),
-    here("contains: nothing", "contains nothing --index main", "GET indexes/main/contains?component=nothing"),
-    here("contains: no component", "contains '' --index main", "GET indexes/main/contains"),
-    here("contains: too long a name", f"contains {LONG} --index main", f"GET indexes/main/contains?component={LONG}"),
-    here("contains: no such index", "contains zlib --index nowhere", "GET indexes/nowhere/contains?component=zlib"),
-    here("contains: a private index", "contains zlib --index hidden", "GET indexes/hidden/contains?component=zlib", "elsewhere nobody admin"),
+    call("sbom: who may", f"GET indexes/main/files/{wheel('parts')}/sbom", f"sbom main {wheel('parts')}", ALL),
+    call("sbom: no such file", f"GET indexes/main/files/{wheel('nothing')}/sbom", f"sbom main {wheel('nothing')}"),
+    call("sbom: in quarantine", f"GET indexes/main/files/{ODD}/sbom", f"sbom main {ODD}"),
+    call("sbom: no such index", f"GET indexes/nowhere/files/{SIX}/sbom", f"sbom nowhere {SIX}"),
+    call("sbom: a private index", f"GET indexes/hidden/files/{wheel('secret')}/sbom", f"sbom hidden {wheel('secret')}", "elsewhere nobody admin"),
+    call("contains: who may", "GET indexes/main/contains?component=zlib", "contains zlib --index main", ALL),
+    call("contains: as JSON", "GET indexes/main/contains?component=zlib&version=1.2.11", "contains zlib 1.2.11 --index main --json"),
+    call("contains: nothing", "GET indexes/main/contains?component=nothing", "contains nothing --index main"),
+    call("contains: no component", "GET indexes/main/contains", "contains '' --index main"),
+    call("contains: too long a name", f"GET indexes/main/contains?component={LONG}", f"contains {LONG} --index main"),
+    call("contains: no such index", "GET indexes/nowhere/contains?component=zlib", "contains zlib --index nowhere"),
+    call("contains: a private index", "GET indexes/hidden/contains?component=zlib", "contains zlib --index hidden", "elsewhere nobody admin"),
     here("contains: all indexes", "contains 'z*' --license 'Z*'"),
     call("with-torch: good", f"GET indexes/torches/files/{TORCH}/with-torch?torch={TORCH}", by="nobody gone admin"),
     call("with-torch: no torch", f"GET indexes/torches/files/{TORCH}/with-torch?torch={SIX}"),
@@ -324,7 +324,7 @@ READING = [
 
 
 def token(says: str, words: str, by: str = "admin", **members) -> Case:
-    return here(f"token create: {says}", f"token create {words}", "POST tokens", by, {"format": "wheelyard.token_request/1"} | members)
+    return call(f"token create: {says}", "POST tokens", f"token create {words}", by, {"format": "wheelyard.token_request/1"} | members)
 
 
 def renewal(says: str, **members) -> Case:
@@ -334,7 +334,7 @@ def renewal(says: str, **members) -> Case:
 
 NEXT = "wy_000000000001_" + "1" * 43
 TOKENS = [
-    here("token list: who may", "token list", "GET tokens", ALL + " limited"), here("token list: as JSON", "token list --json"),
+    call("token list: who may", "GET tokens", "token list", ALL + " limited"), call("token list: as JSON", command="token list --json"),
     token("who may", "--name new --index main", "uploader auditor gone nobody", name="new", indexes=["main"]),
     token("more than the caller's", "--name new --index main", "elsewhere limited", name="new", indexes=["main"]),
     token("a name of another scope", "--name admin --index staging", "elsewhere", name="admin", indexes=["staging"]),
@@ -358,11 +358,11 @@ TOKENS = [
           projects=["Six"], expires="90d"),
     here("token create: to a file that is there", "token create --name new --index main --to /dev/null"),
     change("token revoke: who may", "tokens/<id of builder>/revoke", by="uploader elsewhere gone nobody"),
-    here("token revoke: none", "token revoke wy_000000000000", "POST tokens/wy_000000000000/revoke", body={"format": "wheelyard.change/1"}),
-    here("token revoke: no ID", "token revoke x", "POST tokens/x/revoke", body={"format": "wheelyard.change/1"}),
-    here("token revoke: good", "token revoke <id of builder>", "POST tokens/<id of builder>/revoke",
+    call("token revoke: none", "POST tokens/wy_000000000000/revoke", "token revoke wy_000000000000", body={"format": "wheelyard.change/1"}),
+    call("token revoke: no ID", "POST tokens/x/revoke", "token revoke x", body={"format": "wheelyard.change/1"}),
+    call("token revoke: good", "POST tokens/<id of builder>/revoke", "token revoke <id of builder>",
          body={"format": "wheelyard.change/1", "reason": "leaked"}),
-    here("token revoke: again", "token revoke <id of builder>", "POST tokens/<id of builder>/revoke", body={"format": "wheelyard.change/1"}),
+    call("token revoke: again", "POST tokens/<id of builder>/revoke", "token revoke <id of builder>", body={"format": "wheelyard.change/1"}),
     change("token revoke: the caller's own", "tokens/<id of limited>/revoke", by="limited"),
     here("token forget: nobody's name", "token forget anna"), here("token forget: an unknown person", "token forget login:campus:0000000000000000"),
     renewal("another site", site="beta"), renewal("no code", credential="x"), renewal("an unknown code", credential=NEXT.replace("1", "2")),
