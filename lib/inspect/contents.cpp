@@ -1,10 +1,12 @@
 #include "lib/inspect/contents.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 
 #include "lib/base/limits.hpp"
 #include "lib/base/text/encoding.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/inspect/dist_info/installed_tree.hpp"
 #include "lib/inspect/gpu/gpu_code.hpp"
 #include "lib/inspect/limits.hpp"
@@ -31,9 +33,26 @@ std::uint64_t bytes_of_names(const ElfFacts& elf) {
         bytes += sizeof(std::string) + name.size();
     for (const auto& path : elf.search_paths)
         bytes += sizeof(std::string) + path.size();
+    for (const auto* names : {&elf.symbols.python.outside, &elf.symbols.python.exported}) {
+        for (const auto& name : *names)
+            bytes += sizeof(std::string) + name.size();
+    }
     for (const auto& need : elf.version_needs)
         bytes += sizeof(need) + need.file.size() + need.version.size();
     return bytes;
+}
+
+// Whether the file begins as a program or library of Windows (PE) or macOS (Mach-O, also for several machines).
+bool is_foreign_program(std::string_view name, std::string_view first_bytes) {
+    if (first_bytes.starts_with("MZ")) {
+        const std::string lower = base::ascii_lower(name);
+        return lower.ends_with(".exe") || lower.ends_with(".dll");
+    }
+    // Java's classes have the magic number, too, and a version of 45 or more where Mach-O counts its machines.
+    if (first_bytes.starts_with("\xca\xfe\xba\xbe"))
+        return first_bytes.size() >= 8 && static_cast<unsigned char>(first_bytes[7]) < 45 &&
+               first_bytes.substr(4, 3) == std::string_view("\0\0\0", 3);
+    return first_bytes.starts_with("\xcf\xfa\xed\xfe");
 }
 
 // Installers give permission to run to what they put there.
@@ -74,6 +93,7 @@ class Pass {
     [[nodiscard]] Contents finish() {
         std::sort(contents_.elves.begin(), contents_.elves.end(),
                   [](const ElfMember& a, const ElfMember& b) { return a.name < b.name; });
+        contents_.has_foreign_programs = has_foreign_programs_;
         return std::move(contents_);
     }
 
@@ -100,6 +120,7 @@ class Pass {
             } else if (first && is_loose_code(member.name, piece)) {
                 kept.form = Form::loose_code;
             }
+            if (first && is_foreign_program(member.name, piece)) has_foreign_programs_ = true;
             first = false;
             digest.update(piece);
             report_progress(piece.size());
@@ -193,6 +214,7 @@ class Pass {
     Findings& findings_;
     std::mutex parsing_;
     std::mutex mutex_;
+    std::atomic<bool> has_foreign_programs_ = false;
     std::uint64_t done_bytes_ = 0;
     std::uint64_t named_bytes_ = 0;  // kept in contents_
     Contents contents_;

@@ -23,6 +23,7 @@ namespace wheelyard::inspect {
 struct Contents {
     std::vector<ElfMember> elves;  // sorted by name, device code included; only files that could be parsed
     GpuFacts gpu;
+    bool has_foreign_programs = false;  // or libraries: of Windows or macOS
 };
 
 // `record` may be null: RECORD cannot be read, and the findings already say so.

@@ -71,6 +71,7 @@ base::Status check(const base::Reader& bytes, const InspectOptions& options, Fin
     facts.not_judged = promise.not_judged;
     std::vector<ElfMember> data = take_data(contents.elves, promise, findings);
     const ProvidedLibraries provided(contents.elves);
+    leave_out_other_python_names(contents.elves, provided);
     const RequiredLibraries required(
         info.metadata ? info.metadata->requires_dist : std::vector<std::string>(), options.libraries_of);
     gather_elf_facts(contents.elves, provided, required, facts);
@@ -79,7 +80,7 @@ base::Status check(const base::Reader& bytes, const InspectOptions& options, Fin
         facts.device_code[fact].assign(names.begin(), names.end());
     facts.device_code_not_read.assign(contents.gpu.not_read.begin(), contents.gpu.not_read.end());
     check_tag_truth(contents.elves, provided, required, result.filename, promise, facts, options.policy,
-                    findings);
+                    contents.has_foreign_programs, findings);
     if (info.variant) {
         check_variant_truth(*info.variant, facts, findings);
         facts.variant = std::move(info.variant->document);

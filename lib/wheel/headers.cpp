@@ -32,13 +32,18 @@ std::string_view unfold(std::string_view line) {
     return first == std::string_view::npos ? std::string_view() : line.substr(first);
 }
 
-// Removes the next line from `text` and returns it without its LF or CR LF.
+// Removes the next line from `text` and returns it without its LF, CR LF or CR.
 std::string_view take_line(std::string_view& text) {
-    const auto end = std::min(text.find('\n'), text.size());
-    auto line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (line.ends_with('\r')) line.remove_suffix(1);
+    const auto end = std::min(text.find_first_of("\r\n"), text.size());
+    const auto line = text.substr(0, end);
+    const bool is_lone = end + 1 >= text.size() || text[end] != '\r' || text[end + 1] != '\n';
+    text.remove_prefix(std::min(end + (is_lone ? 1 : 2), text.size()));
     return line;
+}
+
+// Whether the line `line`, which `rest` follows, ends in a CR without LF.
+bool ends_in_lone_cr(std::string_view line, std::string_view rest) {
+    return line.data() + line.size() + 1 == rest.data() && line.data()[line.size()] == '\r';
 }
 
 }  // namespace
@@ -65,15 +70,26 @@ base::Result<HeaderFile> parse_headers(std::string_view text, Faults* faults) {
         ++number;
         const std::string_view from_here = text;
         const auto line = take_line(text);
-        if (line.empty()) {
+        const bool has_lone_cr = ends_in_lone_cr(line, text);
+        if (line.empty() && !has_lone_cr) {
             file.body = text;
             break;
         }
-        if (line.find('\r') != std::string_view::npos || line.find('\0') != std::string_view::npos) {
+        if (has_lone_cr || line.find('\0') != std::string_view::npos) {
             WHEELYARD_TRY(
                 tolerate(fail_at_header(number, "metadata.control",
                                         "A header contains a lone carriage return or a zero byte", line),
                          faults));
+        }
+        if (line.empty()) {
+            file.body = text;
+            break;
+        }
+        if (number == 1 && line.starts_with("From ")) {  // of a mailbox; Python's e-mail parser skips it
+            WHEELYARD_TRY(tolerate(
+                fail_at_header(number, "metadata.header", "A header must have the form Name: value", line),
+                faults));
+            continue;
         }
         if (line.front() == ' ' || line.front() == '\t') {
             if (file.fields.empty()) {

@@ -18,8 +18,8 @@ inline constexpr std::size_t max_marker_nesting = 64;  // parentheses
 inline constexpr std::size_t max_requirement_bytes = 32 * 1024;
 inline constexpr std::size_t max_extras = 256;  // per requirement
 inline constexpr std::size_t max_metadata_bytes =
-    16 * base::mib;  // descriptions with inline images reach 1 MiB
-inline constexpr std::size_t max_metadata_fields = 20'000;
+    16 * base::mib;                                          // descriptions with inline images reach 1 MiB
+inline constexpr std::size_t max_metadata_fields = 200'000;  // pip and uv have no limit
 inline constexpr std::size_t max_wheel_info_bytes = base::mib;
 inline constexpr std::size_t max_record_bytes = 256 * base::mib;
 // The maximum number of archive members (lib/inspect/limits.hpp) plus RECORD and its signatures.

@@ -203,6 +203,24 @@ StatedLicense stated_license(const HeaderFile& headers) {
     return {base::join(names, ", "), "Classifier"};
 }
 
+namespace {
+
+// "1.0". PEP 427: readers refuse a greater major version and may warn about a greater minor one.
+bool is_wheel_version(std::string_view text) {
+    return text.starts_with("1.") && base::parse_decimal(text.substr(2)).has_value();
+}
+
+// pip or uv: also 0.1, which wheel 0.9.7 wrote, and 1.0.0.
+bool is_read_by_installers(std::string_view text) {
+    const auto parts = base::split(text, '.');
+    const auto major = base::parse_decimal(parts.front());
+    return major && *major <= 1 && std::all_of(parts.begin(), parts.end(), [](std::string_view part) {
+               return base::parse_decimal(part).has_value();
+           });
+}
+
+}  // namespace
+
 base::Result<WheelInfo> parse_wheel_info(std::string_view text, Faults* faults) {
     if (text.size() > max_wheel_info_bytes) return base::fail("wheel_info.too_long", "WHEEL is too long");
     if (!base::is_utf8(text)) return base::fail("wheel_info.encoding", "WHEEL is not UTF-8");
@@ -210,13 +228,12 @@ base::Result<WheelInfo> parse_wheel_info(std::string_view text, Faults* faults) 
     WheelInfo info;
     const auto* version = headers.first("Wheel-Version");
     if (version == nullptr) return base::fail("wheel_info.missing", "WHEEL lacks the field Wheel-Version");
-    const auto dot = version->find('.');
-    const auto major = base::parse_decimal(version->substr(0, dot));
-    const auto minor = base::parse_decimal(dot == std::string::npos ? "" : version->substr(dot + 1));
-    // PEP 427: readers reject a greater major version and may warn about a greater minor one.
-    if (!major || !minor || *major != 1) {
-        return base::fail("wheel_info.wheel_version", "Unsupported Wheel-Version", excerpt(*version),
-                          "1.x is supported");
+    const bool is_exact = std::any_of(headers.fields.begin(), headers.fields.end(),
+                                      [](const auto& field) { return field.first == "Wheel-Version"; });
+    if (!is_exact || !is_wheel_version(*version)) {
+        auto unsupported = base::fail("wheel_info.wheel_version", "Unsupported Wheel-Version",
+                                      excerpt(*version), "1.x is supported");
+        WHEELYARD_TRY(tolerate(std::move(unsupported), is_read_by_installers(*version) ? faults : nullptr));
     }
     info.wheel_version = *version;
     if (const auto* generator = headers.first("Generator")) info.generator = *generator;

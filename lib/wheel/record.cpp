@@ -125,9 +125,9 @@ base::Result<RecordRow> read_row(std::string_view line, std::size_t number, Faul
     const bool has_control = std::any_of(row.path.begin(), row.path.end(), [](char c) {
         return static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
     });
-    if (row.path.empty() || has_control || !base::is_utf8(row.path)) {
-        return fail_at_row(number, "record.path",
-                           "The path is empty, not UTF-8 or contains control characters", row.path);
+    if (row.path.empty() || has_control) {
+        return fail_at_row(number, "record.path", "The path is empty or contains control characters",
+                           row.path);
     }
     const auto keep = [&](base::Status status) {
         row.has_fault = row.has_fault || !status;
@@ -150,6 +150,8 @@ void append_field(std::string& text, std::string_view field) {
 
 base::Result<std::vector<RecordRow>> parse_record(std::string_view text, Faults* faults) {
     if (text.size() > max_record_bytes) return base::fail("record.too_long", "RECORD is too long");
+    // Neither pip nor uv goes on after that.
+    if (!base::is_utf8(text)) return base::fail("record.encoding", "RECORD is not UTF-8");
     std::vector<RecordRow> rows;
     std::size_t number = 0;
     while (!text.empty()) {
@@ -158,7 +160,11 @@ base::Result<std::vector<RecordRow>> parse_record(std::string_view text, Faults*
         auto line = text.substr(0, end);
         text.remove_prefix(std::min(end + 1, text.size()));
         if (line.ends_with('\r')) line.remove_suffix(1);
-        if (line.empty()) continue;  // csv readers skip blank lines
+        if (line.empty()) {  // csv readers skip it, except pip's, which ends with an error
+            WHEELYARD_TRY(tolerate(
+                fail_at_row(number, "record.blank", "A blank line; pip refuses the wheel", {}), faults));
+            continue;
+        }
         if (rows.size() == max_record_rows)
             return fail_at_row(number, "record.too_many", "Too many rows", {});
         auto row = read_row(line, number, faults);

@@ -150,6 +150,7 @@ std::string write_elf(const ElfImage& image) {
     if (!image.soname.empty()) dynamic.emplace_back(14, strings.add(image.soname));
     if (!image.rpath.empty()) dynamic.emplace_back(15, strings.add(image.rpath));
     if (!image.runpath.empty()) dynamic.emplace_back(29, strings.add(image.runpath));
+    if (image.pie) dynamic.emplace_back(0x6ffffffb, 0x08000000);
     const std::string needs = version_needs(image, strings);
     const bool has_symbols = !image.imports.empty() || !image.weak_imports.empty() || !image.exports.empty();
     const std::string symbols = has_symbols ? symbol_table(image, strings) : std::string();

@@ -37,6 +37,7 @@ struct ElfImage {
     bool relocated = false;    // a relocation for each import, as every real file has
     std::uint8_t os_abi = 0;
     std::uint8_t abi_version = 0;
+    bool pie = false;  // DF_1_PIE
 };
 
 [[nodiscard]] std::string write_elf(const ElfImage& image);

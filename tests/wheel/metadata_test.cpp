@@ -118,7 +118,8 @@ TEST_CASE("a lenient reader goes on after what installers ignore, and reports ea
           Row{with("License: MIT\nLicense-Expression: MIT\n"), "metadata.license"},
           Row{with("no colon here\n"), "metadata.header"},
           Row{" folded first\n" + with(""), "metadata.header"},
-          Row{with("Summary: a\rName: evil\n"), "metadata.control"}}) {
+          Row{"From a Thu Jan 1 00:00:00 1970\n" + with(""), "metadata.header"},
+          Row{with("Summary: a\rKeywords: b\n"), "metadata.control"}}) {
         CAPTURE(row.text);
         Faults faults;
         const auto metadata = parse_metadata(row.text, &faults);
@@ -134,6 +135,32 @@ TEST_CASE("a lenient reader goes on after what installers ignore, and reports ea
                              "Metadata-Version: 2.1\nName: foo\nVersion: banana\n",
                              "Metadata-Version: 2.1\nName: foo\nVersion: 1\nSummary: \xFF\n"})
         CHECK_FALSE(parse_metadata(text, &faults).has_value());
+}
+
+TEST_CASE("a lenient reader ends lines as Python's e-mail parser does: also at a lone carriage return") {
+    Faults faults;
+    const auto headers = parse_headers("Name: foo\rVersion: 1\r\rbody\n", &faults);
+    REQUIRE(headers.has_value());
+    REQUIRE(headers->fields.size() == 2);
+    CHECK(headers->all("Version") == std::vector<std::string>{"1"});
+    CHECK(headers->body == "body\n");
+    CHECK(parse_headers("Summary: a\rName: evil\nName: foo\n", &faults)->all("Name").front() == "evil");
+    CHECK_FALSE(parse_headers("Name: foo\rVersion: 1\n").has_value());
+}
+
+TEST_CASE("a lenient reader takes the versions of wheels that pip or uv read, of version 2 none") {
+    const std::string rest = "\nRoot-Is-Purelib: true\nTag: py3-none-any\n";
+    for (const char* line : {"Wheel-Version: 0.1", "Wheel-Version: 1", "Wheel-Version: 1.0.0",
+                             "Wheel-Version: 01.0", "wheel-version: 1.0"}) {
+        CAPTURE(line);
+        Faults faults;
+        CHECK_FALSE(parse_wheel_info(line + rest).has_value());
+        CHECK(parse_wheel_info(line + rest, &faults).has_value());
+        CHECK(faults.size() == 1);
+    }
+    Faults faults;
+    CHECK_FALSE(parse_wheel_info("Wheel-Version: 2.0" + rest, &faults).has_value());
+    CHECK_FALSE(parse_wheel_info("Wheel-Version: 1.x" + rest, &faults).has_value());
 }
 
 TEST_CASE("common deviations are accepted") {

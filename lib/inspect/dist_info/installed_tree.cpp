@@ -1,18 +1,40 @@
 #include "lib/inspect/dist_info/installed_tree.hpp"
 
 #include <algorithm>
-#include <functional>
+#include <deque>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string>
-#include <unordered_map>
+#include <string_view>
+#include <vector>
 
 #include "lib/base/text/text.hpp"
+#include "lib/inspect/dist_info/folded_names.hpp"
 
 namespace wheelyard::inspect {
 namespace {
 
 constexpr std::string_view data_suffix = ".data";
+
+struct Named {
+    std::string_view name;  // of the member
+    std::string_view path;  // the same as installers read it
+    [[nodiscard]] bool is_directory() const { return path.ends_with('/'); }
+};
+
+// `name` without empty and `.` parts, which only a policy such as a mirror's tolerates; kept in `cleaned` if it differs.
+std::string_view clean_path(std::string_view name, std::deque<std::string>& cleaned) {
+    if (!name.starts_with("./") && name.find("//") == std::string_view::npos &&
+        name.find("/./") == std::string_view::npos)
+        return name;
+    std::string path;
+    for (const std::string_view part : base::split(name, '/')) {
+        if (!part.empty() && part != ".") path.append(path.empty() ? "" : "/").append(part);
+    }
+    if (name.ends_with('/')) path += '/';
+    return cleaned.emplace_back(std::move(path));
+}
 
 // Removes and returns what precedes the first `/` of `path`; empty, and nothing is removed, if there is none.
 std::string_view take_part(std::string_view& path) {
@@ -53,8 +75,16 @@ InstalledPath path_in_prefix(std::string_view path) {
     return {InstallFolder::site, path, scheme, python};
 }
 
-void check_scheme(const Member& member, Findings& findings) {
-    const InstalledPath place = installed_path(member.name);
+bool is_scheme(std::string_view name) {
+    constexpr std::string_view schemes[] = {"purelib", "platlib", "headers", "scripts", "data"};
+    return std::find(std::begin(schemes), std::end(schemes), name) != std::end(schemes);
+}
+
+void check_scheme(const Named& member, Findings& findings) {
+    const InstalledPath place = installed_path(member.path);
+    // The entries of the folders themselves, which zip programs write.
+    if (member.is_directory() && place.path.empty() && (place.scheme.empty() || is_scheme(place.scheme)))
+        return;
     if (place.folder == InstallFolder::none) {
         constexpr std::string_view known = "a file in purelib, platlib, headers, scripts or data";
         // pip skips folders.
@@ -67,14 +97,16 @@ void check_scheme(const Member& member, Findings& findings) {
 }
 
 // pip moves what is in any `*.data`, uv only what is in the one of the .dist-info folder's exact name.
-void check_data_folders(const Frame& frame, const DistInfo& info, const wheel::WheelFilename& filename,
-                        Findings& findings) {
+void check_data_folders(const std::vector<Named>& members, const DistInfo& info,
+                        const wheel::WheelFilename& filename, Findings& findings) {
     const std::string_view stem = std::string_view(info.folder).substr(0, info.folder.rfind('.'));
     const std::string own = std::string(stem) + std::string(data_suffix);
     std::map<std::string_view, bool> others;  // whether installers disagree on a file in it
-    for (const Member& member : frame.members) {
-        std::string_view rest = member.name;
+    for (const Named& member : members) {
+        std::string_view rest = member.path;
         const std::string_view top = take_part(rest);
+        if (top.empty() && rest.ends_with(data_suffix))  // pip looks for a scheme in it
+            findings.add("data_folder.name_mismatch", member.name, own, "a file");
         if (!base::ascii_lower(top).ends_with(data_suffix)) continue;
         if (top == own) {
             check_scheme(member, findings);
@@ -83,29 +115,32 @@ void check_data_folders(const Frame& frame, const DistInfo& info, const wheel::W
         const bool is_moved = top.ends_with(data_suffix);
         if (is_moved || is_named_after(top.substr(0, top.size() - data_suffix.size()), filename))
             others[top] |=
-                !member.is_directory() && installed_path(member.name).folder != InstallFolder::none;
+                !member.is_directory() && installed_path(member.path).folder != InstallFolder::none;
     }
     for (const auto& [top, do_installers_disagree] : others)
         do_installers_disagree ? findings.add_final("data_folder.name_mismatch", top, own, "")
                                : findings.add("data_folder.name_mismatch", top, own, "");
 }
 
-// Whether Python lists a distribution for this name in site-packages (importlib.metadata ignores the case).
-bool is_metadata(std::string_view top) {
-    const std::string name = base::ascii_lower(top);
-    return name.ends_with(dist_info_suffix) || name.ends_with(".egg-info") || name.ends_with(".egg-link") ||
-           name.ends_with(".egg");
+// Whether Python lists a distribution for this path in site-packages (importlib.metadata ignores the case).
+bool is_metadata(std::string_view path) {
+    const std::string lower = base::ascii_lower(path);
+    std::string_view rest = lower;
+    const std::string_view folder = take_part(rest);
+    const std::string_view name = folder.empty() ? rest : folder;
+    if (name.ends_with(".egg")) return folder.empty() || rest.starts_with("egg-info/");
+    return name.ends_with(dist_info_suffix) || name.ends_with(".egg-info") || name.ends_with(".egg-link");
 }
 
-void check_metadata_of_others(const Frame& frame, Findings& findings) {
+void check_metadata_of_others(const std::vector<Named>& members, Findings& findings) {
     std::set<std::string_view> reported;
-    for (const Member& member : frame.members) {
+    for (const Named& member : members) {
         if (member.is_directory()) continue;
-        const InstalledPath place = installed_path(member.name);
+        const InstalledPath place = installed_path(member.path);
         // With --target the prefix is the folder of modules, too.
         if (place.folder != InstallFolder::site && place.folder != InstallFolder::prefix) continue;
         const std::string_view top = place.path.substr(0, place.path.find('/'));
-        if (!is_metadata(top)) continue;
+        if (!is_metadata(place.path)) continue;
         // Of these folders, dist_info.several and dist_info.name_mismatch allow one.
         const bool is_folder_of_archive = place.scheme.empty() && top.size() < place.path.size() &&
                                           base::ascii_lower(top).ends_with(dist_info_suffix);
@@ -130,88 +165,91 @@ void check_interpreter(std::string_view member, const InstalledPath& place, Find
     if (is_replaced) findings.add_final("installed.interpreter", member, {}, place.path);
 }
 
-constexpr std::size_t max_files_compared =
-    64;  // of one name in any case and for any Python: the wheel chooses both
+// A file where each environment has a folder.
+bool is_folder_of_environment(const InstalledPath& place) {
+    constexpr std::string_view folders[] = {"bin", "lib", "lib64", "include"};
+    return place.folder == InstallFolder::prefix &&
+           std::find(std::begin(folders), std::end(folders), place.path) != std::end(folders);
+}
 
-struct Hash {
-    using is_transparent = void;
-    std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+// What is at one final path.
+struct Installed {
+    std::string_view member;
+    InstalledPath place;
+    std::string key;  // folder and folded path, parts separated by zero bytes: what is in a folder follows it
+    bool is_directory = false;
 };
 
-// The files at their final paths.
-class Tree {
+std::string sorting_key(const InstalledPath& place) {
+    std::string key(1, static_cast<char>('0' + static_cast<int>(place.folder)));
+    key.append("/").append(folded_name(place.path));
+    std::replace(key.begin(), key.end(), '/', '\0');
+    if (key.back() == '\0') key.pop_back();
+    return key;
+}
+
+bool is_of_one_python(const InstalledPath& a, const InstalledPath& b) {
+    return a.python.empty() || b.python.empty() || a.python == b.python;
+}
+
+bool is_below(const Installed& one, const Installed& file) {
+    return one.key.size() > file.key.size() && one.key.starts_with(file.key) &&
+           one.key[file.key.size()] == '\0';
+}
+
+// Compares each path with those before it that have its name in any case, or a name of its parents. Paths are sorted, so
+// these are next to each other, and the last one is `stack_`.
+class Collisions {
   public:
-    Tree(const DistInfo& info, Findings& findings) : info_(info), findings_(findings) {}
+    Collisions(const DistInfo& info, Findings& findings) : info_(info), findings_(findings) {}
 
-    void add(std::string_view member, const InstalledPath& place) {
-        const std::string path = text_of(place);
-        std::string folded = base::ascii_lower(path);
+    void take(const Installed& one) {
+        while (!stack_.empty() && stack_.back()->key != one.key && !is_below(one, *stack_.back()))
+            stack_.pop_back();
+        const Installed* other = nullptr;
         std::size_t compared = 0;
-        std::string_view other;
-        for (auto [file, end] = files_.equal_range(folded); file != end; ++file, ++compared) {
-            const InstalledPath& there = file->second.place;
-            if (!is_of_one_python(there, place)) continue;
-            if (there.path == place.path) return report_twice(member, file->second.member);
-            other = file->second.member;
-        }
-        if (!other.empty()) report_case(member, place, other);
-        if (compared < max_files_compared) files_.emplace(std::move(folded), File{member, place});
-    }
-
-    // Call after all files were added.
-    void check_folders(const Member& member, const InstalledPath& place) {
-        const std::string path = text_of(place);
-        const auto depth = path.rfind('/');
-        if (path.substr(0, depth) == checked_) return;  // members of one folder follow each other
-        const std::string folded = base::ascii_lower(path);
-        for (auto slash = path.find('/', 2); slash != std::string::npos; slash = path.find('/', slash + 1)) {
-            for (auto [file, end] = files_.equal_range(std::string_view(folded).substr(0, slash));
-                 file != end; ++file) {
-                const InstalledPath& there = file->second.place;
-                if (!is_of_one_python(there, place) || there.path != place.path.substr(0, slash - 2))
-                    continue;
-                const std::string found = "a file " + std::string(file->second.member);
-                if (member.is_directory())  // pip skips folders
-                    findings_.add("zip.name_conflict", member.name, {}, found);
-                else
-                    findings_.add_final("zip.name_conflict", member.name, {}, found);
-                return;
+        for (auto file = stack_.rbegin(); file != stack_.rend() && compared < max_compared;
+             ++file, ++compared) {
+            const InstalledPath& there = (*file)->place;
+            if (!is_of_one_python(there, one.place)) continue;
+            if (is_below(one, **file)) {
+                if (one.place.path.starts_with(there.path)) return report_conflict(one, **file);
+            } else if (!one.is_directory && there.path == one.place.path) {
+                return report_twice(one, **file);
+            } else if (other == nullptr && may_be_one_file(there.path, one.place.path)) {
+                other = *file;
             }
         }
-        checked_ = path.substr(0, depth);
+        if (one.is_directory) return;
+        if (other != nullptr) report_case(one, *other);
+        if (compared < max_compared) stack_.push_back(&one);
     }
 
   private:
-    struct File {
-        std::string_view member;
-        InstalledPath place;
-    };
+    static constexpr std::size_t max_compared =
+        64;  // of one name in any case and for any Python: the wheel chooses both
 
-    static std::string text_of(const InstalledPath& place) {
-        std::string text(1, static_cast<char>('0' + static_cast<int>(place.folder)));
-        return text.append("/").append(place.path);
+    void report_conflict(const Installed& one, const Installed& file) {
+        const std::string found = "a file " + std::string(file.member);
+        one.is_directory ? findings_.add("zip.name_conflict", one.member, {}, found)  // pip skips folders
+                         : findings_.add_final("zip.name_conflict", one.member, {}, found);
     }
-    static bool is_of_one_python(const InstalledPath& a, const InstalledPath& b) {
-        return a.python.empty() || b.python.empty() || a.python == b.python;
-    }
-
-    void report_twice(std::string_view member, std::string_view other) {
+    void report_twice(const Installed& one, const Installed& file) {
         // One name twice in the archive is zip.name_duplicate.
-        if (member != other) findings_.add_final("installed.path_twice", member, {}, other);
+        if (one.member != file.member)
+            findings_.add_final("installed.path_twice", one.member, {}, file.member);
     }
-    void report_case(std::string_view member, const InstalledPath& place, std::string_view other) {
+    void report_case(const Installed& one, const Installed& file) {
         // Linux keeps both files, and published wheels have such ones: only what .data or metadata may hide is final.
-        const bool is_plain = place.scheme.empty() && installed_path(other).scheme.empty() &&
-                              !member.starts_with(info_.folder + "/");
-        is_plain ? findings_.add("zip.name_case", member, {}, other)
-                 : findings_.add_final("zip.name_case", member, {}, other);
+        const bool is_plain = one.place.scheme.empty() && file.place.scheme.empty() &&
+                              !one.place.path.starts_with(info_.folder + "/");
+        is_plain ? findings_.add("zip.name_case", one.member, {}, file.member)
+                 : findings_.add_final("zip.name_case", one.member, {}, file.member);
     }
 
     const DistInfo& info_;
     Findings& findings_;
-    std::unordered_multimap<std::string, File, Hash, std::equal_to<>>
-        files_;            // by folder and path in lower case
-    std::string checked_;  // the last folder, in which and above which there is no conflict
+    std::vector<const Installed*> stack_;  // files with the last name, and those that are its parents
 };
 
 // setuptools once wrote the scripts of entry points into the wheel; pip and uv leave these out.
@@ -227,28 +265,33 @@ bool is_left_out(const InstalledPath& place, const std::set<std::string_view>& s
     return scripts.count(name) != 0;
 }
 
-void check_collisions(const Frame& frame, const DistInfo& info, Findings& findings) {
-    Tree tree(info, findings);
+void check_collisions(const std::vector<Named>& members, const DistInfo& info, Findings& findings) {
     const std::vector<std::string_view> names = script_names(info.entry_points);
     const std::set<std::string_view> scripts(names.begin(), names.end());
-    for (const Member& member : frame.members) {
-        if (member.is_directory()) continue;
-        const InstalledPath place = installed_path(member.name);
-        if (place.folder == InstallFolder::none || is_left_out(place, scripts)) continue;
-        check_interpreter(member.name, place, findings);
-        tree.add(member.name, place);
-    }
+    std::vector<Installed> tree;
+    tree.reserve(members.size() + scripts.size());
+    const auto add = [&](std::string_view member, const InstalledPath& place, bool is_directory) {
+        if (!is_directory) check_interpreter(member, place, findings);
+        if (!is_directory && is_folder_of_environment(place))
+            findings.add("zip.name_conflict", member, {}, "a folder of each environment");
+        if (!place.path.empty()) tree.push_back({member, place, sorting_key(place), is_directory});
+    };
     const std::string entry_points = info.folder + "/entry_points.txt";
-    for (const std::string_view script : scripts) {
-        const InstalledPath place{InstallFolder::programs, script, {}, {}};
-        check_interpreter(entry_points, place, findings);
-        tree.add(entry_points, place);
-    }
-    for (const Member& member : frame.members) {
-        const InstalledPath place = installed_path(member.name);
+    const std::string below_entry_points = entry_points + "/";
+    for (const Named& member : members) {
+        if (member.path.starts_with(below_entry_points))  // uv reads it as a file
+            findings.add("zip.name_conflict", member.name, {}, entry_points);
+        const InstalledPath place = installed_path(member.path);
         if (place.folder != InstallFolder::none && !is_left_out(place, scripts))
-            tree.check_folders(member, place);
+            add(member.name, place, member.is_directory());
     }
+    for (const std::string_view script : scripts)
+        add(entry_points, {InstallFolder::programs, script, {}, {}}, false);
+    std::stable_sort(tree.begin(), tree.end(),
+                     [](const Installed& a, const Installed& b) { return a.key < b.key; });
+    Collisions collisions(info, findings);
+    for (const Installed& one : tree)
+        collisions.take(one);
 }
 
 }  // namespace
@@ -267,9 +310,14 @@ InstalledPath installed_path(std::string_view member) {
 
 void check_installed_tree(const Frame& frame, const DistInfo& info, const wheel::WheelFilename& filename,
                           Findings& findings) {
-    check_data_folders(frame, info, filename, findings);
-    check_metadata_of_others(frame, findings);
-    check_collisions(frame, info, findings);
+    std::deque<std::string> cleaned;
+    std::vector<Named> members;
+    members.reserve(frame.members.size());
+    for (const Member& member : frame.members)
+        members.push_back({member.name, clean_path(member.name, cleaned)});
+    check_data_folders(members, info, filename, findings);
+    check_metadata_of_others(members, findings);
+    check_collisions(members, info, findings);
 }
 
 }  // namespace wheelyard::inspect

@@ -9,12 +9,15 @@
 
 #include "lib/base/text/text.hpp"
 #include "lib/inspect/dist_info/license_expression.hpp"
+#include "lib/wheel/limits.hpp"
 #include "lib/wheel/name.hpp"
 #include "lib/wheel/requirement.hpp"
 
 namespace wheelyard::inspect {
 namespace {
 
+constexpr std::size_t max_nesting_of_installers =
+    4096;                                  // of parentheses: pip ends at some 500, uv at some 4,000
 constexpr std::size_t max_url_label = 32;  // of well-known project URLs (core metadata 1.2)
 
 // Python's keywords, which `import` does not accept (the language reference, "Keywords").
@@ -61,13 +64,49 @@ void check_newer_fields(const wheel::Metadata& metadata, std::string_view path, 
     }
 }
 
+// Whether uv repairs the specifiers of what is no requirement: >=1.*, >=1<2, !=~1, >dev, >=1.0a1.0, '1', >=1,
+bool is_repaired_by_uv(std::string_view text) {
+    const std::string_view specifiers = base::trim(text.substr(0, text.find(';')));
+    bool is_after_digit = false;
+    for (const char c : specifiers) {
+        if (is_after_digit && std::string_view("<>=~^!").find(c) != std::string_view::npos) return true;
+        is_after_digit = base::is_ascii_digit(c);
+    }
+    return specifiers.ends_with(',') || specifiers.find_first_of("*'\"") != std::string_view::npos ||
+           specifiers.find("!=~") != std::string_view::npos ||
+           specifiers.find(">dev") != std::string_view::npos ||
+           specifiers.find(".0") != std::string_view::npos;
+}
+
+// Whether pip and uv, too, refuse what our parser refuses. It has limits that they do not have.
+bool is_refused_by_all(std::string_view text) {
+    const auto nesting = static_cast<std::size_t>(std::count(text.begin(), text.end(), '('));
+    const auto commas = static_cast<std::size_t>(std::count(text.begin(), text.end(), ','));
+    if (nesting > max_nesting_of_installers) return true;
+    return text.size() <= wheel::max_requirement_bytes && nesting <= wheel::max_marker_nesting &&
+           commas < wheel::max_extras && text.find('\\') == std::string_view::npos &&
+           !is_repaired_by_uv(text);
+}
+
+// "file:///x", "git+file:///x", "./x", "/x"
+bool is_local(std::string_view url) {
+    const std::string scheme = base::ascii_lower(url.substr(0, url.find(':')));
+    return !url.empty() && (scheme.size() == url.size() || scheme == "file" || scheme.ends_with("+file"));
+}
+
 void check_requirements(const wheel::Metadata& metadata, std::string_view path, bool is_of_variant,
                         Findings& findings) {
     for (const std::string& text : metadata.requires_dist) {
         const auto parsed = wheel::Requirement::parse(text);
         if (!parsed) {
-            findings.add("metadata.requirement_invalid", path, parsed.error().sentence, text);
-        } else if (parsed->marker) {
+            is_refused_by_all(text)
+                ? findings.add_final("metadata.requirement_invalid", path, parsed.error().sentence, text)
+                : findings.add("metadata.requirement_invalid", path, parsed.error().sentence, text);
+            continue;
+        }
+        if (is_local(parsed->url))
+            findings.add("metadata.requirement_local", path, "a name and a version", text);
+        if (parsed->marker) {
             if (const std::string undefined = parsed->marker->undefined_comparison(is_of_variant);
                 !undefined.empty())
                 findings.add("metadata.marker_undefined", path, "no " + undefined, text);

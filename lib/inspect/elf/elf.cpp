@@ -30,7 +30,8 @@ constexpr std::uint64_t extended_segments = 0xffff;
 // Tags of the dynamic section.
 constexpr std::uint64_t dt_null = 0, dt_needed = 1, dt_hash = 4, dt_strtab = 5, dt_symtab = 6, dt_strsz = 10,
                         dt_soname = 14, dt_rpath = 15, dt_runpath = 29, dt_gnu_hash = 0x6ffffef5,
-                        dt_verneed = 0x6ffffffe, dt_verneednum = 0x6fffffff;
+                        dt_verneed = 0x6ffffffe, dt_verneednum = 0x6fffffff, dt_flags_1 = 0x6ffffffb,
+                        df_1_pie = 0x08000000;
 // Tags for a relocation table: start, size in bytes, and the number of relocations without a symbol.
 struct RelocationTags {
     std::uint64_t begin, bytes, relative;
@@ -181,6 +182,7 @@ class ElfParser {
             else
                 dynamic_values_[tag] = value;
         }
+        facts_.is_pie = (dynamic_value(dt_flags_1).value_or(0) & df_1_pie) != 0;
         return read_dynamic_tables();
     }
 

@@ -27,8 +27,10 @@ struct PythonImports {
     std::string newest;           // an import that this version added
     unsigned exported_since = 0;  // the first Python 3 minor version that exports all of these imports
     std::string newest_exported;
-    std::vector<std::string> outside;  // imports that are in no Stable ABI: at most max_symbol_examples
+    std::vector<std::string> outside;   // imports that are in no Stable ABI: at most max_python_names
+    std::vector<std::string> exported;  // names of this kind that the file defines: at most max_python_names
 };
+inline constexpr std::size_t max_python_names = 512;  // PySide's libraries define some 100
 
 struct SymbolFacts {
     PythonImports python;
@@ -89,6 +91,8 @@ struct ElfFacts {
     bool is_device = false;  // runs on a GPU or other device, not on the host
     std::uint32_t flags = 0;
     std::string interpreter;  // of programs: the path of their dynamic linker
+    bool is_pie =
+        false;  // DF_1_PIE: a program, although its kind is `shared`; a static one has no interpreter
     std::string soname;
     std::vector<std::string> needed;
     std::vector<std::string> search_paths;  // DT_RPATH and DT_RUNPATH, split at ':'

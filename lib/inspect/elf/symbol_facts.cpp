@@ -12,14 +12,12 @@
 namespace wheelyard::inspect {
 namespace {
 
-constexpr std::size_t max_symbol_examples = 8;
-
 void take_python(std::string_view name, PythonImports& python) {
     ++python.count;
     const auto stable = stable_abi_since(name);
     const auto exported = exported_since(name);
     if (!stable || !exported) {
-        if (python.outside.size() < max_symbol_examples) python.outside.emplace_back(name);
+        if (python.outside.size() < max_python_names) python.outside.emplace_back(name);
         return;
     }
     if (*stable > python.stable_since) {
@@ -47,6 +45,8 @@ StringAbi SymbolFacts::string_abi() const {
 void SymbolFacts::take(const DynamicSymbol& symbol) {
     const StringUse use = string_use(symbol.name);
     count(use, use.in_std ? std_strings : api_strings);
+    if (!symbol.imported && is_python_api(symbol.name) && python.exported.size() < max_python_names)
+        python.exported.emplace_back(symbol.name);
     if (!symbol.imported || symbol.weak) return;
     if (is_python_api(symbol.name)) take_python(symbol.name, python);
     if (symbol.name == "PyFPE_jbuf") needs_fpectl = true;

@@ -222,6 +222,24 @@ bool ProvidedLibraries::has(std::string_view library, const SymbolVersion& versi
     return version.prefix != "GLIBC" && has(library);
 }
 
+void leave_out_other_python_names(std::vector<ElfMember>& elves, const ProvidedLibraries& provided) {
+    std::set<std::string, std::less<>> own;
+    for (ElfMember& member : elves) {
+        auto& exported = member.elf.symbols.python.exported;
+        own.insert(std::make_move_iterator(exported.begin()), std::make_move_iterator(exported.end()));
+        exported.clear();
+    }
+    for (ElfMember& member : elves) {
+        auto& outside = member.elf.symbols.python.outside;
+        std::erase_if(outside, [&](const std::string& name) { return own.count(name) != 0; });
+        const auto is_of_other_wheel = [&](const std::string& library) {
+            return library.find(".abi3.so") != std::string::npos && !provided.has(library);
+        };
+        if (std::any_of(member.elf.needed.begin(), member.elf.needed.end(), is_of_other_wheel))
+            outside.clear();
+    }
+}
+
 void gather_elf_facts(const std::vector<ElfMember>& elves, const ProvidedLibraries& provided,
                       const RequiredLibraries& required, Facts& facts) {
     std::set<std::string> machines;

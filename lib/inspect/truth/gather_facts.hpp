@@ -28,6 +28,10 @@ class ProvidedLibraries {
     std::set<std::string, std::less<>> names_;
 };
 
+// Removes from the Python names outside of the Stable ABI those that a library defines, which is not Python's: one of the
+// wheel, or one for the Stable ABI that the file needs of another wheel. PySide's PySide_init, Shiboken's PyMethod_New.
+void leave_out_other_python_names(std::vector<ElfMember>& elves, const ProvidedLibraries& provided);
+
 // Sets the members of `facts` that describe ELF files, except device code.
 void gather_elf_facts(const std::vector<ElfMember>& elves, const ProvidedLibraries& provided,
                       const RequiredLibraries& required, Facts& facts);

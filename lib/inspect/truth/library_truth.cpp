@@ -173,6 +173,30 @@ void add_together(std::string_view rule, const ElfMember& member, std::string_vi
     findings.add(rule, member.name, expected, text);
 }
 
+// Where users of a cluster may make or fill folders: then they choose which library others load. All other folders, such
+// as /lib/intel64 and /opt/build, only root can make. Beginnings of paths without empty and `.` parts, in lower case; and
+// parts at any depth.
+constexpr std::string_view open_folders[] = {"home", "users",   "work",     "lustre",    "gpfs",
+                                             "mnt",  "media",   "data",     "dev",       "proc",
+                                             "run",  "var/run", "var/lock", "var/crash", "var/spool"};
+bool is_open_part(std::string_view part) {
+    return part == ".." || part == "tmp" || part.find("scratch") != std::string_view::npos;
+}
+
+bool is_open_to_others(std::string_view path) {
+    if (!path.starts_with('/')) return true;  // depends on the current directory
+    const std::string lower = base::ascii_lower(path);
+    std::string plain;
+    bool has_open_part = false;
+    for (const std::string_view part : base::split(lower, '/')) {
+        if (part.empty() || part == ".") continue;
+        has_open_part |= is_open_part(part);
+        plain.append(plain.empty() ? "" : "/").append(part);
+    }
+    return has_open_part || std::any_of(std::begin(open_folders), std::end(open_folders),
+                                        [&](std::string_view folder) { return is_under(plain, folder); });
+}
+
 }  // namespace
 
 void check_search_paths(const ElfMember& member, const Policy& policy, Findings& findings) {
@@ -180,7 +204,7 @@ void check_search_paths(const ElfMember& member, const Policy& policy, Findings&
     // A library that is needed by a path is looked for there alone.
     std::copy_if(member.elf.needed.begin(), member.elf.needed.end(), std::back_inserter(paths),
                  is_path_outside);
-    std::set<std::string> outside, escaping, of_modules;
+    std::set<std::string> outside, of_root, escaping, of_modules;
     for (const std::string& path : paths) {
         if (path.empty()) {
             outside.insert("an empty element, which is the current directory");
@@ -195,13 +219,15 @@ void check_search_paths(const ElfMember& member, const Policy& policy, Findings&
             std::any_of(policy.search_path_prefixes.begin(), policy.search_path_prefixes.end(),
                         [&](const std::string& prefix) { return is_under(path, prefix); });
         if (!allowed) {
-            outside.insert(path);
+            (is_open_to_others(path) ? outside : of_root).insert(path);
             continue;
         }
         const std::string module = module_of_path(path);
         of_modules.insert(module.empty() ? path : module + " in " + path);
     }
     add_together("elf.search_path", member, "$ORIGIN or a prefix from the index's policy", outside, findings);
+    add_together("elf.search_path_of_root", member, "$ORIGIN or a prefix from the index's policy", of_root,
+                 findings);
     add_together("elf.origin_escapes", member, "a folder below site-packages", escaping, findings);
     add_together("elf.needs_module", member, {}, of_modules, findings);
 }

@@ -18,10 +18,6 @@ bool is_image(const ElfMember& member) {
     return member.elf.kind == ElfKind::executable || member.elf.kind == ElfKind::shared;
 }
 
-bool is_program(const ElfMember& member) {
-    return member.elf.kind == ElfKind::executable || !member.elf.interpreter.empty();
-}
-
 // "libsix.so", "libsix.so.1.2".
 bool has_library_name(const ElfMember& member) {
     const std::string_view file = base::base_name(member.name);
@@ -84,6 +80,10 @@ class Sorter {
 };
 
 }  // namespace
+
+bool is_program(const ElfMember& member) {
+    return member.elf.kind == ElfKind::executable || member.elf.is_pie || !member.elf.interpreter.empty();
+}
 
 std::vector<ElfMember> take_data(std::vector<ElfMember>& elves, const Promise& promise, Findings& findings) {
     const Sorter sorter(elves, promise);

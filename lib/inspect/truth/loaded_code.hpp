@@ -24,4 +24,7 @@ namespace wheelyard::inspect {
 [[nodiscard]] std::vector<ElfMember> take_data(std::vector<ElfMember>& elves, const Promise& promise,
                                                Findings& findings);
 
+// Whether the kernel starts the file, not the dynamic linker.
+[[nodiscard]] bool is_program(const ElfMember& member);
+
 }  // namespace wheelyard::inspect

@@ -51,6 +51,11 @@ std::string wanted_platform(const ModuleSuffix& suffix, const Promise& promise) 
     return {};
 }
 
+// "six/_six" of "six/_six.cpython-311-x86_64-linux-gnu.so"
+std::string_view without_suffix(std::string_view name) {
+    return name.substr(0, name.find('.', name.rfind('/') + 1));
+}
+
 void check_suffixes(const std::vector<ElfMember>& elves, const wheel::WheelFilename& filename,
                     const Promise& promise, Findings& findings) {
     const std::set<std::string> abis = abis_of(filename);
@@ -61,11 +66,18 @@ void check_suffixes(const std::vector<ElfMember>& elves, const wheel::WheelFilen
     }
     const bool stable = !abis.empty() && std::all_of(abis.begin(), abis.end(), is_stable);
     const std::string expected = base::join({abis.begin(), abis.end()}, " or ");
+    std::set<std::string_view> good;  // modules that the wheel has for its own Python, too
+    for (const ElfMember& member : elves) {
+        const auto suffix = module_suffix(member.name);
+        if (suffix && fits(*suffix, abis)) good.insert(without_suffix(member.name));
+    }
     for (const ElfMember& member : elves) {
         const auto suffix = module_suffix(member.name);
         if (!suffix || member.elf.is_device) continue;
         // abi3 promises every later Python; modules for several Pythons in one wheel can satisfy that.
         const bool one_python_only = stable && pythons.size() == 1 && is_specific(suffix->abi);
+        if (!fits(*suffix, abis) && good.count(without_suffix(member.name)) != 0)
+            continue;  // left over, never loaded
         if (!fits(*suffix, abis) || one_python_only) {
             findings.add("elf.python_mismatch", member.name, expected, suffix->abi);
             continue;
@@ -102,8 +114,12 @@ void check_stable_abi(const std::vector<ElfMember>& elves, const wheel::WheelFil
                 python.newest_exported + ", new in Python 3." + std::to_string(python.exported_since));
         }
         if (!python.outside.empty()) {
+            constexpr std::size_t most_shown = 8;
+            const auto shown_end =
+                std::next(python.outside.begin(),
+                          static_cast<std::ptrdiff_t>(std::min(python.outside.size(), most_shown)));
             findings.add("elf.abi3_not_limited", member.name, "symbols of the Stable ABI",
-                         base::join(python.outside, ", "));
+                         base::join({python.outside.begin(), shown_end}, ", "));
         } else if (python.stable_since > *oldest && python.exported_since <= *oldest) {
             findings.add("elf.abi3_not_limited", member.name,
                          "symbols of Python 3." + std::to_string(*oldest) + "'s Stable ABI",

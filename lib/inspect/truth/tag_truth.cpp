@@ -1,10 +1,12 @@
 #include "lib/inspect/truth/tag_truth.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "lib/base/text/text.hpp"
 #include "lib/inspect/dist_info/installed_tree.hpp"
 #include "lib/inspect/elf/elf_identity.hpp"
+#include "lib/inspect/truth/loaded_code.hpp"
 
 namespace wheelyard::inspect {
 namespace {
@@ -19,17 +21,31 @@ bool is_under_root(const ElfMember& member) {
     return place.folder == InstallFolder::site && place.scheme != "platlib";
 }
 
+// One helper for each platform, a program as selenium has or a library as interpret has: the modules start or open the one
+// that fits, or do without. Extension modules are none.
+bool are_helpers(const std::vector<ElfMember>& elves, bool has_foreign_programs) {
+    std::set<std::string_view> machines;
+    for (const ElfMember& member : elves) {
+        if (!is_host_code(member)) continue;
+        if (!is_program(member) && member.elf.symbols.python.count != 0) return false;
+        machines.insert(member.elf.machine);
+    }
+    return has_foreign_programs || machines.size() > 1;
+}
+
 void check_presence(const std::vector<ElfMember>& elves, const Promise& promise, bool purelib,
-                    Findings& findings) {
+                    bool has_foreign_programs, Findings& findings) {
     const auto host = std::find_if(elves.begin(), elves.end(), is_host_code);
     if (host == elves.end()) {
         if (promise.linux)
             findings.add("tag.platform_without_elf", {}, "an ELF file, for a platform tag", "none");
         return;
     }
+    const bool are_only_helpers = promise.any && are_helpers(elves, has_foreign_programs);
     if (promise.any)
-        findings.add("tag.any_with_elf", host->name, "no compiled code, for the tag `any`",
-                     host->elf.machine);
+        findings.add(are_only_helpers ? "tag.any_with_helpers" : "tag.any_with_elf", host->name,
+                     "no compiled code, for the tag `any`", host->elf.machine);
+    if (are_only_helpers) return;
     const auto in_root = std::find_if(elves.begin(), elves.end(), [](const ElfMember& member) {
         return is_host_code(member) && is_under_root(member);
     });
@@ -72,13 +88,14 @@ void check_isa(const ElfMember& member, const Promise& promise, Findings& findin
 
 void check_tag_truth(const std::vector<ElfMember>& elves, const ProvidedLibraries& provided,
                      const RequiredLibraries& required, const wheel::WheelFilename& filename,
-                     const Promise& promise, const Facts& facts, const Policy& policy, Findings& findings) {
+                     const Promise& promise, const Facts& facts, const Policy& policy,
+                     bool has_foreign_programs, Findings& findings) {
     for (const std::string& tag : promise.not_judged)
         findings.add("tag.not_judged", {}, {}, tag);
     if (promise.plain_linux && !promise.manylinux && !promise.musllinux)
         findings.add("tag.linux_only", {}, "a manylinux or musllinux tag",
                      base::join(filename.platforms, "."));
-    check_presence(elves, promise, facts.root_is_purelib, findings);
+    check_presence(elves, promise, facts.root_is_purelib, has_foreign_programs, findings);
     for (const ElfMember& member : elves) {
         if (!is_host_code(member)) continue;
         check_machine(member, promise, findings);

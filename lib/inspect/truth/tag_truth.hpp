@@ -18,7 +18,8 @@ namespace wheelyard::inspect {
 // Checks the tags against the ELF files that are loaded and the gathered facts, including device code.
 void check_tag_truth(const std::vector<ElfMember>& elves, const ProvidedLibraries& provided,
                      const RequiredLibraries& required, const wheel::WheelFilename& filename,
-                     const Promise& promise, const Facts& facts, const Policy& policy, Findings& findings);
+                     const Promise& promise, const Facts& facts, const Policy& policy,
+                     bool has_foreign_programs, Findings& findings);
 
 // Checks facts.device_code. If device code could not be read (findings "gpu.compressed",
 // "gpu.malformed", "gpu.not_read"), missing code is "gpu.unproven", which a person decides.

@@ -62,6 +62,8 @@ const std::vector<Rule>& rules() {
         {"zip.encrypted", reject, "A member is encrypted.", repack, zip_policy},
         {"zip.method", reject, "A member uses a compression method that installers need not support.", repack,
          zip_policy},
+        {"zip.version_needed", reject,
+         "A member needs a newer ZIP version than 6.3, which pip and uv do not read.", repack, zip_policy},
         {"zip.data_descriptor", reject, "A member's sizes follow its data (data descriptor).",
          "Write the wheel to a file, not to a pipe.", zip_policy},
         {"zip.flags", reject, "A member has a flag bit that wheels do not use.", repack, zip_policy},
@@ -69,8 +71,8 @@ const std::vector<Rule>& rules() {
          repack, zip_policy},
         {"zip.name_encoding", reject, "A member's name is not UTF-8, or is not marked as UTF-8.", repack,
          zip_policy},
-        {"zip.name_control", reject, "A member's name contains control characters.", "Rename the file.",
-         zip_policy},
+        {"zip.name_control", reject, "A member's name contains control or format characters.",
+         "Rename the file.", zip_policy},
         {"zip.name_path", reject, "A member's name is not a plain relative path.", repack, zip_policy},
         {"zip.name_too_long", reject, "A member's name is longer than file systems allow.",
          "Rename the file.", zip_policy},
@@ -78,7 +80,8 @@ const std::vector<Rule>& rules() {
         {"zip.name_conflict", reject, "A member's parent folder is also a file.", "Rename one of them.",
          zip_policy},
         {"zip.name_case", warn,
-         "The names of two members differ only in case; case-insensitive file systems keep only one of them.",
+         "The names of two members differ only in case, or in how accents are spelled; some file systems "
+         "keep only one of them.",
          "Rename one of them.", zip_policy},
         {"zip.symlink", reject, "A member is a symbolic link.",
          "Include the file itself: installers write the link's target as text.", zip_policy},
@@ -162,6 +165,9 @@ const std::vector<Rule>& rules() {
          "A Requires-Dist is not a valid requirement; pip refuses to install the wheel.",
          "Write name[extra] >=1.0; marker. Versions such as 2011k are not valid any more.",
          "dependency specifiers"},
+        {"metadata.requirement_local", reject,
+         "A Requires-Dist names a file by its path, which is on the machine of the build only.",
+         "Require the project by its name and version, and publish its wheel, too.", "dependency specifiers"},
         {"metadata.marker_undefined", reject,
          "A marker in Requires-Dist has a comparison that pip refuses to evaluate.",
          "Use ~= and === with versions only, as in python_version ~= \"3.8\", and == with text; "
@@ -252,6 +258,10 @@ const std::vector<Rule>& rules() {
         // Tags compared with the ELF files.
         {"tag.any_with_elf", reject, "The platform tag is `any`, but the wheel contains compiled code.",
          "Use the tag of the platform it was built for, for example linux_x86_64.", tag_policy},
+        {"tag.any_with_helpers", warn,
+         "The platform tag is `any`, and the compiled code is a helper program or library for each of "
+         "several platforms.",
+         "Nothing, if the wheel works without it where there is none for the platform.", tag_policy, strict},
         {"tag.platform_without_elf", warn, "The wheel has a platform tag but contains no compiled code.",
          "If the wheel runs on every platform, tag it `any`.", tag_policy, strict},
         {"tag.purelib_with_elf", warn, "Root-Is-Purelib is true, but the wheel installs compiled code there.",
@@ -329,8 +339,16 @@ const std::vector<Rule>& rules() {
         {"elf.needs_libpython", warn,
          "An ELF file is linked to libpython, which many Python installations do not have.",
          "Link extension modules without -lpython: the interpreter provides the symbols.", "PEP 513", strict},
-        {"elf.search_path", reject, "An ELF file searches for libraries in a folder outside the wheel.",
+        {"elf.search_path", reject,
+         "An ELF file searches for libraries in a folder where other users may put some, such as /tmp, /home "
+         "or a relative "
+         "one.",
          "Use $ORIGIN, or add the site's module tree to the index's policy (rpath_prefixes).", tag_policy},
+        {"elf.search_path_of_root", warn,
+         "An ELF file searches for libraries in a folder of the machine of the build, which only root can "
+         "make elsewhere.",
+         "Use $ORIGIN, or add the site's module tree to the index's policy (rpath_prefixes).", tag_policy,
+         strict},
         {"elf.origin_escapes", warn,
          "An ELF file searches for libraries above site-packages, where the wheel installs nothing.",
          "Compare the number of `..` after $ORIGIN with the depth of the file in the wheel.", tag_policy,

@@ -8,6 +8,77 @@
 namespace wheelyard::inspect {
 namespace {
 
+// What breaks for whom if the rule only warned. The longest beginning of a code applies.
+struct Consequence {
+    std::string_view beginning;  // of a code
+    std::string_view text;
+};
+constexpr Consequence consequences[] = {
+    {"filename.invalid", "The file is published, and no installer finds it."},
+    {"filename.version_not_normalized",
+     "One version has two names, which installers and mirrors take for two files."},
+    {"filename.variant", "Installers without variants pass the version over."},
+    {"zip.", "Two readers can see two wheels: another one is installed than was checked."},
+    {"zip.no_end_record", "No installer opens the file."},
+    {"zip.truncated", "The install stops for everybody."},
+    {"zip.encrypted", "The install stops for everybody."},
+    {"zip.method", "The install stops for everybody."},
+    {"zip.version_needed", "The install stops for everybody."},
+    {"zip.too_many_members", "The check and each install take a node's memory and time."},
+    {"zip.member_too_large", "The check takes the registry's memory."},
+    {"zip.bomb", "Each install fills the disk of a node."},
+    {"zip.name_control", "uv refuses the wheel, and a terminal shows another name than is installed."},
+    {"zip.name_path", "A file is written outside of the environment, or over another one."},
+    {"zip.name_too_long", "The install stops for everybody."},
+    {"zip.name_conflict", "The install stops half-way, and leaves an environment that is broken."},
+    {"zip.symlink", "Users get a file with the link's text where a library should be."},
+    {"zip.special_file", "Users get an empty file, or none."},
+    {"zip.deflate_invalid", "The install stops, or damaged files are installed."},
+    {"zip.size_mismatch", "The install stops, or damaged files are installed."},
+    {"zip.crc_mismatch", "The install stops, or damaged files are installed."},
+    {"sdist.", "pip refuses to build it, or a file is written outside of the build's folder."},
+    {"dist_info.", "Installers refuse the wheel, or list another project than its page."},
+    {"dist_info.variant", "Installers with variants and those without install different wheels."},
+    {"variant.", "Nodes choose the wheel for a processor or GPU on which it does not run."},
+    {"metadata.", "Resolvers pass the version over, or stop for everybody who asks for the project."},
+    {"metadata.name_mismatch", "The page shows one project and version, and `pip list` another."},
+    {"metadata.version_mismatch", "The page shows one project and version, and `pip list` another."},
+    {"metadata.requirement_local", "The install stops on each machine but that of the build."},
+    {"metadata.license_", "Users of the index get files under terms that it does not know or allow."},
+    {"metadata.license_file_missing", "Users get the files without the licence that must come with them."},
+    {"metadata.import_invalid", "Tools that look for the project of a module name the wrong one."},
+    {"wheel_info.", "Installers refuse the wheel, or put compiled code where Python does not look."},
+    {"wheel_info.tags_differ", "Tools that read WHEEL and tools that read the name disagree where it runs."},
+    {"wheel_info.build_differs", "A newer build is taken for the older one."},
+    {"entry_points.", "pip or uv refuses the wheel, or users lack the command."},
+    {"data_folder.", "pip or uv refuses the wheel, or the two install different files."},
+    {"installed.path_twice", "Users import a module or start a program that nobody checked."},
+    {"installed.distribution",
+     "`pip list`, audits and resolvers see a distribution that was never published."},
+    {"installed.interpreter", "The environment's Python does not start any more."},
+    {"record.", "Installers do not notice changed files, and uninstalling leaves files behind."},
+    {"record.invalid", "pip or uv refuses the wheel, or changed files are not noticed."},
+    {"tag.any_with_elf", "Every other machine installs it, and its import fails there."},
+    {"elf.", "The wheel is installed where its tag allows, and the import fails there."},
+    {"elf.malformed", "The import fails, or the program does not know what it needs."},
+    {"elf.needed_unknown", "The import fails on nodes without the library."},
+    {"elf.search_path", "Another user of a node can choose the library that everybody's import loads."},
+    {"torch.", "The import fails with each torch that is installed beside it."},
+    {"gpu.", "The wheel is installed on nodes for whose GPUs it has no code, and fails at the first kernel."},
+};
+
+std::string_view consequence_of(const Rule& rule) {
+    if (rule.severity < Severity::quarantine) return {};
+    const std::string_view name = rule.code;
+    const Consequence* best = nullptr;
+    for (const Consequence& one : consequences) {
+        if (name.starts_with(one.beginning) &&
+            (best == nullptr || one.beginning.size() > best->beginning.size()))
+            best = &one;
+    }
+    return best == nullptr ? std::string_view() : best->text;
+}
+
 std::string_view group_of(std::string_view code) {
     return code.substr(0, code.find('.'));
 }
@@ -36,12 +107,14 @@ std::string render_rules_markdown() {
     for (const Rule& rule : rules()) {
         if (group_of(rule.code) != group) {
             group = group_of(rule.code);
-            text += "\n## " + std::string(group) +
-                    "\n\n| code | severity | problem | what to do | source |\n|---|---|---|---|---|\n";
+            text +=
+                "\n## " + std::string(group) +
+                "\n\n| code | severity | problem | what to do | what breaks if it only warned | source |\n"
+                "|---|---|---|---|---|---|\n";
         }
         text += "| `" + std::string(rule.code) + "` | " + std::string(severity_text(rule.severity)) + " | " +
                 std::string(rule.sentence) + " | " + std::string(rule.advice) + " | " +
-                std::string(rule.source) + " |\n";
+                std::string(consequence_of(rule)) + " | " + std::string(rule.source) + " |\n";
     }
     return text;
 }
@@ -55,8 +128,10 @@ std::string render_rules_text() {
 }
 
 std::string render_rule_text(const Rule& rule) {
+    const std::string_view consequence = consequence_of(rule);
     return std::string(rule.code) + " (" + std::string(severity_text(rule.severity)) + ")\n  " +
            std::string(rule.sentence) + "\n  What to do: " + std::string(rule.advice) +
+           (consequence.empty() ? "" : "\n  If it only warned: " + std::string(consequence)) +
            "\n  Source: " + std::string(rule.source) + "\n";
 }
 

@@ -10,7 +10,6 @@ namespace wheelyard::inspect {
 
 inline constexpr std::uint64_t max_members = 200'000;       // torch has 13,187
 inline constexpr std::size_t max_member_name_bytes = 4096;  // PATH_MAX
-inline constexpr std::size_t max_name_components = 256;     // published wheels: under 20
 inline constexpr std::size_t max_component_bytes = 255;     // NAME_MAX: a longer one cannot be installed
 inline constexpr std::uint64_t max_directory_bytes = 32 * base::mib;  // torch: 1.2 MiB
 

@@ -16,7 +16,8 @@ constexpr std::uint64_t local_bytes = 30;
 constexpr std::uint64_t all_ones_32 = 0xffffffff;
 
 // General purpose flag bits (APPNOTE 4.4.4).
-constexpr std::uint16_t flag_encrypted = 1u << 0 | 1u << 6 | 1u << 13;
+constexpr std::uint16_t flag_encrypted = 1u << 0 | 1u << 6;
+constexpr std::uint16_t flag_patched = 1u << 5;
 constexpr std::uint16_t flag_descriptor = 1u << 3;
 constexpr std::uint16_t flag_utf8 = 1u << 11;
 constexpr std::uint16_t flag_deflate_level = 1u << 1 | 1u << 2;
@@ -26,19 +27,34 @@ constexpr std::uint16_t extra_zip64 = 0x0001;
 constexpr std::uint16_t extra_unicode_path = 0x7075;  // a second name that some readers prefer
 constexpr std::uint16_t extra_unicode_comment = 0x6375;
 
+enum class ExtraFault { none, odd, cut };  // cut: data beyond the end, which pip and uv refuse
+
 // Parses the extra field strictly to its end; `zip64` gets the data of the only ZIP64 field.
-bool parse_extra(std::string_view extra, std::optional<std::string_view>& zip64) {
+ExtraFault parse_extra(std::string_view extra, std::optional<std::string_view>& zip64) {
     base::ByteCursor cursor(extra);
     while (cursor.left() > 0) {
+        if (cursor.left() < 4) return ExtraFault::odd;
         const std::uint16_t type = cursor.u16();
         const std::uint16_t length = cursor.u16();
         const std::string_view data = cursor.text(length);
-        if (!cursor.ok() || type == extra_unicode_path || type == extra_unicode_comment) return false;
+        if (!cursor.ok()) return ExtraFault::cut;
+        if (type == extra_unicode_path || type == extra_unicode_comment) return ExtraFault::odd;
         if (type != extra_zip64) continue;
-        if (zip64) return false;
+        if (zip64) return ExtraFault::odd;
         zip64 = data;
     }
-    return true;
+    return ExtraFault::none;
+}
+
+// pip (Python's zipfile) reads the lower byte of the central one and refuses more than 6.3, uv both headers' ones.
+void check_version_needed(std::string_view member, std::uint16_t needed, bool is_central,
+                          Findings& findings) {
+    constexpr unsigned newest = 63;
+    if (needed <= newest) return;
+    const std::string found = std::to_string(needed / 10) + "." + std::to_string(needed % 10);
+    is_central && (needed & 0xff) > newest
+        ? findings.add_final("zip.version_needed", member, "6.3 at most", found)
+        : findings.add("zip.version_needed", member, "6.3 at most", found);
 }
 
 // Parses central entries one by one; nullopt if the directory cannot be parsed further.
@@ -49,7 +65,7 @@ class CentralReader {
     std::optional<Member> next() {
         if (cursor_.text(4) != central_signature) return std::nullopt;
         const std::uint16_t made_by = cursor_.u16();
-        cursor_.skip(2);  // version needed: method and sizes determine it
+        const std::uint16_t needed = cursor_.u16();
         Member member;
         member.flags = cursor_.u16();
         const std::uint16_t method = cursor_.u16();
@@ -73,6 +89,7 @@ class CentralReader {
             given_up_ = true;
             return std::nullopt;
         }
+        check_version_needed(member.name, needed, true, findings_);
         if (disk != 0) findings_.add("zip.several_disks", member.name, "disk 0", std::to_string(disk));
         if (comment_bytes != 0)
             findings_.add("zip.comment", member.name, "nothing", std::to_string(comment_bytes) + " bytes");
@@ -101,7 +118,9 @@ class CentralReader {
         }
         if ((member.flags & flag_descriptor) != 0) findings_.add("zip.data_descriptor", member.name);
         const unsigned known = flag_encrypted | flag_descriptor | flag_utf8 | flag_deflate_level;
-        if ((member.flags & ~known) != 0)
+        if ((member.flags & flag_patched) != 0)  // pip and uv refuse it
+            findings_.add_final("zip.flags", member.name, {}, std::to_string(member.flags));
+        else if ((member.flags & ~known) != 0)
             findings_.add("zip.flags", member.name, {}, std::to_string(member.flags));
         if (member.method == Method::stored && member.packed_bytes != member.unpacked_bytes) {
             findings_.add("zip.size_mismatch", member.name,
@@ -135,10 +154,12 @@ class CentralReader {
     // 4.5.3).
     void apply_extra(Member& member, std::string_view extra) {
         std::optional<std::string_view> zip64;
-        if (!parse_extra(extra, zip64)) {
-            findings_.add("zip.extra_invalid", member.name, "fields of type, length and data; no second name",
-                          "");
-        }
+        const ExtraFault fault = parse_extra(extra, zip64);
+        constexpr std::string_view expected = "fields of type, length and data; no second name";
+        if (fault == ExtraFault::cut)
+            findings_.add_final("zip.extra_invalid", member.name, expected, "");
+        else if (fault == ExtraFault::odd)
+            findings_.add("zip.extra_invalid", member.name, expected, "");
         base::ByteCursor wide(zip64.value_or(std::string_view{}));
         for (std::uint64_t* value : {&member.unpacked_bytes, &member.packed_bytes, &member.header_offset}) {
             if (*value == all_ones_32) *value = wide.u64();
@@ -169,7 +190,8 @@ class LocalReader {
         std::string text(local_bytes + member.name.size(), '\0');
         WHEELYARD_TRY(bytes_.read_at(member.header_offset, text.data(), text.size()));
         if (!text.starts_with(local_signature)) return unreadable(member, "a local header");
-        base::ByteCursor cursor(std::string_view(text).substr(6));
+        base::ByteCursor cursor(std::string_view(text).substr(4));
+        check_version_needed(member.name, cursor.u16(), false, findings_);
         const std::uint16_t flags = cursor.u16();
         const std::uint16_t method = cursor.u16();
         const std::uint32_t time_and_date = cursor.u32();
@@ -249,7 +271,7 @@ class LocalReader {
             WHEELYARD_TRY(
                 bytes_.read_at(member.header_offset + local_bytes + name_bytes, extra.data(), extra.size()));
         }
-        if (!parse_extra(extra, zip64)) {
+        if (parse_extra(extra, zip64) != ExtraFault::none) {
             findings_.add("zip.extra_invalid", member.name, "fields of type, length and data; no second name",
                           "local header");
         }

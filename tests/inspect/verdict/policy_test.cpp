@@ -137,7 +137,7 @@ TEST_CASE("the index's preset decides whether a wheel is accepted, quarantined o
     for (const Row& row : {Row{plain, "linux", "accepted"}, Row{plain, "manylinux-strict", "refused"},
                            Row{plain, "mirror", "accepted"}, Row{unknown, "linux", "quarantined"},
                            Row{unknown, "manylinux-strict", "refused"}, Row{unknown, "mirror", "accepted"},
-                           Row{outside, "linux", "refused"}, Row{outside, "manylinux-strict", "refused"},
+                           Row{outside, "linux", "accepted"}, Row{outside, "manylinux-strict", "refused"},
                            Row{outside, "mirror", "accepted"}}) {
         CAPTURE(row.preset);
         CHECK(checked(row.wheel(), with_preset(row.preset)).outcome() == row.outcome);
@@ -193,6 +193,56 @@ TEST_CASE("no policy accepts what both pip and uv refuse") {
              w.edit_entry("six.py",
                           [](ZipEntry& e) { e.edit_local = [](std::string& header) { header[10] ^= 1; }; });
          }},
+        {"zip.version_needed", true,
+         [](WheelWriter& w) {
+             w.edit_entry("six.py",
+                          [](ZipEntry& e) { e.edit_central = [](std::string& header) { header[6] = 99; }; });
+         }},
+        {"zip.version_needed", false,
+         [](WheelWriter& w) {
+             w.edit_entry("six.py",
+                          [](ZipEntry& e) { e.edit_local = [](std::string& header) { header[4] = 99; }; });
+         }},
+        {"zip.flags", true,
+         [](WheelWriter& w) { w.edit_entry("six.py", [](ZipEntry& e) { e.flags = 1 << 5; }); }},
+        {"zip.flags", false,
+         [](WheelWriter& w) { w.edit_entry("six.py", [](ZipEntry& e) { e.flags = 1 << 13; }); }},
+        {"zip.extra_invalid", true,
+         [](WheelWriter& w) {
+             w.edit_entry("six.py", [](ZipEntry& e) { e.central_extra = std::string("\x99\x99\x09\0x", 5); });
+         }},
+        {"zip.extra_invalid", false,
+         [](WheelWriter& w) { w.edit_entry("six.py", [](ZipEntry& e) { e.central_extra = "\x99"; }); }},
+        {"zip.name_path", true, member("six_data/..")},
+        {"zip.name_path", true, member("other/../six.py")},
+        {"zip.name_path", true, member("/etc/six")},
+        {"zip.name_path", false, member("six_data/./six")},
+        {"zip.name_path", false, member("six_data//six")},
+        {"installed.path_twice", true, member("./six.py")},
+        {"installed.path_twice", true, member(".//six.py")},
+        {"zip.name_control", true, member(std::string("six.py\0x", 8))},
+        {"zip.name_control", false, member("six\tx")},
+        {"zip.name_duplicate", true, member("six.py")},
+        {"zip.name_duplicate", false, member("six.py/")},
+        {"metadata.requirement_invalid", true,
+         [](WheelWriter& w) {
+             w.metadata_line("Requires-Dist: a; " + std::string(5000, '(') + "os_name=='x'" +
+                             std::string(5000, ')'));
+         }},
+        {"metadata.requirement_invalid", false,
+         [](WheelWriter& w) {
+             w.metadata_line("Requires-Dist: a; " + std::string(300, '(') + "os_name=='x'" +
+                             std::string(300, ')'));
+         }},
+        {"metadata.requirement_invalid", true,
+         [](WheelWriter& w) { w.metadata_line("Requires-Dist: pytz (>=2011k)"); }},
+        {"metadata.requirement_invalid", true,
+         [](WheelWriter& w) { w.metadata_line("Requires-Dist: a; x"); }},
+        {"metadata.requirement_invalid", false,  // which uv repairs
+         [](WheelWriter& w) { w.metadata_line("Requires-Dist: a>=1.*"); }},
+        {"metadata.requirement_local", false,
+         [](WheelWriter& w) { w.metadata_line("Requires-Dist: a @ ./a.whl"); }},
+        {"record.invalid", false, [](WheelWriter& w) { w.record_row(""); }},
         {"zip.name_encoding", true, member("six_data/\xff\xfe", 1u << 11)},
         {"zip.name_encoding", false, member("six_data/\xc3\xbc")},
         {"zip.name_too_long", true, member("six_data/" + std::string(256, 'n'))},
@@ -209,6 +259,20 @@ TEST_CASE("no policy accepts what both pip and uv refuse") {
         {"entry_points.invalid", true, scripts("six\n")},
         {"entry_points.invalid", true, scripts("six = six\n")},
         {"entry_points.invalid", false, scripts("six = six:1main\n")},
+        {"entry_points.invalid", false, scripts("six = six : main\n")},
+        {"entry_points.invalid", true, scripts("six = six:main:sub\n")},
+        {"entry_points.invalid", true, scripts("six = %(x)s:main\n")},
+        {"entry_points.invalid", true, scripts("six = \xe9:main\n")},
+        {"entry_points.invalid", true, scripts("six = six:main [x\n")},
+        {"entry_points.invalid", false, scripts("si] = six:main\n")},
+        {"entry_points.invalid", false, scripts("; a comment of uv\n")},
+        {"entry_points.invalid", false, scripts("six = six:main\n more\n")},
+        {"entry_points.script_name", true, scripts(". = six:main\n")},
+        {"entry_points.script_name", true, scripts(std::string(256, 's') + " = six:main\n")},
+        {"zip.name_conflict", false, member("six-1.16.0.data/data/lib")},
+        {"data_folder.name_mismatch", false, member("x.data")},
+        {"entry_points.script_name", true, scripts(std::string("a\0b = six:main\n", 15))},
+        {"entry_points.script_name", false, scripts("a b = six:main\n")},
         {"entry_points.script_name", true, scripts("../six = six:main\n")},
         {"entry_points.script_name", true, scripts("/tmp/six = six:main\n")},
         {"entry_points.script_name", false, scripts("sub/six = six:main\n")},
@@ -242,9 +306,9 @@ TEST_CASE("a hexadecimal digest in RECORD is compared all the same") {
 TEST_CASE("an ignored finding is not reported; a quarantined wheel is neither accepted nor refused") {
     inspect::InspectOptions options;
     options.policy.severities = {{"elf.search_path", Severity::ignore}};
-    CHECK(checked(with_elf(linux_311, {.rpath = "/opt/elsewhere/lib"})(), options).verdicts.empty());
+    CHECK(checked(with_elf(linux_311, {.rpath = "/home/elsewhere/lib"})(), options).verdicts.empty());
     options.policy.severities = {{"elf.search_path", Severity::quarantine}};
-    const auto inspection = checked(with_elf(linux_311, {.rpath = "/opt/elsewhere/lib"})(), options);
+    const auto inspection = checked(with_elf(linux_311, {.rpath = "/home/elsewhere/lib"})(), options);
     CHECK_FALSE(inspection.accepted());
     CHECK_FALSE(inspection.refused());
     // Unreadable device code proves nothing, even if the finding is ignored.

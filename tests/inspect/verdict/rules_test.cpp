@@ -36,6 +36,9 @@ std::function<Wheel()> named(
         return pack(valid_wheel().add_entry(member));
     };
 }
+std::function<Wheel()> utf8_named(std::string name) {
+    return named(std::move(name), [](ZipEntry& member) { member.flags = 1u << 11; });
+}
 std::function<Wheel()> framed(ZipLayout layout) {
     return [layout] { return pack(valid_wheel().layout(layout)); };
 }
@@ -136,8 +139,14 @@ std::vector<Sample> frame_samples() {
         {"zip.local_differs", entry([](ZipEntry& e) { e.edit_local = setting(14, 5, 4); })},
         {"zip.encrypted", entry([](ZipEntry& e) { e.flags = 1; })},
         {"zip.method", entry([](ZipEntry& e) { e.method = 14; })},
+        {"zip.version_needed", entry([](ZipEntry& e) { e.edit_central = setting(6, 99, 2); })},
+        {"zip.version_needed", entry([](ZipEntry& e) { e.edit_local = setting(4, 64, 2); })},
         {"zip.data_descriptor", entry([](ZipEntry& e) { e.flags = 8; })},
         {"zip.flags", entry([](ZipEntry& e) { e.flags = 1 << 4; })},
+        {"zip.flags", entry([](ZipEntry& e) { e.flags = 1 << 5; })},
+        {"zip.flags", entry([](ZipEntry& e) { e.flags = 1 << 13; })},
+        {"zip.extra_invalid",
+         entry([](ZipEntry& e) { e.central_extra = std::string("\x99\x99\x09\0x", 5); })},
         {"zip.extra_invalid", entry([](ZipEntry& e) { e.central_extra = "\x99"; })},
         {"zip.extra_invalid", entry([](ZipEntry& e) { e.local_extra = std::string("\x75\x70\1\0x", 5); })},
         {"zip.symlink", entry([](ZipEntry& e) { e.external_attributes = 0120777u << 16; })},
@@ -159,9 +168,12 @@ std::vector<Sample> frame_samples() {
 std::vector<Sample> name_samples() {
     return {
         {"zip.name_encoding", named("six_data/\xff\xfe"), {"record.invalid", "record.unlisted"}},
-        {"zip.name_encoding", named("six_data/\xc3\xbc")},  // UTF-8, but flag bit 11 is not set
+        {"zip.name_encoding", named("six_data/\xc3\xbc")},      // UTF-8, but flag bit 11 is not set
+        {"zip.name_control", utf8_named("six_data/a\u202eb")},  // right to left
+        {"zip.name_control", utf8_named("\ufeffsix.py")},
         {"zip.name_control", named("six_data/a\x1b[2Jb"), {"record.invalid", "record.unlisted"}},
         {"zip.name_path", named("/etc/passwd")},
+        {"zip.name_path", named("six_data/.")},
         {"zip.name_path", named("../up.py")},
         {"zip.name_path", named("six_data/./x")},
         {"zip.name_path", named("six_data//x")},
@@ -212,6 +224,8 @@ std::vector<Sample> dist_info_samples() {
          defective([](WheelWriter& w) { w.metadata_line("Requires-Dist: pytz (>=2011k)"); })},
         {"metadata.requirement_invalid",
          defective([](WheelWriter& w) { w.metadata_line("Requires-Dist: numpy; python_version >"); })},
+        {"metadata.requirement_local",
+         defective([](WheelWriter& w) { w.metadata_line("Requires-Dist: numpy @ file:///tmp/numpy.whl"); })},
         {"metadata.marker_undefined",
          defective([](WheelWriter& w) { w.metadata_line("Requires-Dist: numpy; os_name ~= 'posix'"); })},
         {"metadata.marker_undefined", defective([](WheelWriter& w) {
@@ -254,6 +268,15 @@ std::vector<Sample> dist_info_samples() {
          defective([](WheelWriter& w) { w.build("01").wrong_wheel_build("010"); })},
         {"entry_points.invalid",
          defective([](WheelWriter& w) { w.dist_info("entry_points.txt", "[console_scripts]\nsix\n"); })},
+        {"entry_points.invalid", defective([](WheelWriter& w) {
+             w.dist_info("entry_points.txt", "[six.plugins]\na = six\n[six.plugins]\nb = six\n");
+         })},
+        {"entry_points.invalid", defective([](WheelWriter& w) {
+             w.dist_info("entry_points.txt", "[six.plugins]\na = six\na = six\n");
+         })},
+        {"entry_points.script_name", defective([](WheelWriter& w) {
+             w.dist_info("entry_points.txt", "[console_scripts]\nsix pack = six:main\n");
+         })},
         {"entry_points.script_name", defective([](WheelWriter& w) {
              w.dist_info("entry_points.txt", "[console_scripts]\n../six = six:main\n");
          })},
@@ -273,6 +296,7 @@ std::vector<Sample> record_samples() {
         {"record.invalid",
          defective([](WheelWriter& w) { w.replace("RECORD", "\"six.py,sha256=x,1\n"); }),
          {"record.unlisted"}},
+        {"record.invalid", defective([](WheelWriter& w) { w.record_row(""); })},  // pip stops at a blank line
         {"record.invalid", defective([](WheelWriter& w) { w.record_row("six.py"); }), {"record.duplicate"}},
         {"record.invalid",
          defective([](WheelWriter& w) { w.record_row("six.py,crc32=AAAA,"); }),
@@ -305,6 +329,39 @@ std::vector<Sample> tag_samples() {
     return {
         {"tag.any_with_elf",
          with_elf("py3-none-any", x86_64, "six/_six.so", "1.16.0", [](WheelWriter& w) { w.purelib(false); })},
+        {"tag.any_with_helpers",
+         with_elf("py3-none-any", {.type = 2, .interpreter = "/lib64/ld-linux-x86-64.so.2"}, "six/linux/six",
+                  "1.16.0", [](WheelWriter& w) { w.add("six/windows/six.exe", "MZ"); })},
+        {"tag.any_with_helpers",
+         with_elf("py3-none-any", {.type = 2, .interpreter = "/lib64/ld-linux-x86-64.so.2"}, "six/linux/six",
+                  "1.16.0",
+                  [](WheelWriter& w) {
+                      w.add("six/arm/six",
+                            write_elf(
+                                {.machine = 183, .type = 2, .interpreter = "/lib/ld-linux-aarch64.so.1"}));
+                  })},
+        {"tag.any_with_helpers",  // linked statically, as selenium's
+         with_elf("py3-none-any", {.needed = {}, .pie = true}, "six/linux/six", "1.16.0",
+                  [](WheelWriter& w) { w.add("six/windows/six.exe", "MZ"); })},
+        {"tag.any_with_elf",  // a program for one platform; Java's classes begin as some of macOS do
+         with_elf("py3-none-any", {.type = 2, .interpreter = "/lib64/ld-linux-x86-64.so.2"}, "six/six",
+                  "1.16.0",
+                  [](WheelWriter& w) {
+                      w.add("six/A.class", std::string("\xca\xfe\xba\xbe\0\0\0\x34", 8)).purelib(false);
+                  })},
+        {"tag.any_with_helpers",
+         with_elf(
+             "py3-none-any", {.type = 2, .interpreter = "/lib64/ld-linux-x86-64.so.2"}, "six/linux/six",
+             "1.16.0",
+             [](WheelWriter& w) { w.add("six/macos/six", std::string("\xca\xfe\xba\xbe\0\0\0\2", 8)); })},
+        {"tag.any_with_elf",  // a program for one platform
+         with_elf("py3-none-any", {.type = 2, .interpreter = "/lib64/ld-linux-x86-64.so.2"}, "six/six",
+                  "1.16.0", [](WheelWriter& w) { w.purelib(false); })},
+        {"tag.any_with_helpers", with_elf("py3-none-any", x86_64, "six/linux.so", "1.16.0",
+                                          [](WheelWriter& w) { w.add("six/windows.dll", "MZ"); })},
+        {"tag.any_with_elf",  // an extension module
+         with_elf("py3-none-any", {.imports = {"PyList_New"}}, "six/_six.so", "1.16.0",
+                  [](WheelWriter& w) { w.add("six/windows.dll", "MZ").purelib(false); })},
         {"tag.platform_without_elf", defective([](WheelWriter& w) { w.tag(linux_311); })},
         {"tag.purelib_with_elf",
          with_elf(linux_311, x86_64, "six/_six.so", "1.16.0", [](WheelWriter& w) { w.purelib(true); })},
@@ -364,6 +421,13 @@ std::vector<Sample> tag_samples() {
          with_elf("cp311-cp311-linux_armv8l", {.machine = 40, .bits = 32, .flags = 0x5000200})},
         {"elf.search_path", with_elf(linux_311, {.rpath = "$ORIGIN:/home/user/lib"})},
         {"elf.search_path", with_elf(linux_311, {.runpath = "lib"})},
+        {"elf.search_path", with_elf(linux_311, {.runpath = "/var/tmp/lib"})},
+        {"elf.search_path", with_elf(linux_311, {.runpath = "/scratch1/lib"})},
+        {"elf.search_path", with_elf(linux_311, {.runpath = "/usr/../home/user"})},
+        {"elf.search_path", with_elf(linux_311, {.runpath = "//./Home/user"})},
+        {"elf.search_path", with_elf(linux_311, {.runpath = "/proc/self/cwd/lib"})},    // a relative one
+        {"elf.search_path_of_root", with_elf(linux_311, {.runpath = "/lib/intel64"})},  // torch 2.8.0
+        {"elf.search_path_of_root", with_elf(linux_311, {.runpath = "/opt/conda/lib:/__w/build/lib"})},
         {"elf.search_path", with_elf(linux_311, {.runpath = "$ORIGIN/lib:"})},  // the current directory
         {"elf.search_path",
          with_elf(linux_311, {.needed = {"libc.so.6", "in/libinner.so"}}, "six/_six.so", "1.16.0",
@@ -599,6 +663,19 @@ TEST_CASE("rule codes are unique, dotted and lower-case, and have advice") {
         CHECK(rule.sentence.ends_with('.'));
         CHECK(rule.advice.ends_with('.'));
         CHECK_FALSE(rule.source.empty());
+    }
+}
+
+TEST_CASE("each rule that refuses or holds a wheel says what breaks if it only warned") {
+    const std::string page = inspect::render_rules_markdown();
+    for (const inspect::Rule& rule : inspect::rules()) {
+        CAPTURE(rule.code);
+        const auto row = page.find("| `" + std::string(rule.code) + "` |");
+        REQUIRE(row != std::string::npos);
+        const std::string line = page.substr(row, page.find('\n', row) - row);
+        const bool is_empty = line.find("|  | " + std::string(rule.source)) != std::string::npos;
+        CHECK(is_empty == (rule.severity < inspect::Severity::quarantine));
+        CHECK(is_empty == (inspect::render_rule_text(rule).find("If it only warned") == std::string::npos));
     }
 }
 

@@ -151,11 +151,10 @@ TEST_CASE("an overlong name ends the check, whatever the policy says") {
     CHECK_FALSE(refused(std::string(inspect::max_component_bytes, 'n')));
     CHECK(refused(std::string(inspect::max_component_bytes + 1, 'n')));
     CHECK(refused(std::string(65'535, '/')));
-    std::string deep;
-    for (std::size_t i = 1; i < inspect::max_name_components; ++i)
+    std::string deep;  // pip and uv have no limit on folders
+    while (deep.size() + 2 < inspect::max_member_name_bytes)
         deep += "d/";
     CHECK_FALSE(refused(deep + "f"));
-    CHECK(refused(deep + "d/f"));
 }
 
 TEST_CASE("the extra fields of local headers have a common limit") {
