@@ -35,10 +35,11 @@ constexpr std::array<EndCause, 7> not_in_the_log = {
     EndCause::time_limit, EndCause::node_failure, EndCause::preempted, EndCause::requeued,
     EndCause::killed,     EndCause::cancelled,    EndCause::over_limit};
 
-// The job's log; where no rule knows its error, what the scheduler wrote beside it about memory, time or the node.
+// The job's log; where no rule knows its cause, what the scheduler wrote beside it about memory, time or the node.
 base::Result<Examination> examine_logs(const AttemptFolder& folder) {
     auto seen = examine_log(folder.log());
-    if (seen && seen->likeliest() != nullptr) return seen;
+    if (seen && seen->likeliest() != nullptr && seen->likeliest()->rule->weight > Weight::symptom)
+        return seen;
     auto outer = examine_log(folder.scheduler_log());
     if (!outer) return seen;
     const Finding* finding = outer->likeliest();

@@ -3,7 +3,7 @@
 
   sdist_lot.py draw                  the 30 names of the lot
   sdist_lot.py plain FOLDER          `pip wheel --no-deps --no-binary NAME NAME` for each, at most LIMIT_S
-  sdist_lot.py agent FOLDER          the agent of WHEELYARD_BIN, local scheduler, one job at a time
+  sdist_lot.py agent FOLDER [NAME…]  the agent of WHEELYARD_BIN, local scheduler, one job at a time; names: these again
   sdist_lot.py table FOLDER          what both made, and the agent's cause of each failure
 
 Left out by rule: what plain pip has not ended within LIMIT_S. Needs an index, a C compiler and what else the packages ask for: what
@@ -58,15 +58,15 @@ def results(folder: pathlib.Path) -> dict[str, dict]:
             if (folder / "plain" / name / "result.json").exists()}
 
 
-def agent(folder: pathlib.Path) -> None:
-    from support.farm import INDEX, Farm
+def agent(folder: pathlib.Path, *given: str) -> None:
+    from support.farm import Farm
     from support.site import Site
 
     class Index:
-        """The machine's own: what PIP_… and PATH say here."""
-        pip_environment = {key: value for key, value in os.environ.items() if key.startswith("PIP_") or key == "PATH"}
+        """The machine's own: what PIP_… and PATH say here, and the home, where rustup has its toolchains."""
+        pip_environment = {key: value for key, value in os.environ.items() if key.startswith("PIP_") or key in ("PATH", "HOME")}
 
-    names = [name for name, result in results(folder).items() if result["code"] != -1 or result["wheels"]]
+    names = given or [name for name, result in results(folder).items() if result["code"] != -1 or result["wheels"]]
     with Farm() as farm:
         token = farm.create_token()
         farm.start()
@@ -76,7 +76,9 @@ def agent(folder: pathlib.Path) -> None:
         (folder / "agent.log").write_text(done.stdout)
         plan = site.plan()
         explained = {name: site.builder("explain", name).stdout for name in names}
-        (folder / "agent.json").write_text(json.dumps({"plan": plan, "explain": explained, "index": INDEX}, indent=1))
+        made = folder / "agent.json"
+        before = json.loads(made.read_text()) if given else {"plan": {}, "explain": {}}
+        made.write_text(json.dumps({"plan": before["plan"] | plan, "explain": before["explain"] | explained}, indent=1))
 
 
 def table(folder: pathlib.Path) -> None:
@@ -92,7 +94,7 @@ def main() -> None:
     sys.path.insert(0, str(HERE.parent / "system"))
     if sys.argv[1] == "draw":
         return print("\n".join(draw()))
-    {"plain": plain, "agent": agent, "table": table}[sys.argv[1]](pathlib.Path(sys.argv[2]).resolve())
+    {"plain": plain, "agent": agent, "table": table}[sys.argv[1]](pathlib.Path(sys.argv[2]).resolve(), *sys.argv[3:])
 
 
 main()

@@ -86,6 +86,8 @@ TEST_CASE("what the scheduler wrote explains an error that no rule knows, if it 
     for (const Row& row :
          {Row{"x.c:1:1: error: it is odd", killed, "memory.job_limit", killed},
           Row{"x.c:1:1: error: it is odd", "bash: gcc: command not found", "", "x.c:1:1: error: it is odd"},
+          Row{"RuntimeError: a worker ended", killed, "memory.job_limit", killed},
+          Row{"RuntimeError: odd", "bash: gcc: command not found", "build.own_check", "RuntimeError: odd"},
           Row{missing_header, killed, "compiler.missing_header", missing_header},
           Row{"@@wheelyard exit=1 phase=build at=z", killed, "memory.job_limit", killed},
           Row{"quiet\n@@wheelyard exit=1 phase=build at=z", "", "", "quiet"}}) {
