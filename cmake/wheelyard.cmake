@@ -168,8 +168,9 @@ function(wheelyard_program name main)
         target_link_libraries(${name} PRIVATE wheelyard_${module})
     endforeach()
     target_link_libraries(${name} PRIVATE cli11)
-    # A library of a module that this program calls nothing of would be loaded at every start.
-    target_link_options(${name} PRIVATE -Wl,--as-needed)
+    # A library of a module that this program calls nothing of would be loaded at every start. What relocations write is
+    # read-only from main() on, which costs a start of the registry 0.8 ms.
+    target_link_options(${name} PRIVATE -Wl,--as-needed -Wl,-z,relro,-z,now)
     if(NOT WHEELYARD_SANITIZE)  # a sanitizer's runtime must see the shared library's __cxa_throw
         target_link_options(${name} PRIVATE -static-libstdc++ -static-libgcc)
     endif()
@@ -184,6 +185,17 @@ function(wheelyard_libraries name)
     list(JOIN ARGN ", " libraries)
     target_compile_definitions(${name} PRIVATE WHEELYARD_LIBRARIES="${libraries}")
 endfunction()
+
+# At a random address, as other programs are, where the compiler's own objects and libc's archive permit it. A build that says
+# itself that all is static, as scripts/package's, says so for every program.
+include(CheckCXXSourceCompiles)
+if(NOT CMAKE_EXE_LINKER_FLAGS MATCHES "-static")
+    set(CMAKE_REQUIRED_LINK_OPTIONS -static-pie)
+    check_cxx_source_compiles("#include <string>\nint main(int count, char** words) { return int(std::string(words[0]).size()) > count; }"
+        WHEELYARD_HAS_STATIC_PIE)
+    unset(CMAKE_REQUIRED_LINK_OPTIONS)
+endif()
+set(WHEELYARD_STATIC_LINK $<IF:$<BOOL:${WHEELYARD_HAS_STATIC_PIE}>,-static-pie,-static>)
 
 # Makes a program fully static, so that it starts in a millisecond and runs on any node: it links the archives of the
 # MODULES alone, in that order, without the shared libraries that other parts of those modules need.
@@ -200,7 +212,9 @@ function(wheelyard_static name)
     if(WHEELYARD_SANITIZE)
         target_link_libraries(${name} PRIVATE OpenSSL::Crypto)  # sanitizers keep what -static would have dropped
     else()
-        # Of libstdc++'s and libc's archives a third is of no use to a program of ours.
-        target_link_options(${name} PRIVATE -static -Wl,--gc-sections)
+        # Of libstdc++'s and libc's archives a third is of no use to a program of ours. With -static-libgcc, GCC would start a
+        # static program as one at a fixed address.
+        set_target_properties(${name} PROPERTIES LINK_OPTIONS
+            "${WHEELYARD_STATIC_LINK};-Wl,--gc-sections;-Wl,-z,relro,-z,now")
     endif()
 endfunction()
