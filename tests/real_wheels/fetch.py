@@ -35,8 +35,8 @@ class Wheel:
 
     @property
     def parts(self):
-        """name, version, python tags, ABI tag, platform tags (none of the list has a build number)"""
-        name, version, python, abi, platforms = self.filename.removesuffix(".whl").split("-")
+        """name, version, python tags, ABI tag, platform tags"""
+        name, version, *_, python, abi, platforms = self.filename.removesuffix(".whl").split("-")
         return name, version, python.split("."), abi, platforms.split(".")
 
 

@@ -20,10 +20,11 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 CLIENTS = ROOT / "build" / "clients"
 HEAD = """# Wheels of a sample, as pip and uv install them
 
-*Reference for operators and contributors: on which of {count} wheels that nobody here had seen `check`, pip and uv disagree.*
+*Reference for operators and contributors: on which of {count} wheels that nobody here had seen `check`, pip and uv
+disagree.*
 
-`tests/real_wheels/choose.py --sample` chose them: packages among the 15,000 most downloaded, in the order of a hash, of which
-{compiled} wheels are compiled. Each was installed alone by pip and by uv, and checked by two presets.
+`tests/real_wheels/choose.py --sample` chose them among the 15,000 most downloaded packages, in the order of a hash;
+{compiled} are compiled. Each was installed alone by pip and by uv, and checked by two presets.
 
     tests/real_wheels/fetch.py --all --list tests/real_wheels/sampled.tsv      # {megabytes} MB
     tests/real_wheels/installs.py --all --list tests/real_wheels/sampled.tsv --write docs/reference/sampled-wheels.md

@@ -22,9 +22,10 @@ struct Line {
     bool has_equals = false;
     bool is_indented = false;  // uv goes on with the value of the line before
 
-    [[nodiscard]] bool is_script() const {
-        return has_equals && (section == "console_scripts" || section == "gui_scripts");
+    [[nodiscard]] bool is_of_scripts() const {
+        return section == "console_scripts" || section == "gui_scripts";
     }
+    [[nodiscard]] bool is_script() const { return has_equals && is_of_scripts(); }
     [[nodiscard]] bool is_comment_of_uv() const { return text.front() == ';'; }  // pip has only `#`
 };
 
@@ -173,7 +174,8 @@ void check_entry_points(std::string_view member, std::string_view text, Findings
         }
         const bool is_bad_line = line.section.empty() || (!line.is_section && !line.has_equals);
         if (is_bad_line) {
-            report(line.section.empty() || line.is_indented ? Taken::by_one : Taken::by_none,
+            report(line.section.empty() || (line.is_indented && !line.is_of_scripts()) ? Taken::by_one
+                                                                                       : Taken::by_none,
                    "entry_points.invalid",
                    line.is_section ? "[group]" : "name = module:attribute in a [group]");
             return;

@@ -266,7 +266,7 @@ TEST_CASE("no policy accepts what both pip and uv refuse") {
         {"entry_points.invalid", true, scripts("six = six:main [x\n")},
         {"entry_points.invalid", false, scripts("si] = six:main\n")},
         {"entry_points.invalid", false, scripts("; a comment of uv\n")},
-        {"entry_points.invalid", false, scripts("six = six:main\n more\n")},
+        {"entry_points.invalid", true, scripts("six = six:main\n more\n")},
         {"entry_points.script_name", true, scripts(". = six:main\n")},
         {"entry_points.script_name", true, scripts(std::string(256, 's') + " = six:main\n")},
         {"zip.name_conflict", false, member("six-1.16.0.data/data/lib")},
