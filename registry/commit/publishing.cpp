@@ -158,6 +158,7 @@ base::Status PublishQueue::wait_until_visible(catalog::Serial serial, std::int64
 
 bool PublishQueue::write_late_roots() {
     std::unique_lock lock(mutex_);
+    if (late_roots_.count() == 0) return true;
     const std::uint64_t failed_before = failed_root_runs_;
     are_roots_wanted_ = true;
     wake_publisher_.notify_one();
