@@ -36,7 +36,7 @@ struct VerifiedWheel {
 // right: both statements, their signatures, that they are about this wheel and of one upload to one of the indexes, and the
 // agent's document. A wheel that was not accepted has a warning: it may have been released since.
 // Errors: "attest.none" (no statements), "attest.other_wheel", "attest.unknown_key", "attest.signature", "attest.revoked",
-// "attest.document", "attest.mixed", "attest.index", "attest.incomplete", and those of the parsers.
+// "attest.document", "attest.mixed", "attest.order", "attest.index", "attest.incomplete", and those of the parsers.
 [[nodiscard]] base::Result<VerifiedWheel> verify_wheel(std::string_view filename, std::string_view sha256,
                                                        std::string_view text, const Trust& trust);
 

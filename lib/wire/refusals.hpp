@@ -229,7 +229,7 @@ inline constexpr RefusalRow rows[] = {
     {token, 403, "login.no_rights", "no rule of the [[identity]](registry-config.md#identity) fits the person's groups"},
     {token, 404, "login.unknown", "no `[[identity]]` of this name"},
     {token, 404, "login.no_device", "the provider has no log-in by device code"},
-    {token, 429, "login.busy", "too many log-ins have begun and not ended, or are being finished"},
+    {token, 429, "login.busy", "too many log-ins are being finished, or were begun by device code from this address"},
     {token, 503, "login.provider", "the provider does not answer as it should; the server's log has the reason"},
 
     {token, 404, "publisher.none", "the configuration has no `[[publisher]]`"},
