@@ -370,8 +370,21 @@ void judge_all(Answer& answer, const Node& node, const Site& site, const OwnedWh
 std::vector<std::string> libraries_of(const std::vector<Candidate>& listed) {
     std::set<std::string> names;
     for (const auto& candidate : listed) {
-        if (candidate.facts.find("\"needed\":") == std::string::npos) continue;
+        if (candidate.facts.find("\"needed\":") == std::string::npos &&
+            candidate.facts.find("\"opens\":") == std::string::npos)
+            continue;
         for (auto& name : names_to_ask(needs_of(candidate)))
+            names.insert(std::move(name));
+    }
+    return {names.begin(), names.end()};
+}
+
+// The modules of the standard library that they need and some Pythons lack.
+std::vector<std::string> modules_of_python(const std::vector<Candidate>& listed) {
+    std::set<std::string> names;
+    for (const auto& candidate : listed) {
+        if (candidate.facts.find("\"gone_names\":") == std::string::npos) continue;
+        for (auto& name : modules_to_ask(needs_of(candidate)))
             names.insert(std::move(name));
     }
     return {names.begin(), names.end()};
@@ -759,13 +772,14 @@ int run(const std::vector<std::string>& arguments, const World& world, std::ostr
     Judging judging;
     judging.opened = [&](const simple::Catalogue& catalogue) { ownership.set_catalogue(&catalogue); };
     judging.again = [&](const std::vector<Candidate>& listed) {
-        const auto known = node.libraries.size();
+        const auto known = node.libraries.size() + node.found_modules.size();
         auto names = libraries_of(listed);
         // Folders of software are those of the whole cluster, the loader is that of this node.
         if (node.is_described)
             std::erase_if(names, [](const std::string& name) { return name.find('/') == std::string::npos; });
         ask_libraries(world.probe, *world.clock, names, node);
-        return node.libraries.size() > known;
+        ask_modules(world.probe, modules_of_python(listed), node);
+        return node.libraries.size() + node.found_modules.size() > known;
     };
     std::string warning;
     auto found = find_wheels(options, world, with_facts, warning, needs_node ? &judging : nullptr);

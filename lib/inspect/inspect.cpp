@@ -8,6 +8,7 @@
 #include "lib/inspect/dist_info/installed_tree.hpp"
 #include "lib/inspect/dist_info/record_check.hpp"
 #include "lib/inspect/limits.hpp"
+#include "lib/inspect/reached_code.hpp"
 #include "lib/inspect/sdist/sdist.hpp"
 #include "lib/inspect/truth/gather_facts.hpp"
 #include "lib/inspect/truth/loaded_code.hpp"
@@ -74,6 +75,7 @@ base::Status check(const base::Reader& bytes, const InspectOptions& options, Fin
     const RequiredLibraries required(
         info.metadata ? info.metadata->requires_dist : std::vector<std::string>(), options.libraries_of);
     gather_elf_facts(contents.elves, provided, required, facts);
+    gather_import_facts(bytes, *frame, result.filename, contents.elves, provided, facts);
     if (!promise.is_judged()) facts.manylinux_fit.clear(), facts.musllinux_fit.clear();
     for (const auto& [fact, names] : contents.gpu.code)
         facts.device_code[fact].assign(names.begin(), names.end());

@@ -37,6 +37,7 @@ constexpr std::pair<std::string_view, std::string Facts::*> texts[] = {
     {"cxx11_abi", &Facts::cxx11_abi},
     {"isa_needed", &Facts::isa_needed},
     {"isa_used", &Facts::isa_used},
+    {"avx_code", &Facts::avx_code},
     {"torch_cxx11_abi", &Facts::torch_cxx11_abi},
     {"torch_stable_abi", &Facts::torch_stable_abi},
     {"torch_at_least", &Facts::torch_at_least},
@@ -49,6 +50,29 @@ void set_device_code(Json& json, const auto& names) {
         for (const auto& list : kind->device_code)
             json.set(std::string(list.fact), names(list.fact));
     }
+}
+
+// Left out where they are empty, as of wheels that came before them.
+void set_import(Json& json, const Facts& facts) {
+    using Modules = std::map<std::string, std::string> Facts::*;
+    static constexpr std::pair<std::string_view, Modules> maps[] = {{"needed_later", &Facts::needed_later},
+                                                                    {"needed_maybe", &Facts::needed_maybe},
+                                                                    {"gone_names", &Facts::gone_names}};
+    for (const auto& [name, field] : maps) {
+        if ((facts.*field).empty()) continue;
+        Json modules = Json::object();
+        for (const auto& [what, module] : facts.*field)
+            modules.set(what, module);
+        json.set(std::string(name), std::move(modules));
+    }
+    if (facts.opens.empty()) return;
+    Json opens = Json::array();
+    for (const inspect::OpenedLibrary& one : facts.opens) {
+        Json opened = Json::object({{"any", Json::array_of(one.any)}, {"by", one.by}});
+        if (!one.is_certain) opened.set("maybe", true);
+        opens.push(std::move(opened));
+    }
+    json.set("opens", std::move(opens));
 }
 
 Json components_to_json(const Facts& facts) {
@@ -108,6 +132,7 @@ Json facts_to_json(const Facts& facts) {
     for (const auto& [kind, libraries] : facts.needed)
         needed.set(kind, Json::array_of(libraries));
     json.set("needed", std::move(needed));
+    set_import(json, facts);
     for (const auto& [name, field] : texts) {
         if (!(facts.*field).empty()) json.set(std::string(name), facts.*field);
     }

@@ -24,12 +24,17 @@ inspect::Facts full_facts() {
     facts.manylinux_fit = "linux_aarch64";
     facts.musllinux_fit = "musllinux_1_2_aarch64";
     facts.not_judged = {"linux_mips64"};
+    facts.needed_later = {{"libX11.so.6", "six.draw"}};
+    facts.needed_maybe = {{"libGL.so.1", "six.gl"}};
+    facts.gone_names = {{"cgi", "six"}};
+    facts.opens = {{{"libx.so.1", "-lx"}, "six", true}, {{}, "six.any", false}};
     facts.search_paths = {"/sw/openmpi/4.1.5/lib"};
     facts.modules = {"openmpi/4.1.5"};
     facts.stable_abi_floor = "3.7";
     facts.cxx11_abi = "true";
     facts.isa_needed = "x86-64-v2";
     facts.isa_used = "x86-64-v3";
+    facts.avx_code = "six._six";
     facts.cpu_features = {"bti"};
     facts.elf_bytes = 3'000'000;
     facts.debug_bytes = 1'000'000;
@@ -72,9 +77,11 @@ TEST_CASE("facts as JSON: every member, lists that are empty too, and no text th
         R"("needed_external":["libc.so.6","libcuda.so.1"],"libc":["glibc"],"not_judged":["linux_mips64"],"search_paths":["/sw/openmpi/4.1.5/lib"],)"
         R"("modules":["openmpi/4.1.5"],"cpu_features":["bti"],"torch_requires":["torch==2.4.0"],"requires_dist":["numpy","torch==2.4.0"],"cuda_sm":["sm_90"],)"
         R"("cuda_ptx":["compute_90"],"hip_gfx":["gfx90a:xnack-"],"provides":["libsix.so.1"],"library_sha256":{"libsix.so.1":"5a5a"},)"
-        R"("needed":{"cuda":["libcuda.so.1"],"system":["libc.so.6"]},"manylinux_fit":"linux_aarch64",)"
+        R"("needed":{"cuda":["libcuda.so.1"],"system":["libc.so.6"]},"needed_later":{"libX11.so.6":"six.draw"},)"
+        R"("needed_maybe":{"libGL.so.1":"six.gl"},"gone_names":{"cgi":"six"},)"
+        R"("opens":[{"any":["libx.so.1","-lx"],"by":"six"},{"any":[],"by":"six.any","maybe":true}],"manylinux_fit":"linux_aarch64",)"
         R"("musllinux_fit":"musllinux_1_2_aarch64",)"
-        R"("stable_abi_floor":"3.7","cxx11_abi":"true","isa_needed":"x86-64-v2","isa_used":"x86-64-v3",)"
+        R"("stable_abi_floor":"3.7","cxx11_abi":"true","isa_needed":"x86-64-v2","isa_used":"x86-64-v3","avx_code":"six._six",)"
         R"("torch_cxx11_abi":"false","torch_stable_abi":"false","torch_at_least":"2.4","torch_below":"2.9"})");
     CHECK(
         wire::facts_to_json({}).render() ==

@@ -9,6 +9,7 @@
 #include "indexer/avail_wheels/query/query.hpp"
 #include "lib/accelerator/accelerator_kind.hpp"
 #include "lib/base/text/text.hpp"
+#include "lib/inspect/python/gone_names.hpp"
 #include "lib/wheel/requirement.hpp"
 
 namespace wheelyard::avail_wheels {
@@ -296,8 +297,18 @@ Fit check_options(const Question& q) {
               "choose a build for " + q.node.cpu);
 }
 
+// The level v2 has no AVX, but some of its processors do, and code may be chosen in a way that does not show.
+Fit check_avx(const Question& q) {
+    if (q.needs.avx_code.empty() || q.node.machine != "x86_64" || q.node.cpu >= "x86-64-v3") return {};
+    return unknown("cpu", q.needs.avx_code + " has AVX code throughout, and this " +
+                              (q.node.cpu.empty() ? "node's processor is unknown" : "is " + q.node.cpu));
+}
+
 Fit check_processor(const Question& q) {
-    if (q.needs.cpu.empty() || q.needs.cpu == "x86-64" || q.needs.cpu == "x86-64-v1") return check_options(q);
+    if (q.needs.cpu.empty() || q.needs.cpu == "x86-64" || q.needs.cpu == "x86-64-v1") {
+        Fit built = check_options(q);
+        return built.runs == Runs::yes ? check_avx(q) : built;
+    }
     if (q.node.cpu.empty())
         return unknown("cpu", "needs a processor of " + q.needs.cpu + ", and this node's is unknown");
     if (q.node.cpu >= q.needs.cpu) return {};  // they differ only in the last digit
@@ -542,15 +553,131 @@ Fit check_library(const Question& q, const NeededLibrary& library) {
                      : "load a module that has it, or ask for its package");
 }
 
+// A module of MPI counts though only a part of the wheel loads it: that part is what it is for.
+bool is_later(const Question& q, const NeededLibrary& library) {
+    return library.kind != "mpi" && q.needs.later.contains(library.name);
+}
+
 Fit check_libraries(const Question& q) {
     // pip's tags decide for another C library.
     Fit first_unknown;
     for (const auto& library : q.needs.libraries) {
+        if (is_later(q, library)) continue;
         Fit fit = check_library(q, library);
+        if (const auto maybe = q.needs.maybe.find(library.name);
+            fit.runs == Runs::no && maybe != q.needs.maybe.end())
+            fit = unknown("library", "its import may load " + maybe->second + ", which " + fit.why);
         if (fit.runs == Runs::no) return fit;
         if (fit.runs == Runs::unknown && first_unknown.runs == Runs::yes) first_unknown = std::move(fit);
     }
     return first_unknown;
+}
+
+// "-lmagic" → "libmagic".
+std::string shown_library(const std::string& name) {
+    return name.starts_with("-l") ? "lib" + name.substr(2) : name;
+}
+
+Fit check_opened(const Question& q, const NeededOpen& opened) {
+    if (opened.any.empty()) return unknown("library", opened.by + " opens a library whose name it computes");
+    bool all_asked = true, is_of_gpu = false;
+    for (const std::string& name : opened.any) {
+        const std::string file = name.starts_with("-l") ? shown_library(name) + ".so" : name;
+        const auto* kind = accelerator::kind_of_library(file);
+        const NeededLibrary library{
+            file, kind == nullptr ? std::string("unknown") : std::string(kind->library_kind)};
+        if (is_required(q, library)) return {};
+        const auto* here = library_here(q, name);
+        if (here != nullptr && !here->path.empty() && here->lacks.empty()) return {};
+        all_asked = all_asked && here != nullptr;
+        is_of_gpu = is_of_gpu || (is_of_accelerator(library) && (!q.node.gpus || q.node.gpus->archs.empty()));
+    }
+    const std::string what = opened.by + " opens " + shown_library(opened.any.front());
+    if (!all_asked) return unknown("library", what + ", and what this node has is unknown");
+    if (is_of_gpu) return unknown("library", what + ", which is not here, and neither is a GPU");
+    if (!opened.is_certain)
+        return unknown("library", "its import may do without: " + what + ", which is not here");
+    return no("library", what + ", which is not here", "load a module that has it, or ask for its package");
+}
+
+Fit check_opens(const Question& q) {
+    Fit first_unknown;
+    for (const auto& opened : q.needs.opens) {
+        Fit fit = check_opened(q, opened);
+        if (fit.runs == Runs::no) return fit;
+        if (fit.runs == Runs::unknown && first_unknown.runs == Runs::yes) first_unknown = std::move(fit);
+    }
+    return first_unknown;
+}
+
+// "setuptools", "legacy-cgi", "audioop-lts": a project that has the module.
+bool brings_module(const std::string& text, std::string_view module, const inspect::GoneName& row) {
+    const auto requirement = wheel::Requirement::parse(text);
+    if (!requirement) return false;
+    const std::string_view top = module.substr(0, module.find('.'));
+    return requirement->project == row.brought_by || requirement->project.ends_with("-" + std::string(top)) ||
+           requirement->project.starts_with(std::string(top) + "-") ||
+           requirement->project == "py" + std::string(top);
+}
+
+// setuptools 82 has no pkg_resources; an installer takes the newest that a requirement allows.
+bool may_lack_pkg_resources(const std::string& text) {
+    const auto requirement = wheel::Requirement::parse(text);
+    static const auto without = wheel::Version::parse("82");
+    return requirement && requirement->project == "setuptools" && without &&
+           requirement->specifiers.contains(*without, wheel::Prereleases::allowed);
+}
+
+Fit check_gone(const Question& q, const std::string& name, const std::string& by) {
+    const auto* row = inspect::gone_name(name);
+    const Python* python = taking_python(q);
+    if (row == nullptr || python == nullptr) return {};
+    const bool is_removed = row->since != 0 && static_cast<unsigned>(python->minor) >= row->since;
+    const std::string what = by + " imports " + name;
+    const auto found = q.node.found_modules.find(name);
+    const bool is_asked = row->is_module && found != q.node.found_modules.end();
+    if (is_asked && found->second) return {};
+    for (const auto& text : q.needs.requires_dist.value_or(std::vector<std::string>())) {
+        if (!row->is_module || !brings_module(text, name, *row)) continue;
+        if (name.starts_with("pkg_resources") && may_lack_pkg_resources(text))
+            return unknown("python_module", what + ", which setuptools has no more since 82");
+        return {};
+    }
+    // Extension modules, and what was built into the program, are no such files.
+    const bool is_seen_lacking =
+        is_asked && (row->since == 0 || !row->brought_by.empty() || name == "lib2to3");
+    if (!is_removed && !is_seen_lacking)
+        return row->since == 0
+                   ? unknown("python_module", what + ", and whether this Python has it is unknown")
+                   : Fit{};
+    return no("python_module",
+              what + ", which " +
+                  (is_removed ? "Python " + python->text() + " has no more" : "this Python does not have"),
+              row->brought_by.empty() ? "use an older Python, or a newer version of it"
+                                      : "install " + std::string(row->brought_by) + ", too");
+}
+
+Fit check_standard_library(const Question& q) {
+    if (q.node.any_python) return {};
+    Fit first_unknown;
+    for (const auto& [name, by] : q.needs.gone) {
+        Fit fit = check_gone(q, name, by);
+        if (fit.runs == Runs::no) return fit;
+        if (fit.runs == Runs::unknown && first_unknown.runs == Runs::yes) first_unknown = std::move(fit);
+    }
+    return first_unknown;
+}
+
+// What a "yes" does not say: a part of the wheel that lacks a library here.
+std::string lacking_part(const Question& q) {
+    for (const auto& library : q.needs.libraries) {
+        if (!is_later(q, library) || is_required(q, library)) continue;
+        const auto* here = library_here(q, library.name);
+        if (here != nullptr && here->path.empty())
+            return "but " + q.needs.later.find(library.name)->second + " needs " + library.name +
+                   ", which is not here";
+    }
+    return {};
 }
 
 // musl does not compare versions of symbols.
@@ -618,6 +745,33 @@ std::string versions_of(const std::vector<Candidate>& there) {
     return base::join(versions, ", ") + (is_long ? " …" : "");
 }
 
+// "torch 2.6.0, 2.5.1"; of those that would satisfy the requirement also for whom they are: "tornado 6.6.1 for aarch64 alone".
+std::string what_is_there(const Question& q, const wheel::Requirement& requirement,
+                          const std::vector<Candidate>& there) {
+    constexpr std::size_t max_shown = 4;
+    std::vector<Candidate> suiting;
+    std::vector<std::string> whose;
+    for (const auto& candidate : there) {
+        if (candidate.link.yanked ||
+            !requirement.specifiers.contains(candidate.release->version, wheel::Prereleases::allowed))
+            continue;
+        const bool suits_machine = candidate.arch == "generic" || candidate.arch == q.node.machine;
+        const bool suits_python =
+            std::any_of(q.node.pythons.begin(), q.node.pythons.end(),
+                        [&](const Python& python) { return pip_takes(candidate, q.node, python, false); });
+        std::string one = !suits_machine  ? candidate.arch
+                          : !suits_python ? candidate.tags->python
+                          : candidate.link.requires_python.empty()
+                              ? listed(candidate.tags->platforms)
+                              : "Python " + candidate.link.requires_python;
+        if (std::find(whose.begin(), whose.end(), one) == whose.end() && whose.size() < max_shown)
+            whose.push_back(std::move(one));
+        suiting.push_back(candidate);
+    }
+    if (suiting.empty()) return requirement.name + " " + versions_of(there);
+    return requirement.name + " " + versions_of(suiting) + " for " + base::join(whose, ", ") + " alone";
+}
+
 Fit check_locked(const LockedVersions& locked, const wheel::Requirement& requirement,
                  const std::string& text) {
     const auto there = locked.find(requirement.project);
@@ -665,9 +819,8 @@ Fit check_requirements(const Question& q) {
         const auto* there = q.owned(requirement->project);
         if (there == nullptr || is_satisfied(q, *requirement, *there)) continue;
         return no("requires_dist",
-                  "requires " + text.substr(0, text.find(';')) + ", and here are " + requirement->name + " " +
-                      versions_of(*there) +
-                      (requirement->specifiers.empty() ? ", none of them for this Python and platform" : ""),
+                  "requires " + text.substr(0, text.find(';')) + ", and here are " +
+                      what_is_there(q, *requirement, *there),
                   "choose another version of one of the two, or ask for what is missing");
     }
     return {};
@@ -734,17 +887,22 @@ Fit judge(const Candidate& candidate, const Node& node, const Site& site, const 
           const LockedVersions* locked) {
     const Needs needs = needs_of(candidate);
     const Question question{candidate, needs, node, site, owned, locked};
-    constexpr std::array checks{&check_known_bad, &check_variant,   &check_machine,   &check_python,
-                                &check_glibc,     &check_platform,  &check_processor, &check_gpu,
-                                &check_modules,   &check_libraries, &check_versions,  &check_requirements,
-                                &check_torch,     &check_facts};
+    constexpr std::array checks{
+        &check_known_bad, &check_variant,      &check_machine,   &check_python,
+        &check_glibc,     &check_platform,     &check_processor, &check_gpu,
+        &check_modules,   &check_libraries,    &check_opens,     &check_standard_library,
+        &check_versions,  &check_requirements, &check_torch,     &check_facts};
     Fit first_unknown;
     for (const auto& check : checks) {
         Fit fit = check(question);
         if (fit.runs == Runs::no) return fit;
         if (fit.runs == Runs::unknown && first_unknown.runs == Runs::yes) first_unknown = std::move(fit);
     }
-    return first_unknown;
+    if (first_unknown.runs != Runs::yes) return first_unknown;
+    std::string part = lacking_part(question);
+    return part.empty()
+               ? Fit{}
+               : Fit{Runs::yes, "part", std::move(part), "load a module that has it, or ask for its package"};
 }
 
 }  // namespace wheelyard::avail_wheels

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "lib/base/text/text.hpp"
+#include "lib/inspect/python/gone_names.hpp"
 #include "lib/io/json.hpp"
 #include "lib/wheel/tags.hpp"
 
@@ -116,6 +117,20 @@ void add_libraries(Needs& needs, const Json& facts) {
     }
 }
 
+void add_import(Needs& needs, const Json& facts) {
+    const auto take = [&](const char* name, const auto& add) {
+        const auto* map = facts.find(name);
+        if (map == nullptr || map->as_object() == nullptr) return;
+        for (const auto& [what, by] : *map->as_object())
+            if (by.as_string() != nullptr) add(what, *by.as_string());
+    };
+    take("needed_later", [&](const auto& what, const auto& by) { needs.later.emplace(what, by); });
+    take("needed_maybe", [&](const auto& what, const auto& by) { needs.maybe.emplace(what, by); });
+    take("gone_names", [&](const auto& what, const auto& by) { needs.gone.emplace_back(what, by); });
+    for (const Json& one : facts.items("opens"))
+        needs.opens.push_back({one.texts("any"), one.string_or("by", {}), one.find("maybe") == nullptr});
+}
+
 // Letters and digits alone: "nvidia-cublas-cu12" → "nvidiacublascu12".
 std::string plain(std::string_view text) {
     std::string letters;
@@ -155,6 +170,7 @@ void add_facts(Needs& needs, const Json& facts, const std::string& variant_label
         if (proven && (!needs.glibc || *needs.glibc < *proven)) needs.glibc = proven;
     }
     needs.cpu = facts.string_or("isa_needed", {});
+    needs.avx_code = facts.string_or("avx_code", {});
     needs.modules = facts.texts("modules");
     if (const auto* libraries = facts.find("needed")) needs.mpi = libraries->texts("mpi");
     needs.torch_at_least = facts.string_or("torch_at_least", {});
@@ -162,6 +178,7 @@ void add_facts(Needs& needs, const Json& facts, const std::string& variant_label
     needs.torch_cxx11_abi = facts.string_or("torch_cxx11_abi", {});
     if (const auto* libraries = facts.find("needed")) needs.torch_libraries = libraries->texts("torch");
     add_libraries(needs, facts);
+    add_import(needs, facts);
 }
 
 }  // namespace
@@ -196,6 +213,17 @@ std::vector<std::string> names_to_ask(const Needs& needs) {
         add(library.name);
     for (const auto& [prefix, version] : needs.versions)
         add(std::string(library_of_prefix(prefix)));
+    for (const auto& one : needs.opens)
+        names.insert(names.end(), one.any.begin(), one.any.end());
+    return names;
+}
+
+std::vector<std::string> modules_to_ask(const Needs& needs) {
+    std::vector<std::string> names;
+    for (const auto& [name, by] : needs.gone) {
+        const auto* row = inspect::gone_name(name);
+        if (row != nullptr && row->is_module) names.push_back(name);
+    }
     return names;
 }
 

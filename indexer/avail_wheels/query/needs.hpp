@@ -1,6 +1,7 @@
 // A wheel's requirements on a node: from the proven facts of its index, otherwise from its file name.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,15 +31,28 @@ struct NeededLibrary {
     std::string kind;  // as `needed` of the facts has it: "system", "cuda", "mpi", "unknown"
 };
 
+// One of these that Python code of the wheel opens.
+struct NeededOpen {
+    std::vector<std::string> any;  // as `opens` of the facts has them; empty: computed
+    std::string by;                // the module
+    bool is_certain = true;
+};
+
 struct Needs {
     bool proven = false;                // facts were available
     std::vector<std::string> machines;  // empty: any
     std::optional<Dotted> glibc;
-    std::string cpu;               // "x86-64-v3"; empty: unknown or none
+    std::string cpu;  // "x86-64-v3"; empty: unknown or none
+    std::string
+        avx_code;  // what of its import was compiled for AVX as a whole; empty: nothing is known to be
     std::vector<GpuNeeds> gpus;    // the kinds of accelerators that it is for, in the order of their table
     std::vector<std::string> mpi;  // libraries: "libmpi.so.40"
-    std::vector<std::string> modules;       // modules it was built against: "cudacore/12.2.2"
-    std::vector<NeededLibrary> libraries;   // without those of the C library
+    std::vector<std::string> modules;      // modules it was built against: "cudacore/12.2.2"
+    std::vector<NeededLibrary> libraries;  // without those of the C library
+    // Of these, what the import does not need, and what it may need, with what does: {"libX11.so.6", "rdkit.Chem.Draw"}.
+    std::map<std::string, std::string, std::less<>> later, maybe;
+    std::vector<NeededOpen> opens;
+    std::vector<std::pair<std::string, std::string>> gone;  // of gone_names, with the module: {"cgi", "a.b"}
     std::vector<std::string> search_paths;  // folders outside of it that its files search first
     // Versions of GCC's libraries and zlib: {"GLIBCXX", 3.4.32}.
     std::vector<std::pair<std::string, Dotted>> versions;
@@ -59,6 +73,8 @@ struct Needs {
 
 // The libraries, and the files in its search paths, that a node is asked for.
 [[nodiscard]] std::vector<std::string> names_to_ask(const Needs& needs);
+// The modules of the standard library that a Python is asked for.
+[[nodiscard]] std::vector<std::string> modules_to_ask(const Needs& needs);
 // The library that defines versions of this prefix: "GLIBCXX" → "libstdc++.so.6"; empty: none that is checked.
 [[nodiscard]] std::string_view library_of_prefix(std::string_view prefix);
 // Whether every Linux system with Python has it.

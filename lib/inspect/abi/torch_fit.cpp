@@ -230,6 +230,9 @@ TorchFit fits(const CompanionUses& companion, const TorchExports& torch) {
         return judged(
             fit, Fit::unknown, FitReason::not_read,
             std::string("a symbol table of ") + (torch.is_complete ? "it" : of_torch) + " could not be read");
+    if (fit.used == 0)
+        return judged(fit, Fit::yes, FitReason::has_all_symbols,
+                      "it uses no name of torch, and " + of_torch + " has the libraries that it needs");
     const std::string count = std::to_string(fit.used);
     if (uses_only_stable_names(companion))
         return judged(fit, Fit::yes, FitReason::uses_stable_abi,

@@ -11,6 +11,7 @@
 #include "lib/base/text/text.hpp"
 #include "lib/inspect/elf/elf_identity.hpp"
 #include "lib/inspect/elf/elf_sections.hpp"
+#include "lib/inspect/elf/vector_code.hpp"
 
 namespace wheelyard::inspect {
 namespace {
@@ -395,7 +396,10 @@ class ElfParser {
 }  // namespace
 
 base::Result<ElfFacts> parse_elf(const base::Reader& bytes, const TakeSymbol& also) {
-    return ElfParser(bytes, also).parse();
+    auto facts = ElfParser(bytes, also).parse();
+    if (facts && facts->machine == "x86_64")
+        facts->avx_throughout = is_avx_throughout(bytes, facts->sections);
+    return facts;
 }
 
 }  // namespace wheelyard::inspect

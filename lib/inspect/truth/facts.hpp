@@ -12,6 +12,7 @@
 #include "lib/inspect/elf/elf.hpp"
 #include "lib/inspect/elf/torch_names.hpp"
 #include "lib/inspect/gpu/gpu_code.hpp"
+#include "lib/inspect/python/import_walk.hpp"
 #include "lib/wheel/tags.hpp"
 
 namespace wheelyard::inspect {
@@ -34,6 +35,13 @@ struct Facts {
     // All DT_NEEDED libraries by kind (libraries.hpp): {"inside": […], "system": […], "cuda": […]}; no empty
     // lists. "project": unknown ones that a project of Requires-Dist brings.
     std::map<std::string, std::vector<std::string>> needed;
+    // Libraries of needed_external that the import of the wheel does not need, and those that it may need, each with a
+    // module or file that does: {"libX11.so.6": "rdkit.Chem.Draw.rdMolDraw2DQt"}. Nothing is known of a wheel without modules.
+    std::map<std::string, std::string> needed_later, needed_maybe;
+    std::string avx_code;  // a module or file that the import loads and that was compiled for AVX as a whole
+    std::vector<OpenedLibrary> opens;  // by Python code that the import runs
+    std::map<std::string, std::string>
+        gone_names;                     // that the import needs, with the module that does: {"cgi", "a.b"}
     std::vector<std::string> provides;  // libraries that other wheels can load from this one, sorted
     // SHA-256 of these and of those that its own files load, by name. Without names that several files have, with different
     // bytes, and at most max_library_hashes.

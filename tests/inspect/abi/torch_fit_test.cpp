@@ -138,6 +138,9 @@ TEST_CASE("a library of torch's that this torch does not have") {
     const auto companion = vision({file("a.so", {zeros}, {}, {"libtorch_cuda.so", "libtorchaudio.so"})});
     check_fit(fits(companion, cpu), Fit::no, FitReason::library_missing, "it needs libtorch_cuda.so, which");
     check_fit(fits(companion, torch()), Fit::yes, FitReason::has_all_symbols, "");
+    check_fit(fits(vision({file("a.so", {}, {}, {"libtorch_cuda.so"})}), torch()), Fit::yes,
+              FitReason::has_all_symbols,
+              "it uses no name of torch, and torch 2.6.0 has the libraries that it needs");
 }
 
 TEST_CASE("another major version of the CUDA runtime, unless the wheel has it itself") {

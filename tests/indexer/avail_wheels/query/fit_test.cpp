@@ -529,6 +529,106 @@ TEST_CASE("a library that is here and lacks one itself cannot be loaded") {
     CHECK(judged(needing(gsl, "")).runs == Runs::unknown);
 }
 
+TEST_CASE("a library that only a part of the wheel needs is no reason against it, and is named") {
+    const auto answer = [&](const std::string& which,
+                            const std::string& library = R"("system":["libGL.so.1"])",
+                            const std::string& required = {}) {
+        return judge(wheel_of(x86, R"({"requires_dist":[)" + required + R"(],)" + which + R"("needed":{)" +
+                                       library + "}}"),
+                     debian12(), {});
+    };
+    const Fit later = answer(R"("needed_later":{"libGL.so.1":"rdkit.Chem.Draw"},)");
+    CHECK(later.runs == Runs::yes);
+    CHECK(later.why == "but rdkit.Chem.Draw needs libGL.so.1, which is not here");
+    CHECK(answer(R"("needed_later":{"libX11.so.6":"a.b"},)").runs == Runs::no);
+    const Fit maybe = answer(R"("needed_maybe":{"libGL.so.1":"a.b"},)");
+    CHECK(maybe.runs == Runs::unknown);
+    CHECK(maybe.why == "its import may load a.b, which needs libGL.so.1, which is not here");
+    CHECK(answer("").runs == Runs::no);  // a wheel of before
+    CHECK(answer(R"("needed_later":{"libcudf.so":"a"},)", R"("unknown":["libcudf.so"])", R"("libcudf-cu12")")
+              .why.empty());
+    // What needs MPI is what such a wheel is for.
+    CHECK(answer(R"("needed_later":{"libmpi.so.40":"mpi4py.MPI"},)", R"("mpi":["libmpi.so.40"])").runs !=
+          Runs::yes);
+}
+
+TEST_CASE("a library that Python code opens must be here, or come with what the wheel requires") {
+    Node node = debian12();
+    node.libraries["-lmagic"] = node.libraries["libmagic.so.1"] = node.libraries["libcuda.so.1"] = {};
+    node.libraries["-lz"] = {.path = "/lib/libz.so.1"};
+    const auto answer = [&](const std::string& opens, const std::string& required = {}) {
+        const Fit fit = judge(
+            wheel_of("magic-1-py3-none-any.whl", R"({"requires_dist":[)" + required +
+                                                     R"(],"opens":[{"by":"magic.loader",)" + opens + "}]}"),
+            node, {});
+        return std::string(runs_text(fit.runs)) + (fit.why.empty() ? "" : " " + fit.why);
+    };
+    CHECK(answer(R"("any":["libmagic.so.1","-lmagic"])") ==
+          "no magic.loader opens libmagic.so.1, which is not here");
+    CHECK(answer(R"("any":["libmagic.so.1","-lz"])") == "yes");
+    CHECK(answer(R"("any":["-lmagic"])", R"("libmagic")") == "yes");
+    CHECK(answer(R"("any":["-lmagic"],"maybe":true)") ==
+          "unknown its import may do without: magic.loader opens libmagic, which is not here");
+    CHECK(answer(R"("any":[])") == "unknown magic.loader opens a library whose name it computes");
+    CHECK(answer(R"("any":["-lnever_asked"])").starts_with("unknown"));
+    CHECK(answer(R"("any":["libcuda.so.1"])").starts_with("unknown"));
+    CHECK(names_to_ask(needs_of(
+              wheel_of("a-1-py3-none-any.whl", R"({"opens":[{"any":["-lz","libz.so"],"by":"a"}]})"))) ==
+          std::vector<std::string>{"-lz", "libz.so"});
+}
+
+TEST_CASE(
+    "AVX code that is not chosen at run time leaves it open whether a wheel runs on an older processor") {
+    Node node = debian12();
+    const auto wheel =
+        wheel_of(x86, R"({"requires_dist":[],"avx_code":"scann.scann_pybind","machines":["x86_64"]})");
+    CHECK(found(wheel, node) == "yes");
+    node.cpu = "x86-64-v3";
+    CHECK(found(wheel, node) == "yes");
+    for (const char* older : {"x86-64", "x86-64-v2"}) {
+        node.cpu = older;
+        CHECK(found(wheel, node) == "unknown cpu");
+        CHECK(judge(wheel, node, {}).why ==
+              "scann.scann_pybind has AVX code throughout, and this is " + std::string(older));
+    }
+    node.cpu.clear();
+    CHECK(found(wheel, node) == "unknown cpu");
+    CHECK(found(wheel_of(x86, R"({"requires_dist":[],"machines":["x86_64"]})"), node) == "yes");
+}
+
+TEST_CASE("a standard module that the node's Python lacks is a reason, unless a project brings it") {
+    const auto answer = [&](const std::string& name, const std::string& python,
+                            const std::string& required = {},
+                            const std::map<std::string, bool, std::less<>>& asked = {}) {
+        Node node = debian12();
+        node.pythons = {*parse_python(python)};
+        node.found_modules = asked;
+        const Fit fit =
+            judge(wheel_of("a-1-py3-none-any.whl", R"({"requires_dist":[)" + required +
+                                                       R"(],"gone_names":{")" + name + R"(":"a.b"}})"),
+                  node, {});
+        return std::string(runs_text(fit.runs)) + (fit.why.empty() ? "" : " " + fit.why);
+    };
+    CHECK(answer("cgi", "3.12") == "yes");
+    CHECK(answer("cgi", "3.13") == "no a.b imports cgi, which Python 3.13 has no more");
+    CHECK(answer("cgi", "3.13", R"("legacy-cgi; python_version >= '3.13'")") == "yes");
+    CHECK(answer("cgi", "3.13", "", {{"cgi", true}}) == "yes");
+    CHECK(answer("collections.Mapping", "3.9") == "yes");
+    CHECK(answer("collections.Mapping", "3.10").starts_with("no"));
+    CHECK(answer("distutils.version", "3.11") == "yes");
+    // Debian has most of distutils in a package of its own.
+    CHECK(answer("distutils.util", "3.11", "", {{"distutils.util", false}}) ==
+          "no a.b imports distutils.util, which this Python does not have");
+    CHECK(answer("distutils.util", "3.12", R"("setuptools")") == "yes");
+    CHECK(answer("audioop", "3.12", "", {{"audioop", false}}) == "yes");  // built in, or an extension module
+    CHECK(answer("pkg_resources", "3.13").starts_with("unknown"));
+    CHECK(answer("pkg_resources", "3.13", "", {{"pkg_resources", false}}).starts_with("no"));
+    CHECK(answer("pkg_resources", "3.13", R"("setuptools<82")") == "yes");
+    CHECK(answer("pkg_resources", "3.13", R"("setuptools")").starts_with("unknown"));
+    CHECK(answer("tkinter", "3.13", "", {{"tkinter", false}}).starts_with("no"));
+    CHECK(answer("not.in.the.table", "3.13") == "yes");  // of a newer program
+}
+
 TEST_CASE("what the source owns must satisfy Requires-Dist") {
     Node node = debian12();
     const std::vector<Candidate> torch{wheel_of("torch-2.6.0-cp311-cp311-linux_x86_64.whl"),
@@ -544,7 +644,15 @@ TEST_CASE("what the source owns must satisfy Requires-Dist") {
     CHECK(answer("torch==2.6.*").runs == Runs::yes);
     CHECK(answer("torch==2.8.0").why == "requires torch==2.8.0, and here are torch 2.6.0, 2.5.1");
     CHECK(answer("torch==2.8.0").code == "requires_dist");
-    CHECK(answer("torch==2.5.1").code == "requires_dist");  // for another Python
+    CHECK(answer("torch==2.5.1").why == "requires torch==2.5.1, and here are torch 2.5.1 for cp312 alone");
+    const std::vector<Candidate> tornado{wheel_of("tornado-6.6.1-cp39-abi3-win_amd64.whl"),
+                                         wheel_of("tornado-6.6.1-cp39-abi3-manylinux2014_aarch64.whl")};
+    const OwnedWheels owns_tornado = [&](const std::string& project) {
+        return project == "tornado" ? &tornado : nullptr;
+    };
+    CHECK(judge(wheel_of("a-1-py3-none-any.whl", R"({"requires_dist":["tornado>=6.5.7"]})"), node, {},
+                owns_tornado)
+              .why == "requires tornado>=6.5.7, and here are tornado 6.6.1 for win_amd64, aarch64 alone");
     CHECK(answer("torch==2.8.0; python_version < '3.9'").runs == Runs::yes);
     CHECK(answer("torch==2.8.0; extra == 'gpu'").runs == Runs::yes);
     CHECK(answer("numpy>=99").runs == Runs::yes);  // comes from elsewhere

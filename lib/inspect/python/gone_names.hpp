@@ -1,0 +1,21 @@
+// Modules and names of the standard library that some Pythons lack: removed by a version, or left to a package of their own
+// by distributions.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace wheelyard::inspect {
+
+struct GoneName {
+    std::string_view name;  // "cgi", "collections.Mapping"
+    unsigned since =
+        0;  // the minor version of Python 3 that has it no more; 0: only some installations lack it
+    bool is_module = true;             // a file of that name may lie where the Python looks for modules
+    std::string_view brought_by = {};  // a project that has it, too
+};
+[[nodiscard]] std::span<const GoneName> gone_names();
+// The row of a dotted name or of what it begins with: "distutils.version" has that of "distutils". nullptr: none.
+[[nodiscard]] const GoneName* gone_name(std::string_view dotted);
+
+}  // namespace wheelyard::inspect

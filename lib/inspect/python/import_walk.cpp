@@ -1,0 +1,310 @@
+// A queue of modules with the conditions under which they are imported. Functions are walked where they are called.
+#include "lib/inspect/python/import_walk.hpp"
+
+#include <algorithm>
+#include <array>
+#include <deque>
+
+#include "lib/base/text/text.hpp"
+#include "lib/inspect/python/conditions.hpp"
+#include "lib/inspect/python/gone_names.hpp"
+#include "lib/inspect/python/limits.hpp"
+
+namespace wheelyard::inspect {
+namespace {
+
+// The C library's, which the process has already.
+constexpr std::array<std::string_view, 13> loaded_libraries{
+    "-lc",       "-lm",        "-ldl",       "-lrt",         "-lpthread",       "-lutil", "libc.so.6",
+    "libm.so.6", "libdl.so.2", "librt.so.1", "libutil.so.1", "libpthread.so.0", "libc.so"};
+
+Reach reach_of(const Guard& guard, std::uint8_t failure) {
+    if ((guard.caught & failure) != 0) return Reach::never;
+    return guard.maybe ? Reach::maybe : Reach::always;
+}
+
+std::string_view parent_of(std::string_view module) {
+    const std::size_t dot = module.rfind('.');
+    return dot == std::string_view::npos ? std::string_view() : module.substr(0, dot);
+}
+
+bool ends_import(const Effect& effect) {
+    return effect.kind == EffectKind::raises && !effect.guard.in_handler && effect.guard.caught == 0;
+}
+
+// What the functions of one call open, together.
+struct Collected {
+    std::vector<std::string> candidates;
+    bool has_caught = false;  // a library whose absence is caught; a later `raise` makes it a need
+    Reach needed = Reach::never;
+
+    void add(const std::vector<std::string>& texts) {
+        for (const std::string& text : texts) {
+            if (candidates.size() == max_candidates) return;
+            if (std::find(candidates.begin(), candidates.end(), text) == candidates.end())
+                candidates.push_back(text);
+        }
+    }
+};
+
+class Walker {
+  public:
+    explicit Walker(const WheelModules& wheel) : wheel_(wheel) {}
+
+    ImportWalk walk(const std::vector<std::string>& roots) {
+        for (const std::string& root : roots)
+            walk_root(root, 0);
+        return std::move(found_);
+    }
+
+  private:
+    using Function = std::pair<std::string, std::string>;  // module and name
+
+    void walk_root(const std::string& root, std::size_t depth) {
+        const auto module = wheel_.modules.find(root);
+        const std::size_t before = seen_.size();
+        if (module != wheel_.modules.end()) {
+            reach(root, {});
+            work();
+            if (seen_.size() > before + 1 || !module->second.is_package || !module->second.extensions.empty())
+                return;
+        }
+        const bool is_namespace = module == wheel_.modules.end();
+        std::set<std::string> below;
+        for (auto at = wheel_.modules.lower_bound(root + "."); at != wheel_.modules.end(); ++at) {
+            if (!at->first.starts_with(root + ".")) break;
+            const std::size_t dot = at->first.find('.', root.size() + 1);
+            if (is_namespace || (dot == std::string::npos && !at->second.extensions.empty()))
+                below.insert(at->first.substr(0, dot));
+        }
+        // pyzbar.pyzbar: the module of the same name is what an empty package is for.
+        std::string same = root + "." + root.substr(root.rfind('.') + 1);
+        if (wheel_.modules.contains(same)) below.insert(std::move(same));
+        if (depth >= max_call_depth) return;
+        for (const std::string& child : below)
+            walk_root(child, depth + 1);
+    }
+
+    void work() {
+        for (; !queue_.empty(); queue_.pop_front()) {
+            const auto [name, guard] = queue_.front();
+            const auto& module = wheel_.modules.find(name)->second;
+            for (const std::size_t file : module.extensions)
+                mark(file, reach_of(guard, caught_import));
+            const ModuleSource* source = source_of(name);
+            if (source == nullptr) continue;
+            Collected all;
+            walk_effects(name, source->body, guard, all, nullptr, 0);
+            if (all.needed != Reach::never) emit(name, all.candidates, all.needed, true);
+        }
+    }
+
+    // "a.b.c" imports a, a.b and a.b.c.
+    void reach(std::string_view dotted, Guard guard) {
+        guard.in_handler = false;
+        for (std::size_t dot = dotted.find('.');; dot = dotted.find('.', dot + 1)) {
+            const auto module = wheel_.modules.find(dotted.substr(0, dot));
+            if (module != wheel_.modules.end() && is_new(module->first, guard))
+                queue_.emplace_back(module->first, guard);
+            if (dot == std::string_view::npos) return;
+        }
+    }
+
+    // Whether no import of it came before under conditions that ask as much.
+    bool is_new(const std::string& module, const Guard& guard) {
+        auto& guards = seen_[module];
+        const bool is_known = std::any_of(guards.begin(), guards.end(), [&](const Guard& one) {
+            return (!one.maybe || guard.maybe) && (one.caught & ~guard.caught) == 0;
+        });
+        if (is_known) return false;
+        guards.push_back(guard);
+        return true;
+    }
+
+    const ModuleSource* source_of(const std::string& name) {
+        if (const auto known = sources_.find(name); known != sources_.end()) return &known->second;
+        const auto module = wheel_.modules.find(name);
+        if (module == wheel_.modules.end() || !module->second.has_source) return nullptr;
+        const auto text = sources_.size() < max_modules_read ? wheel_.read(name) : std::nullopt;
+        bytes_ += text ? text->size() : 0;
+        if (!text || bytes_ > max_all_source_bytes) {
+            found_.is_whole = false;
+            return nullptr;
+        }
+        return &sources_.emplace(name, read_module_source(*text, name, module->second.is_package))
+                    .first->second;
+    }
+
+    // `calls`: the functions that led here; nullptr: the body of a module.
+    void walk_effects(const std::string& module, const FunctionSource& source, const Guard& outer,
+                      Collected& into, std::set<Function>* calls, std::size_t depth) {
+        into.add(source.candidates);
+        std::size_t raises_from = source.effects.size();  // the last `raise` that is no handler's
+        while (raises_from > 0 && !ends_import(source.effects[raises_from - 1]))
+            --raises_from;
+        for (const Effect& effect : source.effects) {
+            if (++steps_ > max_walk_steps) {
+                found_.is_whole = false;
+                return;
+            }
+            Guard guard = effect.guard.within(outer);
+            const auto at = static_cast<std::size_t>(&effect - source.effects.data());
+            // psycopg: every import of a list is caught, and then "no pq wrapper available" is raised.
+            if (effect.kind == EffectKind::imports && guard.caught != 0 && at < raises_from) {
+                guard.caught = outer.caught;
+                guard.maybe = true;
+            }
+            switch (effect.kind) {
+                case EffectKind::imports:
+                    walk_import(module, effect, guard);
+                    break;
+                case EffectKind::uses:
+                    note_gone(module, effect.name, guard, caught_attribute);
+                    break;
+                case EffectKind::opens:
+                    walk_open(module, effect, guard, into);
+                    break;
+                case EffectKind::calls:
+                    walk_call(module, effect, guard, into, calls, depth);
+                    break;
+                case EffectKind::raises:
+                    if (into.has_caught && !guard.in_handler)
+                        into.needed = std::max(into.needed, reach_of(guard, caught_os | caught_import));
+                    break;
+            }
+        }
+    }
+
+    void walk_import(const std::string& module, const Effect& effect, const Guard& guard) {
+        const std::string_view top = std::string_view(module).substr(0, module.find('.'));
+        if (effect.is_computed && (effect.name.empty() || effect.name == top)) {
+            for (auto at = wheel_.modules.lower_bound(top); at != wheel_.modules.end(); ++at) {
+                if (!at->first.starts_with(top)) break;
+                for (const std::size_t file : at->second.extensions)
+                    mark(file, reach_of(guard, caught_import));
+            }
+            return;
+        }
+        reach(effect.name, guard);
+        note_gone(module, effect.name, guard, caught_missing);
+        for (const std::string& name : effect.texts) {
+            reach(effect.name + "." + name, guard);
+            if (const GoneName* row = gone_name(effect.name + "." + name); row != nullptr && !row->is_module)
+                note_gone(module, effect.name + "." + name, guard, caught_import);
+        }
+    }
+
+    void note_gone(const std::string& module, const std::string& name, const Guard& guard,
+                   std::uint8_t failure) {
+        if (reach_of(guard, failure) != Reach::always || found_.gone.size() == max_opened) return;
+        if (gone_name(name) == nullptr ||
+            wheel_.modules.contains(std::string_view(name).substr(0, name.find('.'))))
+            return;
+        found_.gone.emplace(name, module);
+    }
+
+    void walk_open(const std::string& module, const Effect& effect, const Guard& guard, Collected& into) {
+        const Reach reach = reach_of(guard, caught_os);
+        into.add(effect.texts);
+        if (reach == Reach::never) {
+            into.has_caught = true;
+        } else if (!effect.is_computed && !(guard.in_handler && into.has_caught)) {
+            emit(module, effect.texts, reach, false);
+        } else {
+            into.needed = std::max(into.needed, guard.in_handler ? Reach::always : reach);
+        }
+    }
+
+    void walk_call(const std::string& module, const Effect& effect, const Guard& guard, Collected& into,
+                   std::set<Function>* calls, std::size_t depth) {
+        const auto function = function_of(module, effect.name);
+        if (!function || depth == max_call_depth) return;
+        if (calls == nullptr && effect.texts.empty() && !called_.emplace(*function, guard).second) return;
+        std::set<Function> own;
+        std::set<Function>& visited = calls == nullptr ? own : *calls;
+        if (!visited.insert(*function).second) return;
+        const FunctionSource& source =
+            sources_.find(function->first)->second.functions.find(function->second)->second;
+        if (calls != nullptr) {
+            into.add(effect.texts);
+            walk_effects(function->first, source, guard, into, &visited, depth + 1);
+            return;
+        }
+        Collected of_call;
+        of_call.add(effect.texts);
+        walk_effects(function->first, source, guard, of_call, &visited, depth + 1);
+        if (of_call.needed != Reach::never) emit(function->first, of_call.candidates, of_call.needed, true);
+        into.add(of_call.candidates);
+        into.has_caught = into.has_caught || (of_call.has_caught && of_call.needed == Reach::never);
+    }
+
+    // "load" of this module, "pkg.loader.load" of another, also where a module has imported it from a third.
+    std::optional<Function> function_of(std::string module, std::string name) {
+        constexpr int max_hops = 4;
+        for (int hop = 0; hop < max_hops; ++hop) {
+            const ModuleSource* source = source_of(module);
+            if (source == nullptr) return std::nullopt;
+            if (source->functions.contains(name)) return Function(module, name);
+            if (hop > 0) {
+                const auto imported = source->imported.find(std::string_view(name).substr(0, name.find('.')));
+                if (imported == source->imported.end()) return std::nullopt;
+                name = imported->second +
+                       (name.find('.') == std::string::npos ? "" : name.substr(name.find('.')));
+            }
+            std::string_view owner = parent_of(name);
+            while (!owner.empty() && !wheel_.modules.contains(owner))
+                owner = parent_of(owner);
+            if (owner.empty()) return std::nullopt;
+            module = owner;
+            name = name.substr(module.size() + 1);
+        }
+        return std::nullopt;
+    }
+
+    void emit(const std::string& module, const std::vector<std::string>& any, Reach reach, bool is_computed) {
+        const auto is_loaded = [](const std::string& one) {
+            return std::find(loaded_libraries.begin(), loaded_libraries.end(), one) != loaded_libraries.end();
+        };
+        if (std::any_of(any.begin(), any.end(), is_loaded)) return;
+        std::vector<std::size_t> own = wheel_.own_libraries(any);
+        if (own.empty() && any.empty()) own = wheel_.loose_libraries;
+        for (const std::size_t file : own)
+            mark(file, reach);
+        if (!own.empty() || found_.opened.size() == max_opened) return;
+        OpenedLibrary opened{{}, module, reach == Reach::always};
+        for (const std::string& one : any) {
+            std::string file(base::base_name(one));
+            if (std::find(opened.any.begin(), opened.any.end(), file) == opened.any.end())
+                opened.any.push_back(std::move(file));
+        }
+        // A path that is put together may lead elsewhere.
+        const bool has_folder = std::any_of(any.begin(), any.end(), [](const std::string& one) {
+            return one.find('/') != std::string::npos;
+        });
+        if (is_computed && has_folder) opened.is_certain = false;
+        if (std::find(found_.opened.begin(), found_.opened.end(), opened) == found_.opened.end())
+            found_.opened.push_back(std::move(opened));
+    }
+
+    void mark(std::size_t file, Reach reach) {
+        auto& known = found_.files[file];
+        known = std::max(known, reach);
+    }
+
+    const WheelModules& wheel_;
+    ImportWalk found_;
+    std::map<std::string, ModuleSource, std::less<>> sources_;
+    std::map<std::string, std::vector<Guard>, std::less<>> seen_;
+    std::deque<std::pair<std::string, Guard>> queue_;
+    std::set<std::pair<Function, Guard>> called_;  // by bodies of modules
+    std::uint64_t bytes_ = 0;
+    std::size_t steps_ = 0;
+};
+
+}  // namespace
+
+ImportWalk walk_imports(const WheelModules& wheel, const std::vector<std::string>& roots) {
+    return Walker(wheel).walk(roots);
+}
+
+}  // namespace wheelyard::inspect

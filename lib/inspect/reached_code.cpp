@@ -1,0 +1,245 @@
+#include "lib/inspect/reached_code.hpp"
+
+#include <algorithm>
+#include <array>
+#include <deque>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "lib/base/text/text.hpp"
+#include "lib/inspect/dist_info/installed_tree.hpp"
+#include "lib/inspect/python/import_walk.hpp"
+#include "lib/inspect/python/limits.hpp"
+#include "lib/inspect/truth/module_suffix.hpp"
+#include "lib/inspect/zip/member_stream.hpp"
+#include "lib/wheel/name.hpp"
+
+namespace wheelyard::inspect {
+namespace {
+
+// What lies beside a project's package and is not imported by its users.
+constexpr std::array<std::string_view, 9> side_folders{"test",     "tests", "doc",        "docs",   "example",
+                                                       "examples", "bench", "benchmarks", "scripts"};
+
+bool is_identifier(std::string_view text) {
+    return !text.empty() && !base::is_ascii_digit(text.front()) &&
+           std::all_of(text.begin(), text.end(), [](char c) {
+               return base::is_ascii_alnum(c) || c == '_' || static_cast<unsigned char>(c) >= 0x80;
+           });
+}
+
+bool is_extension(const ElfMember& member) {
+    if (member.elf.kind != ElfKind::shared || member.elf.is_device || !member.name.ends_with(".so"))
+        return false;
+    return module_suffix(member.name).has_value() || member.elf.symbols.python.count != 0;
+}
+
+// "pkg/sub/" → "pkg.sub."; nullopt: no folder of modules.
+std::optional<std::string> package_of(std::string_view folder) {
+    std::string package;
+    while (!folder.empty()) {
+        const std::size_t slash = folder.find('/');
+        if (!is_identifier(folder.substr(0, slash))) return std::nullopt;
+        package.append(folder.substr(0, slash)).append(".");
+        folder.remove_prefix(std::min(slash + 1, folder.size()));
+    }
+    return package;
+}
+
+class ReachedCode {
+  public:
+    ReachedCode(const base::Reader& bytes, const Frame& frame, const std::vector<ElfMember>& elves)
+        : bytes_(bytes), elves_(elves), names_(elves.size()), user_(elves.size()) {
+        std::map<std::string_view, std::size_t> elf_of;
+        for (std::size_t i = 0; i < elves.size(); ++i) {
+            elf_of.emplace(elves[i].name, i);
+            by_file_.emplace(base::base_name(elves[i].name), i);
+            if (!elves[i].elf.soname.empty()) by_file_.emplace(elves[i].elf.soname, i);
+            if (is_extension(elves[i]))
+                has_extensions_ = true;
+            else if (elves[i].elf.kind == ElfKind::shared && !elves[i].elf.is_device)
+                wheel_.loose_libraries.push_back(i);
+        }
+        for (const Member& member : frame.members) {
+            const InstalledPath path = installed_path(member.name);
+            if (path.folder != InstallFolder::site || !path.python.empty() || !member.readable) continue;
+            const auto elf = elf_of.find(member.name);
+            if (elf != elf_of.end() && is_extension(elves[elf->second]))
+                add_extension(path.path, elf->second);
+            else if (path.path.ends_with(".py"))
+                add_source(path.path, member);
+        }
+        wheel_.read = [this](std::string_view module) { return read(module); };
+        wheel_.own_libraries = [this](const std::vector<std::string>& any) { return own_libraries(any); };
+    }
+
+    void gather(std::string_view project, const ProvidedLibraries& provided, Facts& facts) {
+        ImportWalk walk = walk_imports(wheel_, roots(project));
+        if (!walk.is_whole) return;
+        facts.opens = std::move(walk.opened);
+        facts.gone_names = std::move(walk.gone);
+        if (wheel_.modules.empty() || (!has_extensions_ && walk.files.empty())) return;
+        add_neighbours(walk.files);
+        follow_needed(walk.files);
+        find_users();
+        std::map<std::string, std::pair<Reach, std::string>> libraries;  // and a file that needs it
+        for (std::size_t i = 0; i < elves_.size(); ++i) {
+            const auto file = walk.files.find(i);
+            const Reach reach = file == walk.files.end() ? Reach::never : file->second;
+            if (reach == Reach::always && elves_[i].elf.avx_throughout && facts.avx_code.empty())
+                facts.avx_code = name_of(i);
+            for (const std::string& library : elves_[i].elf.needed) {
+                if (provided.has(library)) continue;
+                const std::size_t user = user_[i];
+                const auto [known, is_first] = libraries.try_emplace(library, reach, name_of(user));
+                const bool is_better =
+                    known->second.first < reach || (known->second.first == reach && !names_[user].empty() &&
+                                                    known->second.second.find('/') != std::string::npos);
+                if (!is_first && is_better) known->second = {reach, name_of(user)};
+            }
+        }
+        for (const auto& [library, reach] : libraries) {
+            if (reach.first == Reach::always) continue;
+            auto& into = reach.first == Reach::never ? facts.needed_later : facts.needed_maybe;
+            if (into.size() < max_opened) into.emplace(library, reach.second);
+        }
+    }
+
+  private:
+    void add_extension(std::string_view path, std::size_t elf) {
+        const std::string_view file = base::base_name(path);
+        const auto package = package_of(path.substr(0, path.size() - file.size()));
+        const std::string_view name = file.substr(0, file.find('.'));
+        if (!package || !is_identifier(name)) return;
+        const bool is_package = name == "__init__";
+        std::string module = *package + std::string(is_package ? std::string_view() : name);
+        if (is_package) module.resize(module.empty() ? 0 : module.size() - 1);
+        names_[elf] = module;
+        wheel_.modules[std::move(module)].extensions.push_back(elf);
+    }
+
+    void add_source(std::string_view path, const Member& member) {
+        const std::string_view file = base::base_name(path);
+        const auto package = package_of(path.substr(0, path.size() - file.size()));
+        const std::string_view name = file.substr(0, file.size() - std::string_view(".py").size());
+        if (!package || !is_identifier(name)) return;
+        const bool is_package = name == "__init__";
+        if (is_package && package->empty()) return;
+        std::string module =
+            is_package ? package->substr(0, package->size() - 1) : *package + std::string(name);
+        auto& row = wheel_.modules[module];
+        row.is_package = row.is_package || is_package;
+        // Of `a.py` and `a/__init__.py` Python takes the folder.
+        if (row.has_source && !is_package) return;
+        row.has_source = true;
+        sources_[std::move(module)] = &member;
+    }
+
+    [[nodiscard]] std::optional<std::string> read(std::string_view module) const {
+        const auto member = sources_.find(module);
+        if (member == sources_.end()) return std::nullopt;
+        auto text = read_member(bytes_, *member->second, max_source_bytes);
+        // What cannot be read is a finding of contents.cpp; a longer one is data.
+        return text ? std::move(*text) : std::string();
+    }
+
+    [[nodiscard]] std::vector<std::size_t> own_libraries(const std::vector<std::string>& any) const {
+        std::vector<std::size_t> found;
+        for (const std::string& one : any) {
+            const std::string file =
+                one.starts_with("-l") ? "lib" + one.substr(2) + ".so" : std::string(base::base_name(one));
+            for (auto at = by_file_.lower_bound(file); at != by_file_.end() && at->first.starts_with(file);
+                 ++at)
+                if (at->first.size() == file.size() || at->first[file.size()] == '.')
+                    found.push_back(at->second);
+        }
+        return found;
+    }
+
+    [[nodiscard]] std::vector<std::string> roots(std::string_view project) const {
+        std::set<std::string> tops;
+        for (const auto& [name, module] : wheel_.modules) {
+            std::string top = name.substr(0, name.find('.'));
+            if (wheel::escape_name(wheel::normalize_name(top)) == wheel::escape_name(project))
+                return {std::move(top)};
+            if (std::find(side_folders.begin(), side_folders.end(), top) == side_folders.end())
+                tops.insert(std::move(top));
+        }
+        return {tops.begin(), tops.end()};
+    }
+
+    // An extension module imports others by names that are not seen here. Those beside it may be among them.
+    void add_neighbours(std::map<std::size_t, Reach>& files) const {
+        std::set<std::string_view> folders;
+        const auto folder_of = [&](std::size_t i) {
+            const std::string_view name = elves_[i].name;
+            return name.substr(0, name.size() - base::base_name(name).size());
+        };
+        for (const auto& [i, reach] : files)
+            if (reach == Reach::always && !names_[i].empty()) folders.insert(folder_of(i));
+        for (std::size_t i = 0; i < elves_.size(); ++i)
+            if (!names_[i].empty() && folders.contains(folder_of(i))) files.try_emplace(i, Reach::maybe);
+    }
+
+    // What a file needs is loaded with it.
+    void follow_needed(std::map<std::size_t, Reach>& files) const {
+        std::deque<std::size_t> queue;
+        for (const auto& [i, reach] : files)
+            queue.push_back(i);
+        for (; !queue.empty(); queue.pop_front()) {
+            const Reach reach = files.at(queue.front());
+            for (const std::string& library : elves_[queue.front()].elf.needed) {
+                const auto [first, last] = by_file_.equal_range(base::base_name(library));
+                for (auto at = first; at != last; ++at) {
+                    const auto [known, is_new] = files.try_emplace(at->second, reach);
+                    if (!is_new && known->second >= reach) continue;
+                    known->second = reach;
+                    queue.push_back(at->second);
+                }
+            }
+        }
+    }
+
+    // For each library of the wheel an extension module that loads it, for people.
+    void find_users() {
+        std::deque<std::size_t> queue;
+        for (std::size_t i = 0; i < elves_.size(); ++i) {
+            user_[i] = i;
+            if (!names_[i].empty()) queue.push_back(i);
+        }
+        for (; !queue.empty(); queue.pop_front()) {
+            for (const std::string& library : elves_[queue.front()].elf.needed) {
+                const auto [first, last] = by_file_.equal_range(base::base_name(library));
+                for (auto at = first; at != last; ++at) {
+                    if (!names_[at->second].empty() || user_[at->second] != at->second) continue;
+                    user_[at->second] = user_[queue.front()];
+                    queue.push_back(at->second);
+                }
+            }
+        }
+    }
+
+    [[nodiscard]] std::string name_of(std::size_t elf) const {
+        return names_[elf].empty() ? elves_[elf].name : names_[elf];
+    }
+
+    const base::Reader& bytes_;
+    const std::vector<ElfMember>& elves_;
+    std::vector<std::string> names_;  // of the extension modules, by the number of the file
+    std::vector<std::size_t> user_;
+    std::multimap<std::string_view, std::size_t> by_file_;
+    std::map<std::string, const Member*, std::less<>> sources_;
+    WheelModules wheel_;
+    bool has_extensions_ = false;
+};
+
+}  // namespace
+
+void gather_import_facts(const base::Reader& bytes, const Frame& frame, const wheel::WheelFilename& filename,
+                         const std::vector<ElfMember>& elves, const ProvidedLibraries& provided,
+                         Facts& facts) {
+    ReachedCode(bytes, frame, elves).gather(filename.project, provided, facts);
+}
+
+}  // namespace wheelyard::inspect

@@ -1,0 +1,53 @@
+// Which code was compiled for AVX as a whole.
+#include "lib/inspect/elf/vector_code.hpp"
+
+#include "tests/inspect/sample.hpp"
+
+using namespace wheelyard;
+using namespace wheelyard::inspect_test;
+
+namespace {
+
+std::string times(int count, std::string_view instruction) {
+    std::string code;
+    for (int i = 0; i < count; ++i)
+        code += instruction;
+    return code;
+}
+
+// As `as` writes them.
+const std::string vmovups("\xc5\xfc\x10\x07", 4);         // vmovups (%rdi),%ymm0
+const std::string vmovsd("\xc5\x7b\x11\x07", 4);          // vmovsd %xmm8,(%rdi)
+const std::string movups("\x0f\x10\x07", 3);              // movups (%rdi),%xmm0
+const std::string movsd("\xf2\x44\x0f\x11\x07", 5);       // movsd %xmm8,(%rdi)
+const std::string mov_to_ebp("\x89\xc5\x0f\x10\x07", 5);  // mov %eax,%ebp; movups (%rdi),%xmm0
+
+}  // namespace
+
+TEST_CASE("code with AVX moves alone is compiled for AVX, and code with both chooses at run time") {
+    const auto is_avx = [](const std::string& code) {
+        return inspect::count_vector_moves(code).are_avx_throughout();
+    };
+    CHECK(is_avx(times(150, vmovups + vmovsd)));
+    CHECK(is_avx(times(1000, vmovups) + times(20, movups)));
+    CHECK_FALSE(is_avx(times(1000, vmovups) + times(50, movsd)));
+    CHECK_FALSE(is_avx(times(90, vmovups + vmovsd)));  // too few to say
+    CHECK_FALSE(is_avx(times(1000, mov_to_ebp)));
+    CHECK_FALSE(is_avx(times(1000, movups + movsd)));
+    CHECK_FALSE(is_avx(""));
+}
+
+TEST_CASE("a file that the import loads and that is AVX throughout is a fact of the wheel") {
+    const auto fact = [](const std::string& code, const std::string& init) {
+        ElfImage image;
+        image.sections = {{".text", code}};
+        return checked(with_elf(linux_311, image, "six/_six.cpython-311-x86_64-linux-gnu.so", "1.16.0",
+                                [&](WheelWriter& wheel) {
+                                    wheel.add("six/__init__.py", init).add("six/plain.py", "");
+                                })())
+            .facts.avx_code;
+    };
+    CHECK(fact(times(1000, vmovups), "from . import _six\n") == "six._six");
+    CHECK(fact(times(1000, vmovups), "from . import plain\n").empty());
+    CHECK(fact(times(1000, vmovups + movups), "from . import _six\n").empty());
+}

@@ -1,0 +1,231 @@
+// What an import reaches, by the sources of a wheel's modules alone.
+#include "lib/inspect/python/import_walk.hpp"
+
+#include <doctest/doctest.h>
+
+#include "lib/inspect/python/gone_names.hpp"
+
+using namespace wheelyard::inspect;
+
+namespace {
+
+// {"pkg/__init__.py", source}; a name that ends in ".so" is an extension module, numbered in the order of the names.
+using Files = std::map<std::string, std::string>;
+
+struct Wheel {
+    WheelModules modules;
+    std::map<std::string, std::string> sources;
+    std::vector<std::string> files;
+
+    explicit Wheel(const Files& all) {
+        for (const auto& [path, source] : all) {
+            std::string module = path.substr(0, path.find('.'));
+            for (char& c : module)
+                c = c == '/' ? '.' : c;
+            const bool is_package = module.ends_with(".__init__");
+            if (is_package) module.resize(module.size() - std::string_view(".__init__").size());
+            auto& row = modules.modules[module];
+            row.is_package = row.is_package || is_package;
+            if (path.ends_with(".so")) {
+                row.extensions.push_back(files.size());
+                files.push_back(path);
+            } else {
+                row.has_source = true;
+                sources[module] = source;
+            }
+        }
+        modules.read = [this](std::string_view module) { return sources.at(std::string(module)); };
+        modules.own_libraries = [](const std::vector<std::string>&) { return std::vector<std::size_t>(); };
+    }
+    Wheel(const Wheel&) = delete;
+
+    [[nodiscard]] ImportWalk walk(const std::vector<std::string>& roots = {"pkg"}) const {
+        return walk_imports(modules, roots);
+    }
+    // "pkg/_a.so always"
+    [[nodiscard]] std::string reached() const {
+        std::string text;
+        for (const auto& [file, reach] : walk().files)
+            text += (text.empty() ? "" : ", ") + files[file] +
+                    (reach == Reach::always  ? " always"
+                     : reach == Reach::maybe ? " maybe"
+                                             : " never");
+        return text;
+    }
+};
+
+std::string reached(const std::string& init, const Files& more = {}) {
+    Files files = more;
+    files["pkg/__init__.py"] = init;
+    files["pkg/_a.so"] = "";
+    return Wheel(files).reached();
+}
+
+// "libx.so.1|-lx", "maybe libx.so.1"; several are joined by ", ". A computed name is "?".
+std::string opened(const std::string& init, const Files& more = {}) {
+    Files files = more;
+    files["pkg/__init__.py"] = init;
+    std::string text;
+    for (const OpenedLibrary& one : Wheel(files).walk().opened) {
+        text += (text.empty() ? "" : ", ") + std::string(one.is_certain ? "" : "maybe ");
+        if (one.any.empty()) text += "?";
+        for (const std::string& name : one.any)
+            text += (&name == &one.any.front() ? "" : "|") + name;
+    }
+    return text;
+}
+
+std::string gone(const std::string& init) {
+    std::string text;
+    for (const auto& [name, module] : Wheel({{"pkg/__init__.py", init}}).walk().gone)
+        text += (text.empty() ? "" : ", ") + name;
+    return text;
+}
+
+}  // namespace
+
+TEST_CASE("an extension module is reached where the import of its package runs the statement") {
+    struct Row {
+        const char *source, *reached;
+    };
+    for (const Row& row : {
+             Row{"from . import _a\n", "pkg/_a.so always"},
+             Row{"import os; from pkg._a import (x as y,\n  z)\n", "pkg/_a.so always"},
+             Row{"import pkg._a\n", "pkg/_a.so always"},
+             Row{"if True:\n  from ._a import *\n", "pkg/_a.so always"},
+             Row{"class A:\n  from . import _a\n", "pkg/_a.so always"},
+             Row{"from . import b\ndef f():\n  from . import _a\n", ""},
+             Row{"from . import b\ndef f():\n  from . import _a\nf()\n", "pkg/_a.so always"},
+             Row{"import typing\nfrom . import b\nif typing.TYPE_CHECKING: from . import _a\n", ""},
+             Row{"from . import b\nif __name__ == '__main__':\n  import pkg._a\n", ""},
+             Row{"try:\n  from . import _a\nexcept ImportError:\n  _a = None\n", "pkg/_a.so never"},
+             Row{"try:\n  from . import _a\nexcept:\n  pass\n", "pkg/_a.so never"},
+             Row{"try:\n  from . import _a\nexcept ImportError as e:\n  raise RuntimeError('x') from e\n",
+                 "pkg/_a.so always"},
+             Row{"try:\n  from . import _a\nexcept ValueError:\n  pass\n", "pkg/_a.so always"},
+             Row{"with contextlib.suppress(ImportError):\n  from . import _a\n", "pkg/_a.so never"},
+             Row{"if settings.FAST:\n  from . import _a\n", "pkg/_a.so maybe"},
+             Row{"from . import b\nif sys.platform == 'win32':\n  from . import _a\n", ""},
+             Row{"from . import b\nif os.name == 'nt' or platform.system() == 'Darwin':\n  from . import "
+                 "_a\n",
+                 ""},
+             Row{"if sys.platform.startswith('win'):\n  pass\nelse:\n  from . import _a\n",
+                 "pkg/_a.so always"},
+             Row{"from importlib import import_module\nimport_module('pkg._a')\n", "pkg/_a.so always"},
+             // What is imported is not known: the extension modules of the package.
+             Row{"import importlib\nimportlib.import_module(name)\n", "pkg/_a.so always"},
+             Row{"from . import b\n'''\nfrom . import _a\n'''\n", ""},
+             Row{"from . import b  # from . import _a\n", ""},
+         }) {
+        CAPTURE(row.source);
+        CHECK(reached(row.source, {{"pkg/b.py", ""}}) == row.reached);
+    }
+    CHECK(reached("from .b import f\nf()\n", {{"pkg/b.py", "def f():\n  from . import _a\n"}}) ==
+          "pkg/_a.so always");
+    CHECK(reached("from . import b\n", {{"pkg/b.py", "from .._a import x\n"}}).empty());  // above the package
+}
+
+TEST_CASE("a package whose import reaches nothing stands for the extension modules beside it") {
+    CHECK(reached("__version__ = '5'\n") == "pkg/_a.so always");
+    CHECK(Wheel({{"pkg/sub/__init__.py", "from . import _b\n"}, {"pkg/sub/_b.so", ""}}).reached() ==
+          "pkg/sub/_b.so always");
+    CHECK(Wheel({{"pkg/__init__.py", ""}, {"pkg/sub/_b.so", ""}}).reached().empty());
+}
+
+TEST_CASE("libraries that Python code opens in an import") {
+    struct Row {
+        const char *source, *opened;
+    };
+    for (const Row& row : {
+             Row{"from ctypes import CDLL\nCDLL('libx.so.1')\n", "libx.so.1"},
+             Row{"import ctypes\nlib = ctypes.cdll.LoadLibrary('libx.so.1')\n", "libx.so.1"},
+             Row{"import ctypes.util\nctypes.CDLL(ctypes.util.find_library('x'))\n", "-lx"},
+             Row{"from ctypes.util import find_library as _f\npath = _f('x')\nif not path: raise "
+                 "ImportError('x')\nCDLL(path)\n",
+                 "-lx"},
+             Row{"ffi = FFI()\nlib = ffi.dlopen('libx.so.1')\n", "libx.so.1"},
+             Row{"lib = FFI().dlopen('libx.so.1')\n", "libx.so.1"},
+             Row{"_NAME = 'libx.so.1'\nctypes.CDLL(_NAME)\n", "libx.so.1"},
+             Row{"ctypes.CDLL('libx.so.1')\nctypes.CDLL('liby.so.2')\n", "libx.so.1, liby.so.2"},
+             Row{"try:\n  ctypes.CDLL('libx.so.1')\nexcept OSError:\n  lib = None\n", ""},
+             Row{"try:\n  ctypes.CDLL('libx.so.1')\nexcept OSError:\n  ctypes.CDLL('liby.so')\n",
+                 "libx.so.1|liby.so"},
+             Row{"def load():\n  return ctypes.CDLL('libx.so.1')\n", ""},
+             Row{"def load():\n  return ctypes.CDLL('libx.so.1')\nLIB = load()\n", "libx.so.1"},
+             Row{"class Lib:\n  def __init__(self): self.open()\n  def open(self): CDLL('libx.so.1')\nlib = "
+                 "Lib()\n",
+                 "libx.so.1"},
+             Row{"if sys.platform == 'darwin':\n  n = 'libx.dylib'\nelse:\n  n = 'libx.so.1'\nCDLL(n)\n",
+                 "libx.so.1"},
+             Row{"ctypes.CDLL(os.environ['X'])\n", "?"},
+             Row{"ctypes.CDLL(None)\nctypes.CDLL('libc.so.6')\nCDLL(find_library('c'))\n", ""},
+             Row{"for n in ('x', 'libx.dylib'):\n  n = find_library(n)\n  if n: break\nelse:\n  raise "
+                 "OSError('x')\nCDLL(n)\n",
+                 "-lx"},
+             // python-magic 0.4.27
+             Row{"def _candidates():\n  yield find_library('magic')\n  yield 'libmagic.so.1'\n\n"
+                 "def load():\n  for lib in _candidates():\n    try:\n      return ctypes.CDLL(lib)\n    "
+                 "except OSError:\n      continue\n"
+                 "  else:\n    raise ImportError('no libmagic')\nlib = load()\n",
+                 "-lmagic|libmagic.so.1"},
+             // cairocffi 1.7.1
+             Row{"def dlopen(ffi, names, files):\n  for f in files:\n    try: return ffi.dlopen(f)\n    "
+                 "except OSError: pass\n"
+                 "  raise OSError('cairo')\ncairo = dlopen(ffi, ('cairo-2',), ('libcairo.so.2', "
+                 "'libcairo.2.dylib'))\n",
+                 "libcairo.so.2"},
+         }) {
+        CAPTURE(row.source);
+        CHECK(opened(row.source) == row.opened);
+    }
+    CHECK(opened("from . import loader\nloader.load()\n",
+                 {{"pkg/loader.py", "def load():\n  CDLL('libx.so.1')\n"}}) == "libx.so.1");
+    CHECK(opened("try:\n  from . import a\nexcept OSError: pass\n", {{"pkg/a.py", "CDLL('libx.so.1')\n"}})
+              .empty());
+}
+
+TEST_CASE("names of the standard library that some Pythons lack") {
+    CHECK(gone("import cgi, os\n") == "cgi");
+    CHECK(gone("from distutils.version import LooseVersion\n") == "distutils.version");
+    CHECK(gone("import xml.etree.cElementTree as ET\n") == "xml.etree.cElementTree");
+    CHECK(gone("import collections\nclass A(collections.Mapping): pass\n") == "collections.Mapping");
+    CHECK(gone("from collections import Mapping, deque\n") == "collections.Mapping");
+    CHECK(gone("from collections.abc import Mapping\n").empty());
+    CHECK(gone("try:\n  from collections.abc import Mapping\nexcept ImportError:\n  from collections import "
+               "Mapping\n")
+              .empty());
+    CHECK(gone("try:\n  import imp\nexcept ImportError:\n  imp = None\n").empty());
+    CHECK(gone("import sys\nif sys.version_info < (3, 12):\n  import distutils\n").empty());
+    CHECK(gone("def f():\n  import cgi\n").empty());
+    CHECK(gone("import inspect\ndef f(): return inspect.getargspec\n").empty());
+    CHECK(gone_name("distutils.version")->since == 12);
+    CHECK(gone_name("cgitb")->since == 13);
+    CHECK(gone_name("cgiutil") == nullptr);
+}
+
+TEST_CASE("a name that a handler imports in place of another is not that of the first") {
+    // ldap3 2.9.1
+    CHECK(gone("try:\n  from collections.abc import Mapping\nexcept ImportError:\n  from collections import "
+               "Mapping\n"
+               "class A(Mapping): pass\n")
+              .empty());
+}
+
+TEST_CASE("a limit that is reached proves nothing, and damaged source ends") {
+    std::string many;
+    for (int i = 0; i < 4000; ++i)
+        many += "from . import m" + std::to_string(i) + "\n";
+    Files files{{"pkg/__init__.py", many}};
+    for (int i = 0; i < 4000; ++i)
+        files["pkg/m" + std::to_string(i) + ".py"] = "";
+    CHECK_FALSE(Wheel(files).walk().is_whole);
+    for (const std::string& source :
+         {std::string("if x:\n def f(\n  class\n'''"), std::string(200'000, '('), std::string("\0\\", 2),
+          std::string("from . import\nimport\nexcept:\nelse:\n@\n")}) {
+        CHECK(opened(source).empty());
+    }
+    std::string deep;
+    for (std::size_t i = 0; i < 400; ++i)
+        deep += std::string(i, ' ') + "if x:\n";
+    CHECK(opened(deep).empty());
+}

@@ -1,0 +1,79 @@
+// What of a wheel's libraries its import needs.
+#include "lib/inspect/reached_code.hpp"
+
+#include "tests/inspect/sample.hpp"
+
+using namespace wheelyard;
+using namespace wheelyard::inspect_test;
+
+namespace {
+
+inspect::Facts facts_of(const std::function<void(WheelWriter&)>& edit) {
+    WheelWriter wheel("six", "1.16.0");
+    wheel.tag(linux_311);
+    edit(wheel);
+    return checked(pack(wheel)).facts;
+}
+
+std::string library(const std::string& soname, const std::vector<std::string>& needed) {
+    ElfImage image;
+    image.soname = soname;
+    image.needed = needed;
+    return write_elf(image);
+}
+
+const std::string suffix = ".cpython-311-x86_64-linux-gnu.so";
+
+}  // namespace
+
+TEST_CASE("a library that only a part of the wheel needs is named with the module that needs it") {
+    const auto facts = facts_of([](WheelWriter& wheel) {
+        wheel.add("six/__init__.py",
+                  "from . import _base\ntry:\n    from . import _gui\nexcept ImportError:\n    pass\n");
+        wheel.add("six/_base" + suffix, library("", {"libbase.so.1", "libgsl.so.27"}));
+        wheel.add("six.libs/libbase.so.1", library("libbase.so.1", {"libpng16.so.16"}));
+        wheel.add("six/_gui" + suffix, library("", {"libX11.so.6", "libplot.so.1"}));
+        wheel.add("six/draw/__init__.py", "");
+        wheel.add("six/draw/_draw" + suffix, library("", {"libplot.so.1", "libpng16.so.16"}));
+        wheel.add("six.libs/libplot.so.1", library("libplot.so.1", {"libGL.so.1"}));
+    });
+    CHECK(facts.needed_later ==
+          std::map<std::string, std::string>{{"libX11.so.6", "six._gui"}, {"libGL.so.1", "six._gui"}});
+    CHECK(facts.needed_maybe.empty());
+}
+
+TEST_CASE("an extension module beside one that is reached may be loaded by it") {
+    const auto facts = facts_of([](WheelWriter& wheel) {
+        wheel.add("six/__init__.py", "from six import _base\n");
+        wheel.add("six/_base" + suffix, library("", {}));
+        wheel.add("six/_other" + suffix, library("", {"libgsl.so.27"}));
+    });
+    CHECK(facts.needed_maybe == std::map<std::string, std::string>{{"libgsl.so.27", "six._other"}});
+    CHECK(facts.needed_later.empty());
+}
+
+TEST_CASE("a wheel's own library that Python code opens is loaded by its import, also by a computed name") {
+    for (const char* source :
+         {"import ctypes, os\nctypes.CDLL(os.path.join(os.path.dirname(__file__), 'libsix.so'))\n",
+          "import ctypes\nfrom six.find import path\nctypes.CDLL(path())\n",
+          "import ctypes\nctypes.CDLL(PATH)\n"}) {
+        CAPTURE(source);
+        const auto facts = facts_of([&](WheelWriter& wheel) {
+            wheel.add("six/__init__.py", source).add("six/libsix.so", library("libsix.so", {"libgsl.so.27"}));
+        });
+        CHECK(facts.opens.empty());
+        CHECK(facts.needed_later.empty());
+        CHECK(facts.needed_external == std::vector<std::string>{"libgsl.so.27"});
+    }
+}
+
+TEST_CASE(
+    "what the import opens and lacks is a fact, also of modules in a .data folder; what is beside the "
+    "project is not imported") {
+    const auto facts = facts_of([](WheelWriter& wheel) {
+        wheel.add("six-1.16.0.data/purelib/six.py", "import ctypes, cgi\nctypes.CDLL('libx.so.1')\n");
+        wheel.add("other.py", "import imp\n");
+    });
+    CHECK(facts.opens == std::vector<inspect::OpenedLibrary>{{{"libx.so.1"}, "six", true}});
+    CHECK(facts.gone_names == std::map<std::string, std::string>{{"cgi", "six"}});
+}
