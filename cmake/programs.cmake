@@ -6,7 +6,7 @@ wheelyard_program(avail_wheels       indexer/avail_wheels/main.cpp avail_wheels 
 # The same for any machine of its kind: no library of the system, the network by the program curl.
 wheelyard_program(avail_wheels-static indexer/avail_wheels/main.cpp avail_wheels inspect wire)
 target_compile_definitions(avail_wheels-static PRIVATE WHEELYARD_STATIC)
-wheelyard_static(avail_wheels-static avail_wheels table source query node status simple accelerator io wheel base)
+wheelyard_static(avail_wheels-static avail_wheels table source query python_source node status simple accelerator io wheel base)
 if(NOT WHEELYARD_CLUSTER)
     wheelyard_program(wheelyard-registry registry/main.cpp registry indexer)
     wheelyard_program(wheelyard-indexer  indexer/main.cpp  indexer)
