@@ -22,7 +22,9 @@ Wheel with_files(const std::vector<std::string>& files) {
     for (const std::string& file : files) {
         test_support::ZipEntry member;
         member.name = file;
-        if (!file.ends_with('/')) member.data = "1";
+        const bool is_folder = file.ends_with('/');
+        if (!is_folder) member.data = "1";
+        if (is_folder) member.external_attributes = 0040755u << 16 | 0x10;
         member.flags = 1u << 11;  // UTF-8
         wheel.add_entry(member);
     }

@@ -127,6 +127,7 @@ class Door:
         text = VARYING_MEMBERS.sub(r'"\1":<\1>', text)
         text = MIRROR.sub(r"\1<revision>", STRANGER.sub("<stranger>", text))
         text = re.sub(r"127\.0\.0\.1:\d{4,5}", "127.0.0.1:<port>", text)
+        text = re.sub(r'"before":"[0-9a-f]{16}"', '"before":"<revision>"', text)  # of tables with that port
         text = re.sub(r"\bt[0-9a-f]{12}\b", "<task>", text)
         text = re.sub(r"-{5,}", "-----", text)  # below a column whose width is that of a name
         return re.sub(r"(?<=\S) {2,}", "  ", text).rstrip()
