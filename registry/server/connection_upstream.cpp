@@ -103,8 +103,11 @@ Connection::Task<Reply> Connection::answer_from_upstream(const RequestHead& head
     // Ranges and conditions are those of the stored file; HEAD asks whether it can be stored.
     request.may_arrive = head.method == "GET" && head.range.empty() && head.if_none_match.empty() &&
                          head.if_modified_since.empty();
-    const auto found =
-        is_page ? co_await ask_for_page(request) : co_await ask_upstream(request, upstream_file_wait_ms);
+    std::shared_ptr<UpstreamAnswer> found;  // in two statements: GCC 12 destroys twice what a `?:` awaits
+    if (is_page)
+        found = co_await ask_for_page(request);
+    else
+        found = co_await ask_upstream(request, upstream_file_wait_ms);
     if (!found) co_return reply_problem(upstream_late());
     switch (found->kind) {
         case UpstreamAnswer::Kind::published:

@@ -200,7 +200,7 @@ class UpstreamTest(OwnFarmsCase):
         """Own, inherited, and an upstream's, before and after a download; a yank, a withheld file."""
         for version, more in (("1.0", {}), ("1.1", {}), ("2.0", {"more": {"yanked": "broken"}}), ("3.0", {"sha256": "-"})):
             wheel = self.wheel("yard-six", version=version, metadata_lines=(f"Summary: the {version}",))
-            self.offer(wheel, metadata=wheel.members()[f"yard_six-{version}.dist-info/METADATA"].encode()
+            self.offer(wheel, metadata=wheel.members()[f"yard_six-{version}.dist-info/METADATA"]
                        if version != "1.0" else None, **more)
         self.open_farm()
         self.upload(self.wheel("yard-torch", metadata_lines=("Summary: ours",)), SITE)

@@ -880,7 +880,7 @@ TEST_CASE("a new node type is on all pages of its index after some runs, each of
     const auto shown = [&](const std::string& node) {
         std::size_t count = 0;
         for (std::size_t at = 0; at < projects; ++at)
-            count += text_of(page_of(at)).find("bede, " + node) == std::string::npos ? 0 : 1;
+            if (text_of(page_of(at)).find("bede, " + node) != std::string::npos) ++count;
         return count;
     };
     const auto report_node = [&](const std::string& node) {
