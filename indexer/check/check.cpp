@@ -119,7 +119,7 @@ class TreeCheck {
         for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
              entry.increment(error)) {
             const std::string name = entry->path().filename().native();
-            if (name.front() == '.' || name == html_page) continue;
+            if (name.front() == '.') continue;
             const std::string link = entry->path().lexically_relative(tree_).native();
             std::error_code ignored;
             const fs::path target = fs::read_symlink(entry->path(), ignored);

@@ -95,7 +95,6 @@ class Follow {
                              signed_->keep(is_root_signed && unlike_.empty() && done.lagging.empty()));
             done.signed_part.unlike = unlike_;
         }
-        WHEELYARD_TRY(files_.sync_flat());  // of removed files
         EventLines events;
         for (const auto& event : log.events)
             events.add(event);

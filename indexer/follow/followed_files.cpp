@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "indexer/tree/flat_page.hpp"
 #include "indexer/tree/limits.hpp"
 #include "indexer/tree/paths.hpp"
 #include "lib/base/digest/digest.hpp"
@@ -101,7 +100,6 @@ base::Status FollowedFiles::show_flat(const TreeFile& file) {
 
 base::Status FollowedFiles::sync_flat() {
     if (!std::exchange(flat_changed_, false)) return {};
-    WHEELYARD_TRY(write_flat_page(disk_, flat_folder(tree_, index_)));
     return disk_.sync_directory(flat_folder(tree_, index_));
 }
 
@@ -119,7 +117,6 @@ void FollowedFiles::read_metadata_names(FollowedPage& page) const {
 base::Status FollowedFiles::remove(const TreeFile& gone, bool keeps_name) {
     const fs::path folder = file_folder(tree_, index_, gone.sha256);
     if (!keeps_name) WHEELYARD_TRY(disk_.remove(flat_folder(tree_, index_) / gone.filename));
-    flat_changed_ = flat_changed_ || (find_links_ && !keeps_name);
     WHEELYARD_TRY(disk_.remove(folder / gone.filename));
     for (const std::string_view suffix : {metadata_suffix, provenance_suffix, attestations_suffix})
         WHEELYARD_TRY(disk_.remove(folder / (gone.filename + std::string(suffix))));

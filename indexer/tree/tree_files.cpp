@@ -3,7 +3,6 @@
 
 #include <array>
 
-#include "indexer/tree/flat_page.hpp"
 #include "indexer/tree/paths.hpp"
 
 namespace wheelyard::indexer {
@@ -62,11 +61,7 @@ base::Status TreeFiles::place(const catalog::FileRow& row, bool is_touched) {
 
 base::Status TreeFiles::show(const catalog::FileRow& row) {
     const fs::path folder = flat_folder(tree_, row.index);
-    if (flat_made_.insert(row.index).second) {
-        WHEELYARD_TRY(disk_.make_directories(folder));
-        WHEELYARD_ASSIGN(const bool has_page, exists(folder / html_page));
-        if (!has_page) flat_changed_.insert(row.index);
-    }
+    if (flat_made_.insert(row.index).second) WHEELYARD_TRY(disk_.make_directories(folder));
     WHEELYARD_ASSIGN(const bool changed,
                      disk_.symlink(folder / row.filename, flat_target(row.sha256, row.filename)));
     if (changed) flat_changed_.insert(row.index);
@@ -105,11 +100,8 @@ base::Status TreeFiles::hide(const std::string& index, const TreeFile& gone) {
 
 base::Status TreeFiles::sync_flat() {
     for (const auto& index : flat_changed_) {
-        const fs::path folder = flat_folder(tree_, index);
-        WHEELYARD_ASSIGN(const bool has_folder, exists(folder));
-        if (!has_folder) continue;
-        WHEELYARD_TRY(write_flat_page(disk_, folder));
-        WHEELYARD_TRY(disk_.sync_directory(folder));
+        WHEELYARD_ASSIGN(const bool has_folder, exists(flat_folder(tree_, index)));
+        if (has_folder) WHEELYARD_TRY(disk_.sync_directory(flat_folder(tree_, index)));
     }
     flat_changed_.clear();
     return {};

@@ -96,8 +96,6 @@ base::Status check_audience(const io::Json& claims, const Expected& expected) {
         return refuse("jwt.audience", "The token is for another client", base::join(names, ", "));
     const bool is_for_others =
         std::any_of(names.begin(), names.end(), [&](const std::string& name) { return name != client_id; });
-    if (is_for_others && expected.is_alone)
-        return refuse("jwt.audience", "The token is for others as well", base::join(names, ", "));
     const io::Json* party = claims.find("azp");
     if (party == nullptr && !is_for_others && expected.party.empty()) return {};
     if (party == nullptr)
@@ -106,6 +104,8 @@ base::Status check_audience(const io::Json& claims, const Expected& expected) {
     if (party->as_string() == nullptr ||
         *party->as_string() != (expected.party.empty() ? client_id : expected.party))
         return refuse("jwt.party", "Another client asked for the token (`azp`)", claims.string_or("azp", ""));
+    if (is_for_others && expected.is_alone)
+        return refuse("jwt.audience", "The token is for others as well", base::join(names, ", "));
     return {};
 }
 

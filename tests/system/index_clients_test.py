@@ -165,10 +165,7 @@ class IndexClientsTest(FarmCase):
 
     def test_pip_without_a_server_installs_from_the_flat_view(self):
         flat = self.tree / INDEX / "find-links"
-        names = {wheel.filename for wheel, _ in SCENARIO}
-        self.assertEqual({path.name for path in flat.iterdir()}, names | {"index.html"})
-        page = (flat / "index.html").read_text()
-        self.assertEqual(set(re.findall(r'">([^<]+)</a>', page)), names)
+        self.assertEqual({path.name for path in flat.iterdir()}, {wheel.filename for wheel, _ in SCENARIO})
         for pip in ("pip-old", "pip-debian", "pip-new"):
             self.assert_ran(self.install(pip, "--no-index", "--find-links", flat, "extra-ful[more]", "local==2.0+site.1"))
             self.assertEqual(installed_value(pip, self.folder / f"target-{pip}", "extra_ful"), "1")

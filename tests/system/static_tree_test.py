@@ -125,17 +125,6 @@ class StaticTreeTest(FarmCase):
         self.publish()
         self.assertIn("data-upload-time", page.read_text())
 
-    def test_the_flat_view_is_a_page_behind_a_plain_server(self):
-        self.publish(Wheel("yard-flat", "1.0+site.1", value=7).write(self.folder))
-        flat = self.folder / "deep/wheels" / INDEX / "find-links"
-        self.assertEqual([path.name for path in flat.glob("index.html*")], ["index.html"])
-        with PlainServer(self.folder) as url:
-            for pip in PIPS:
-                target = self.folder / f"flat-{pip}"
-                self.assert_ran(self.farm.run(CLIENTS / pip / "bin/python", "-m", "pip", "install", "--no-index", "--find-links",
-                                              f"{url}/deep/wheels/{INDEX}/find-links/", "--target", target, "yard-flat"))
-                self.assertEqual(installed_value(pip, target, "yard_flat"), "7")
-
     def test_a_second_tree_is_published_beside_the_registrys_own_and_costs_no_space(self):
         wheel = Wheel("yard-linked", "1.0").write(self.folder)
         self.publish(wheel)

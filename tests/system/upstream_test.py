@@ -199,11 +199,11 @@ class UpstreamTest(OwnFarmsCase):
     def test_every_form_of_a_project_says_what_an_installer_gets(self):
         """Own, inherited, and an upstream's, before and after a download; a yank, a withheld file."""
         for version, more in (("1.0", {}), ("1.1", {}), ("2.0", {"more": {"yanked": "broken"}}), ("3.0", {"sha256": "-"})):
-            wheel = self.wheel("yard-six", version=version, metadata_lines=(f"Summary: the {version}",))
+            wheel = self.wheel("yard-six", version=version, metadata_lines=(f"Keywords: the {version}",))
             self.offer(wheel, metadata=wheel.members()[f"yard_six-{version}.dist-info/METADATA"]
                        if version != "1.0" else None, **more)
         self.open_farm()
-        self.upload(self.wheel("yard-torch", metadata_lines=("Summary: ours",)), SITE)
+        self.upload(self.wheel("yard-torch", metadata_lines=("Keywords: ours",)), SITE)
 
         def forms(index: str, project: str) -> tuple:
             listed = {name: entry["hashes"]["sha256"] for name, entry in self.farm.files(project, index).items()}
@@ -219,7 +219,7 @@ class UpstreamTest(OwnFarmsCase):
         for index in (BASE, SITE):
             document, listed = forms(index, "yard-six")
             self.assertEqual(sorted(listed), [f"yard_six-{version}-py3-none-any.whl" for version in ("1.0", "1.1", "2.0")])
-            self.assertEqual((document["info"]["version"], document["info"]["summary"]), ("1.1", "the 1.1"))
+            self.assertEqual((document["info"]["version"], document["info"]["keywords"]), ("1.1", "the 1.1"))
             self.assertEqual([file["yanked_reason"] for file in document["releases"]["2.0"]], ["broken"])
         self.assertEqual(self.get_file("yard_six-1.0-py3-none-any.whl", "yard-six")[0], 200)
         document, listed = forms(SITE, "yard-six")
@@ -227,7 +227,7 @@ class UpstreamTest(OwnFarmsCase):
         one = json.loads(self.farm.get(f"/{SITE}/pypi/yard-six/1/json")[2])
         self.assertEqual((one["info"]["version"], [file["filename"] for file in one["urls"]]), ("1.0", ["yard_six-1.0-py3-none-any.whl"]))
         self.assertEqual(self.farm.get(f"/{SITE}/pypi/yard-six/3.0/json")[0], 404)
-        self.assertEqual(forms(SITE, "yard-torch")[0]["info"]["summary"], "ours")
+        self.assertEqual(forms(SITE, "yard-torch")[0]["info"]["keywords"], "ours")
         self.assertEqual(self.farm.get(f"/{SITE}/pypi/yard-nobody/json")[0], 404)
 
     def test_sixty_four_clients_cause_one_download(self):

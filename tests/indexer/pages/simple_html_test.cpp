@@ -34,8 +34,9 @@ TEST_CASE("the variants of a version are a link after the files, with their hash
                       .bytes = {},
                       .upload_time = 1}};
     const std::string sha256(64, '7');
-    const std::string link = "<a href=\"" + sha256 + "/sample-1.10.0%2Bcu126-variants.json#sha256=" + sha256 +
-                             "\">sample-1.10.0+cu126-variants.json</a><br>\n";
+    const std::string link =
+        "<a href=\"" + sha256 + "/sample-1.10.0%2Bcu126-variants.json#sha256=" + sha256 +
+        "\" data-upload-time=\"1970-01-01T00:00:00.000001Z\">sample-1.10.0+cu126-variants.json</a><br>\n";
     std::string expected = before;
     CHECK(render_project_html(view) == expected.insert(before.find("</body>"), link));
 }

@@ -590,7 +590,7 @@ TEST_CASE("a slow token leaves upload slots for the others") {
 
 TEST_CASE("a dozen uploads of one token at once wait for each other, without the slots of others") {
     Running running([](ServerSettings& settings) {
-        settings.max_uploads = 3;
+        settings.max_uploads = 13;
         settings.max_token_uploads = 2;
     });
     const std::string sized = "Expect: 100-continue\r\nContent-Length: 5\r\n";

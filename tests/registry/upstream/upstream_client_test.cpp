@@ -63,7 +63,7 @@ TEST_CASE("a proxy that is down is named as the proxy, and not as the upstream")
     upstream.hosts = {"index.example"};
     const std::atomic<bool> stopping = false;
     for (const auto& [proxy, shown] : {std::pair("http://127.0.0.1:1", "http://127.0.0.1:1"),
-                                       std::pair("http://ann:secret@127.0.0.1:1", "http://127.0.0.1:1"),
+                                       std::pair("http://ann:secret@127.0.0.1:1", "http://****@127.0.0.1:1"),
                                        std::pair("http://proxy.invalid:3128", "http://proxy.invalid:3128")}) {
         upstream.proxy = proxy;
         registry::UpstreamClient client(upstream, stopping);
