@@ -133,38 +133,6 @@ class FullDiskTest(FarmCase):
             time.sleep(0.5)  # the server looks every ten seconds
         self.assertEqual(self.farm.get("/readyz")[0], 200)
 
-    def test_it_starts_again_on_a_full_disk_whose_reserve_was_used_and_serves_what_is_published(self):
-        wheels = [Wheel("bad", f"1.{number}").write(self.folder) for number in range(2)]
-        for wheel in wheels:
-            self.assertEqual(RawUpload(self.farm, self.token, wheel).send()[0], 200)
-        user = () if os.geteuid() == 0 else ("--user", "--preserve-credentials")
-        enter = lambda process: ("nsenter", "--target", str(process), *user, "--mount")
-        # Keeps the namespace, and so the disk, while the server is down.
-        holder = subprocess.Popen([*enter(self.farm.process.pid), "sleep", "600"])
-        self.addCleanup(holder.wait)
-        self.addCleanup(holder.kill)
-        filler = self.fill()
-        administrator = self.folder / "administrator"
-        administrator.write_text(self.admin_token)
-        self.assert_ran(self.farm.run("wheelyard-registry", "yank", INDEX, wheels[0].name, "--reason", "bad", "--url", self.farm.url,
-                                      "--token-file", administrator))
-        fillers = [filler, self.fill("filler-2")]
-        for end in (self.farm.kill, self.farm.stop):
-            end()
-            self.farm.start(wrapper=enter(holder.pid))
-            self.seen_data = Path(f"/proc/{self.farm.process.pid}/root{self.farm.data}")
-            self.assertFalse((self.seen_data / "reserve").exists())
-            self.assertTrue(self.farm.files("bad")[wheels[0].name]["yanked"])
-            self.assertEqual(set(self.farm.files("bad")), {wheel.name for wheel in wheels})
-            status, _, body = self.farm.get("/readyz")
-            self.assertEqual((status, b"disk is full" in body), (503, True), body)
-            self.assertIn("serve.disk_full", self.farm.log.read_text())
-            status, problem = RawUpload(self.farm, self.token, Wheel("late", "1.0").write(self.folder)).send()
-            self.assertEqual((status, problem.get("code")), (507, "upload.disk_full"), problem)
-        for each in fillers:
-            (self.seen_data / each.name).unlink()
-        self.assertEqual(RawUpload(self.farm, self.token, Wheel("late", "1.0").write(self.folder)).send()[0], 200)
-
     def test_a_command_works_on_a_full_disk_without_the_server(self):
         wheel = Wheel("bad", "1.0").write(self.folder)
         self.assertEqual(RawUpload(self.farm, self.token, wheel).send()[0], 200)

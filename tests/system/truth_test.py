@@ -82,9 +82,11 @@ class TruthTest(FarmCase):
         self.assert_codes(self.check(LINUX, f"truth/_truth.cpython-312-{MACHINE}-linux-gnu.so", data), "refused",
                           "elf.python_mismatch")
 
-    def test_a_search_path_is_refused_until_the_policy_names_its_tree(self):
-        data = self.compile("int x;", "-Wl,-rpath,/sw/farm/openmpi/4.1.5/lib")
+    def test_a_search_path_is_refused_or_noted_until_the_policy_names_its_tree(self):
+        data = self.compile("int x;", "-Wl,-rpath,/scratch/farm/openmpi/4.1.5/lib")
         self.assert_codes(self.check(LINUX, "truth/_truth.so", data), "refused", "elf.search_path")
+        data = self.compile("int x;", "-Wl,-rpath,/sw/farm/openmpi/4.1.5/lib")
+        self.assert_codes(self.check(LINUX, "truth/_truth.so", data), "accepted", "elf.search_path_of_root")
         policy = self.folder / "policy.toml"
         policy.write_text('rpath_prefixes = ["/sw/farm"]\n')
         allowed = self.check(LINUX, "truth/_truth.so", data, "--policy", str(policy))
