@@ -50,39 +50,39 @@ bool is_part_of(const std::vector<std::string>& inner, const std::vector<std::st
 
 }  // namespace
 
-base::Result<catalog::TokenRow> make_token_row(const TokenWish& wish,
+base::Result<catalog::TokenRow> make_token_row(const NewToken& wanted,
                                                const std::vector<std::string>& known_indexes,
                                                const TokenText& text, const catalog::Cause& cause) {
-    if (!is_token_name(wish.name))
+    if (!is_token_name(wanted.name))
         return wire::fail(
             "token.name",
             "A token's name must be 1 to 120 characters of ASCII, and none that the audit log uses: "
             "local:, upstream:, public:, login:, publisher:, agent:, verify",
-            wish.name, "say who or what uses it");
-    if (wish.indexes.empty())
+            wanted.name, "say who or what uses it");
+    if (wanted.indexes.empty())
         return wire::fail("token.no_index", "A token needs the indexes it is for", {},
                           "--index NAME, or --index '*' for all");
-    WHEELYARD_TRY(check_words("token.unknown_index", wish.indexes, known_indexes, "index"));
-    WHEELYARD_TRY(check_words("token.unknown_action", wish.actions, token_actions(), "action"));
+    WHEELYARD_TRY(check_words("token.unknown_index", wanted.indexes, known_indexes, "index"));
+    WHEELYARD_TRY(check_words("token.unknown_action", wanted.actions, token_actions(), "action"));
     catalog::TokenRow row{.id = text.id,
                           .secret_sha256 = hash_token_secret(text.secret),
-                          .name = wish.name,
-                          .indexes = wish.indexes,
+                          .name = wanted.name,
+                          .indexes = wanted.indexes,
                           .projects = {},
-                          .actions = wish.actions,
+                          .actions = wanted.actions,
                           .created = cause.time,
                           .expires = 0,
                           .revoked = false,
                           .created_by = cause.actor};
-    for (const std::string& project : wish.projects) {
+    for (const std::string& project : wanted.projects) {
         if (project != "*" && !wheel::is_valid_name(project))
             return wire::fail("token.project", "This cannot be a project's name", project);
         row.projects.push_back(project == "*" ? project : wheel::normalize_name(project));
     }
     if (row.projects.empty()) row.projects.emplace_back("*");
     if (row.actions.empty()) row.actions.emplace_back(upload_action);
-    if (wish.expires) {
-        WHEELYARD_ASSIGN(const std::int64_t lifetime_ms, parse_lifetime_ms(*wish.expires));
+    if (wanted.expires) {
+        WHEELYARD_ASSIGN(const std::int64_t lifetime_ms, parse_lifetime_ms(*wanted.expires));
         row.expires = cause.time + lifetime_ms * 1000;
     }
     return row;

@@ -14,7 +14,7 @@
 
 namespace wheelyard::registry {
 
-struct TokenWish {
+struct NewToken {
     std::string name;
     std::vector<std::string> indexes;
     std::vector<std::string> projects = {};   // none: all
@@ -24,7 +24,7 @@ struct TokenWish {
 
 // The row of a new token. `cause` has who creates it, and when. Errors of kind invalid: "token.name", "token.no_index",
 // "token.unknown_index", "token.unknown_action", "token.project", "token.lifetime".
-[[nodiscard]] base::Result<catalog::TokenRow> make_token_row(const TokenWish& wish,
+[[nodiscard]] base::Result<catalog::TokenRow> make_token_row(const NewToken& wanted,
                                                              const std::vector<std::string>& known_indexes,
                                                              const TokenText& text,
                                                              const catalog::Cause& cause);

@@ -82,21 +82,21 @@ constexpr auto of_token = arguments<TokenToRevoke>({
     in_body(field<&TokenToRevoke::reason>("reason", "The reason in one line", Need::valid)),
 });
 constexpr auto wanted_indexes = needed_in_body(
-    field<Scopes, &TokenWish::indexes>("indexes", "The indexes that it may use, '*' for all", Need::valid));
-constexpr auto wanted_projects = in_body(field<Scopes, &TokenWish::projects>(
+    field<Scopes, &NewToken::indexes>("indexes", "The indexes that it may use, '*' for all", Need::valid));
+constexpr auto wanted_projects = in_body(field<Scopes, &NewToken::projects>(
     "projects", "The projects that it may use (default: all)", Need::valid));
 constexpr auto wanted_actions = in_body(
-    field<Scopes, &TokenWish::actions>("actions", "The permitted actions (default: upload)", Need::valid));
-constexpr auto of_wish = arguments<TokenWish>({
-    needed_in_body(field<&TokenWish::name>("name", "Name of its user or program", Need::valid)),
+    field<Scopes, &NewToken::actions>("actions", "The permitted actions (default: upload)", Need::valid));
+constexpr auto of_new_token = arguments<NewToken>({
+    needed_in_body(field<&NewToken::name>("name", "Name of its user or program", Need::valid)),
     wanted_indexes,
     wanted_projects,
     wanted_actions,
     in_body(
-        field<&TokenWish::expires>("expires", "Its lifetime: 12h, 90d, 8w (default: forever)", Need::valid)),
+        field<&NewToken::expires>("expires", "Its lifetime: 12h, 90d, 8w (default: forever)", Need::valid)),
 });
-constexpr auto of_enrolment = arguments<TokenWish>({
-    needed_in_body(field<&TokenWish::name>("site", "`name` in the agent's site.toml", Need::valid)),
+constexpr auto of_enrolment = arguments<NewToken>({
+    needed_in_body(field<&NewToken::name>("site", "`name` in the agent's site.toml", Need::valid)),
     wanted_indexes,
     wanted_projects,
     wanted_actions,
@@ -116,11 +116,11 @@ base::Status change_tokens(const ApiParts& parts, const lifecycle::CatalogWork& 
     return blobs::with_reserve(parts.config->room(), [&] { return parts.writer.run(work); });
 }
 
-Reply create_token(const ApiParts& parts, const Call& call, const TokenWish& wish) {
+Reply create_token(const ApiParts& parts, const Call& call, const NewToken& wanted) {
     const Identity& caller = call.who();
     const TokenText text = make_token_text();
     const base::UnixMicros now = parts.clock.now();
-    auto row = make_token_row(wish, known_indexes(parts.config, caller), text, {caller.name, {}, now});
+    auto row = make_token_row(wanted, known_indexes(parts.config, caller), text, {caller.name, {}, now});
     if (!row) return fail_token(call, row.error());
     if (row->expires == 0) row->expires = caller.expires;  // "for as long as possible"
     const bool is_longer = caller.expires != 0 && row->expires > caller.expires;
@@ -210,9 +210,9 @@ constexpr std::array<std::string_view, 4> works_of_operators{catalog::index_acti
 
 // A one-use code, by which the agent of a site gets its tokens. One that may make tokens would be bound to no site, and what
 // it made would outlive it.
-base::Status check_enrolment(const TokenWish& wish) {
-    WHEELYARD_TRY(check_site(wish.name));
-    for (const std::string& action : wish.actions) {
+base::Status check_enrolment(const NewToken& wanted) {
+    WHEELYARD_TRY(check_site(wanted.name));
+    for (const std::string& action : wanted.actions) {
         if (action == token_action || action == "*")
             return base::fail("agent.action", "An agent may not make tokens", action,
                               "name the actions that it needs, such as upload and build");
@@ -226,13 +226,13 @@ base::Status check_enrolment(const TokenWish& wish) {
     return {};
 }
 
-Reply enrol_agent(const ApiParts& parts, const Call& call, const TokenWish& wish) {
-    if (const auto may = check_enrolment(wish); !may) return fail_token(call, may.error());
+Reply enrol_agent(const ApiParts& parts, const Call& call, const NewToken& wanted) {
+    if (const auto may = check_enrolment(wanted); !may) return fail_token(call, may.error());
     const TokenText code = make_token_text();
     const base::UnixMicros now = parts.clock.now();
-    auto row = make_token_row(wish, parts.config->index_names(), code, {call.who().name, {}, now});
+    auto row = make_token_row(wanted, parts.config->index_names(), code, {call.who().name, {}, now});
     if (!row) return fail_token(call, row.error());
-    row = make_agent_code(*std::move(row), code, wish.name);
+    row = make_agent_code(*std::move(row), code, wanted.name);
     const auto added =
         change_tokens(parts, [&](catalog::Catalog& catalog) { return catalog.add_token(*row); });
     if (!added) return fail_token(call, added.error());
@@ -292,7 +292,7 @@ constexpr Right of_token_administrators{.scope = Scope::tokens,
                                         .advice = "the action `token`"};
 
 constexpr std::array token_rows{
-    row<of_wish, create_token>(
+    row<of_new_token, create_token>(
         posted("/api/v1/tokens", "createToken",
                "Creates a token with at most the scope of the caller's, and returns its text once",
                http::BodyKind::json, "wheelyard.token_request/1"),

@@ -125,7 +125,7 @@ Connection::Task<bool> Connection::run_api(const RequestHead& head, const Route&
             co_return true;
         }
     }
-    // Whoever sends slowly holds no slot meanwhile. A report of a site is larger, and has a token.
+    // A client that sends slowly holds no slot while it does. A site report is larger, and needs a token.
     const bool is_small = operation.max_body_bytes <= max_api_body_bytes;
     if (is_small) {
         const bool whole = co_await read_small_body(head, body, operation, request.body, problem);

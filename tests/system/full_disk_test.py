@@ -80,9 +80,9 @@ class FullDiskTest(FarmCase):
         self.assert_ran(pip_install(self.farm, "pip-new", self.folder / "t", "fits"))
         self.assertEqual(installed_value("pip-new", self.folder / "t", "fits"), "2")
 
-    def fill(self, name: str = "filler") -> Path:
+    def fill(self) -> Path:
         """As another program fills the disk: to the last block."""
-        filler = self.seen_data / name
+        filler = self.seen_data / "filler"
         with filler.open("wb", buffering=0) as file, self.assertRaises(OSError) as full:
             for size in (1 << 16, 1):
                 while file.write(bytes(size)) == size:

@@ -12,16 +12,16 @@ const std::vector<std::string> indexes = {"bede", "staging"};
 const TokenText text{.id = "wy_5f0c9a31d2be", .secret = std::string(64, '0')};
 constexpr base::UnixMicros now = 1'700'000'000'000'000;
 
-base::Result<catalog::TokenRow> row_of(const TokenWish& wish) {
-    return make_token_row(wish, indexes, text, {.actor = "local:root", .reason = {}, .time = now});
+base::Result<catalog::TokenRow> row_of(const NewToken& wanted) {
+    return make_token_row(wanted, indexes, text, {.actor = "local:root", .reason = {}, .time = now});
 }
 
-std::string code_of(const TokenWish& wish) {
-    const auto row = row_of(wish);
+std::string code_of(const NewToken& wanted) {
+    const auto row = row_of(wanted);
     return row ? "" : row.error().code;
 }
 
-TEST_CASE("a token uploads to all projects of its indexes, for ever, unless its wish says otherwise") {
+TEST_CASE("a token uploads to all projects of its indexes, for ever, unless its wanted says otherwise") {
     const auto row = row_of({.name = "agent", .indexes = {"bede"}}).value();
     CHECK(row.projects == std::vector<std::string>{"*"});
     CHECK(row.actions == std::vector<std::string>{"upload"});
@@ -37,34 +37,34 @@ TEST_CASE("a token uploads to all projects of its indexes, for ever, unless its 
 }
 
 TEST_CASE("what a token cannot be") {
-    for (const auto& [wish, code] : {
-             std::pair(TokenWish{.name = std::string(max_token_name, 'x'), .indexes = {"bede"}}, ""),
-             std::pair(TokenWish{.name = std::string(max_token_name + 1, 'x'), .indexes = {"bede"}},
+    for (const auto& [wanted, code] : {
+             std::pair(NewToken{.name = std::string(max_token_name, 'x'), .indexes = {"bede"}}, ""),
+             std::pair(NewToken{.name = std::string(max_token_name + 1, 'x'), .indexes = {"bede"}},
                        "token.name"),
-             std::pair(TokenWish{.name = "", .indexes = {"bede"}}, "token.name"),
-             std::pair(TokenWish{.name = "two\nlines", .indexes = {"bede"}}, "token.name"),
-             std::pair(TokenWish{.name = "a\x7F", .indexes = {"bede"}}, "token.name"),
-             std::pair(TokenWish{.name = "Publisher: solver", .indexes = {"bede"}}, "token.name"),
-             std::pair(TokenWish{.name = "local:root", .indexes = {"bede"}}, "token.name"),
-             std::pair(TokenWish{.name = "Upstream:pypi", .indexes = {"bede"}}, "token.name"),
-             std::pair(TokenWish{.name = " VERIFY ", .indexes = {"bede"}}, "token.name"),
-             std::pair(TokenWish{.name = "LOCAL : root", .indexes = {"bede"}}, "token.name"),
-             std::pair(TokenWish{.name = "lo\u200bcal:root", .indexes = {"bede"}},
+             std::pair(NewToken{.name = "", .indexes = {"bede"}}, "token.name"),
+             std::pair(NewToken{.name = "two\nlines", .indexes = {"bede"}}, "token.name"),
+             std::pair(NewToken{.name = "a\x7F", .indexes = {"bede"}}, "token.name"),
+             std::pair(NewToken{.name = "Publisher: solver", .indexes = {"bede"}}, "token.name"),
+             std::pair(NewToken{.name = "local:root", .indexes = {"bede"}}, "token.name"),
+             std::pair(NewToken{.name = "Upstream:pypi", .indexes = {"bede"}}, "token.name"),
+             std::pair(NewToken{.name = " VERIFY ", .indexes = {"bede"}}, "token.name"),
+             std::pair(NewToken{.name = "LOCAL : root", .indexes = {"bede"}}, "token.name"),
+             std::pair(NewToken{.name = "lo\u200bcal:root", .indexes = {"bede"}},
                        "token.name"),  // of no width
-             std::pair(TokenWish{.name = "\u2066login:campus:0123456789abcdef Anna", .indexes = {"bede"}},
+             std::pair(NewToken{.name = "\u2066login:campus:0123456789abcdef Anna", .indexes = {"bede"}},
                        "token.name"),
-             std::pair(TokenWish{.name = "M\u00fcller: nightly", .indexes = {"bede"}}, "token.name"),
-             std::pair(TokenWish{.name = "verifier of wheels", .indexes = {"bede"}}, ""),
-             std::pair(TokenWish{.name = "x", .indexes = {}}, "token.no_index"),
-             std::pair(TokenWish{.name = "x", .indexes = {"bedee"}}, "token.unknown_index"),
-             std::pair(TokenWish{.name = "x", .indexes = {"bede"}, .projects = {"no name"}}, "token.project"),
-             std::pair(TokenWish{.name = "x", .indexes = {"bede"}, .actions = {"fly"}},
+             std::pair(NewToken{.name = "M\u00fcller: nightly", .indexes = {"bede"}}, "token.name"),
+             std::pair(NewToken{.name = "verifier of wheels", .indexes = {"bede"}}, ""),
+             std::pair(NewToken{.name = "x", .indexes = {}}, "token.no_index"),
+             std::pair(NewToken{.name = "x", .indexes = {"bedee"}}, "token.unknown_index"),
+             std::pair(NewToken{.name = "x", .indexes = {"bede"}, .projects = {"no name"}}, "token.project"),
+             std::pair(NewToken{.name = "x", .indexes = {"bede"}, .actions = {"fly"}},
                        "token.unknown_action"),
-             std::pair(TokenWish{.name = "x", .indexes = {"bede"}, .expires = "soon"}, "token.lifetime"),
-             std::pair(TokenWish{.name = "x", .indexes = {"bede"}, .expires = ""}, "token.lifetime"),
+             std::pair(NewToken{.name = "x", .indexes = {"bede"}, .expires = "soon"}, "token.lifetime"),
+             std::pair(NewToken{.name = "x", .indexes = {"bede"}, .expires = ""}, "token.lifetime"),
          }) {
-        CAPTURE(wish.name);
-        CHECK(code_of(wish) == code);
+        CAPTURE(wanted.name);
+        CHECK(code_of(wanted) == code);
     }
 }
 

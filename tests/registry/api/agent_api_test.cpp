@@ -28,8 +28,8 @@ struct AgentFixture : RegistryFixture {
     // What `wheelyard-registry agent enrol` does.
     std::string code_for(const std::string& site, const std::vector<std::string>& projects = {"torch"}) {
         const registry::TokenText text = registry::make_token_text();
-        const registry::TokenWish wish{site, {"main"}, projects, {"upload", "build"}};
-        const auto scope = registry::make_token_row(wish, {"main"}, text, {"local:root", {}, clock.now()});
+        const registry::NewToken wanted{site, {"main"}, projects, {"upload", "build"}};
+        const auto scope = registry::make_token_row(wanted, {"main"}, text, {"local:root", {}, clock.now()});
         REQUIRE(scope.has_value());
         REQUIRE(cli.add_token(registry::make_agent_code(*scope, text, site)));
         return text.text();
