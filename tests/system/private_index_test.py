@@ -31,7 +31,7 @@ HEADERS = ({}, {"Accept": JSON_PAGE}, {"Accept": "text/html", "Accept-Encoding":
 # Served, and not operations of the document: the web UI, and names that lead to an operation's address.
 MORE_ADDRESSES = ("/{index}", "/{index}/simple", "/{index}/simple/{project}", "/{index}/simple/index.json", "/{index}/simple/index.html",
                   "/{index}/simple/{project}/index.json", "/{index}/simple/{project}/index.html", "/{index}/simple/{project}/" + "0" * 64 + "/x-1.0-variants.json", "/{index}/simple/catalogue-delta.txt",
-                  "/{index}/project/", "/{index}/project", "/{index}/project/index.html", "/{index}/project/search.json",
+                  "/{index}/project/", "/{index}/project", "/{index}/project/index.html", "/{index}/project/search.json", "/{index}/project/feed.xml",
                   "/{index}/project/{project}/", "/{index}/project/{project}/index.html", "/{index}/project/{project}/feed.xml",
                   "/{index}/builds/", "/{index}/builds/index.html", "/{index}/builds/build.html", "/{index}/builds/request.html", "/{index}/find-links/", "/{index}/find-links/{filename}",
                   "/{index}/site/", "/{index}/site", "/{index}/site/index.html", "/{index}/site/{site}/", "/{index}/site/{site}", "/{index}/site/{site}/index.html", "/{index}/site/{site}/feed.xml",
@@ -249,7 +249,7 @@ class PrivateIndexTest(FarmCase):
                 (f"/{HIDDEN}/events/tail.tsv", {}, PROJECT), (f"/{HIDDEN}/status.json", {}, SITE),
                 (f"/{HIDDEN}/signed/state.json", {}, "payload"), (f"/{HIDDEN}/signed/pages.txt", {}, "signed/pages-"),
                 (f"/{HIDDEN}/signed/pages-{hashlib.sha256(PROJECT.encode()).hexdigest()[:2]}.txt", {}, PROJECT),
-                (f"/{HIDDEN}/project/", {}, PROJECT), (f"/{HIDDEN}/project/search.json", {}, PROJECT),
+                (f"/{HIDDEN}/project/", {}, PROJECT), (f"/{HIDDEN}/project/search.json", {}, PROJECT), (f"/{HIDDEN}/project/feed.xml", {}, PROJECT),
                 (f"/{HIDDEN}/project/{PROJECT}/", {}, PROJECT), (f"/{HIDDEN}/project/{PROJECT}/feed.xml", {}, PROJECT),
                 (f"/{HIDDEN}/builds/", {}, HIDDEN), (f"/{HIDDEN}/builds/build.html", {}, HIDDEN),
                 (f"/{HIDDEN}/builds/request.html", {}, HIDDEN), (f"/{HIDDEN}/site/", {}, SITE),

@@ -84,7 +84,7 @@ TEST_CASE("a person who asks gets the job of an attempt whose last tick still sa
     (*place)->ask_jobs(views);
     CHECK(views.front().job.find("pid 4711 on elsewhere") == 0);
     CHECK(views.back().job.empty());
-    CHECK(render_activity(views.front()).find("submitting, pid 4711 on elsewhere") == 0);
+    CHECK(render_activity(views.front()).find("submitted, pid 4711 on elsewhere") == 0);
     testing::write(folder.path() / "work" / work_marker, "");
     CHECK((*place)->last_tick().value_or(0) > 0);
 }
