@@ -13,6 +13,7 @@
 #include "lib/base/text/url.hpp"
 #include "lib/io/json.hpp"
 #include "lib/simple/client_config.hpp"
+#include "lib/simple/constraints.hpp"
 
 namespace wheelyard::indexer {
 
@@ -23,6 +24,7 @@ namespace {
 
 constexpr int exit_failed = 1;
 constexpr int exit_usage = 2;
+constexpr std::string_view constraints_file = "constraints.txt";
 constexpr std::string_view pages = "simple";  // an index's folder of pages (docs/reference/published-tree.md)
 
 base::Result<std::pair<std::string, std::string>> named_value(const std::string& option) {
@@ -56,6 +58,31 @@ base::Status set_condition(std::vector<NodeType>& nodes, const std::string& opti
                       "add --node for this name");
 }
 
+// The index's folder of pages, of its file: URL.
+fs::path folder_of(const simple::ClientSource& source) {
+    const auto url = base::parse_url(source.place);
+    const auto path = base::decode_percent(url ? url->path : std::string());
+    return url && url->scheme == "file" && path ? fs::path(*path) : fs::path();
+}
+
+base::Status check_fallback(const std::vector<NodeType>& nodes, const ClientOptions& options) {
+    WHEELYARD_TRY(simple::check_client_source({"fallback", options.fallback}));
+    if (options.fallback.starts_with('/'))
+        return base::fail("client.fallback", "--fallback is the URL of a Simple index", options.fallback);
+    if (options.to.empty())
+        return base::fail("client.fallback", "--fallback writes a constraints file beside pip.conf",
+                          options.fallback, "add --to DIR");
+    for (const NodeType& node : nodes) {
+        if (!folder_of(node.source).empty()) continue;
+        return base::fail("client.fallback",
+                          "The constraints for pip are made of the index's pages in a folder",
+                          node.source.name + "=" + node.source.place,
+                          "name the index's folder in the published tree; a server does the same for all "
+                          "clients with [[index.upstream]]");
+    }
+    return {};
+}
+
 base::Result<std::vector<NodeType>> node_types(const ClientOptions& options) {
     std::vector<NodeType> nodes;
     for (const auto& option : options.nodes) {
@@ -76,6 +103,7 @@ base::Result<std::vector<NodeType>> node_types(const ClientOptions& options) {
     }
     WHEELYARD_TRY(simple::check_node_types(nodes));
     WHEELYARD_TRY(simple::check_client_source({options.site, nodes.front().source.place}));
+    if (!options.fallback.empty()) WHEELYARD_TRY(check_fallback(nodes, options));
     return nodes;
 }
 
@@ -87,11 +115,19 @@ struct Text {
     std::string text;
 };
 
-std::vector<Text> texts_of(const std::vector<NodeType>& nodes, const ClientOptions& options,
-                           const std::string& folder) {
+base::Result<std::vector<Text>> texts_of(std::vector<NodeType> nodes, const ClientOptions& options,
+                                         const std::string& folder) {
     std::vector<Text> texts;
-    for (const auto& node : nodes) {
+    for (auto& node : nodes) {
         const fs::path own = node.source.name;
+        if (!options.fallback.empty()) {
+            node.source.fallback = options.fallback;
+            node.source.constraints = (fs::path(folder) / own / constraints_file).native();
+            WHEELYARD_ASSIGN(const auto wheels, simple::Catalogue::open(folder_of(node.source)));
+            WHEELYARD_ASSIGN(std::string text, simple::render_constraints(wheels));
+            texts.push_back({"constraints", node.source.name, own / constraints_file,
+                             std::string(constraints_file) + ", which pip.conf names", std::move(text)});
+        }
         for (const auto& file : simple::client_files()) {
             const bool is_fragment = file.where == "pyproject.toml";
             texts.push_back({std::string(file.word), node.source.name,
@@ -149,16 +185,17 @@ int run_client_config(const ClientOptions& options, std::ostream& out, std::ostr
     const fs::path folder =
         options.to.empty() ? fs::path("/path/to/these/files") : fs::absolute(options.to, ignored);
     const auto texts = texts_of(*nodes, options, folder.lexically_normal().native());
+    if (!texts) return fail(texts.error(), exit_failed);
     if (options.json) {
-        print_json(texts, out);
+        print_json(*texts, out);
     } else if (options.to.empty()) {
-        print(texts, options, out);
+        print(*texts, options, out);
     }
     if (options.to.empty()) return 0;
-    const auto written = write_texts(texts, options.to);
+    const auto written = write_texts(*texts, options.to);
     if (!written) return fail(written.error(), exit_failed);
     if (!options.json) {
-        out << texts.size() << " files written. Users: module use "
+        out << texts->size() << " files written. Users: module use "
             << base::quote_shell((folder / "modulefiles").native()) << " && module load " << options.site
             << '\n';
     }

@@ -3,6 +3,8 @@
 //     DIR/<node type>/pip.conf, uv.toml, poetry.toml, pdm.toml   the last two: lines for a pyproject.toml
 //     DIR/modulefiles/<site>.lua, <site>                         for Lmod and Tcl modules
 //
+//     DIR/<node type>/constraints.txt                            with --fallback: holds pip to our versions
+//
 // The modulefiles set PIP_CONFIG_FILE and UV_CONFIG_FILE.
 #pragma once
 
@@ -20,6 +22,7 @@ struct ClientOptions {
     std::vector<std::string> machines;         // "gh200=aarch64"
     std::vector<std::string> hosts;            // "gh200=gpu*"
     std::vector<std::string> with_token = {};  // "gh200": only tokens may read its index
+    std::string fallback = {};                 // the Simple index of all that the nodes' indexes lack
     std::string site = "wheels";               // the modulefile's name
     std::string kind;                          // print only this: pip, uv, poetry, pdm, lmod, tcl
     std::filesystem::path to;                  // empty: print

@@ -169,6 +169,9 @@ Run add_client_config(CLI::App& command) {
     command.add_option("--host", options->hosts, "NAME=GLOB: select this node type by host name");
     command.add_option("--token", options->with_token,
                        "NAME: only tokens may read its index; the configuration says where the token goes");
+    command.add_option("--fallback", options->fallback,
+                       "URL of the Simple index that has all the rest: uv asks it only for projects that the "
+                       "node's index lacks, and a constraints file holds pip to the versions in that index");
     command.add_option("--site", options->site, "The modulefile's name")->capture_default_str();
     command.add_option("--kind", options->kind, "Print only this one")
         ->check(CLI::IsMember({"pip", "uv", "poetry", "pdm", "lmod", "tcl"}));
@@ -197,7 +200,9 @@ constexpr CommandRow commands[] = {
      "    wheelyard-indexer client-config --node main=https://wheels.example.org/main/simple/ --kind pip\n"
      "    wheelyard-indexer client-config --to /shared/wheels/client --site bede \\\n"
      "        --node gh200=https://wheels.example.org/bede-gh200/simple/ --machine gh200=aarch64 \\\n"
-     "        --node x86=file:///shared/wheels/bede-x86/simple/"},
+     "        --node x86=file:///shared/wheels/bede-x86/simple/\n"
+     "    wheelyard-indexer client-config --to /shared/wheels/client --node main=/shared/wheels/main \\\n"
+     "        --fallback https://index.example.org/simple/"},
 };
 
 }  // namespace

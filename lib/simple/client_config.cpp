@@ -37,7 +37,11 @@ std::string render_pip(const ClientSource& source) {
     text += "index-url = " + source.place + "\n";
     const std::string host = host_to_trust(source.place);
     if (!host.empty()) text += "trusted-host = " + host + "\n";
-    return text;
+    if (source.fallback.empty()) return text;
+    return text + "extra-index-url = " + source.fallback +
+           "\n# pip takes the highest version of both indexes; this holds it to ours. For another "
+           "version:\n" +
+           "# PIP_CONSTRAINT= pip install …\nconstraint = " + source.constraints + "\n";
 }
 
 std::string render_uv(const ClientSource& source) {
@@ -45,16 +49,21 @@ std::string render_uv(const ClientSource& source) {
     std::string text;
     const std::string host = host_to_trust(source.place);
     if (!host.empty()) text += "allow-insecure-host = [" + toml(host) + "]\n\n";
-    return text + "[[index]]\nname = " + toml(source.name) + "\nurl = " + toml(source.place) +
-           "\ndefault = true\n";
+    text += "[[index]]\nname = " + toml(source.name) + "\nurl = " + toml(source.place) + "\n";
+    if (source.fallback.empty()) return text + "default = true\n";
+    // The first index that has a project supplies it: uv's default, which never mixes.
+    return text + "\n[[index]]\nname = \"fallback\"\nurl = " + toml(source.fallback) + "\ndefault = true\n";
 }
 
 std::string render_poetry(const ClientSource& source) {
     if (!source.is_served())
         return "# poetry cannot read a folder of wheels or of pages: use a wheel's path as the dependency, "
                "or serve the folder over HTTP\n";
-    return "[[tool.poetry.source]]\nname = " + toml(source.name) + "\nurl = " + toml(source.place) +
-           "\npriority = \"primary\"\n";
+    const std::string text = "[[tool.poetry.source]]\nname = " + toml(source.name) +
+                             "\nurl = " + toml(source.place) + "\npriority = \"primary\"\n";
+    if (source.fallback.empty()) return text;
+    return text + "\n[[tool.poetry.source]]\nname = \"fallback\"\nurl = " + toml(source.fallback) +
+           "\npriority = \"supplemental\"\n";
 }
 
 // A source with the name "pypi" replaces pdm's default.
@@ -63,7 +72,10 @@ std::string render_pdm(const ClientSource& source) {
     if (source.is_folder())
         return text + "url = " + toml(base::file_url(source.place)) + "\ntype = \"find_links\"\n";
     text += "url = " + toml(source.place) + "\n";
-    return host_to_trust(source.place).empty() ? text : text + "verify_ssl = false\n";
+    if (!host_to_trust(source.place).empty()) text += "verify_ssl = false\n";
+    if (source.fallback.empty()) return text;
+    return text + "\n[[tool.pdm.source]]\nname = \"fallback\"\nurl = " + toml(source.fallback) +
+           "\n\n[tool.pdm.resolution]\nrespect-source-order = true\n";
 }
 
 bool is_plain_name(std::string_view name) {

@@ -19,6 +19,9 @@ struct ClientSource {
     std::string place;
     bool needs_token =
         false;  // the configuration then says where the token goes: never into a URL or this file
+    // The Simple index that has all the rest; never asked for a project that `place` has, as far as the client can be told.
+    std::string fallback = {};
+    std::string constraints = {};  // with it, for pip: a file of render_constraints()
     [[nodiscard]] bool is_folder() const { return place.starts_with('/'); }
     [[nodiscard]] bool is_served() const { return !is_folder() && !place.starts_with("file:"); }
 };

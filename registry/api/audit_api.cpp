@@ -15,7 +15,6 @@ namespace {
 
 using catalog::EventFilter;
 using io::field;
-using io::Need;
 
 // As the request has them.
 struct AuditQuery {
@@ -27,9 +26,9 @@ struct AuditQuery {
     std::string until = {};
 };
 constexpr auto of_audit = arguments<AuditQuery>({
-    in_query(field<&AuditQuery::after>("after", "Only after this serial", Need::valid)),
-    in_query(field<&AuditQuery::before>("before", "Only before this serial", Need::valid)),
-    in_query(field<&AuditQuery::newest>("newest", "The last ones, at most so many", Need::valid)),
+    in_query(field<&AuditQuery::after>("after", "Only after this serial")),
+    in_query(field<&AuditQuery::before>("before", "Only before this serial")),
+    in_query(field<&AuditQuery::newest>("newest", "The last ones, at most so many")),
     in_query(field<&AuditQuery::filter, &EventFilter::who>(
         "who", "Only changes by those with this part in their name")),
     in_query(field<&AuditQuery::filter, &EventFilter::kind>(

@@ -20,7 +20,6 @@ namespace wheelyard::registry {
 namespace {
 
 using io::field;
-using io::Need;
 using status::BuildReport;
 using tasks::KeptBuild;
 
@@ -101,7 +100,7 @@ constexpr auto of_build_log = arguments<LogOfBuild>({
     index_of_build,
     site_of_build,
     build_argument,
-    in_query(field<&LogOfBuild::offset>("offset", "Where in the log to begin, in bytes", Need::valid)),
+    in_query(field<&LogOfBuild::offset>("offset", "Where in the log to begin, in bytes")),
 });
 constexpr auto of_builds = arguments<BuildsWanted>({
     in_path(field<&BuildsWanted::index>("index", "The index")),

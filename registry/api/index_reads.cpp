@@ -21,7 +21,6 @@ namespace wheelyard::registry {
 namespace {
 
 using io::field;
-using io::Need;
 
 struct OneIndex {
     std::string index;

@@ -162,6 +162,8 @@ constexpr ArgumentOf<Owner> in_path(io::Field<Owner> field) {
 }
 template <typename Owner>
 constexpr ArgumentOf<Owner> in_query(io::Field<Owner> field) {
+    // A reader is told of a misspelt filter, instead of getting everything.
+    if (field.member.need == io::Need::optional) field.member.need = io::Need::valid;
     return {{field.member, http::In::query, false}};
 }
 // The function says itself what is wrong without it.

@@ -23,7 +23,6 @@ namespace wheelyard::registry {
 namespace {
 
 using io::field;
-using io::Need;
 using wire::Task;
 using wire::TaskState;
 
@@ -65,7 +64,7 @@ constexpr auto of_request = arguments<RequestOf>({index_of_request, task_argumen
 constexpr auto of_request_log = arguments<RequestOf>({
     index_of_request,
     task_argument,
-    in_query(field<&RequestOf::offset>("offset", "Where in the log to begin, in bytes", Need::valid)),
+    in_query(field<&RequestOf::offset>("offset", "Where in the log to begin, in bytes")),
 });
 constexpr auto of_wheel = arguments<RequestsOf>({
     in_path(field<&RequestsOf::index>("index", "The index whose site should build it")),

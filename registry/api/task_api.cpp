@@ -192,17 +192,17 @@ constexpr auto of_tasks = arguments<TasksWanted>({
     in_query(field<&TasksWanted::index>("index", "Only of this index")),
     in_query(field<TaskStateWord, &TasksWanted::state>("state", "Only in this state")),
     in_query(field<&TasksWanted::after>("after", "Only after this task")),
-    in_query(field<&TasksWanted::limit>("limit", "At most so many", Need::valid)),
+    in_query(field<&TasksWanted::limit>("limit", "At most so many")),
 });
 constexpr auto of_task_log_part = arguments<LogPart>({
     in_path(field<&LogPart::task>("task", "Its ID, as `task list` shows it")),
     in_query(field<&LogPart::claim>("claim", "The claim that builds it")),
-    in_query(field<&LogPart::offset>("offset", "Where in the log it begins, in bytes", Need::valid)),
+    in_query(field<&LogPart::offset>("offset", "Where in the log it begins, in bytes")),
 });
 constexpr auto of_task_log = arguments<LogWanted>({
     in_path(field<&LogWanted::task>("task", "Its ID, as `task list` shows it")),
-    in_query(field<&LogWanted::offset>("offset", "Where in the log to begin, in bytes", Need::valid)),
-    in_query(field<&LogWanted::attempt>("attempt", "Another attempt than the latest", Need::valid)),
+    in_query(field<&LogWanted::offset>("offset", "Where in the log to begin, in bytes")),
+    in_query(field<&LogWanted::attempt>("attempt", "Another attempt than the latest")),
 });
 
 // Documents of lib/wire, which reads them.

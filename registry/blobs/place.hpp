@@ -20,6 +20,12 @@ struct Place {
     std::string region = {};           // empty: us-east-1
     bool path_style = false;           // the bucket is part of the path, not of the host's name
     std::filesystem::path credentials_file = {};  // empty: from the environment
+
+    // For messages: "s3://BUCKET/PREFIX at https://…" or the folder.
+    [[nodiscard]] std::string text() const {
+        if (url.empty()) return (folder / "blobs").string();
+        return url + (endpoint.empty() ? "" : " at " + endpoint);
+    }
 };
 
 }  // namespace wheelyard::blobs

@@ -69,6 +69,11 @@ class BlobStore {
     // False: an upload has stored its bytes since `blob` was listed, and so repaired it; it stays.
     [[nodiscard]] virtual base::Result<bool> isolate_damaged(const StoredBlob& blob) const = 0;
 
+    // A mark of no bytes beside the blobs, by which two processes know that they use the same store. Its name is of letters
+    // and digits. Durable on return.
+    [[nodiscard]] virtual base::Status leave_mark(const std::string& name) const = 0;
+    [[nodiscard]] virtual base::Result<bool> has_mark(const std::string& name) const = 0;
+
     // The published tree holds only the sizes of the files of a store that serves them: a client gets the URL, or the
     // server passes the bytes on.
     [[nodiscard]] virtual bool serves_files() const { return false; }
@@ -79,6 +84,8 @@ class BlobStore {
     // Passes exactly these bytes on.
     [[nodiscard]] virtual base::Status stream(std::string_view sha256, std::uint64_t offset,
                                               std::uint64_t length, const TakeBytes& take) const;
+    // The process stops: from now on requests that nothing answers end after a few seconds, and none is repeated.
+    virtual void stop_waiting() const {}
     // Removes what uploads that never ended have left in the store; how many. Those of the last day stay.
     [[nodiscard]] virtual base::Result<std::size_t> drop_unfinished() const { return std::size_t{0}; }
 

@@ -1,5 +1,7 @@
-// `store migrate`: copies the blobs of a registry to another store, beside a running server.
+// `store migrate`: copies the blobs of a registry to another store, beside a running server, and the catalog to another
+// database once none runs.
 #include <CLI/CLI.hpp>
+#include <array>
 #include <cstdio>
 #include <filesystem>
 #include <string>
@@ -12,6 +14,7 @@
 #include "registry/database/store.hpp"
 #include "registry/lifecycle/migrate.hpp"
 #include "registry/store/index_list.hpp"
+#include "registry/store/lock.hpp"
 #include "registry/store/owner.hpp"
 
 namespace wheelyard::registry {
@@ -28,14 +31,15 @@ struct MigrateArguments {
 
 constexpr std::int64_t shown_every_us = 2'000'000;
 
-std::string name_of(const blobs::Place& place) {
-    return place.url.empty() ? place.folder.string() : place.url + " at " + place.endpoint;
-}
+// What became of the catalog: it stays where it is, it is in the other database, or a server still changes it.
+enum class CatalogMove { none, copied, waits };
+constexpr std::array catalog_words{"none", "copied", "waits"};
 
 void print_report(const MigrateArguments& arguments, const lifecycle::MigrationReport& report,
-                  const std::string& to) {
+                  const std::string& to, CatalogMove catalog) {
     if (arguments.json) {
         std::printf("%s\n", Json::object({{"format", "wheelyard.migration-report/1"},
+                                          {"catalog", catalog_words[static_cast<std::size_t>(catalog)]},
                                           {"blobs", report.blobs},
                                           {"bytes", report.bytes},
                                           {"copied_blobs", report.copied_blobs},
@@ -45,10 +49,15 @@ void print_report(const MigrateArguments& arguments, const lifecycle::MigrationR
                                 .c_str());
         return;
     }
-    std::printf("%llu blobs (%s) are in %s, of them %llu now (%s)\n",
-                static_cast<unsigned long long>(report.blobs), base::render_bytes(report.bytes).c_str(),
-                to.c_str(), static_cast<unsigned long long>(report.copied_blobs),
-                base::render_bytes(report.copied_bytes).c_str());
+    if (!to.empty())
+        std::printf("%llu blobs (%s) are in %s, of them %llu now (%s)\n",
+                    static_cast<unsigned long long>(report.blobs), base::render_bytes(report.bytes).c_str(),
+                    to.c_str(), static_cast<unsigned long long>(report.copied_blobs),
+                    base::render_bytes(report.copied_bytes).c_str());
+    if (catalog == CatalogMove::copied)
+        std::printf("the catalog is in the other database; start the server with %s\n", arguments.to.c_str());
+    if (catalog == CatalogMove::waits)
+        std::printf("the catalog is not copied while a server runs: stop it, and run this again\n");
     for (const std::string& sha256 : report.damaged)
         std::printf("damaged or missing: %s\n", sha256.c_str());
 }
@@ -58,22 +67,17 @@ void add_migrate_options(CLI::App& command, MigrateArguments& arguments) {
     command
         .add_option(
             "--to", arguments.to,
-            "A configuration whose [stores] names the other store; without `blobs` it is the data folder")
+            "A configuration whose [stores] names the other store, the other database, or both; without "
+            "`blobs` and `database` they are the data folder")
         ->required()
         ->check(CLI::ExistingFile);
     command.add_flag("-q,--quiet", arguments.quiet, "No progress on standard error");
     command.add_flag("--json", arguments.json, "One JSON document on standard output");
 }
 
-// Also fails if some blobs are missing or damaged, so that nobody switches to the other store then.
-base::Status run_migrate(const MigrateArguments& arguments, const base::Clock& clock) {
-    WHEELYARD_ASSIGN(const RegistryConfig config, read_config_as_owner(arguments.config));
-    WHEELYARD_ASSIGN(const RegistryConfig other, read_config(arguments.to));
-    create_as_owner_of(other.store);
-    const blobs::Place place = other.blob_place();
-    if (name_of(config.blob_place()) == name_of(place))
-        return base::fail("migrate.same_store", "Both configurations name the same store of blobs",
-                          name_of(place), "change `blobs` in [stores] of the file that --to names");
+base::Result<lifecycle::MigrationReport> copy_blobs(const MigrateArguments& arguments,
+                                                    const RegistryConfig& config, const blobs::Place& place,
+                                                    const base::Clock& clock) {
     WHEELYARD_ASSIGN(const auto from, blobs::read_blob_store(config.blob_place()));
     WHEELYARD_ASSIGN(const auto to, blobs::open_blob_store(place));
     WHEELYARD_ASSIGN(const auto catalog, database::Store(config.database()).reader());
@@ -84,8 +88,37 @@ base::Status run_migrate(const MigrateArguments& arguments, const base::Clock& c
                      static_cast<unsigned long long>(so_far.blobs), base::render_bytes(so_far.bytes).c_str(),
                      base::render_bytes(so_far.copied_bytes).c_str());
     };
-    WHEELYARD_ASSIGN(const auto report, lifecycle::migrate(*catalog, *from, *to, progress));
-    print_report(arguments, report, name_of(place));
+    return lifecycle::migrate(*catalog, *from, *to, progress);
+}
+
+// Also fails if some blobs are missing or damaged, so that nobody switches to the other store then.
+base::Status run_migrate(const MigrateArguments& arguments, const base::Clock& clock) {
+    WHEELYARD_ASSIGN(const RegistryConfig config, read_config_as_owner(arguments.config));
+    WHEELYARD_ASSIGN(const RegistryConfig other, read_config(arguments.to));
+    create_as_owner_of(other.store);
+    const blobs::Place place = other.blob_place();
+    const database::Store database(config.database()), other_database(other.database());
+    const bool moves_blobs = config.blob_place().text() != place.text();
+    const bool moves_catalog = !database.is_same_as(other_database);
+    if (!moves_blobs && !moves_catalog)
+        return base::fail("migrate.same_store", "Both configurations name the same stores", place.text(),
+                          "change `blobs` or `database` in [stores] of the file that --to names");
+    lifecycle::MigrationReport report;
+    if (moves_blobs) {
+        WHEELYARD_ASSIGN(report, copy_blobs(arguments, config, place, clock));
+    }
+    CatalogMove catalog = moves_catalog ? CatalogMove::waits : CatalogMove::none;
+    if (moves_catalog && report.damaged.empty()) {
+        const auto alone = lock_store(config.store);
+        if (!alone && alone.error().kind != base::ErrorKind::busy) return base::fail(alone.error());
+        WHEELYARD_ASSIGN(const auto board, database.node_board());
+        WHEELYARD_ASSIGN(const auto nodes, board->nodes());
+        if (alone && nodes.empty()) {
+            WHEELYARD_TRY(other_database.take_all_of(database));
+            catalog = CatalogMove::copied;
+        }
+    }
+    print_report(arguments, report, moves_blobs ? place.text() : std::string(), catalog);
     if (report.damaged.empty()) return {};
     return base::fail("migrate.damaged", "Some blobs are missing or damaged and were left out",
                       std::to_string(report.damaged.size()),
@@ -97,8 +130,8 @@ base::Status run_migrate(const MigrateArguments& arguments, const base::Clock& c
 std::vector<Command> migrate_commands() {
     return {
         {"store", "migrate",
-         "Copy all wheels to another store, such as a bucket, also while a server runs; run it again after "
-         "the server has stopped, then change the configuration",
+         "Copy all wheels to another store, such as a bucket, also while a server runs, and the catalog to "
+         "another database once it has stopped; then change the configuration",
          "-c registry.toml --to registry-s3.toml", setup(add_migrate_options, run_migrate), of_maintenance},
     };
 }

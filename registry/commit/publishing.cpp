@@ -282,6 +282,7 @@ void PublishQueue::run_once(std::unique_lock<std::mutex>& lock, RootPages roots)
     if (published) {
         visible_ = std::max(visible_, published->serial);
         lagging_ = std::move(published->lagging);
+        note_lost(ended);
         ++runs_;
         if (roots == RootPages::all) late_roots_.note_written(began, ended);
         late_roots_.note_left(std::max<std::size_t>(published->late_roots, are_pages_wanted_ ? 1 : 0), ended);
@@ -300,13 +301,37 @@ void PublishQueue::run_once(std::unique_lock<std::mutex>& lock, RootPages roots)
         note_failure(covered, std::move(published.error()));
     }
     answer_waiters(lock);
-    if (has_succeeded && !is_page_left()) note_shown_by(run, lock);
+    const bool is_behind = !has_succeeded || is_page_left();
+    tell_troubles(is_behind, lock);
+    if (!is_behind) note_shown_by(run, lock);
 }
 
-// Another run cannot show a page that lacks a lost or damaged blob; no node can.
+void PublishQueue::note_lost(TimePoint now) {
+    const auto before = std::exchange(lost_since_, {});
+    for (const LaggingPage& page : lagging_) {
+        if (page.error.recovery != base::Recovery::person) continue;
+        const std::array key{page.index, page.project, page.filename};
+        const auto known = before.find(key);
+        lost_since_.emplace(key, known != before.end() ? known->second : now);
+    }
+}
+
+void PublishQueue::tell_troubles(bool is_behind, std::unique_lock<std::mutex>& lock) const {
+    if (!observer_.troubled) return;
+    const auto troubled = observer_.troubled;
+    const std::size_t lost = lost_since_.size();
+    lock.unlock();
+    troubled(lost, is_behind);
+    lock.lock();
+}
+
+// Another run cannot show a page that lacks a lost or damaged blob; no node can, once it has been lost for a while.
 bool PublishQueue::is_page_left() const {
-    return std::any_of(lagging_.begin(), lagging_.end(),
-                       [](const LaggingPage& page) { return page.error.recovery != base::Recovery::person; });
+    const TimePoint lost_before =
+        std::chrono::steady_clock::now() - std::chrono::milliseconds(observer_.lost_after_ms);
+    return lagging_.size() > lost_since_.size() ||
+           std::any_of(lost_since_.begin(), lost_since_.end(),
+                       [lost_before](const auto& lost) { return lost.second > lost_before; });
 }
 
 void PublishQueue::note_shown_by(std::uint64_t run, std::unique_lock<std::mutex>& lock) {

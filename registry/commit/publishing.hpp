@@ -3,11 +3,13 @@
 // pages, which no install reads, after the waiters are answered.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -85,6 +87,10 @@ using PublishFunction = std::function<base::Result<Published>(RootPages)>;
 struct QueueObserver {
     std::function<void(catalog::Serial)> shown;  // a run left no page behind that another run can show
     std::function<void()> awaited;               // a caller waits for other nodes
+    // After each run. `lost`: the pages that lack a lost or damaged blob; `is_behind`: it did not lead to shown().
+    std::function<void(std::size_t lost, bool is_behind)> troubled = {};
+    // A blob that is lost counts as such after this time. Earlier it may be one that this node alone does not see yet.
+    std::int64_t lost_after_ms = 0;
 };
 
 class PublishQueue {
@@ -163,6 +169,8 @@ class PublishQueue {
     [[nodiscard]] bool is_page_left() const;
     [[nodiscard]] const LaggingPage* find_lagging(const PageOf& page) const;
     void note_lagging();
+    void note_lost(TimePoint now);
+    void tell_troubles(bool is_behind, std::unique_lock<std::mutex>& lock) const;
     void retry_later();
     void note_failure(catalog::Serial covered, base::Error error);
 
@@ -177,7 +185,9 @@ class PublishQueue {
     std::uint64_t failures_ = 0;         // failed runs since the start
     std::uint64_t runs_ = 0;             // successful runs since the start
     std::vector<LaggingPage> lagging_;   // after the last successful run
-    std::chrono::milliseconds retry_;    // delay before the next automatic retry
+    // Of lagging_, those with a lost or damaged blob, and since when.
+    std::map<std::array<std::string, 3>, TimePoint> lost_since_;
+    std::chrono::milliseconds retry_;  // delay before the next automatic retry
     TimePoint retry_at_{};
     LateRoots late_roots_;
     bool are_roots_wanted_ = false;       // now, whatever they are due at

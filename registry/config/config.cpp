@@ -109,8 +109,10 @@ base::Result<RegistryConfig> read_document(io::TomlDocument document, const std:
     config.file = file;
     io::TomlTable root = document.root();
     root.integer("config_version", 1, 1);
-    for (const char* table : {"server", "store", "pages", "stores", "node", "tasks", "notify"})
-        config.settings.set(table, root.json(table));
+    const io::Json all = document.json();
+    for (const auto& [table, value] : *all.as_object()) {
+        if (table != "config_version" && table != "index") config.settings.set(table, value);
+    }
     read_server(root.table_or_empty("server"), config.server, file.parent_path());
     io::TomlTable store = root.table_or_empty("store");
     // Default if the key or its table is missing: "data" in the file's folder.

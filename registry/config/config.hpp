@@ -64,6 +64,7 @@ struct NodeConfig {
 };
 
 [[nodiscard]] NodeConfig read_node(io::TomlTable table);
+[[nodiscard]] std::string name_of_machine();
 
 // `[attest]`: whether and how the registry signs statements about wheels that agents built, and its indexes, and whose
 // attestations it believes; `[[index.attested_by]]`: whose wheels an index takes.
@@ -173,6 +174,8 @@ struct RegistryConfig {
     [[nodiscard]] std::string signer(std::string_view key_id) const;
     [[nodiscard]] bool is_private(std::string_view index) const;  // also of the cache of an upstream
     [[nodiscard]] bool has_private() const;
+    // One of several nodes. Their indexes are in the database, where no node's file may undo what another one did.
+    [[nodiscard]] bool is_of_several() const { return !stores.database.empty() && !node.address.empty(); }
     // "https://wheels.example.org/": where the indexes are, for PEP 740, which asks for a secure origin. Empty: unknown.
     [[nodiscard]] std::string secure_root_url() const;
     [[nodiscard]] blobs::DiskRoom room() const { return {store, min_free_bytes}; }

@@ -8,12 +8,12 @@ namespace {
 
 constexpr std::size_t max_node_name = 64;
 
+}  // namespace
+
 std::string name_of_machine() {
     char name[max_node_name + 1] = {};
     return ::gethostname(name, max_node_name) == 0 ? name : "node";
 }
-
-}  // namespace
 
 NodeConfig read_node(io::TomlTable table) {
     NodeConfig node;

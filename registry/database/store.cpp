@@ -155,4 +155,16 @@ base::Status Store::drop_copy() const {
     return sqlite::remove_database(copy_file());
 }
 
+base::Status Store::take_all_of(const Store& live) const {
+    // The folder may be the one that has the catalog of `live`.
+    WHEELYARD_TRY(is_elsewhere(place_) ? database::check_empty(target_of(place_)) : check_empty());
+    WHEELYARD_TRY(make_copy_of(live));
+    return keep_copy();
+}
+
+bool Store::is_same_as(const Store& other) const {
+    if (is_elsewhere(place_) || is_elsewhere(other.place_)) return place_.url == other.place_.url;
+    return place_.folder == other.place_.folder;
+}
+
 }  // namespace wheelyard::database

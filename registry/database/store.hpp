@@ -62,6 +62,9 @@ class Store {
     [[nodiscard]] base::Result<std::unique_ptr<catalog::Catalog>> restore_copy_of(const Store& backup) const;
     [[nodiscard]] base::Status keep_copy() const;
     [[nodiscard]] base::Status drop_copy() const;
+    // Copies the catalog of `live`, which nobody changes meanwhile, into this database. "backup.store_there": it has one.
+    [[nodiscard]] base::Status take_all_of(const Store& live) const;
+    [[nodiscard]] bool is_same_as(const Store& other) const;
 
   private:
     [[nodiscard]] std::filesystem::path catalog_file() const;

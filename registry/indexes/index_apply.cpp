@@ -201,15 +201,17 @@ base::Status IndexApply::apply_file(const std::string& actor) {
     if (const auto waiting = settings_that_wait(now, wanted); !waiting.empty())
         io::log_warn("serve.restart_needed",
                      {{"keys", base::join(waiting, ", ")}, {"file", now.file.string()}});
-    if (decided_by() == DecidedBy::file) {
+    if (decided_by() == DecidedBy::file && !now.is_of_several()) {
         WHEELYARD_ASSIGN(const IndexesChanged changed,
                          change({.kind = IndexEdit::Kind::apply, .index = {}, .keys = wanted.index_tables},
                                 {actor, true}, false));
         return parts_.pages.wait_until_visible(changed.serial, parts_.config.now().server.page_wait_ms);
     }
     if (list_index_changes(now, wanted).empty()) return {};
-    return base::fail("index.decided_by_commands",
-                      "Commands have changed the indexes since the file was applied", now.file.string(),
+    return base::fail(now.is_of_several() ? "index.decided_by_nodes" : "index.decided_by_commands",
+                      now.is_of_several() ? "The file has other indexes than the nodes have in common"
+                                          : "Commands have changed the indexes since the file was applied",
+                      now.file.string(),
                       "`wheelyard-registry apply` shows the difference and applies the file");
 }
 

@@ -1,7 +1,7 @@
 // The board of the nodes: one row for each running `serve` over a database, with the end of its lease by the database's
 // clock, and the newest event that its pages show. Nodes do not talk to each other about this; they read and write rows.
 //
-//     node(id, name, address, lease_until, visible_serial, is_writer)
+//     node(id, name, address, lease_until, visible_serial, is_writer, place, settings, lost)
 //
 // The rule that the board is for: after the commit of n, the writer answers when every node with a live lease shows n. A
 // node that answers only while its own lease lives can therefore give no page from before an answered upload.
@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,6 +24,9 @@ namespace wheelyard::nodes {
 using Serial = std::int64_t;  // of the catalog's event log
 inline constexpr Serial none_is_live = std::numeric_limits<Serial>::max();
 
+// What a node was started with and all have to have alike, by what a message calls it: "[node] lease_s" -> "6".
+using SharedSettings = std::map<std::string, std::string>;
+
 // What a node says of itself.
 struct NodeRow {
     std::string id;       // of this run of the process: random
@@ -32,6 +36,9 @@ struct NodeRow {
     bool is_writer = false;
     // The timeline of the database, as the node last saw it. In another one `visible` means nothing, and 0 is written instead.
     std::string timeline = {};
+    std::string place = {};        // machine and data folder: two runs there follow each other
+    SharedSettings settings = {};  // empty: of an older program
+    std::int64_t lost = 0;         // its pages that lack a blob which it does not find
 };
 struct WriterPlace {
     std::string id;
@@ -42,6 +49,9 @@ struct Renewed {
     bool was_live = false;      // the row was there, and its lease had not ended
     std::string timeline = {};  // of the database: another one after a failover
     std::optional<WriterPlace> writer = {};
+    // Of the other nodes with a live lease; none: there are none.
+    std::optional<Serial> most_visible = {};
+    std::optional<std::int64_t> least_lost = {};
 };
 struct SeenNode {
     NodeRow row;
@@ -62,6 +72,13 @@ class NodeBoard {
     [[nodiscard]] virtual base::Result<Serial> lowest_visible(const std::string& timeline) = 0;
     // With a live lease; sorted by name.
     [[nodiscard]] virtual base::Result<std::vector<SeenNode>> nodes() = 0;
+    // The mark that the blob store of all nodes has; empty: none was left yet.
+    [[nodiscard]] virtual base::Result<std::string> blob_mark() { return std::string(); }
+    // Durable on return. False: it is no longer `before`.
+    [[nodiscard]] virtual base::Result<bool> replace_blob_mark(const std::string& /*before*/,
+                                                               const std::string& /*mark*/) {
+        return true;
+    }
 };
 
 // The lock that one node holds: who has it writes. The database frees it when the connection ends, or has been idle for
@@ -105,11 +122,15 @@ class AloneLock final : public WriterLock {
     [[nodiscard]] base::Status release() override { return {}; }
 };
 
+// Whether a node may run beside the others: each has a name and an address of its own, and what all share is alike. An
+// earlier run at its place is none of the others. "node.same_name", "node.same_address", "node.differs", with both values.
+[[nodiscard]] base::Status check_alike(const NodeRow& mine, const std::vector<SeenNode>& seen);
+
 // Before a server takes part: whether it and those that run over its database can be nodes together. One without an address
 // can only be alone, since nothing can be passed on to it. `has_role`: of a server without an address, whether it has the
 // writer's lock, which only one of them gets. One that was killed is waited for: the rest of its lease, and until the
-// database has noticed. "node.no_address": it still runs.
-[[nodiscard]] base::Status check_neighbours(NodeBoard& board, bool has_address,
+// database has noticed. "node.no_address": it still runs; or an error of check_alike().
+[[nodiscard]] base::Status check_neighbours(NodeBoard& board, const NodeRow& mine,
                                             const std::function<bool()>& has_role, base::Clock& clock,
                                             std::int64_t patience_ms);
 

@@ -40,6 +40,8 @@ NodeLease::NodeLease(NodeBoard& board, const NodeClock& clock, LeaseSettings set
     row_.id = base::encode_hex(base::random_bytes(id_bytes));
     row_.name = settings_.name;
     row_.address = settings_.address;
+    row_.place = settings_.place;
+    row_.settings = settings_.shared;
     if (board_.is_alone()) {
         enter(LeaseState::serving);
         end_us_ = std::numeric_limits<std::int64_t>::max();
@@ -113,6 +115,11 @@ void NodeLease::forget_shown() {
     wake_.notify_all();
 }
 
+void NodeLease::note_troubles(std::int64_t lost, bool is_behind) {
+    is_behind_ = is_behind;
+    if (lost_.exchange(lost) != lost) wake();
+}
+
 void NodeLease::set_fit(bool is_fit) {
     if (is_fit_.exchange(is_fit) != is_fit) wake();
 }
@@ -152,6 +159,10 @@ bool NodeLease::has_lapsed() const {
 // The row goes, too: a node that does not answer keeps no upload waiting.
 void NodeLease::go_away(const char* why) {
     io::log_warn("node.lease_ended", {{"why", why}, {"node", row_.name}});
+    step_back();
+}
+
+void NodeLease::step_back() {
     {
         const std::lock_guard lock(mutex_);
         end_us_ = 0;
@@ -160,6 +171,7 @@ void NodeLease::go_away(const char* why) {
     enter(LeaseState::away);
     target_ = -1;
     newest_shown_.reset();
+    sees_less_since_us_ = 0;
     if (may_have_row_ && board_.leave(row_.id)) may_have_row_ = false;
 }
 
@@ -176,7 +188,7 @@ std::int64_t NodeLease::turn() {
     // What failed in between may have been a failover.
     if (done && has_failed_ && state_ == LeaseState::serving) hooks_.show_newest([] {});
     has_failed_ = !done;
-    if (!done) return pause_after_failure_ms;
+    if (!done) return is_blind_ ? renewal_ms : pause_after_failure_ms;
     if (hooks_.is_awaited()) return board_poll_ms;
     if (state_ == LeaseState::away) return renewal_ms;
     const std::int64_t since_ms = (clock_.boot_us() - renewed_at_us_) / 1'000;
@@ -196,6 +208,7 @@ base::Status NodeLease::catch_up() {
         if (!is_run_requested_.exchange(true)) hooks_.show_newest([this] { is_run_requested_ = false; });
         return {};
     }
+    if (is_blind_) WHEELYARD_TRY(check_sight());
     if (target_ < 0) {
         WHEELYARD_ASSIGN(target_, hooks_.newest());
         hooks_.show(target_);
@@ -204,11 +217,42 @@ base::Status NodeLease::catch_up() {
     return {};
 }
 
+// A store that does not answer counts like a page.
+std::int64_t NodeLease::count_lost() const {
+    return lost_ + (!hooks_.sees_blobs || hooks_.sees_blobs() ? 0 : 1);
+}
+
+bool NodeLease::sees_less_than(const Renewed& others) const {
+    return (others.least_lost && count_lost() > *others.least_lost) ||
+           (is_behind_ && others.most_visible && *others.most_visible > shown().serial);
+}
+
+tl::unexpected<base::Error> NodeLease::fail_sees_less() const {
+    return base::fail(
+        "node.sees_less", "Other nodes show files that this one cannot",
+        std::to_string(count_lost()) + " missing",
+        "see publish.lagging and publish.failed in its log: its way to the wheels, or its disk");
+}
+
+base::Status NodeLease::check_sight() {
+    Renewed others;
+    WHEELYARD_ASSIGN(const auto seen, board_.nodes());
+    for (const auto& [row, left_ms] : seen) {
+        others.most_visible = std::max(others.most_visible.value_or(0), row.visible);
+        others.least_lost = std::min(others.least_lost.value_or(row.lost), row.lost);
+    }
+    is_blind_ = sees_less_than(others);
+    if (!is_blind_) return {};
+    if (!is_run_requested_.exchange(true)) hooks_.show_newest([this] { is_run_requested_ = false; });
+    return fail_sees_less();
+}
+
 // A node that is waited for does not know yet what was answered before its row was there: it shows the newest event first.
 base::Status NodeLease::join() {
     if (is_renewal_due()) WHEELYARD_TRY(renew());
     if (state_ != LeaseState::joining) return {};
     if (newest_shown_ == nullptr) {
+        WHEELYARD_TRY(check_others());
         newest_shown_ = std::make_shared<std::atomic<bool>>(false);
         hooks_.show_newest([this, done = newest_shown_] {
             *done = true;
@@ -224,6 +268,14 @@ base::Status NodeLease::join() {
     return {};
 }
 
+// Each of two that start at once has written its row before it looks for the other's.
+base::Status NodeLease::check_others() {
+    WHEELYARD_ASSIGN(const auto seen, board_.nodes());
+    base::Status alike = check_alike(row_, seen);
+    if (!alike) step_back();  // the error says why, and the next turn tries again
+    return alike;
+}
+
 base::Status NodeLease::serve() {
     return is_renewal_due() ? renew() : base::Status();
 }
@@ -237,6 +289,7 @@ base::Status NodeLease::renew() {
     const Shown now = shown();
     row_.visible = std::max<Serial>(now.serial, 0);
     row_.is_writer = hooks_.is_writer();
+    row_.lost = count_lost();
     const std::int64_t before_us = clock_.boot_us();
     const std::int64_t lead_us = clock_.wall_us() - before_us;
     const bool had_row = std::exchange(may_have_row_, true);
@@ -256,6 +309,14 @@ base::Status NodeLease::renew() {
     if (had_row && !renewed.was_live) {
         go_away("the database had ended it");
         return {};
+    }
+    const bool sees_less = sees_less_than(renewed);
+    if (!sees_less) sees_less_since_us_ = 0;
+    if (sees_less && sees_less_since_us_ == 0) sees_less_since_us_ = before_us;
+    if (sees_less && before_us - sees_less_since_us_ >= settings_.lease_ms * 1'000) {
+        is_blind_ = true;
+        go_away("other nodes show files that it cannot");
+        return fail_sees_less();
     }
     renewed_ = now;
     renewed_as_writer_ = row_.is_writer;

@@ -30,6 +30,8 @@ namespace wheelyard::nodes {
 struct LeaseSettings {
     std::string name = {};
     std::string address = {};
+    std::string place = {};
+    SharedSettings shared = {};
     std::int64_t lease_ms = default_lease_s * 1000;
     std::int64_t margin_ms = lease_margin_ms;
     // As long as it has seen no other node: it answers without a lease, too, so its pages outlast the database.
@@ -46,6 +48,8 @@ struct LeaseHooks {
     std::function<bool()> is_awaited;         // whether an upload waits for other nodes
     std::function<void(Serial)> others_show;  // every node with a live lease shows this, of what is committed
     std::function<bool()> is_writer;
+    std::function<bool()> sees_blobs =
+        {};  // whether the store of the wheels answers this node; empty: it does
 };
 
 enum class LeaseState { away, joining, serving };
@@ -68,6 +72,9 @@ class NodeLease {
     void note_shown(Serial serial);
     // The pages are of another history than the catalog: from now on nothing is answered, until they were shown again.
     void forget_shown();
+    // After each publish run: how many pages lack a blob that this node does not find, and whether the run showed less than
+    // it should. Where another node does better for as long as a lease, this one leaves until it does as well. Any thread.
+    void note_troubles(std::int64_t lost, bool is_behind);
     // False: something is wrong with this node alone. It leaves the others, and answers nothing until it is true again, for
     // which a publish run is requested each second. Any thread.
     void set_fit(bool is_fit);
@@ -85,7 +92,10 @@ class NodeLease {
         std::optional<WriterPlace> writer = {};
     };
     [[nodiscard]] Seen seen() const;
+    // It left because another node sees more. Any thread.
+    [[nodiscard]] bool is_blind() const { return is_blind_; }
     [[nodiscard]] const std::string& id() const { return row_.id; }
+    [[nodiscard]] const NodeRow& row() const { return row_; }  // before start()
 
   private:
     struct Shown {
@@ -97,6 +107,11 @@ class NodeLease {
     [[nodiscard]] base::Status step();
     [[nodiscard]] base::Status catch_up();
     [[nodiscard]] base::Status join();
+    [[nodiscard]] base::Status check_others();
+    [[nodiscard]] base::Status check_sight();
+    [[nodiscard]] bool sees_less_than(const Renewed& others) const;
+    [[nodiscard]] std::int64_t count_lost() const;
+    [[nodiscard]] tl::unexpected<base::Error> fail_sees_less() const;
     [[nodiscard]] base::Status serve();
     [[nodiscard]] base::Status renew();
     [[nodiscard]] base::Status ask_others();
@@ -105,6 +120,7 @@ class NodeLease {
     [[nodiscard]] bool has_lapsed() const;
     void look_for_others();
     void go_away(const char* why);
+    void step_back();  // without a word
     void enter(LeaseState state);
     [[nodiscard]] Shown shown() const;
 
@@ -123,6 +139,7 @@ class NodeLease {
     std::int64_t renewed_at_us_ = 0;
     std::int64_t others_unknown_until_us_ = 0;
     bool has_failed_ = false;
+    std::int64_t sees_less_since_us_ = 0;  // than another node; 0: it does not
 
     // What may_answer() reads.
     std::atomic<std::int64_t> end_us_ = 0;   // by CLOCK_BOOTTIME; 0: it may not answer
@@ -130,7 +147,10 @@ class NodeLease {
     std::atomic<bool> serves_on_ = false;    // without a lease, too
     std::atomic<bool> is_fit_ = true;
 
-    std::atomic<bool> is_run_requested_ = false;  // while it is not fit
+    std::atomic<bool> is_run_requested_ = false;  // while it is not fit, or blind
+    std::atomic<bool> is_blind_ = false;          // it left because it sees less than another node
+    std::atomic<std::int64_t> lost_ = 0;
+    std::atomic<bool> is_behind_ = false;
 
     mutable std::mutex mutex_;  // guards all below, and what raises end_us_
     std::condition_variable wake_;

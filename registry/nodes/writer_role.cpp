@@ -9,8 +9,12 @@
 namespace wheelyard::nodes {
 
 WriterRole::WriterRole(WriterLock& lock, const NodeClock& clock, std::int64_t lease_ms,
-                       std::function<void()> changed)
-    : lock_(lock), clock_(clock), lease_ms_(lease_ms), changed_(std::move(changed)) {}
+                       std::function<void()> changed, std::function<bool()> is_able)
+    : lock_(lock),
+      clock_(clock),
+      lease_ms_(lease_ms),
+      changed_(std::move(changed)),
+      is_able_(std::move(is_able)) {}
 
 WriterRole::~WriterRole() {
     stop();
@@ -65,6 +69,11 @@ void WriterRole::turn() {
 }
 
 base::Status WriterRole::step() {
+    if (is_able_ && !is_able_()) {
+        end_us_ = 0;
+        waits_until_us_ = 0;
+        return std::exchange(is_held_, false) ? lock_.release() : base::Status();
+    }
     const std::int64_t before_us = clock_.boot_us();
     const auto kept = lock_.take_or_keep();
     const bool had_it = std::exchange(is_held_, kept && kept->is_held);

@@ -22,9 +22,10 @@ namespace wheelyard::nodes {
 
 class WriterRole {
   public:
-    // `lock` and `clock` outlive it. `changed` is called on its thread when it got the role or lost it.
+    // `lock` and `clock` outlive it. `changed` is called on its thread when it got the role or lost it; while `is_able` is
+    // false, it leaves the role to others.
     WriterRole(WriterLock& lock, const NodeClock& clock, std::int64_t lease_ms,
-               std::function<void()> changed = {});
+               std::function<void()> changed = {}, std::function<bool()> is_able = {});
     ~WriterRole();  // as stop()
     WriterRole(const WriterRole&) = delete;
     WriterRole& operator=(const WriterRole&) = delete;
@@ -55,6 +56,7 @@ class WriterRole {
     const NodeClock& clock_;
     const std::int64_t lease_ms_;
     const std::function<void()> changed_;
+    const std::function<bool()> is_able_;  // empty: always
     bool is_held_ = false;
     std::int64_t waits_until_us_ = 0;  // 0: it does not wait
     bool could_write_ = false;

@@ -20,7 +20,7 @@ namespace {
 
 void warn_of_other_indexes(const RegistryConfig& file, const RegistryConfig& in_force) {
     for (const auto& [index, difference] : reasons_of(list_index_changes(in_force, file)))
-        io::log_warn("indexes.decided_by_commands",
+        io::log_warn(file.is_of_several() ? "indexes.decided_by_nodes" : "indexes.decided_by_commands",
                      {{"index", index},
                       {"not_applied", difference},
                       {"advice", "wheelyard-registry apply makes the file decide"}});

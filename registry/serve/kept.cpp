@@ -72,7 +72,8 @@ base::Result<std::unique_ptr<KeptParts>> KeptParts::open(const Claim& claim) {
     tokens->recognise_grants(*tasks);
     tokens->recognise_people(names_of(config.identities));
     tokens->recognise_publishers(names_of(config.publishers));
-    WHEELYARD_ASSIGN(auto node, ThisNode::open(store, config));
+    const std::string key = claim.signing_key ? claim.signing_key->public_key().id() : "none";
+    WHEELYARD_ASSIGN(auto node, ThisNode::open(store, config, *blobs, key));
     WHEELYARD_TRY(node->check_neighbours());
     WHEELYARD_ASSIGN(const catalog::Serial committed, catalog->last_serial());
     return std::unique_ptr<KeptParts>(new KeptParts{std::move(blobs), std::move(tasks), std::move(builds),

@@ -75,10 +75,12 @@ base::Status announce(const http::Server& server, const RegistryConfig& config,
     return {};
 }
 
-void drain(int signal, Doors& doors, Upstreams& upstreams, LastUsed& last_used, const base::Clock& clock) {
+void drain(int signal, Doors& doors, Upstreams& upstreams, const blobs::BlobStore& blobs, LastUsed& last_used,
+           const base::Clock& clock) {
     io::log_info("serve.draining", {{"signal", signal == SIGTERM ? "SIGTERM" : "SIGINT"}});
     doors.control.reset();
     upstreams.stop();  // a request that waits for a large file would outlast the drain
+    blobs.stop_waiting();
     doors.server.drain();
     if (const auto saved = last_used.save(clock.now()); !saved)
         io::log_warn("upstream.last_used_not_saved", {{"error", saved.error().text()}});
@@ -109,7 +111,7 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
     WHEELYARD_TRY(announce(doors->server, claim->config, arguments.ready_file));
     const int signal = serve_until_stopped(stop, doors->server, services->indexes);
     stop.release();
-    drain(signal, *doors, *services->upstreams, *services->last_used, clock);
+    drain(signal, *doors, *services->upstreams, *kept->blobs, *services->last_used, clock);
     return {};
 }
 

@@ -9,28 +9,18 @@
 
 #include "lib/io/log.hpp"
 #include "registry/nodes/node_board.hpp"
+#include "registry/serve/shared_blobs.hpp"
 
 namespace wheelyard::registry {
 namespace {
 
+constexpr const char* store_of_wheels = "the store of the wheels";
 // For what the writer does beside waiting for pages: checks and stores a wheel of several gigabytes, or fetches one.
 constexpr std::int64_t answer_margin_ms = 16 * 60'000;
 
 // indexer/publish/same_history.hpp
 bool is_of_other_history(const base::Error& error) {
     return error.kind == base::ErrorKind::conflict;
-}
-
-// Renamed first: a server that is killed here finds no tree, and makes one.
-base::Status remove_tree(const std::filesystem::path& tree) {
-    const std::filesystem::path old = tree.string() + ".lost";
-    std::error_code error;
-    std::filesystem::remove_all(old, error);
-    if (!error) std::filesystem::rename(tree, old, error);
-    if (!error) std::filesystem::remove_all(old, error);
-    if (error && error != std::errc::no_such_file_or_directory)
-        return base::fail_errno("remove", tree.string(), error.value());
-    return {};
 }
 
 double as_gauge(auto value) {
@@ -40,21 +30,32 @@ double as_gauge(auto value) {
 }  // namespace
 
 base::Result<std::unique_ptr<ThisNode>> ThisNode::open(const database::Store& store,
-                                                       const RegistryConfig& config) {
+                                                       const RegistryConfig& config,
+                                                       const blobs::BlobStore& blobs,
+                                                       const std::string& signing_key) {
     WHEELYARD_ASSIGN(auto board, store.node_board());
+    nodes::SharedSettings shared;
+    if (!board->is_alone()) {
+        WHEELYARD_ASSIGN(shared[store_of_wheels], prove_blobs(*board, blobs, config));
+        shared["[node] lease_s"] = std::to_string(config.node.lease_ms / 1000);
+        shared["the key of [attest]"] = signing_key;
+    }
     WHEELYARD_ASSIGN(auto lock, store.writer_lock());
     WHEELYARD_ASSIGN(auto reader, store.reader());
     WHEELYARD_ASSIGN(auto publishers_reader, store.reader());
-    return std::unique_ptr<ThisNode>(new ThisNode(config, std::move(board), std::move(lock),
-                                                  std::move(reader), std::move(publishers_reader)));
+    return std::unique_ptr<ThisNode>(new ThisNode(config, std::move(shared), blobs, std::move(board),
+                                                  std::move(lock), std::move(reader),
+                                                  std::move(publishers_reader)));
 }
 
-ThisNode::ThisNode(const RegistryConfig& config, std::unique_ptr<nodes::NodeBoard> board,
-                   std::unique_ptr<nodes::WriterLock> lock, std::unique_ptr<const catalog::Catalog> reader,
+ThisNode::ThisNode(const RegistryConfig& config, nodes::SharedSettings shared, const blobs::BlobStore& blobs,
+                   std::unique_ptr<nodes::NodeBoard> board, std::unique_ptr<nodes::WriterLock> lock,
+                   std::unique_ptr<const catalog::Catalog> reader,
                    std::unique_ptr<const catalog::Catalog> publishers_reader)
     : config_(config.node),
-      published_(config.published()),
-      published_private_(config.published_private()),
+      trees_(config),
+      blobs_(blobs),
+      mark_(name_of_mark(shared[store_of_wheels])),
       board_(std::move(board)),
       lock_(std::move(lock)),
       reader_(std::move(reader)),
@@ -62,10 +63,13 @@ ThisNode::ThisNode(const RegistryConfig& config, std::unique_ptr<nodes::NodeBoar
       lease_(*board_, clock_,
              {.name = config_.name,
               .address = config_.address,
+              .place = place_of(config),
+              .shared = std::move(shared),
               .lease_ms = config_.lease_ms,
               .serves_on = !has_address()},
              hooks()),
-      role_(*lock_, clock_, config_.lease_ms, [this] { lease_.wake(); }),
+      role_(
+          *lock_, clock_, config_.lease_ms, [this] { lease_.wake(); }, [this] { return !lease_.is_blind(); }),
       forward_(
           lease_.id(), [this] { return may_write(); },
           [this] {
@@ -82,7 +86,20 @@ nodes::LeaseHooks ThisNode::hooks() {
         .show_newest = [this](std::function<void()> then) { pages_->call_after_next_run(std::move(then)); },
         .is_awaited = [this] { return pages_->awaits_others(); },
         .others_show = [this](catalog::Serial serial) { pages_->note_others_show(serial); },
-        .is_writer = [this] { return role_.may_write(); }};
+        .is_writer = [this] { return role_.may_write(); },
+        .sees_blobs = [this] { return sees_blobs(); }};
+}
+
+void ThisNode::look_at_blobs() {
+    looks_since_us_ = clock_.boot_us();
+    const auto seen = blobs_.has_mark(mark_);
+    was_mark_seen_ = seen && *seen;
+    looks_since_us_ = 0;
+}
+
+bool ThisNode::sees_blobs() const {
+    const std::int64_t since_us = looks_since_us_;
+    return was_mark_seen_ && (since_us == 0 || clock_.boot_us() - since_us < config_.lease_ms * 1'000);
 }
 
 base::Status ThisNode::check_neighbours() {
@@ -93,13 +110,8 @@ base::Status ThisNode::check_neighbours() {
         const auto seen = role_.seen();
         return seen.is_writer || seen.is_waiting;
     };
-    return nodes::check_neighbours(*board_, has_address(), has_role, clock,
+    return nodes::check_neighbours(*board_, lease_.row(), has_role, clock,
                                    std::max(config_.lease_ms, nodes::writer_idle_ms) + nodes::renewal_ms);
-}
-
-base::Status ThisNode::remove_trees() const {
-    WHEELYARD_TRY(remove_tree(published_));
-    return remove_tree(published_private_);
 }
 
 PublishFunction ThisNode::guard(PublishFunction publish) {
@@ -126,10 +138,14 @@ PublishFunction ThisNode::guard(PublishFunction publish) {
                             "the database lost events that this node has shown, as after "
                             "a failover to an asynchronous standby; its pages are made "
                             "again"}});
-            WHEELYARD_TRY(remove_trees());
+            WHEELYARD_TRY(set_trees_aside(trees_));
             published = publish(RootPages::all);
         }
-        if (published && is_rebuilding_.exchange(false)) published->is_rebuilt = true;
+        if (published && is_rebuilding_.exchange(false)) {
+            published->is_rebuilt = true;
+            if (const auto listed = list_lost_files(trees_); !listed)
+                io::log_warn("node.lost_files_not_listed", {{"error", listed.error().text()}});
+        }
         return published;
     };
 }
@@ -147,12 +163,20 @@ ThisNode::Member::Member(ThisNode& node, PublishQueue& pages) : node_(node) {
     node.pages_ = &pages;
     if (!node.is_alone())
         pages.wait_for_others({.shown = [&node](catalog::Serial serial) { node.lease_.note_shown(serial); },
-                               .awaited = [&node] { node.lease_.wake(); }});
+                               .awaited = [&node] { node.lease_.wake(); },
+                               .troubled =
+                                   [&node](std::size_t lost, bool is_behind) {
+                                       node.lease_.note_troubles(static_cast<std::int64_t>(lost), is_behind);
+                                   },
+                               .lost_after_ms = node.config_.lease_ms});
+    if (!node.mark_.empty())
+        node.looks_.emplace(0, node.config_.lease_ms, [&node](base::Clock&) { node.look_at_blobs(); });
     if (node.is_alone() || node.has_address()) node.role_.start();  // else check_neighbours() did
     node.lease_.start();
 }
 
 ThisNode::Member::~Member() {
+    node_.looks_.reset();
     node_.lease_.stop();
     node_.role_.stop();
 }

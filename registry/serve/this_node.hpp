@@ -12,21 +12,27 @@
 #include <vector>
 
 #include "lib/base/result.hpp"
+#include "registry/blobs/store.hpp"
 #include "registry/commit/publishing.hpp"
 #include "registry/config/config.hpp"
 #include "registry/database/store.hpp"
 #include "registry/http/metrics.hpp"
 #include "registry/nodes/node_lease.hpp"
 #include "registry/nodes/writer_role.hpp"
+#include "registry/serve/lost_files.hpp"
+#include "registry/serve/upkeep/background_task.hpp"
 #include "registry/serve/write_forward.hpp"
 
 namespace wheelyard::registry {
 
 class ThisNode {
   public:
-    // Opens connections of its own.
+    // Opens connections of its own. `signing_key`: the ID of the registry's, or "none". "node.differs" where `blobs` is not
+    // the store of the nodes that run.
     [[nodiscard]] static base::Result<std::unique_ptr<ThisNode>> open(const database::Store& store,
-                                                                      const RegistryConfig& config);
+                                                                      const RegistryConfig& config,
+                                                                      const blobs::BlobStore& blobs,
+                                                                      const std::string& signing_key);
 
     // Call before it takes part. nodes/node_board.hpp; a server without an address takes the writer's role here.
     [[nodiscard]] base::Status check_neighbours();
@@ -69,17 +75,24 @@ class ThisNode {
     [[nodiscard]] std::vector<http::Gauge> gauges() const;
 
   private:
-    ThisNode(const RegistryConfig& config, std::unique_ptr<nodes::NodeBoard> board,
-             std::unique_ptr<nodes::WriterLock> lock, std::unique_ptr<const catalog::Catalog> reader,
+    ThisNode(const RegistryConfig& config, nodes::SharedSettings shared, const blobs::BlobStore& blobs,
+             std::unique_ptr<nodes::NodeBoard> board, std::unique_ptr<nodes::WriterLock> lock,
+             std::unique_ptr<const catalog::Catalog> reader,
              std::unique_ptr<const catalog::Catalog> publishers_reader);
     // One that others cannot reach passes nothing on either, and its pages outlast the database.
     [[nodiscard]] bool has_address() const { return !is_alone() && !config_.address.empty(); }
     [[nodiscard]] nodes::LeaseHooks hooks();
-    [[nodiscard]] base::Status remove_trees() const;
+    // Looks for the mark in the store of the wheels, which may take as long as a store hangs.
+    void look_at_blobs();
+    [[nodiscard]] bool sees_blobs() const;
 
     const NodeConfig config_;
-    const std::filesystem::path published_, published_private_;
+    const NodeTrees trees_;
+    const blobs::BlobStore& blobs_;
+    const std::string mark_;  // empty: it has none
     const nodes::SystemNodeClock clock_;
+    std::atomic<bool> was_mark_seen_ = true;
+    std::atomic<std::int64_t> looks_since_us_ = 0;  // 0: no look is under way
     const std::unique_ptr<nodes::NodeBoard> board_;
     const std::unique_ptr<nodes::WriterLock> lock_;
     const std::unique_ptr<const catalog::Catalog> reader_;  // of the lease's thread
@@ -93,6 +106,7 @@ class ThisNode {
     nodes::NodeLease lease_;
     nodes::WriterRole role_;
     WriteForward forward_;
+    std::optional<BackgroundTask> looks_ = {};  // while it is a member
 };
 
 }  // namespace wheelyard::registry

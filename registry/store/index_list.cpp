@@ -45,7 +45,7 @@ base::Result<std::optional<IndexList>> read_index_list(const database::Store& st
 
 base::Result<RegistryConfig> config_at_start(const RegistryConfig& file,
                                              const std::optional<IndexList>& list) {
-    if (!list || list->decided_by == DecidedBy::file) return file;
+    if (!list || (list->decided_by == DecidedBy::file && !file.is_of_several())) return file;
     return with_indexes(file, list->tables);
 }
 

@@ -3,7 +3,8 @@
 //     {"format":"wheelyard.index_list/1","decided_by":"file","indexes":[{"name":"main","quota_mib":512}]}
 //
 // `indexes` has the keys of [[index]] tables. The configuration file decides them until a command changes one. From then
-// on the list decides, also at a start, until the file is applied (docs/explanation/decisions/0017).
+// on the list decides, also at a start, until the file is applied (docs/explanation/decisions/0017). For one of several
+// nodes the list decides always, and a file only when it is applied.
 #pragma once
 
 #include <filesystem>
@@ -30,7 +31,8 @@ struct IndexList {
 // The list in the store; nullopt: nothing has been served from it yet.
 [[nodiscard]] base::Result<std::optional<IndexList>> read_index_list(const database::Store& store);
 
-// The indexes that a start of the server would have: those of the list if commands decided it, else the file's.
+// The indexes that a start of the server would have: those of the list if commands decided it or several nodes share it,
+// else the file's.
 [[nodiscard]] base::Result<RegistryConfig> config_at_start(const RegistryConfig& file,
                                                            const std::optional<IndexList>& list);
 // The configuration file with the indexes of the running server; without one, with those of the next start. Commands

@@ -63,6 +63,14 @@ io::Json step_of_upstream(const SourceStep& step, const Candidate* candidate, co
     return json;
 }
 
+// Where the page was asked for, which names the upstream's host; and what is most often wrong with it.
+void say_where(io::Json& step, const UpstreamConfig& upstream, const CachedPage* page,
+               const std::string& project) {
+    step.set("asked", upstream.url + project + "/");
+    if (page == nullptr || !page->is_absent || upstream.url.find("/simple") != std::string::npos) return;
+    step.set("advice", "`url` of the upstream is that of its Simple index, which mostly ends in /simple/");
+}
+
 // What the error itself does not know: the key of the configuration.
 const std::map<std::string_view, std::string_view> advice_for_operators{
     {"http.private", "if the host is yours, name it in `private_hosts` of the upstream"},
@@ -160,6 +168,9 @@ base::Result<io::Json> explain_project(const RegistryConfig& config, const catal
         const SharedPage page = step.is_permitted ? pages.find(step.index, name) : nullptr;
         io::Json explained =
             step_of_upstream(step, find_candidate(source, step.index), page.get(), name, now);
+        const Candidate* candidate = find_candidate(source, step.index);
+        if (step.is_permitted && candidate != nullptr && reader == ExplainTo::administrators)
+            say_where(explained, *candidate->upstream, page.get(), name);
         const auto failure = find_last_failure(config.store / "upstream", step.index, name);
         const bool is_over = failure && page && page->checked > failure->time && failure->next_try < now;
         if (step.is_permitted && failure && !is_over)
@@ -195,7 +206,13 @@ std::string render_explanation(const io::Json& document) {
             text += "not permitted by `allow` and `deny`\n";
             continue;
         }
-        text += "page " + step.string_or("page", "unknown");
+        const std::string page = step.string_or("page", "unknown");
+        text += page == "absent"    ? "it has no such project"
+                : page == "unknown" ? "not asked yet"
+                                    : "page " + page;
+        const std::string asked = step.string_or("asked", "");
+        if (!asked.empty()) text += (page == "absent" ? " at " : ", ") + asked;
+        if (step.find("advice") != nullptr) text += "; " + step.string_or("advice", "");
         if (step.find("absent_since") != nullptr)
             text += ", lost by the upstream since " + step.string_or("absent_since", "");
         if (step.find("released") != nullptr)

@@ -3,6 +3,7 @@ reach the node that writes through any of them.
 
 With WHEELYARD_FULL=1 more uploads."""
 
+import hashlib
 import http.client
 import json
 import shutil
@@ -21,6 +22,7 @@ from support.clients import PIPS, RawUpload, pip_install, twine_upload, uv_publi
 from support.farm import INDEX, ROOT
 from support.full import IS_FULL
 from support.node_farm import Node, Nodes
+from support.postgres import url_of
 from support.upstream import Upstream
 from support.web_servers import WebServer, lines_of, why_none
 from support.wheels import Wheel, incompressible
@@ -462,6 +464,94 @@ class Failures(NodesCase):
         print(f"nodes: an upload after a clean stop took {time.monotonic() - began:.2f} s", file=sys.stderr)
 
 
+class Unequal(NodesCase):
+    """Nodes of which one was set up otherwise, or sees less than the others."""
+
+    @classmethod
+    def rules(cls) -> dict[str, str]:
+        return {INDEX: "", OUTSIDE: ""}
+
+    def third(self, folder: str, name: str = "c", lease_s: int = LEASE_S, shares: bool = True) -> Node:
+        node = Node(name, self.nodes.folder / folder, url_of(*self.nodes.servers), lease_s, rules=self.rules())
+        node.data.mkdir()
+        if shares:
+            (node.data / "blobs").symlink_to(self.nodes.folder / "shared" / "blobs")
+        return node
+
+    def refused(self, node: Node) -> str:
+        done = node.run("wheelyard-registry", "serve", "--config", node.config, timeout=PATIENCE_S)
+        self.assertNotEqual(done.returncode, 0)
+        return done.stderr
+
+    def test_a_node_that_was_set_up_otherwise_does_not_start(self):
+        self.back_to_two()
+        stderr = self.refused(self.third("own-wheels", shares=False))
+        self.assertIn("keeps the wheels elsewhere than node a", stderr)
+        self.assertIn(str(self.nodes.folder / "own-wheels"), stderr)
+        self.assertRegex(stderr, f"there {self.nodes.folder}/[ab]/data")
+        stderr = self.refused(self.third("other-lease", lease_s=LEASE_S + 5))
+        self.assertIn("differs from node a in [node] lease_s", stderr)
+        self.assertIn(f"here {LEASE_S + 5}, there {LEASE_S}", stderr)
+        self.assertIn("Another node runs under the name of this one", self.refused(self.third("second-a", name="a")))
+        node = self.third("other-address")
+        node.config.write_text(node.config.read_text().replace(f":{node.port}\"\nlease_s", f":{self.b.port}\"\nlease_s"))
+        self.assertIn(f"Node b has the address of this one: `http://127.0.0.1:{self.b.port}`", self.refused(node))
+        node = self.third("other-key")
+        subprocess.run(["openssl", "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out", node.folder / "key.pem"], check=True)
+        (node.folder / "key.pem").chmod(0o600)
+        with open(node.config, "a") as more:
+            more.write('\n[attest]\nkey = "key.pem"\n')
+        self.assertIn("differs from node a in the key of [attest]", self.refused(node))
+        wheel = self.wheel("not-disturbed")
+        RawUpload(self.b, self.token, wheel).send_until_acknowledged()
+        for each in (self.a, self.b):
+            self.assertIn(wheel.name, each.files("not-disturbed"))
+
+    def test_an_old_file_of_one_node_changes_no_index(self):
+        self.back_to_two()
+        writer, other = (self.a, self.b) if self.a.is_writer() else (self.b, self.a)
+        other.stop()
+        file = other.config.read_text()
+        other.config.write_text(file.replace(f'[[index]]\nname = "{OUTSIDE}"', ""))
+        self.assertNotIn(OUTSIDE, other.config.read_text())
+        other.start()
+        self.assertIn("indexes.decided_by_nodes", other.log.read_text())
+        other.process.send_signal(signal.SIGHUP)
+        other.wait(lambda: "The file has other indexes than the nodes have in common" in other.log.read_text(), PATIENCE_S, "refusing")
+        for node in (self.a, self.b):
+            self.assertEqual(node.get(f"/{OUTSIDE}/simple/")[0], 200)
+        # On purpose it is an event, and every node follows.
+        done = other.run("wheelyard-registry", "apply", "--config", other.config)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for node in (self.a, self.b):
+            node.wait(lambda: node.get(f"/{OUTSIDE}/simple/")[0] == 404, PATIENCE_S, "following")
+        audit = writer.run("wheelyard-registry", "audit", "--index", OUTSIDE, "--config", writer.config)
+        self.assertIn("removed", audit.stdout, audit.stderr)
+        other.config.write_text(file)
+        done = other.run("wheelyard-registry", "apply", "--config", other.config)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for node in (self.a, self.b):
+            node.wait(lambda: node.get(f"/{OUTSIDE}/simple/")[0] == 200, PATIENCE_S, "following")
+
+    def test_a_node_whose_way_to_the_wheels_is_cut_leaves_until_it_is_back(self):
+        self.back_to_two()
+        for node, other in ((self.a, self.b), (self.b, self.a)):
+            shared = (node.data / "blobs").readlink()
+            (node.data / "blobs").unlink()
+            (node.data / "blobs").mkdir()
+            node.wait(lambda: not node.may_answer(), PATIENCE_S, "leaving")
+            node.wait(lambda: b"Other nodes show files that this one cannot" in node.get("/readyz")[2], PATIENCE_S, "saying why")
+            other.wait(other.is_writer, PATIENCE_S, "writer")
+            wheel = self.wheel("cut-off", f"1.{node.name == 'a':d}")
+            RawUpload(other, self.token, wheel).send_until_acknowledged()
+            self.assertTrue(other.may_answer())
+            (node.data / "blobs").rmdir()
+            (node.data / "blobs").symlink_to(shared)
+            node.wait(node.may_answer, PATIENCE_S, "back")
+            self.assertIn(wheel.name, node.files("cut-off"))
+            self.back_to_two()
+
+
 class Failover(NodesCase):
     has_standby = True
 
@@ -482,6 +572,10 @@ class Failover(NodesCase):
         self.back_to_two()
         for node in (self.a, self.b):
             self.assertEqual(set(node.files("history")), {kept.name})
+            sha256 = hashlib.sha256(lost.read_bytes()).hexdigest()
+            node.wait((node.data / "lost-files.tsv").exists, PATIENCE_S, "listing what was lost")
+            self.assertEqual((node.data / "lost-files.tsv").read_text(), f"{INDEX}\t{sha256}\t{lost.name}\n")
+            self.assertFalse((node.data / "public.lost").exists())
         newer = self.wheel("history", "3.0")
         RawUpload(self.b, self.token, newer).send_until_acknowledged()
         for node in (self.a, self.b):

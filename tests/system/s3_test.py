@@ -7,6 +7,7 @@ import hashlib
 import http.client
 import json
 import shutil
+import signal
 import socket
 import sqlite3
 import subprocess
@@ -445,6 +446,32 @@ class S3Test(FarmCase):
         for wheel in wheels[count:] + [late]:
             RawUpload(self.farm, self.token, wheel).send_until_acknowledged()
             self.assertEqual(self.ask(wheel, hashlib.sha256(wheel.read_bytes()).hexdigest())[0], 307)
+
+    def test_a_server_stops_although_its_store_hangs(self):
+        """Within the farm's patience, which is less than a request to a silent store would last."""
+        with S3Farm(self.store, self.folder / "hanging") as farm:
+            token = farm.create_token()
+            farm.start()
+            self.assertEqual(RawUpload(farm, token, self.wheel("yard-before", seed=50)).send()[0], 200)
+            for process in self.store.daemons.running.values():
+                process.send_signal(signal.SIGSTOP)
+            try:
+                answers: list[int] = []
+                wheel = self.wheel("yard-hangs", seed=51)
+
+                def send() -> None:
+                    with contextlib.suppress(OSError, http.client.HTTPException):  # the server may close instead
+                        answers.append(RawUpload(farm, token, wheel).send()[0])
+
+                late = threading.Thread(target=send)
+                late.start()
+                time.sleep(2)  # until the wheel is on its way to the store: nothing announces it
+                farm.stop()
+                late.join()
+            finally:
+                for process in self.store.daemons.running.values():
+                    process.send_signal(signal.SIGCONT)
+            self.assertNotIn(200, answers)
 
     def test_wrong_credentials_are_named_and_never_shown(self):
         folder = self.folder / "wrong"

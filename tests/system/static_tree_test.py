@@ -125,6 +125,34 @@ class StaticTreeTest(FarmCase):
         self.publish()
         self.assertIn("data-upload-time", page.read_text())
 
+    def test_own_wheels_come_first_and_all_the_rest_from_another_index_without_a_server(self):
+        ours = [Wheel("yard-torch", version, value=1).write(self.folder) for version in ("2.4.0+site.1", "2.5.0+site.1")]
+        self.publish(*ours, Wheel("yard-named").write(self.folder))
+        for wheel in (Wheel("yard-torch", "9.0", value=2), Wheel("yard-rest", "3.0", metadata_lines=("Requires-Dist: yard-torch",))):
+            page = self.folder / "theirs/simple" / wheel.name
+            page.mkdir(parents=True)
+            (page / "index.html").write_text(f'<a href="{wheel.write(page).name}">{wheel.filename}</a>')
+        theirs = self.enterContext(PlainServer(self.folder / "theirs")) + "/simple/"
+        client = self.folder / "client"
+        self.assert_ran(self.farm.run("wheelyard-indexer", "client-config", "--node", f"main={self.folder}/deep/wheels/{INDEX}", "--to", client,
+                                      "--fallback", theirs))
+        held = (client / "main/constraints.txt").read_text().splitlines()
+        self.assertEqual([line for line in held if line.startswith(("yard-named", "yard-torch"))], ["yard-named==1.0", "yard-torch==2.5.0+site.1"])
+        for name, command, setting in (("pip", [CLIENTS / "pip-new/bin/python", "-m", "pip", "install"], {"PIP_CONFIG_FILE": str(client / "main/pip.conf")}),
+                                       ("uv", [CLIENTS / "uv/bin/uv", "pip", "install", "--python", CLIENTS / "pip-new/bin/python"],
+                                        {"UV_CONFIG_FILE": str(client / "main/uv.toml")})):
+            with self.subTest(name):
+                target = self.folder / f"into-{name}"
+                done = subprocess.run([*command, "--target", target, "yard-rest"], env=self.farm.environment | setting, text=True,
+                                      capture_output=True, timeout=COMMAND_TIMEOUT_S)
+                self.assert_ran(done)
+                self.assertEqual(sorted(path.name for path in target.glob("*.dist-info")),
+                                 ["yard_rest-3.0.dist-info", "yard_torch-2.5.0+site.1.dist-info"])
+        refused = self.farm.run("wheelyard-indexer", "client-config", "--node", f"main={self.farm.simple_url()}", "--to", client,
+                                "--fallback", theirs)
+        self.assertEqual(refused.returncode, 2, refused.stderr)
+        self.assertIn("[[index.upstream]]", refused.stderr)
+
     def test_a_second_tree_is_published_beside_the_registrys_own_and_costs_no_space(self):
         wheel = Wheel("yard-linked", "1.0").write(self.folder)
         self.publish(wheel)

@@ -206,4 +206,17 @@ fs::path FolderBlobs::path_of(std::string_view sha256) const {
     return file_of(directory_, sha256);
 }
 
+base::Status FolderBlobs::leave_mark(const std::string& name) const {
+    const fs::path mark = mark_of(directory_, name);
+    WHEELYARD_TRY(base::make_directories(mark.parent_path()));
+    return base::replace_file(mark, {});
+}
+
+base::Result<bool> FolderBlobs::has_mark(const std::string& name) const {
+    std::error_code error;
+    const bool is_there = fs::exists(mark_of(directory_, name), error);
+    if (error) return base::fail_errno("stat", mark_of(directory_, name).string(), error.value());
+    return is_there;
+}
+
 }  // namespace wheelyard::blobs

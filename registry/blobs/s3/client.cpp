@@ -19,6 +19,7 @@
 namespace wheelyard::blobs {
 namespace {
 
+constexpr std::chrono::seconds silence_at_stop{5};
 constexpr std::size_t max_idle_clients = 16;
 constexpr std::uint64_t max_answer_bytes = 16 * base::mib;  // a list of 1,000 objects has some 300 KiB
 constexpr int max_list_pages = 100'000;
@@ -189,10 +190,19 @@ base::Result<io::HttpAnswer> S3Client::run_once(const Call& call, bool& has_begu
     Lease lease(*this);
     io::HttpClient& client = lease.client();
     const std::string url = url_of(request);
+    // libcurl asks at least once a second.
+    const io::HttpProgress goes_on = [this, last = std::uint64_t{0},
+                                      since = std::chrono::steady_clock::now()](std::uint64_t done,
+                                                                                std::uint64_t) mutable {
+        const auto now = std::chrono::steady_clock::now();
+        if (done != std::exchange(last, done)) since = now;
+        return !is_stopping_ || now - since < silence_at_stop;
+    };
     if (call.method == "HEAD") return client.head(url, headers);
     if (call.method != "GET") {
         const base::MemoryReader nothing{std::string_view()};
-        return client.send(call.method, url, headers, call.body != nullptr ? *call.body : nothing, 0);
+        return client.send(call.method, url, headers, call.body != nullptr ? *call.body : nothing, 0,
+                           goes_on);
     }
     std::string body;
     const io::HttpSink sink = [&](std::string_view bytes) -> base::Status {
@@ -202,7 +212,7 @@ base::Result<io::HttpAnswer> S3Client::run_once(const Call& call, bool& has_begu
         return {};
     };
     const io::HttpHead take_parts = [](const io::HttpAnswer&) -> base::Status { return {}; };
-    auto answer = client.fetch(url, headers, call.limit_bytes, sink, {}, take_parts);
+    auto answer = client.fetch(url, headers, call.limit_bytes, sink, goes_on, take_parts);
     if (answer && (answer->status == 200 || answer->status == 206)) answer->body = std::move(body);
     return answer;
 }
@@ -218,8 +228,8 @@ base::Result<io::HttpAnswer> S3Client::run(const Call& call) const {
         const bool was_long = std::chrono::steady_clock::now() - asked >
                               std::chrono::milliseconds(limits_.stall_timeout_ms / 2);
         if (!answer && was_long) ++silences;
-        const bool is_last =
-            number >= tries || silences >= max_silences || (has_begun && call.sink != nullptr);
+        const bool is_last = number >= tries || silences >= max_silences ||
+                             (has_begun && call.sink != nullptr) || is_stopping_;
         if (answer && answer->status < 300) return answer;
         if (answer) {
             const auto theirs = base::parse_http_date(answer->header("date"));

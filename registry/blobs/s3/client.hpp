@@ -110,6 +110,8 @@ class S3Client {
     // A URL for clients: valid for `seconds` from `from` on; nullopt: the store has no public address.
     [[nodiscard]] std::optional<std::string> presigned(const std::string& key, const S3Query& query,
                                                        base::UnixMicros from, int seconds) const;
+    // From now on a request is not repeated, and ends when nothing was sent or received for some seconds.
+    void stop_waiting() const { is_stopping_ = true; }
     [[nodiscard]] const S3Address& address() const { return address_; }
     // By the store's clock, as far as an answer has shown that it differs from ours.
     [[nodiscard]] base::UnixMicros now() const;
@@ -143,6 +145,7 @@ class S3Client {
     const S3Address address_;
     const std::shared_ptr<S3CredentialSource> credentials_;
     const S3Limits limits_;
+    mutable std::atomic<bool> is_stopping_ = false;
     mutable std::atomic<std::int64_t> offset_us_ = 0;  // the store's clock minus ours
     mutable std::mutex mutex_;
     mutable std::vector<std::unique_ptr<io::HttpClient>> idle_;

@@ -233,6 +233,18 @@ base::Result<std::vector<StoredBlob>> S3Blobs::list(std::string_view two_digits)
     return found;
 }
 
+base::Status S3Blobs::leave_mark(const std::string& name) const {
+    const base::MemoryReader nothing{std::string_view()};
+    WHEELYARD_ASSIGN(const std::string sha256, hash_of(nothing));
+    return client_->put(std::string(mark_keys) + name, nothing, sha256);
+}
+
+base::Result<bool> S3Blobs::has_mark(const std::string& name) const {
+    const auto found = client_->head(std::string(mark_keys) + name);
+    if (!found && found.error().os_error != ENOENT) return base::fail(found.error());
+    return found.has_value();
+}
+
 std::optional<std::string> S3Blobs::url_for(std::string_view sha256, std::string_view filename) const {
     const base::UnixMicros now = client_->now();
     return client_->presigned(

@@ -3,6 +3,7 @@
 //     PREFIX/sha256/ab/<hash>     a blob; its hash is the signed hash of the request's payload
 //     PREFIX/damaged/<hash>       bytes that verify has put aside
 //     PREFIX/dying/<hash>         is about to be removed (removal.cpp)
+//     PREFIX/marks/<name>         no bytes: a node knows by it that this is the store of the others
 //
 // Staging is in the data folder: bytes are hashed and inspected there. An object that is stored again is written again,
 // which repairs it.
@@ -47,11 +48,14 @@ class S3Blobs final : public BlobStore {
     [[nodiscard]] base::Result<bool> remove_if_stored_before(std::string_view sha256,
                                                              base::UnixMicros before) const override;
     [[nodiscard]] base::Result<bool> isolate_damaged(const StoredBlob& blob) const override;
+    [[nodiscard]] base::Status leave_mark(const std::string& name) const override;
+    [[nodiscard]] base::Result<bool> has_mark(const std::string& name) const override;
     [[nodiscard]] bool serves_files() const override { return true; }
     [[nodiscard]] std::optional<std::string> url_for(std::string_view sha256,
                                                      std::string_view filename) const override;
     [[nodiscard]] base::Status stream(std::string_view sha256, std::uint64_t offset, std::uint64_t length,
                                       const TakeBytes& take) const override;
+    void stop_waiting() const override { client_->stop_waiting(); }
     [[nodiscard]] base::Result<std::size_t> drop_unfinished() const override;
 
   private:

@@ -20,7 +20,10 @@ using std::chrono::steady_clock;
 
 constexpr std::int64_t pause_after_refusal_ms = 1'000;  // a queue of changes fails at once, not one by one
 constexpr std::int64_t for_the_answer_ms = 500;         // beyond the server's own timeout, which comes first
-constexpr int oldest_server = 140'000;                  // client_connection_check_interval
+// A transaction of a writer holds the lock of all changes, and nothing but statements happens in it. One that was cut off
+// gives it back within a lease of the nodes; a reader, which renders pages from a snapshot, holds none.
+constexpr std::int64_t writer_idle_ms = 4'000, reader_idle_ms = 60'000;
+constexpr int oldest_server = 140'000;  // client_connection_check_interval
 
 struct Outcome {
     std::string_view state;  // of SQLSTATE, or its class
@@ -125,17 +128,19 @@ base::Status Connection::connect() {
     return {};
 }
 
-// libpq takes the first host that accepts writes. If that one was replaced in a failover, the new primary may be any other.
+// libpq takes the first host that accepts writes, and goes on to the next one after a refusal and a timeout. It does not
+// where a host accepts and closes, as a forwarder without a server does, nor where it is an old primary.
 base::Status Connection::open_session() {
     WHEELYARD_ASSIGN(password_, read_password(target_.password_file));
-    const base::Status opened = open_at({});
-    const bool is_replaced =
-        !opened && connection_ != nullptr && opened.error().kind == base::ErrorKind::unreachable;
-    if (!is_replaced) return opened;
-    const std::vector<Host> each = hosts();
+    const Time timed_out = after_ms(deadlines_.connect_s * 1'000);
+    std::vector<Host> each;
+    const base::Status opened = open_at({}, &each);
+    const bool is_hidden =
+        !opened && opened.error().kind == base::ErrorKind::unreachable && steady_clock::now() < timed_out;
+    if (!is_hidden || each.size() < 2) return opened;
     for (const Host& host : each) {
         give_up();
-        if (each.size() > 1 && open_at(host)) return {};
+        if (open_at(host)) return {};
     }
     return opened;
 }
@@ -162,7 +167,7 @@ std::vector<Connection::Host> Connection::hosts() const {
     return all;
 }
 
-base::Status Connection::open_at(const Host& host) {
+base::Status Connection::open_at(const Host& host, std::vector<Host>* all) {
     const std::string connect_timeout = std::to_string(deadlines_.connect_s);
     // What the URL says replaces what is before it. A cut network: unsent bytes end by tcp_user_timeout, a wait for an
     // answer by keepalives.
@@ -184,6 +189,7 @@ base::Status Connection::open_at(const Host& host) {
     names.push_back(nullptr);
     values.push_back(nullptr);
     connection_ = library_.connectdbParams(names.data(), values.data(), 1);
+    if (connection_ != nullptr && all != nullptr) *all = hosts();
     if (connection_ == nullptr || library_.status(connection_) != CONNECTION_OK)
         return fail_lost(connection_ == nullptr ? "no memory" : newest_message());
     library_.setNoticeReceiver(
@@ -193,12 +199,16 @@ base::Status Connection::open_at(const Host& host) {
         return base::fail("store.old_server", "This PostgreSQL is older than version 14",
                           std::to_string(version / 10'000), "upgrade it");
     library_.setnonblocking(connection_, 1);
+    const bool is_reader = mode_ == Database::Mode::read_only;
     // The server ends what we no longer wait for, but a COMMIT that waits for a standby. Not by the option "options":
     // PgBouncer refuses it.
     std::string settings =
         "SET statement_timeout = " + std::to_string(deadlines_.statement_ms) +
-        "; SET client_connection_check_interval = 2000; SET idle_in_transaction_session_timeout = 60000";
-    if (mode_ == Database::Mode::read_only) settings += "; SET default_transaction_read_only = on";
+        "; SET client_connection_check_interval = 2000; SET idle_in_transaction_session_timeout = " +
+        std::to_string(is_reader ? reader_idle_ms : writer_idle_ms) +
+        "; SET tcp_user_timeout = 4000; SET tcp_keepalives_idle = 2; SET tcp_keepalives_interval = 1; SET "
+        "tcp_keepalives_count = 2";
+    if (is_reader) settings += "; SET default_transaction_read_only = on";
     // Where a site turned it off, the server reports commits that a crash forgets.
     settings +=
         "; SELECT set_config('synchronous_commit', 'on', false) "

@@ -56,8 +56,9 @@ class Connection {
         std::string name, address, port;  // empty: as the URL says
     };
     [[nodiscard]] base::Status open_session();
-    [[nodiscard]] base::Status open_at(const Host& host);
-    [[nodiscard]] std::vector<Host> hosts() const;  // of the URL of an open connection
+    // `all`: the hosts of the URL, also if none of them is good.
+    [[nodiscard]] base::Status open_at(const Host& host, std::vector<Host>* all = nullptr);
+    [[nodiscard]] std::vector<Host> hosts() const;  // of the connection
     [[nodiscard]] base::Status check_server(const Rows& rows) const;
     struct Deferred {
         std::string sql;

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "lib/io/json.hpp"
 #include "registry/engine/postgres/migration.hpp"
 #include "registry/nodes/limits.hpp"
 
@@ -30,6 +31,10 @@ constexpr std::array schema{
     "CREATE TABLE writer_timeline (only_row SMALLINT PRIMARY KEY CHECK (only_row = 1), timeline TEXT NOT "
     "NULL);"
     "INSERT INTO writer_timeline VALUES (1, " WHEELYARD_TIMELINE ")",
+    "ALTER TABLE node ADD COLUMN place TEXT NOT NULL DEFAULT '', ADD COLUMN settings TEXT NOT NULL DEFAULT "
+    "'', ADD COLUMN lost BIGINT NOT NULL DEFAULT 0;"
+    "CREATE TABLE blob_mark (only_row SMALLINT PRIMARY KEY CHECK (only_row = 1), mark TEXT NOT NULL);"
+    "INSERT INTO blob_mark VALUES (1, '')",
 };
 
 // One statement, so one commit, which is durable (the connection sees to it): a renewal that a crash forgets would let the
@@ -38,30 +43,57 @@ constexpr const char* renewal =
     "WITH here AS (SELECT " WHEELYARD_TIMELINE
     " AS timeline), "
     "old AS (SELECT lease_until > clock_timestamp() AS is_live FROM node WHERE id = ?), "
-    "written AS (INSERT INTO node SELECT ?::text, ?::text, ?::text, clock_timestamp() + ?::bigint * interval "
-    "'1 "
-    "millisecond', CASE WHEN timeline = ?::text THEN ?::bigint ELSE 0 END, ?::smallint FROM here "
+    "written AS (INSERT INTO node (id, name, address, lease_until, visible_serial, is_writer, place, "
+    "settings, lost) SELECT ?::text, ?::text, ?::text, clock_timestamp() + ?::bigint * interval '1 "
+    "millisecond', "
+    "CASE WHEN timeline = ?::text THEN ?::bigint ELSE 0 END, ?::smallint, ?::text, ?::text, ?::bigint FROM "
+    "here "
     "ON CONFLICT (id) DO UPDATE SET name = excluded.name, address = excluded.address, lease_until = "
-    "excluded.lease_until, visible_serial = excluded.visible_serial, is_writer = excluded.is_writer "
-    "RETURNING 1) "
+    "excluded.lease_until, visible_serial = excluded.visible_serial, is_writer = excluded.is_writer, "
+    "place = excluded.place, settings = excluded.settings, lost = excluded.lost RETURNING 1), "
+    "others AS (SELECT coalesce(max(visible_serial), -1) AS most, coalesce(min(lost), -1) AS least FROM node "
+    "WHERE lease_until > clock_timestamp() AND id <> ?::text) "
     "SELECT coalesce((SELECT is_live FROM old), false), here.timeline, writer.id IS NOT NULL, "
-    "writer.id, writer.name, writer.address FROM here CROSS JOIN written LEFT JOIN LATERAL "
+    "writer.id, writer.name, writer.address, others.most, others.least FROM here CROSS JOIN written CROSS "
+    "JOIN "
+    "others LEFT JOIN LATERAL "
     "(SELECT id, name, address FROM node WHERE is_writer = 1 AND lease_until > clock_timestamp() AND id <> "
     "?::text "
     "ORDER BY lease_until DESC LIMIT 1) AS writer ON true";
+
+std::string text_of(const SharedSettings& settings) {
+    io::Json text = io::Json::object();
+    for (const auto& [name, value] : settings)
+        text.set(name, value);
+    return text.render();
+}
+
+// Empty where an older program wrote none.
+SharedSettings settings_of(std::string_view text) {
+    SharedSettings settings;
+    const auto parsed = io::parse_json(text);
+    if (!parsed || parsed->as_object() == nullptr) return settings;
+    for (const auto& [name, value] : *parsed->as_object()) {
+        if (const std::string* known = value.as_string()) settings[name] = *known;
+    }
+    return settings;
+}
 
 class PostgresBoard final : public NodeBoard {
   public:
     explicit PostgresBoard(Database database) : database_(std::move(database)) {}
 
     [[nodiscard]] base::Result<Renewed> renew(const NodeRow& row, std::int64_t lease_ms) override {
-        WHEELYARD_ASSIGN(auto query, database_.prepare(renewal, row.id, row.id, row.name, row.address,
-                                                       lease_ms, row.timeline, row.visible,
-                                                       std::int64_t{row.is_writer ? 1 : 0}, row.id));
+        WHEELYARD_ASSIGN(auto query,
+                         database_.prepare(renewal, row.id, row.id, row.name, row.address, lease_ms,
+                                           row.timeline, row.visible, std::int64_t{row.is_writer ? 1 : 0},
+                                           row.place, text_of(row.settings), row.lost, row.id, row.id));
         WHEELYARD_ASSIGN(const bool has_row, query.step());
         if (!has_row) return base::fail("node.not_renewed", "The row of this node was not written", row.name);
         Renewed renewed{.was_live = query.integer(0) != 0, .timeline = query.text(1)};
         if (query.integer(2) != 0) renewed.writer = WriterPlace{query.text(3), query.text(4), query.text(5)};
+        if (query.integer(6) >= 0) renewed.most_visible = query.integer(6);
+        if (query.integer(7) >= 0) renewed.least_lost = query.integer(7);
         return renewed;
     }
 
@@ -82,7 +114,8 @@ class PostgresBoard final : public NodeBoard {
             auto query,
             database_.prepare(
                 "SELECT id, name, address, visible_serial, is_writer, (extract(epoch FROM lease_until - "
-                "clock_timestamp()) * 1000)::bigint FROM node WHERE lease_until > clock_timestamp() "
+                "clock_timestamp()) * 1000)::bigint, place, settings, lost FROM node WHERE lease_until > "
+                "clock_timestamp() "
                 "ORDER BY name COLLATE \"C\", id COLLATE \"C\""));
         std::vector<SeenNode> seen;
         while (true) {
@@ -92,9 +125,25 @@ class PostgresBoard final : public NodeBoard {
                              .name = query.text(1),
                              .address = query.text(2),
                              .visible = query.integer(3),
-                             .is_writer = query.integer(4) != 0},
+                             .is_writer = query.integer(4) != 0,
+                             .place = query.text(6),
+                             .settings = settings_of(query.view(7)),
+                             .lost = query.integer(8)},
                             query.integer(5)});
         }
+    }
+
+    [[nodiscard]] base::Result<std::string> blob_mark() override {
+        WHEELYARD_ASSIGN(auto query, database_.prepare("SELECT mark FROM blob_mark"));
+        WHEELYARD_ASSIGN(const bool has_row, query.step());
+        return has_row ? query.text(0) : std::string();
+    }
+    [[nodiscard]] base::Result<bool> replace_blob_mark(const std::string& before,
+                                                       const std::string& mark) override {
+        WHEELYARD_ASSIGN(
+            auto query,
+            database_.prepare("UPDATE blob_mark SET mark = ? WHERE mark = ? RETURNING 1", mark, before));
+        return query.step();
     }
 
   private:

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -49,6 +50,15 @@ class MemoryBlobs : public BlobStore {
         const auto blob = at(sha256);
         if (blob == kept_->blobs.end()) return std::nullopt;
         return described(*blob);
+    }
+    base::Status leave_mark(const std::string& name) const override {
+        const std::lock_guard lock(kept_->mutex);
+        kept_->marks.insert(name);
+        return {};
+    }
+    base::Result<bool> has_mark(const std::string& name) const override {
+        const std::lock_guard lock(kept_->mutex);
+        return kept_->marks.count(name) == 1;
     }
     base::Result<std::vector<StoredBlob>> list(std::string_view two_digits) const override {
         const std::lock_guard lock(kept_->mutex);
@@ -93,6 +103,7 @@ class MemoryBlobs : public BlobStore {
     struct Kept {
         std::mutex mutex;
         Blobs blobs;
+        std::set<std::string> marks;
     };
     class SharedReader final : public base::Reader {
       public:

@@ -160,6 +160,17 @@ TEST_CASE("any store: what was never stored is nowhere, and taking it away is no
     });
 }
 
+TEST_CASE("any store: a mark is there for who looks into the same store, and is no blob") {
+    for_each_kind([](const Tried& tried) {
+        CHECK_FALSE(tried.blobs.has_mark("8f0c5a").value());
+        REQUIRE(tried.blobs.leave_mark("8f0c5a"));
+        REQUIRE(tried.blobs.leave_mark("8f0c5a"));
+        CHECK(tried.blobs.has_mark("8f0c5a").value());
+        CHECK_FALSE(tried.blobs.has_mark("8f0c5b").value());
+        CHECK(tried.blobs.list("8f")->empty());
+    });
+}
+
 TEST_CASE("any store: a name that is no SHA-256 is a bug of the caller") {
     for_each_kind([](const Tried& tried) {
         for (const std::string& name :

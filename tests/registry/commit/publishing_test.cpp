@@ -4,7 +4,9 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <future>
 #include <mutex>
 #include <stdexcept>
@@ -380,6 +382,64 @@ TEST_CASE("with other nodes, a caller waits until they show the serial, too") {
     // A page that is shown here does not fail because a later one does.
     publisher.failing = true;
     CHECK(queue.wait_until_visible(3, long_enough_ms));
+}
+
+TEST_CASE("with other nodes, a blob that this one does not find counts as lost only after a while") {
+    std::mutex mutex;
+    bool is_there = true;
+    PublishQueue queue(
+        [&](registry::RootPages) -> base::Result<registry::Published> {
+            const std::lock_guard lock(mutex);
+            registry::Published published(4);
+            if (!is_there)
+                published.lagging.push_back(
+                    {"main",
+                     "demo",
+                     "demo-1.whl",
+                     {"blob.missing", "A stored file is missing", {}, {}, base::Recovery::person}});
+            return published;
+        },
+        20);
+    std::atomic<catalog::Serial> shown = -1;
+    std::atomic<std::size_t> lost = 0;
+    std::atomic<bool> is_behind = false;
+    const auto observe = [&](std::int64_t lost_after_ms) {
+        queue.wait_for_others({.shown = [&](catalog::Serial serial) { shown = serial; },
+                               .awaited = [] {},
+                               .troubled =
+                                   [&](std::size_t count, bool behind) {
+                                       lost = count;
+                                       is_behind = behind;
+                                   },
+                               .lost_after_ms = lost_after_ms});
+    };
+    const auto wait = [](const std::function<bool()>& condition) {
+        for (int i = 0; i < 3'000 && !condition(); ++i)
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        return condition();
+    };
+    is_there = false;
+    observe(long_enough_ms);
+    queue.want(4);
+    CHECK(wait([&] { return is_behind && lost == 1; }));
+    CHECK(shown == -1);
+    {
+        const std::lock_guard lock(mutex);
+        is_there = true;
+    }
+    CHECK(wait([&] { return shown == 4; }));
+    CHECK(lost == 0);
+    CHECK_FALSE(is_behind);
+    // Lost for good: no node shows it, and the others need not wait for ever.
+    shown = -1;
+    observe(50);
+    {
+        const std::lock_guard lock(mutex);
+        is_there = false;
+    }
+    queue.want(5);
+    queue.call_after_next_run([] {});
+    CHECK(wait([&] { return shown == 4 && lost == 1; }));
 }
 
 TEST_CASE("a run that was asked for begins after the question, even if nothing is behind") {

@@ -69,6 +69,7 @@ TEST_CASE("the changed keys outside [[index]] are those that a running server ig
         {"", busy + notify, "notify.command server.listen server.max_connections "},
         {busy, notify, "notify.command server.listen server.max_connections "},
         {"[store]\nmin_free_mib = 100\n", "[store]\nmin_free_mib = 200\n", "store.min_free_mib "},
+        {"[attest]\nindex_valid_days = 7\n", "[attest]\nindex_valid_days = 9\n", "attest.index_valid_days "},
     };
     for (const Row& row : rows) {
         std::string keys;

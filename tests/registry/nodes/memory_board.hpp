@@ -60,6 +60,10 @@ class MemoryBoard final : public NodeBoard {
         kept = {row, now + lease_ms * 1'000};
         if (row.timeline != table_.timeline) kept.said.visible = 0;
         for (const auto& [id, other] : table_.rows) {
+            if (id != row.id && other.until > now) {
+                renewed.most_visible = std::max(renewed.most_visible.value_or(0), other.said.visible);
+                renewed.least_lost = std::min(renewed.least_lost.value_or(other.said.lost), other.said.lost);
+            }
             if (other.said.is_writer && other.until > now)
                 renewed.writer = WriterPlace{id, other.said.name, other.said.address};
         }

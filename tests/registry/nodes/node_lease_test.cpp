@@ -43,7 +43,8 @@ struct Node {
                    },
                .is_awaited = [this] { return is_awaited; },
                .others_show = [this](Serial serial) { others = serial; },
-               .is_writer = [this] { return is_writer; }}) {}
+               .is_writer = [this] { return is_writer; },
+               .sees_blobs = [this] { return sees_blobs; }}) {}
 
     void publish() {
         if (!is_publishing) return;
@@ -72,6 +73,7 @@ struct Node {
     bool is_publishing = false;
     bool is_awaited = false;
     bool is_writer = false;
+    bool sees_blobs = true;
     Serial others = -1;
     std::vector<std::function<void()>> after;
     nodes::NodeLease lease;
@@ -366,8 +368,9 @@ TEST_CASE("a server without an address starts only beside no other, and waits fo
         REQUIRE(board.renew(row, lease_ms));
     };
     const auto start = [&](bool has_address, bool has_role, std::int64_t patience_ms) {
+        const nodes::NodeRow mine{.id = "2", .name = "this", .address = has_address ? "http://this" : ""};
         return nodes::check_neighbours(
-            board, has_address, [&] { return has_role; }, cluster.time, patience_ms);
+            board, mine, [&] { return has_role; }, cluster.time, patience_ms);
     };
     CHECK(start(true, false, 0));
     CHECK(start(false, true, 0));
@@ -408,4 +411,124 @@ TEST_CASE("the time that the database takes to answer is part of a command's pat
     const std::int64_t began = time.now();
     CHECK(nodes::wait_shown(board, 2, time, 1'000).error().code == "node.others_lag");
     CHECK(time.now() - began < 1'500'000);
+}
+
+TEST_CASE("a node that has a value of its own where all share one is told which, and both") {
+    const nodes::NodeRow mine{.id = "1",
+                              .name = "a",
+                              .address = "http://a",
+                              .place = "one:/data",
+                              .settings = {{"[node] lease_s", "6"}, {"the key of [attest]", "none"}}};
+    const auto beside = [&](const std::function<void(nodes::NodeRow&)>& change) {
+        nodes::NodeRow other = mine;
+        other.id = "2";
+        other.name = "b";
+        other.address = "http://b";
+        other.place = "two:/data";
+        change(other);
+        return nodes::check_alike(mine, {{other, lease_ms}});
+    };
+    CHECK(beside([](nodes::NodeRow&) {}));
+    const auto lease = beside([](nodes::NodeRow& other) { other.settings["[node] lease_s"] = "60"; });
+    CHECK(lease.error().code == "node.differs");
+    CHECK(lease.error().text().find("node b in [node] lease_s") != std::string::npos);
+    CHECK(lease.error().value == "here 6, there 60");
+    CHECK(
+        beside([](nodes::NodeRow& other) { other.settings["the key of [attest]"] = "f00"; }).error().value ==
+        "here none, there f00");
+    CHECK(beside([](nodes::NodeRow& other) { other.name = "a"; }).error().code == "node.same_name");
+    CHECK(beside([](nodes::NodeRow& other) { other.address = "http://a"; }).error().code ==
+          "node.same_address");
+    // This node before it was killed, and one of a program that wrote no settings.
+    CHECK(beside([](nodes::NodeRow& other) {
+        other.name = "a";
+        other.place = "one:/data";
+        other.settings["[node] lease_s"] = "60";
+    }));
+    CHECK(beside([](nodes::NodeRow& other) {
+        other.name = "a";
+        other.settings.clear();
+    }));
+}
+
+TEST_CASE("of two that start at once and differ, none answers beside the other") {
+    Cluster cluster;
+    Node node(cluster);
+    node.lease.turn();
+    node.publish();
+    const nodes::NodeRow other{
+        .id = "2", .name = "a", .address = "http://b", .place = "two:/data", .settings = {{"x", "1"}}};
+    nodes::MemoryBoard board(cluster.table);
+    REQUIRE(board.renew(other, lease_ms));
+    node.lease.turn();
+    node.publish();
+    node.lease.turn();
+    CHECK_FALSE(node.lease.may_answer());
+    CHECK(node.lease.seen().last_failure.find("under the name of this one") != std::string::npos);
+    cluster.time.sleep_ms(lease_ms);
+    node.join();
+}
+
+TEST_CASE(
+    "a node that does not see files which another one shows leaves after a lease, and comes back with them") {
+    Cluster cluster;
+    Node blind(cluster), other(cluster, "b");
+    blind.join();
+    other.join();
+    bool runs_fail = false;
+    const auto pass = [&](std::int64_t ms) {
+        for (; ms > 0; ms -= 500) {
+            blind.pass(500);
+            other.lease.turn();
+            if (!runs_fail) blind.publish();
+        }
+    };
+    SUBCASE("its store says that a blob is not there") {
+        blind.lease.note_troubles(1, false);
+    }
+    SUBCASE("its store does not answer") {
+        blind.sees_blobs = false;
+    }
+    SUBCASE("its runs fail") {
+        runs_fail = true;
+        cluster.newest = 7;
+        other.lease.note_shown(7);
+        blind.lease.note_troubles(0, true);
+    }
+    pass(lease_ms - 500);
+    CHECK(blind.lease.may_answer());
+    pass(2'000);
+    CHECK_FALSE(blind.lease.may_answer());
+    CHECK(blind.lease.is_blind());
+    CHECK(blind.lease.seen().last_failure == "Other nodes show files that this one cannot");
+    CHECK(cluster.table.rows.size() == 1);  // no upload waits for it
+    CHECK(other.lease.may_answer());
+    pass(lease_ms);
+    CHECK_FALSE(blind.lease.may_answer());
+    blind.sees_blobs = true;
+    runs_fail = false;
+    blind.lease.note_troubles(0, false);
+    blind.lease.note_shown(cluster.newest);
+    pass(1'500);
+    CHECK(blind.lease.may_answer());
+}
+
+TEST_CASE("what no node sees takes none away") {
+    Cluster cluster;
+    Node a(cluster), b(cluster, "b");
+    a.join();
+    b.join();
+    for (Node* node : {&a, &b})
+        node->lease.note_troubles(2, true);
+    for (int i = 0; i < 20; ++i) {
+        a.pass(500);
+        b.lease.turn();
+    }
+    CHECK(a.lease.may_answer());
+    CHECK(b.lease.may_answer());
+    // The last one answers, whatever it lacks.
+    b.lease.stop();
+    a.lease.note_troubles(5, true);
+    a.pass(3 * lease_ms);
+    CHECK(a.lease.may_answer());
 }

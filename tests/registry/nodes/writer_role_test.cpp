@@ -14,10 +14,14 @@ constexpr std::int64_t one_lease_ms = 3'000;
 
 struct Candidate {
     Candidate(nodes::MemoryTable& table, const std::string& name)
-        : lock(table, name), clock(table.time), role(lock, clock, one_lease_ms, [this] { ++changes; }) {}
+        : lock(table, name),
+          clock(table.time),
+          role(
+              lock, clock, one_lease_ms, [this] { ++changes; }, [this] { return is_able; }) {}
     nodes::MemoryLock lock;
     nodes::ManualNodeClock clock;
     int changes = 0;
+    bool is_able = true;
     nodes::WriterRole role;
 };
 
@@ -87,4 +91,22 @@ TEST_CASE("a registry of one process always writes") {
     nodes::WriterRole role(lock, clock, one_lease_ms);
     role.start();
     CHECK(role.may_write());
+}
+
+TEST_CASE("a writer that sees less than others leaves the role to them until it sees again") {
+    base::ManualClock time(1'800'000'000'000'000);
+    nodes::MemoryTable table(time);
+    Candidate a(table, "a"), b(table, "b");
+    a.role.turn();
+    a.is_able = false;
+    a.role.turn();
+    CHECK_FALSE(a.role.may_write());
+    b.role.turn();
+    CHECK(b.role.may_write());
+    a.is_able = true;
+    a.role.turn();
+    CHECK_FALSE(a.role.may_write());
+    b.role.stop();
+    a.role.turn();
+    CHECK(a.role.may_write());
 }

@@ -12,8 +12,10 @@
 #include <thread>
 
 #include "lib/base/files/temp_dir.hpp"
+#include "lib/base/text/text.hpp"
 #include "registry/engine/postgres/connection.hpp"
 #include "registry/engine/postgres/migration.hpp"
+#include "tests/support/loopback_server.hpp"
 #include "tests/support/postgres_server.hpp"
 
 using namespace wheelyard;
@@ -281,6 +283,32 @@ TEST_CASE("missing steps of a schema are made once, and a newer schema is refuse
     constexpr const char* broken[] = {"CREATE TABLE b (x BIGINT)", "CREATE TABLE b (x BIGINT)"};
     CHECK_FALSE(postgres::migrate(database, "other", {.steps = broken}));
     CHECK_FALSE(postgres::schema_version(database, "other").value().has_value());  // none of its steps
+}
+
+TEST_CASE("a host that accepts and closes, as a forwarder without a server does, hides none of the others") {
+    if (!test::has_postgres()) return;
+    Postgres server;
+    const testing::LoopbackServer forwarder(
+        [](const testing::LoopbackRequest&) { return testing::LoopbackAnswer{}; });
+    // It takes the first bytes of a session for a broken request, and closes.
+    server.url = base::replace_all(server.url, "host=", "host=127.0.0.1,");
+    server.url += " port=" + std::to_string(forwarder.port()) + ",5432";
+    const Database database = server.open();
+    CHECK(database.integer("SELECT 1").value() == 1);
+    CHECK(forwarder.connections() > 0);
+}
+
+TEST_CASE("a writer that was cut off in a transaction frees its locks within the shortest lease") {
+    if (!test::has_postgres()) return;
+    const Postgres server;
+    const auto idle = [&](Database::Mode mode) {
+        const Database database = server.open(mode);
+        auto query = database.prepare("SELECT current_setting('idle_in_transaction_session_timeout')");
+        return query && query->step().value() ? query->text(0) : std::string();
+    };
+    CHECK(idle(Database::Mode::read_write) == "4s");
+    CHECK(idle(Database::Mode::one_session) == "4s");
+    CHECK(idle(Database::Mode::read_only) == "1min");
 }
 
 TEST_CASE("a server that a failover replaced is known by its timeline, whichever was met first") {
