@@ -23,7 +23,8 @@ class PublicKey {
     [[nodiscard]] const std::string& der() const { return der_; }
     [[nodiscard]] std::string pem() const;
     [[nodiscard]] const std::string& id() const { return id_; }
-    // `signature`: DER in its one form, with either `s`. Thread-safe.
+    // `signature`: DER in its one form, with either `s`: OpenSSL makes the larger one as often, so a root that was signed by hand
+    // may have it. So no signature identifies what it signs. Thread-safe.
     [[nodiscard]] bool verifies(std::string_view bytes, std::string_view signature) const;
 
   private:
@@ -44,7 +45,7 @@ class SigningKey {
     // A new file with mode 0600, durable. Error "attest.exists": keys are never overwritten.
     [[nodiscard]] base::Status write(const std::filesystem::path& file) const;
     [[nodiscard]] const PublicKey& public_key() const { return public_; }
-    // DER, with the smaller `s`: a later version may refuse the other one, which earlier ones signed as often. Thread-safe.
+    // DER, with the smaller `s`. Thread-safe.
     [[nodiscard]] std::string sign(std::string_view bytes) const;
 
   private:

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "registry/http/limits.hpp"
+
 namespace wheelyard::registry {
 
 // Tasks that one request adds; their answers fit the reply of any client.
@@ -17,10 +19,14 @@ inline constexpr std::int64_t max_events_read = 100'000;
 inline constexpr std::size_t max_filter_bytes = 200;  // of one part of the filter
 
 // Log-ins of people.
-// Requests to providers: each may hold one of the pool's threads for seconds. Of one network one of each kind.
-inline constexpr std::size_t max_running_logins = 3;
-inline constexpr std::size_t max_running_logins_of_a_kind = 2;  // so that devices leave pages one
-inline constexpr std::size_t min_login_secret = 32;             // characters that the client chooses
+// Requests to providers: each may hold a thread for seconds. Of one network one of each kind.
+inline constexpr std::size_t max_running_logins = http::provider_threads - 4;
+inline constexpr std::size_t max_running_logins_of_a_kind = 8;  // so that devices leave pages some
+// Of them, of networks whose last log-in came to nothing within login_memory_s: a flood leaves the rest to others.
+inline constexpr std::size_t max_running_logins_of_failed = 4;
+inline constexpr std::int64_t login_memory_s = 60;
+inline constexpr std::size_t max_failed_logins = 10'000;  // networks that are remembered; the oldest give way
+inline constexpr std::size_t min_login_secret = 32;       // characters that the client chooses
 inline constexpr std::size_t max_login_secret = 128;
 inline constexpr std::size_t max_client_secret_bytes = 4 * 1024;
 

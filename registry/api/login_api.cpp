@@ -105,23 +105,31 @@ wire::Problem busy_device() {
 // One of the requests to providers that may run at once.
 class Running {
   public:
-    Running(RunningLogins& running, RunningLogins::Kind kind, const http::ApiRequest& request)
+    Running(RunningLogins& running, RunningLogins::Kind kind, const http::ApiRequest& request,
+            const base::Clock& clock)
         : running_(running),
           kind_(kind),
           network_(http::network_of_client(request.client)),
-          is_in_(running.enter(kind, network_)) {}
+          clock_(clock),
+          is_in_(running.enter(kind, network_, clock.now())) {}
     ~Running() {
-        if (is_in_) running_.leave(kind_, network_);
+        if (is_in_) running_.leave(kind_, network_, has_token_, clock_.now());
     }
     Running(const Running&) = delete;
     Running& operator=(const Running&) = delete;
     [[nodiscard]] bool is_in() const { return is_in_; }
+    LoginApi::Reply end(LoginApi::Reply reply) {
+        has_token_ = reply.has_value();
+        return reply;
+    }
 
   private:
     RunningLogins& running_;
     const RunningLogins::Kind kind_;
     const std::string network_;
+    const base::Clock& clock_;
     const bool is_in_;
+    bool has_token_ = false;
 };
 
 base::Result<identity::Client> client_of(const Logins& logins, const Logins::Known& known) {
@@ -184,7 +192,7 @@ LoginApi::Reply LoginApi::begin(const http::ApiRequest& request, const Logins::K
 LoginApi::Reply LoginApi::finish(const http::ApiRequest& request, const Logins::Known& known) {
     const auto json = read_request(request);
     if (!json) return tl::unexpected(json.error());
-    const Running running(parts_.logins.running(), RunningLogins::Kind::page, request);
+    Running running(parts_.logins.running(), RunningLogins::Kind::page, request, parts_.clock);
     if (!running.is_in()) return tl::unexpected(busy());  // it waits on
     const auto waiting = parts_.logins.waiting().take(json->string_or("state", ""),
                                                       json->string_or("secret", ""), parts_.clock.now());
@@ -209,7 +217,7 @@ LoginApi::Reply LoginApi::finish(const http::ApiRequest& request, const Logins::
     if (!token) return refuse_provider(request, known, token.error());
     const auto claims = verify(request, known, *token, waiting->nonce);
     if (!claims) return tl::unexpected(claims.error());
-    return admit(request, known, *claims, waiting->purpose);
+    return running.end(admit(request, known, *claims, waiting->purpose));
 }
 
 LoginApi::Reply LoginApi::begin_device(const http::ApiRequest& request, const Logins::Known& known) {
@@ -217,7 +225,7 @@ LoginApi::Reply LoginApi::begin_device(const http::ApiRequest& request, const Lo
     if (!json) return tl::unexpected(json.error());
     const auto secret = secret_of(*json);
     if (!secret) return refuse_secret();
-    const Running running(parts_.logins.running(), RunningLogins::Kind::device, request);
+    const Running running(parts_.logins.running(), RunningLogins::Kind::device, request, parts_.clock);
     if (!running.is_in()) return tl::unexpected(busy());
     const auto described = known.provider->now();
     if (described == nullptr)
@@ -230,7 +238,8 @@ LoginApi::Reply LoginApi::begin_device(const http::ApiRequest& request, const Lo
                             "log in with a browser: " + parts_.logins.page());
     const base::UnixMicros now = parts_.clock.now();
     // Also where the provider refuses.
-    if (!parts_.logins.waiting().ask_for(request.client, now)) return tl::unexpected(busy_device());
+    if (!parts_.logins.waiting().ask_for(http::home_of_client(request.client), now))
+        return tl::unexpected(busy_device());
     identity::Waiting waiting{.provider = known.config.name,
                               .purpose = Purpose::read,
                               .secret_sha256 = base::sha256_hex(*secret),
@@ -276,7 +285,7 @@ LoginApi::Reply LoginApi::poll_device(const http::ApiRequest& request, const Log
     };
     const auto client = client_of(parts_.logins, known);
     if (!client) return refuse_provider(request, known, client.error());
-    const Running running(parts_.logins.running(), RunningLogins::Kind::device, request);
+    Running running(parts_.logins.running(), RunningLogins::Kind::device, request, parts_.clock);
     // The provider would slow us down if it were asked too often.
     if (!running.is_in() || !parts_.logins.waiting().ask(key, *waiting, now)) return wait_on();
     const auto poll =
@@ -296,7 +305,7 @@ LoginApi::Reply LoginApi::poll_device(const http::ApiRequest& request, const Log
     if (!poll) return refuse_login(request, known, poll.error());
     const auto claims = verify(request, known, poll->id_token, std::nullopt);
     if (!claims) return tl::unexpected(claims.error());
-    return admit(request, known, *claims, waiting->purpose);
+    return running.end(admit(request, known, *claims, waiting->purpose));
 }
 
 wire::Answered<identity::Claims> LoginApi::verify(const http::ApiRequest& request, const Logins::Known& known,

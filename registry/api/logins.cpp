@@ -15,6 +15,8 @@
 namespace wheelyard::registry {
 namespace {
 
+constexpr base::UnixMicros micros_a_second = 1'000'000;
+
 bool has(const std::vector<std::string>& list, const std::string& item) {
     return std::find(list.begin(), list.end(), item) != list.end();
 }
@@ -46,18 +48,34 @@ bool merge(AllowRule& into, const AllowRule& more) {
 
 }  // namespace
 
-bool RunningLogins::enter(Kind kind, const std::string& network) {
-    const std::lock_guard lock(mutex_);
-    const auto of_kind = std::count_if(running_.begin(), running_.end(),
-                                       [kind](const auto& running) { return running.first == kind; });
-    const bool has_room = running_.size() < max_running_logins &&
-                          static_cast<std::size_t>(of_kind) < max_running_logins_of_a_kind;
-    return has_room && running_.emplace(kind, network).second;
+bool RunningLogins::has_failed(const Asker& asker, base::UnixMicros now) const {
+    const auto found = failed_.find(asker);
+    return found != failed_.end() && now - found->second < login_memory_s * micros_a_second;
 }
 
-void RunningLogins::leave(Kind kind, const std::string& network) {
+bool RunningLogins::enter(Kind kind, const std::string& network, base::UnixMicros now) {
+    const std::lock_guard lock(mutex_);
+    const bool failed = has_failed({kind, network}, now);
+    std::size_t of_kind = 0;
+    std::size_t of_failed = 0;
+    for (const auto& [running, had_failed] : running_) {
+        of_kind += running.first == kind ? 1 : 0;
+        of_failed += running.first == kind && had_failed ? 1 : 0;
+    }
+    const bool has_room = running_.size() < max_running_logins && of_kind < max_running_logins_of_a_kind &&
+                          (!failed || of_failed < max_running_logins_of_failed);
+    return has_room && running_.emplace(Asker(kind, network), failed).second;
+}
+
+void RunningLogins::leave(Kind kind, const std::string& network, bool has_token, base::UnixMicros now) {
     const std::lock_guard lock(mutex_);
     running_.erase({kind, network});
+    failed_.erase({kind, network});
+    if (has_token) return;
+    if (failed_.size() >= max_failed_logins)
+        failed_.erase(std::min_element(failed_.begin(), failed_.end(),
+                                       [](const auto& a, const auto& b) { return a.second < b.second; }));
+    failed_.emplace(Asker(kind, network), now);
 }
 
 base::Result<std::string> read_client_secret(const std::filesystem::path& file) {

@@ -4,9 +4,9 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -25,13 +25,18 @@ namespace wheelyard::registry {
 class RunningLogins {
   public:
     enum class Kind { page, device };
-    // False: as many run as may, of this network or of all.
-    [[nodiscard]] bool enter(Kind kind, const std::string& network);
-    void leave(Kind kind, const std::string& network);
+    // False: as many run as may, of this network, of those whose last log-in came to nothing, or of all.
+    [[nodiscard]] bool enter(Kind kind, const std::string& network, base::UnixMicros now);
+    // `has_token`: it ended with one. Until then the network counts as one whose log-ins come to nothing.
+    void leave(Kind kind, const std::string& network, bool has_token, base::UnixMicros now);
 
   private:
+    using Asker = std::pair<Kind, std::string>;  // a network
+    [[nodiscard]] bool has_failed(const Asker& asker, base::UnixMicros now) const;
+
     std::mutex mutex_;
-    std::set<std::pair<Kind, std::string>> running_;
+    std::map<Asker, bool> running_;             // whether it had failed
+    std::map<Asker, base::UnixMicros> failed_;  // when
 };
 
 // The secret of a confidential client. "login.secret_mode": others than its owner may read or change the file, apart from

@@ -66,16 +66,22 @@ base::Status Catalog::change_rule(const IndexRule& rule, const Cause& cause) {
 base::Status Catalog::set_index_rules(const std::vector<IndexRule>& rules, const Cause& cause,
                                       const std::map<std::string, std::string>& reasons,
                                       const std::string& list) {
+    // What is there already is not written: a start on a full disk commits nothing.
     return in_transaction([&]() -> base::Result<bool> {
         WHEELYARD_ASSIGN(const Inheritance before, inheritance());
         auto old_rules = before.rules();
+        bool is_changed = false;
+        const auto change = [&](const IndexRule& rule, const Cause& of_index) {
+            is_changed = true;
+            return change_rule(rule, of_index);
+        };
         for (const IndexRule& rule : rules) {
             const auto old = old_rules.extract(rule.index);
             const auto reason = reasons.find(rule.index);
             Cause of_index = cause;
             if (reason != reasons.end()) of_index.reason = reason->second;
             const bool is_other = old.empty() ? !is_default(rule) : rule != old.mapped();
-            if (reason != reasons.end() || is_other) WHEELYARD_TRY(change_rule(rule, of_index));
+            if (reason != reasons.end() || is_other) WHEELYARD_TRY(change(rule, of_index));
         }
         // An index that leaves the configuration stays private: its files are still in the catalog. So are those that a
         // private index's upstream supplied before it was removed, in "INDEX.UPSTREAM".
@@ -92,11 +98,11 @@ base::Status Catalog::set_index_rules(const std::vector<IndexRule>& rules, const
         for (const auto& [index, rule] : old_rules) {
             const bool stays_private = before.is_private(index) || is_owned_by_private(index);
             const IndexRule left{.index = index, .is_private = stays_private};
-            if (rule != left) WHEELYARD_TRY(change_rule(left, cause));
+            if (rule != left) WHEELYARD_TRY(change(left, cause));
         }
-        // What is there already is not written: a start on a full disk changes nothing.
         WHEELYARD_ASSIGN(const std::string known, index_list());
-        if (!list.empty() && list != known) WHEELYARD_TRY(write_index_list(list));
+        if (list.empty() || list == known) return is_changed;
+        WHEELYARD_TRY(write_index_list(list));
         return true;
     });
 }

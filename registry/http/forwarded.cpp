@@ -31,25 +31,29 @@ std::string_view take_last(std::string_view& text, char separator) {
     return last;
 }
 
-// "192.0.2.1:4711", "[2001:db8::1]:4711", "2001:db8::1", "::ffff:192.0.2.1" of an IPv4 client at a socket for both
-std::string_view without_port(std::string_view node) {
+// "192.0.2.1:4711", "[2001:db8::1]:4711", "2001:db8::1". Each address in one form, and "::ffff:192.0.2.1" or "::ffff:c000:201",
+// which is an IPv4 client at a socket for both, as that client.
+std::string address_of(std::string_view node) {
+    constexpr std::size_t max_name_bytes = 64;
     if (node.starts_with('[')) node = node.substr(1, std::min(node.find(']'), node.size()) - 1);
-    constexpr std::string_view mapped = "::ffff:";
-    if (node.find('.') != std::string_view::npos &&
-        base::ascii_lower(node.substr(0, mapped.size())) == mapped)
-        node.remove_prefix(mapped.size());
     const bool is_v6 = std::count(node.begin(), node.end(), ':') > 1;
-    return is_v6 ? node : node.substr(0, node.find(':'));
+    std::string name(is_v6 ? node : node.substr(0, node.find(':')), 0, max_name_bytes);
+    in6_addr bytes{};
+    if (!is_v6 || ::inet_pton(AF_INET6, name.c_str(), &bytes) != 1) return name;
+    const bool is_mapped = IN6_IS_ADDR_V4MAPPED(&bytes);
+    constexpr std::size_t prefix_bytes = 12;  // before the IPv4 address
+    std::array<char, INET6_ADDRSTRLEN> text{};
+    ::inet_ntop(is_mapped ? AF_INET : AF_INET6, bytes.s6_addr + (is_mapped ? prefix_bytes : 0), text.data(),
+                text.size());
+    return text.data();
 }
 
 constexpr std::string_view v6_network = "::/64";
 
-std::string network_of(std::string_view address) {
-    constexpr std::size_t max_name_bytes = 64;
+std::string network_of(const std::string& address) {
     constexpr std::size_t network_bytes = 8;
-    std::string name(address.substr(0, max_name_bytes));
     std::array<char, 16> bytes{};
-    if (::inet_pton(AF_INET6, name.c_str(), bytes.data()) != 1) return name;
+    if (::inet_pton(AF_INET6, address.c_str(), bytes.data()) != 1) return address;
     return base::encode_hex(std::string_view(bytes.data(), network_bytes)).append(v6_network);
 }
 
@@ -78,21 +82,26 @@ std::string client_of(const RequestHead& head, std::string_view peer,
     const auto is_trusted = [&](std::string_view address) {
         return std::find(trusted.begin(), trusted.end(), address) != trusted.end();
     };
-    if (!is_trusted(peer)) return network_of(peer);
+    if (!is_trusted(peer)) return network_of(std::string(peer));
     const bool is_plain = !head.forwarded_for.empty();
     std::string_view hops = is_plain ? head.forwarded_for : head.forwarded;
     while (!hops.empty()) {
         const std::string_view hop = take_last_of_list(hops);
-        const std::string_view address = without_port(is_plain ? hop : parameter_of(hop, "for"));
+        const std::string address = address_of(is_plain ? hop : parameter_of(hop, "for"));
         if (address.empty()) break;
         if (!is_trusted(address)) return network_of(address);
     }
-    return network_of(peer);
+    return network_of(std::string(peer));
+}
+
+std::string home_of_client(std::string_view client) {
+    constexpr std::size_t v6_digits = 14;  // 56 bits
+    if (client.ends_with(v6_network)) return std::string(client.substr(0, v6_digits)) + "00::/56";
+    return std::string(client);
 }
 
 std::string network_of_client(std::string_view client) {
-    constexpr std::size_t v6_digits = 14;  // 56 bits
-    if (client.ends_with(v6_network)) return std::string(client.substr(0, v6_digits)) + "00::/56";
+    if (client.ends_with(v6_network)) return home_of_client(client);
     std::array<char, 4> bytes{};
     if (::inet_pton(AF_INET, std::string(client).c_str(), bytes.data()) != 1) return std::string(client);
     return std::string(client.substr(0, client.rfind('.'))) + ".0/24";

@@ -20,8 +20,10 @@ namespace wheelyard::http {
 [[nodiscard]] std::string client_of(const RequestHead& head, std::string_view peer,
                                     const std::vector<std::string>& trusted);
 
-// The network of such an address that counts as one: 24 bits of IPv4, 56 of IPv6. A home gets no less than a /56 of its provider
-// (RFC 6177, RIPE-690): by /64 each would count as 256 networks, and by /48 the customers of a provider as one.
+// Of IPv6 the 56 bits that a home gets of its provider, no less (RFC 6177, RIPE-690): by /64 each would count as 256 homes, and by
+// /48 the customers of a provider as one. Of IPv4 the address.
+[[nodiscard]] std::string home_of_client(std::string_view client);
+// The network of such an address that counts as one: 24 bits of IPv4, 56 of IPv6.
 [[nodiscard]] std::string network_of_client(std::string_view client);
 
 }  // namespace wheelyard::http

@@ -17,7 +17,9 @@ inline constexpr std::size_t max_target_bytes = 4 * base::kib;
 inline constexpr std::size_t max_segment_bytes = 255;  // NAME_MAX of Linux file systems
 inline constexpr std::size_t max_segments = 8;
 // A JSON document with a reason or a list of names, never a file.
-inline constexpr std::size_t max_api_body_bytes = 64 * base::kib;       // read before a request takes a slot
+inline constexpr std::size_t max_api_body_bytes = 64 * base::kib;  // read before a request takes a slot
+// Threads for requests that may ask a provider of identities; nothing else waits for them.
+inline constexpr std::size_t provider_threads = 16;
 inline constexpr std::size_t max_identity_body_bytes = 20 * base::kib;  // a token of 16 KiB, as JSON
 inline constexpr std::size_t max_report_body_bytes = 256 * base::kib;   // of a site: lib/status/limits.hpp
 inline constexpr std::size_t max_accept_ranges = 64;  // per Accept header; browsers send up to 10

@@ -53,6 +53,8 @@ std::string Seal::close(std::string_view text) const {
 std::optional<std::string> Seal::open(std::string_view sealed) const {
     const auto bytes = base::decode_base64url(sealed);
     if (!bytes || bytes->size() < nonce_bytes + tag_bytes) return std::nullopt;
+    if (base::encode_base64url(*bytes) != sealed)
+        return std::nullopt;  // in another form it would be used twice
     const std::string_view nonce = std::string_view(*bytes).substr(0, nonce_bytes);
     const std::string_view text =
         std::string_view(*bytes).substr(nonce_bytes, bytes->size() - nonce_bytes - tag_bytes);

@@ -145,7 +145,7 @@ class Connection {
     Task<bool> wait_for_slots(UploadSlots& slots, const std::string& owner);
     Task<void> run_upload(const RequestHead& head, const Route& route, Body& body, UploadOutcome& outcome);
     [[nodiscard]] std::optional<wire::Problem> problem_before_body(const RequestHead& head,
-                                                                   const Route& route, bool has_slot) const;
+                                                                   const Route& route) const;
     Task<bool> pump_body(Body& body, BodySink& request, class PoolJob& job,
                          std::optional<wire::Problem>& problem);
     Task<void> await_page(class PageWait& page, UploadOutcome& outcome);

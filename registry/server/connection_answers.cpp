@@ -6,7 +6,6 @@
 #include "lib/page/assets.hpp"
 #include "lib/page/farm.hpp"
 #include "registry/http/front_pages.hpp"
-#include "registry/http/openapi.hpp"
 #include "registry/http/public_url.hpp"
 #include "registry/http/relative_url.hpp"
 #include "registry/server/connection.hpp"
@@ -168,7 +167,7 @@ Reply Connection::answer_route(const RequestHead& head, const Route& route) {
         case RouteKind::metrics:
             return metrics();
         case RouteKind::openapi:
-            return reply_json(200, render_openapi(shared_.settings.operations));
+            return reply_json(200, shared_.openapi());
         case RouteKind::operators:
             return reply_html(render_operators_page(shared_.settings.farm, root_from(head)));
         case RouteKind::login: {

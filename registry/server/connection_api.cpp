@@ -67,6 +67,21 @@ class ApiSlot {
     std::optional<OwnerSlots::Held> own_;
 };
 
+// Of those who wait for a place at a door.
+class WaitingStranger {
+  public:
+    WaitingStranger(ServerShared& shared, StrangersPool pool, const std::string& client)
+        : door_(shared.strangers[static_cast<std::size_t>(pool)]),
+          all_(door_.waiting, max_waiting_strangers),
+          own_(door_.waiting_by_network, network_of_client(client), max_waiting_strangers_of_a_network) {}
+    [[nodiscard]] bool may_wait() const { return all_.taken() && own_.taken(); }
+
+  private:
+    StrangersSlots& door_;
+    const Slot all_;
+    const OwnerSlots::Held own_;
+};
+
 }  // namespace
 
 std::optional<Reply> Connection::refusal_before_api(const RequestHead& head, const Route& route) const {
@@ -113,7 +128,9 @@ Connection::Task<bool> Connection::run_api(const RequestHead& head, const Route&
     request.if_none_match = head.if_none_match;
     request.client = client_address(head);
     std::optional<wire::Problem> problem;
-    PoolJob job(shared_.pool, socket_.executor());
+    const bool asks_provider =
+        operation.pool == StrangersPool::login || operation.pool == StrangersPool::publisher;
+    PoolJob job(asks_provider ? shared_.provider_pool : shared_.pool, socket_.executor());
     Answered<Admission> admitted;
     bool asked = true;
     const auto admit = [&] { admitted = shared_.api->admit(request); };
@@ -140,8 +157,24 @@ Connection::Task<bool> Connection::run_api(const RequestHead& head, const Route&
         reply = reply_problem(*problem);
         co_return true;
     }
-    const ApiSlot slot(shared_, *admitted, operation.pool, request.client);
-    if (!slot.taken()) {
+    std::optional<ApiSlot> slot;
+    const auto take = [&] {
+        slot.emplace(shared_, *admitted, operation.pool, request.client);
+        return slot->taken();
+    };
+    bool has_slot = take();
+    // Who has sent all waits for others: a flood from many networks takes all places, but none for long.
+    if (!has_slot && admitted->owner.empty()) {
+        const WaitingStranger waiting(shared_, operation.pool, request.client);
+        std::int64_t left_ms = waiting.may_wait() ? shared_.settings.strangers_wait_ms : 0;
+        for (; !has_slot && left_ms > 0 && !shared_.draining; left_ms -= strangers_turn_ms) {
+            slot.reset();
+            PageWait turn(socket_.executor());
+            co_await turn.wait(strangers_turn_ms);
+            has_slot = take();
+        }
+    }
+    if (!has_slot) {
         reply = reply_problem(api_busy());
         co_return true;
     }

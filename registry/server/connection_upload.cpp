@@ -18,6 +18,12 @@ namespace wheelyard::http {
 
 namespace {
 
+wire::Problem all_uploads_busy() {
+    return wire::make_problem("upload.busy", "Too many uploads",
+                              "The server has reached its limit of concurrent uploads.", {},
+                              "try again shortly");
+}
+
 wire::Problem page_lags(const std::string& filename) {
     return wire::make_problem(
         "upload.page_lags", "Stored, but its page is not published yet: try again",
@@ -65,17 +71,13 @@ wire::Problem Connection::problem_of_body(bool late) {
                               {}, "check the client, or a proxy in between");
 }
 
-std::optional<wire::Problem> Connection::problem_before_body(const RequestHead& head, const Route& route,
-                                                             bool has_slot) const {
+std::optional<wire::Problem> Connection::problem_before_body(const RequestHead& head,
+                                                             const Route& route) const {
     if (!served_->names.contains(route.index)) return unknown_index(route.index);
     if (!head.chunked && !head.content_length)
         return wire::make_problem("upload.length_required", "Length required",
                                   "An upload needs a Content-Length or chunked encoding.", {},
                                   "send Content-Length or chunks");
-    if (!has_slot)
-        return wire::make_problem("upload.busy", "Too many uploads",
-                                  "The server has reached its limit of concurrent uploads.", {},
-                                  "try again shortly");
     return std::nullopt;
 }
 
@@ -127,9 +129,7 @@ Connection::Task<bool> Connection::wait_for_slots(UploadSlots& slots, const std:
 
 Connection::Task<void> Connection::run_upload(const RequestHead& head, const Route& route, Body& body,
                                               UploadOutcome& outcome) {
-    UploadSlots slots;
-    slots.all.emplace(shared_.uploads_now, shared_.settings.max_uploads);
-    outcome.problem = problem_before_body(head, route, slots.all->taken());
+    outcome.problem = problem_before_body(head, route);
     if (outcome.problem) co_return;
 
     PoolJob job(shared_.pool, socket_.executor());
@@ -140,8 +140,12 @@ Connection::Task<void> Connection::run_upload(const RequestHead& head, const Rou
         outcome.problem = began ? std::move(request.error()) : internal_problem();
         co_return;
     }
-    const bool has_slots = co_await wait_for_slots(slots, (*request)->owner());
-    if (!has_slots) {
+    // Only now, so that who may not upload takes no place from those who may.
+    UploadSlots slots;
+    slots.all.emplace(shared_.uploads_now, shared_.settings.max_uploads);
+    if (!slots.all->taken()) {
+        outcome.problem = all_uploads_busy();
+    } else if (const bool has_slots = co_await wait_for_slots(slots, (*request)->owner()); !has_slots) {
         loop_.metrics().count_token_busy_upload();
         outcome.problem = token_busy();
     }

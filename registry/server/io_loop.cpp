@@ -14,6 +14,7 @@
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/io/log.hpp"
+#include "registry/http/openapi.hpp"
 #include "registry/server/connection.hpp"
 #include "registry/server/limits.hpp"
 
@@ -64,6 +65,11 @@ ServerShared::ServerShared(ServerSettings server_settings, UploadService& upload
 
 void ServerShared::replace_indexes(std::vector<IndexEntry> entries) {
     served_.store(&kept_.emplace_back(std::move(entries)), std::memory_order_release);
+}
+
+const std::string& ServerShared::openapi() {
+    std::call_once(openapi_once_, [this] { openapi_ = render_openapi(settings.operations); });
+    return openapi_;
 }
 
 std::string ServerShared::next_request_id() {

@@ -91,6 +91,8 @@ class OwnerSlots {
 struct StrangersSlots {
     std::atomic<std::size_t> now = 0;
     OwnerSlots by_network;
+    std::atomic<std::size_t> waiting = 0;  // for one of those
+    OwnerSlots waiting_by_network;
 };
 
 class Connection;
@@ -112,6 +114,7 @@ struct ServerShared {
                  ReaderService* reader_service, ForwardService* forward_service);
 
     const ServerSettings settings;
+    [[nodiscard]] const std::string& openapi();  // rendered once: it takes some milliseconds
     // A request uses one snapshot from its head to its reply.
     [[nodiscard]] const ServedIndexes& served() const { return *served_.load(std::memory_order_acquire); }
     void replace_indexes(std::vector<IndexEntry> entries);  // one thread at a time
@@ -125,6 +128,8 @@ struct ServerShared {
         metrics;  // one per I/O thread; complete before the first thread starts
     const std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();
     boost::asio::thread_pool pool;
+    // Log-ins and publishers' jobs, which may wait for a provider for seconds.
+    boost::asio::thread_pool provider_pool{provider_threads};
     // Checks of readers take microseconds; uploads and the API do not wait for them, nor they for those.
     boost::asio::thread_pool reader_pool{1};
     // Waits for another node. Absent where there is none.
@@ -155,6 +160,8 @@ struct ServerShared {
   private:
     std::deque<ServedIndexes> kept_;  // all there were: requests refer to them
     std::atomic<const ServedIndexes*> served_;
+    std::once_flag openapi_once_;
+    std::string openapi_;
     std::string id_prefix_;
     std::atomic<std::uint64_t> next_id_ = 1;
     std::atomic<std::size_t> connections_ = 0;

@@ -16,6 +16,10 @@ inline constexpr std::size_t max_api_requests_of_a_token =
 // Without credentials, beside those: in each pool of strangers, and of one network in it.
 inline constexpr std::size_t max_api_requests_of_strangers = 16;
 inline constexpr std::size_t max_api_requests_of_a_network = 4;
+// Those that wait for one of these places look for it after this time; each costs a connection and some microseconds a look.
+inline constexpr std::int64_t strangers_turn_ms = 50;
+inline constexpr std::size_t max_waiting_strangers = 512;
+inline constexpr std::size_t max_waiting_strangers_of_a_network = 32;
 // For the body of a request without a token: 20 KiB at 4 kB/s. Nothing else waits for it.
 inline constexpr std::int64_t strangers_body_timeout_ms = 5'000;
 inline constexpr std::size_t first_body_bytes = 4 * base::kib;  // of memory; more as bytes arrive

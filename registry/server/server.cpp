@@ -235,6 +235,7 @@ void Server::State::drain() {
         (void)shared.wait_for_no_connections(-1);
     }
     shared.pool.join();
+    shared.provider_pool.join();
     shared.reader_pool.join();
     if (shared.forward_pool) shared.forward_pool->join();
     for (auto& loop : loops)

@@ -62,6 +62,7 @@ struct ServerSettings {
     std::size_t max_uploads = 16;       // concurrent; each uses 2 MiB of buffers, and a pool thread at times
     std::size_t max_token_uploads = 8;  // of them, of one token
     std::int64_t token_wait_ms = 10'000;        // time that one more waits for another of its token to end
+    std::int64_t strangers_wait_ms = 3'000;     // time that a request without a token waits for a place
     RemoteFileService* remote_files = nullptr;  // null: the tree has all bytes
     ServiceStateFunction service_state = {};    // for /readyz and /metrics
     std::function<bool()> may_answer =

@@ -3,12 +3,15 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "lib/attest/export_statement.hpp"
+#include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
 #include "tests/attest/samples.hpp"
 #include "tests/support/sample.hpp"
@@ -37,7 +40,49 @@ std::string signed_again(const std::string& text, const SigningKey& key,
     return join_statements(parts);
 }
 
+// The other signature of the same bytes that ECDSA makes of one: SEQUENCE { INTEGER r, INTEGER n - s }, n the order of P-256.
+std::string with_other_s(const std::string& signature) {
+    constexpr std::string_view order_hex = "ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551";
+    const std::string order = base::decode_hex(order_hex).value();
+    const std::size_t at_s = 6 + static_cast<unsigned char>(signature[3]);
+    std::string s = signature.substr(at_s);
+    s = std::string(order.size() + 1 - std::min(s.size(), order.size() + 1), '\0') + s;  // 33 bytes
+    int borrow = 0;
+    for (std::size_t i = order.size(); i-- > 0;) {
+        const int rest = static_cast<unsigned char>(order[i]) - static_cast<unsigned char>(s[i + 1]) - borrow;
+        borrow = rest < 0 ? 1 : 0;
+        s[i + 1] = static_cast<char>(rest + 256 * borrow);
+    }
+    while (s[0] == 0 && static_cast<unsigned char>(s[1]) < 0x80)
+        s.erase(0, 1);
+    std::string other = signature.substr(0, at_s - 1) + static_cast<char>(s.size()) + s;
+    other[1] = static_cast<char>(other.size() - 2);
+    return other;
+}
+
 }  // namespace
+
+TEST_CASE("a statement is its payload, whichever of the two signatures of ECDSA it has") {
+    const SigningKey key = SigningKey::generate();
+    const std::string text = sample_signed(key);
+    SignedProvenance parts = split_statements(text).value();
+    for (std::string& statement : parts.statements) {
+        Envelope envelope = parse_envelope(statement).value();
+        envelope.signatures.front().bytes = with_other_s(envelope.signatures.front().bytes);
+        CHECK(render_envelope(envelope) != statement);
+        statement = render_envelope(envelope);
+    }
+    const std::string other = join_statements(parts);
+    CHECK(verified(other, trust_in(key)) == "ok");  // as OpenSSL, which makes either
+    const auto payloads = [](const std::string& of) {
+        std::vector<std::string> all;
+        const SignedProvenance split = split_statements(of).value();
+        for (const std::string& statement : split.statements)
+            all.push_back(parse_envelope(statement)->payload);
+        return all;
+    };
+    CHECK(payloads(other) == payloads(text));
+}
 
 TEST_CASE("a wheel is verified with the key alone, and with the root that names the key") {
     const SigningKey root_key = SigningKey::generate();

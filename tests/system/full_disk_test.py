@@ -52,7 +52,12 @@ class FullDiskTest(FarmCase):
         self.token = self.farm.create_token()
         self.admin_token = self.farm.create_token(name="administrator", actions=("yank", "quarantine"))
         self.farm.start(wrapper=(*self.namespace, "sh", "-c", MOUNT, str(self.farm.data)))
-        self.seen_data = Path(f"/proc/{self.farm.process.pid}/root{self.farm.data}")
+        self.see_disk_of(self.farm.process.pid)
+
+    def see_disk_of(self, process: int):
+        self.seen_data = Path(f"/proc/{process}/root{self.farm.data}")
+        user = () if os.geteuid() == 0 else ("--user", "--preserve-credentials")
+        self.inside = ("nsenter", "--target", str(process), *user, "--mount")
 
     def unmount_outside(self):
         self.farm.stop()
@@ -80,9 +85,9 @@ class FullDiskTest(FarmCase):
         self.assert_ran(pip_install(self.farm, "pip-new", self.folder / "t", "fits"))
         self.assertEqual(installed_value("pip-new", self.folder / "t", "fits"), "2")
 
-    def fill(self) -> Path:
+    def fill(self, name: str = "filler") -> Path:
         """As another program fills the disk: to the last block."""
-        filler = self.seen_data / "filler"
+        filler = self.seen_data / name
         with filler.open("wb", buffering=0) as file, self.assertRaises(OSError) as full:
             for size in (1 << 16, 1):
                 while file.write(bytes(size)) == size:
@@ -93,9 +98,7 @@ class FullDiskTest(FarmCase):
 
     def command(self, name: str, *arguments) -> subprocess.CompletedProcess:
         """A command on the data folder, which only the namespace of the server shows."""
-        user = () if os.geteuid() == 0 else ("--user", "--preserve-credentials")
-        return subprocess.run(["nsenter", "--target", str(self.farm.process.pid), *user, "--mount",
-                               str(BIN / "wheelyard-registry"), *name.split(), "-c", str(self.farm.config), *map(str, arguments)],
+        return subprocess.run([*self.inside, str(BIN / "wheelyard-registry"), *name.split(), "-c", str(self.farm.config), *map(str, arguments)],
                               env=self.farm.environment, capture_output=True, text=True, timeout=COMMAND_TIMEOUT_S)
 
     def metric(self, name: str) -> float:
@@ -139,6 +142,37 @@ class FullDiskTest(FarmCase):
         self.fill()
         self.assert_ran(self.command("token revoke", self.token))
         self.assertFalse((self.seen_data / "reserve").exists())
+
+    def test_a_start_without_the_reserve_and_without_a_free_byte_serves_what_is_published(self):
+        wheels = [Wheel("good", f"1.{number}").write(self.folder) for number in range(3)]
+        for wheel in wheels[:2]:
+            self.assertEqual(RawUpload(self.farm, self.token, wheel).send()[0], 200)
+        self.fill()
+        self.assert_ran(self.command("yank", INDEX, wheels[0].name, "--reason", "old"))
+        self.assertFalse((self.seen_data / "reserve").exists())
+        self.fill("second_filler")
+        holder = subprocess.Popen([*self.inside, "sh", "-c", f"echo held && exec sleep {10 * COMMAND_TIMEOUT_S}"], stdout=subprocess.PIPE)
+        self.addCleanup(holder.stdout.close)
+        self.addCleanup(holder.wait)
+        self.addCleanup(holder.kill)
+        self.assertEqual(holder.stdout.readline(), b"held\n")  # the disk goes with its last process
+        for end in (self.farm.kill, self.farm.stop):
+            with self.subTest(end.__name__):
+                self.see_disk_of(holder.pid)
+                end()
+                self.farm.log.write_text("")
+                self.farm.start(wrapper=self.inside)
+                self.assertIn("serve.disk_full", self.farm.log.read_text())
+                self.assertEqual({name: file["yanked"] for name, file in self.farm.files("good").items()},
+                                 {wheels[0].name: "old", wheels[1].name: False})
+                self.assert_ran(pip_install(self.farm, "pip-new", self.folder / end.__name__, "good"))
+                status, _, text = self.farm.get("/readyz")
+                self.assertEqual((status, text.decode().splitlines()[0]), (503, "the store's disk is full: 0 MiB are left"))
+                status, problem = RawUpload(self.farm, self.token, wheels[2]).send()
+                self.assertEqual((status, problem.get("code")), (507, "upload.disk_full"), problem)
+        (self.seen_data / "filler").unlink()
+        self.assertEqual(RawUpload(self.farm, self.token, wheels[2]).send()[0], 200)
+        self.assertEqual(self.farm.get("/readyz")[0], 200)
 
     def test_filled_to_the_brim_by_many_uploads_everything_acknowledged_is_served(self):
         acknowledged = []

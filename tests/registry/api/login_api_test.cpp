@@ -11,6 +11,7 @@
 #include "lib/io/json.hpp"
 #include "registry/access/limits.hpp"
 #include "registry/access/person.hpp"
+#include "registry/api/limits.hpp"
 #include "registry/engine/sqlite/sqlite.hpp"
 #include "registry/identity/limits.hpp"
 #include "tests/registry/identity/provider_documents.hpp"
@@ -383,30 +384,59 @@ TEST_CASE("a provider that refuses devices is not asked without end") {
     CHECK(refused == static_cast<int>(identity::max_asked_for_client));
 }
 
-TEST_CASE("requests to a provider that hang hinder no log-in of another network and no page, and lose none") {
+TEST_CASE(
+    "a network has one request of a kind at a provider, and no other network and no page waits for it") {
     using Kind = registry::RunningLogins::Kind;
     LoginFixture farm;
     farm.provider_gives(LoginFixture::good_token());
     registry::RunningLogins& running = farm.logins->running();
     const std::string device = farm.begin_device();
-    REQUIRE(running.enter(Kind::device, "192.0.2.0/24"));
-    CHECK_FALSE(running.enter(Kind::device, "192.0.2.0/24"));  // one network holds one
+    const base::UnixMicros now = farm.clock.now();
+    REQUIRE(running.enter(Kind::device, "192.0.2.0/24", now));
+    CHECK_FALSE(running.enter(Kind::device, "192.0.2.0/24", now));
     CHECK(farm.said(farm.ask("beginDeviceLogin", io::Json::object({{"secret", secret}}))) ==
           "429 login.busy");
     farm.clock.sleep_ms(5'000);
     CHECK(farm.poll(device)->json.find("is_pending") != std::string::npos);
     farm.client = "198.51.100.1";
     CHECK(LoginFixture::said(farm.poll(device)) == "200");
-    REQUIRE(running.enter(Kind::device, "203.0.113.0/24"));
-    CHECK_FALSE(running.enter(Kind::device, "198.51.100.0/24"));
     farm.clock.sleep_ms(-5'000);
     // A page finds its own place. Where that is taken the log-in waits on.
     const std::string state = farm.begin_with_nonce(identity::Purpose::read);
-    REQUIRE(running.enter(Kind::page, "203.0.113.0/24"));
+    REQUIRE(running.enter(Kind::page, "198.51.100.0/24", now));
     CHECK(farm.finish(state) == "429 login.busy");
-    running.leave(Kind::page, "203.0.113.0/24");
+    running.leave(Kind::page, "198.51.100.0/24", true, now);
     CHECK(farm.finish(state) == "200");
-    CHECK(running.enter(Kind::page, "198.51.100.0/24"));
+}
+
+TEST_CASE("networks whose log-ins came to nothing leave places at the providers to the others") {
+    using Kind = registry::RunningLogins::Kind;
+    registry::RunningLogins running;
+    constexpr base::UnixMicros second = 1'000'000;
+    const auto network = [](std::size_t i) { return "10.0." + std::to_string(i) + ".0/24"; };
+    const std::size_t flood = 2 * registry::max_running_logins;
+    for (std::size_t i = 0; i < flood; ++i) {
+        REQUIRE(running.enter(Kind::page, network(i), second));
+        running.leave(Kind::page, network(i), false, second);
+    }
+    std::size_t in = 0;
+    for (std::size_t i = 0; i < flood; ++i)
+        in += running.enter(Kind::page, network(i), 2 * second) ? 1U : 0U;
+    CHECK(in == registry::max_running_logins_of_failed);
+    CHECK(running.enter(Kind::page, "192.0.2.0/24", 2 * second));
+    running.leave(Kind::page, "192.0.2.0/24", true, 3 * second);
+    CHECK(running.enter(Kind::page, "192.0.2.0/24", 4 * second));
+    // Devices have places of their own, and what was is forgotten.
+    CHECK(running.enter(Kind::device, "198.51.100.0/24", 4 * second));
+    CHECK_FALSE(running.enter(Kind::page, network(flood - 1), registry::login_memory_s * second));
+    CHECK(running.enter(Kind::page, network(flood - 1), (registry::login_memory_s + 1) * second));
+    // However many networks come, new ones find all places of a kind at most.
+    registry::RunningLogins other;
+    in = 0;
+    for (std::size_t i = 0; i < flood; ++i)
+        in += other.enter(Kind::page, network(i), second) ? 1U : 0U;
+    CHECK(in == registry::max_running_logins_of_a_kind);
+    CHECK(other.enter(Kind::device, network(0), second));
 }
 
 TEST_CASE("the secret of a confidential client is used only from a file that is its owner's") {

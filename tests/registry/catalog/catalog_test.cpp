@@ -387,6 +387,8 @@ TEST_CASE(
     CHECK(reader->change_count().value() == before + 3);
     REQUIRE(writer->set_index_rules({{.index = "main", .is_private = true}}, {.actor = "anna"}));
     CHECK(reader->change_count().value() == before + 4);
+    REQUIRE(writer->set_index_rules({{.index = "main", .is_private = true}}, {.actor = "bert"}));
+    CHECK(reader->change_count().value() == before + 4);
     REQUIRE(writer->drop_tokens({}));
     CHECK(writer->change_count().value() == before + 4);
     // Revoked and added is one change; where the ID is taken nothing is.

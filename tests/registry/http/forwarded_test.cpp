@@ -16,6 +16,9 @@ TEST_CASE("the network of a client is what one customer has: 24 bits of IPv4, 56
     CHECK(network("2001:db8:1:200::1") == network("2001:db8:1:2ff::9"));
     CHECK(network("2001:db8:1:200::1") != network("2001:db8:1:300::1"));
     CHECK(network("no address") == "no address");
+    const auto home = [&](const char* peer) { return home_of_client(client_of(plain, peer, {})); };
+    CHECK(home("192.0.2.7") != home("192.0.2.200"));
+    CHECK(home("2001:db8:1:200::1") == home("2001:db8:1:2ff::9"));
 }
 
 TEST_CASE("a client is the nearest host that is no trusted proxy") {
@@ -38,6 +41,7 @@ TEST_CASE("a client is the nearest host that is no trusted proxy") {
         {"127.0.0.1", "Forwarded: For=\"[2001:db8:cafe:1::17]:4711\"\r\n", "20010db8cafe0001::/64"},
         {"127.0.0.1", "X-Forwarded-For: 2001:db8:cafe:1::18\r\n", "20010db8cafe0001::/64"},
         {"127.0.0.1", "X-Forwarded-For: ::ffff:192.0.2.8\r\n", "192.0.2.8"},
+        {"127.0.0.1", "X-Forwarded-For: ::FFFF:c000:0208\r\n", "192.0.2.8"},
         {"127.0.0.1", "Forwarded: for=\"[::FFFF:192.0.2.8]:4711\"\r\n", "192.0.2.8"},
         {"127.0.0.1", "X-Forwarded-For: 192.0.2.8, ::ffff:10.0.0.9\r\n", "192.0.2.8"},
         {"2001:db8:cafe:2::1", "", "20010db8cafe0002::/64"},

@@ -53,12 +53,11 @@ TEST_CASE("a state says nothing to who keeps it, and is of this process as it is
     for (std::size_t at = 0; at < own.size(); ++at) {
         std::string changed = own;
         changed[at] = changed[at] == 'A' ? 'B' : 'A';
-        if (base::decode_base64url(changed).value_or("") == base::decode_base64url(own).value()) continue;
         CAPTURE(at);
         CHECK(here.take(changed, "mine", begin).error().code == "login.state");
     }
-    for (const std::string& cut :
-         {std::string(), own.substr(0, 20), own.substr(0, own.size() - 4), own + "AAAA"})
+    for (const std::string& cut : {std::string(), own.substr(0, 20), own.substr(0, own.size() - 4),
+                                   own + "AAAA", own + "=", own + "=="})
         CHECK(here.take(cut, "mine", begin).error().code == "login.state");
     CHECK(here.take(own, "mine", begin).has_value());
 }

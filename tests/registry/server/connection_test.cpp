@@ -68,6 +68,7 @@ struct EchoingApi final : ApiService {
             reply.status = 200;
             reply.tag = "t1";
         }
+        if (request.body == "hang") (void)provider.wait();
         if (request.body == "wait") {
             reply.if_not_visible = {503, "page.lags", "Not yet", "Not yet.", {}, {}};
             reply.when_visible = [this](std::function<void(bool)> then) {
@@ -81,6 +82,7 @@ struct EchoingApi final : ApiService {
         const std::lock_guard lock(mutex);
         return waiting.size();
     }
+    Gate provider;
     std::mutex mutex;
     std::vector<std::function<void(bool)>> waiting;
 };
@@ -208,6 +210,7 @@ struct HeldRequests {
 
 void trust_loopback(ServerSettings& settings) {
     settings.trusted_proxies = {"127.0.0.1"};
+    settings.strangers_wait_ms = 0;
 }
 
 }  // namespace
@@ -312,6 +315,38 @@ TEST_CASE(
         CHECK(held.last == 503);
         CHECK(held.hold(door, "tasks " + door, "10.0.1.1"));  // an agent that renews is known by its body
     }
+}
+
+TEST_CASE("a stranger who finds all places taken waits for one") {
+    EchoingApi api;
+    const Running running({}, &api);
+    HeldRequests held(api, running);
+    const std::string renew = "/api/v1/agents/renew";
+    for (std::size_t i = 0; i < max_api_requests_of_a_network; ++i)
+        REQUIRE(held.hold(renew, "stranger"));
+    RawClient late = running.connect();
+    late.send(api_post(renew, "Authorization: stranger\r\nContent-Length: 2\r\n", "{}"));
+    std::this_thread::sleep_for(std::chrono::milliseconds(4 * strangers_turn_ms));
+    CHECK_FALSE(late.has_input());
+    held.end_first();
+    CHECK(late.answer().value().status == 202);
+}
+
+TEST_CASE("log-ins and jobs that wait for a provider keep no thread from uploads and the API") {
+    EchoingApi api;
+    const Running running([](ServerSettings& settings) { settings.upload_threads = 1; }, &api);
+    std::vector<std::unique_ptr<RawClient>> hanging;
+    for (const char* door : {"/_/oidc/mint-token", "/api/v1/login/campus/finish"}) {
+        hanging.push_back(std::make_unique<RawClient>(running.connect()));
+        hanging.back()->send(api_post(door, "Content-Length: 4\r\n", "hang"));
+    }
+    CHECK(running.ask(api_post(yank_six, "Authorization: good\r\nContent-Length: 2\r\n", "{}")).status ==
+          202);
+    CHECK(running.ask(post_sized("body")).status == 200);
+    CHECK_FALSE(hanging.front()->has_input());
+    api.provider.open();
+    for (const auto& client : hanging)
+        CHECK(client->answer().value().status == 202);
 }
 
 TEST_CASE("requests of the API that wait for a page keep no thread from others") {

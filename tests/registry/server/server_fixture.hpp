@@ -98,6 +98,7 @@ struct CountingUploads final : UploadService {
     Answered<std::unique_ptr<UploadRequest>> begin(const UploadHead& head) override {
         ++begun;
         started.open();
+        if (head.authorization.empty() && hold_stranger != nullptr) (void)hold_stranger->wait();
         if (head.authorization.empty())
             return tl::unexpected(
                 wire::Problem{401, "upload.no_credentials", "Credentials needed", "No credentials.", {}, {}});
@@ -112,6 +113,7 @@ struct CountingUploads final : UploadService {
     std::function<void(bool)> kept;
     std::uint64_t refuse_after = UINT64_MAX;
     Gate* hold_feed = nullptr;
+    Gate* hold_stranger = nullptr;
     Gate* hold_finish = nullptr;
     std::atomic<int> begun = 0;
     std::atomic<int> undone = 0;

@@ -556,7 +556,6 @@ TEST_CASE("when all upload slots are taken, the next upload gets 503 before its 
     CHECK(running.ask(get("/healthz")).status == 200);  // pages are served all the while
     release.open();
     CHECK(first.answer()->status == 200);
-    CHECK(running.uploads.begun == 1);
     CHECK(first.ask(post_sized("second")).status == 200);
 }
 
@@ -614,6 +613,21 @@ TEST_CASE("a dozen uploads of one token at once wait for each other, without the
     }
     for (RawClient& client : waiting)
         CHECK(client.answer()->status == 200);
+}
+
+TEST_CASE("strangers whose uploads are being refused take no place from who may upload") {
+    Gate release;
+    Running running([](ServerSettings& settings) {
+        settings.max_uploads = 1;
+        settings.upload_threads = 2;
+    });
+    running.uploads.hold_stranger = &release;
+    RawClient stranger = running.connect();
+    stranger.send("POST /site/legacy/ HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\nx");
+    REQUIRE(running.uploads.started.wait());
+    CHECK(running.ask(post_sized("body")).status == 200);
+    release.open();
+    CHECK(stranger.answer()->status == 401);
 }
 
 TEST_CASE("a refused client that keeps its connection keeps no place for uploads") {
