@@ -77,9 +77,14 @@ def agent(folder: pathlib.Path, *given: str) -> None:
         token = farm.create_token()
         farm.start()
         site = Site(farm, Index(), token, dict.fromkeys(names, "latest"), scheduler='kind = "local"\nmax_jobs = 1\n', python="/usr/bin/python3")
-        done = subprocess.run(site.command("run"), env=site.environment | {"PIP_CONFIG_FILE": os.devnull}, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True)
-        (folder / "agent.log").write_text(done.stdout)
+        with (folder / "agent.log").open("w") as log:
+            run = subprocess.Popen(site.command("run"), env=site.environment | {"PIP_CONFIG_FILE": os.devnull}, stdout=log,
+                                   stderr=subprocess.STDOUT)
+            try:
+                run.wait(LIMIT_S * len(names))
+            except subprocess.TimeoutExpired:  # what waits for a network that does not come back is built again and again
+                run.terminate()
+                run.wait()
         plan = site.plan()
         explained = {name: site.builder("explain", name).stdout for name in names}
         made = folder / "agent.json"
