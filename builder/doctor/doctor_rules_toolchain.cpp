@@ -112,6 +112,7 @@ const std::vector<DoctorRule>& toolchain_rules() {
           "unrecognized*option *-mfma",
           "unrecognized*option *-maes",
           "unrecognized*option *-m64",
+          "unrecognized*option *-march=native",
           "unrecognized*option *-mpopcnt",
           "unrecognized*option *-mfpmath",
           "mmintrin.h: no such file",
@@ -308,6 +309,14 @@ const std::vector<DoctorRule>& toolchain_rules() {
          "Use Python, compiler and MPI of one origin: a Python without Conda, or Conda's own MPI. With "
          "Conda, its linker compiler_compat/ld must not be used for the system's libraries. Modules: `load` "
          "in [modules] of site.toml; variables: `environment` in [build] of the recipe."},
+        {"mpi.not_linked",
+         {"undefined reference to `mpi_", "undefined reference to 'mpi_"},
+         cause,
+         no,
+         "The program calls MPI, and is linked without it: not by MPI's compiler wrapper.",
+         "Name the wrapper: MPICC for mpi4py, else CC=mpicc, CXX=mpicxx, FC=mpifort; on Cray machines CC=cc, "
+         "and "
+         "MPICC=\"cc -shared\" for mpi4py. Variables: `environment` in [build] of the recipe."},
         {"mpi.does_not_work",
          {"cannot compile mpi programs", "cannot link mpi programs"},
          symptom,
