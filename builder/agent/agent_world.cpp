@@ -1,4 +1,5 @@
 // What the plan needs to know: the registry's pages and the offers of the source indexes.
+#include <cerrno>
 #include <map>
 #include <set>
 #include <utility>
@@ -8,6 +9,7 @@
 #include "builder/attempt/backoff.hpp"
 #include "builder/attempt/known_store.hpp"
 #include "builder/plan/plan_history.hpp"
+#include "lib/base/text/url.hpp"
 
 namespace wheelyard::builder {
 namespace {
@@ -101,6 +103,13 @@ std::string answering_for(const Recipe& recipe) {
     return recipe.source == SourceKind::upstream ? recipe.index : "";
 }
 
+// The host whose repository let git wait until its time was over; its other ones are not waited for in this tick.
+std::string host_of(const Recipe& recipe) {
+    const auto url = base::parse_url(recipe.url);
+    if (recipe.source != SourceKind::git || !url) return answering_for(recipe);
+    return url->scheme + "://" + url->host_and_port() + "/";
+}
+
 }  // namespace
 
 void Agent::ask_sources() {
@@ -110,13 +119,19 @@ void Agent::ask_sources() {
         const Recipe recipe = parts_.recipes.of(want.package);
         if (known || !needs_offers(want, recipe, world_)) continue;
         const std::string source = answering_for(recipe);
-        const auto known_error = unreachable.find(source);
+        const std::string host = host_of(recipe);
+        const auto known_error =
+            unreachable.contains(host) ? unreachable.find(host) : unreachable.find(source);
         auto offers = known_error != unreachable.end()
                           ? base::Result<SdistOffers>(tl::unexpected(known_error->second))
                           : parts_.sources.offers(recipe);
         if (!offers && offers.error().may_pass()) {
-            const bool is_index = recipe.source != SourceKind::git;
-            unreachable.emplace(source, is_index ? of_the_index(offers.error()) : offers.error());
+            base::Error error = offers.error();
+            const bool is_git = recipe.source == SourceKind::git;
+            const bool is_host = is_git && error.os_error == ETIMEDOUT;
+            if (is_host) error.value = host;
+            unreachable.emplace(is_host ? host : source,
+                                is_git ? std::move(error) : of_the_index(std::move(error)));
         }
         world_.offers.insert_or_assign(want.package, std::move(offers));
     }

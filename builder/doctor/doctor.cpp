@@ -38,6 +38,7 @@ struct Word {
 
 constexpr std::string_view rust_script_failed = "failed to run custom build command";  // cargo
 constexpr std::string_view success_sign = "successfully ";  // pip: "Successfully built x"
+constexpr std::string_view in_function = ": in function ";  // ld, on the line before those of the symbols
 constexpr std::uint64_t last_lines = 12;  // a log without our marker failed if one of these says so
 
 // All patterns and signs, and the search for them. Built once, because building takes longer than reading a
@@ -85,6 +86,7 @@ void Doctor::begin_phase(std::string_view name) {
     seen_.findings.clear();
     seen_.set_aside.clear();
     message_.clear();
+    linked_.clear();
     seen_.first_error.reset();
     std::fill(finding_of_.begin(), finding_of_.end(), 0);
     traceback_ = {};
@@ -211,6 +213,9 @@ void Doctor::match(std::string_view line) {
         match_text_ += "\nprogram '" + program + "' not found";
     if (const auto output = missing_output(lower); !output.empty())
         match_text_ += "\nfile '" + output + "' not made";
+    if (!linked_.empty() && lower.find("(.") != std::string::npos &&
+        lower.find("undefined reference") != std::string::npos)
+        match_text_ += "\n" + linked_ + ": undefined reference";
     const std::string_view word = bare_word(lower);
     if (!word.empty()) match_text_ += "\n" + std::string(word);
     if (match_text_.size() != lower.size()) find_words(match_text_);
@@ -310,6 +315,8 @@ void Doctor::examine_line(std::string_view line) {
     // The step that failed said nothing: whatever follows is a consequence.
     if (first_rank_ == ErrorRank::step && text.starts_with("ninja: build stopped"))
         first_rank_ = ErrorRank::cause;
+    if (const auto at = text.find(in_function); at != std::string_view::npos)
+        linked_ = base::ascii_lower(text.substr(0, std::min(at, max_parsed_line_bytes)));
     context_.pass(line);
     if (const auto whole = message_.pass(line, seen_.lines)) note_message(*whole);
     note_rust_reason(text);

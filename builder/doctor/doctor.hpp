@@ -92,6 +92,7 @@ class Doctor {
 
     std::vector<std::uint16_t> found_;
     std::string match_text_;  // the line in lower case, and what it says in other words
+    std::string linked_;      // what the linker names before "in function `f':", in lower case
     LineContext context_;
     CMakeMessage message_;
     std::uint64_t last_finding_ = 0;  // the last line that a rule matches

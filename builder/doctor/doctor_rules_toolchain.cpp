@@ -112,6 +112,7 @@ const std::vector<DoctorRule>& toolchain_rules() {
           "unrecognized*option *-mfma",
           "unrecognized*option *-maes",
           "unrecognized*option *-m64",
+          "unrecognized*option *-march=native",
           "unrecognized*option *-mpopcnt",
           "unrecognized*option *-mfpmath",
           "mmintrin.h: no such file",
@@ -143,6 +144,17 @@ const std::vector<DoctorRule>& toolchain_rules() {
          "The compiler does not support an option: it is too old, too new, or not the expected compiler.",
          "Load another compiler, or remove the option from CFLAGS, CXXFLAGS or the recipe."
          " Modules: `load` in [modules] of site.toml; variables: `environment` in [build] of the recipe."},
+        {"compiler.split_define",
+         {"gcc: error: *\": ", "g++: error: *\": ", "cc: error: *\": ", "c++: error: *\": ",
+          "no such file or directory: '*\"'"},
+         cause,
+         no,
+         "The value of a macro on the compiler's command line has a space and is not quoted: the compiler "
+         "takes the "
+         "rest of it for a file.",
+         "Such a value is often a version that a tool could not find, such as \"Unversioned directory\", or "
+         "a path "
+         "with a space: set the version in the recipe, or patch the line that has the -D."},
         {"compiler.standard",
          {"#error*c++17 or later compatible", "#error*c++14 or later compatible",
           "you need c++17 to compile pytorch", "support for the iso c++ 20",
@@ -287,7 +299,7 @@ const std::vector<DoctorRule>& toolchain_rules() {
          "Load a complete MPI module; if Open MPI was moved, set OPAL_PREFIX to where it is now. Modules: "
          "`load` in [modules] of site.toml; variables: `environment` in [build] of the recipe."},
         {"mpi.other_linker",
-         {"compiler_compat/ld: *: undefined reference", "libmpi*.so*: undefined reference",
+         {"compiler_compat/ld: *libmpi*undefined reference", "libmpi*.so*: undefined reference",
           "libopen-*.so*: undefined reference", "libmpi*: undefined reference to `opal",
           "libmpi*: undefined reference to `orte"},
          cause,
@@ -297,6 +309,14 @@ const std::vector<DoctorRule>& toolchain_rules() {
          "Use Python, compiler and MPI of one origin: a Python without Conda, or Conda's own MPI. With "
          "Conda, its linker compiler_compat/ld must not be used for the system's libraries. Modules: `load` "
          "in [modules] of site.toml; variables: `environment` in [build] of the recipe."},
+        {"mpi.not_linked",
+         {"undefined reference to `mpi_", "undefined reference to 'mpi_"},
+         cause,
+         no,
+         "The program calls MPI, and is linked without it: not by MPI's compiler wrapper.",
+         "Name the wrapper: MPICC for mpi4py, else CC=mpicc, CXX=mpicxx, FC=mpifort; on Cray machines CC=cc, "
+         "and "
+         "MPICC=\"cc -shared\" for mpi4py. Variables: `environment` in [build] of the recipe."},
         {"mpi.does_not_work",
          {"cannot compile mpi programs", "cannot link mpi programs"},
          symptom,
@@ -448,11 +468,13 @@ const std::vector<DoctorRule>& toolchain_rules() {
          "Link the toolkit's stub: add its folder lib64/stubs to LIBRARY_PATH (not to LD_LIBRARY_PATH) in "
          "`environment` of [build] in the recipe; import and test on a GPU node: [test.gpu] of the recipe."},
         {"cuda.no_kernel_image",
-         {"no kernel image is available for execution"},
+         {"no kernel image is available for execution",
+          "?with cuda capability sm_* is not compatible with the current pytorch"},
          cause,
          no,
          "The binary contains no code for this GPU.",
-         "Add its architecture to TORCH_CUDA_ARCH_LIST or CMAKE_CUDA_ARCHITECTURES, and rebuild."},
+         "Add its architecture to TORCH_CUDA_ARCH_LIST or CMAKE_CUDA_ARCHITECTURES, and rebuild.",
+         true},
         {"nccl.missing",
          {"nccl.h: no such file", "could not find nccl", "could not find nccl (missing"},
          cause,
@@ -491,6 +513,17 @@ const std::vector<DoctorRule>& toolchain_rules() {
          "failed, the tree is incomplete: a new one, with the submodules.",
          false,
          true},
+        {"link.other_sysroot",
+         {"undefined reference to `*@glibc_", "undefined reference to '*@glibc_",
+          "compiler_compat/ld: /*.so*: undefined reference"},
+         cause,
+         no,
+         "A library needs symbols of another C library, or of other libraries, than those that the linker "
+         "looks in: "
+         "those of another toolchain (Conda's) come first.",
+         "Use Python, compiler and libraries of one origin: a Python without Conda, or Conda's own compilers "
+         "and "
+         "libraries. Another compiler: CC and CXX in `environment` in [build] of the recipe."},
         {"link.undefined_reference",
          {"undefined reference to", "lld: error: undefined symbol", "ld: error: undefined symbol",
           "dso missing from command line", "hidden symbol * is referenced by dso"},

@@ -30,8 +30,7 @@ extern const std::string_view describe_tree;
 
 namespace {
 
-constexpr std::int64_t git_ask_timeout_ms = 20'000;    // checking whether a clone is current
-constexpr std::int64_t git_list_timeout_ms = 120'000;  // listing tags
+constexpr std::int64_t git_ask_timeout_ms = 20'000;  // checking whether a clone is current
 
 // Checking every file of a clone on a slow file system; less than lock_stale_after_ms.
 constexpr std::int64_t git_check_timeout_ms = 5 * 60'000;
@@ -92,11 +91,12 @@ std::string commit_in(std::string_view listing, std::string_view tag) {
 }
 
 GitSource::GitSource(const fs::path& sources, EnvironmentMap environment, base::Clock& clock,
-                     std::int64_t max_walltime_minutes)
+                     std::int64_t max_walltime_minutes, std::int64_t list_timeout_ms)
     : directory_(sources / "git"),
       environment_(std::move(environment)),
       clock_(clock),
-      max_walltime_minutes_(max_walltime_minutes) {
+      max_walltime_minutes_(max_walltime_minutes),
+      list_timeout_ms_(list_timeout_ms) {
     environment_["GIT_TERMINAL_PROMPT"] = "0";  // no terminal: git must fail instead of prompting
 }
 
@@ -104,8 +104,16 @@ base::Result<std::vector<wheel::Version>> GitSource::versions(const Recipe& reci
     base::Command command;
     command.argv = {"git", "ls-remote", "--tags", "--refs", "--", recipe.url};
     command.environment = environment_;
-    command.timeout_ms = git_list_timeout_ms;
+    command.timeout_ms = list_timeout_ms_;
     WHEELYARD_ASSIGN(const auto answer, base::run_command(command));
+    if (answer.timed_out) {
+        base::Error error{
+            "http.git",
+            "git cannot list the tags: no answer within " + base::render_duration_ms(list_timeout_ms_),
+            recipe.url};
+        error.os_error = ETIMEDOUT;
+        return base::fail_as(base::ErrorKind::unavailable, base::Recovery::retry, std::move(error));
+    }
     if (answer.exit_code != 0) {
         return base::fail_as(base::ErrorKind::unavailable, base::Recovery::retry,
                              {"http.git", "git cannot list the tags: " + last_words(answer.err), recipe.url});

@@ -6,6 +6,7 @@
 // If the remote's branch or tag has moved, the next attempt clones again.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -21,11 +22,14 @@
 
 namespace wheelyard::builder {
 
+constexpr std::int64_t git_list_timeout_ms = 60'000;  // a person who asks for the plan waits as long
+
 class GitSource {
   public:
-    // `max_walltime_minutes` limits the time of one clone.
+    // `max_walltime_minutes` limits the time of one clone, `list_timeout_ms` that of listing tags.
     GitSource(const std::filesystem::path& sources, EnvironmentMap environment, base::Clock& clock,
-              std::int64_t max_walltime_minutes = default_login_minutes);
+              std::int64_t max_walltime_minutes = default_login_minutes,
+              std::int64_t list_timeout_ms = git_list_timeout_ms);
 
     // Clones unless a complete clone of the remote's current commit exists. Fills origin, filename (the clone's
     // folder) and sha256 (of the commits). Errors: as advance_login_step, and "source.git".
@@ -38,7 +42,7 @@ class GitSource {
     // removed.
     [[nodiscard]] base::Status unpack(const SourceRecord& source, const std::filesystem::path& tree,
                                       const base::KeepAlive& keep_alive) const;
-    // The versions that the repository's tags name.
+    // The versions that the repository's tags name. An error of a remote that did not answer in time has ETIMEDOUT.
     [[nodiscard]] base::Result<std::vector<wheel::Version>> versions(const Recipe& recipe) const;
 
   private:
@@ -49,6 +53,7 @@ class GitSource {
     EnvironmentMap environment_;
     base::Clock& clock_;
     std::int64_t max_walltime_minutes_;
+    std::int64_t list_timeout_ms_;
 };
 
 // Pure: the commit that `git clone --branch` takes for a branch or tag of this name, from the output of

@@ -23,5 +23,19 @@ TEST_CASE(
     CHECK(lines.fresh("no answer\n", 5 * second) == "1970-01-01T00:00:05Z no answer\n");
 }
 
+TEST_CASE("a line that differs only in how long a connection was tried is not repeated") {
+    TickLines lines;
+    for (const std::string unit : {" ms: Could not connect", " milliseconds"}) {
+        lines.begin();
+        CHECK_FALSE(lines.fresh("Failed to connect to h after 3" + unit + "\n", second).empty());
+        lines.begin();
+        CHECK(lines.fresh("Failed to connect to h after 12" + unit + "\n", second).empty());
+    }
+    lines.begin();
+    CHECK_FALSE(lines.fresh("fails after 3 attempts\n", second).empty());
+    lines.begin();
+    CHECK_FALSE(lines.fresh("fails after 4 attempts\n", second).empty());
+}
+
 }  // namespace
 }  // namespace wheelyard::builder

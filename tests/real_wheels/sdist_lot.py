@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Builds a lot of public source distributions with plain `pip wheel` and with the agent, one after the other, and compares.
 
-  sdist_lot.py draw                  the 30 names of the lot
-  sdist_lot.py plain FOLDER          `pip wheel --no-deps --no-binary NAME NAME` for each, at most LIMIT_S
+  sdist_lot.py draw                  the 30 names of the lot, in the order in which they are built: sdist_lot.tsv, the smallest sdist first
+  sdist_lot.py plain FOLDER [S]      `pip wheel --no-deps --no-binary NAME NAME` for each, at most LIMIT_S; begins none after S seconds
   sdist_lot.py agent FOLDER [NAME…]  the agent of WHEELYARD_BIN, local scheduler, one job at a time; names: these again
   sdist_lot.py table FOLDER          what both made, and the agent's cause of each failure
 
@@ -27,13 +27,19 @@ LIMIT_S = 240
 
 def draw() -> list[str]:
     names = [line for line in (HERE / "sdists.txt").read_text().splitlines() if line and not line.startswith("#")]
-    return random.Random(SEED).sample(names, SIZE)
+    drawn = random.Random(SEED).sample(names, SIZE)
+    ordered = [line.split("\t")[0] for line in (HERE / "sdist_lot.tsv").read_text().splitlines() if not line.startswith("#")]
+    assert sorted(ordered) == sorted(drawn), "sdist_lot.tsv lists other names than the seed draws"
+    return ordered
 
 
-def plain(folder: pathlib.Path) -> None:
+def plain(folder: pathlib.Path, seconds: str = "inf") -> None:
     from support.site import PYTHON
     subprocess.run([PYTHON, "-m", "venv", folder / "venv"], check=True)
+    until = time.monotonic() + float(seconds)
     for name in draw():
+        if time.monotonic() > until:
+            break
         into = folder / "plain" / name
         if (into / "result.json").exists():
             continue
@@ -71,9 +77,14 @@ def agent(folder: pathlib.Path, *given: str) -> None:
         token = farm.create_token()
         farm.start()
         site = Site(farm, Index(), token, dict.fromkeys(names, "latest"), scheduler='kind = "local"\nmax_jobs = 1\n', python="/usr/bin/python3")
-        done = subprocess.run(site.command("run"), env=site.environment | {"PIP_CONFIG_FILE": os.devnull}, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True)
-        (folder / "agent.log").write_text(done.stdout)
+        with (folder / "agent.log").open("w") as log:
+            run = subprocess.Popen(site.command("run"), env=site.environment | {"PIP_CONFIG_FILE": os.devnull}, stdout=log,
+                                   stderr=subprocess.STDOUT)
+            try:
+                run.wait(LIMIT_S * len(names))
+            except subprocess.TimeoutExpired:  # what waits for a network that does not come back is built again and again
+                run.terminate()
+                run.wait()
         plan = site.plan()
         explained = {name: site.builder("explain", name).stdout for name in names}
         made = folder / "agent.json"

@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <map>
 #include <set>
 
 #include "builder/attempt/known_store.hpp"
@@ -457,6 +459,44 @@ TEST_CASE("a source that does not answer leaves the packages of other sources al
     CHECK(plan->cells[1].reason.find("127.0.0.1:9/upstream/second/") != std::string::npos);
     CHECK(plan->cells[2].state == CellState::wanted);
     CHECK(plan->cells[2].version == "1.0");
+}
+
+TEST_CASE("a host whose repository does not answer in time is waited for once, and is named") {
+    Farm farm;
+    farm.site.registry.reset();
+    const std::array<std::pair<std::string, std::string>, 3> repositories = {
+        {{"first", "https://slow.example/first.git"},
+         {"second", "https://slow.example/second.git"},
+         {"third", "https://other.example/third.git"}}};
+    for (const auto& [name, url] : repositories) {
+        farm.site.wants.push_back({name, {"latest"}, {"3.11"}});
+        Recipe recipe = default_recipe(name);
+        recipe.source = SourceKind::git;
+        recipe.url = url;
+        recipe.tag = "v{version}";
+        farm.recipes.add(recipe);
+    }
+    const fs::path git = farm.folder.path() / "bin" / "git";
+    testing::write(git,
+                   "#!/bin/sh\ncase \"$*\" in *slow*) exec sleep 60 ;; esac\n"
+                   "printf '0123\\trefs/tags/v1.0\\n'\n");
+    fs::permissions(git, fs::perms::owner_all);
+    auto environment = base::current_environment();
+    environment["PATH"] = git.parent_path().string() + ":" + environment["PATH"];
+    constexpr std::int64_t patience_ms = 500;
+    farm.sources->use_git(
+        GitSource(farm.site.work_directory / "sources", environment, farm.clock, 1, patience_ms));
+    const auto plan = Agent(farm.parts()).look();
+    REQUIRE(plan.has_value());
+    REQUIRE(plan->cells.size() >= 3);
+    std::map<std::string, Cell> cells;
+    for (const auto& cell : plan->cells)
+        cells[cell.package] = cell;
+    CHECK(cells["first"].reason ==
+          "git cannot list the tags: no answer within 0.5 s: `https://slow.example/first.git`");
+    CHECK(cells["second"].reason ==
+          "git cannot list the tags: no answer within 0.5 s: `https://slow.example:443/`");
+    CHECK(cells["third"].state == CellState::wanted);
 }
 
 TEST_CASE("while `site check` fails no job begins unless told, and what runs is collected and uploaded") {

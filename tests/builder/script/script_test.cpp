@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
+#include <pwd.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -418,6 +419,23 @@ TEST_CASE("a build's home is in its tree, and what the user or the site set up s
     CHECK_FALSE(fs::exists(fs::path(own) / ".profile"));
     CHECK(fs::read_symlink(fs::path(own) / ".cache/pip") == user.path() / ".cache/pip");
     CHECK_FALSE(fs::exists(user.path() / ".rustup"));
+}
+
+TEST_CASE("without HOME the user's settings and toolchains are those of the password database") {
+    const passwd* const user = ::getpwuid(::geteuid());
+    REQUIRE(user != nullptr);
+    const auto folder = base::TempDir::make("no-home").value();
+    testing::write(folder.path() / "rustc", "#!/bin/sh\necho \"$HOME/.rustup/toolchains/stable\"\n", 0755);
+    Ready ready;
+    ready.environment.erase("HOME");
+    ready.environment["PATH"] = folder.path().string() + ":" + ready.environment["PATH"];
+    ready.environment["XDG_CACHE_HOME"] = (folder.path() / "cache").string();  // pip's is linked there
+    const base::Finished done = ready.run();
+    REQUIRE_MESSAGE(done.exit_code == 0, done.out << done.err);
+    const std::string saw = "\n" + testing::read(ready.farm.folder.path() / "build_saw");
+    CHECK(saw.find("\nHOME=" + (ready.folder.build() / "home").string() + "\n") != std::string::npos);
+    CHECK_MESSAGE(
+        saw.find(std::string(user->pw_dir) + "/.rustup/toolchains/stable/bin:") != std::string::npos, saw);
 }
 
 TEST_CASE("pip's configuration reaches the job's pip but no build, and is deleted after the job") {

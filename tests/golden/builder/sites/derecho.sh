@@ -57,6 +57,8 @@ trap 'stop 143' TERM
 trap 'stop 130' INT
 trap 'stop 129' HUP
 
+# The user's home, also of an agent that was started without HOME: settings and toolchains lie there.
+user_home=${HOME:-$(unset HOME && echo ~)}
 # Nodes of some sites have no home, or do not mount it: what programs keep there then lies beside the tree.
 if ! test -d "${HOME-}" || ! test -w "$HOME"; then
     export HOME="$build/home"
@@ -150,22 +152,23 @@ flock -w 120 9 || if test $? -eq 1; then phase=fence; exit 75; fi
 rm -rf "$build/venv" "$folder/wheel" "$folder/smoke" "$folder/empty"
 # What programs keep at home lies in the build's tree (`home` of [build]). What the user set up for ssh, git, pip and
 # Cargo is copied or included, since programs write through links; .ssh and pip's cache are links.
-if test -n "${HOME-}" && test "$HOME" != "$build/home"; then
+test -n "${user_home-}" || user_home=${HOME:-$(unset HOME && echo ~)} # on the login node; a job has it
+if test -d "$user_home" && test "$user_home" != "$build/home"; then
     test ! -L "$build/home/.config/git" || rm "$build/home/.config/git"
     mkdir -p "$build/home/.config/git" "$build/home/.cache" "$build/home/.cargo"
-    test ! -e "$HOME/.ssh" || ln -sfn "$HOME/.ssh" "$build/home/.ssh"
+    test ! -e "$user_home/.ssh" || ln -sfn "$user_home/.ssh" "$build/home/.ssh"
     for kept in .gitconfig .config/git/config; do
         rm -f "$build/home/$kept"
-        test ! -e "$HOME/$kept" || printf '[include]\n\tpath = "%s"\n' "$HOME/$kept" > "$build/home/$kept"
+        test ! -e "$user_home/$kept" || printf '[include]\n\tpath = "%s"\n' "$user_home/$kept" > "$build/home/$kept"
     done
     for kept in .git-credentials .netrc .config/git/credentials .config/git/ignore .config/git/attributes \
         .cargo/config .cargo/config.toml; do
         rm -f "$build/home/$kept"
-        test ! -r "$HOME/$kept" || (umask 077 && cat "$HOME/$kept" > "$build/home/$kept")
+        test ! -r "$user_home/$kept" || (umask 077 && cat "$user_home/$kept" > "$build/home/$kept")
     done
-    cache="${XDG_CACHE_HOME:-$HOME/.cache}/pip"
+    cache="${XDG_CACHE_HOME:-$user_home/.cache}/pip"
     ! mkdir -p "$cache" 2> /dev/null || ln -sfn "$cache" "$build/home/.cache/pip"
-    toolchain=$(timeout 20 rustc --print sysroot 2> /dev/null < /dev/null) || toolchain=
+    toolchain=$(HOME=$user_home timeout 20 rustc --print sysroot 2> /dev/null < /dev/null) || toolchain=
     case "$toolchain" in */toolchains/*) export PATH="$toolchain/bin:$PATH" ;; esac
 fi
 mkdir -p "$build/home"

@@ -60,6 +60,8 @@ trap 'stop 143' TERM
 trap 'stop 130' INT
 trap 'stop 129' HUP
 
+# The user's home, also of an agent that was started without HOME: settings and toolchains lie there.
+user_home=${HOME:-$(unset HOME && echo ~)}
 # Nodes of some sites have no home, or do not mount it: what programs keep there then lies beside the tree.
 if ! test -d "${HOME-}" || ! test -w "$HOME"; then
     export HOME="$build/home"
