@@ -109,7 +109,7 @@ std::span<const GoneName> gone_names() {
 
 const GoneName* gone_name(std::string_view dotted) {
     const auto* const row = std::find_if(std::begin(rows), std::end(rows), [&](const GoneName& one) {
-        return dotted.starts_with(one.name) &&
+        return dotted.starts_with(one.name.front()) && dotted.starts_with(one.name) &&
                (dotted.size() == one.name.size() || dotted[one.name.size()] == '.');
     });
     return row == std::end(rows) ? nullptr : row;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <deque>
+#include <utility>
 
 #include "lib/base/text/text.hpp"
 #include "lib/inspect/python/conditions.hpp"
@@ -143,6 +144,7 @@ class Walker {
         std::size_t raises_from = source.effects.size();  // the last `raise` that is no handler's
         while (raises_from > 0 && !ends_import(source.effects[raises_from - 1]))
             --raises_from;
+        const std::size_t outer_depth = std::exchange(depth_, depth);
         const Effect* lost = nullptr;  // a caught import of a module that some Pythons lack
         for (const Effect& effect : source.effects) {
             if (++steps_ > max_walk_steps) {
@@ -176,6 +178,7 @@ class Walker {
                     break;
             }
         }
+        depth_ = outer_depth;
     }
 
     void walk_import(const std::string& module, const Effect& effect, const Guard& guard) {
@@ -234,9 +237,11 @@ class Walker {
     void note_gone(const std::string& module, const std::string& name, const Guard& guard,
                    std::uint8_t failure) {
         if (reach_of(guard, failure) != Reach::always || found_.gone.size() == max_opened) return;
-        if (gone_name(name) == nullptr ||
-            wheel_.modules.contains(std::string_view(name).substr(0, name.find('.'))))
+        const auto* row = gone_name(name);
+        if (row == nullptr || wheel_.modules.contains(std::string_view(name).substr(0, name.find('.'))))
             return;
+        // yt_dlp: what a function needs of Windows is behind a question for the system that is not always seen.
+        if (row->since == only_windows && depth_ != 0) return;
         found_.gone.emplace(name, module);
     }
 
@@ -336,6 +341,7 @@ class Walker {
     std::set<std::pair<Function, Guard>> called_;  // by bodies of modules
     std::uint64_t bytes_ = 0;
     std::size_t steps_ = 0;
+    std::size_t depth_ = 0;  // of the function whose effects are walked; 0: a module
 };
 
 }  // namespace

@@ -196,6 +196,8 @@ TEST_CASE("names of the standard library that some Pythons lack") {
     CHECK(gone("import xml.etree.cElementTree as ET\n").empty());  // CPython 3.13 has it still
     CHECK(gone("import sys\nif sys.platform == 'win32':\n  import winreg\n").empty());
     CHECK(gone("import winreg\n") == "winreg");
+    CHECK(gone("def f():\n  import winreg\nf()\n").empty());  // yt_dlp
+    CHECK(gone("def f():\n  import cgi\nf()\n") == "cgi");
     CHECK(gone("import ctypes\nuser32 = ctypes.windll.user32\n") == "ctypes.windll.user32");
     CHECK(gone("import collections\nclass A(collections.Mapping): pass\n") == "collections.Mapping");
     CHECK(gone("from collections import Mapping, deque\n") == "collections.Mapping");
