@@ -14,6 +14,7 @@
 #include "lib/inspect/truth/module_suffix.hpp"
 #include "lib/inspect/zip/member_stream.hpp"
 #include "lib/wheel/name.hpp"
+#include "lib/wheel/requirement.hpp"
 
 namespace wheelyard::inspect {
 namespace {
@@ -21,6 +22,29 @@ namespace {
 // What lies beside a project's package and is not imported by its users.
 constexpr std::array<std::string_view, 9> side_folders{"test",     "tests", "doc",        "docs",   "example",
                                                        "examples", "bench", "benchmarks", "scripts"};
+
+// Projects of one module that require no other.
+struct LeafProject {
+    std::string_view project, module;
+};
+constexpr std::array<LeafProject, 3> leaf_projects{
+    {{"packaging", "packaging"}, {"six", "six"}, {"typing-extensions", "typing_extensions"}}};
+
+// The modules that all that is required brings; nullopt: they are not known.
+std::optional<std::set<std::string_view>> brought_by(const std::vector<std::string>& requires_dist) {
+    std::set<std::string_view> modules;
+    for (const std::string& text : requires_dist) {
+        const auto requirement = wheel::Requirement::parse(text);
+        if (!requirement) return std::nullopt;
+        if (text.find("extra ==", std::min(text.find(';'), text.size())) != std::string::npos) continue;
+        const auto* row =
+            std::find_if(leaf_projects.begin(), leaf_projects.end(),
+                         [&](const LeafProject& one) { return one.project == requirement->project; });
+        if (row == leaf_projects.end()) return std::nullopt;
+        modules.insert(row->module);
+    }
+    return modules;
+}
 
 bool is_identifier(std::string_view text) {
     return !text.empty() && !base::is_ascii_digit(text.front()) &&
@@ -74,11 +98,18 @@ class ReachedCode {
         wheel_.own_libraries = [this](const std::vector<std::string>& any) { return own_libraries(any); };
     }
 
-    void gather(std::string_view project, const ProvidedLibraries& provided, Facts& facts) {
+    void gather(std::string_view project, const ProvidedLibraries& provided,
+                const std::vector<std::string>& requires_dist, Facts& facts) {
         ImportWalk walk = walk_imports(wheel_, roots(project));
         if (!walk.is_whole) return;
         facts.opens = std::move(walk.opened);
         facts.gone_names = std::move(walk.gone);
+        if (const auto brought = brought_by(requires_dist)) {
+            for (const auto& [module, by] : walk.foreign)
+                if (!brought->contains(module)) facts.gone_names.emplace(module, by);
+            for (const auto& [module, other] : walk.replaced)
+                if (!brought->contains(other.first)) facts.gone_names.emplace(module, other.second);
+        }
         if (wheel_.modules.empty() || (!has_extensions_ && walk.files.empty())) return;
         add_neighbours(walk.files);
         follow_needed(walk.files);
@@ -166,6 +197,10 @@ class ReachedCode {
             if (std::find(side_folders.begin(), side_folders.end(), top) == side_folders.end())
                 tops.insert(std::move(top));
         }
+        // libpff_python: `_build.py` is left over beside pypff.
+        const bool has_public = std::any_of(tops.begin(), tops.end(),
+                                            [](const std::string& top) { return !top.starts_with('_'); });
+        if (has_public) std::erase_if(tops, [](const std::string& top) { return top.starts_with('_'); });
         return {tops.begin(), tops.end()};
     }
 
@@ -238,8 +273,8 @@ class ReachedCode {
 
 void gather_import_facts(const base::Reader& bytes, const Frame& frame, const wheel::WheelFilename& filename,
                          const std::vector<ElfMember>& elves, const ProvidedLibraries& provided,
-                         Facts& facts) {
-    ReachedCode(bytes, frame, elves).gather(filename.project, provided, facts);
+                         const std::vector<std::string>& requires_dist, Facts& facts) {
+    ReachedCode(bytes, frame, elves).gather(filename.project, provided, requires_dist, facts);
 }
 
 }  // namespace wheelyard::inspect

@@ -15,6 +15,6 @@ namespace wheelyard::inspect {
 // Sets `needed_later`, `needed_maybe`, `opens` and `gone_names` of `facts`; none where a limit is reached.
 void gather_import_facts(const base::Reader& bytes, const Frame& frame, const wheel::WheelFilename& filename,
                          const std::vector<ElfMember>& elves, const ProvidedLibraries& provided,
-                         Facts& facts);
+                         const std::vector<std::string>& requires_dist, Facts& facts);
 
 }  // namespace wheelyard::inspect

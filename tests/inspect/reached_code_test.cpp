@@ -67,6 +67,26 @@ TEST_CASE("a wheel's own library that Python code opens is loaded by its import,
     }
 }
 
+TEST_CASE("a module of another project is a fact where nothing that is required can bring it") {
+    const auto gone = [](const std::vector<std::string>& required) {
+        return facts_of([&](WheelWriter& wheel) {
+                   wheel.add("six.py", "import botocore, typing_extensions\n");
+                   for (const std::string& text : required)
+                       wheel.metadata_line("Requires-Dist: " + text);
+               })
+            .gone_names;
+    };
+    using Names = std::map<std::string, std::string>;
+    CHECK(gone({}) == Names{{"botocore", "six"}, {"typing_extensions", "six"}});
+    CHECK(gone({"typing-extensions; python_version < '3.12'"}) == Names{{"botocore", "six"}});
+    CHECK(gone({"typing-extensions", "boto3; extra == 'full'"}) == Names{{"botocore", "six"}});
+    CHECK(gone({"boto3"}).empty());
+    // What is left over beside a package is not imported.
+    CHECK(facts_of([](WheelWriter& wheel) {
+              wheel.add("_build.py", "import setuptools\n").add("other.py", "");
+          }).gone_names.empty());
+}
+
 TEST_CASE(
     "what the import opens and lacks is a fact, also of modules in a .data folder; what is beside the "
     "project is not imported") {

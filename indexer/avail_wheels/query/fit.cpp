@@ -628,12 +628,22 @@ bool may_lack_pkg_resources(const std::string& text) {
            requirement->specifiers.contains(*without, wheel::Prereleases::allowed);
 }
 
+// A module of another project, which nothing that the wheel requires brings. One with a dot is a name of the standard library
+// that a newer program wrote down.
+Fit check_undeclared(const Question& q, const std::string& name, const std::string& by) {
+    const auto found = q.node.found_modules.find(name);
+    const bool is_there = found != q.node.found_modules.end() && found->second;
+    if (is_there || name.find('.') != std::string::npos) return {};
+    return unknown("python_module", by + " imports " + name + ", which nothing that it requires brings");
+}
+
 Fit check_gone(const Question& q, const std::string& name, const std::string& by) {
     const auto* row = inspect::gone_name(name);
     const Python* python = taking_python(q);
-    if (row == nullptr || python == nullptr) return {};
+    if (python == nullptr) return {};
+    if (row == nullptr) return check_undeclared(q, name, by);
     const bool is_removed = row->since != 0 && static_cast<unsigned>(python->minor) >= row->since;
-    const std::string what = by + " imports " + name;
+    const std::string what = by + " imports " + (row->is_module ? name : std::string(row->name));
     const auto found = q.node.found_modules.find(name);
     const bool is_asked = row->is_module && found != q.node.found_modules.end();
     if (is_asked && found->second) return {};
@@ -652,9 +662,12 @@ Fit check_gone(const Question& q, const std::string& name, const std::string& by
                    : Fit{};
     return no("python_module",
               what + ", which " +
-                  (is_removed ? "Python " + python->text() + " has no more" : "this Python does not have"),
-              row->brought_by.empty() ? "use an older Python, or a newer version of it"
-                                      : "install " + std::string(row->brought_by) + ", too");
+                  (row->since == inspect::only_windows ? "only Windows has"
+                   : is_removed                        ? "Python " + python->text() + " has no more"
+                                                       : "this Python does not have"),
+              row->since == inspect::only_windows ? ""
+              : row->brought_by.empty()           ? "use an older Python, or a newer version of it"
+                                                  : "install " + std::string(row->brought_by) + ", too");
 }
 
 Fit check_standard_library(const Question& q) {

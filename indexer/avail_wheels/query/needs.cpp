@@ -220,7 +220,7 @@ std::vector<std::string> modules_to_ask(const Needs& needs) {
     std::vector<std::string> names;
     for (const auto& [name, by] : needs.gone) {
         const auto* row = inspect::gone_name(name);
-        if (row != nullptr && row->is_module) names.push_back(name);
+        if (row == nullptr || row->is_module) names.push_back(name);
     }
     return names;
 }

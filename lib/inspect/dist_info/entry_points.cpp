@@ -93,9 +93,11 @@ bool are_flags(std::string_view text) {
     return base::trim(text).starts_with(']');
 }
 
-// distlib's ENTRY_RE: \w+([:.]\w+)* with one colon, perhaps flags; what follows does not count, except brackets.
+// distlib's ENTRY_RE: \w+([:.]\w+)* with one colon, perhaps flags; what follows does not count, except brackets. Further
+// equals signs belong to the name.
 bool does_pip_take(std::string_view name, std::string_view value) {
     std::string_view rest = value;
+    take_while(rest, [](char c) { return c == '=' || c == ' '; });
     std::size_t colons = 0;
     if (take_while(rest, is_of_identifier).empty()) return false;
     while (rest.size() > 1 && (rest.front() == ':' || rest.front() == '.') && is_of_identifier(rest[1])) {

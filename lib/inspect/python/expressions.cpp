@@ -189,6 +189,11 @@ void ExpressionReader::read(Tokens tokens, const Guard& guard) {
         if (!is_attribute && !rest.empty() && names_.imported.contains(token.text) &&
             gone_name(full) != nullptr)
             add({EffectKind::uses, guard, full});
+        // ctypeslib2: `_libraries['libamd_smi.so'].amdsmi_init`, whether or not it was opened before.
+        if (token.text == "_libraries" && end + 3 < tokens.size() && tokens[end].is_sign("[") &&
+            tokens[end + 1].kind == TokenKind::text && tokens[end + 2].is_sign("]") &&
+            tokens[end + 3].is_sign("."))
+            add({EffectKind::opens, guard, {}, {std::string(tokens[end + 1].text)}, true});
         if (end < tokens.size() && tokens[end].is_sign("(")) {
             const bool is_local = !is_attribute && rest.empty() && names_.defined.contains(token.text);
             read_call(full, tokens[end - 1].text, is_local, inside_brackets(tokens.subspan(end)), guard);

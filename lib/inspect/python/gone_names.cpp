@@ -1,5 +1,6 @@
 // Sources: PEP 594 (3.13), PEP 632 (distutils), the sections "Removed" of What's New in Python 3.9 to 3.14; pkg_resources:
-// setuptools 82. Debian has tkinter, and most of distutils and lib2to3 up to 3.11, in packages of their own.
+// setuptools 82; the pages of winreg, msvcrt, winsound and ctypes. xml.etree.cElementTree, which What's New in 3.9 lists, was not
+// removed after all. Debian has tkinter, and most of distutils and lib2to3 up to 3.11, in packages of their own.
 #include "lib/inspect/python/gone_names.hpp"
 
 #include <algorithm>
@@ -40,11 +41,21 @@ constexpr GoneName rows[] = {
     {"telnetlib", 13},
     {"uu", 13},
     {"xdrlib", 13},
-    {"xml.etree.cElementTree", 9, false},
     {"pkg_resources", 0, true, "setuptools"},
     {"tkinter", 0, true, "tk"},
     {"_tkinter", 0, true, "tk"},
+    {"msvcrt", only_windows},
+    {"nt", only_windows},
+    {"winreg", only_windows},
+    {"winsound", only_windows},
+    {"_winapi", only_windows},
     // Names of modules that are still there.
+    {"ctypes.OleDLL", only_windows, false},
+    {"ctypes.WINFUNCTYPE", only_windows, false},
+    {"ctypes.WinDLL", only_windows, false},
+    {"ctypes.WinError", only_windows, false},
+    {"ctypes.oledll", only_windows, false},
+    {"ctypes.windll", only_windows, false},
     {"fractions.gcd", 9, false},
     {"collections.Awaitable", 10, false},
     {"collections.Callable", 10, false},
@@ -98,7 +109,7 @@ std::span<const GoneName> gone_names() {
 
 const GoneName* gone_name(std::string_view dotted) {
     const auto* const row = std::find_if(std::begin(rows), std::end(rows), [&](const GoneName& one) {
-        return dotted.starts_with(one.name) &&
+        return dotted.starts_with(one.name.front()) && dotted.starts_with(one.name) &&
                (dotted.size() == one.name.size() || dotted[one.name.size()] == '.');
     });
     return row == std::end(rows) ? nullptr : row;

@@ -7,6 +7,8 @@
 
 namespace wheelyard::inspect {
 
+inline constexpr unsigned only_windows = 1;  // as `since`: no Python of another system has it
+
 struct GoneName {
     std::string_view name;  // "cgi", "collections.Mapping"
     unsigned since =

@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <deque>
+#include <utility>
 
 #include "lib/base/text/text.hpp"
 #include "lib/inspect/python/conditions.hpp"
 #include "lib/inspect/python/gone_names.hpp"
 #include "lib/inspect/python/limits.hpp"
+#include "lib/inspect/python/standard_modules.hpp"
 
 namespace wheelyard::inspect {
 namespace {
@@ -142,6 +144,8 @@ class Walker {
         std::size_t raises_from = source.effects.size();  // the last `raise` that is no handler's
         while (raises_from > 0 && !ends_import(source.effects[raises_from - 1]))
             --raises_from;
+        const std::size_t outer_depth = std::exchange(depth_, depth);
+        const Effect* lost = nullptr;  // a caught import of a module that some Pythons lack
         for (const Effect& effect : source.effects) {
             if (++steps_ > max_walk_steps) {
                 found_.is_whole = false;
@@ -157,6 +161,7 @@ class Walker {
             switch (effect.kind) {
                 case EffectKind::imports:
                     walk_import(module, effect, guard);
+                    note_replaced(module, effect, outer, lost);
                     break;
                 case EffectKind::uses:
                     note_gone(module, effect.name, guard, caught_attribute);
@@ -173,6 +178,7 @@ class Walker {
                     break;
             }
         }
+        depth_ = outer_depth;
     }
 
     void walk_import(const std::string& module, const Effect& effect, const Guard& guard) {
@@ -187,6 +193,7 @@ class Walker {
         }
         reach(effect.name, guard);
         note_gone(module, effect.name, guard, caught_missing);
+        note_foreign(module, effect, guard);
         for (const std::string& name : effect.texts) {
             reach(effect.name + "." + name, guard);
             if (const GoneName* row = gone_name(effect.name + "." + name); row != nullptr && !row->is_module)
@@ -194,12 +201,47 @@ class Walker {
         }
     }
 
+    // The first part of the name of a module that the wheel and the standard library lack; empty: they have it.
+    [[nodiscard]] std::string foreign_top(const std::string& name) const {
+        std::string top = name.substr(0, name.find('.'));
+        const auto own = wheel_.modules.lower_bound(top);
+        const bool is_own = own != wheel_.modules.end() && own->first.starts_with(top) &&
+                            (own->first.size() == top.size() || own->first[top.size()] == '.');
+        const bool is_known = is_own || is_standard_module(top) || gone_name(top) != nullptr;
+        return is_known ? std::string() : top;
+    }
+
+    void note_foreign(const std::string& module, const Effect& effect, const Guard& guard) {
+        if (effect.is_computed || reach_of(guard, caught_missing) != Reach::always ||
+            found_.foreign.size() == max_opened)
+            return;
+        if (std::string top = foreign_top(effect.name); !top.empty())
+            found_.foreign.emplace(std::move(top), module);
+    }
+
+    // pydub: `import audioop`, and where that fails, `import pyaudioop`.
+    void note_replaced(const std::string& module, const Effect& effect, const Guard& outer,
+                       const Effect*& lost) {
+        const bool is_handled = effect.guard.in_handler && effect.guard.caught == 0;
+        if (!effect.guard.in_handler) {
+            const auto* row = gone_name(effect.name);
+            const bool is_lost = row != nullptr && row->is_module && !effect.guard.maybe &&
+                                 (effect.guard.caught & caught_missing) != 0;
+            lost = is_lost ? &effect : nullptr;
+        } else if (is_handled && lost != nullptr && reach_of(outer, caught_missing) == Reach::always) {
+            if (std::string top = foreign_top(effect.name); !top.empty())
+                found_.replaced.emplace(lost->name, std::pair(std::move(top), module));
+        }
+    }
+
     void note_gone(const std::string& module, const std::string& name, const Guard& guard,
                    std::uint8_t failure) {
         if (reach_of(guard, failure) != Reach::always || found_.gone.size() == max_opened) return;
-        if (gone_name(name) == nullptr ||
-            wheel_.modules.contains(std::string_view(name).substr(0, name.find('.'))))
+        const auto* row = gone_name(name);
+        if (row == nullptr || wheel_.modules.contains(std::string_view(name).substr(0, name.find('.'))))
             return;
+        // yt_dlp: what a function needs of Windows is behind a question for the system that is not always seen.
+        if (row->since == only_windows && depth_ != 0) return;
         found_.gone.emplace(name, module);
     }
 
@@ -299,6 +341,7 @@ class Walker {
     std::set<std::pair<Function, Guard>> called_;  // by bodies of modules
     std::uint64_t bytes_ = 0;
     std::size_t steps_ = 0;
+    std::size_t depth_ = 0;  // of the function whose effects are walked; 0: a module
 };
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "lib/inspect/python/module_source.hpp"
@@ -52,6 +53,10 @@ struct ImportWalk {
     std::vector<OpenedLibrary> opened;
     std::map<std::string, std::string>
         gone;  // of gone_names: {"distutils.version", the module that needs it}
+    // What neither the wheel nor any standard library has: {"botocore", the module that imports it}.
+    std::map<std::string, std::string> foreign;
+    // A module of gone_names where a handler imports a foreign one instead: {"audioop", {"pyaudioop", the module}}.
+    std::map<std::string, std::pair<std::string, std::string>> replaced;
 };
 // `roots`: what users import. A package whose import reaches no other module of the wheel stands for the extension modules
 // beside its __init__, as PyQt's does, and for the module of its own name, as pyzbar's does.

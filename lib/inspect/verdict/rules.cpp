@@ -203,11 +203,16 @@ const std::vector<Rule>& rules() {
          "Description-Content-Type is a type that indexes do not render.",
          "Use text/plain, text/x-rst or text/markdown.", core_metadata},
         {"wheel_info.invalid", reject, "The WHEEL file is malformed.", rebuild, wheel_format},
-        {"wheel_info.tags_differ", reject, "The tags in WHEEL differ from those in the file name.",
+        {"wheel_info.tags_differ", warn,
+         "The tags in WHEEL differ from those in the file name, which pip and uv go by; `pip check` fails "
+         "where none "
+         "of "
+         "WHEEL fits.",
          "Change tags with `wheel tags` or auditwheel, which update both, instead of renaming the file.",
-         wheel_format},
-        {"wheel_info.build_differs", reject, "The build tag in WHEEL differs from the one in the file name.",
-         "Change the build tag with `wheel tags --build`, which updates both.", wheel_format},
+         wheel_format, true},
+        {"wheel_info.build_differs", warn,
+         "The build tag in WHEEL differs from the one in the file name, which pip and uv go by.",
+         "Change the build tag with `wheel tags --build`, which updates both.", wheel_format, true},
         {"entry_points.invalid", reject, "entry_points.txt has a line that installers cannot use.",
          "Write name = module:attribute.", "entry points specification"},
         {"entry_points.script_name", reject, "The name of a script is not a plain file name.",

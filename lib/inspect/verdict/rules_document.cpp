@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "lib/base/text/text.hpp"
 #include "lib/base/text/text_table.hpp"
 
 namespace wheelyard::inspect {
@@ -48,8 +49,6 @@ constexpr Consequence consequences[] = {
     {"metadata.license_file_missing", "Users get the files without the licence that must come with them."},
     {"metadata.import_invalid", "Tools that look for the project of a module name the wrong one."},
     {"wheel_info.", "Installers refuse the wheel, or put compiled code where Python does not look."},
-    {"wheel_info.tags_differ", "Tools that read WHEEL and tools that read the name disagree where it runs."},
-    {"wheel_info.build_differs", "A newer build is taken for the older one."},
     {"entry_points.", "pip or uv refuses the wheel, or users lack the command."},
     {"data_folder.", "pip or uv refuses the wheel, or the two install different files."},
     {"installed.path_twice", "Users import a module or start a program that nobody checked."},
@@ -65,6 +64,44 @@ constexpr Consequence consequences[] = {
     {"elf.search_path", "Another user of a node can choose the library that everybody's import loads."},
     {"torch.", "The import fails with each torch that is installed beside it."},
     {"gpu.", "The wheel is installed on nodes for whose GPUs it has no code, and fails at the first kernel."},
+};
+
+// What is refused in every preset although pip or uv installs it. tests/system/mirror_test.py asks both.
+struct Exception {
+    std::string_view code;
+    std::string_view installers;  // what they do
+    std::string_view why;
+};
+constexpr std::string_view is_hidden = "What is installed is not what was checked.";
+constexpr std::string_view is_a_limit =
+    "A limit: one wheel could take the registry's memory or a node's disk.";
+constexpr Exception exceptions[] = {
+    {"zip.name_path", "Both write the file where `..` leads; uv skips what leads out of the environment.",
+     is_hidden},
+    {"zip.name_control", "pip ends a name at its zero byte; uv refuses the wheel.", is_hidden},
+    {"zip.name_duplicate", "pip installs the last of the members, uv the first.", is_hidden},
+    {"zip.name_case",
+     "Both install a file of `.data` or `.dist-info` beside one whose name differs in case only.",
+     "A file system that ignores case keeps one of them. Elsewhere in the wheel it is a warning."},
+    {"zip.name_conflict", "uv leaves out the file or its folder; pip stops half-way.", is_hidden},
+    {"zip.method", "pip unpacks bzip2 and LZMA; uv refuses the wheel.",
+     "What cannot be unpacked is not checked."},
+    {"zip.too_many_members, zip.member_too_large, zip.bomb", "Both install.", is_a_limit},
+    {"dist_info.several", "Both ignore a second folder `.DIST-INFO` in capitals.",
+     "Python ignores the case, and lists both distributions."},
+    {"metadata.invalid",
+     "Both install with more than 200,000 headers; uv also with a name that is folded or no UTF-8.",
+     "A limit; and a name or version that only one of them reads cannot be compared with the page."},
+    {"metadata.version_mismatch", "pip installs it, uv refuses.",
+     "`pip list` shows another version than the page."},
+    {"wheel_info.invalid", "One of them reads a Wheel-Version such as `+1.0` or `1.a`.",
+     "The major version, which decides how the wheel is unpacked, is not known."},
+    {"data_folder.name_mismatch", "pip installs what is in it into the schemes; uv leaves it a folder.",
+     "The two install different files."},
+    {"installed.distribution", "Both install.", is_hidden},
+    {"installed.path_twice", "Both install one over the other.", is_hidden},
+    {"installed.interpreter", "Both write a `pyvenv.cfg`; pip also a script `python`.",
+     "The environment's Python does not start any more."},
 };
 
 std::string_view consequence_of(const Rule& rule) {
@@ -115,6 +152,17 @@ std::string render_rules_markdown() {
         text += "| `" + std::string(rule.code) + "` | " + std::string(severity_text(rule.severity)) + " | " +
                 std::string(rule.sentence) + " | " + std::string(rule.advice) + " | " +
                 std::string(consequence_of(rule)) + " | " + std::string(rule.source) + " |\n";
+    }
+    text +=
+        "\n## Refused in every preset\n\n"
+        "No preset takes what neither pip nor uv installs, and these, which one of them or both install:\n\n"
+        "| code | what pip and uv do | why it is refused |\n|---|---|---|\n";
+    for (const Exception& one : exceptions) {
+        const auto codes = base::split(one.code, ' ');
+        std::string listed;
+        for (const std::string_view code : codes)
+            listed += (listed.empty() ? "`" : ", `") + std::string(code.substr(0, code.find(','))) + "`";
+        text += "| " + listed + " | " + std::string(one.installers) + " | " + std::string(one.why) + " |\n";
     }
     return text;
 }

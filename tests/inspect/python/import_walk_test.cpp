@@ -168,6 +168,12 @@ TEST_CASE("libraries that Python code opens in an import") {
                  "except OSError:\n      continue\n"
                  "  else:\n    raise ImportError('no libmagic')\nlib = load()\n",
                  "-lmagic|libmagic.so.1"},
+             // amdsmi 7.0.2, by ctypeslib2
+             Row{"def find():\n  for at in ['libx.so', os.path.join('lib', 'libx.so')]:\n    try: return "
+                 "CDLL(at)\n"
+                 "    except OSError as e: err = e\n  raise err\ntry:\n  _libraries['libx.so'] = find()\n"
+                 "except OSError:\n  print('install x')\ninit = _libraries['libx.so'].init\n",
+                 "libx.so"},
              // cairocffi 1.7.1
              Row{"def dlopen(ffi, names, files):\n  for f in files:\n    try: return ffi.dlopen(f)\n    "
                  "except OSError: pass\n"
@@ -187,7 +193,12 @@ TEST_CASE("libraries that Python code opens in an import") {
 TEST_CASE("names of the standard library that some Pythons lack") {
     CHECK(gone("import cgi, os\n") == "cgi");
     CHECK(gone("from distutils.version import LooseVersion\n") == "distutils.version");
-    CHECK(gone("import xml.etree.cElementTree as ET\n") == "xml.etree.cElementTree");
+    CHECK(gone("import xml.etree.cElementTree as ET\n").empty());  // CPython 3.13 has it still
+    CHECK(gone("import sys\nif sys.platform == 'win32':\n  import winreg\n").empty());
+    CHECK(gone("import winreg\n") == "winreg");
+    CHECK(gone("def f():\n  import winreg\nf()\n").empty());  // yt_dlp
+    CHECK(gone("def f():\n  import cgi\nf()\n") == "cgi");
+    CHECK(gone("import ctypes\nuser32 = ctypes.windll.user32\n") == "ctypes.windll.user32");
     CHECK(gone("import collections\nclass A(collections.Mapping): pass\n") == "collections.Mapping");
     CHECK(gone("from collections import Mapping, deque\n") == "collections.Mapping");
     CHECK(gone("from collections.abc import Mapping\n").empty());
@@ -209,6 +220,37 @@ TEST_CASE("a name that a handler imports in place of another is not that of the 
                "Mapping\n"
                "class A(Mapping): pass\n")
               .empty());
+}
+
+TEST_CASE("a module that neither the wheel nor a standard library has is of another project") {
+    const auto foreign = [](const std::string& init) {
+        std::string text;
+        for (const auto& [module, by] :
+             Wheel({{"pkg/__init__.py", init}, {"pkg/a.py", ""}, {"other.py", ""}}).walk().foreign)
+            text += (text.empty() ? "" : " ") + module + "," + by;
+        return text;
+    };
+    CHECK(foreign("import botocore.config, os.path, distutils, _thread, pkg.a, other\n") == "botocore,pkg");
+    CHECK(foreign("from . import a\nfrom .a import x\n").empty());
+    CHECK(foreign("try:\n  import numpy\nexcept ImportError:\n  numpy = None\n").empty());
+    CHECK(foreign("def f():\n  import numpy\n").empty());
+    CHECK(foreign("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n  import numpy\n").empty());
+    CHECK(foreign("if x:\n  import numpy\n").empty());
+}
+
+TEST_CASE("a removed module in whose place a handler imports one of another project is missed") {
+    const auto replaced = [](const std::string& init) {
+        const auto found = Wheel({{"pkg/__init__.py", init}}).walk().replaced;
+        return found.empty() ? std::string() : found.begin()->first + " " + found.begin()->second.first;
+    };
+    // pydub 0.25.1
+    CHECK(replaced("try:\n  import audioop\nexcept ImportError:\n  import pyaudioop as audioop\n") ==
+          "audioop pyaudioop");
+    CHECK(replaced("try:\n  import audioop\nexcept ImportError:\n  audioop = None\nimport numpy\n").empty());
+    CHECK(replaced("try:\n  import audioop\nexcept ImportError:\n  try:\n    import pyaudioop\n"
+                   "  except ImportError:\n    pass\n")
+              .empty());
+    CHECK(replaced("try:\n  import tomllib\nexcept ImportError:\n  import tomli\n").empty());
 }
 
 TEST_CASE("a limit that is reached proves nothing, and damaged source ends") {

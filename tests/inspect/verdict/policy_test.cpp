@@ -130,6 +130,11 @@ TEST_CASE("the index's preset decides whether a wheel is accepted, quarantined o
     const auto unknown =
         with_elf("cp311-cp311-manylinux_2_28_x86_64", {.needed = {"libc.so.6", "libgomp.so.1"}});
     const auto outside = with_elf(linux_311, {.rpath = "/opt/elsewhere/lib"});
+    // uiautomation 2.0.29, torch 2.6.0, vllm: pip and uv go by the file name.
+    const auto renamed = published([](WheelWriter& w) {
+        w.wrong_wheel_tags({"py2-none-any", "py3-none-any"});
+    });
+    const auto built_again = published([](WheelWriter& w) { w.build("1").wrong_wheel_build("2"); });
     struct Row {
         std::function<Wheel()> wheel;
         std::string_view preset, outcome;
@@ -138,7 +143,9 @@ TEST_CASE("the index's preset decides whether a wheel is accepted, quarantined o
                            Row{plain, "mirror", "accepted"}, Row{unknown, "linux", "quarantined"},
                            Row{unknown, "manylinux-strict", "refused"}, Row{unknown, "mirror", "accepted"},
                            Row{outside, "linux", "accepted"}, Row{outside, "manylinux-strict", "refused"},
-                           Row{outside, "mirror", "accepted"}}) {
+                           Row{outside, "mirror", "accepted"}, Row{renamed, "linux", "accepted"},
+                           Row{renamed, "manylinux-strict", "refused"}, Row{built_again, "linux", "accepted"},
+                           Row{built_again, "manylinux-strict", "refused"}}) {
         CAPTURE(row.preset);
         CHECK(checked(row.wheel(), with_preset(row.preset)).outcome() == row.outcome);
     }

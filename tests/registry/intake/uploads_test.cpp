@@ -664,7 +664,6 @@ TEST_CASE("a wheel that lies is refused with the rule's code, and leaves nothing
         {"record.unlisted", [] { return six().unlisted("six.py"); }},
         {"metadata.name_mismatch", [] { return six().wrong_metadata_name("seven"); }},
         {"metadata.version_mismatch", [] { return six().wrong_metadata_version("1.16.1"); }},
-        {"wheel_info.tags_differ", [] { return six().wrong_wheel_tags({"cp312-cp312-linux_x86_64"}); }},
     };
     RegistryFixture registry;
     for (const Row& row : rows) {

@@ -327,8 +327,8 @@ TEST_CASE("a wheel that is only quarantined passes, with its reason; one that is
     CHECK(registry::check_inspection(inspection_of(liar, policy)).has_value());
     CHECK(registry::quarantine_reason(inspection_of(liar, policy)).starts_with("record.hash_mismatch: "));
     CHECK(registry::quarantine_reason(inspection_of(six())).empty());
-    liar.wrong_wheel_tags({"cp312-cp312-linux_x86_64"});
-    CHECK(code_of(registry::check_inspection(inspection_of(liar, policy))) == "wheel_info.tags_differ");
+    liar.metadata_line("Requires-Dist: no requirement");
+    CHECK(code_of(registry::check_inspection(inspection_of(liar, policy))) == "metadata.requirement_invalid");
 }
 
 TEST_CASE("titles are words that clients know, on one line") {

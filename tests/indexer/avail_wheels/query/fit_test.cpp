@@ -627,6 +627,12 @@ TEST_CASE("a standard module that the node's Python lacks is a reason, unless a 
     CHECK(answer("pkg_resources", "3.13", R"("setuptools")").starts_with("unknown"));
     CHECK(answer("tkinter", "3.13", "", {{"tkinter", false}}).starts_with("no"));
     CHECK(answer("not.in.the.table", "3.13") == "yes");  // of a newer program
+    CHECK(answer("winreg", "3.13") == "no a.b imports winreg, which only Windows has");
+    CHECK(answer("ctypes.windll.user32", "3.13") == "no a.b imports ctypes.windll, which only Windows has");
+    const std::string undeclared = "unknown a.b imports botocore, which nothing that it requires brings";
+    CHECK(answer("botocore", "3.13", "", {{"botocore", false}}) == undeclared);
+    CHECK(answer("botocore", "3.13") == undeclared);
+    CHECK(answer("botocore", "3.13", "", {{"botocore", true}}) == "yes");
 }
 
 TEST_CASE("what the source owns must satisfy Requires-Dist") {
