@@ -21,6 +21,8 @@
 
 namespace wheelyard::registry {
 
+class PageStore;
+
 // Every referenced object outlives the Api, and the Api outlives its requests.
 struct ApiParts {
     ConfigView config;
@@ -36,6 +38,8 @@ struct ApiParts {
     SiteReports* sites = nullptr;
     IndexService* indexes = nullptr;
     Logins* logins = nullptr;
+    PageStore* upstream_pages =
+        nullptr;  // else those on the disk, which do not tell which projects an upstream lacks
 };
 
 struct Call;

@@ -197,7 +197,8 @@ Reply explain_in_index(const ApiParts& parts, const Call& call, const OneProject
         may_operate(parts.config, call.who(), of.index) ? ExplainTo::administrators : ExplainTo::everyone;
     // A connection of its own: it reads pages of upstreams, which may be large, and commits would wait for that.
     return read_catalog(parts, call, [&](const catalog::Catalog& catalog) {
-        PageStore pages(parts.config->store / "upstream");
+        PageStore on_disk(parts.config->store / "upstream");
+        PageStore& pages = parts.upstream_pages != nullptr ? *parts.upstream_pages : on_disk;
         return explain_project(parts.config, catalog, pages, of.index, of.project, parts.clock.now(), reader)
             .map([](const io::Json& document) { return document.render(); });
     });

@@ -88,6 +88,9 @@ base::Status Catalog::set_index_rules(const std::vector<IndexRule>& rules, const
         WHEELYARD_ASSIGN(const std::vector<std::string> names, indexes());
         for (const std::string& name : names)
             old_rules.try_emplace(name, IndexRule{.index = name});
+        for (const auto& [name, reason] :
+             reasons)  // also of one without a file, whose other nodes follow the event
+            old_rules.try_emplace(name, IndexRule{.index = name});
         for (const IndexRule& rule : rules)
             old_rules.erase(rule.index);
         const auto is_owned_by_private = [&rules](const std::string& index) {
@@ -98,7 +101,10 @@ base::Status Catalog::set_index_rules(const std::vector<IndexRule>& rules, const
         for (const auto& [index, rule] : old_rules) {
             const bool stays_private = before.is_private(index) || is_owned_by_private(index);
             const IndexRule left{.index = index, .is_private = stays_private};
-            if (rule != left) WHEELYARD_TRY(change(left, cause));
+            const auto reason = reasons.find(index);
+            Cause of_index = cause;
+            if (reason != reasons.end()) of_index.reason = reason->second;
+            if (rule != left || reason != reasons.end()) WHEELYARD_TRY(change(left, of_index));
         }
         WHEELYARD_ASSIGN(const std::string known, index_list());
         if (list.empty() || list == known) return is_changed;

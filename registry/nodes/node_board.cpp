@@ -34,11 +34,12 @@ base::Status check_alike(const NodeRow& mine, const std::vector<SeenNode>& seen)
         const NodeRow& other = each.row;
         const bool is_earlier_run = other.place == mine.place && other.name == mine.name;
         if (other.id == mine.id || is_earlier_run || other.settings.empty()) continue;
-        if (other.name == mine.name)
+        const bool are_several = !other.address.empty() && !mine.address.empty();
+        if (other.name == mine.name && are_several)
             return base::fail("node.same_name", "Another node runs under the name of this one",
                               mine.name + ", at " + other.place + " and at " + mine.place,
                               "give each node a [node] name of its own");
-        if (other.address == mine.address && !mine.address.empty())
+        if (other.address == mine.address && are_several)
             return base::fail("node.same_address", "Node " + other.name + " has the address of this one",
                               mine.address, "[node] address is where the other nodes reach this one");
         for (const auto& [name, value] : mine.settings) {

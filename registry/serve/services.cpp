@@ -80,7 +80,8 @@ ServingParts::ServingParts(Claim& claim, KeptParts& kept, PublishQueue& pages, s
            .builds = kept.builds.get(),
            .sites = &sites,
            .indexes = &indexes,
-           .logins = &logins}),
+           .logins = &logins,
+           .upstream_pages = &upstreams->pages()}),
       readers(claim.live, *kept.tokens),
       remote_files(*kept.blobs, claim.config.store, claim.room) {}
 

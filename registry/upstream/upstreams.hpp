@@ -92,6 +92,8 @@ class Upstreams final : public http::UpstreamService {
     void find(const http::UpstreamRequest& request, std::function<void(http::UpstreamAnswer)> then) override;
     // Aborts transfers within about a second and answers those who wait; for the end of the server.
     void stop();
+    // What is known of the upstreams' projects, also of those that they lack.
+    [[nodiscard]] PageStore& pages() { return store_; }
     // Changed hashes since the start.
     [[nodiscard]] std::uint64_t alarms() const { return counts_.alarms; }
     // For /metrics. None without upstreams.

@@ -523,6 +523,7 @@ class Unequal(NodesCase):
         # On purpose it is an event, and every node follows.
         done = other.run("wheelyard-registry", "apply", "--config", other.config)
         self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("removed", done.stdout)
         for node in (self.a, self.b):
             node.wait(lambda: node.get(f"/{OUTSIDE}/simple/")[0] == 404, PATIENCE_S, "following")
         audit = writer.run("wheelyard-registry", "audit", "--index", OUTSIDE, "--config", writer.config)

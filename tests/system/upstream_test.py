@@ -588,6 +588,8 @@ class UpstreamTest(OwnFarmsCase):
             for _ in range(3):
                 self.assertEqual(self.farm.get(f"/{SITE}/simple/{project}/")[0], 404)
             self.assertEqual(self.upstream.count(f"/simple/{project}/"), 1)
+            self.assert_ran(self.farm.run("wheelyard-registry", "explain", BASE, project, "-c", self.farm.config),
+                            f"it has no such project at {self.upstream.url}{project}/")
 
     def test_403_for_a_project_that_was_there_is_no_absence(self):
         wheel = self.wheel("yard-six")
