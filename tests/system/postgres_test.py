@@ -118,6 +118,32 @@ class EverythingTest(PostgresCase):
         self.command("restore", backup, alone.data)
         self.assertEqual(self.farm.run("wheelyard-registry", "dump", "--config", alone.config).stdout, dump)
 
+    def test_a_registry_in_a_folder_moves_its_catalog_and_copies_no_wheel(self):
+        moved = self.enterContext(Farm(self.indexes))
+        token = moved.create_token()
+        moved.start()
+        wheel = Wheel("yard-moved").write(moved.folder)
+        self.assertEqual(RawUpload(moved, token, wheel).send()[0], 200)
+        self.server.sql("CREATE DATABASE moved OWNER farm ENCODING 'UTF8' TEMPLATE template0")
+        shutil.copy(self.folder / "password", moved.folder / "password")
+        to = moved.folder / "registry-postgres.toml"
+        to.write_text(moved.config.read_text() + f"\n[stores]\n{self.stores('moved')}\n")
+        migrate = ("wheelyard-registry", "store", "migrate", "-c", moved.config, "--to", to)
+        self.assert_ran(moved.run(*migrate), "not copied while a server runs")
+        moved.stop()
+        dump = moved.run("wheelyard-registry", "dump", "--config", moved.config).stdout
+        self.assertIn(wheel.name, dump)
+        done = moved.run(*migrate)
+        self.assert_ran(done, f"start the server with {to}")
+        self.assertNotIn("blobs", done.stdout)
+        self.assert_failed(moved.run(*migrate), "contains a registry")
+        moved.stores = self.stores("moved")
+        moved.write_config(moved.port)
+        self.assertEqual(moved.run("wheelyard-registry", "dump", "--config", moved.config).stdout, dump)
+        moved.start()
+        self.assertIn(wheel.name, moved.files("yard-moved"))
+        self.assertEqual(RawUpload(moved, token, Wheel("yard-later").write(moved.folder)).send()[0], 200)
+
     def test_a_database_that_cannot_be_used_is_named_with_what_to_do_and_no_password(self):
         self.farm.stop()
         (self.folder / "password").write_text("wrong password\n")
