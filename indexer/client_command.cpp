@@ -61,8 +61,8 @@ base::Status set_condition(std::vector<NodeType>& nodes, const std::string& opti
 // The index's folder of pages, of its file: URL.
 fs::path folder_of(const simple::ClientSource& source) {
     const auto url = base::parse_url(source.place);
-    const auto path = base::decode_percent(url ? url->path : std::string());
-    return url && url->scheme == "file" && path ? fs::path(*path) : fs::path();
+    const auto path = url.and_then(base::file_path);
+    return path ? fs::path(*path) : fs::path();
 }
 
 base::Status check_fallback(const std::vector<NodeType>& nodes, const ClientOptions& options) {

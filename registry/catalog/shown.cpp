@@ -71,25 +71,25 @@ base::Status Catalog::set_index_rules(const std::vector<IndexRule>& rules, const
         WHEELYARD_ASSIGN(const Inheritance before, inheritance());
         auto old_rules = before.rules();
         bool is_changed = false;
-        const auto change = [&](const IndexRule& rule, const Cause& of_index) {
+        // A reason alone is an event, too.
+        const auto change_if = [&](bool is_other, const IndexRule& rule) -> base::Status {
+            const auto reason = reasons.find(rule.index);
+            if (!is_other && reason == reasons.end()) return {};
+            Cause of_index = cause;
+            if (reason != reasons.end()) of_index.reason = reason->second;
             is_changed = true;
             return change_rule(rule, of_index);
         };
         for (const IndexRule& rule : rules) {
             const auto old = old_rules.extract(rule.index);
-            const auto reason = reasons.find(rule.index);
-            Cause of_index = cause;
-            if (reason != reasons.end()) of_index.reason = reason->second;
-            const bool is_other = old.empty() ? !is_default(rule) : rule != old.mapped();
-            if (reason != reasons.end() || is_other) WHEELYARD_TRY(change(rule, of_index));
+            WHEELYARD_TRY(change_if(old.empty() ? !is_default(rule) : rule != old.mapped(), rule));
         }
         // An index that leaves the configuration stays private: its files are still in the catalog. So are those that a
         // private index's upstream supplied before it was removed, in "INDEX.UPSTREAM".
         WHEELYARD_ASSIGN(const std::vector<std::string> names, indexes());
         for (const std::string& name : names)
             old_rules.try_emplace(name, IndexRule{.index = name});
-        for (const auto& [name, reason] :
-             reasons)  // also of one without a file, whose other nodes follow the event
+        for (const auto& [name, reason] : reasons)  // nodes follow the event, also of one without a file
             old_rules.try_emplace(name, IndexRule{.index = name});
         for (const IndexRule& rule : rules)
             old_rules.erase(rule.index);
@@ -101,10 +101,7 @@ base::Status Catalog::set_index_rules(const std::vector<IndexRule>& rules, const
         for (const auto& [index, rule] : old_rules) {
             const bool stays_private = before.is_private(index) || is_owned_by_private(index);
             const IndexRule left{.index = index, .is_private = stays_private};
-            const auto reason = reasons.find(index);
-            Cause of_index = cause;
-            if (reason != reasons.end()) of_index.reason = reason->second;
-            if (rule != left || reason != reasons.end()) WHEELYARD_TRY(change(left, of_index));
+            WHEELYARD_TRY(change_if(rule != left, left));
         }
         WHEELYARD_ASSIGN(const std::string known, index_list());
         if (list.empty() || list == known) return is_changed;

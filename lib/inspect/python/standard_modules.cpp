@@ -1,11 +1,15 @@
 // sys.stdlib_module_names of CPython 3.10 to 3.14, without those that begin with `_`.
 #include "lib/inspect/python/standard_modules.hpp"
 
+#include <unordered_set>
+
+#include "lib/base/text/text.hpp"
+
 namespace wheelyard::inspect {
 namespace {
 
 constexpr std::string_view names =
-    " abc aifc annotationlib antigravity argparse array ast asynchat asyncio asyncore atexit audioop "
+    "abc aifc annotationlib antigravity argparse array ast asynchat asyncio asyncore atexit audioop "
     "base64 bdb binascii binhex bisect builtins bz2 cProfile calendar cgi cgitb chunk cmath cmd code "
     "codecs codeop collections colorsys compileall compression concurrent configparser contextlib "
     "contextvars copy copyreg crypt csv ctypes curses dataclasses datetime dbm decimal difflib dis "
@@ -22,15 +26,15 @@ constexpr std::string_view names =
     "sysconfig syslog tabnanny tarfile telnetlib tempfile termios textwrap this threading time timeit "
     "tkinter token tokenize tomllib trace traceback tracemalloc tty turtle turtledemo types typing "
     "unicodedata unittest urllib uu uuid venv warnings wave weakref webbrowser winreg winsound wsgiref "
-    "xdrlib xml xmlrpc zipapp zipfile zipimport zlib zoneinfo ";
+    "xdrlib xml xmlrpc zipapp zipfile zipimport zlib zoneinfo";
 
 }  // namespace
 
 bool is_standard_module(std::string_view top) {
     if (top.starts_with('_')) return true;  // of one implementation, or Python's own
-    for (auto at = names.find(top); at != std::string_view::npos; at = names.find(top, at + 1))
-        if (names[at - 1] == ' ' && names[at + top.size()] == ' ') return true;
-    return false;
+    static const auto split = base::split(names, ' ');
+    static const std::unordered_set<std::string_view> known(split.begin(), split.end());
+    return known.contains(top);
 }
 
 }  // namespace wheelyard::inspect

@@ -205,9 +205,7 @@ const std::vector<Rule>& rules() {
         {"wheel_info.invalid", reject, "The WHEEL file is malformed.", rebuild, wheel_format},
         {"wheel_info.tags_differ", warn,
          "The tags in WHEEL differ from those in the file name, which pip and uv go by; `pip check` fails "
-         "where none "
-         "of "
-         "WHEEL fits.",
+         "where none of WHEEL fits.",
          "Change tags with `wheel tags` or auditwheel, which update both, instead of renaming the file.",
          wheel_format, true},
         {"wheel_info.build_differs", warn,
