@@ -41,6 +41,25 @@ if(WHEELYARD_FUZZ)
     add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
 
+# What distributions compile with, in builds that optimise: a function with an array checks its frame before it returns, libc's
+# functions check the sizes that the compiler knows, and indirect jumps land only where one may (on processors that have it; the
+# linker says so in the program where libc's own objects say it of themselves, too). musl has no checked functions.
+if(NOT WHEELYARD_SANITIZE AND CMAKE_BUILD_TYPE STREQUAL "Release" AND "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_RELEASE}" MATCHES "-O[123s]")
+    set(level 3)
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 12)
+        set(level 2)  # it warns of 3
+    endif()
+    add_compile_options(-fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=${level})
+    include(CheckCXXCompilerFlag)
+    foreach(flag -fcf-protection -mbranch-protection=standard)  # x86-64, AArch64
+        string(MAKE_C_IDENTIFIER "WHEELYARD_HAS${flag}" has)
+        check_cxx_compiler_flag(${flag} ${has})
+        if(${has})
+            add_compile_options(${flag})
+        endif()
+    endforeach()
+endif()
+
 # Flags of our own code only; third-party headers are SYSTEM and keep their warnings to themselves.
 add_library(wheelyard_flags INTERFACE)
 target_compile_options(wheelyard_flags INTERFACE
