@@ -32,7 +32,7 @@ def build(machine, jobs):
              "-DWHEELYARD_ISAL=OFF", "-DWHEELYARD_PCH=OFF", "-DWHEELYARD_CCACHE=OFF", "-DWHEELYARD_UNITY=ON", f"-DCMAKE_C_FLAGS={flags}",
              f"-DCMAKE_CXX_FLAGS={flags}", "-DCMAKE_CXX_FLAGS_RELEASE=-DNDEBUG",
              f"-DCMAKE_CXX_STANDARD_LIBRARIES=-Wl,--start-group {archives} -Wl,--end-group",
-             f"-DCMAKE_EXE_LINKER_FLAGS=-static -s -Wl,--gc-sections -Wl,-z,stack-size={STACK_BYTES}"], **options)
+             f"-DCMAKE_EXE_LINKER_FLAGS=-static -pie -s -Wl,--gc-sections -Wl,-z,stack-size={STACK_BYTES}"], **options)
         remove_outdated(folder / "bin", (STATE / machine).glob("*.stamp"))
         run(["cmake", "--build", folder, "-j", jobs, "--target", *PROGRAMS], **options)
     return folder / "bin"

@@ -20,6 +20,7 @@ from support.certificate import make_certificate
 from support.connect_proxy import ConnectProxy
 from support.farm import COMMAND_TIMEOUT_S, INDEX
 from support.foreign_programs import emulator
+from support.hardening import EM_X86_64, ENDBR64, Program, link_lacks
 from support.packages import PACKAGES, tarball
 from support.skips import not_here
 from support.upstream import Upstream
@@ -104,6 +105,15 @@ class PortableTest(unittest.TestCase):
                                            capture_output=True, text=True, env={"PATH": os.environ["PATH"], "LC_ALL": "C"}).stdout
                     self.assertNotIn("(NEEDED)", shown)
                     self.assertNotIn("GLIBC_", shown)
+
+    def test_each_program_is_hardened_as_distributions_harden_theirs(self):
+        for machine, root in self.roots.items():
+            for name in PROGRAMS:
+                with self.subTest(machine=machine, program=name):
+                    program = Program((root.folder / "bin" / name).read_bytes())
+                    self.assertEqual(link_lacks(program), [])
+                    if program.machine == EM_X86_64:  # libc's and libc++'s own have none
+                        self.assertGreater(program.data.count(ENDBR64), 1_000)
 
     def test_the_certificates_of_each_distribution_are_found_and_a_server_without_one_is_refused(self):
         upstream = self.start_upstream(HOST)
