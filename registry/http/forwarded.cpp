@@ -82,16 +82,21 @@ std::string client_of(const RequestHead& head, std::string_view peer,
     const auto is_trusted = [&](std::string_view address) {
         return std::find(trusted.begin(), trusted.end(), address) != trusted.end();
     };
-    if (!is_trusted(peer)) return network_of(std::string(peer));
-    const bool is_plain = !head.forwarded_for.empty();
-    std::string_view hops = is_plain ? head.forwarded_for : head.forwarded;
-    while (!hops.empty()) {
-        const std::string_view hop = take_last_of_list(hops);
-        const std::string address = address_of(is_plain ? hop : parameter_of(hop, "for"));
-        if (address.empty()) break;
-        if (!is_trusted(address)) return network_of(address);
-    }
-    return network_of(std::string(peer));
+    const std::string nearest = network_of(std::string(peer));
+    if (!is_trusted(peer)) return nearest;
+    const auto said_in = [&](std::string_view hops, bool is_plain) -> std::string {
+        while (!hops.empty()) {
+            const std::string_view hop = take_last_of_list(hops);
+            const std::string address = address_of(is_plain ? hop : parameter_of(hop, "for"));
+            if (address.empty()) break;
+            if (!is_trusted(address)) return network_of(address);
+        }
+        return nearest;
+    };
+    if (head.forwarded_for.empty()) return said_in(head.forwarded, false);
+    const std::string plain = said_in(head.forwarded_for, true);
+    const bool agree = head.forwarded.empty() || said_in(head.forwarded, false) == plain;
+    return agree ? plain : nearest;
 }
 
 std::string home_of_client(std::string_view client) {

@@ -16,7 +16,8 @@ namespace wheelyard::http {
 [[nodiscard]] std::string_view parameter_of(std::string_view element, std::string_view name);
 
 // Whom a limit for each client counts: the address of the nearest host that is none of the `trusted` proxies, which say it in
-// X-Forwarded-For or else in Forwarded (RFC 7239). Of IPv6 the network of 64 bits, which one host has all addresses of.
+// X-Forwarded-For or in Forwarded (RFC 7239). A proxy sets one of them, and the other may be the client's own: where they differ, it
+// is the proxy. Of IPv6 the network of 64 bits, which one host has all addresses of.
 [[nodiscard]] std::string client_of(const RequestHead& head, std::string_view peer,
                                     const std::vector<std::string>& trusted);
 

@@ -45,6 +45,10 @@ TEST_CASE("a client is the nearest host that is no trusted proxy") {
         {"127.0.0.1", "Forwarded: for=\"[::FFFF:192.0.2.8]:4711\"\r\n", "192.0.2.8"},
         {"127.0.0.1", "X-Forwarded-For: 192.0.2.8, ::ffff:10.0.0.9\r\n", "192.0.2.8"},
         {"2001:db8:cafe:2::1", "", "20010db8cafe0002::/64"},
+        // One of the two may be the client's own.
+        {"127.0.0.1", "X-Forwarded-For: 1.1.1.1\r\nForwarded: for=192.0.2.60\r\n", "127.0.0.1"},
+        {"127.0.0.1", "X-Forwarded-For: 192.0.2.60\r\nForwarded: for=1.1.1.1\r\n", "127.0.0.1"},
+        {"127.0.0.1", "X-Forwarded-For: 192.0.2.60\r\nForwarded: for=\"192.0.2.60:4711\"\r\n", "192.0.2.60"},
         {"127.0.0.1", "Forwarded: for=unknown\r\n", "unknown"},
         {"127.0.0.1", "Forwarded: proto=https\r\n", "127.0.0.1"},
         {"127.0.0.1", "", "127.0.0.1"},
