@@ -145,9 +145,12 @@ void ClientSocket::finish_sending() {
 }
 
 std::string ClientSocket::peer_address() const {
+    return peer_address_of(const_cast<Socket&>(socket_).native_handle());
+}
+
+std::string peer_address_of(int descriptor) {
     sockaddr_storage address{};
     socklen_t size = sizeof address;
-    const int descriptor = const_cast<Socket&>(socket_).native_handle();
     if (::getpeername(descriptor, reinterpret_cast<sockaddr*>(&address), &size) != 0) return {};
     if (address.ss_family == AF_UNIX) return "unix";
     std::array<char, INET6_ADDRSTRLEN> text{};

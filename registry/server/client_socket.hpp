@@ -12,11 +12,15 @@
 #include <boost/asio/generic/stream_protocol.hpp>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "registry/server/tls.hpp"
 
 namespace wheelyard::http {
+
+// "127.0.0.1", "::1" or "unix": who is connected to the socket; empty: nobody any more.
+[[nodiscard]] std::string peer_address_of(int descriptor);
 
 class ClientSocket {
   public:
@@ -46,7 +50,6 @@ class ClientSocket {
     void cancel();
     void finish_sending();
     [[nodiscard]] auto executor() { return socket_.get_executor(); }
-    // "127.0.0.1", "::1" or "unix".
     [[nodiscard]] std::string peer_address() const;
 
   private:

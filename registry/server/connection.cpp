@@ -82,9 +82,11 @@ Connection::Task<void> Connection::run() {
         auto head = parse_request_head(buffered().substr(0, head_size_));
         consume(head_size_);
         if (counted_.is_over_capacity()) {
-            wire::Problem full = wire::make_problem("server.connections", "Too many connections",
-                                                    "The server has reached its limit of connections.", {},
-                                                    "try again shortly");
+            wire::Problem full =
+                wire::make_problem("server.connections", "Too many connections",
+                                   "The server has reached its limit of connections, or this "
+                                   "network has half of them.",
+                                   {}, "try again shortly");
             co_await refuse_head(std::move(full));
             co_return;
         }

@@ -14,6 +14,7 @@
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/io/log.hpp"
+#include "registry/http/forwarded.hpp"
 #include "registry/http/openapi.hpp"
 #include "registry/server/connection.hpp"
 #include "registry/server/limits.hpp"
@@ -94,10 +95,16 @@ bool ServerShared::wait_for_no_connections(std::int64_t timeout_ms) {
     return true;
 }
 
-ConnectionCount::ConnectionCount(ServerShared& shared, bool over_capacity)
-    : shared_(&shared), over_capacity_(over_capacity) {
+ConnectionCount::ConnectionCount(ServerShared& shared, const std::string& peer)
+    : shared_(&shared), over_capacity_(shared.connections() >= shared.settings.max_connections) {
+    const std::vector<std::string>& proxies = shared.settings.trusted_proxies;
+    if (std::find(proxies.begin(), proxies.end(), peer) == proxies.end())
+        of_network_ = std::make_unique<OwnerSlots::Held>(shared.connections_by_network,
+                                                         network_of_client(client_of({}, peer, {})),
+                                                         (shared.settings.max_connections + 1) / 2);
+    over_capacity_ = over_capacity_ || (of_network_ && !of_network_->taken());
     shared.count_connection();
-    if (over_capacity) ++shared.refusals_now;
+    if (over_capacity_) ++shared.refusals_now;
 }
 
 ConnectionCount::~ConnectionCount() {

@@ -20,6 +20,7 @@
 #include <ctime>
 #include <deque>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -138,7 +139,7 @@ struct ServerShared {
     std::atomic<bool> draining = false;
     std::atomic<std::size_t> uploads_now = 0;
     std::atomic<std::size_t> uploads_waiting = 0;  // for others of their token
-    OwnerSlots uploads_by_owner, api_requests_by_owner, upstream_waits_by_client;
+    OwnerSlots uploads_by_owner, api_requests_by_owner, upstream_waits_by_client, connections_by_network;
     std::array<StrangersSlots, strangers_pools> strangers;
     std::atomic<std::size_t> files_now = 0;
     std::atomic<std::size_t> waiting_for_page = 0;
@@ -172,18 +173,22 @@ struct ServerShared {
 // Counts a connected client, from accept(2) until destruction; may be moved between threads.
 class ConnectionCount {
   public:
-    // `over_capacity`: the client only gets a refusal.
-    ConnectionCount(ServerShared& shared, bool over_capacity);
+    // `peer`: its address. One network may have half of the connections, so that none keeps all others away; a trusted proxy is many.
+    ConnectionCount(ServerShared& shared, const std::string& peer);
     ~ConnectionCount();
     ConnectionCount(ConnectionCount&& other) noexcept
-        : shared_(std::exchange(other.shared_, nullptr)), over_capacity_(other.over_capacity_) {}
+        : shared_(std::exchange(other.shared_, nullptr)),
+          of_network_(std::move(other.of_network_)),
+          over_capacity_(other.over_capacity_) {}
     ConnectionCount(const ConnectionCount&) = delete;
     ConnectionCount& operator=(const ConnectionCount&) = delete;
     ConnectionCount& operator=(ConnectionCount&&) = delete;
+    // The client only gets a refusal.
     [[nodiscard]] bool is_over_capacity() const { return over_capacity_; }
 
   private:
     ServerShared* shared_;
+    std::unique_ptr<OwnerSlots::Held> of_network_;  // null: a trusted proxy's
     bool over_capacity_;
 };
 

@@ -191,10 +191,10 @@ void Server::State::place(ClientSocket::Socket socket, IoLoop& loop, const Liste
     boost::system::error_code ignored;
     if (listener.point.unix_socket.empty()) socket.set_option(asio::ip::tcp::no_delay(true), ignored);
     socket.native_non_blocking(true, ignored);  // recv(2), sendmsg(2) and sendfile(2) are called directly
-    const bool over_capacity = shared.connections() >= shared.settings.max_connections;
+    ConnectionCount counted(shared, peer_address_of(socket.native_handle()));
     // Beyond a number of refusals in progress, connections are closed without a reply.
-    if (over_capacity && shared.refusals_now >= max_refusals_at_once) return;
-    loop.adopt(std::move(socket), listener.tls, ConnectionCount(shared, over_capacity));
+    if (counted.is_over_capacity() && shared.refusals_now > max_refusals_at_once) return;
+    loop.adopt(std::move(socket), listener.tls, std::move(counted));
 }
 
 base::Status Server::State::reload_certificate() {

@@ -25,19 +25,20 @@ class CrowdedTest(FarmCase):
         cls.token = cls.farm.create_token()
         cls.farm.start(wrapper=("prlimit", f"--nofile={OPEN_FILES}:{OPEN_FILES}"))
 
-    def client(self, path: str, receive_buffer: int = 0) -> socket.socket:
-        """It has asked for `path`."""
+    def client(self, path: str, receive_buffer: int = 0, at: str = "127.0.0.1") -> socket.socket:
+        """It has asked for `path`, from the address `at`."""
         client = socket.socket()
         self.addCleanup(client.close)
         client.settimeout(PATIENCE_S)
         if receive_buffer:
             client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+        client.bind((at, 0))
         client.connect(("127.0.0.1", self.farm.port))
         client.sendall(f"GET {path} HTTP/1.1\r\nHost: test\r\n\r\n".encode())
         return client
 
-    def served_client(self, path: str, receive_buffer: int = 0) -> socket.socket:
-        client = self.client(path, receive_buffer)
+    def served_client(self, path: str, receive_buffer: int = 0, at: str = "127.0.0.1") -> socket.socket:
+        client = self.client(path, receive_buffer, at)
         self.assertEqual(client.recv(15), OK)
         return client
 
@@ -78,7 +79,7 @@ class CrowdedTest(FarmCase):
         loading = [self.served_client(file, receive_buffer=32_768) for _ in range(max_files)]
         self.assertEqual(self.ask(file), (503, "server.files"))
         self.wait_until(lambda: self.metric("connections") == max_files + 1)  # and the one that asks
-        quiet = [self.served_client(page) for _ in range(most - max_files - 1)]
+        quiet = [self.served_client(page, at=f"127.0.{1 + i % 2}.1") for i in range(most - max_files - 1)]
         self.wait_until(lambda: self.ask(page)[0] == 200)
         self.wait_until(lambda: self.ask(file) == (503, "server.files"))
         small = Wheel("small").write(self.folder)
@@ -88,7 +89,7 @@ class CrowdedTest(FarmCase):
         last: list[socket.socket] = []
 
         def take_the_last_place() -> bool:
-            last.append(self.client(page))
+            last.append(self.client(page, at="127.0.3.1"))
             if last[-1].recv(15) == OK:
                 return True
             last.pop().close()
@@ -103,6 +104,18 @@ class CrowdedTest(FarmCase):
             client.sendall(b"GET /healthz HTTP/1.1\r\nHost: test\r\n\r\n")
             self.assertEqual(client.recv(15), OK)
         self.assertNotIn("accept_failed", self.farm.log.read_text())
+
+    def test_one_network_gets_half_of_the_connections(self):
+        half = (self.metric("max_connections") + 1) // 2
+        page = "/healthz"
+        self.wait_until(lambda: self.metric("connections") == 1)  # the one that asks
+        quiet = [self.served_client(page, at=f"127.0.9.{1 + i % 200}") for i in range(half)]
+        refused = self.client(page, at="127.0.9.250")
+        self.assertEqual(refused.recv(12), b"HTTP/1.1 503")
+        self.assertEqual(self.ask(page)[0], 200)
+        self.served_client(page, at="127.0.10.1")
+        quiet.pop().close()
+        self.wait_until(lambda: self.client(page, at="127.0.9.250").recv(15) == OK)
 
 
 if __name__ == "__main__":
