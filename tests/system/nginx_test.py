@@ -9,16 +9,14 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
-from pathlib import Path
 
 from support.browser import Browser, why_no_browser
 from support.case import FarmCase, main
 from support.clients import CLIENTS, RawUpload, installed_value, pip_install
 from support.farm import COMMAND_TIMEOUT_S, INDEX
-from support.web_servers import WebServer, free_port
+from support.web_servers import TreeServer, WebServer
 from support.wheels import Wheel, sha256_of
 
-SNIPPET = Path(__file__).resolve().parents[2] / "docs/reference/nginx-wheels.conf"
 JSON = "application/vnd.pypi.simple.v1+json"
 START_LIMIT_S = 60
 
@@ -59,34 +57,7 @@ class NginxTest(FarmCase):
             self.assertEqual(RawUpload(self.farm, self.token, wheel).send()[0], 200)
         self.tree = self.folder / "wheels"
         self.assert_ran(self.farm.run("wheelyard-indexer", "publish", "--store", self.farm.data, "--to", self.tree))
-        self.url = f"http://127.0.0.1:{self.start_nginx()}"
-
-    def start_nginx(self) -> int:
-        port = free_port()
-        snippet = SNIPPET.read_text()
-        for was, now in (("listen 127.0.0.1:8080;", f"listen 127.0.0.1:{port};"), ("root /srv/www/wheels;", f"root {self.tree};")):
-            self.assertIn(was, snippet)
-            snippet = snippet.replace(was, now)
-        configuration = self.folder / "nginx.conf"
-        configuration.write_text(f"""
-            daemon off; master_process off; worker_processes 1; pid {self.folder}/pid; error_log {self.folder}/error.log;
-            events {{ }}
-            http {{ access_log off; {' '.join(f'{name}_temp_path {self.folder}/{name};' for name in
-                                             ('client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'))}
-            {snippet} }}""")
-        server = subprocess.Popen(["nginx", "-c", configuration, "-p", self.folder, "-e", self.folder / "error.log"])
-        self.addCleanup(server.wait)
-        self.addCleanup(server.terminate)
-        deadline = time.monotonic() + START_LIMIT_S
-        while True:
-            try:
-                urllib.request.urlopen(f"http://127.0.0.1:{port}/{INDEX}/simple/", timeout=COMMAND_TIMEOUT_S).close()
-                return port
-            except OSError as error:
-                if server.poll() is not None:
-                    self.fail((self.folder / "error.log").read_text())
-                self.assertLess(time.monotonic(), deadline, error)
-                time.sleep(0.05)  # until it listens: nothing announces it
+        self.url = self.enterContext(TreeServer(self.tree, self.folder / "nginx")).url
 
     def get(self, path, **headers):
         request = urllib.request.Request(self.url + path, headers={name.replace("_", "-"): value for name, value in headers.items()

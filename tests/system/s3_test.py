@@ -100,9 +100,9 @@ class S3Test(FarmCase):
         cls.token = cls.farm.create_token(actions=("upload", "read"))
         cls.farm.start()
 
-    def wheel(self, project: str, kib: int = 200, seed: int = 1) -> Path:
+    def wheel(self, project: str, kib: int = 200, seed: int = 1, version: str = "1.0") -> Path:
         module = project.replace("-", "_")
-        return Wheel(project, extra_members={f"{module}/data": incompressible(kib << 10, seed)}).write(self.folder)
+        return Wheel(project, version, extra_members={f"{module}/data": incompressible(kib << 10, seed)}).write(self.folder)
 
     def upload(self, wheel: Path, index: str = INDEX) -> str:
         """Uploads it; its hash."""
@@ -141,7 +141,8 @@ class S3Test(FarmCase):
     # --- files --------------------------------------------------------------------------------------------------------
 
     def test_real_clients_upload_and_install_through_the_redirect(self):
-        wheel = self.wheel("yard-clients", 900)
+        """Its name has what clients and stores encode in different ways."""
+        wheel = self.wheel("yard-clients", 900, version="1!2.0+site.1")
         self.assert_ran(twine_upload(self.farm, self.token, wheel))
         self.assertEqual(self.store.object(self.key(hashlib.sha256(wheel.read_bytes()).hexdigest())), wheel.read_bytes())
         for pip in ("pip-old", "pip-new"):

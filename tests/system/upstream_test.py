@@ -591,6 +591,23 @@ class UpstreamTest(OwnFarmsCase):
             self.assert_ran(self.farm.run("wheelyard-registry", "explain", BASE, project, "-c", self.farm.config),
                             f"it has no such project at {self.upstream.url}{project}/")
 
+    def test_explain_says_what_is_most_often_wrong_with_an_address_that_lacks_a_project(self):
+        """Only of one without /simple/, and only where the project is absent."""
+        page = {"meta": {"api-version": "1.0"}, "name": "yard-here", "files": []}
+        self.upstream.answers["/yard-here/"] = (200, {"Content-Type": JSON}, json.dumps(page).encode())
+        self.offer(self.wheel("yard-there"))
+        root = self.upstream.url.removesuffix("simple/")
+        lines = '[[index.upstream]]\nname = "public"\nurl = "{}"\nprivate_hosts = ["127.0.0.1"]\n'
+        self.farm = self.enterContext(Farm((BASE, SITE), index_settings={BASE: lines.format(root), SITE: lines.format(self.upstream.url)}))
+        self.farm.start()
+        for index, project, is_advised in ((BASE, "yard-there", True), (BASE, "yard-here", False), (SITE, "yard-here", False)):
+            self.farm.files(project, index)
+            done = self.farm.run("wheelyard-registry", "explain", index, project, "--json", "-c", self.farm.config)
+            self.assert_ran(done)
+            [step] = [step for step in json.loads(done.stdout)["steps"] if "asked" in step]
+            self.assertEqual(step["asked"], (root if index == BASE else self.upstream.url) + project + "/")
+            self.assertEqual("mostly ends in /simple/" in step.get("advice", ""), is_advised, (index, project))
+
     def test_403_for_a_project_that_was_there_is_no_absence(self):
         wheel = self.wheel("yard-six")
         self.offer(wheel)

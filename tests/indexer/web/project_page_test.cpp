@@ -449,7 +449,7 @@ TEST_CASE("the newest final version that is not yanked describes a project") {
 
 TEST_CASE("the front page lists indexes with titles and the newest wheels, and no hidden index") {
     const SearchList old{{"old", uploaded_at(5)}};
-    const SearchList fresh{{"fresh", uploaded_at(9)}};
+    const SearchList fresh{{"fresh", uploaded_at(9)}, {"quarantined", uploaded_at(0)}};
     const FarmText farm{.title = "The farm", .titles = {{"main", "Wheels of Bede"}}, .hidden = {"staging"}};
     const std::string html =
         render_front(farm, {summarise("main", top_of(old), {}), summarise("gpu", top_of(fresh), {}),
@@ -458,6 +458,7 @@ TEST_CASE("the front page lists indexes with titles and the newest wheels, and n
     CHECK(!has(html, "staging"));
     CHECK(has(html, "data-folders=\"main/project/ gpu/project/\""));
     CHECK(html.find(">fresh</a>") < html.find(">old</a>"));
+    CHECK(!has(html, "quarantined"));  // it offers no files
 }
 
 TEST_CASE("the front page says what the farm says of itself, and a contact is a link where it can be one") {

@@ -17,6 +17,7 @@ from pathlib import Path
 from support.farm import ROOT
 
 GUIDE = ROOT / "docs/how-to/put-a-web-server-in-front.md"
+TREE_SNIPPET = ROOT / "docs/reference/nginx-wheels.conf"
 PROGRAMS = {"nginx": "nginx", "apache": "apache2", "haproxy": "haproxy"}
 START_LIMIT_S = 60
 SHOWN_PORT, SHOWN_PATH = "8080", "/pypi/"
@@ -95,3 +96,20 @@ class WebServer:
         assert "bind :80\n" in self.lines
         return ("defaults\n    mode http\n    timeout connect 10s\n    timeout client 60s\n    timeout server 60s\n\n"
                 + self.lines.replace("bind :80\n", f"bind 127.0.0.1:{self.port}\n"), ("haproxy", "-db", "-f"))
+
+
+class TreeServer(WebServer):
+    """nginx over a published tree, with docs/reference/nginx-wheels.conf as it is."""
+
+    def __init__(self, tree: Path, folder: Path):
+        super().__init__("nginx", folder, 0, "/", TREE_SNIPPET.read_text())
+        self.tree = tree
+
+    def nginx(self):
+        lines = TREE_SNIPPET.read_text()
+        for was, now in (("listen 127.0.0.1:8080;", f"listen 127.0.0.1:{self.port};"), ("root /srv/www/wheels;", f"root {self.tree};")):
+            assert was in lines, was
+            lines = lines.replace(was, now)
+        temporary = " ".join(f"{name}_temp_path {self.folder}/{name};" for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+        return (f"daemon off; master_process off; worker_processes 1; pid {self.folder}/pid; error_log stderr;\nevents {{ }}\n"
+                f"http {{ access_log off; {temporary}\n{lines}\n}}\n", ("nginx", "-p", self.folder, "-e", "stderr", "-c"))
