@@ -95,7 +95,7 @@ base::Status run_release_project(const ReleaseProjectArguments& arguments, const
 
 std::vector<Command> release_project_commands() {
     return {
-        {"", "release-project", "Let other upstreams supply a project that this one supplied",
+        {heading::reasons, "release-project", "Let other upstreams supply a project that this one supplied",
          "base.public requests --reason 'the project moved' -c registry.toml",
          setup(add_release_project_options, run_release_project),
          "The upstream that supplied a project keeps it, even after it has removed it. After this the "
