@@ -56,9 +56,9 @@ indexer::FarmText farm_text(const registry::RegistryConfig& config) {
         if (!index.has_pages) farm.without_pages.insert(index.name);
         if (index.is_archived) farm.hidden.insert(index.name);
         if (!index.staging.empty() && index.staging != index.name) farm.hidden.insert(index.staging);
-        for (const auto& upstream : index.upstreams)
-            farm.hidden.insert(upstream.cache_index);  // the server shows its projects as the index's own
     }
+    for (const std::string& cache : config.cache_names())
+        farm.hidden.insert(cache);  // the server shows its projects as the index's own
     return farm;
 }
 
