@@ -200,7 +200,7 @@ struct RegistryConfig {
                                                            const std::filesystem::path& folder = {});
 
 // The commented configuration file that `init` writes.
-[[nodiscard]] std::string_view config_template();
+[[nodiscard]] std::string config_template();
 // The same for `folder`, an absolute path: a configuration under /etc has its store in /var/lib/wheelyard (FHS 3.0, 5.8).
 [[nodiscard]] std::string initial_config(const std::filesystem::path& folder);
 
