@@ -9,8 +9,8 @@
 #include "registry/api/families.hpp"
 #include "registry/api/query.hpp"
 #include "registry/api/readers.hpp"
-#include "registry/config/index_rules.hpp"
 #include "registry/lifecycle/action.hpp"
+#include "registry/upstream/source.hpp"
 
 namespace wheelyard::registry {
 namespace {

@@ -13,9 +13,9 @@
 #include "registry/api/provenance.hpp"
 #include "registry/api/readers.hpp"
 #include "registry/catalog/file_row.hpp"
-#include "registry/config/index_rules.hpp"
 #include "registry/http/ranges.hpp"
 #include "registry/intake/torch_tables.hpp"
+#include "registry/upstream/source.hpp"
 
 namespace wheelyard::registry {
 namespace {

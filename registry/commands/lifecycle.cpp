@@ -10,6 +10,7 @@
 #include "lib/base/process/terminal.hpp"
 #include "lib/base/process/terminal_columns.hpp"
 #include "lib/base/text/text.hpp"
+#include "lib/base/text/text_table.hpp"
 #include "registry/access/person.hpp"
 #include "registry/access/tokens.hpp"
 #include "registry/commands/commands.hpp"
