@@ -56,9 +56,9 @@ indexer::FarmText farm_text(const registry::RegistryConfig& config) {
         if (!index.has_pages) farm.without_pages.insert(index.name);
         if (index.is_archived) farm.hidden.insert(index.name);
         if (!index.staging.empty() && index.staging != index.name) farm.hidden.insert(index.staging);
-        for (const auto& upstream : index.upstreams)
-            farm.hidden.insert(upstream.cache_index);  // the server shows its projects as the index's own
     }
+    for (const std::string& cache : config.cache_names())
+        farm.hidden.insert(cache);  // the server shows its projects as the index's own
     return farm;
 }
 
@@ -216,23 +216,28 @@ void add_check_options(CLI::App& command, registry::CheckArguments& arguments) {
 }
 
 constexpr registry::CommandGroup groups[] = {
-    {"token", "Create, list and revoke tokens; effective at once on a running server",
+    {registry::heading::server, "token",
+     "Create, list and revoke tokens; effective at once on a running server",
      "create -c registry.toml --name me --index main"},
-    {"agent", "Enrol agents of sites, which renew their tokens themselves, and revoke them",
+    {registry::heading::server, "agent",
+     "Enrol agents of sites, which renew their tokens themselves, and revoke them",
      "enrol bede-gh200 -c registry.toml --index bede-gh200"},
-    {"index", "List, create, change and archive indexes; effective at once on a running server",
+    {registry::heading::indexes, "index",
+     "List, create, change and archive indexes; effective at once on a running server",
      "create gpu title='Wheels with CUDA' -c registry.toml"},
-    {"attest", "Keys, signed statements about wheels that agents built, and signed indexes",
+    {registry::heading::reasons, "attest",
+     "Keys, signed statements about wheels that agents built, and signed indexes",
      "verify torch-2.4.0-cp312-cp312-linux_aarch64.whl --root root.json"},
-    {"notify", "Who is told what needs a person", ""},
-    {"store", "Where the wheels are kept", "migrate -c registry.toml --to registry-s3.toml"},
-    {"task", "Wheels that agents are asked to build", ""},
+    {registry::heading::server, "notify", "Who is told what needs a person", ""},
+    {registry::heading::store, "store", "Where the wheels are kept",
+     "migrate -c registry.toml --to registry-s3.toml"},
+    {registry::heading::adding, "task", "Wheels that agents are asked to build", ""},
 };
 
 std::vector<registry::Command> serve_commands() {
     using registry::setup;
     return {
-        {"", "serve", "Serve pages, files and uploads until SIGTERM or SIGINT",
+        {registry::heading::server, "serve", "Serve pages, files and uploads until SIGTERM or SIGINT",
          "--config registry.toml --ready-file /run/wheelyard/ready", setup(add_serve_options, serve)},
     };
 }
@@ -240,7 +245,8 @@ std::vector<registry::Command> serve_commands() {
 std::vector<registry::Command> check_commands() {
     using registry::setup;
     return {
-        {"", "check", "Check wheels and source distributions offline with the rules of an upload",
+        {registry::heading::adding, "check",
+         "Check wheels and source distributions offline with the rules of an upload",
          "--facts dist/*.whl\n  wheelyard-registry check --policy manylinux-strict dist\n"
          "  wheelyard-registry check --with torch-2.6.0-cp311-cp311-linux_x86_64.whl torchvision-*.whl",
          setup(add_check_options, registry::run_check),
@@ -293,18 +299,7 @@ int run(int argc, char** argv) {
     app.footer(
         "\nExample:\n  wheelyard-registry init farm && wheelyard-registry serve --config "
         "farm/registry.toml\n");
-    const registry::Heading headings[] = {
-        {"Commands of the server", {"serve", "init", "token", "agent", "notify"}},
-        {"Commands for indexes", {"index", "apply", "files", "storage", "status", "retain"}},
-        {"Commands to add wheels", {"check", "import", "prefetch", "promote", "task"}},
-        {"Commands to withdraw and protect files",
-         {"yank", "unyank", "delete", "quarantine", "release", "pin", "unpin"}},
-        {"Commands that say why",
-         {"explain", "provenance", "sbom", "contains", "audit-osv", "attest", "audit", "audit-export", "dump",
-          "release-project"}},
-        {"Commands to look after the store", {"verify", "gc", "backup", "restore", "store"}},
-    };
-    const auto added = registry::add_commands(app, groups, commands(), headings);
+    const auto added = registry::add_commands(app, groups, commands());
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {

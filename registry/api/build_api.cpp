@@ -214,13 +214,14 @@ Reply read_build_log(const ApiParts& parts, const Call& call, const LogOfBuild& 
 }
 
 constexpr wire::Refusal malformed_build_query{"build.query"};
-constexpr Right of_build_readers{.callers = Callers::everyone};
+constexpr Right of_build_readers{.callers = Callers::everyone, .advice = "`read` for the project"};
 
 constexpr std::array build_rows{
     row<of_builds, list_builds>(
         open_to_all(got("/api/v1/indexes/{index}/builds", "listBuilds",
                         "Lists the last builds of an index, the newest first (?package=…)")),
-        malformed_build_query, of_build_readers),
+        malformed_build_query,
+        {.callers = Callers::everyone, .advice = "`read` for all projects, or for the package"}),
     row<of_build, show_build>(
         open_to_all(got("/api/v1/indexes/{index}/builds/{site}/{build}", "showBuild",
                         "Returns what a site reported of a build, and the other builds of its cell")),
@@ -232,7 +233,7 @@ constexpr std::array build_rows{
     row<of_build_log, append_build_log>(
         posted("/api/v1/indexes/{index}/builds/{site}/{build}/log", "appendBuildLog",
                "Appends to the log of a build that the site has reported (?offset=…)", http::BodyKind::text),
-        malformed_build_query, {.index = IndexIs::known}, Stores::yes),
+        malformed_build_query, {.action = upload_action, .index = IndexIs::known}, Stores::yes),
 };
 
 }  // namespace

@@ -232,7 +232,8 @@ constexpr std::array rule_rows{
                                             malformed_change, on_files("delete")),
     row<of_collection, change<Verb::collect>>(
         address("/api/v1/gc", "collectBlobs", "Removes stored bytes that no file refers to"),
-        malformed_change, {.scope = Scope::every_index, .action = "gc"}),
+        malformed_change,
+        {.scope = Scope::every_index, .action = "gc", .advice = "the action `gc` for all indexes"}),
 };
 
 }  // namespace

@@ -267,14 +267,15 @@ constexpr std::array index_read_rows{
         open_to_all(got("/api/v1/indexes/{index}/contains", "findContaining",
                         "Lists the wheels of an index that contain a component, as their SBOMs state "
                         "(?component=zlib&version=…&after=…)")),
-        "request.arguments", {.callers = Callers::everyone}),
+        "request.arguments",
+        {.callers = Callers::everyone, .advice = "`read` for any project: it shows those"}),
     row<of_project, explain_in_index>(
         kept_by_writer(got("/api/v1/indexes/{index}/projects/{project}/explain", "explainProject",
                            "Explains which index or upstream supplies a project, and why")),
-        "request.arguments"),
+        "request.arguments", {.advice = "`read` for the project"}),
     row<of_index, show_access>(got("/api/v1/indexes/{index}/access", "showAccess",
                                    "Returns what the token of the request may do in an index"),
-                               "request.arguments", {.index = IndexIs::known}),
+                               "request.arguments", {.index = IndexIs::known, .advice = "any action on it"}),
     row<no_arguments, list_nodes>(
         got("/api/v1/nodes", "listNodes",
             "Lists the running servers of a registry of several: role, lease, what their pages "

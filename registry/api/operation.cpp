@@ -9,8 +9,8 @@
 #include "registry/api/families.hpp"
 #include "registry/api/query.hpp"
 #include "registry/api/readers.hpp"
-#include "registry/config/index_rules.hpp"
 #include "registry/lifecycle/action.hpp"
+#include "registry/upstream/source.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -203,11 +203,17 @@ tl::unexpected<wire::Problem> refuse_right(const Call& call) {
     return refuse("auth.scope_refused",
                   "This token does not permit " +
                       (right.to.empty() ? "this action (" + std::string(word) + ")" : std::string(right.to)),
-                  call.who().id,
-                  "ask an administrator for a token with " +
-                      (right.advice.empty()
-                           ? "the action `" + std::string(right.action) + "` for this index and project"
-                           : std::string(right.advice)));
+                  call.who().id, "ask an administrator for a token with " + right_text(right));
+}
+
+std::string right_text(const Right& right) {
+    const bool is_for_all = right.callers != Callers::tokens;
+    if (is_for_all || (right.scope == Scope::any_token && right.action.empty())) {
+        std::string text(is_for_all ? "none" : "any token");
+        return right.advice.empty() ? text : text.append("; of a private index ").append(right.advice);
+    }
+    if (!right.advice.empty()) return std::string(right.advice);
+    return "the action `" + std::string(right.action) + "` for this index and project";
 }
 
 std::span<const OperationRow> operation_rows() {

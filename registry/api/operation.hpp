@@ -43,7 +43,7 @@ enum class Callers {
 
 // What the action of a right must cover. A wider one is always enough.
 enum class Scope {
-    any_token,  // no action: what the caller may see is up to the function
+    any_token,  // what the caller may do is up to the function, also with an action
     project,  // of the arguments `index` and `filename` or `project`; without them, every project of the index
     every_index,   // `*` among the token's indexes
     everything,    // `*` among its indexes and its projects; never a task's grant
@@ -64,11 +64,14 @@ struct Right {
     Scope scope = Scope::any_token;
     std::string_view action = {};
     IndexIs index = IndexIs::not_checked;
-    // Of a refusal: "This token does not permit …", and what to ask an administrator for. Empty: the last word of the path,
-    // and the action for this index and project.
+    // Of a refusal: "This token does not permit …". Empty: the last word of the path.
     std::string_view to = {};
+    // What to ask an administrator for. Empty: the action for this index and project. Where everyone or any token may call:
+    // what a private index needs besides, which the function checks.
     std::string_view advice = {};
 };
+// In words, as docs/reference/operations.md has it.
+[[nodiscard]] std::string right_text(const Right& right);
 
 // A request whose right was checked.
 struct Call {

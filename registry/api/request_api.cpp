@@ -215,7 +215,7 @@ Reply ask_for_wheel(const ApiParts& parts, const Call& call, const RequestsOf& o
                           {asked->task, may_read_logs(parts.config, call.caller, **index, wanted->package)});
 }
 
-constexpr Right of_request_readers{.callers = Callers::everyone};
+constexpr Right of_request_readers{.callers = Callers::everyone, .advice = "`read` for the project"};
 
 constexpr std::array request_rows{
     row<of_wheel, ask_for_wheel>(

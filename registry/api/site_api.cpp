@@ -127,11 +127,12 @@ constexpr http::Operation reported() {
 constexpr std::array site_rows{
     row<no_arguments, list_sites>(
         got("/api/v1/sites", "listSites", "Lists the sites that report, and which of them are late"),
-        "request.arguments"),
+        "request.arguments", {.advice = "any action on it"}),
     row<of_site, show_site>(got("/api/v1/indexes/{index}/sites/{site}", "showSite",
                                 "Returns the last report of a site: what it wants, has, builds and lacks"),
-                            "request.arguments"),
-    row<of_report, report_site>(reported(), "request.arguments", {.index = IndexIs::known}),
+                            "request.arguments", {.advice = "`read` for all projects"}),
+    row<of_report, report_site>(reported(), "request.arguments",
+                                {.action = upload_action, .index = IndexIs::known}),
 };
 
 }  // namespace

@@ -534,12 +534,12 @@ constexpr std::array task_rows{
         posted("/api/v1/tasks", "addTask",
                "Requests the build of a wheel; returns the existing task if there is one", BodyKind::document,
                "wheelyard.task/1"),
-        malformed_task, {}, Stores::yes),
+        malformed_task, {.action = task_action}, Stores::yes),
     row<of_task_requests, add_tasks>(
         posted("/api/v1/tasks/add", "addTasks",
                "Requests the builds of several wheels; each is answered by its task or its problem",
                BodyKind::document, task_list_format),
-        malformed_task, {}, Stores::yes),
+        malformed_task, {.action = task_action}, Stores::yes),
     row<of_tasks, list_tasks>(
         got("/api/v1/tasks", "listTasks", "Lists tasks in the order of their requests, without outcomes"),
         malformed_task_query),
@@ -548,30 +548,30 @@ constexpr std::array task_rows{
                "Assigns a matching task to an agent, with a lease and a grant; idempotent for one "
                "claim id",
                BodyKind::document, "wheelyard.claim/1"),
-        malformed_task),
+        malformed_task, {.action = build_action}),
     row<of_task, show_task>(
         got("/api/v1/tasks/{task}", "showTask", "Returns a task, with its outcome once it has one"),
         malformed_task_query),
     row<of_ended_task, cancel_task>(
         posted("/api/v1/tasks/{task}/cancel", "cancelTask", "Cancels a task; its lease ends", BodyKind::json,
                task_change_format),
-        malformed_task_change),
+        malformed_task_change, {.action = task_action}),
     row<of_ended_task, approve_task>(posted("/api/v1/tasks/{task}/approve", "approveTask",
                                             "Approves a task that awaits it, which agents may then claim",
                                             BodyKind::document, task_change_format),
-                                     malformed_task_change),
+                                     malformed_task_change, {.action = approve_action}),
     row<of_ended_task, reject_task>(
         posted("/api/v1/tasks/{task}/reject", "rejectTask", "Rejects a task that awaits an approval",
                BodyKind::json, task_change_format),
-        malformed_task_change),
+        malformed_task_change, {.action = approve_action}),
     row<of_lease, renew_lease>(
         posted("/api/v1/tasks/{task}/heartbeat", "renewLease", "Renews the lease of a claimed task",
                BodyKind::document, "wheelyard.lease/1"),
-        malformed_task),
+        malformed_task, {.action = build_action}),
     row<of_task_log_part, append_task_log>(
         posted("/api/v1/tasks/{task}/log", "appendTaskLog",
                "Appends to the log of a claimed task (?claim=…&offset=…)", BodyKind::text),
-        malformed_task_query, {}, Stores::yes),
+        malformed_task_query, {.action = build_action}, Stores::yes),
     row<of_task_log, read_task_log>(
         with_text(got("/api/v1/tasks/{task}/log", "readTaskLog",
                       "Returns a task's log (?offset=…; ?attempt=… for another attempt than the "
@@ -580,7 +580,7 @@ constexpr std::array task_rows{
     row<of_outcome, end_task>(
         posted("/api/v1/tasks/{task}/outcome", "endTask", "Ends a claimed task with its outcome",
                BodyKind::document, "wheelyard.task_end/1"),
-        malformed_task),
+        malformed_task, {.action = build_action}),
 };
 
 }  // namespace

@@ -13,9 +13,9 @@
 #include "registry/api/provenance.hpp"
 #include "registry/api/readers.hpp"
 #include "registry/catalog/file_row.hpp"
-#include "registry/config/index_rules.hpp"
 #include "registry/http/ranges.hpp"
 #include "registry/intake/torch_tables.hpp"
+#include "registry/upstream/source.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -143,12 +143,13 @@ constexpr std::array wheel_rows{
         with_tag(open_to_all(got("/api/v1/indexes/{index}/files/{filename}/sbom", "readSbom",
                                  "Returns a bill of materials of a wheel (CycloneDX), made of what the "
                                  "registry knows of it"))),
-        "request.arguments", {.callers = Callers::everyone}),
+        "request.arguments", {.callers = Callers::everyone, .advice = "`read` for the project"}),
     row<of_pair, judge_with_torch>(
         open_to_all(got("/api/v1/indexes/{index}/files/{filename}/with-torch", "judgeWithTorch",
                         "Returns whether a wheel can be loaded with a torch of the index, by the names in "
                         "both (?torch=FILENAME)")),
-        "request.arguments", {.callers = Callers::everyone}),
+        "request.arguments",
+        {.callers = Callers::everyone, .advice = "`read` for the project and for torch"}),
 };
 
 }  // namespace

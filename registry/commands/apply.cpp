@@ -81,7 +81,8 @@ base::Status run_apply(const ApplyArguments& arguments, const OpenPublisher& ope
 
 std::vector<Command> apply_commands() {
     return {
-        {"", "apply", "Show what the file changes in the indexes, and apply it to the running server",
+        {heading::indexes, "apply",
+         "Show what the file changes in the indexes, and apply it to the running server",
          "--check -c registry.toml", setup(add_apply_options, run_apply),
          "Run it on the server's machine, as its user or as root. Without a running server, the next start "
          "shows the change. What `index create`, `set` and `archive` changed since is part of the "

@@ -233,8 +233,9 @@ base::Result<int> run_audit_osv(const AuditOsvArguments& arguments) {
 
 std::vector<Command> audit_osv_commands() {
     return {
-        {"", "audit-osv", "Which published files a known vulnerability hits, through which component",
-         "osv -c registry.toml", setup(add_audit_osv_options, run_audit_osv),
+        {heading::reasons, "audit-osv",
+         "Which published files a known vulnerability hits, through which component", "osv -c registry.toml",
+         setup(add_audit_osv_options, run_audit_osv),
          "The records are an operator's: an unpacked export of OSV, such as that of PyPI. Compared are the "
          "files\n"
          "themselves and what their SBOMs state (see `contains`), for PyPI, crates.io, npm, Go, AlmaLinux "

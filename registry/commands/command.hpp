@@ -35,8 +35,18 @@ inline constexpr std::string_view exit_statuses =
 inline constexpr std::string_view of_maintenance =
     "Exit status: 0 success, 1 problems found or failure (see standard error), 2 wrong usage.\n";
 
+// What --help lists commands and groups below.
+namespace heading {
+inline constexpr std::string_view server = "Commands of the server";
+inline constexpr std::string_view indexes = "Commands for indexes";
+inline constexpr std::string_view adding = "Commands to add wheels";
+inline constexpr std::string_view withdrawing = "Commands to withdraw and protect files";
+inline constexpr std::string_view reasons = "Commands that say why";
+inline constexpr std::string_view store = "Commands to look after the store";
+}  // namespace heading
+
 struct Command {
-    std::string_view group;  // "token" of `token create`; empty: none
+    std::string_view below;  // its heading, or its group: "token" of `token create`
     std::string_view name;
     std::string_view summary;
     std::string_view example;  // after the name
@@ -44,24 +54,19 @@ struct Command {
     std::string_view help_end = exit_statuses;  // what its help ends with, after the example
 };
 struct CommandGroup {
+    std::string_view heading;
     std::string_view name;
     std::string_view summary;
     std::string_view example;  // empty: that of the program
-};
-// What --help lists together: names of commands and groups.
-struct Heading {
-    std::string_view title;
-    std::vector<std::string_view> commands;
 };
 struct AddedCommand {
     const CLI::App* app;
     Run run;
 };
 
-// In the order of the table, which is that of --help below each heading. Each command has one.
+// In the order of the table, which is that of --help: of the headings, too.
 [[nodiscard]] std::vector<AddedCommand> add_commands(CLI::App& app, std::span<const CommandGroup> groups,
-                                                     std::span<const Command> commands,
-                                                     std::span<const Heading> headings);
+                                                     std::span<const Command> commands);
 // The command that was parsed, which must be one of them.
 [[nodiscard]] base::Result<int> run_parsed(std::span<const AddedCommand> commands, const Services& services);
 

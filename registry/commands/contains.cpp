@@ -83,7 +83,7 @@ base::Status print_containing(Door& door, Asked& asked) {
 std::vector<Command> contains_commands() {
     return {
         of_operation(
-            {"",
+            {heading::reasons,
              "contains",
              "Which wheels contain a component, as their SBOMs state",
              "zlib 1.2.11 -c registry.toml\n  wheelyard-registry contains '*' --license '*GPL*' -c "

@@ -91,8 +91,8 @@ base::Status run_dump(const std::filesystem::path& config_file) {
 
 std::vector<Command> dump_commands() {
     return {
-        {"", "dump", "Print events, files, tokens and indexes as JSON lines", "-c registry.toml",
-         setup(add_config_option, run_dump)},
+        {heading::reasons, "dump", "Print events, files, tokens and indexes as JSON lines",
+         "-c registry.toml", setup(add_config_option, run_dump)},
     };
 }
 

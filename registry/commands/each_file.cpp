@@ -11,6 +11,18 @@ namespace {
 
 constexpr std::size_t rows_at_once = 500;
 
+base::Status for_each_stored(const catalog::Catalog& catalog, const std::string& name,
+                             const std::function<base::Status(const catalog::FileRow&)>& use) {
+    std::string after;
+    while (true) {
+        WHEELYARD_ASSIGN(const auto rows, catalog.files_after(name, after, rows_at_once));
+        for (const catalog::FileRow& row : rows)
+            WHEELYARD_TRY(use(row));
+        if (rows.size() < rows_at_once) return {};
+        after = rows.back().filename;
+    }
+}
+
 }  // namespace
 
 base::Status for_each_file(const RegistryConfig& config, const std::string& index,
@@ -19,22 +31,10 @@ base::Status for_each_file(const RegistryConfig& config, const std::string& inde
         return base::fail("index.unknown", "There is no index with this name", index,
                           "configured: " + base::join(config.index_names(), ", "));
     WHEELYARD_ASSIGN(const auto catalog, database::Store(config.database()).reader());
-    std::vector<std::string> names;
     for (const IndexConfig& one : config.indexes) {
         if (!index.empty() && one.name != index) continue;
-        names.push_back(one.name);
-        for (const auto& upstream : one.upstreams)
-            names.push_back(upstream.cache_index);
-    }
-    for (const std::string& name : names) {
-        std::string after;
-        while (true) {
-            WHEELYARD_ASSIGN(const auto rows, catalog->files_after(name, after, rows_at_once));
-            for (const catalog::FileRow& row : rows)
-                WHEELYARD_TRY(use(row));
-            if (rows.size() < rows_at_once) break;
-            after = rows.back().filename;
-        }
+        for (const std::string& name : one.stored_names())
+            WHEELYARD_TRY(for_each_stored(*catalog, name, use));
     }
     return {};
 }

@@ -353,7 +353,7 @@ base::Status run_import(const ImportArguments& arguments, const OpenPublisher& o
 
 std::vector<Command> import_commands() {
     return {
-        {"", "import",
+        {heading::adding, "import",
          "Import wheels from another index or a folder, with the rules of an upload; of a folder source "
          "distributions, too, where the index takes them",
          "bede-gh200 torch-2.6.0-cp312-cp312-manylinux_2_28_aarch64.whl -c registry.toml",

@@ -56,7 +56,7 @@ void add_init_options(CLI::App& command, std::filesystem::path& directory) {
 
 std::vector<Command> init_commands() {
     return {
-        {"", "init", "Write a commented configuration, registry.toml", "farm",
+        {heading::server, "init", "Write a commented configuration, registry.toml", "farm",
          setup(add_init_options, run_init)},
     };
 }

@@ -10,6 +10,7 @@
 #include "lib/base/process/terminal.hpp"
 #include "lib/base/process/terminal_columns.hpp"
 #include "lib/base/text/text.hpp"
+#include "lib/base/text/text_table.hpp"
 #include "registry/access/person.hpp"
 #include "registry/access/tokens.hpp"
 #include "registry/commands/commands.hpp"
@@ -74,10 +75,10 @@ base::Result<io::Json> read_grace(const std::string& text) {
 constexpr std::string_view repeatable =
     "Exit status: 0 success, also if nothing had to change; 1 failure (see standard error); 2 wrong usage.\n";
 
-Command change(std::string_view word, std::string_view operation, std::string_view summary,
-               std::string_view example, std::vector<Option> options) {
+Command change(std::string_view below, std::string_view word, std::string_view operation,
+               std::string_view summary, std::string_view example, std::vector<Option> options) {
     options.push_back({"--reason"});
-    return of_operation({"", word, summary, example, {}, repeatable}, operation, std::move(options),
+    return of_operation({below, word, summary, example, {}, repeatable}, operation, std::move(options),
                         print_answer<print_changed>);
 }
 
@@ -86,38 +87,42 @@ Command change(std::string_view word, std::string_view operation, std::string_vi
 std::vector<Command> lifecycle_commands() {
     const std::vector<Option> file{{"index"}, {"filename"}};
     return {
-        change("yank", "yankFile", "Hide a file from installers, except for exact pins (PEP 592)",
+        change(heading::withdrawing, "yank", "yankFile",
+               "Hide a file from installers, except for exact pins (PEP 592)",
                "main six-1.16.0-py2.py3-none-any.whl --reason 'broken on ppc64le' -c registry.toml", file),
-        change("unyank", "unyankFile", "Undo a yank", "main six-1.16.0-py2.py3-none-any.whl -c registry.toml",
-               file),
-        change("delete", "deleteFile", "Delete a file; its name is never used again",
+        change(heading::withdrawing, "unyank", "unyankFile", "Undo a yank",
+               "main six-1.16.0-py2.py3-none-any.whl -c registry.toml", file),
+        change(heading::withdrawing, "delete", "deleteFile", "Delete a file; its name is never used again",
                "main six-1.16.0-py2.py3-none-any.whl --reason 'built from the wrong tag' -c registry.toml",
                file),
-        change("quarantine", "quarantineFile", "Stop showing and serving a file, but keep it",
+        change(heading::withdrawing, "quarantine", "quarantineFile",
+               "Stop showing and serving a file, but keep it",
                "main six-1.16.0-py2.py3-none-any.whl --reason 'under suspicion' -c registry.toml", file),
-        change("release", "releaseFile", "Show and serve a quarantined file again, if its bytes are intact",
+        change(heading::withdrawing, "release", "releaseFile",
+               "Show and serve a quarantined file again, if its bytes are intact",
                "main six-1.16.0-py2.py3-none-any.whl --reason 'looked through it' -c registry.toml", file),
-        change("pin", "pinFile", "Protect a file from deletion, also by retention rules",
+        change(heading::withdrawing, "pin", "pinFile",
+               "Protect a file from deletion, also by retention rules",
                "main torch-2.4.0-cp312-cp312-linux_aarch64.whl -c registry.toml", file),
-        change("unpin", "unpinFile", "End the protection of a pinned file",
+        change(heading::withdrawing, "unpin", "unpinFile", "End the protection of a pinned file",
                "main torch-2.4.0-cp312-cp312-linux_aarch64.whl -c registry.toml", file),
-        change("promote", "promoteFile",
+        change(heading::adding, "promote", "promoteFile",
                "Show files in another index, too, for example from staging; all of them at once, and no "
                "bytes are copied",
                "staging torch-2.4.0-cp312-cp312-linux_aarch64.whl "
                "torchvision-0.19.0-cp312-cp312-linux_aarch64.whl --to main -c registry.toml",
                {{"index"}, {"filename"}, {"with"}, {"--to"}, {"--from-upstream"}}),
-        change("status", "setProjectStatus",
+        change(heading::indexes, "status", "setProjectStatus",
                "Set a project's status (PEP 792): active, deprecated, archived (no uploads), quarantined (no "
                "uploads and no files listed)",
                "main six archived --reason 'see seven' -c registry.toml",
                {{"index"}, {"project"}, {"status"}}),
-        change("retain", "applyRetention",
+        change(heading::indexes, "retain", "applyRetention",
                "Delete all but the newest versions of each series (2.4.0 and 2.4.1 are of series 2.4), never "
                "pinned files",
                "nightly --keep 3 --dry-run -c registry.toml",
                {{"index"}, {"--keep"}, {"--project"}, {"--dry-run"}}),
-        change("gc", "collectBlobs", "Remove stored bytes that no file refers to any more",
+        change(heading::store, "gc", "collectBlobs", "Remove stored bytes that no file refers to any more",
                "--grace 7d --dry-run -c registry.toml",
                {{.name = "--grace",
                  .argument = "grace_ms",
@@ -129,19 +134,23 @@ std::vector<Command> lifecycle_commands() {
 
 std::vector<Command> audit_commands() {
     return {
-        of_operation(
-            {"", "audit", "Who changed what, when and why", "-c registry.toml --project six", {}, repeatable},
-            "readAudit",
-            {{"--who"},
-             {"--action"},
-             {"--what"},
-             {"--index"},
-             {"--project"},
-             {"--filename"},
-             {"--from"},
-             {"--until"},
-             {"--after"}},
-            print_events, "JSON lines", add_raw_option),
+        of_operation({heading::reasons,
+                      "audit",
+                      "Who changed what, when and why",
+                      "-c registry.toml --project six",
+                      {},
+                      repeatable},
+                     "readAudit",
+                     {{"--who"},
+                      {"--action"},
+                      {"--what"},
+                      {"--index"},
+                      {"--project"},
+                      {"--filename"},
+                      {"--from"},
+                      {"--until"},
+                      {"--after"}},
+                     print_events, "JSON lines", add_raw_option),
     };
 }
 

@@ -226,15 +226,15 @@ base::Status run_restore(const MaintenanceArguments& arguments, const base::Cloc
 
 std::vector<Command> maintenance_commands() {
     return {
-        {"", "verify",
+        {heading::store, "verify",
          "Read every stored blob from the disk, compare store and catalog, isolate damaged blobs; a stopped "
          "run continues where it was",
          "-c registry.toml --rate-mib 50", setup(add_verify_options, run_verify), of_maintenance},
-        {"", "backup",
+        {heading::store, "backup",
          "Save catalog and blobs, also while a server runs; in an earlier backup's folder only new blobs are "
          "copied. The configuration file and the task queue are not included",
          "-c registry.toml /backup/wheelyard", setup(add_backup_options, run_backup), of_maintenance},
-        {"", "restore", "Make a data folder of a backup", "/backup/wheelyard /srv/wheelyard/data",
+        {heading::store, "restore", "Make a data folder of a backup", "/backup/wheelyard /srv/wheelyard/data",
          setup(add_restore_options, run_restore), of_maintenance},
     };
 }

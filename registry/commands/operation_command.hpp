@@ -2,7 +2,8 @@
 // row (registry/api/operation.hpp). It runs it on the data folder (--config, beside a running server or without one) or at a
 // registry anywhere (--url and --token-file); an operation without an address has only the first.
 //
-//     of_operation({"", "yank", "Hide a file …", "main six-1.16.0-py2.py3-none-any.whl -c registry.toml"}, "yankFile",
+//     of_operation({heading::withdrawing, "yank", "Hide a file …", "main six-1.16.0-py2.py3-none-any.whl"},
+//                  "yankFile",
 //                  {{"index"}, {"filename"}, {"--reason"}}, print_answer<print_changed>)
 #pragma once
 

@@ -393,7 +393,7 @@ base::Status run_prefetch(const PrefetchArguments& arguments, base::Clock& clock
 
 std::vector<Command> prefetch_commands() {
     return {
-        {"", "prefetch",
+        {heading::adding, "prefetch",
          "Fetch what requirements need from the upstreams and keep it, for nodes without internet access",
          "base -r requirements.txt --python 3.12 --platform manylinux_2_28_aarch64 -c registry.toml",
          setup(add_prefetch_options, run_prefetch),

@@ -83,7 +83,7 @@ base::Status print_sbom(Door& door, Asked& asked) {
 std::vector<Command> reading_commands() {
     const std::vector<Option> file{{"index"}, {"filename"}};
     return {
-        of_operation({"",
+        of_operation({heading::reasons,
                       "explain",
                       "Explain which index or upstream supplies a project, and why",
                       "main requests -c registry.toml",
@@ -91,7 +91,7 @@ std::vector<Command> reading_commands() {
                       "Asks no upstream: it shows what the server knows.\n"
                       "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage.\n"},
                      "explainProject", {{"index"}, {"project"}}, print_explained),
-        of_operation({"",
+        of_operation({heading::reasons,
                       "provenance",
                       "What made a wheel: source, script, tools, site and attempt",
                       "main torch-2.4.0-cp312-cp312-linux_aarch64.whl -c registry.toml",
@@ -103,7 +103,7 @@ std::vector<Command> reading_commands() {
                       "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage.\n"},
                      "readProvenance", file, print_stored_provenance, "The document as it is stored"),
         of_operation(
-            {"",
+            {heading::reasons,
              "sbom",
              "Print a software bill of materials of a stored wheel (CycloneDX 1.6)",
              "main torch-2.4.0-cp312-cp312-linux_aarch64.whl -c registry.toml",

@@ -34,15 +34,6 @@ struct ReleaseProjectArguments {
 
 constexpr std::string_view format = "wheelyard.project-released/1";
 
-std::vector<std::string> caches_of(const RegistryConfig& config) {
-    std::vector<std::string> names;
-    for (const IndexConfig& index : config.indexes) {
-        for (const UpstreamConfig& upstream : index.upstreams)
-            names.push_back(upstream.cache_index);
-    }
-    return names;
-}
-
 void add_release_project_options(CLI::App& command, ReleaseProjectArguments& arguments) {
     command.add_option("upstream", arguments.upstream, "The upstream, as INDEX.NAME")->required();
     command.add_option("project", arguments.project, "The project")->required();
@@ -56,7 +47,7 @@ void add_release_project_options(CLI::App& command, ReleaseProjectArguments& arg
 base::Status run_release_project(const ReleaseProjectArguments& arguments, const base::Clock& clock) {
     WHEELYARD_TRY(read_config_as_owner(arguments.config));
     WHEELYARD_ASSIGN(const RegistryConfig config, read_config_in_force(arguments.config));
-    const std::vector<std::string> caches = caches_of(config);
+    const std::vector<std::string> caches = config.cache_names();
     if (std::find(caches.begin(), caches.end(), arguments.upstream) == caches.end())
         return base::fail("upstream.unknown", "There is no upstream with this name", arguments.upstream,
                           caches.empty() ? "no index has one" : "configured: " + base::join(caches, ", "));
@@ -95,7 +86,7 @@ base::Status run_release_project(const ReleaseProjectArguments& arguments, const
 
 std::vector<Command> release_project_commands() {
     return {
-        {"", "release-project", "Let other upstreams supply a project that this one supplied",
+        {heading::reasons, "release-project", "Let other upstreams supply a project that this one supplied",
          "base.public requests --reason 'the project moved' -c registry.toml",
          setup(add_release_project_options, run_release_project),
          "The upstream that supplied a project keeps it, even after it has removed it. After this the "

@@ -198,6 +198,22 @@ std::vector<std::string> RegistryConfig::index_names() const {
     return names;
 }
 
+std::vector<std::string> RegistryConfig::cache_names() const {
+    std::vector<std::string> names;
+    for (const IndexConfig& index : indexes) {
+        for (const UpstreamConfig& upstream : index.upstreams)
+            names.push_back(upstream.cache_index);
+    }
+    return names;
+}
+
+std::vector<std::string> IndexConfig::stored_names() const {
+    std::vector<std::string> names{name};
+    for (const UpstreamConfig& upstream : upstreams)
+        names.push_back(upstream.cache_index);
+    return names;
+}
+
 std::string index_name_fault(std::string_view name) {
     const auto fits = [](char c) { return (c >= 'a' && c <= 'z') || base::is_ascii_digit(c) || c == '-'; };
     if (name.empty() || name.front() == '-' || name.size() > max_index_name ||

@@ -139,6 +139,8 @@ struct IndexConfig {
     std::vector<BuildTarget> builds = {};    // requested of each sdist that is uploaded here
     std::vector<AttestedBy> attested_by = {};    // where files have to come from; empty: anywhere
     std::vector<UpstreamConfig> upstreams = {};  // asked in order for projects that no index has or owns
+    // Its name and those of its upstreams' caches: the catalog has its files under these.
+    [[nodiscard]] std::vector<std::string> stored_names() const;
 };
 
 struct RegistryConfig {
@@ -181,6 +183,7 @@ struct RegistryConfig {
     [[nodiscard]] blobs::DiskRoom room() const { return {store, min_free_bytes}; }
     [[nodiscard]] const IndexConfig* find_index(std::string_view name) const;
     [[nodiscard]] std::vector<std::string> index_names() const;
+    [[nodiscard]] std::vector<std::string> cache_names() const;  // of all upstreams
 };
 
 // Reports all problems of the file together, each with line and column ("config.invalid").
@@ -197,7 +200,7 @@ struct RegistryConfig {
                                                            const std::filesystem::path& folder = {});
 
 // The commented configuration file that `init` writes.
-[[nodiscard]] std::string_view config_template();
+[[nodiscard]] std::string config_template();
 // The same for `folder`, an absolute path: a configuration under /etc has its store in /var/lib/wheelyard (FHS 3.0, 5.8).
 [[nodiscard]] std::string initial_config(const std::filesystem::path& folder);
 

@@ -1,12 +1,17 @@
 // The configuration that `wheelyard-registry init` writes: valid as it is, with every key in it.
+#include <algorithm>
+
 #include "lib/base/text/text.hpp"
 #include "registry/config/config.hpp"
 #include "registry/config/config_place.hpp"
+#include "registry/config/index_keys.hpp"
 
 namespace wheelyard::registry {
+namespace {
 
-std::string_view config_template() {
-    return R"toml(# Configuration of wheelyard-registry: listening addresses, storage, indexes and their policies.
+// Up to the keys of the first [[index]], and after them.
+constexpr std::string_view before_keys =
+    R"toml(# Configuration of wheelyard-registry: listening addresses, storage, indexes and their policies.
 # docs/reference/registry-config.md describes every key. Commented-out values are the defaults.
 config_version = 1
 
@@ -125,22 +130,9 @@ directory = "data"
 [[index]]
 name = "main"
 title = "Wheels for everybody"
-# read = "public"           # "token": only tokens with the action `read` may read this index
-# read_logs = "index"        # who reads logs of builds: all readers of it; "token": only tokens with `read`
-# ask = "token"             # "anyone" asks for wheels without a token; an operator approves each request
-# pages = true              # this index has a web UI
-# sdists = false            # true: takes source distributions, too, and offers those of its upstreams
-# variants = false          # true: takes wheels with a variant label (PEP 825, provisional)
-# archived = false          # it keeps its files, takes no new ones, and is not on the front page
-# max_file_mib = 8192
-# quota_mib = 0             # what uploads may keep in this index: bytes ...
-# quota_files = 0           # ... and files; 0: no limit
-# token_quota_mib = 0       # the same for the uploads of one token
-# token_quota_files = 0
-# inherits = []             # other indexes whose projects this one also shows, in order: ["base"]
-# owns = []                 # projects that are never inherited: ["torch"]
-# staging = ""              # another index that receives the wheels of tasks; promote them from there
+)toml";
 
+constexpr std::string_view after_keys = R"toml(
 # Whose files alone this index takes: of publishers, by their attestations (PEP 740), and of agents.
 # [[index.attested_by]]
 # projects = ["demo"]
@@ -195,10 +187,24 @@ title = "Wheels for everybody"
 # name = "tools"
 # title = "Wheelyard's programs for clusters and users"
 )toml";
+
+constexpr std::size_t comment_column = 28;
+
+}  // namespace
+
+std::string config_template() {
+    std::string text(before_keys);
+    for (const IndexKey& key : index_keys()) {
+        if (key.meaning.empty()) continue;
+        std::string line = "# " + std::string(key.name) + " = " + key.show({});
+        line.resize(std::max(line.size() + 1, comment_column), ' ');
+        text.append(line).append("# ").append(key.meaning).append("\n");
+    }
+    return text.append(after_keys);
 }
 
 std::string initial_config(const std::filesystem::path& folder) {
-    std::string text(config_template());
+    std::string text = config_template();
     if (!is_system_folder(folder)) return text;
     text = base::replace_all(text, "\ndirectory = \"data\"\n", "\ndirectory = \"/var/lib/wheelyard\"\n");
     // The last lines: what the unit imports.

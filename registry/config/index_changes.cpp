@@ -4,57 +4,17 @@
 #include <set>
 #include <utility>
 
-#include "lib/base/text/text.hpp"
 #include "lib/wire/problem.hpp"
+#include "registry/config/index_keys.hpp"
 
 namespace wheelyard::registry {
 namespace {
 
-std::string quoted(const std::string& text) {
-    return "\"" + text + "\"";
-}
-
-std::string word(bool value) {
-    return value ? "true" : "false";
-}
-
-std::string list(const auto& names) {
-    std::vector<std::string> texts;
-    for (const std::string& name : names)
-        texts.push_back(quoted(name));
-    return "[" + base::join(texts, ", ") + "]";
-}
-
-std::string limit(std::uint64_t value, std::uint64_t unit) {
-    return value == no_quota ? "0" : std::to_string(value / unit);
-}
-
-// The keys whose values are shown; all but `policy`, `build`, `attested_by` and `upstream`, which are tables.
-std::vector<std::pair<std::string, std::string>> values_of(const IndexConfig& index) {
-    return {{"title", quoted(index.title)},
-            {"read", index.is_private ? "\"token\"" : "\"public\""},
-            {"read_logs", index.are_logs_for_tokens ? "\"token\"" : "\"index\""},
-            {"ask", index.may_strangers_ask ? "\"anyone\"" : "\"token\""},
-            {"archived", word(index.is_archived)},
-            {"pages", word(index.has_pages)},
-            {"sdists", word(index.sdists)},
-            {"variants", word(index.policy.variants)},
-            {"max_file_mib", std::to_string(index.max_file_bytes / base::mib)},
-            {"quota_mib", limit(index.quota.bytes, base::mib)},
-            {"quota_files", limit(index.quota.files, 1)},
-            {"token_quota_mib", limit(index.token_quota.bytes, base::mib)},
-            {"token_quota_files", limit(index.token_quota.files, 1)},
-            {"inherits", list(index.inherits)},
-            {"owns", list(index.owns)},
-            {"staging", quoted(index.staging)}};
-}
-
 void compare(const IndexConfig& now, const IndexConfig& wanted, std::vector<IndexChange>& changes) {
-    const auto before = values_of(now);
-    const auto after = values_of(wanted);
-    for (std::size_t at = 0; at < before.size(); ++at) {
-        if (before[at] != after[at])
-            changes.push_back({now.name, before[at].first, before[at].second, after[at].second});
+    for (const IndexKey& key : index_keys()) {
+        const std::string before = key.show(now);
+        const std::string after = key.show(wanted);
+        if (before != after) changes.push_back({now.name, std::string(key.name), before, after});
     }
     inspect::Policy policy = wanted.policy;
     policy.variants = now.policy.variants;  // a key of its own

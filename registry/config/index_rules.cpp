@@ -7,7 +7,6 @@
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/url.hpp"
 #include "lib/wheel/filename.hpp"
-#include "lib/wheel/name.hpp"
 #include "lib/wire/problem.hpp"
 #include "registry/catalog/version_variants.hpp"
 
@@ -78,21 +77,6 @@ std::optional<std::string> own_index(const std::string& text, const RegistryConf
     return std::nullopt;
 }
 
-void read_index_rule(io::TomlTable& table, IndexConfig& index) {
-    index.inherits = table.strings_or("inherits", {});
-    for (auto name = index.inherits.begin(); name != index.inherits.end(); ++name) {
-        if (std::find(index.inherits.begin(), name, *name) != name)
-            table.report("inherits", "`" + *name + "` is listed twice");
-    }
-    index.staging = table.string_or("staging", "");
-    for (const std::string& name : table.strings_or("owns", {})) {
-        if (!wheel::is_valid_name(name))
-            table.report("owns",
-                         "`" + name + "` is not a valid project name (letters, digits, `-`, `_`, `.`)");
-        index.owns.insert(wheel::normalize_name(name));
-    }
-}
-
 void check_index_rules(std::vector<io::TomlTable>& tables, const std::vector<IndexConfig>& indexes) {
     for (std::size_t at = 0; at < indexes.size(); ++at) {
         for (const std::string& parent : indexes[at].inherits) {
@@ -108,21 +92,6 @@ void check_index_rules(std::vector<io::TomlTable>& tables, const std::vector<Ind
             tables[at].report("inherits",
                               "an index cannot inherit from itself: " + base::join(path, " from "));
     }
-}
-
-void read_readers(io::TomlTable& table, IndexConfig& index) {
-    const std::string readers = table.string_or("read", "public");
-    index.is_private = readers == "token";
-    if (!index.is_private && readers != "public") table.report("read", "must be \"public\" or \"token\"");
-    const std::string log_readers = table.string_or("read_logs", "index");
-    index.are_logs_for_tokens = log_readers == "token";
-    if (!index.are_logs_for_tokens && log_readers != "index")
-        table.report("read_logs", "must be \"index\" or \"token\"");
-    const std::string askers = table.string_or("ask", "token");
-    index.may_strangers_ask = askers == "anyone";
-    if (!index.may_strangers_ask && askers != "token") table.report("ask", "must be \"token\" or \"anyone\"");
-    if (index.may_strangers_ask && index.is_private)
-        table.report("ask", "only tokens read this index: nobody else can ask");
 }
 
 void check_kinds_of_files(std::vector<io::TomlTable>& tables, const RegistryConfig& config) {
@@ -174,6 +143,8 @@ base::Status check_not_archived(const IndexConfig& index) {
 void check_readers(std::vector<io::TomlTable>& tables, const RegistryConfig& config) {
     for (std::size_t at = 0; at < config.indexes.size(); ++at) {
         const IndexConfig& index = config.indexes[at];
+        if (index.may_strangers_ask && index.is_private)
+            tables[at].report("ask", "only tokens read this index: nobody else can ask");
         const IndexConfig* staging = config.find_index(index.staging);
         if (staging != nullptr && staging->is_private != index.is_private)
             tables[at].report("staging",

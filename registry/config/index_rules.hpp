@@ -1,4 +1,4 @@
-// Reads and cross-checks `inherits`, `owns`, `staging` and `read` of the indexes, and converts them for the catalog.
+// Cross-checks `inherits`, `owns`, `staging` and `read` of the indexes, and converts them for the catalog.
 #pragma once
 
 #include <optional>
@@ -12,12 +12,8 @@
 
 namespace wheelyard::registry {
 
-// Reads the rules of one [[index]] and checks what does not depend on the others.
-void read_index_rule(io::TomlTable& table, IndexConfig& index);
 // Reports unknown parents and cycles. `tables` and `indexes` have the same order.
 void check_index_rules(std::vector<io::TomlTable>& tables, const std::vector<IndexConfig>& indexes);
-// `read = "public"` or `"token"`.
-void read_readers(io::TomlTable& table, IndexConfig& index);
 // Reports whatever would show files of a private index to everyone, or would bring them to a public index.
 void check_readers(std::vector<io::TomlTable>& tables, const RegistryConfig& config);
 // The index of this registry that the URL leads to, as far as the configuration knows its own addresses.

@@ -9,6 +9,7 @@
 #include "lib/base/text/text.hpp"
 #include "lib/wire/problem.hpp"
 #include "lib/wire/task.hpp"
+#include "registry/config/index_keys.hpp"
 #include "registry/config/index_rules.hpp"
 #include "registry/config/limits.hpp"
 #include "registry/config/policy_config.hpp"
@@ -17,14 +18,6 @@ namespace wheelyard::registry {
 namespace {
 
 using io::Json;
-
-// 0, the default of both, is no limit.
-Quota quota_of(std::int64_t mib, std::int64_t files) {
-    Quota quota;
-    if (mib > 0) quota.bytes = static_cast<std::uint64_t>(mib) * base::mib;
-    if (files > 0) quota.files = static_cast<std::uint64_t>(files);
-    return quota;
-}
 
 std::vector<BuildTarget> read_builds(io::TomlTable& index) {
     std::vector<BuildTarget> builds;
@@ -50,21 +43,9 @@ IndexConfig read_index(io::TomlTable& table, const RegistryConfig& so_far) {
     } else if (so_far.find_index(index.name) != nullptr) {
         table.report("name", "two indexes are named `" + index.name + "`");
     }
-    index.title = table.string_or("title", "");
-    read_readers(table, index);
-    index.has_pages = table.boolean_or("pages", true);
-    index.sdists = table.boolean_or("sdists", false);
-    index.is_archived = table.boolean_or("archived", false);
-    index.max_file_bytes = static_cast<std::uint64_t>(table.integer_or("max_file_mib", default_max_file_mib,
-                                                                       1, max_file_mib_limit)) *
-                           base::mib;
-    index.quota = quota_of(table.integer_or("quota_mib", 0, 0, max_quota_mib),
-                           table.integer_or("quota_files", 0, 0, max_quota_files));
-    index.token_quota = quota_of(table.integer_or("token_quota_mib", 0, 0, max_quota_mib),
-                                 table.integer_or("token_quota_files", 0, 0, max_quota_files));
     index.policy = read_policy(table.table_or_empty("policy"));
-    index.policy.variants = table.boolean_or("variants", false);
-    read_index_rule(table, index);
+    for (const IndexKey& key : index_keys())
+        key.read(table, index);
     index.builds = read_builds(table);
     index.attested_by = read_attested_by(table);
     index.upstreams = read_upstreams(table, index.name);

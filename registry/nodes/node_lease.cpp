@@ -17,8 +17,8 @@ constexpr std::size_t id_bytes = 8;
 constexpr std::int64_t pause_after_failure_ms = 250;
 
 // Whether the wall clock was set, or the machine frozen: CLOCK_BOOTTIME alone may not have counted that.
-bool has_jumped(std::int64_t lead_before_us, std::int64_t lead_us, std::int64_t margin_ms) {
-    return std::abs(lead_us - lead_before_us) > margin_ms * 1'000;
+bool has_jumped(std::int64_t lead_before_us, std::int64_t lead_us) {
+    return std::abs(lead_us - lead_before_us) > lease_margin_ms * 1'000;
 }
 
 }  // namespace
@@ -35,13 +35,10 @@ std::string_view lease_state_text(LeaseState state) {
     return {};
 }
 
-NodeLease::NodeLease(NodeBoard& board, const NodeClock& clock, LeaseSettings settings, LeaseHooks hooks)
-    : board_(board), clock_(clock), settings_(std::move(settings)), hooks_(std::move(hooks)) {
+NodeLease::NodeLease(NodeBoard& board, const NodeClock& clock, NodeRow row, LeaseSettings settings,
+                     LeaseHooks hooks)
+    : board_(board), clock_(clock), settings_(settings), hooks_(std::move(hooks)), row_(std::move(row)) {
     row_.id = base::encode_hex(base::random_bytes(id_bytes));
-    row_.name = settings_.name;
-    row_.address = settings_.address;
-    row_.place = settings_.place;
-    row_.settings = settings_.shared;
     if (board_.is_alone()) {
         enter(LeaseState::serving);
         end_us_ = std::numeric_limits<std::int64_t>::max();
@@ -90,8 +87,8 @@ bool NodeLease::has_lease() const {
     const std::int64_t end_us = end_us_.load(std::memory_order_acquire);
     if (end_us == std::numeric_limits<std::int64_t>::max()) return true;
     const std::int64_t now_us = clock_.boot_us();
-    return now_us < end_us && !has_jumped(lead_us_.load(std::memory_order_relaxed), clock_.wall_us() - now_us,
-                                          settings_.margin_ms);
+    return now_us < end_us &&
+           !has_jumped(lead_us_.load(std::memory_order_relaxed), clock_.wall_us() - now_us);
 }
 
 void NodeLease::note_shown(Serial serial) {
@@ -326,8 +323,7 @@ base::Status NodeLease::renew() {
     if (now.history != shown_.history) return {};  // forgotten meanwhile
     lead_us_ = lead_us;
     if (state_ == LeaseState::serving)
-        end_us_.store(before_us + (settings_.lease_ms - settings_.margin_ms) * 1'000,
-                      std::memory_order_release);
+        end_us_.store(before_us + (settings_.lease_ms - lease_margin_ms) * 1'000, std::memory_order_release);
     return {};
 }
 

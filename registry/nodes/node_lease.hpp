@@ -28,12 +28,7 @@
 namespace wheelyard::nodes {
 
 struct LeaseSettings {
-    std::string name = {};
-    std::string address = {};
-    std::string place = {};
-    SharedSettings shared = {};
     std::int64_t lease_ms = default_lease_s * 1000;
-    std::int64_t margin_ms = lease_margin_ms;
     // As long as it has seen no other node: it answers without a lease, too, so its pages outlast the database.
     bool serves_on = false;
 };
@@ -57,8 +52,9 @@ enum class LeaseState { away, joining, serving };
 
 class NodeLease {
   public:
-    // `board` and `clock` outlive it. It does nothing before start().
-    NodeLease(NodeBoard& board, const NodeClock& clock, LeaseSettings settings, LeaseHooks hooks);
+    // `board` and `clock` outlive it. `row` needs a name, an address, a place and settings. It does nothing before start().
+    NodeLease(NodeBoard& board, const NodeClock& clock, NodeRow row, LeaseSettings settings,
+              LeaseHooks hooks);
     ~NodeLease();  // as stop()
     NodeLease(const NodeLease&) = delete;
     NodeLease& operator=(const NodeLease&) = delete;

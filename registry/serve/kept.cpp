@@ -34,20 +34,16 @@ base::Result<std::unique_ptr<catalog::Catalog>> open_catalog(const Claim& claim)
 
 // An index that became private must have left the tree for everyone before anything is served.
 base::Status check_withdrawn(const RegistryConfig& config) {
-    std::vector<std::string> names;
     for (const IndexConfig& index : config.indexes) {
         if (!index.is_private) continue;
-        names.push_back(index.name);
-        for (const UpstreamConfig& upstream : index.upstreams)
-            names.push_back(upstream.cache_index);
-    }
-    for (const std::string& name : names) {
-        std::error_code ignored;
-        const auto folder = config.published() / name;
-        if (std::filesystem::exists(folder, ignored))
-            return base::fail("serve.still_public", "A private index is still in the tree for everyone",
-                              folder.string(),
-                              "the log says why it could not be removed; remove it, or its cause");
+        for (const std::string& name : index.stored_names()) {
+            std::error_code ignored;
+            const auto folder = config.published() / name;
+            if (std::filesystem::exists(folder, ignored))
+                return base::fail("serve.still_public", "A private index is still in the tree for everyone",
+                                  folder.string(),
+                                  "the log says why it could not be removed; remove it, or its cause");
+        }
     }
     return {};
 }

@@ -50,12 +50,10 @@ std::string lost_between(const fs::path& tree, const std::vector<std::string>& f
 }  // namespace
 
 NodeTrees::NodeTrees(const RegistryConfig& config)
-    : store(config.store), open(config.published()), with_token(config.published_private()) {
-    for (const IndexConfig& index : config.indexes) {
-        for (const UpstreamConfig& upstream : index.upstreams)
-            fetched.push_back(upstream.cache_index);
-    }
-}
+    : store(config.store),
+      open(config.published()),
+      with_token(config.published_private()),
+      fetched(config.cache_names()) {}
 
 base::Status set_trees_aside(const NodeTrees& trees) {
     WHEELYARD_TRY(set_aside(trees.open));

@@ -61,13 +61,12 @@ ThisNode::ThisNode(const RegistryConfig& config, nodes::SharedSettings shared, c
       reader_(std::move(reader)),
       publishers_reader_(std::move(publishers_reader)),
       lease_(*board_, clock_,
-             {.name = config_.name,
+             {.id = {},
+              .name = config_.name,
               .address = config_.address,
               .place = place_of(config),
-              .shared = std::move(shared),
-              .lease_ms = config_.lease_ms,
-              .serves_on = !has_address()},
-             hooks()),
+              .settings = std::move(shared)},
+             {.lease_ms = config_.lease_ms, .serves_on = !has_address()}, hooks()),
       role_(
           *lock_, clock_, config_.lease_ms, [this] { lease_.wake(); }, [this] { return !lease_.is_blind(); }),
       forward_(

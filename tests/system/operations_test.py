@@ -15,7 +15,7 @@ from pathlib import Path
 from support.case import main
 from support.doors import DOORS, Answer, Case, Door, each
 from support.farm import ROOT
-from support.operation_cases import FAMILIES
+from support.operation_cases import ABSENT, FAMILIES, PRIVATE, reading, values_of
 from support.prepared_store import PreparedStore
 
 GOLDEN = ROOT / "tests" / "golden" / "operations"
@@ -139,6 +139,33 @@ class OperationsTest(unittest.TestCase):
         if text != expected:  # a comparison of equal lines would take seconds
             change = "".join(difflib.unified_diff(expected.splitlines(True), text.splitlines(True), str(file), "now"))
             self.fail(change + "\nWHEELYARD_UPDATE_GOLDEN=1 with this test writes it")
+
+
+    def test_whatever_reads_an_index_answers_those_who_may_and_tells_no_other_of_a_private_one(self):
+        """The standard answers of every GET of the API with an index in its address, as the server itself lists them."""
+        with Door("http", self.store, self.store.copy(self.folder / "each")) as door:
+            paths = json.loads(door.farm.get("/api/v1/openapi.json")[2])["paths"]
+            operations = {path: item["get"] for path, item in paths.items() if path.startswith("/api/v1/indexes/{index}") and "get" in item}
+            self.assertIn("/api/v1/indexes/{index}/storage", operations)
+            for path, operation in operations.items():
+                with self.subTest(operation["operationId"]):
+                    self.check_reading(door, path, operation)
+
+    def check_reading(self, door: Door, path: str, operation: dict) -> None:
+        def answer(by: str, **instead: str) -> Answer:
+            return door.ask(reading(path, operation, values_of(operation) | instead, by))
+
+        good = answer("admin")
+        self.assertEqual(good.status, 200, good.text)
+        self.assertEqual(good.text.startswith("{"), "application/json" in operation["responses"]["200"]["content"])  # the rest is not JSON
+        self.assertEqual(answer("gone").code, "auth.token_refused")
+        stranger = answer("nobody")
+        self.assertEqual((stranger.status, stranger.code), (401, "auth.missing") if "security" in operation else (200, ""), stranger.text)
+        self.assertEqual(answer("admin", index=ABSENT).code, "index.unknown")
+        for by in ("elsewhere", "nobody"):  # what they may know is an index that is not there
+            private, absent = answer(by, **PRIVATE), answer(by, **PRIVATE | {"index": ABSENT})
+            self.assertTrue(private.is_refused, private.text)
+            self.assertEqual(private.text.replace(PRIVATE["index"], ABSENT), absent.text)
 
 
 def add_tests() -> None:

@@ -27,7 +27,8 @@ int count(const NameArguments& arguments) {
     return static_cast<int>(arguments.name.size());
 }
 
-constexpr registry::CommandGroup groups[] = {{"say", "says something", "hello --name ann"}};
+constexpr registry::CommandGroup groups[] = {
+    {"Commands that speak", "say", "says something", "hello --name ann"}};
 
 struct CommandLine {
     base::SystemClock clock;
@@ -36,12 +37,11 @@ struct CommandLine {
 
     CommandLine() {
         const std::vector<registry::Command> rows{
-            {"", "count", "counts letters", "--name ann", registry::setup(add_name_option, count),
+            {"Others", "count", "counts letters", "--name ann", registry::setup(add_name_option, count),
              "Always.\n"},
             {"say", "hello", "greets", "--name ann", registry::setup(add_name_option, greet)},
         };
-        const registry::Heading headings[] = {{"Commands that speak", {"say"}}, {"Others", {"count"}}};
-        added = registry::add_commands(app, groups, rows, headings);
+        added = registry::add_commands(app, groups, rows);
     }
     base::Result<int> run(std::vector<std::string> words) {
         std::reverse(words.begin(), words.end());
@@ -70,6 +70,8 @@ TEST_CASE("each command is listed below its heading") {
     const std::string help = CommandLine().app.help();
     CHECK(help.find("Commands that speak:\n  say ") != std::string::npos);
     CHECK(help.find("Others:\n  count ") != std::string::npos);
+    CHECK(CommandLine().app.get_subcommand("say")->help().find("Subcommands:\n  hello ") !=
+          std::string::npos);
 }
 
 TEST_CASE("a group of commands needs one of them") {

@@ -22,8 +22,8 @@ using Words = std::vector<std::string>;
 namespace {
 
 constexpr base::UnixMicros start = 1'795'000'000'000'000;
-constexpr registry::CommandGroup token_groups[] = {{"token", "tokens", ""}, {"agent", "agents", ""}};
-const registry::Heading token_headings[] = {{"All", {"token", "agent"}}};
+constexpr registry::CommandGroup token_groups[] = {{"All", "token", "tokens", ""},
+                                                   {"All", "agent", "agents", ""}};
 
 base::Result<registry::PublishFunction> no_publisher(const registry::ConfigView&, const database::Store&,
                                                      const blobs::BlobStore&) {
@@ -41,8 +41,7 @@ struct Fixture {
     // The code of the error; empty: it ran.
     std::string run(Words words) {
         CLI::App app("a program", "program");
-        const auto added =
-            registry::add_commands(app, token_groups, registry::token_commands(), token_headings);
+        const auto added = registry::add_commands(app, token_groups, registry::token_commands());
         words.insert(words.end(), {"-c", config.native()});
         std::reverse(words.begin(), words.end());
         app.parse(words);

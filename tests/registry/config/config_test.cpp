@@ -1,5 +1,6 @@
 // The configuration: defaults, every key, every complaint, and that code, template and document agree.
 #include "registry/config/config.hpp"
+#include "registry/config/index_keys.hpp"
 
 #include <doctest/doctest.h>
 
@@ -425,7 +426,7 @@ TEST_CASE("a node has a name, an address for the others and a lease, or what a s
 }
 
 TEST_CASE("the file that init writes works as it is, and with every key uncommented") {
-    const std::string text(registry::config_template());
+    const std::string text = registry::config_template();
     CHECK(error_of(text).empty());
     const std::string uncommented = std::regex_replace(
         text, std::regex("(^|\n)# ([a-z_\".]+ = |\\[\\[?(?:index|identity|publisher))"), "$1$2");
@@ -451,18 +452,19 @@ TEST_CASE(
 }
 
 TEST_CASE("code, template and document name the same keys") {
-    const auto code = matches(
+    auto code = matches(
         read("registry/config/config.cpp") + read("registry/config/index_tables.cpp") +
-            read("registry/config/index_rules.cpp") + read("registry/config/policy_config.cpp") +
-            read("registry/config/attest_config.cpp") + read("registry/config/node_config.cpp") +
-            read("registry/config/pages_config.cpp") + read("registry/config/stores_config.cpp") +
-            read("registry/config/upstream_config.cpp") + read("registry/config/identity_config.cpp") +
-            read("registry/config/publisher_config.cpp"),
+            read("registry/config/policy_config.cpp") + read("registry/config/attest_config.cpp") +
+            read("registry/config/node_config.cpp") + read("registry/config/pages_config.cpp") +
+            read("registry/config/stores_config.cpp") + read("registry/config/upstream_config.cpp") +
+            read("registry/config/identity_config.cpp") + read("registry/config/publisher_config.cpp"),
         R"((?:read_globs|read_hosts|read_text|read_colour|string|string_or|strings_or|integer|integer_or|boolean_or|path_if|tables|table_or_empty|string_map|seconds_as_ms)\(\s*(?:table, )?"([a-z_]+)\")");
     CHECK(code.size() > 10);
+    for (const registry::IndexKey& key : registry::index_keys())
+        code.emplace(key.name);
     const auto document = matches(read("docs/reference/registry-config.md"), R"(^\| `([a-z_]+)` \|)");
     CHECK(document == code);
-    auto in_template = matches(std::string(registry::config_template()), R"(^(?:# )?([a-z_]+) = )");
+    auto in_template = matches(registry::config_template(), R"(^(?:# )?([a-z_]+) = )");
     for (const char* table : {"server", "store", "stores", "node", "attest", "pages", "notify", "tasks",
                               "identity", "publisher", "index", "build", "attested_by", "policy", "upstream"})
         in_template.insert(table);

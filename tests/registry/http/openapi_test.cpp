@@ -25,22 +25,56 @@ std::vector<Operation> all_operations() {
     return all;
 }
 
-// An operation and each of its arguments in a line.
-std::string render_compact() {
-    std::string text;
-    for (const Operation& operation : all_operations()) {
-        text.append(operation.method).append(" ").append(operation.path).append("  ").append(operation.id);
-        text += operation.needs_token ? "  token" : "";
-        if (!operation.format.empty()) text.append("  ").append(operation.format);
-        text.append("  -> ").append(operation.produces).append("\n");
-        for (const Argument& argument : operation.arguments) {
-            constexpr std::string_view places[] = {"path", "query", "body"};
-            text.append("    ").append(places[static_cast<std::size_t>(argument.in)]).append(" ");
-            text.append(argument.member.name).append(argument.is_needed ? "" : "?").append(": ");
-            text.append(argument.member.type == nullptr ? "text" : argument.member.type()).append("\n");
-        }
+// `yank=` is in the query, `yank` in the body; those of the path are in the address.
+std::string render_arguments(const Operation& operation) {
+    std::vector<std::string> texts;
+    if (!operation.format.empty()) texts.push_back("`" + std::string(operation.format) + "`");
+    for (const Argument& argument : operation.arguments) {
+        if (argument.in == In::path) continue;
+        const std::string type = argument.member.type == nullptr ? "text" : argument.member.type();
+        std::string text = "`" + std::string(argument.member.name);
+        text.append(argument.in == In::query ? "=`" : "`").append(argument.is_needed ? "" : "?");
+        texts.push_back(type == "text" ? text : text + " (" + type + ")");
     }
-    return text;
+    return base::join(texts, ", ");
+}
+
+void append_row(std::string& page, const Operation& operation, const std::string& right) {
+    page.append("| `").append(operation.method).append(" ").append(operation.path);
+    page.append("` | `").append(operation.id).append("` | ").append(operation.summary);
+    page.append(operation.produces == "application/json" ? ""
+                                                         : " → `" + std::string(operation.produces) + "`");
+    page.append(" | ").append(right).append(" | ").append(render_arguments(operation)).append(" |\n");
+}
+
+std::string render_page() {
+    constexpr std::string_view head =
+        "\n| address | id | what it does | right | arguments |\n|---|---|---|---|---|\n";
+    std::string page =
+        R"(# Operations
+
+*Reference for authors of tools: every address of the server, who may use it, and its arguments.*
+
+<!-- WHEELYARD_UPDATE_GOLDEN=1 registry_tests writes this page of the rows in registry/api/; do not edit. -->
+
+What the operations do is in [changes and audit](api.md), [tasks](task.md), [builds](builds.md) and
+[the status of sites](site-status.md). `name=` is a parameter of the query, `name` a member of the body, whose
+`format` comes first; `?` marks one that may be missing. An answer is JSON unless `→` names another type.
+
+## The API
+
+An index that does not exist and a private one that the caller may not [read](reading.md) get one answer. Commands on
+the server's machine have every right.
+)";
+    page.append(head);
+    for (const registry::OperationRow& row : registry::operation_rows())
+        if (row.right.callers != registry::Callers::local)
+            append_row(page, row.http, registry::right_text(row.right));
+    page.append("\n## Pages, files and uploads\n\nTheir rights are in [who may read](reading.md#rights).\n")
+        .append(head);
+    for (const Operation& operation : page_operations())
+        append_row(page, operation, operation.needs_token ? "a token" : "");
+    return page;
 }
 
 }  // namespace
@@ -119,8 +153,8 @@ TEST_CASE("every argument in a path is declared, and the other way round") {
     }
 }
 
-TEST_CASE("the operations and their arguments are those that were reviewed") {
-    CHECK(test_support::golden_difference("openapi.txt", render_compact()) == "");
+TEST_CASE("the page of the operations has their rows") {
+    CHECK(test_support::page_difference("reference/operations.md", render_page()) == "");
 }
 
 }  // namespace wheelyard::http

@@ -28,23 +28,22 @@ struct Cluster {
 struct Node {
     explicit Node(Cluster& in, std::string name = "a", bool serves_on = false)
         : cluster(in),
-          lease(
-              board, clock,
-              {.name = std::move(name), .address = "http://a", .lease_ms = lease_ms, .serves_on = serves_on},
-              {.newest = [this]() -> base::Result<Serial> {
-                   WHEELYARD_TRY(cluster.table.reach());
-                   return cluster.newest;
-               },
-               .show = [this](Serial) { is_publishing = true; },
-               .show_newest =
-                   [this](std::function<void()> then) {
-                       is_publishing = true;
-                       after.push_back(std::move(then));
-                   },
-               .is_awaited = [this] { return is_awaited; },
-               .others_show = [this](Serial serial) { others = serial; },
-               .is_writer = [this] { return is_writer; },
-               .sees_blobs = [this] { return sees_blobs; }}) {}
+          lease(board, clock, {.id = {}, .name = std::move(name), .address = "http://a"},
+                {.lease_ms = lease_ms, .serves_on = serves_on},
+                {.newest = [this]() -> base::Result<Serial> {
+                     WHEELYARD_TRY(cluster.table.reach());
+                     return cluster.newest;
+                 },
+                 .show = [this](Serial) { is_publishing = true; },
+                 .show_newest =
+                     [this](std::function<void()> then) {
+                         is_publishing = true;
+                         after.push_back(std::move(then));
+                     },
+                 .is_awaited = [this] { return is_awaited; },
+                 .others_show = [this](Serial serial) { others = serial; },
+                 .is_writer = [this] { return is_writer; },
+                 .sees_blobs = [this] { return sees_blobs; }}) {}
 
     void publish() {
         if (!is_publishing) return;
@@ -336,7 +335,7 @@ TEST_CASE("a node that cannot follow the others leaves them and answers nothing 
 TEST_CASE("a registry of one process always answers") {
     nodes::AloneBoard board;
     const nodes::SystemNodeClock clock;
-    nodes::NodeLease lease(board, clock, {}, {});
+    nodes::NodeLease lease(board, clock, {}, {}, {});
     lease.start();
     CHECK(lease.may_answer());
     CHECK(lease.seen().state == LeaseState::serving);
