@@ -21,6 +21,11 @@ bool has_jumped(std::int64_t lead_before_us, std::int64_t lead_us, std::int64_t 
     return std::abs(lead_us - lead_before_us) > margin_ms * 1'000;
 }
 
+bool is_no_answer(const base::Error& error) {
+    return error.kind == base::ErrorKind::unreachable || error.kind == base::ErrorKind::unavailable ||
+           error.kind == base::ErrorKind::lost;
+}
+
 }  // namespace
 
 std::string_view lease_state_text(LeaseState state) {
@@ -65,6 +70,7 @@ void NodeLease::stop() {
     if (thread_.joinable()) thread_.join();
     end_us_ = 0;
     serves_on_ = false;
+    stop_reading();
     if (!std::exchange(may_have_row_, false)) return;
     if (const auto left = board_.leave(row_.id); !left)  // the others wait one lease
         io::log_warn("node.not_left", {{"error", left.error().text()}});
@@ -83,15 +89,25 @@ void NodeLease::run() {
 
 bool NodeLease::may_answer() const {
     return is_fit_.load(std::memory_order_acquire) &&
-           (has_lease() || serves_on_.load(std::memory_order_acquire));
+           (has_lease() || serves_on_.load(std::memory_order_acquire) ||
+            lives(reads_until_us_.load(std::memory_order_acquire), reads_lead_us_));
+}
+
+std::optional<Outage> NodeLease::outage() const {
+    const base::UnixMicros since = away_since_us_.load(std::memory_order_acquire);
+    if (since == 0) return std::nullopt;
+    return Outage{since, since + settings_.read_on_ms * 1'000};
 }
 
 bool NodeLease::has_lease() const {
     const std::int64_t end_us = end_us_.load(std::memory_order_acquire);
-    if (end_us == std::numeric_limits<std::int64_t>::max()) return true;
+    return end_us == std::numeric_limits<std::int64_t>::max() ||
+           lives(end_us, lead_us_.load(std::memory_order_relaxed));
+}
+
+bool NodeLease::lives(std::int64_t end_us, std::int64_t lead_us) const {
     const std::int64_t now_us = clock_.boot_us();
-    return now_us < end_us && !has_jumped(lead_us_.load(std::memory_order_relaxed), clock_.wall_us() - now_us,
-                                          settings_.margin_ms);
+    return now_us < end_us && !has_jumped(lead_us, clock_.wall_us() - now_us, settings_.margin_ms);
 }
 
 void NodeLease::note_shown(Serial serial) {
@@ -110,6 +126,8 @@ void NodeLease::forget_shown() {
         shown_ = {.serial = -1, .history = shown_.history + 1};
         if (!board_.is_alone()) end_us_ = 0;
         serves_on_ = false;
+        may_read_on_ = false;
+        stop_reading();
         is_woken_ = true;
     }
     wake_.notify_all();
@@ -188,6 +206,7 @@ std::int64_t NodeLease::turn() {
     // What failed in between may have been a failover.
     if (done && has_failed_ && state_ == LeaseState::serving) hooks_.show_newest([] {});
     has_failed_ = !done;
+    read_on(done);
     if (!done) return is_blind_ ? renewal_ms : pause_after_failure_ms;
     if (hooks_.is_awaited()) return board_poll_ms;
     if (state_ == LeaseState::away) return renewal_ms;
@@ -196,6 +215,7 @@ std::int64_t NodeLease::turn() {
 }
 
 base::Status NodeLease::step() {
+    if (state_ == LeaseState::away && outage()) WHEELYARD_TRY(stop_reading_if_answered());
     if (state_ == LeaseState::away) WHEELYARD_TRY(catch_up());
     if (state_ == LeaseState::joining) WHEELYARD_TRY(join());
     if (state_ == LeaseState::serving) WHEELYARD_TRY(serve());
@@ -303,6 +323,7 @@ base::Status NodeLease::renew() {
     if (is_other_database) {
         // Renewals of other nodes may be lost: they may answer for one more lease.
         others_unknown_until_us_ = clock_.boot_us() + settings_.lease_ms * 1'000;
+        may_read_on_ = false;
         go_away("the database was failed over");
         return {};
     }
@@ -321,10 +342,12 @@ base::Status NodeLease::renew() {
     renewed_ = now;
     renewed_as_writer_ = row_.is_writer;
     renewed_at_us_ = before_us;
-    if (settings_.serves_on && state_ == LeaseState::serving) look_for_others();
+    renewed_at_wall_us_ = before_us + lead_us;
+    if ((settings_.serves_on || settings_.read_on_ms > 0) && state_ == LeaseState::serving) look_at_others();
     const std::lock_guard lock(mutex_);
     if (now.history != shown_.history) return {};  // forgotten meanwhile
     lead_us_ = lead_us;
+    may_read_on_ = settings_.read_on_ms > 0 && state_ == LeaseState::serving;
     if (state_ == LeaseState::serving)
         end_us_.store(before_us + (settings_.lease_ms - settings_.margin_ms) * 1'000,
                       std::memory_order_release);
@@ -332,14 +355,47 @@ base::Status NodeLease::renew() {
 }
 
 // One that was killed counts until its lease has ended.
-void NodeLease::look_for_others() {
+void NodeLease::look_at_others() {
     const Shown now = shown();
     const auto seen = board_.nodes();
     if (!seen) return;
-    const bool is_only = std::all_of(seen->begin(), seen->end(),
-                                     [this](const SeenNode& node) { return node.row.id == row_.id; });
+    others_.clear();
+    for (const SeenNode& node : *seen) {
+        if (node.row.id != row_.id) others_.push_back(node.row.address);
+    }
     const std::lock_guard lock(mutex_);
-    serves_on_ = is_only && now.history == shown_.history;
+    serves_on_ = settings_.serves_on && others_.empty() && now.history == shown_.history;
+}
+
+void NodeLease::stop_reading() {
+    reads_until_us_ = 0;
+    away_since_us_ = 0;
+}
+
+// Before all else, since uploads may be acknowledged again; the board answers or fails sooner than the catalog.
+base::Status NodeLease::stop_reading_if_answered() {
+    WHEELYARD_ASSIGN(const auto seen, board_.nodes());
+    static_cast<void>(seen);
+    stop_reading();
+    return {};
+}
+
+// After each turn. It begins before the lease ends, so that no time is without answers; `outage` is told first, so that of
+// two nodes each learns that the other one is cut off, too.
+void NodeLease::read_on(const base::Status& done) {
+    const std::int64_t now_us = clock_.boot_us();
+    const std::int64_t end_us = renewed_at_us_ + settings_.read_on_ms * 1'000;
+    if (done || !is_no_answer(done.error()) || !may_read_on_ || is_blind_ || now_us >= end_us)
+        return stop_reading();
+    if (away_since_us_.exchange(renewed_at_wall_us_) == 0)
+        io::log_warn("node.reads_on", {{"node", row_.name}, {"error", done.error().text()}});
+    const bool is_alone_cut = hooks_.is_any_connected && hooks_.is_any_connected(others_);
+    const std::int64_t lead_us = clock_.wall_us() - now_us;
+    const std::lock_guard lock(mutex_);
+    if (!may_read_on_) return stop_reading();  // forgotten meanwhile
+    reads_lead_us_ = lead_us;
+    reads_until_us_.store(is_alone_cut ? 0 : std::min(end_us, now_us + reading_grant_ms * 1'000),
+                          std::memory_order_release);
 }
 
 // Asked after the own pages were read: what they show was committed before, and a node that joins later reads it.

@@ -35,6 +35,21 @@ bool Connection::may_answer(const Route& route) const {
     }
 }
 
+// Without the database nobody can write, and no token can be checked.
+std::optional<wire::Problem> Connection::refusal_of_node(const RequestHead& head, const Route& route) {
+    if (shared_.settings.reading_only) reading_only_ = shared_.settings.reading_only();
+    if (!may_answer(route)) {
+        reading_only_.clear();
+        return no_lease();
+    }
+    const bool reads = head.method == "GET" || head.method == "HEAD";
+    const bool writes = (route.kind == RouteKind::upload && head.method == "POST") ||
+                        route.kind == RouteKind::resumable || route.kind == RouteKind::resumable_part ||
+                        (route.kind == RouteKind::api && !reads);
+    if (writes && !reading_only_.empty()) return reads_only(reading_only_);
+    return std::nullopt;
+}
+
 std::string Connection::client_address(const RequestHead& head) const {
     if (shared_.forward != nullptr && head.for_node == shared_.forward->id()) return head.client_of_node;
     return client_of(head, socket_.peer_address(), shared_.settings.trusted_proxies);
