@@ -215,7 +215,6 @@ std::int64_t NodeLease::turn() {
 }
 
 base::Status NodeLease::step() {
-    if (state_ == LeaseState::away && outage()) WHEELYARD_TRY(stop_reading_if_answered());
     if (state_ == LeaseState::away) WHEELYARD_TRY(catch_up());
     if (state_ == LeaseState::joining) WHEELYARD_TRY(join());
     if (state_ == LeaseState::serving) WHEELYARD_TRY(serve());
@@ -228,7 +227,7 @@ base::Status NodeLease::catch_up() {
         if (!is_run_requested_.exchange(true)) hooks_.show_newest([this] { is_run_requested_ = false; });
         return {};
     }
-    if (is_blind_) WHEELYARD_TRY(check_sight());
+    WHEELYARD_TRY(check_sight());
     if (target_ < 0) {
         WHEELYARD_ASSIGN(target_, hooks_.newest());
         hooks_.show(target_);
@@ -254,9 +253,11 @@ tl::unexpected<base::Error> NodeLease::fail_sees_less() const {
         "see publish.lagging and publish.failed in its log: its way to the wheels, or its disk");
 }
 
+// Of a node without a lease, which may still be the one that writes: its runs may hang in a store that the others see.
 base::Status NodeLease::check_sight() {
     Renewed others;
     WHEELYARD_ASSIGN(const auto seen, board_.nodes());
+    stop_reading();  // at once: uploads may be acknowledged again
     for (const auto& [row, left_ms] : seen) {
         others.most_visible = std::max(others.most_visible.value_or(0), row.visible);
         others.least_lost = std::min(others.least_lost.value_or(row.lost), row.lost);
@@ -370,14 +371,6 @@ void NodeLease::look_at_others() {
 void NodeLease::stop_reading() {
     reads_until_us_ = 0;
     away_since_us_ = 0;
-}
-
-// Before all else, since uploads may be acknowledged again; the board answers or fails sooner than the catalog.
-base::Status NodeLease::stop_reading_if_answered() {
-    WHEELYARD_ASSIGN(const auto seen, board_.nodes());
-    static_cast<void>(seen);
-    stop_reading();
-    return {};
 }
 
 // After each turn. It begins before the lease ends, so that no time is without answers; `outage` is told first, so that of

@@ -137,7 +137,6 @@ class NodeLease {
     [[nodiscard]] bool lives(std::int64_t end_us, std::int64_t lead_us) const;
     [[nodiscard]] bool has_lapsed() const;
     void look_at_others();
-    [[nodiscard]] base::Status stop_reading_if_answered();
     void read_on(const base::Status& done);
     void stop_reading();
     void go_away(const char* why);

@@ -117,7 +117,7 @@ void ThisNode::look_at_blobs() {
 
 bool ThisNode::sees_blobs() const {
     const std::int64_t since_us = looks_since_us_;
-    return was_mark_seen_ && (since_us == 0 || clock_.boot_us() - since_us < config_.lease_ms * 1'000);
+    return was_mark_seen_ && (since_us == 0 || clock_.boot_us() - since_us < config_.lease_ms * 1'000 / 2);
 }
 
 base::Status ThisNode::check_neighbours() {
@@ -188,7 +188,7 @@ ThisNode::Member::Member(ThisNode& node, PublishQueue& pages) : node_(node) {
                                    },
                                .lost_after_ms = node.config_.lease_ms});
     if (!node.mark_.empty())
-        node.looks_.emplace(0, node.config_.lease_ms, [&node](base::Clock&) { node.look_at_blobs(); });
+        node.looks_.emplace(0, node.config_.lease_ms / 2, [&node](base::Clock&) { node.look_at_blobs(); });
     if (node.is_alone() || node.has_address()) node.role_.start();  // else check_neighbours() did
     node.lease_.start();
 }

@@ -326,6 +326,24 @@ TEST_CASE(
     CHECK_FALSE(only.lease.may_answer());
 }
 
+TEST_CASE("a node that lost its lease and then its sight of the wheels leaves the writer's role to others") {
+    Cluster cluster;
+    Node node(cluster, "a"), other(cluster, "b");
+    node.join();
+    other.join();
+    cluster.time.sleep_ms(lease_ms + 1);  // the database was away
+    other.join();
+    other.pass(1'000);
+    node.sees_blobs = false;
+    cluster.newest = 4;
+    node.lease.turn();  // its run hangs
+    node.lease.turn();
+    CHECK(node.lease.is_blind());
+    node.sees_blobs = true;
+    node.join();
+    CHECK_FALSE(node.lease.is_blind());
+}
+
 TEST_CASE("nodes that may read without the database go on, say since when, and stop after their time") {
     Cluster cluster;
     Node node(cluster, "a", false, 60'000), other(cluster, "b", false, 60'000);
