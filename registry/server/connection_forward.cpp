@@ -76,7 +76,8 @@ bool Connection::is_for_writer(const RequestHead& head, const Route& route) cons
         }
         case RouteKind::project_page:
         case RouteKind::pypi_json:
-            return may_come_from_upstream(head, route) && !is_writer_here();
+            // Without the database there is none: what the tree has of the project is answered.
+            return may_come_from_upstream(head, route) && !is_writer_here() && reading_only_.empty();
         default:
             return false;
     }
@@ -178,14 +179,14 @@ Connection::Task<bool> Connection::run_forward(const RequestHead& head, Body& bo
     co_return is_there;
 }
 
-// A file that an upstream has: the writer fetches it, and then this node's tree has it, too. The request for its first byte
+// A file that an upstream has, or while the node only reads a page: the writer fetches it, and then this node's tree has it, too. The request for its first byte
 // ends when all of it is stored and every node shows it.
 Connection::Task<Reply> Connection::answer_fetched_by_writer(const RequestHead& head, const Route& route) {
     Reply stored = answer_route(head, route);
     if (stored.status != 404) co_return stored;
     RequestHead wanted = head;
     wanted.method = "GET";
-    const bool is_text = route.kind == RouteKind::integrity || route.filename.ends_with(".metadata") ||
+    const bool is_text = route.kind != RouteKind::file || route.filename.ends_with(".metadata") ||
                          route.filename.ends_with(attestations_suffix);
     wanted.range = is_text ? head.range : "bytes=0-0";
     wanted.if_range.clear();

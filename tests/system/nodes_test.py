@@ -34,6 +34,10 @@ PATIENCE_S = 30
 QUICK_QUESTIONS = 100_000 if IS_FULL else 1_000
 
 
+def with_upstream(upstream: Upstream) -> str:
+    return f'[[index.upstream]]\nname = "public"\nurl = "{upstream.url}"\nprivate_hosts = ["127.0.0.1"]'
+
+
 class Asker:
     """A fast client that keeps its connection."""
 
@@ -106,7 +110,7 @@ class Requests(NodesCase):
     @classmethod
     def rules(cls) -> dict[str, str]:
         cls.upstream = cls.enterClassContext(Upstream())
-        return {INDEX: 'ask = "anyone"', OUTSIDE: f'[[index.upstream]]\nname = "public"\nurl = "{cls.upstream.url}"\nprivate_hosts = ["127.0.0.1"]'}
+        return {INDEX: 'ask = "anyone"', OUTSIDE: with_upstream(cls.upstream)}
 
     def test_an_upstream_is_asked_by_one_node_for_all(self):
         self.upstream.offer(self.wheel("from-outside"))
@@ -472,7 +476,8 @@ class Reading(NodesCase):
 
     @classmethod
     def rules(cls) -> dict[str, str]:
-        return {INDEX: "", "closed": 'read = "token"'}
+        cls.upstream = cls.enterClassContext(Upstream())
+        return {INDEX: "", "closed": 'read = "token"', OUTSIDE: with_upstream(cls.upstream)}
 
     def page(self, node: Node) -> tuple[int, str, dict]:
         status, headers, body = node.get(f"/{INDEX}/simple/kept/", headers={"Accept": "application/vnd.pypi.simple.v1+json"})
@@ -484,6 +489,11 @@ class Reading(NodesCase):
         wheel = self.wheel("kept")
         RawUpload(self.a, self.token, wheel).send_until_acknowledged()
         files = len(self.a.files("kept"))
+        outside = self.wheel("fetched-before")
+        for wheel_outside in (outside, self.wheel("not-fetched")):
+            self.upstream.offer(wheel_outside)
+        done = pip_install(self.a, "pip-new", self.nodes.folder / "fetched", "fetched-before", index=OUTSIDE)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         for node in (self.a, self.b):
             self.assertEqual(self.page(node)[:2], (200, ""))
             self.assertEqual(node.get("/closed/simple/", headers=reader)[0], 200)
@@ -502,6 +512,9 @@ class Reading(NodesCase):
             [file] = [each for each in page["files"] if each["filename"] == wheel.name]
             status, headers, body = node.get(urllib.parse.urljoin(f"/{INDEX}/simple/kept/", file["url"]))
             self.assertEqual((status, body, headers["X-Wheelyard-Reading-Only"]), (200, wheel.read_bytes(), since_until))
+            # Of an upstream: what is kept here. Of the rest nobody knows now whether it is there.
+            self.assertIn(outside.name, node.files("fetched-before", OUTSIDE))
+            self.assertEqual(node.get(f"/{OUTSIDE}/simple/not-fetched/")[0], 503)
             # What HAProxy asks.
             self.assertEqual(node.get("/")[0], 200)
             status, _, body = node.get("/readyz")
