@@ -246,6 +246,14 @@ bool NodeLease::sees_less_than(const Renewed& others) const {
            (is_behind_ && others.most_visible && *others.most_visible > shown().serial);
 }
 
+// For as long as a lease.
+bool NodeLease::has_seen_less(const Renewed& others, std::int64_t now_us) {
+    const bool sees_less = sees_less_than(others);
+    if (!sees_less) sees_less_since_us_ = 0;
+    if (sees_less && sees_less_since_us_ == 0) sees_less_since_us_ = now_us;
+    return sees_less && now_us - sees_less_since_us_ >= settings_.lease_ms * 1'000;
+}
+
 tl::unexpected<base::Error> NodeLease::fail_sees_less() const {
     return base::fail(
         "node.sees_less", "Other nodes show files that this one cannot",
@@ -262,7 +270,8 @@ base::Status NodeLease::check_sight() {
         others.most_visible = std::max(others.most_visible.value_or(0), row.visible);
         others.least_lost = std::min(others.least_lost.value_or(row.lost), row.lost);
     }
-    is_blind_ = sees_less_than(others);
+    const bool is_blind_now = has_seen_less(others, clock_.boot_us());
+    is_blind_ = is_blind_now || (is_blind_ && sees_less_since_us_ != 0);
     if (!is_blind_) return {};
     if (!is_run_requested_.exchange(true)) hooks_.show_newest([this] { is_run_requested_ = false; });
     return fail_sees_less();
@@ -332,10 +341,7 @@ base::Status NodeLease::renew() {
         go_away("the database had ended it");
         return {};
     }
-    const bool sees_less = sees_less_than(renewed);
-    if (!sees_less) sees_less_since_us_ = 0;
-    if (sees_less && sees_less_since_us_ == 0) sees_less_since_us_ = before_us;
-    if (sees_less && before_us - sees_less_since_us_ >= settings_.lease_ms * 1'000) {
+    if (has_seen_less(renewed, before_us)) {
         is_blind_ = true;
         go_away("other nodes show files that it cannot");
         return fail_sees_less();

@@ -127,6 +127,7 @@ class NodeLease {
     [[nodiscard]] base::Status check_others();
     [[nodiscard]] base::Status check_sight();
     [[nodiscard]] bool sees_less_than(const Renewed& others) const;
+    [[nodiscard]] bool has_seen_less(const Renewed& others, std::int64_t now_us);
     [[nodiscard]] std::int64_t count_lost() const;
     [[nodiscard]] tl::unexpected<base::Error> fail_sees_less() const;
     [[nodiscard]] base::Status serve();

@@ -186,7 +186,7 @@ ThisNode::Member::Member(ThisNode& node, PublishQueue& pages) : node_(node) {
                                    [&node](std::size_t lost, bool is_behind) {
                                        node.lease_.note_troubles(static_cast<std::int64_t>(lost), is_behind);
                                    },
-                               .lost_after_ms = node.config_.lease_ms});
+                               .lost_after_ms = nodes::lost_after_ms(node.config_.lease_ms)});
     if (!node.mark_.empty())
         node.looks_.emplace(0, node.config_.lease_ms / 2, [&node](base::Clock&) { node.look_at_blobs(); });
     if (node.is_alone() || node.has_address()) node.role_.start();  // else check_neighbours() did

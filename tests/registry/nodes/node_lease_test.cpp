@@ -336,12 +336,41 @@ TEST_CASE("a node that lost its lease and then its sight of the wheels leaves th
     other.pass(1'000);
     node.sees_blobs = false;
     cluster.newest = 4;
-    node.lease.turn();  // its run hangs
-    node.lease.turn();
+    for (std::int64_t ms = 0; ms <= lease_ms; ms += 500) {  // its run hangs
+        CHECK_FALSE(node.lease.is_blind());
+        node.lease.turn();
+        other.pass(500);
+    }
     CHECK(node.lease.is_blind());
     node.sees_blobs = true;
     node.join();
     CHECK_FALSE(node.lease.is_blind());
+}
+
+TEST_CASE("a node has left before it counts as lost, and so as shown, a file that others find") {
+    for (const std::int64_t since_renewal_ms : {100, 500, 900}) {
+        Cluster cluster;
+        cluster.newest = 1;
+        Node node(cluster, "a"), other(cluster, "b");
+        node.join();
+        other.join();
+        const auto pass = [&](std::int64_t ms) {
+            for (; ms > 0; ms -= 100) {
+                cluster.time.sleep_ms(100);
+                node.lease.turn();
+                other.lease.turn();
+            }
+        };
+        cluster.newest = 2;
+        other.lease.note_shown(2);
+        pass(since_renewal_ms);
+        node.lease.note_troubles(0, true);
+        pass(nodes::lost_after_ms(lease_ms));
+        node.lease.note_troubles(1, false);
+        node.lease.note_shown(2);
+        node.lease.turn();
+        CHECK_FALSE(node.lease.may_answer());
+    }
 }
 
 TEST_CASE("nodes that may read without the database go on, say since when, and stop after their time") {
