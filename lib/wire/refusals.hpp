@@ -71,6 +71,7 @@ inline constexpr RefusalRow rows[] = {
     {any, 503, "server.connections", "too many connections; try again shortly"},
     {any, 503, "server.busy", "too many open files; try again shortly"},
     {any, 503, "api.busy", "too many requests to the API; try again shortly"},
+    {any | upload, 503, "node.reads_only", "of several nodes the database answers none, and they only read (`read_without_database_s`); try again in a few seconds"},
     {any | upload, 503, "node.no_writer", "of several nodes none accepts changes now, or the one that does cannot be reached; try again in a few seconds"},
     {any | upload, 503, "node.busy", "too many requests that another node answers; try again shortly"},
     {any, 505, "request.version", "neither HTTP/1.0 nor HTTP/1.1"},

@@ -61,6 +61,7 @@ struct NodeConfig {
     std::string
         address;  // "http://node-a.example.org:8080": where other nodes send writes; empty: they cannot
     std::int64_t lease_ms = nodes::default_lease_s * 1000;
+    std::int64_t read_without_database_ms = 0;  // since it last answered; 0: until the lease ends
 };
 
 [[nodiscard]] NodeConfig read_node(io::TomlTable table);

@@ -60,6 +60,7 @@ directory = "data"
 # name = "node-a"           # for people; the machine's name
 # address = "http://node-a.example.org:8080"    # where other nodes send uploads; "": this is the only server
 # lease_s = 6               # how long uploads wait for a node that died
+# read_without_database_s = 0    # how long nodes go on reading while the database is away; 0: until their leases end
 
 # How the web UI looks.
 [pages]

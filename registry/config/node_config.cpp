@@ -27,6 +27,10 @@ NodeConfig read_node(io::TomlTable table) {
                      "must be a URL like http://node-a.example.org:8080, without a trailing slash");
     node.lease_ms =
         table.integer_or("lease_s", nodes::default_lease_s, nodes::min_lease_s, nodes::max_lease_s) * 1000;
+    node.read_without_database_ms =
+        table.integer_or("read_without_database_s", 0, 0, nodes::max_read_without_database_s) * 1000;
+    if (node.read_without_database_ms != 0 && node.read_without_database_ms <= node.lease_ms)
+        table.report("read_without_database_s", "must be 0 or more than lease_s");
     return node;
 }
 

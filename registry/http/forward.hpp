@@ -52,4 +52,11 @@ class ForwardService {
         {}, "try again in a few seconds, or at another node");
 }
 
+// The answer to changes while the database answers no node.
+[[nodiscard]] inline wire::Problem reads_only(const std::string& times) {
+    return wire::make_problem("node.reads_only", "The registry only reads now",
+                              "Its database does not answer, so nothing can be uploaded or changed.", times,
+                              "try again in a few seconds");
+}
+
 }  // namespace wheelyard::http

@@ -112,6 +112,8 @@ std::string render_reply_head(const Reply& reply, const ReplyFrame& frame) {
     head.append(reply.reason.empty() ? default_phrase(reply.status) : std::string_view(reply.reason));
     head.append("\r\nDate: ").append(frame.date);
     if (!frame.request_id.empty()) head.append("\r\nX-Request-Id: ").append(frame.request_id);
+    if (!frame.reading_only.empty())
+        head.append("\r\n").append(reading_only_field).append(": ").append(frame.reading_only);
     if (!has_no_body(reply.status))
         head.append("\r\nContent-Length: ").append(std::to_string(reply.body_size()));
     if (!frame.keep_alive)

@@ -21,6 +21,11 @@ bool has_jumped(std::int64_t lead_before_us, std::int64_t lead_us) {
     return std::abs(lead_us - lead_before_us) > lease_margin_ms * 1'000;
 }
 
+bool is_no_answer(const base::Error& error) {
+    return error.kind == base::ErrorKind::unreachable || error.kind == base::ErrorKind::unavailable ||
+           error.kind == base::ErrorKind::lost;
+}
+
 }  // namespace
 
 std::string_view lease_state_text(LeaseState state) {
@@ -62,6 +67,7 @@ void NodeLease::stop() {
     if (thread_.joinable()) thread_.join();
     end_us_ = 0;
     serves_on_ = false;
+    stop_reading();
     if (!std::exchange(may_have_row_, false)) return;
     if (const auto left = board_.leave(row_.id); !left)  // the others wait one lease
         io::log_warn("node.not_left", {{"error", left.error().text()}});
@@ -80,15 +86,25 @@ void NodeLease::run() {
 
 bool NodeLease::may_answer() const {
     return is_fit_.load(std::memory_order_acquire) &&
-           (has_lease() || serves_on_.load(std::memory_order_acquire));
+           (has_lease() || serves_on_.load(std::memory_order_acquire) ||
+            lives(reads_until_us_.load(std::memory_order_acquire), reads_lead_us_));
+}
+
+std::optional<Outage> NodeLease::outage() const {
+    const base::UnixMicros since = away_since_us_.load(std::memory_order_acquire);
+    if (since == 0) return std::nullopt;
+    return Outage{since, since + settings_.read_on_ms * 1'000};
 }
 
 bool NodeLease::has_lease() const {
     const std::int64_t end_us = end_us_.load(std::memory_order_acquire);
-    if (end_us == std::numeric_limits<std::int64_t>::max()) return true;
+    return end_us == std::numeric_limits<std::int64_t>::max() ||
+           lives(end_us, lead_us_.load(std::memory_order_relaxed));
+}
+
+bool NodeLease::lives(std::int64_t end_us, std::int64_t lead_us) const {
     const std::int64_t now_us = clock_.boot_us();
-    return now_us < end_us &&
-           !has_jumped(lead_us_.load(std::memory_order_relaxed), clock_.wall_us() - now_us);
+    return now_us < end_us && !has_jumped(lead_us, clock_.wall_us() - now_us);
 }
 
 void NodeLease::note_shown(Serial serial) {
@@ -107,6 +123,8 @@ void NodeLease::forget_shown() {
         shown_ = {.serial = -1, .history = shown_.history + 1};
         if (!board_.is_alone()) end_us_ = 0;
         serves_on_ = false;
+        may_read_on_ = false;
+        stop_reading();
         is_woken_ = true;
     }
     wake_.notify_all();
@@ -185,6 +203,7 @@ std::int64_t NodeLease::turn() {
     // What failed in between may have been a failover.
     if (done && has_failed_ && state_ == LeaseState::serving) hooks_.show_newest([] {});
     has_failed_ = !done;
+    read_on(done);
     if (!done) return is_blind_ ? renewal_ms : pause_after_failure_ms;
     if (hooks_.is_awaited()) return board_poll_ms;
     if (state_ == LeaseState::away) return renewal_ms;
@@ -205,7 +224,7 @@ base::Status NodeLease::catch_up() {
         if (!is_run_requested_.exchange(true)) hooks_.show_newest([this] { is_run_requested_ = false; });
         return {};
     }
-    if (is_blind_) WHEELYARD_TRY(check_sight());
+    WHEELYARD_TRY(check_sight());
     if (target_ < 0) {
         WHEELYARD_ASSIGN(target_, hooks_.newest());
         hooks_.show(target_);
@@ -224,6 +243,14 @@ bool NodeLease::sees_less_than(const Renewed& others) const {
            (is_behind_ && others.most_visible && *others.most_visible > shown().serial);
 }
 
+// For as long as a lease.
+bool NodeLease::has_seen_less(const Renewed& others, std::int64_t now_us) {
+    const bool sees_less = sees_less_than(others);
+    if (!sees_less) sees_less_since_us_ = 0;
+    if (sees_less && sees_less_since_us_ == 0) sees_less_since_us_ = now_us;
+    return sees_less && now_us - sees_less_since_us_ >= settings_.lease_ms * 1'000;
+}
+
 tl::unexpected<base::Error> NodeLease::fail_sees_less() const {
     return base::fail(
         "node.sees_less", "Other nodes show files that this one cannot",
@@ -231,14 +258,17 @@ tl::unexpected<base::Error> NodeLease::fail_sees_less() const {
         "see publish.lagging and publish.failed in its log: its way to the wheels, or its disk");
 }
 
+// Of a node without a lease, which may still be the one that writes: its runs may hang in a store that the others see.
 base::Status NodeLease::check_sight() {
     Renewed others;
     WHEELYARD_ASSIGN(const auto seen, board_.nodes());
+    stop_reading();  // at once: uploads may be acknowledged again
     for (const auto& [row, left_ms] : seen) {
         others.most_visible = std::max(others.most_visible.value_or(0), row.visible);
         others.least_lost = std::min(others.least_lost.value_or(row.lost), row.lost);
     }
-    is_blind_ = sees_less_than(others);
+    const bool is_blind_now = has_seen_less(others, clock_.boot_us());
+    is_blind_ = is_blind_now || (is_blind_ && sees_less_since_us_ != 0);
     if (!is_blind_) return {};
     if (!is_run_requested_.exchange(true)) hooks_.show_newest([this] { is_run_requested_ = false; });
     return fail_sees_less();
@@ -300,6 +330,7 @@ base::Status NodeLease::renew() {
     if (is_other_database) {
         // Renewals of other nodes may be lost: they may answer for one more lease.
         others_unknown_until_us_ = clock_.boot_us() + settings_.lease_ms * 1'000;
+        may_read_on_ = false;
         go_away("the database was failed over");
         return {};
     }
@@ -307,10 +338,7 @@ base::Status NodeLease::renew() {
         go_away("the database had ended it");
         return {};
     }
-    const bool sees_less = sees_less_than(renewed);
-    if (!sees_less) sees_less_since_us_ = 0;
-    if (sees_less && sees_less_since_us_ == 0) sees_less_since_us_ = before_us;
-    if (sees_less && before_us - sees_less_since_us_ >= settings_.lease_ms * 1'000) {
+    if (has_seen_less(renewed, before_us)) {
         is_blind_ = true;
         go_away("other nodes show files that it cannot");
         return fail_sees_less();
@@ -318,24 +346,51 @@ base::Status NodeLease::renew() {
     renewed_ = now;
     renewed_as_writer_ = row_.is_writer;
     renewed_at_us_ = before_us;
-    if (settings_.serves_on && state_ == LeaseState::serving) look_for_others();
+    renewed_at_wall_us_ = before_us + lead_us;
+    if ((settings_.serves_on || settings_.read_on_ms > 0) && state_ == LeaseState::serving) look_at_others();
     const std::lock_guard lock(mutex_);
     if (now.history != shown_.history) return {};  // forgotten meanwhile
     lead_us_ = lead_us;
+    may_read_on_ = settings_.read_on_ms > 0 && state_ == LeaseState::serving;
     if (state_ == LeaseState::serving)
         end_us_.store(before_us + (settings_.lease_ms - lease_margin_ms) * 1'000, std::memory_order_release);
     return {};
 }
 
 // One that was killed counts until its lease has ended.
-void NodeLease::look_for_others() {
+void NodeLease::look_at_others() {
     const Shown now = shown();
     const auto seen = board_.nodes();
     if (!seen) return;
-    const bool is_only = std::all_of(seen->begin(), seen->end(),
-                                     [this](const SeenNode& node) { return node.row.id == row_.id; });
+    others_.clear();
+    for (const SeenNode& node : *seen) {
+        if (node.row.id != row_.id) others_.push_back(node.row.address);
+    }
     const std::lock_guard lock(mutex_);
-    serves_on_ = is_only && now.history == shown_.history;
+    serves_on_ = settings_.serves_on && others_.empty() && now.history == shown_.history;
+}
+
+void NodeLease::stop_reading() {
+    reads_until_us_ = 0;
+    away_since_us_ = 0;
+}
+
+// After each turn. It begins before the lease ends, so that no time is without answers; `outage` is told first, so that of
+// two nodes each learns that the other one is cut off, too.
+void NodeLease::read_on(const base::Status& done) {
+    const std::int64_t now_us = clock_.boot_us();
+    const std::int64_t end_us = renewed_at_us_ + settings_.read_on_ms * 1'000;
+    if (done || !is_no_answer(done.error()) || !may_read_on_ || is_blind_ || now_us >= end_us)
+        return stop_reading();
+    if (away_since_us_.exchange(renewed_at_wall_us_) == 0)
+        io::log_warn("node.reads_on", {{"node", row_.name}, {"error", done.error().text()}});
+    const bool is_alone_cut = hooks_.is_any_connected && hooks_.is_any_connected(others_);
+    const std::int64_t lead_us = clock_.wall_us() - now_us;
+    const std::lock_guard lock(mutex_);
+    if (!may_read_on_) return stop_reading();  // forgotten meanwhile
+    reads_lead_us_ = lead_us;
+    reads_until_us_.store(is_alone_cut ? 0 : std::min(end_us, now_us + reading_grant_ms * 1'000),
+                          std::memory_order_release);
 }
 
 // Asked after the own pages were read: what they show was committed before, and a node that joins later reads it.

@@ -7,6 +7,9 @@
 // The node's own end of the lease is the time read *before* the renewal, plus the lease, less a margin: it is always before
 // the end that the writer sees. A request is checked after it has arrived and before its page is read, so a process that
 // was stopped in between gives no page from before an upload that was answered meanwhile.
+//
+// While the database answers no node, none can acknowledge an upload. For a time that the operator sets nodes then go on
+// reading after their leases, and say so. Each asks the others first: whom the database answers may have newer pages.
 #pragma once
 
 #include <atomic>
@@ -19,7 +22,9 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <vector>
 
+#include "lib/base/clock.hpp"
 #include "lib/base/result.hpp"
 #include "registry/nodes/limits.hpp"
 #include "registry/nodes/node_board.hpp"
@@ -31,6 +36,8 @@ struct LeaseSettings {
     std::int64_t lease_ms = default_lease_s * 1000;
     // As long as it has seen no other node: it answers without a lease, too, so its pages outlast the database.
     bool serves_on = false;
+    std::int64_t read_on_ms =
+        0;  // how long it reads since the database last answered; 0: until its lease ends
 };
 
 // What a lease needs of the rest of the node. Called on the lease's thread.
@@ -45,6 +52,14 @@ struct LeaseHooks {
     std::function<bool()> is_writer;
     std::function<bool()> sees_blobs =
         {};  // whether the store of the wheels answers this node; empty: it does
+    // Whether one of the nodes at these addresses says that the database answers it. May take seconds.
+    std::function<bool(const std::vector<std::string>&)> is_any_connected = {};
+};
+
+// The database answers this node no more; times of the wall clock.
+struct Outage {
+    base::UnixMicros since = 0;  // the pages show all that was committed then
+    base::UnixMicros until = 0;  // when it stops reading
 };
 
 enum class LeaseState { away, joining, serving };
@@ -64,6 +79,8 @@ class NodeLease {
 
     // Any thread; two clock reads.
     [[nodiscard]] bool may_answer() const;
+    // While the database is away and it may go on reading. Ask it before may_answer(): it begins earlier. Any thread; fast.
+    [[nodiscard]] std::optional<Outage> outage() const;
     // The pages show every event up to this one. Any thread.
     void note_shown(Serial serial);
     // The pages are of another history than the catalog: from now on nothing is answered, until they were shown again.
@@ -106,6 +123,7 @@ class NodeLease {
     [[nodiscard]] base::Status check_others();
     [[nodiscard]] base::Status check_sight();
     [[nodiscard]] bool sees_less_than(const Renewed& others) const;
+    [[nodiscard]] bool has_seen_less(const Renewed& others, std::int64_t now_us);
     [[nodiscard]] std::int64_t count_lost() const;
     [[nodiscard]] tl::unexpected<base::Error> fail_sees_less() const;
     [[nodiscard]] base::Status serve();
@@ -113,8 +131,11 @@ class NodeLease {
     [[nodiscard]] base::Status ask_others();
     [[nodiscard]] bool is_renewal_due() const;
     [[nodiscard]] bool has_lease() const;
+    [[nodiscard]] bool lives(std::int64_t end_us, std::int64_t lead_us) const;
     [[nodiscard]] bool has_lapsed() const;
-    void look_for_others();
+    void look_at_others();
+    void read_on(const base::Status& done);
+    void stop_reading();
     void go_away(const char* why);
     void step_back();  // without a word
     void enter(LeaseState state);
@@ -135,12 +156,17 @@ class NodeLease {
     std::int64_t renewed_at_us_ = 0;
     std::int64_t others_unknown_until_us_ = 0;
     bool has_failed_ = false;
-    std::int64_t sees_less_since_us_ = 0;  // than another node; 0: it does not
+    std::int64_t sees_less_since_us_ = 0;      // than another node; 0: it does not
+    std::vector<std::string> others_ = {};     // the addresses of the other nodes, as last seen
+    base::UnixMicros renewed_at_wall_us_ = 0;  // as renewed_at_us_
 
     // What may_answer() reads.
     std::atomic<std::int64_t> end_us_ = 0;   // by CLOCK_BOOTTIME; 0: it may not answer
     std::atomic<std::int64_t> lead_us_ = 0;  // of the wall clock before CLOCK_BOOTTIME, at the renewal
     std::atomic<bool> serves_on_ = false;    // without a lease, too
+    std::atomic<bool> may_read_on_ = false;  // its pages are those that it had a lease for
+    std::atomic<std::int64_t> reads_until_us_ = 0, reads_lead_us_ = 0;  // as end_us_ and lead_us_
+    std::atomic<base::UnixMicros> away_since_us_ = 0;  // of outage(); 0: the database answers
     std::atomic<bool> is_fit_ = true;
 
     std::atomic<bool> is_run_requested_ = false;  // while it is not fit, or blind

@@ -41,7 +41,10 @@ http::ServerSettings server_settings(const ServiceParts& parts, RemoteFiles& rem
     settings.max_files = shares.files;
     settings.remote_files = &remote_files;
     settings.service_state = [parts] { return look_at_service(parts); };
-    if (!parts.node.is_alone()) settings.may_answer = [&node = parts.node] { return node.may_answer(); };
+    if (!parts.node.is_alone()) {
+        settings.may_answer = [&node = parts.node] { return node.may_answer(); };
+        settings.reading_only = [&node = parts.node] { return node.reading_only(); };
+    }
     return settings;
 }
 

@@ -7,7 +7,9 @@
 #include <thread>
 #include <utility>
 
+#include "lib/io/http_client.hpp"
 #include "lib/io/log.hpp"
+#include "registry/http/reply.hpp"
 #include "registry/nodes/node_board.hpp"
 #include "registry/serve/shared_blobs.hpp"
 
@@ -21,6 +23,20 @@ constexpr std::int64_t answer_margin_ms = 16 * 60'000;
 // indexer/publish/same_history.hpp
 bool is_of_other_history(const base::Error& error) {
     return error.kind == base::ErrorKind::conflict;
+}
+
+// By what each says on its front page. None within the time: it is away itself, or frozen.
+bool is_any_connected(const std::vector<std::string>& addresses) {
+    io::HttpSettings settings;
+    settings.connect_timeout_ms = 1'000;
+    settings.total_timeout_ms = 2'000;
+    settings.follows_redirects = false;
+    settings.uses_environment = false;  // the nodes of a registry are neighbours
+    io::HttpClient client(settings);
+    return std::any_of(addresses.begin(), addresses.end(), [&client](const std::string& address) {
+        const auto answer = client.head(address + "/");
+        return answer && answer->status == 200 && answer->header(http::reading_only_field).empty();
+    });
 }
 
 double as_gauge(auto value) {
@@ -66,7 +82,10 @@ ThisNode::ThisNode(const RegistryConfig& config, nodes::SharedSettings shared, c
               .address = config_.address,
               .place = place_of(config),
               .settings = std::move(shared)},
-             {.lease_ms = config_.lease_ms, .serves_on = !has_address()}, hooks()),
+             {.lease_ms = config_.lease_ms,
+              .serves_on = !has_address(),
+              .read_on_ms = has_address() ? config_.read_without_database_ms : 0},
+             hooks()),
       role_(
           *lock_, clock_, config_.lease_ms, [this] { lease_.wake(); }, [this] { return !lease_.is_blind(); }),
       forward_(
@@ -86,7 +105,8 @@ nodes::LeaseHooks ThisNode::hooks() {
         .is_awaited = [this] { return pages_->awaits_others(); },
         .others_show = [this](catalog::Serial serial) { pages_->note_others_show(serial); },
         .is_writer = [this] { return role_.may_write(); },
-        .sees_blobs = [this] { return sees_blobs(); }};
+        .sees_blobs = [this] { return sees_blobs(); },
+        .is_any_connected = is_any_connected};
 }
 
 void ThisNode::look_at_blobs() {
@@ -98,7 +118,7 @@ void ThisNode::look_at_blobs() {
 
 bool ThisNode::sees_blobs() const {
     const std::int64_t since_us = looks_since_us_;
-    return was_mark_seen_ && (since_us == 0 || clock_.boot_us() - since_us < config_.lease_ms * 1'000);
+    return was_mark_seen_ && (since_us == 0 || clock_.boot_us() - since_us < config_.lease_ms * 1'000 / 2);
 }
 
 base::Status ThisNode::check_neighbours() {
@@ -167,9 +187,9 @@ ThisNode::Member::Member(ThisNode& node, PublishQueue& pages) : node_(node) {
                                    [&node](std::size_t lost, bool is_behind) {
                                        node.lease_.note_troubles(static_cast<std::int64_t>(lost), is_behind);
                                    },
-                               .lost_after_ms = node.config_.lease_ms});
+                               .lost_after_ms = nodes::lost_after_ms(node.config_.lease_ms)});
     if (!node.mark_.empty())
-        node.looks_.emplace(0, node.config_.lease_ms, [&node](base::Clock&) { node.look_at_blobs(); });
+        node.looks_.emplace(0, node.config_.lease_ms / 2, [&node](base::Clock&) { node.look_at_blobs(); });
     if (node.is_alone() || node.has_address()) node.role_.start();  // else check_neighbours() did
     node.lease_.start();
 }
@@ -187,9 +207,18 @@ void ThisNode::wait_joined(std::int64_t timeout_ms) const {
         std::this_thread::sleep_for(pause);
 }
 
+std::string ThisNode::reading_only() const {
+    const auto outage = lease_.outage();
+    if (!outage) return {};
+    return base::render_rfc3339(outage->since) + " until " + base::render_rfc3339(outage->until);
+}
+
 std::string ThisNode::why_not_ready() const {
-    if (may_answer()) return {};
+    const std::string reading = reading_only();
     const auto seen = lease_.seen();
+    if (may_answer())
+        return reading.empty() ? reading
+                               : "degraded: reading only since " + reading + ": " + seen.last_failure;
     return "this node is " + std::string(nodes::lease_state_text(seen.state)) + " and answers no page" +
            (seen.last_failure.empty() ? "" : ": " + seen.last_failure);
 }
@@ -207,6 +236,8 @@ std::vector<http::Gauge> ThisNode::gauges() const {
     const auto lease = lease_.seen();
     const auto role = role_.seen();
     return {{"node_serving", "Whether this node may answer from its pages: 1 or 0", may_answer() ? 1.0 : 0.0},
+            {"node_reading_only", "1 while the database does not answer and this node goes on reading",
+             reading_only().empty() || !may_answer() ? 0.0 : 1.0},
             {"node_lease_seconds", "Rest of this node's lease", as_gauge(lease.left_ms) / 1000},
             {"node_lapses", "Leases of this node that ended although it ran, since the start",
              as_gauge(lease.lapses)},

@@ -60,6 +60,8 @@ class ThisNode {
 
     [[nodiscard]] bool is_alone() const { return board_->is_alone(); }
     [[nodiscard]] bool may_answer() const { return lease_.may_answer(); }
+    // While the database does not answer: the value of http::reading_only_field; else empty.
+    [[nodiscard]] std::string reading_only() const;
     [[nodiscard]] bool may_write() const { return role_.may_write(); }
     // nullptr: this is the only node, or takes itself for it.
     [[nodiscard]] http::ForwardService* forward() { return has_address() ? &forward_ : nullptr; }

@@ -188,8 +188,9 @@ Connection::Task<bool> Connection::handle(const RequestHead& head) {
         const bool again = co_await send_and_linger(head, reply);
         co_return again;
     }
-    if (route && !may_answer(*route)) {
-        Reply reply = reply_problem(no_lease());
+    const auto refused_by_node = route ? refusal_of_node(head, *route) : std::nullopt;
+    if (refused_by_node) {
+        Reply reply = reply_problem(*refused_by_node);
         open_to_other_origins(reply, *route);
         const bool again = co_await send_and_linger_if(head.has_body(), head, reply);
         co_return again;

@@ -116,6 +116,7 @@ class Connection {
     Task<Reply> answer_remote(const Route& route, Reply reply);
     // connection_forward.cpp
     [[nodiscard]] bool may_answer(const Route& route) const;
+    [[nodiscard]] std::optional<wire::Problem> refusal_of_node(const RequestHead& head, const Route& route);
     [[nodiscard]] bool is_writer_here() const;
     // For limits of each client: of one whose request another node passes on, as that node says.
     [[nodiscard]] std::string client_address(const RequestHead& head) const;
@@ -194,6 +195,7 @@ class Connection {
     RouteKind kind_ = RouteKind::front;  // of the current request, for metrics and the log
     Time request_began_{};
     std::string request_id_;
+    std::string reading_only_;  // of the current request: the value of reading_only_field
     std::string client_;  // of the current request, for limits: the reader's token; empty: not known yet
 };
 

@@ -35,6 +35,21 @@ bool Connection::may_answer(const Route& route) const {
     }
 }
 
+// Without the database nobody can write, and no token can be checked.
+std::optional<wire::Problem> Connection::refusal_of_node(const RequestHead& head, const Route& route) {
+    if (shared_.settings.reading_only) reading_only_ = shared_.settings.reading_only();
+    if (!may_answer(route)) {
+        reading_only_.clear();
+        return no_lease();
+    }
+    const bool reads = head.method == "GET" || head.method == "HEAD";
+    const bool writes = (route.kind == RouteKind::upload && head.method == "POST") ||
+                        route.kind == RouteKind::resumable || route.kind == RouteKind::resumable_part ||
+                        (route.kind == RouteKind::api && !reads);
+    if (writes && !reading_only_.empty()) return reads_only(reading_only_);
+    return std::nullopt;
+}
+
 std::string Connection::client_address(const RequestHead& head) const {
     if (shared_.forward != nullptr && head.for_node == shared_.forward->id()) return head.client_of_node;
     return client_of(head, socket_.peer_address(), shared_.settings.trusted_proxies);
@@ -61,7 +76,8 @@ bool Connection::is_for_writer(const RequestHead& head, const Route& route) cons
         }
         case RouteKind::project_page:
         case RouteKind::pypi_json:
-            return may_come_from_upstream(head, route) && !is_writer_here();
+            // Without the database there is none: what the tree has of the project is answered.
+            return may_come_from_upstream(head, route) && !is_writer_here() && reading_only_.empty();
         default:
             return false;
     }
@@ -163,14 +179,14 @@ Connection::Task<bool> Connection::run_forward(const RequestHead& head, Body& bo
     co_return is_there;
 }
 
-// A file that an upstream has: the writer fetches it, and then this node's tree has it, too. The request for its first byte
+// A file that an upstream has, or while the node only reads a page: the writer fetches it, and then this node's tree has it, too. The request for its first byte
 // ends when all of it is stored and every node shows it.
 Connection::Task<Reply> Connection::answer_fetched_by_writer(const RequestHead& head, const Route& route) {
     Reply stored = answer_route(head, route);
     if (stored.status != 404) co_return stored;
     RequestHead wanted = head;
     wanted.method = "GET";
-    const bool is_text = route.kind == RouteKind::integrity || route.filename.ends_with(".metadata") ||
+    const bool is_text = route.kind != RouteKind::file || route.filename.ends_with(".metadata") ||
                          route.filename.ends_with(attestations_suffix);
     wanted.range = is_text ? head.range : "bytes=0-0";
     wanted.if_range.clear();

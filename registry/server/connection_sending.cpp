@@ -16,7 +16,7 @@ namespace asio = boost::asio;
 Connection::Task<bool> Connection::send(const RequestHead& head, Reply& reply, bool body_unread) {
     const bool keep =
         head.keep_alive && !reply.close && !body_unread && !shared_.draining.load(std::memory_order_relaxed);
-    const ReplyFrame frame{loop_.date(), request_id_, head.http_1_1, keep};
+    const ReplyFrame frame{loop_.date(), request_id_, head.http_1_1, keep, reading_only_};
     const std::string head_text = render_reply_head(reply, frame);
     bool sent = false;
     const auto* slice = std::get_if<FileSlice>(&reply.body);

@@ -67,6 +67,8 @@ struct ServerSettings {
     ServiceStateFunction service_state = {};    // for /readyz and /metrics
     std::function<bool()> may_answer =
         {};  // of several nodes: whether the pages are known to be new; empty: always
+    // Of several nodes: the value of reading_only_field, empty while the database answers. Asked before may_answer.
+    std::function<std::string()> reading_only = {};
 };
 
 // The error that start() would have about certificate and key.

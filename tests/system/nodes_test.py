@@ -21,6 +21,7 @@ from support.case import main
 from support.clients import PIPS, RawUpload, pip_install, twine_upload, uv_publish
 from support.farm import INDEX, ROOT
 from support.full import IS_FULL
+from support.middle import Middle
 from support.node_farm import Node, Nodes
 from support.postgres import url_of
 from support.upstream import Upstream
@@ -31,6 +32,10 @@ LEASE_S = 4
 OUTSIDE = "outside"
 PATIENCE_S = 30
 QUICK_QUESTIONS = 100_000 if IS_FULL else 1_000
+
+
+def with_upstream(upstream: Upstream) -> str:
+    return f'[[index.upstream]]\nname = "public"\nurl = "{upstream.url}"\nprivate_hosts = ["127.0.0.1"]'
 
 
 class Asker:
@@ -56,12 +61,13 @@ class Asker:
 
 class NodesCase(unittest.TestCase):
     has_standby = False
+    more = ""
     nodes: Nodes
     token: str
 
     @classmethod
     def setUpClass(cls):
-        cls.nodes = Nodes("a", "b", lease_s=LEASE_S, has_standby=cls.has_standby, rules=cls.rules())
+        cls.nodes = Nodes("a", "b", lease_s=LEASE_S, has_standby=cls.has_standby, rules=cls.rules(), more=cls.more)
         cls.addClassCleanup(cls.nodes.remove)
         cls.a, cls.b = cls.nodes["a"], cls.nodes["b"]
         cls.a.start()
@@ -104,7 +110,7 @@ class Requests(NodesCase):
     @classmethod
     def rules(cls) -> dict[str, str]:
         cls.upstream = cls.enterClassContext(Upstream())
-        return {INDEX: 'ask = "anyone"', OUTSIDE: f'[[index.upstream]]\nname = "public"\nurl = "{cls.upstream.url}"\nprivate_hosts = ["127.0.0.1"]'}
+        return {INDEX: 'ask = "anyone"', OUTSIDE: with_upstream(cls.upstream)}
 
     def test_an_upstream_is_asked_by_one_node_for_all(self):
         self.upstream.offer(self.wheel("from-outside"))
@@ -462,6 +468,96 @@ class Failures(NodesCase):
         self.assertEqual(self.upload(writer, self.wheel("clean"))[0], 200)
         self.assertEqual(self.nodes.server.sql("SELECT count(*) FROM node", "wheels"), "1")
         print(f"nodes: an upload after a clean stop took {time.monotonic() - began:.2f} s", file=sys.stderr)
+
+
+class Reading(NodesCase):
+    """What nodes answer while the database is away, for the time that they may read without it."""
+    more = "read_without_database_s = 10\n"
+
+    @classmethod
+    def rules(cls) -> dict[str, str]:
+        cls.upstream = cls.enterClassContext(Upstream())
+        return {INDEX: "", "closed": 'read = "token"', OUTSIDE: with_upstream(cls.upstream)}
+
+    def page(self, node: Node) -> tuple[int, str, dict]:
+        status, headers, body = node.get(f"/{INDEX}/simple/kept/", headers={"Accept": "application/vnd.pypi.simple.v1+json"})
+        return status, headers.get("X-Wheelyard-Reading-Only", ""), json.loads(body)
+
+    def test_nodes_read_without_the_database_for_their_time_and_say_so(self):
+        self.back_to_two()
+        reader = {"Authorization": f"Bearer {self.a.create_token('closed', name='reader', actions=('read',))}"}
+        wheel = self.wheel("kept")
+        RawUpload(self.a, self.token, wheel).send_until_acknowledged()
+        files = len(self.a.files("kept"))
+        outside = self.wheel("fetched-before")
+        for wheel_outside in (outside, self.wheel("not-fetched")):
+            self.upstream.offer(wheel_outside)
+        done = pip_install(self.a, "pip-new", self.nodes.folder / "fetched", "fetched-before", index=OUTSIDE)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        for node in (self.a, self.b):
+            self.assertEqual(self.page(node)[:2], (200, ""))
+            self.assertEqual(node.get("/closed/simple/", headers=reader)[0], 200)
+        began = time.monotonic()
+        self.nodes.server.stop()
+        refused = {node.name: 0 for node in (self.a, self.b)}
+        while time.monotonic() - began < LEASE_S + 2:  # without a gap
+            for node in (self.a, self.b):
+                refused[node.name] += self.page(node)[0] != 200
+            time.sleep(0.05)  # as a client
+        self.assertEqual(refused, {"a": 0, "b": 0})
+        for node in (self.a, self.b):
+            status, since_until, page = self.page(node)
+            self.assertEqual(status, 200)
+            self.assertRegex(since_until, r"^20\d\d-\S+Z until 20\d\d-\S+Z$")
+            [file] = [each for each in page["files"] if each["filename"] == wheel.name]
+            status, headers, body = node.get(urllib.parse.urljoin(f"/{INDEX}/simple/kept/", file["url"]))
+            self.assertEqual((status, body, headers["X-Wheelyard-Reading-Only"]), (200, wheel.read_bytes(), since_until))
+            # Of an upstream: what is kept here. Of the rest nobody knows now whether it is there.
+            self.assertIn(outside.name, node.files("fetched-before", OUTSIDE))
+            self.assertEqual(node.get(f"/{OUTSIDE}/simple/not-fetched/")[0], 503)
+            # What HAProxy asks.
+            self.assertEqual(node.get("/")[0], 200)
+            status, _, body = node.get("/readyz")
+            self.assertEqual(status, 503)
+            self.assertIn(f"degraded: reading only since {since_until}: The database cannot be reached", body.decode())
+            self.assertEqual(node.metric("node_reading_only"), 1)
+            # What only the database knows stays closed.
+            self.assertEqual(node.get("/closed/simple/", headers=reader)[0], 503)
+            self.assertIn(node.get("/closed/simple/")[0], (401, 503))
+            found, problem = self.upload(node, self.wheel("kept", "2.0"))
+            self.assertEqual((found, problem["code"]), (503, "node.reads_only"))
+        for node in (self.a, self.b):
+            node.wait(lambda: not node.may_answer(), PATIENCE_S, "silent after its time")
+        lasted = time.monotonic() - began
+        self.assertTrue(8 < lasted < 15, lasted)
+        self.nodes.server.start()
+        self.back_to_two()
+        RawUpload(self.b, self.token, self.wheel("kept", "2.0")).send_until_acknowledged()
+        for node in (self.a, self.b):
+            status, since_until, page = self.page(node)
+            self.assertEqual((status, since_until, len(page["files"])), (200, "", files + 1))
+
+    def test_a_node_that_is_cut_off_alone_answers_nothing_old(self):
+        self.back_to_two()
+        writer, other = (self.a, self.b) if self.a.is_writer() else (self.b, self.a)
+        other.stop()
+        text = other.config.read_text()
+        self.addCleanup(other.config.write_text, text)
+        with Middle("127.0.0.1", self.nodes.server.port) as way:
+            other.config.write_text(text.replace(f":{self.nodes.server.port}/", f":{way.port}/"))
+            other.start()
+            self.back_to_two()
+            way.mode = "refuse"
+            wheel = self.wheel("kept", "3.0")
+            RawUpload(writer, self.token, wheel).send_until_acknowledged()
+            for _ in range(100):
+                status, since_until, page = self.page(other)
+                self.assertEqual((status, page["code"]), (503, "node.no_lease"))
+                time.sleep(0.02)  # as a client
+            way.mode = "pass"
+            self.back_to_two()
+            self.assertIn(wheel.name, other.files("kept"))
+            other.stop()
 
 
 class Unequal(NodesCase):

@@ -2,18 +2,16 @@
 is not there, and the pages at the end are those that the events make.
 
 Alone a minute: two nodes over a primary and its synchronous standby, a killed node and one failover. With WHEELYARD_FULL=1 thirty minutes:
-three nodes over PostgreSQL and an S3 store, each in a network namespace of its own, and one of them under libfaketime. Shorter or with
-fewer questions: WHEELYARD_SOAK_MINUTES, WHEELYARD_SOAK_QUESTIONS, WHEELYARD_SOAK_PIPS; the faults in another order: WHEELYARD_SOAK_SEED."""
+three nodes over PostgreSQL and an S3 store, each in a network namespace of its own; one is under libfaketime, and what one of them sees of the
+store hangs or lies at times. Nodes that are not equal try to join. Shorter or with fewer questions: WHEELYARD_SOAK_MINUTES,
+WHEELYARD_SOAK_QUESTIONS, WHEELYARD_SOAK_PIPS; the faults in another order: WHEELYARD_SOAK_SEED."""
 
 from __future__ import annotations  # for Python 3.9
 
 import itertools
 import os
 import random
-import shutil
-import signal
 import sys
-import tempfile
 import time
 import unittest
 from pathlib import Path
@@ -21,185 +19,31 @@ from pathlib import Path
 from support.case import main
 from support.farm import INDEX
 from support.full import IS_FULL
-from support.node_farm import Node
 from support.network import Network, enter_network, why_none
-from support.postgres import PASSWORD, PostgresServer, url_of
-from support.s3_store import BUCKET, REGION, S3Store, missing
+from support.postgres import url_of
+from support.s3_store import BUCKET, REGION, missing
 from support.soak_load import Load
+from support.soak_site import FAKETIME, LEASE_S, PATIENCE_S, READ_ON_S, Site
 
-LEASE_S = 4
-PATIENCE_S = 120
+GAP_S = 10  # without an acknowledged upload, where one node alone has the fault
 MINUTES = float(os.environ.get("WHEELYARD_SOAK_MINUTES", "30"))
 QUESTIONS = int(os.environ.get("WHEELYARD_SOAK_QUESTIONS", "100000"))
 PIPS = int(os.environ.get("WHEELYARD_SOAK_PIPS", "1000"))
 SEED = int(os.environ.get("WHEELYARD_SOAK_SEED", "49"))
-FAKETIME = Path("/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1")
-# A standby that is cut off is noticed, and connects again.
-NOTICING = ("wal_receiver_timeout=5s", "wal_sender_timeout=5s", "wal_retrieve_retry_interval=1s")
-
-
-class Site:
-    """Nodes, two database servers and, in a network, an S3 store; all of them run."""
-
-    def __init__(self, *names: str, network: Network | None = None):
-        self.network = network
-        self.folder = Path(tempfile.mkdtemp(prefix="wheelyard-soak-"))
-        self.primary = PostgresServer(host=self.host("database-1"), wrapper=self.wrapper("database-1"))
-        self.servers = [self.primary]
-        self.store = None
-        self.nodes: list[Node] = []
-        self.clock = self.folder / "clock"
-        self.clock.write_text("+0s")
-        try:
-            self._start(names)
-        except BaseException:
-            self.remove()
-            raise
-
-    def _start(self, names: tuple[str, ...]) -> None:
-        self.primary.start(*NOTICING)
-        self.primary.create_user("farm", "wheels")
-        self.primary.sql(f"ALTER ROLE wheelyard PASSWORD '{PASSWORD}'")
-        self.standby = PostgresServer(of=self.primary, host=self.host("database-2"), wrapper=self.wrapper("database-2"))
-        self.servers.append(self.standby)
-        self.follow()
-        if self.network:
-            self.store = S3Store(self.folder / "store", host=self.host("store"), wrapper=self.wrapper("store"))
-            self.store.__enter__()
-        blobs = self.folder / "shared" / "blobs"
-        blobs.mkdir(parents=True)
-        for name in names:
-            node = Node(name, self.folder / name, url_of(*self.servers), LEASE_S, self.host(name), self.store.settings() if self.store else "")
-            node.data.mkdir()
-            if not self.store:
-                (node.data / "blobs").symlink_to(blobs)
-            self.nodes.append(node)
-        self.start(self.nodes[0])
-        self.token = self.nodes[0].create_token()
-        for node in self.nodes[1:]:
-            self.start(node)
-
-    def host(self, party: str) -> str:
-        return self.network.hosts[party] if self.network else "127.0.0.1"
-
-    def wrapper(self, party: str) -> tuple[str, ...]:
-        return self.network.wrapper(party) if self.network else ()
-
-    def remove(self) -> None:
-        for node in self.nodes:
-            if node.process is not None:
-                node.process.send_signal(signal.SIGCONT)
-                node.kill()
-        for server in self.servers:
-            server.remove()
-        if self.store:
-            self.store.__exit__()
-        shutil.rmtree(self.folder, ignore_errors=True)
-
-    # --- starting ---------------------------------------------------------------------------------------------------------
-
-    def start(self, node: Node) -> None:
-        environment = {}
-        if self.has_clock(node):
-            environment = {"LD_PRELOAD": str(FAKETIME), "FAKETIME_TIMESTAMP_FILE": str(self.clock), "FAKETIME_CACHE_DURATION": "1",
-                           "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
-        node.start(self.wrapper(node.name), environment)
-
-    def has_clock(self, node: Node) -> bool:
-        return self.network is not None and FAKETIME.exists() and node is self.nodes[-1]
-
-    def follow(self) -> None:
-        """Starts the standby; commits wait for it from now on."""
-        to = f"host={self.primary.host} port={self.primary.port} user=wheelyard password='{PASSWORD}' sslmode=require"
-        self.standby.start(f"primary_conninfo={to}", *NOTICING)
-        deadline = time.monotonic() + PATIENCE_S
-        while self.primary.sql("SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming'") != "1":
-            if time.monotonic() > deadline:
-                raise AssertionError((self.standby.parent / "s.log").read_text())
-            time.sleep(0.05)  # until an outside process has done something: nothing announces it
-        if self.network:  # both, as several-nodes.md says: after a failover there will be a standby again
-            for server in self.servers:
-                self.wait_for_commits(server)
-        else:
-            self.primary.sql("ALTER SYSTEM SET synchronous_standby_names = '*'")
-            self.primary.sql("SELECT pg_reload_conf()")
-
-    def wait_for_commits(self, server: PostgresServer) -> None:
-        settings = server.folder / "data" / "postgresql.auto.conf"
-        settings.write_text(settings.read_text() + "synchronous_standby_names = '*'\n")
-        server.sql("SELECT pg_reload_conf()")
-
-    def writer(self) -> Node:
-        deadline = time.monotonic() + PATIENCE_S
-        while time.monotonic() < deadline:
-            for node in self.nodes:
-                if node.is_writer():
-                    return node
-            time.sleep(0.1)  # until outside processes have agreed: nothing announces it
-        raise AssertionError("no node is the writer")
-
-    # --- faults -----------------------------------------------------------------------------------------------------------
-
-    def kill(self, node: Node, seconds: float) -> None:
-        node.kill()
-        time.sleep(seconds)  # the fault lasts
-        self.start(node)
-
-    def pause(self, node: Node, seconds: float) -> None:
-        node.process.send_signal(signal.SIGSTOP)
-        time.sleep(seconds)  # the fault lasts
-        node.process.send_signal(signal.SIGCONT)
-
-    def crash_database(self, seconds: float) -> None:
-        self.primary.stop(signal.SIGQUIT)
-        time.sleep(seconds)  # the fault lasts
-        self.primary.restart()
-
-    def pause_database(self, seconds: float) -> None:
-        self.primary.signal_all(signal.SIGSTOP)
-        time.sleep(seconds)  # the fault lasts
-        self.primary.signal_all(signal.SIGCONT)
-
-    def crash_store(self, seconds: float) -> None:
-        self.store.kill()
-        time.sleep(seconds)  # the fault lasts
-        self.store.start()
-
-    def fail_over(self) -> None:
-        self.primary.stop(signal.SIGQUIT)
-        self.standby.promote()
-        self.primary, self.standby = self.standby, self.primary
-
-    def fail_over_and_follow(self) -> None:
-        self.fail_over()
-        self.standby.become_copy(self.primary)
-        self.follow()
-
-    def cut(self, pairs, seconds: float) -> None:
-        for one, other in pairs:
-            self.network.cut(one, other)
-        time.sleep(seconds)  # the fault lasts
-        self.network.heal()
-
-    def set_clock(self, step: str, seconds: float) -> None:
-        node = self.nodes[-1]
-        lapses = node.metric("node_lapses")
-        self.clock.write_text(step)
-        time.sleep(seconds)  # the fault lasts
-        if node.metric("node_lapses") == lapses:
-            raise AssertionError(f"the clock of {node.name} was not set, or it did not notice")
-        self.clock.write_text("+0s")
 
 
 class SoakCase(unittest.TestCase):
-    def fault(self, site: Site, load: Load, what: str, break_it) -> None:
+    def fault(self, site: Site, load: Load, what: str, break_it, is_of_one_node: bool = False) -> None:
         began = time.monotonic()
+        load.longest_gap_s = 0
         break_it()
         broken = time.monotonic() - began
         for node in site.nodes:
             node.wait(node.may_answer, PATIENCE_S, "serving")
         load.wait_for("acknowledged", 3, PATIENCE_S)
-        print(f"soak: {what}: {broken:.1f} s, well again after {time.monotonic() - began - broken:.1f} s", file=sys.stderr, flush=True)
+        load.gaps.setdefault(is_of_one_node, []).append((load.longest_gap_s, what))
+        print(f"soak: {what}: {broken:.1f} s, well again after {time.monotonic() - began - broken:.1f} s, {load.longest_gap_s:.1f} s without an upload",
+              file=sys.stderr, flush=True)
 
     def check_at_the_end(self, site: Site, load: Load) -> None:
         load.stop()
@@ -250,35 +94,41 @@ if IS_FULL:
             if reason:
                 self.skipTest(reason)
 
-        def faults(self, site: Site, chance: random.Random):
-            """(what, how) of every kind, in another order each time."""
+        def faults(self, site: Site, load: Load, chance: random.Random):
+            """(what, how, whether it is the fault of one node alone) of every kind, in another order each time."""
             parties = [*site.network.hosts]
             names = [node.name for node in site.nodes]
             for round_number in itertools.count():
                 node = chance.choice(site.nodes)
                 alone = chance.choice(names)
                 pair = chance.choice([*itertools.combinations(parties, 2)])
-                kinds = [
-                    (f"killed {node.name}", lambda node=node: site.kill(node, chance.uniform(0, LEASE_S))),
-                    ("killed the writer", lambda: site.kill(site.writer(), chance.uniform(0, LEASE_S))),
-                    (f"paused {node.name}", lambda node=node: site.pause(node, LEASE_S + 3)),
-                    ("paused the writer", lambda: site.pause(site.writer(), LEASE_S + 5)),
-                    ("crashed the database", lambda: site.crash_database(chance.uniform(0, LEASE_S + 3))),
-                    ("paused the database", lambda: site.pause_database(LEASE_S + 2)),
-                    ("crashed the store", lambda: site.crash_store(chance.uniform(0, 5))),
-                    ("failover", site.fail_over_and_follow),
-                    (f"cut {pair}", lambda pair=pair: site.cut([pair], 10)),
-                    (f"cut off {alone}", lambda alone=alone: site.cut([(alone, other) for other in parties if other != alone], 10)),
-                    ("cut off the standby", lambda: site.cut([("database-1", "database-2")], 6)),
-                    ("cut the writer from the database", lambda: site.cut(
-                        [(site.writer().name, "database-1"), (site.writer().name, "database-2")], 10)),
-                ]
+                others = [(f"killed {node.name}", lambda node=node: site.kill(node, chance.uniform(0, LEASE_S))),
+                          ("killed the writer", lambda: site.kill(site.writer(), chance.uniform(0, LEASE_S))),
+                          (f"paused {node.name}", lambda node=node: site.pause(node, LEASE_S + 3)),
+                          ("paused the writer", lambda: site.pause(site.writer(), LEASE_S + 5)),
+                          (f"cut off {alone}", lambda alone=alone: site.cut([(alone, other) for other in parties if other != alone], 10)),
+                          ("cut the writer from the database", lambda: site.cut(
+                              [(site.writer().name, "database-1"), (site.writer().name, "database-2")], 10)),
+                          ("the writer vanished inside a transaction", lambda: site.vanish_in_a_transaction(10)),
+                          ("the store hangs for one node", lambda: site.spoil_way("hang", 4 * LEASE_S)),
+                          ("the store lies to one node", lambda: site.spoil_way("missing", 4 * LEASE_S)),
+                          ("another lease", lambda: site.refuse_unequal("[node] lease_s", lease_s=LEASE_S + 1)),
+                          ("another folder of the bucket", lambda: site.refuse_unequal("keeps the wheels elsewhere", prefix="/other"))]
                 if any(site.has_clock(one) for one in site.nodes):
                     step = chance.choice(["+40s", "-40s", "+1200s", "-0.5s"])
-                    kinds.append((f"clock of {names[-1]} {step}", lambda step=step: site.set_clock(step, 6)))
+                    others.append((f"clock of {names[-1]} {step}", lambda step=step: site.set_clock(step, 6)))
+                shared = [("crashed the database", lambda: site.crash_database(chance.uniform(0, LEASE_S + 3))),
+                          ("paused the database", lambda: site.pause_database(LEASE_S + 2)),
+                          ("cut the database", lambda: site.cut_database(load, READ_ON_S - 4)),
+                          ("cut the database for long", lambda: site.cut_database(load, READ_ON_S + 6)),
+                          ("crashed the store", lambda: site.crash_store(chance.uniform(0, 5))),
+                          ("failover", site.fail_over_and_follow),
+                          (f"cut {pair}", lambda pair=pair: site.cut([pair], 10)),
+                          ("cut off the standby", lambda: site.cut([("database-1", "database-2")], 6))]
+                kinds = [(what, how, True) for what, how in others] + [(what, how, False) for what, how in shared]
                 chance.shuffle(kinds)
-                for what, how in kinds:
-                    yield f"{round_number + 1}: {what}", how
+                for what, how, is_of_one_node in kinds:
+                    yield f"{round_number + 1}: {what}", how, is_of_one_node
 
         def test_three_nodes_over_everything(self):
             network = Network("a", "b", "c", "database-1", "database-2", "store")
@@ -290,14 +140,18 @@ if IS_FULL:
             end = time.monotonic() + MINUTES * 60
             with Load(site.nodes, site.token, site.folder / "wheels", uploaders=3, askers=2, seed=SEED, store=site.store.host) as load:
                 load.wait_for("acknowledged", 10, PATIENCE_S)
-                for what, how in self.faults(site, random.Random(SEED)):
+                for what, how, is_of_one_node in self.faults(site, load, random.Random(SEED)):
                     if time.monotonic() > end:
                         break
-                    self.fault(site, load, what, how)
+                    self.fault(site, load, what, how, is_of_one_node)
                     self.assertEqual(load.broken, [])
                 for what, wanted in (("questions", QUESTIONS), ("pip", PIPS)):
                     load.wait_for(what, max(0, wanted - load.counts[what]), 1800)
                 self.check_at_the_end(site, load)
+            for is_of_one_node, gaps in sorted(load.gaps.items()):
+                print(f"soak: longest without an upload, {'one node' if is_of_one_node else 'all nodes'}: "
+                      + ", ".join(f"{gap:.1f} s ({what})" for gap, what in sorted(gaps, reverse=True)[:3]), file=sys.stderr, flush=True)
+            self.assertLessEqual(max(load.gaps.get(True, [(0.0, "")]))[0], GAP_S)
 
 
 if __name__ == "__main__":

@@ -412,16 +412,21 @@ TEST_CASE("a node has a name, an address for the others and a lease, or what a s
     CHECK_FALSE(plain.name.empty());
     CHECK(plain.address.empty());
     CHECK(plain.lease_ms == 6'000);
-    const auto node =
-        parse_config(start + "[node]\nname = \"a\"\naddress = \"http://a:8080\"\nlease_s = 10\n" + index,
-                     "/x")
-            .value()
-            .node;
+    CHECK(plain.read_without_database_ms == 0);
+    const auto node = parse_config(start +
+                                       "[node]\nname = \"a\"\naddress = \"http://a:8080\"\nlease_s = "
+                                       "10\nread_without_database_s = 3600\n" +
+                                       index,
+                                   "/x")
+                          .value()
+                          .node;
     CHECK(node.name == "a");
     CHECK(node.address == "http://a:8080");
     CHECK(node.lease_ms == 10'000);
+    CHECK(node.read_without_database_ms == 3'600'000);
     for (const char* wrong :
-         {"name = \"\"", "address = \"a:8080\"", "address = \"http://a/\"", "lease_s = 3", "lease_s = 61"})
+         {"name = \"\"", "address = \"a:8080\"", "address = \"http://a/\"", "lease_s = 3", "lease_s = 61",
+          "read_without_database_s = 6", "read_without_database_s = 604801"})
         CHECK_FALSE(error_of(start + "[node]\n" + wrong + "\n" + index).empty());
 }
 

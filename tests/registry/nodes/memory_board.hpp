@@ -43,7 +43,8 @@ struct MemoryTable {
 
     [[nodiscard]] base::Status reach() const {
         if (!is_down) return {};
-        return base::fail("store.unreachable", "The database does not answer");
+        return base::fail_as(base::ErrorKind::unreachable, base::Recovery::retry,
+                             {"store.unreachable", "The database does not answer"});
     }
 };
 

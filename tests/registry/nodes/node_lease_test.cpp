@@ -26,10 +26,10 @@ struct Cluster {
 };
 
 struct Node {
-    explicit Node(Cluster& in, std::string name = "a", bool serves_on = false)
+    explicit Node(Cluster& in, std::string name = "a", bool serves_on = false, std::int64_t read_on_ms = 0)
         : cluster(in),
           lease(board, clock, {.id = {}, .name = std::move(name), .address = "http://a"},
-                {.lease_ms = lease_ms, .serves_on = serves_on},
+                {.lease_ms = lease_ms, .serves_on = serves_on, .read_on_ms = read_on_ms},
                 {.newest = [this]() -> base::Result<Serial> {
                      WHEELYARD_TRY(cluster.table.reach());
                      return cluster.newest;
@@ -43,7 +43,12 @@ struct Node {
                  .is_awaited = [this] { return is_awaited; },
                  .others_show = [this](Serial serial) { others = serial; },
                  .is_writer = [this] { return is_writer; },
-                 .sees_blobs = [this] { return sees_blobs; }}) {}
+                 .sees_blobs = [this] { return sees_blobs; },
+                 .is_any_connected =
+                     [this](const std::vector<std::string>& addresses) {
+                         asked = addresses;
+                         return is_other_connected;
+                     }}) {}
 
     void publish() {
         if (!is_publishing) return;
@@ -73,6 +78,8 @@ struct Node {
     bool is_awaited = false;
     bool is_writer = false;
     bool sees_blobs = true;
+    bool is_other_connected = false;
+    std::vector<std::string> asked;
     Serial others = -1;
     std::vector<std::function<void()>> after;
     nodes::NodeLease lease;
@@ -313,6 +320,154 @@ TEST_CASE(
     cluster.table.is_down = true;
     only.pass(lease_ms);
     CHECK_FALSE(only.lease.may_answer());
+}
+
+TEST_CASE("a node that lost its lease and then its sight of the wheels leaves the writer's role to others") {
+    Cluster cluster;
+    Node node(cluster, "a"), other(cluster, "b");
+    node.join();
+    other.join();
+    cluster.time.sleep_ms(lease_ms + 1);  // the database was away
+    other.join();
+    other.pass(1'000);
+    node.sees_blobs = false;
+    cluster.newest = 4;
+    for (std::int64_t ms = 0; ms <= lease_ms; ms += 500) {  // its run hangs
+        CHECK_FALSE(node.lease.is_blind());
+        node.lease.turn();
+        other.pass(500);
+    }
+    CHECK(node.lease.is_blind());
+    node.sees_blobs = true;
+    node.join();
+    CHECK_FALSE(node.lease.is_blind());
+}
+
+TEST_CASE("a node has left before it counts as lost, and so as shown, a file that others find") {
+    for (const std::int64_t since_renewal_ms : {100, 500, 900}) {
+        Cluster cluster;
+        cluster.newest = 1;
+        Node node(cluster, "a"), other(cluster, "b");
+        node.join();
+        other.join();
+        const auto pass = [&](std::int64_t ms) {
+            for (; ms > 0; ms -= 100) {
+                cluster.time.sleep_ms(100);
+                node.lease.turn();
+                other.lease.turn();
+            }
+        };
+        cluster.newest = 2;
+        other.lease.note_shown(2);
+        pass(since_renewal_ms);
+        node.lease.note_troubles(0, true);
+        pass(nodes::lost_after_ms(lease_ms));
+        node.lease.note_troubles(1, false);
+        node.lease.note_shown(2);
+        node.lease.turn();
+        CHECK_FALSE(node.lease.may_answer());
+    }
+}
+
+TEST_CASE("nodes that may read without the database go on, say since when, and stop after their time") {
+    Cluster cluster;
+    Node node(cluster, "a", false, 60'000), other(cluster, "b", false, 60'000);
+    other.join();
+    node.join();
+    node.pass(1'000);
+    CHECK_FALSE(node.lease.outage());
+    const base::UnixMicros last = cluster.time.now();
+    cluster.table.is_down = true;
+    for (int i = 0; i < 58; ++i) {
+        node.pass(1'000);
+        CHECK(node.lease.may_answer());
+    }
+    CHECK(node.asked == std::vector<std::string>{"http://a"});
+    REQUIRE(node.lease.outage());
+    CHECK(node.lease.outage()->since == last);
+    CHECK(node.lease.outage()->until == last + 60'000'000);
+    cluster.time.sleep_ms(2'001);  // also without a turn
+    CHECK_FALSE(node.lease.may_answer());
+    node.pass(1'000);
+    CHECK_FALSE(node.lease.outage());
+    cluster.table.is_down = false;
+    node.lease.turn();
+    node.join();
+    CHECK_FALSE(node.lease.outage());
+}
+
+TEST_CASE("a node that reads without the database stops when it answers, before it has caught up") {
+    Cluster cluster;
+    Node node(cluster, "a", false, 60'000);
+    node.join();
+    cluster.table.is_down = true;
+    node.pass(2 * lease_ms);
+    CHECK(node.lease.may_answer());
+    cluster.table.is_down = false;
+    cluster.newest = 7;  // acknowledged by a node that was faster
+    node.lease.turn();
+    CHECK_FALSE(node.lease.may_answer());
+    node.join();
+    CHECK(cluster.table.rows.begin()->second.said.visible == 7);
+}
+
+TEST_CASE("a node that is cut off alone reads no longer than its lease, since others may have newer pages") {
+    Cluster cluster;
+    Node node(cluster, "a", false, 60'000);
+    node.join();
+    node.is_other_connected = true;
+    cluster.table.is_down = true;
+    node.pass(2'000);
+    CHECK(node.lease.may_answer());
+    node.pass(lease_ms);
+    CHECK_FALSE(node.lease.may_answer());
+    node.is_other_connected = false;  // it is cut off now, too
+    node.lease.turn();
+    CHECK(node.lease.may_answer());
+}
+
+TEST_CASE("a node that was stopped or frozen while it read asks again before it reads on") {
+    Cluster cluster;
+    Node node(cluster, "a", false, 600'000);
+    node.join();
+    cluster.table.is_down = true;
+    node.pass(2 * lease_ms);
+    node.clock.wall_off_us = 3'600'000'000;
+    CHECK_FALSE(node.lease.may_answer());
+    node.clock.wall_off_us = 0;
+    CHECK(node.lease.may_answer());
+    cluster.time.sleep_ms(nodes::reading_grant_ms + 1);
+    CHECK_FALSE(node.lease.may_answer());
+    node.lease.turn();
+    CHECK(node.lease.may_answer());
+}
+
+TEST_CASE("only pages that the node had a lease for are read without the database") {
+    const auto after = [](const std::function<void(Cluster&, Node&)>& change) {
+        Cluster cluster;
+        Node node(cluster, "a", false, 600'000);
+        node.join();
+        change(cluster, node);
+        cluster.table.is_down = true;
+        node.pass(2 * lease_ms);
+        return node.lease.may_answer();
+    };
+    CHECK(after([](Cluster&, Node&) {}));
+    CHECK_FALSE(after([](Cluster&, Node& node) { node.lease.forget_shown(); }));
+    CHECK_FALSE(after([](Cluster&, Node& node) { node.lease.set_fit(false); }));
+    CHECK_FALSE(after([](Cluster& cluster, Node& node) {  // of another history, perhaps
+        cluster.table.timeline = "7/00000002";
+        node.pass(1'000);
+    }));
+    // One that has not joined yet.
+    Cluster cluster;
+    Node node(cluster, "a", false, 600'000);
+    node.lease.turn();
+    node.publish();
+    node.lease.turn();
+    cluster.table.is_down = true;
+    node.pass(2'000);
+    CHECK_FALSE(node.lease.may_answer());
 }
 
 TEST_CASE("a node that cannot follow the others leaves them and answers nothing until it can") {

@@ -80,6 +80,41 @@ TEST_CASE("a node without a lease answers no page and no file, but its health an
     CHECK(running.ask(asked("GET", "/site/simple/six/")).status == 200);
 }
 
+TEST_CASE("a node that reads without the database says so in each answer, and takes no change") {
+    RecordingForward forward;
+    std::string times = "2026-11-28T10:00:00.000000Z until 2026-11-28T11:00:00.000000Z";
+    bool may_answer = true;
+    const Running running(
+        [&](ServerSettings& settings) {
+            settings.may_answer = [&] { return may_answer; };
+            settings.reading_only = [&] { return times; };
+        },
+        nullptr, &forward);
+    const std::string field = "X-Wheelyard-Reading-Only: " + times + "\r\n";
+    for (const char* page : {"/", "/site/simple/six/", "/healthz"}) {
+        const RawAnswer answer = running.ask(asked("GET", page));
+        CHECK(answer.status == 200);
+        CHECK(answer.head.find(field) != std::string::npos);
+    }
+    const std::string changes[] = {post_sized("x"), asked("DELETE", "/site/uploads/abc"),
+                                   asked("POST", "/api/v1/gc")};
+    for (const std::string& change : changes) {
+        const RawAnswer answer = running.ask(change);
+        CHECK(answer.status == 503);
+        CHECK(answer.body.find("node.reads_only") != std::string::npos);
+        CHECK(answer.head.find("Retry-After: ") != std::string::npos);
+    }
+    CHECK(forward.seen.empty());
+    may_answer = false;  // its time is over
+    const RawAnswer over = running.ask(asked("GET", "/"));
+    CHECK(over.body.find("node.no_lease") != std::string::npos);
+    CHECK(over.head.find("X-Wheelyard-Reading-Only") == std::string::npos);
+    times.clear();
+    may_answer = true;
+    CHECK(running.ask(asked("GET", "/")).head.find("X-Wheelyard-Reading-Only") == std::string::npos);
+    CHECK(running.ask(post_sized("x")).status == 202);
+}
+
 TEST_CASE("a node asks for its lease at each request of a connection") {
     std::atomic<bool> has_lease = true;
     const Running running(

@@ -16,6 +16,7 @@ import sys
 
 from support.daemons import which
 
+HUB = "10.77.0.1"  # the test itself
 NOBODY = "02:00:00:00:00:fe"
 INSIDE = "WHEELYARD_NETWORK"
 UNSHARED = ("unshare", "--net", "--mount", "--propagation", "private")
@@ -46,7 +47,7 @@ class Network:
 
     def __enter__(self) -> "Network":
         _ip("link add hub type bridge")
-        _ip("addr add 10.77.0.1/24 dev hub")
+        _ip(f"addr add {HUB}/24 dev hub")
         _ip("link set hub up")
         for party, host in self.hosts.items():
             _ip(f"netns add {party}")

@@ -15,9 +15,9 @@ from support.postgres import PASSWORD, PostgresServer, free_port, url_of
 
 class Node(Farm):
     def __init__(self, name: str, folder: Path, database: str, lease_s: int, host: str = "127.0.0.1", stores: str = "",
-                 rules: dict[str, str] | None = None):
-        """`rules`: more lines of each index; its keys are the indexes."""
-        self.name, self.lease_s, self.host = name, lease_s, host
+                 rules: dict[str, str] | None = None, more: str = ""):
+        """`rules`: more lines of each index; its keys are the indexes. `more`: lines of [node]."""
+        self.name, self.lease_s, self.host, self.more = name, lease_s, host, more
         folder.mkdir()
         (folder / "password").write_text(PASSWORD + "\n")
         rules = rules or {INDEX: ""}
@@ -28,7 +28,7 @@ class Node(Farm):
     def write_config(self, port: int) -> None:
         super().write_config(port)
         with open(self.config, "a") as more:
-            more.write(f'\n[node]\nname = "{self.name}"\naddress = "http://{self.host}:{port}"\nlease_s = {self.lease_s}\n')
+            more.write(f'\n[node]\nname = "{self.name}"\naddress = "http://{self.host}:{port}"\nlease_s = {self.lease_s}\n{self.more}')
 
     def metric(self, name: str) -> float:
         for line in self.get("/metrics")[2].decode().splitlines():
@@ -55,7 +55,7 @@ class Node(Farm):
 class Nodes:
     """A database, its standby if there is to be one, and nodes that are not started."""
 
-    def __init__(self, *names: str, lease_s: int, has_standby: bool = False, rules: dict[str, str] | None = None):
+    def __init__(self, *names: str, lease_s: int, has_standby: bool = False, rules: dict[str, str] | None = None, more: str = ""):
         self.server = PostgresServer()
         self.server.start()
         self.server.create_user("farm", "wheels")
@@ -67,7 +67,7 @@ class Nodes:
         blobs.mkdir(parents=True)
         self.nodes = {}
         for name in names:
-            node = self.nodes[name] = Node(name, self.folder / name, url_of(*self.servers), lease_s, rules=rules)
+            node = self.nodes[name] = Node(name, self.folder / name, url_of(*self.servers), lease_s, rules=rules, more=more)
             node.data.mkdir()
             (node.data / "blobs").symlink_to(blobs)
 

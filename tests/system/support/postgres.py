@@ -89,9 +89,11 @@ class PostgresServer:
                 raise AssertionError(f"PostgreSQL does not start:\n{log}")
             time.sleep(0.02)
 
+    def psql(self, database: str) -> list:
+        return ["psql", "-qXAt", "-v", "ON_ERROR_STOP=1", "-h", self.folder, "-p", str(self.port), "-U", "wheelyard", "-d", database]
+
     def sql(self, text: str, database: str = "postgres") -> str:
-        done = subprocess.run(["psql", "-qXAt", "-v", "ON_ERROR_STOP=1", "-h", self.folder, "-p", str(self.port), "-U", "wheelyard",
-                               "-d", database, "-c", text], capture_output=True, text=True)
+        done = subprocess.run([*self.psql(database), "-c", text], capture_output=True, text=True)
         if done.returncode != 0:
             raise AssertionError(f"{text}: {done.stderr}")
         return done.stdout.strip()

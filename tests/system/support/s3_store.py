@@ -171,13 +171,13 @@ class S3Store:
     def url(self) -> str:
         return f"http://{self.host}:{self.port}"
 
-    def settings(self, prefix: str = "", public: bool = True) -> str:
-        """Lines of [stores] of a registry over this store."""
+    def settings(self, prefix: str = "", public: bool = True, endpoint: str = "") -> str:
+        """Lines of [stores] of a registry over this store. `endpoint`: where the registry itself finds it, if elsewhere."""
         credentials = self.folder / "credentials"
         credentials.touch(mode=0o600)
         credentials.write_text(f"{self.access}\n{self.secret}\n")
         more = f'blobs_public_endpoint = "{self.url}"\n' if public else ""
-        return (f'blobs = "s3://{BUCKET}{prefix}"\nblobs_endpoint = "{self.url}"\nblobs_path_style = true\n'
+        return (f'blobs = "s3://{BUCKET}{prefix}"\nblobs_endpoint = "{endpoint or self.url}"\nblobs_path_style = true\n'
                 f'blobs_region = "{REGION}"\nblobs_credentials_file = "{credentials}"\n{more}')
 
     # --- the servers --------------------------------------------------------------------------------------------------

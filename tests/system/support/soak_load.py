@@ -1,7 +1,8 @@
 """Uploads to several nodes, and questions to them, for as long as a test breaks things: what was acknowledged and shown, and each answer
 that breaks the registry's word.
 
-A question is put after it was noted what is acknowledged, so an answer that lacks any of it is older than a 200."""
+A question is put after it was noted what is acknowledged, so an answer that lacks any of it is older than a 200. One that says that the node
+reads without its database may be older."""
 
 from __future__ import annotations  # for Python 3.9
 
@@ -23,7 +24,10 @@ from support.node_farm import Node
 from support.wheels import Wheel, incompressible
 
 ANSWER_S = 30
+UPLOAD_S = 6  # then at another node, as when the web server has closed the sessions of one that is down
 FILES_OF_A_PROJECT = 12
+READING_ONLY = "X-Wheelyard-Reading-Only"
+READING_ONLY_S = 20  # pip shows no field of an answer: it may have met one
 FETCHED_OF = 20  # one question of so many also fetches a file
 JSON_PAGE = "application/vnd.pypi.simple.v1+json"
 NO_ANSWER = (OSError, http.client.HTTPException)
@@ -58,14 +62,14 @@ class Client:
             time.sleep(0.02)  # as a client with patience
             raise
 
-    def page(self, node: Node, project: str) -> tuple[int, dict[str, tuple[str, str]]]:
-        """File name → (hash, path)."""
+    def page(self, node: Node, project: str) -> tuple[int, dict[str, tuple[str, str]], bool]:
+        """File name → (hash, path); whether the node reads without its database."""
         path = f"/{INDEX}/simple/{project}/"
-        status, _, body = self.get(node.host, node.port, path, JSON_PAGE)
+        status, headers, body = self.get(node.host, node.port, path, JSON_PAGE)
         if status != 200:
-            return status, {}
+            return status, {}, READING_ONLY in headers
         return status, {entry["filename"]: (entry["hashes"]["sha256"], urllib.parse.urljoin(path, entry["url"]))
-                        for entry in json.loads(body)["files"]}
+                        for entry in json.loads(body)["files"]}, READING_ONLY in headers
 
     def file(self, node: Node, path: str) -> tuple[int, bytes]:
         """Follows a redirect to the store."""
@@ -88,6 +92,10 @@ class Load:
         self.counts: Counter[str] = Counter()
         self.broken: list[str] = []
         self.stopping = threading.Event()
+        self.read_only_at: dict[str, float] = {}  # node → when it last answered without its database
+        self.acknowledged_at = time.monotonic()
+        self.longest_gap_s = 0.0  # without an acknowledged upload, since it was set to 0
+        self.gaps: dict[bool, list[tuple[float, str]]] = {}  # whether a fault was of one node alone → its gap, and its name
         self.threads = [threading.Thread(target=self._guarded, args=(work, random.Random(f"{seed} {work.__name__} {number}"), number))
                         for work, count in ((self._upload, uploaders), (self._ask_on, askers), (self._run_pip, 1)) for number in range(count)]
 
@@ -148,6 +156,9 @@ class Load:
                 self.acknowledged.setdefault(project, {})[wheel.name] = hashlib.sha256(wheel.read_bytes()).hexdigest()
                 self.newest = (project, version, node)
                 self.counts["acknowledged"] += 1
+                now = time.monotonic()
+                self.longest_gap_s = max(self.longest_gap_s, now - self.acknowledged_at)
+                self.acknowledged_at = now
             wheel.unlink()
             for other in self.nodes:
                 if other is not node:
@@ -158,7 +169,7 @@ class Load:
         while not self.stopping.is_set():
             node = chance.choice(self.nodes)
             try:
-                status, problem = RawUpload(node, self.token, wheel).send(ANSWER_S)
+                status, problem = RawUpload(node, self.token, wheel).send(UPLOAD_S)
             except NO_ANSWER:
                 self.count("upload: no answer")
             else:
@@ -173,9 +184,12 @@ class Load:
     def ask(self, client: Client, node: Node, project: str, fetched: random.Random | None = None) -> None:
         expected = self.expected(project)
         try:
-            status, files = client.page(node, project)
+            status, files, is_reading_only = client.page(node, project)
         except NO_ANSWER:
             return self.count("page: no answer")
+        if is_reading_only:
+            self.read_only_at[node.name] = time.monotonic()
+            return self.count("page: reading only" if status == 200 else f"page: reading only {status}")
         if status == 503:
             time.sleep(0.02)  # as a client with patience
             return self.count("page: 503")
@@ -231,6 +245,8 @@ class Load:
                 self.count("pip")
             elif any(words in done.stdout + done.stderr for words in PIP_WITHOUT_ANSWER):
                 self.count("pip: no answer")
+            elif time.monotonic() - self.read_only_at.get(node.name, -READING_ONLY_S) < READING_ONLY_S:
+                self.count("pip: reading only")
             else:
                 self.breaks(f"pip does not get {project} {version} from {node.name}, acknowledged by {by.name}:\n{done.stdout}{done.stderr}")
 
@@ -245,7 +261,7 @@ class Load:
     def check_project(self, client: Client, project: str) -> None:
         expected = self.expected(project)
         for place, node in enumerate(self.nodes):
-            status, files = client.page(node, project)
+            status, files, _ = client.page(node, project)
             lost = {name for name, sha256 in expected.items() if name not in files or files[name][0] != sha256}
             if status != 200 or lost:
                 self.breaks(f"{node.name} lost {lost} of {project} ({status})")
