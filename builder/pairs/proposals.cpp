@@ -241,8 +241,8 @@ class Comparer {
                        const std::string& says) {
         bool is_named = false;
         for (const auto& row : table_) {
-            if (row.use != PairUse::machine || !is_of(row, subject.package, subject.with) ||
-                !contains(row.version_set, release.version))
+            if ((row.use != PairUse::machine && row.use != PairUse::tested) ||
+                !is_of(row, subject.package, subject.with) || !contains(row.version_set, release.version))
                 continue;
             is_named = true;
             check(row, value, says);
@@ -264,7 +264,7 @@ class Comparer {
             const std::string lower = ">=" + oldest_python(release->requires_python).value_or("3");
             add(PairFinding::proposed,
                 proposal(subject.package, "==" + series_of(release->version) + ".*", subject.with,
-                         lower + ",<" + next, PairUse::machine, subject.package),
+                         lower + ",<" + next, PairUse::tested, subject.package),
                 says);
         }
     }
@@ -284,7 +284,7 @@ class Comparer {
             }
             add(PairFinding::proposed,
                 proposal(subject.package, versions, subject.with, ">=" + pin->version.release()[0].text(),
-                         PairUse::machine, subject.package),
+                         PairUse::tested, subject.package),
                 says);
         }
     }

@@ -23,6 +23,8 @@ std::string_view use_text(PairUse use) {
             return "build";
         case PairUse::run:
             return "run";
+        case PairUse::tested:
+            return "tested";
         case PairUse::machine:
             return "machine";
     }
@@ -46,6 +48,8 @@ class TableText {
         const std::string use = member("use", use_text(row.use));
         auto below = last_row({member("package", row.package), member("with", row.with), use});
         if (!below) below = last_row({use});
+        if (!below && row.use == PairUse::tested)
+            below = last_row({member("use", use_text(PairUse::machine))});
         if (!below) {
             return base::fail("pairs.layout",
                               "The table has no line of the use `" + std::string(use_text(row.use)) + "`",

@@ -96,6 +96,36 @@ const VersionPair& nearest_row(const std::vector<const VersionPair*>& rows, cons
     return below == nullptr ? *smallest : *below;
 }
 
+bool is_of_machine(const VersionPair& pair) {
+    return pair.use == PairUse::machine || pair.use == PairUse::tested;
+}
+
+// The first row of `use` that applies and does not allow what is there.
+std::optional<VersionPair> first_broken(const PairInput& input, const std::vector<PackageVersion>& packages,
+                                        const std::map<std::string, Version>& there, PairUse use) {
+    for (const auto& pair : pairs_for(input.site.version_pairs, packages, {use})) {
+        const auto found = there.find(pair.with);
+        if (found != there.end() && !pair.allowed_set.contains(found->second, wheel::Prereleases::allowed))
+            return pair;
+    }
+    return std::nullopt;
+}
+
+// "; torch>=2.12,<2.14 is the newest that takes cuda 12.3"; empty: no row takes it.
+std::string newest_that_takes(const std::vector<VersionPair>& pairs, const VersionPair& broken,
+                              const Version& there) {
+    const VersionPair* newest = nullptr;
+    for (const auto& pair : pairs) {
+        if (pair.use != broken.use || pair.package != broken.package || pair.with != broken.with ||
+            !pair.allowed_set.contains(there, wheel::Prereleases::allowed))
+            continue;
+        if (newest == nullptr || first_version(*newest) < first_version(pair)) newest = &pair;
+    }
+    if (newest == nullptr) return "";
+    return "; " + broken.package + newest->versions + " is the newest that takes " + broken.with + " " +
+           there.text();
+}
+
 }  // namespace
 
 std::optional<UnknownPair> find_unknown(const PairInput& input) {
@@ -104,7 +134,7 @@ std::optional<UnknownPair> find_unknown(const PairInput& input) {
     for (const auto& [name, version] : packages) {
         std::map<std::string, std::vector<const VersionPair*>> rows;  // by what the machine provides
         for (const auto& pair : input.site.version_pairs) {
-            if (pair.use == PairUse::machine && pair.package == name && there.count(pair.with) != 0)
+            if (is_of_machine(pair) && pair.package == name && there.count(pair.with) != 0)
                 rows[pair.with].push_back(&pair);
         }
         for (const auto& [with, all] : rows) {
@@ -117,27 +147,30 @@ std::optional<UnknownPair> find_unknown(const PairInput& input) {
                                nearest_row(all, version).text()};
         }
     }
+    if (const auto untested = first_broken(input, packages, there, PairUse::tested))
+        return UnknownPair{"untested: upstream builds " + untested->package + untested->versions + " with " +
+                               untested->with + untested->allowed + ", the site has " + untested->with + " " +
+                               there.at(untested->with).text(),
+                           untested->text()};
     return std::nullopt;
 }
 
 std::optional<std::string> find_misfit(const PairInput& input) {
     const auto packages = packages_of(input);
     const auto there = all_there(input, packages);
-    for (const auto& pair : pairs_for(input.site.version_pairs, packages, {PairUse::machine})) {
-        const auto found = there.find(pair.with);
-        if (found == there.end() || pair.allowed_set.contains(found->second, wheel::Prereleases::allowed))
-            continue;
-        return "the site has " + pair.with + " " + found->second.text() + ", it needs " + pair.text();
-    }
-    return std::nullopt;
+    const auto broken = first_broken(input, packages, there, PairUse::machine);
+    if (!broken) return std::nullopt;
+    const Version& found = there.at(broken->with);
+    return "the site has " + broken->with + " " + found.text() + ", it needs " + broken->text() +
+           newest_that_takes(input.site.version_pairs, *broken, found);
 }
 
 std::vector<std::string> cite_bounds(const PairInput& input) {
     std::vector<PackageVersion> packages = {{input.recipe.package, input.version}};
     if (const auto against = exact_version(input.against)) packages.push_back(*against);
     std::vector<std::string> cited;
-    for (const auto& pair :
-         pairs_for(input.site.version_pairs, packages, {PairUse::build, PairUse::run, PairUse::machine}))
+    for (const auto& pair : pairs_for(input.site.version_pairs, packages,
+                                      {PairUse::build, PairUse::run, PairUse::tested, PairUse::machine}))
         cited.push_back(pair.with + pair.allowed + " by " + pair.place);
     return cited;
 }

@@ -117,8 +117,14 @@ JobSizes decide_sizes(const Site& site, const Recipe& recipe) {
     const NodeType* node = site.build_node_type();
     const Limit cores = {node == nullptr ? 0 : node->cores, node_key(node, "cores")};
     const Limit minutes = {site.max_walltime_minutes, "scheduler.max_walltime_minutes"};
-    return {decide(site, recipe, "cores", recipe.cores, site.cores, cores),
-            decide(site, recipe, "memory_mib", recipe.memory_mib, site.memory_mib, memory_limit(site)),
+    // All of the node is charged, so all of it is used, whatever a recipe asks for.
+    const bool whole = node != nullptr && node->exclusive;
+    const bool by_node = whole && site.places.find("scheduler.cores") == site.places.end();
+    return {by_node ? SizeDecision{"cores", site.cores, cores.key + " of the site",
+                                   place_of(site.places, cores.key), 0, ""}
+                    : decide(site, recipe, "cores", whole ? 0 : recipe.cores, site.cores, cores),
+            decide(site, recipe, "memory_mib", whole ? 0 : recipe.memory_mib, site.memory_mib,
+                   memory_limit(site)),
             decide(site, recipe, "minutes", recipe.minutes, site.minutes, minutes)};
 }
 

@@ -59,6 +59,16 @@ std::optional<TrialJob> reduced(TrialJob job, JobPart part) {
     return changed ? std::optional(job) : std::nullopt;
 }
 
+// The job without a word of one part; nullopt: it has none.
+std::optional<TrialJob> unnamed(TrialJob job, JobPart part) {
+    const bool is_user_without_cores = job.of_user && part == JobPart::cores && job.cores_per_rank == 0;
+    const bool is_named = job.queue.may_ask(part) && (part != JobPart::memory || job.memory_mib > 0) &&
+                          (part != JobPart::gpus || job.queue.gpus > 0) && !is_user_without_cores;
+    if (!is_named) return std::nullopt;
+    job.queue.not_asked.push_back(part);
+    return job;
+}
+
 // A busy controller answers late or not at all; that says nothing about the job.
 TrialAnswer ask_for(const BatchSystem& batch, const TrialJob& job, const AskMachine& ask) {
     TrialAnswer answer;
@@ -76,15 +86,20 @@ class Search {
         for (const JobPart part : sizes) {
             if (is_taken_without(part)) return {{part}};
         }
-        for (std::size_t i = 0; i < job_.queue.options.size(); ++i) {
-            TrialJob without = job_;
-            without.queue.options.erase(without.queue.options.begin() + static_cast<std::ptrdiff_t>(i));
-            if (is_taken(without)) return {{JobPart::options, job_.queue.options[i]}};
+        if (auto large = several_sizes(); !large.empty()) return large;
+        if (auto named = parts_that_may_not_be_named(); !named.empty()) return named;
+        for (const auto options : {&QueueSettings::options, &QueueSettings::node_options}) {
+            for (std::size_t i = 0; i < (job_.queue.*options).size(); ++i) {
+                TrialJob without = job_;
+                auto& left = without.queue.*options;
+                left.erase(left.begin() + static_cast<std::ptrdiff_t>(i));
+                if (is_taken(without)) return {{JobPart::options, (job_.queue.*options)[i]}};
+            }
         }
         for (const JobPart part : names) {
             if (is_taken_without(part)) return {{part}};
         }
-        return several_sizes();
+        return {};
     }
 
   private:
@@ -94,6 +109,36 @@ class Search {
     [[nodiscard]] bool is_taken_without(JobPart part) const {
         const auto less = reduced(job_, part);
         return less && is_taken(*less);
+    }
+    // The smallest value is refused, too: one that the site's filter does not permit to be named, or several.
+    [[nodiscard]] std::vector<RefusedPart> parts_that_may_not_be_named() const {
+        for (const auto& [part, name] : nameable_parts) {
+            const auto silent = unnamed(job_, part);
+            if (silent && is_taken(*silent)) return {{.part = part, .by_name = true}};
+        }
+        TrialJob silent = job_;
+        for (const auto& [part, name] : nameable_parts) {
+            const auto less = unnamed(silent, part);
+            if (!less) continue;
+            silent = *less;
+            if (silent.queue.not_asked.size() > job_.queue.not_asked.size() + 1 && is_taken(silent))
+                return only_those_needed(silent);
+        }
+        return {};
+    }
+    // Without those that the job may name as well.
+    [[nodiscard]] std::vector<RefusedPart> only_those_needed(TrialJob silent) const {
+        std::vector<RefusedPart> parts;
+        for (const auto& [part, name] : nameable_parts) {
+            if (silent.queue.may_ask(part) || !job_.queue.may_ask(part)) continue;
+            TrialJob named = silent;
+            std::erase(named.queue.not_asked, part);
+            if (is_taken(named))
+                silent = named;
+            else
+                parts.push_back({.part = part, .by_name = true});
+        }
+        return parts;
     }
     // Each size that is refused although all others are the smallest.
     [[nodiscard]] std::vector<RefusedPart> several_sizes() const {
@@ -121,8 +166,15 @@ class Search {
 
 std::string render_trial_header(const BatchSystem& batch, const TrialJob& job) {
     if (job.of_user) {
-        return batch.render_user_header({"wheelyard-check", job.nodes, job.ranks_per_node, job.cores,
-                                         job.queue.gpus, job.minutes, job.queue});
+        return batch.render_user_header({.name = "wheelyard-check",
+                                         .nodes = job.nodes,
+                                         .ranks_per_node = job.ranks_per_node,
+                                         .cores_per_node = job.cores,
+                                         .gpus_per_node = job.queue.gpus,
+                                         .cores_per_rank = job.cores_per_rank,
+                                         .memory_mib = job.memory_mib,
+                                         .max_walltime_minutes = job.minutes,
+                                         .queue = job.queue});
     }
     const JobRequest request{"wheelyard-check", {"/tmp", ""},       {},
                              job.cores,         job.memory_mib,     job.minutes,

@@ -17,24 +17,23 @@ namespace wheelyard::builder {
 
 struct BatchSystem;
 
-// The parts of a request, each set by a key of the site file or of a recipe.
-enum class JobPart { minutes, memory, nodes, gpus, cores, options, account, queue };
-
 // A job as the agent would submit it, or as a user would, with the files for users.
 struct TrialJob {
     QueueSettings queue;
     int nodes = 1;
     int ranks_per_node = 1;
-    int cores = 1;  // of a rank; of a user's job: of a node
-    std::int64_t memory_mib = 0;
+    int cores = 1;                // of a rank; of a user's job: of a node
+    std::int64_t memory_mib = 0;  // of a node
     std::int64_t minutes = 0;
     bool of_user = false;
+    int cores_per_rank = 0;  // that a user's job asks for
 };
 
-// A part that is refused; `option` is the line of `options`, if it is one.
+// A part that is refused; `option` is the line of `options`, if it is one. `by_name`: of any size.
 struct RefusedPart {
     JobPart part;
     std::string option = {};
+    bool by_name = false;
     friend bool operator==(const RefusedPart&, const RefusedPart&) = default;
 };
 

@@ -34,8 +34,10 @@ struct UserJob {
     std::string name;
     int nodes = 1;
     int ranks_per_node = 1;
-    int cores_per_node = 0;  // 0: not known
+    int cores_per_node = 0;  // that the node has; 0: not known
     int gpus_per_node = 0;
+    int cores_per_rank = 0;       // asked for; 0: not asked for
+    std::int64_t memory_mib = 0;  // of a node; 0: not asked for
     std::int64_t max_walltime_minutes = 0;
     QueueSettings queue;  // the options of the site, then those of the user
 };

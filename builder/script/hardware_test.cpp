@@ -65,7 +65,8 @@ TestJob size_test_job(const HardwareTest& test, Purpose purpose, const Site& sit
         return !accelerator.empty() && one.accelerator == accelerator;
     });
     const bool known = node != site.nodes.end();
-    if (job.queue.queue.empty()) job.queue.queue = known ? node->queue : site.queue.queue;
+    if (known) send_to(job.queue, *node);
+    if (job.queue.queue.empty()) job.queue.queue = site.queue.queue;
     if (job.queue.account.empty()) job.queue.account = site.queue.account;
     const int cores = known && node->cores > 0 ? node->cores : site.cores;
     job.cores = std::max(1, std::min(site.cores, cores / test.ranks_per_node));

@@ -92,13 +92,7 @@ QueueSettings read_queue_names(io::TomlTable& table, const SchedulerKind& schedu
         if (!fits_into_a_directive(text))
             table.report(name, "not a valid name of a queue or an account: `" + text + "`");
     }
-    queue.options = table.strings_or("options", {});
-    for (const auto& option : queue.options) {
-        if (!option.starts_with('-') || option.find_first_of("\r\n") != std::string::npos)
-            table.report(
-                "options",
-                "expected one option such as `--qos=standard` or `-l place=excl`, found `" + option + "`");
-    }
+    queue.options = read_options(table);
     return queue;
 }
 
@@ -142,7 +136,8 @@ void read_build_node(io::TomlTable& table, Site& site) {
         return table.report("node", "no [[node]] of this name: `" + site.build_node + "`" +
                                         (near ? "; did you mean `" + *near + "`?" : ""));
     }
-    if (site.queue.queue.empty()) site.queue.queue = node->queue;
+    send_to(site.queue, *node);
+    if (node->exclusive && node->cores > 0 && !table.has("cores")) site.cores = node->cores;
     const auto check = [&](std::string_view key, std::int64_t asked, std::int64_t there) {
         if (there > 0 && asked > there)
             table.report(key, "a node of the type `" + node->name + "` has at most " + std::to_string(there));
@@ -399,6 +394,28 @@ std::filesystem::path GovernorSettings::path() const {
     if (!program.empty()) return program;
     std::error_code error;
     return std::filesystem::read_symlink("/proc/self/exe", error).parent_path() / "wheelyard-governor";
+}
+
+std::vector<std::string> read_options(io::TomlTable& table) {
+    auto options = table.strings_or("options", {});
+    for (const auto& option : options) {
+        if (!option.starts_with('-') || option.find_first_of("\r\n") != std::string::npos)
+            table.report(
+                "options",
+                "expected one option such as `--qos=standard` or `-l place=excl`, found `" + option + "`");
+    }
+    return options;
+}
+
+void send_to(QueueSettings& jobs, const NodeType& node) {
+    if (jobs.queue.empty()) jobs.queue = node.queue;
+    jobs.not_asked = node.not_asked;
+    jobs.node_options = node.options;
+}
+
+void send_from_builds_to(QueueSettings& jobs, const NodeType& node) {
+    if (!node.queue.empty()) jobs.queue.clear();
+    send_to(jobs, node);
 }
 
 const NodeType* Site::build_node_type() const {

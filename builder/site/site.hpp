@@ -121,9 +121,13 @@ struct NodeType {
     int cores = 0;
     std::int64_t memory_mib = 0;
     int gpus = 0;
-    std::string accelerator;   // a name of the site's; empty: none
-    std::string machine = {};  // "aarch64"; empty: that of the agent's host
-    std::string glibc = {};    // "2.34"; empty: that of the site's Pythons
+    std::string accelerator;                // a name of the site's; empty: none
+    std::string machine = {};               // "aarch64"; empty: that of the agent's host
+    std::string glibc = {};                 // "2.34"; empty: that of the site's Pythons
+    bool exclusive = false;                 // a job has its nodes alone, and is charged for all of them
+    std::int64_t memory_per_core_mib = 0;   // that a job gets which asks for no memory; 0: not known
+    std::vector<JobPart> not_asked = {};    // QueueSettings::not_asked of its jobs
+    std::vector<std::string> options = {};  // of its jobs: what they ask instead
 };
 
 // A version that is known not to work here; it is never built.
@@ -165,7 +169,8 @@ struct UserSettings {
         {};                                      // of another Python of this version; empty: that [[python]]
     std::string accelerator;                     // the name of one [[accelerator]]
     Environment environment = {};                // set by the module; values are literal
-    std::vector<std::string> library_path = {};  // prepended to LD_LIBRARY_PATH: plugins of NCCL and RCCL
+    // Prepended to LD_LIBRARY_PATH: folders with plugins of NCCL and RCCL, "${NAME}" of a variable that a module sets.
+    std::vector<std::string> library_path = {};
     Environment job_environment = {};            // set in jobs; the job expands "${NAME}"
     std::vector<std::string> job_folders = {};   // variables set to a private folder per job: caches
     std::string node_local = {};                 // a local disk of each node, in jobs; empty: none
@@ -173,6 +178,8 @@ struct UserSettings {
     std::vector<std::string> options = {};       // of jobs, in addition to the scheduler's
     int nodes = 1;
     int ranks_per_node = 1;
+    int cores_per_rank = 0;       // 0: not asked for
+    std::int64_t memory_mib = 0;  // of a node; 0: not asked for
     std::int64_t minutes = 30;
     int master_port = 0;              // 0: derived from the job's number
     std::string master_address = {};  // a command that prints it on the first node; empty: that node's name
@@ -244,6 +251,14 @@ struct Site {
 // Errors: those of io::TomlDocument; one error names every problem of the file. `stack` replaces the key of this name.
 [[nodiscard]] base::Result<Site> read_site(const std::filesystem::path& file, const std::string& stack = {});
 [[nodiscard]] base::Result<Site> parse_site(std::string_view text, const std::filesystem::path& file);
+
+// The name in "${NAME}" of UserSettings::library_path; empty: it is a folder.
+[[nodiscard]] std::string path_variable(std::string_view entry);
+
+// Sends jobs to nodes of this type: to its queue, where they name none, and by what it permits.
+void send_to(QueueSettings& jobs, const NodeType& node);
+// The same for jobs that have the settings of builds: those of another node type do not hold.
+void send_from_builds_to(QueueSettings& jobs, const NodeType& node);
 
 // The node type that users' jobs run on: the first one with their accelerator.
 [[nodiscard]] const NodeType* node_of_users(const Site& site, const UserSettings& users);

@@ -228,6 +228,19 @@ bool is_glibc_version(std::string_view text) {
     return parts.size() == 2 && parts[0] == "2" && base::parse_decimal(parts[1]).has_value();
 }
 
+std::vector<JobPart> read_not_asked(io::TomlTable& table) {
+    std::vector<JobPart> parts;
+    for (const auto& name : table.strings_or("not_asked", {})) {
+        const auto found = std::find_if(nameable_parts.begin(), nameable_parts.end(),
+                                        [&](const NameablePart& one) { return one.name == name; });
+        if (found == nameable_parts.end())
+            table.report("not_asked", "expected `cores`, `gpus`, `memory` or `nodes`, found `" + name + "`");
+        else
+            parts.push_back(found->part);
+    }
+    return parts;
+}
+
 void read_nodes(io::TomlTable root, Site& site) {
     for (io::TomlTable table : root.tables("node")) {
         NodeType node;
@@ -236,7 +249,11 @@ void read_nodes(io::TomlTable root, Site& site) {
         node.cores = static_cast<int>(table.integer_or("cores", 0, 0, 4096));
         node.memory_mib = table.integer_or("memory_mib", 0, 0, max_memory_mib);
         node.gpus = static_cast<int>(table.integer_or("gpus", 0, 0, 64));
-        for (const char* key : {"queue", "cores", "memory_mib", "gpus"}) {
+        node.exclusive = table.boolean_or("exclusive", false);
+        node.memory_per_core_mib = table.integer_or("memory_per_core_mib", 0, 0, max_memory_mib);
+        node.not_asked = read_not_asked(table);
+        node.options = read_options(table);
+        for (const char* key : {"queue", "cores", "memory_mib", "gpus", "memory_per_core_mib", "options"}) {
             if (table.has(key)) site.places["node." + node.name + "." + key] = table.place(key);
         }
         node.accelerator = table.string_or("accelerator", "");

@@ -1,10 +1,16 @@
 // The parts of site.toml with sources of their own. Problems are added to the document of `root`.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "builder/site/site.hpp"
 #include "lib/io/toml.hpp"
 
 namespace wheelyard::builder {
+
+// `options`: directive lines of a batch system.
+[[nodiscard]] std::vector<std::string> read_options(io::TomlTable& table);
 
 // What describes the machine: Pythons, modules, compilers, network, MPI, accelerators and node types.
 void read_machine(io::TomlTable root, Site& site);

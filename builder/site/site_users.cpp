@@ -47,9 +47,16 @@ void read_environments(io::TomlTable& table, UserSettings& users) {
                                             "`; put a value that a job computes into job_environment");
     }
     users.library_path = table.strings_or("library_path", {});
+    if (std::count_if(users.library_path.begin(), users.library_path.end(),
+                      [](const std::string& folder) { return !path_variable(folder).empty(); }) > 1)
+        table.report("library_path", "names more than one variable");
     for (const auto& folder : users.library_path) {
-        if (!folder.starts_with('/') || folder.find_first_of("$:\r\n") != std::string::npos)
-            table.report("library_path", "expected an absolute folder, found `" + folder + "`");
+        const bool is_folder = folder.starts_with('/') && folder.find_first_of("$:\r\n") == std::string::npos;
+        if (!is_folder && path_variable(folder).empty())
+            table.report("library_path",
+                         "expected an absolute folder, or a variable of the modules such as "
+                         "`${CRAY_LD_LIBRARY_PATH}`, found `" +
+                             folder + "`");
     }
     users.job_environment = table.string_map("job_environment");
     for (const auto& [name, value] : users.job_environment)
@@ -68,14 +75,12 @@ int default_ranks(const Site& site, const UserSettings& users) {
 void read_job(io::TomlTable& table, const Site& site, UserSettings& users) {
     users.node_local = table.string_or("node_local", "");
     users.launcher = table.string_or("launcher", site.launcher);
-    users.options = table.strings_or("options", {});
-    for (const auto& option : users.options) {
-        if (!option.starts_with('-') || option.find_first_of("\r\n") != std::string::npos)
-            table.report("options", "expected one option such as `--gpus=2`, found `" + option + "`");
-    }
+    users.options = read_options(table);
     users.nodes = static_cast<int>(table.integer_or("nodes", 1, 1, max_test_nodes));
     users.ranks_per_node = static_cast<int>(
         table.integer_or("ranks_per_node", default_ranks(site, users), 1, max_ranks_per_node));
+    users.cores_per_rank = static_cast<int>(table.integer_or("cores_per_rank", 0, 0, 4096));
+    users.memory_mib = table.integer_or("memory_mib", 0, 0, max_memory_mib);
     users.minutes = table.integer_or("minutes", users.minutes, 1, max_walltime_minutes_limit);
     users.master_port = static_cast<int>(table.integer_or("master_port", 0, 0, highest_port));
     users.master_address = table.string_or("master_address", "");
@@ -98,6 +103,12 @@ const NodeType* node_of_users(const Site& site, const UserSettings& users) {
         if (node.accelerator == users.accelerator) return &node;
     }
     return nullptr;
+}
+
+std::string path_variable(std::string_view entry) {
+    if (!entry.starts_with("${") || !entry.ends_with('}')) return "";
+    std::string name(entry.substr(2, entry.size() - 3));
+    return is_environment_name(name) ? name : "";
 }
 
 void read_users(io::TomlTable root, Site& site) {
@@ -132,7 +143,8 @@ void read_users(io::TomlTable root, Site& site) {
         table.report("accelerator", "no [[accelerator]] of this name: `" + users.accelerator + "`");
     read_environments(table, users);
     read_job(table, site, users);
-    for (const char* key : {"options", "nodes", "ranks_per_node", "minutes"}) {
+    for (const char* key :
+         {"options", "nodes", "ranks_per_node", "cores_per_rank", "memory_mib", "minutes"}) {
         if (table.has(key)) site.places[std::string("users.") + key] = table.place(key);
     }
     site.users = std::move(users);

@@ -20,7 +20,7 @@ struct UseRow {
     std::string_view heading;
     std::string_view about;
 };
-constexpr std::array<UseRow, 4> use_rows = {{
+constexpr std::array<UseRow, 5> use_rows = {{
     {PairUse::companion, "companion", "Companions",
      "Each version of a companion is built against this version of its package, and pinned to it; one of a\n"
      "stable ABI is built once, and requires the version that it is built against or a newer one.\n"
@@ -29,9 +29,13 @@ constexpr std::array<UseRow, 4> use_rows = {{
      "The scripts of builds and of wheelhouses pass these bounds to pip as constraints."},
     {PairUse::run, "run", "Requirements of the installed wheel",
      "Bounds for builds, and for the environment that users get."},
+    {PairUse::tested, "tested", "What upstream builds",
+     "Of what the site provides: Pythons, modules, repositories beside the build, `[versions]` of "
+     "site.toml.\n"
+     "The source refuses nothing else, so a cell outside these is unknown, and `build_unknown = true` of\n"
+     "site.toml builds it."},
     {PairUse::machine, "machine", "The machine",
-     "Bounds for what the site provides: Pythons, modules, repositories beside the build, `[versions]` of\n"
-     "site.toml. A cell outside them is impossible."},
+     "What the source refuses, of the same. A cell outside these is impossible."},
 }};
 
 wheel::SpecifierSet read_specifier(io::TomlTable& table, std::string_view key, const std::string& text) {
@@ -52,7 +56,8 @@ VersionPair read_pair(io::TomlTable& table) {
     pair.with = wheel::normalize_name(table.string("with"));
     pair.allowed = table.string("allowed");
     pair.allowed_set = read_specifier(table, "allowed", pair.allowed);
-    const std::string use = table.choice_or("use", "build", {"companion", "build", "run", "machine"});
+    const std::string use =
+        table.choice_or("use", "build", {"companion", "build", "run", "tested", "machine"});
     for (const auto& row : use_rows) {
         if (row.text == use) pair.use = row.use;
     }

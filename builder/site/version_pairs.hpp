@@ -27,7 +27,8 @@ enum class PairUse {
     companion,  // `package` of this version is built against `with`
     build,      // bounds a build requirement
     run,        // bounds a requirement of the installed wheel, and of its build
-    machine,    // of what the site provides: a Python, a module, a library
+    tested,     // of the same as `machine`: what upstream builds, though its source refuses nothing else
+    machine,  // of what the site provides, which the source refuses otherwise: a Python, a module, a library
 };
 
 struct VersionPair {

@@ -13,6 +13,9 @@
 namespace wheelyard::builder {
 namespace {
 
+// A rank that imports a torch for GPUs maps some 3 GiB of libraries and touches more than half of that.
+constexpr std::int64_t least_memory_of_a_rank_mib = 2048;
+
 // A wanted package as one recipe builds it.
 struct Wanted {
     std::string package, accelerator;
@@ -90,6 +93,7 @@ class Jobs {
     [[nodiscard]] SiteJob as_builds() const {
         SiteJob job;
         job.job.queue = site_.queue;
+        job.node = site_.build_node_type();
         job.keys = {{JobPart::queue, queue_of_builds()},
                     {JobPart::account, of_site("scheduler.account")},
                     {JobPart::options, of_site("scheduler.options")},
@@ -174,6 +178,7 @@ class Jobs {
                               : test.memory_mib > 0           ? of_recipe("memory_mib")
                                                               : of_site("scheduler.memory_mib")},
             {JobPart::minutes, bounded ? of_site("scheduler.max_walltime_minutes") : of_recipe("minutes")}};
+        if (node != site_.nodes.end() && !one.accelerator.empty()) job.node = &*node;
         charge(one.package, job);
         const std::string on = one.accelerator.empty() ? "" : " on " + one.accelerator;
         add((gpu ? "GPU test" : "multi-node test") + on + " of ", one.package, std::move(job));
@@ -186,17 +191,21 @@ class Jobs {
                    users.nodes,
                    users.ranks_per_node,
                    users.cores_per_node,
-                   0,
+                   users.memory_mib,
                    users.max_walltime_minutes,
-                   true};
+                   true,
+                   users.cores_per_rank};
         job.job.queue.gpus = users.gpus_per_node;
         const NodeType* node = node_of_users(site_, *site_.users);
         const bool by_node = node != nullptr && !node->queue.empty();
+        job.node = node;
         job.keys = {{JobPart::queue, by_node ? of_site("node." + node->name + ".queue") : queue_of_builds()},
                     {JobPart::account, of_site("scheduler.account")},
                     {JobPart::options, of_site("users.options")},
                     {JobPart::nodes, of_site("users.nodes")},
-                    {JobPart::cores, of_site("users.ranks_per_node")},
+                    {JobPart::cores,
+                     of_site(users.cores_per_rank > 0 ? "users.cores_per_rank" : "users.ranks_per_node")},
+                    {JobPart::memory, of_site("users.memory_mib")},
                     {JobPart::minutes, of_site("users.minutes")}};
         if (node != nullptr) job.keys[JobPart::gpus] = of_site("node." + node->name + ".gpus");
         add("job of a user", "", std::move(job));
@@ -235,6 +244,12 @@ std::string value_of(const TrialJob& job, const RefusedPart& refused) {
 // A user's job has the options of the site before its own.
 DecidingKey key_of(const Site& site, const SiteJob& job, const RefusedPart& refused) {
     const auto& of_builds = site.queue.options;
+    const auto& of_node = job.job.queue.node_options;
+    if (refused.part == JobPart::options && job.node != nullptr &&
+        std::find(of_node.begin(), of_node.end(), refused.option) != of_node.end()) {
+        const std::string key = "node." + job.node->name + ".options";
+        return {key, found_in(site.places, key)};
+    }
     if (job.job.of_user && refused.part == JobPart::options &&
         std::find(of_builds.begin(), of_builds.end(), refused.option) != of_builds.end())
         return {"scheduler.options", found_in(site.places, "scheduler.options")};
@@ -242,7 +257,23 @@ DecidingKey key_of(const Site& site, const SiteJob& job, const RefusedPart& refu
     return found == job.keys.end() ? DecidingKey() : found->second;
 }
 
+std::string name_in_not_asked(JobPart part) {
+    for (const NameablePart& one : nameable_parts)
+        if (one.part == part) return std::string(one.name);
+    return "";
+}
+
+// The site's own filter takes no job that names such a part, whatever its size.
+std::string describe_unnameable(const SiteJob& job, const RefusedPart& refused) {
+    const std::string name = name_in_not_asked(refused.part);
+    const std::string node = job.node == nullptr ? "a [[node]] that the jobs are sent to (scheduler.node)"
+                                                 : "[[node]] `" + job.node->name + "`";
+    return name + ": no job here may ask for it; write not_asked = [\"" + name + "\"] in " + node +
+           ", and in its options what the site's guide asks for instead";
+}
+
 std::string describe_part(const Site& site, const SiteJob& job, const RefusedPart& refused) {
+    if (refused.by_name) return describe_unnameable(job, refused);
     const DecidingKey key = key_of(site, job, refused);
     std::string text = value_of(job.job, refused);
     if (!key.key.empty())
@@ -276,6 +307,23 @@ std::string advise(const Site& site, const SiteJob& job, const TrialAnswer& answ
     return "correct what is refused: " + base::join(all, "; ");
 }
 
+// What a job gets on each of its nodes that asks for no memory; 0: it asks, or that is not known.
+std::int64_t default_memory_mib(const SiteJob& job) {
+    const TrialJob& asked = job.job;
+    const bool asks = asked.memory_mib > 0 && asked.queue.may_ask(JobPart::memory);
+    if (asks || job.node == nullptr || job.node->exclusive) return 0;
+    const int of_rank = asked.of_user ? std::max(1, asked.cores_per_rank) : asked.cores;
+    return job.node->memory_per_core_mib * of_rank * asked.ranks_per_node;
+}
+
+// A job that is taken, and will run out of memory.
+std::string advise_on_memory(const SiteJob& job, std::int64_t mib) {
+    const DecidingKey key =
+        job.keys.count(JobPart::memory) > 0 ? job.keys.at(JobPart::memory) : DecidingKey{"memory_mib", ""};
+    return "it asks for no memory and gets " + std::to_string(mib) + " MiB on a node, by [[node]] `" +
+           job.node->name + "`: set " + (key.key.empty() ? "memory_mib" : key.key);
+}
+
 }  // namespace
 
 std::vector<SiteJob> site_jobs(const Site& site, const Recipes& recipes) {
@@ -290,6 +338,9 @@ std::vector<SiteLine> try_site_jobs(const Site& site, const Recipes& recipes, co
         const bool good = answer.end != TrialEnd::refused;
         const std::string end = answer.end == TrialEnd::unknown ? "not known: " : good ? "" : "refused: ";
         lines.push_back({job.what, good, end + answer.message, good ? "" : advise(site, job, answer)});
+        const std::int64_t mib = default_memory_mib(job);
+        if (good && mib > 0 && mib < least_memory_of_a_rank_mib * job.job.ranks_per_node)
+            lines.push_back({job.what, false, "too little memory", advise_on_memory(job, mib)});
     }
     return lines;
 }

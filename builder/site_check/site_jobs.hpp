@@ -22,6 +22,7 @@ struct SiteJob {
     std::string what;  // "build of torch, torchvision"
     TrialJob job;
     std::map<JobPart, DecidingKey> keys;
+    const NodeType* node = nullptr;  // that it is sent to; null: not known
 };
 
 // Equal jobs are one. Empty where jobs are processes of this machine. Pure.

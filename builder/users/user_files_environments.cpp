@@ -26,14 +26,28 @@ std::string_view without_newline(std::string_view text) {
     return text.substr(0, text.size() - 1);
 }
 
+// A word of bash. An empty folder of LD_LIBRARY_PATH is the current one (ld.so(8)): a colon stands between two folders only.
+std::string library_path(const Input& input) {
+    std::vector<std::string> folders;
+    std::string variable;  // one at most
+    for (const auto& folder : input.users.library_path) {
+        if (path_variable(folder).empty())
+            folders.push_back(folder);
+        else
+            variable = path_variable(folder);
+    }
+    const std::string begin = variable.empty() ? "" : "${" + variable + ":+$" + variable;
+    if (folders.empty()) return "\"" + begin + "${LD_LIBRARY_PATH:+:}}${LD_LIBRARY_PATH-}\"";
+    return (begin.empty() ? "" : "\"" + begin + ":}\"") + base::quote_shell(base::join(folders, ":")) +
+           "\"${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}\"";
+}
+
 // Each variable's value as a word of bash; LD_LIBRARY_PATH is prepended to the current value.
 Environment hook_environment(const Input& input) {
     Environment all;
     for (const auto& [name, value] : lasting_environment(input))
         all.emplace_back(name, base::quote_shell(value));
-    if (!input.users.library_path.empty())
-        all.emplace_back("LD_LIBRARY_PATH", base::quote_shell(base::join(input.users.library_path, ":")) +
-                                                "\"${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}\"");
+    if (!input.users.library_path.empty()) all.emplace_back("LD_LIBRARY_PATH", library_path(input));
     return all;
 }
 

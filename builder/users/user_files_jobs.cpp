@@ -177,11 +177,18 @@ std::string render_all_reduce(const Input& input) {
 namespace wheelyard::builder {
 
 UserJob job_of_users(const Site& site, const UserSettings& users, const std::string& name) {
-    UserJob job{name, users.nodes, users.ranks_per_node, 0, 0, users.minutes, site.queue};
-    if (const NodeType* node = node_of_users(site, users); node != nullptr) {
+    UserJob job{.name = name,
+                .nodes = users.nodes,
+                .ranks_per_node = users.ranks_per_node,
+                .cores_per_rank = users.cores_per_rank,
+                .memory_mib = users.memory_mib,
+                .max_walltime_minutes = users.minutes,
+                .queue = site.queue};
+    const NodeType* node = node_of_users(site, users);
+    if (node != nullptr) {
         job.cores_per_node = node->cores;
         job.gpus_per_node = node->gpus;
-        if (!node->queue.empty()) job.queue.queue = node->queue;
+        send_from_builds_to(job.queue, *node);
     }
     job.queue.options.insert(job.queue.options.end(), users.options.begin(), users.options.end());
     return job;

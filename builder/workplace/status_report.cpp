@@ -56,13 +56,20 @@ std::vector<std::string> job_lines(const Site& site, const NodeType& node) {
                 .gpus_per_node = node.gpus,
                 .max_walltime_minutes = minutes,
                 .queue = site.queue};
-    if (!node.queue.empty()) job.queue.queue = node.queue;
+    send_from_builds_to(job.queue, node);
+    if (site.users && node_of_users(site, *site.users) == &node) {
+        job.ranks_per_node = site.users->ranks_per_node;
+        job.cores_per_rank = site.users->cores_per_rank;
+        job.memory_mib = site.users->memory_mib;
+    }
     if (!job.queue.account.empty()) job.queue.account = "ACCOUNT";
     auto& options = job.queue.options;
     if (site.users) options.insert(options.end(), site.users->options.begin(), site.users->options.end());
     hide_account(options);
+    hide_account(job.queue.node_options);
     const BatchSystem& batch = *site.scheduler->batch;
-    const bool names_gpus = std::any_of(options.begin(), options.end(), [](const std::string& option) {
+    const auto named = job.queue.all_options();
+    const bool names_gpus = std::any_of(named.begin(), named.end(), [](const std::string& option) {
         return option.find("gpu") != std::string::npos || option.find("gres") != std::string::npos;
     });
     if (node.gpus > 0 && !batch.gpus_option.empty() && !names_gpus)

@@ -185,6 +185,7 @@ class Check:
     def jobs(self):
         limits = {one["name"]: one for one in self.facts["partition"]}
         wanted = {one["of"]: one for one in self.facts["job"]}
+        defaults = {one["partition"]: one.get("memory_per_core_mib", 0) for one in self.facts.get("node", [])}
         used = set()
         for kind, name, job in self.all_jobs():
             if kind not in wanted:
@@ -200,6 +201,7 @@ class Check:
                 self.problem(f"{name}: partition {job['partition']} has no fact")
                 continue
             used |= {job["partition"], kind}
+            self.size(name, job, fact, limit, defaults.get(job["partition"], 0))
             for what in ("minutes", "memory_mib", "cores", "nodes"):
                 if job[what] > limit[f"max_{what}"]:
                     self.problem(f"{name}: {what} = {job[what]}, {job['partition']} has at most {limit[f'max_{what}']}")
@@ -212,8 +214,20 @@ class Check:
         build = limits.get(wanted.get("build", {}).get("partition"))
         if build:
             self.same("scheduler.max_walltime_minutes", [build["max_minutes"]], [scheduler["max_walltime_minutes"]])
-            if scheduler["max_memory_mib"] > build["max_memory_mib"]:
+            if scheduler.get("max_memory_mib", 0) > build["max_memory_mib"]:
                 self.problem(f"scheduler.max_memory_mib = {scheduler['max_memory_mib']}, more than {build['max_memory_mib']}")
+
+    def size(self, name, job, fact, partition, memory_per_core_mib):
+        """A job that pays for a whole node uses it; another one says how much memory it needs, where the default is little."""
+        if partition.get("exclusive"):
+            self.same(f"{name}: memory of a whole node", [0], [job["memory_mib"]])
+            if fact["of"] == "build":
+                self.same(f"{name}: cores of a whole node", [partition["max_cores"]], [job["cores"]])
+        elif memory_per_core_mib and not job["memory_mib"]:
+            self.problem(f"{name}: asks for no memory, and gets {memory_per_core_mib} MiB for each core")
+        for what in ("cores", "memory_mib"):
+            if what in fact:
+                self.same(f"{name}: {what}", [fact[what]], [job[what]])
 
     def exclusive(self, partition):
         """Only where a job has its nodes for itself may its launcher use more cores than the job asks for."""
@@ -227,8 +241,15 @@ class Check:
                          f"{partition['name']} {'does not give' if needs else 'gives'} whole nodes")
 
     def nodes(self):
-        ours = {(one["queue"], one["cores"], one["memory_mib"], one.get("gpus", 0)) for one in self.config.get("node", [])}
-        facts = {(one["partition"], one["cores"], one["memory_mib"], one["gpus"]) for one in self.facts.get("node", [])}
+        exclusive = {one["name"]: one.get("exclusive", False) for one in self.facts["partition"]}
+        whole = {one["name"]: one["max_memory_mib"] for one in self.facts["partition"] if one.get("exclusive")}
+        for one in self.config.get("node", []):
+            if one.get("queue") in whole:
+                self.same(f"{one['queue']}: memory of a whole node", [whole[one["queue"]]], [one["memory_mib"]])
+        ours = {(one.get("queue", ""), one.get("cores", 0), one.get("memory_mib", 0), one.get("gpus", 0), one.get("exclusive", False),
+                 one.get("memory_per_core_mib", 0)) for one in self.config.get("node", [])}
+        facts = {(one["partition"], one["cores"], one["memory_mib"], one["gpus"], exclusive.get(one["partition"]),
+                  one.get("memory_per_core_mib", 0)) for one in self.facts.get("node", [])}
         self.same("[[node]]", facts, ours)
 
     def modules(self):

@@ -137,7 +137,7 @@ class SitesTest(unittest.TestCase):
         """A cluster whose nodes are as large as the sites'; the site's [scheduler] stays as it is."""
         if missing_programs():
             self.skipTest(f"no Slurm here: {' '.join(missing_programs())} missing")
-        cluster = SlurmCluster(self.folder / "slurm", cpus=64, memory_mib=520_000, partitions=partitions)
+        cluster = SlurmCluster(self.folder / "slurm", cpus=128, memory_mib=520_000, partitions=partitions)
         self.addCleanup(cluster.__exit__)
         cluster.__enter__()
         self.environment |= cluster.environment

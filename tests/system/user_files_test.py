@@ -95,7 +95,7 @@ class UserFilesTest(UserFilesCase):
         if done.returncode != 0:
             raise AssertionError(done.stdout + done.stderr)
 
-    def assert_module_comes_and_goes(self, init: Path, modules: Path):
+    def assert_module_comes_and_goes(self, init: Path, modules: Path, library_path: str = "/opt/gcc:/opt/plugin/lib"):
         lines = self.bash(f'''module use {modules}
 before=$PATH
 module load pytorch
@@ -107,16 +107,16 @@ echo "left: ${{LOADEDMODULES-}}"
 ''', init)
         loaded, *rest = lines[0].split()
         self.assertEqual(set(loaded.split(":")), {"gcc/12.2", "pytorch/2.4.0"})
-        self.assertEqual(rest, ["lo", self.farm.simple_url(), "/opt/plugin/lib", "/opt/gcc"])
+        self.assertEqual(rest, ["lo", self.farm.simple_url(), library_path, "/opt/gcc"])
         self.assertEqual(lines[1:], [f"24 {self.root}", "gone gone gone gone", "left: "])
 
     def test_lmod_brings_the_wheels_by_either_modulefile_and_takes_everything_away_again(self):
         tcl_alone = self.folder / "tcl" / "pytorch"
         tcl_alone.mkdir(parents=True)
         shutil.copy(self.place / "modulefiles/pytorch/2.4.0", tcl_alone)
-        for modules in (self.place / "modulefiles", tcl_alone.parent):
-            with self.subTest(modules):
-                self.assert_module_comes_and_goes(LMOD, modules)
+        self.assert_module_comes_and_goes(LMOD, self.place / "modulefiles")
+        # Lmod evaluates a Tcl modulefile before it loads the modules that this one names.
+        self.assert_module_comes_and_goes(LMOD, tcl_alone.parent, "/opt/plugin/lib")
 
     @need_environment_modules
     def test_environment_modules_bring_the_wheels_and_take_everything_away_again(self):
@@ -170,8 +170,12 @@ unset NCCL_SOCKET_IFNAME
 export LD_LIBRARY_PATH=/mine
 . {self.place}/conda/activate.d/pytorch.sh; show
 . {self.place}/conda/deactivate.d/pytorch.sh; show
+export GCC_HOME=/opt/gcc
+. {self.place}/conda/activate.d/pytorch.sh; show
+. {self.place}/conda/deactivate.d/pytorch.sh; show
 ''')
-        self.assertEqual(lines, ["lo /opt/plugin/lib", "mine none", "lo /opt/plugin/lib:/mine", "none /mine"])
+        self.assertEqual(lines, ["lo /opt/plugin/lib", "mine none", "lo /opt/plugin/lib:/mine", "none /mine",
+                                 "lo /opt/gcc:/opt/plugin/lib:/mine", "none /mine"])
 
     @unittest.skipUnless(RATTLER.exists(), "rattler is not here: WHEELYARD_FULL=1 scripts/prepare-clients")
     def test_condas_hooks_work_where_rattler_activates_and_leaves_the_environment(self):

@@ -282,6 +282,7 @@ base::Error judge_refusal(const base::Finished& finished) {
 
 std::string render_header(const JobRequest& job, const QueueSettings& of_builds) {
     const QueueSettings& settings = job.queue != nullptr ? *job.queue : of_builds;
+    const std::vector<std::string> options = settings.all_options();
     std::string text;
     const auto add = [&text](const std::string& option) { text += "#PBS " + option + "\n"; };
     add("-N " + job.attempt);
@@ -289,13 +290,16 @@ std::string render_header(const JobRequest& job, const QueueSettings& of_builds)
     add("-o " + job.folder.scheduler_log().string());
     add("-r n");  // a rerun would find the attempt already claimed
     // A chunk is the part of the job on one node: "select=2:ncpus=64:mpiprocs=4:ngpus=4".
-    std::string select =
-        "-l select=" + std::to_string(job.nodes) + ":ncpus=" + std::to_string(job.cores * job.ranks_per_node);
+    std::string select = "-l select=" + std::to_string(job.nodes);
+    const auto ask = [&](JobPart part, const std::string& text) {
+        if (settings.may_ask(part)) select += text;
+    };
+    ask(JobPart::cores, ":ncpus=" + std::to_string(job.cores * job.ranks_per_node));
     if (job.nodes * job.ranks_per_node > 1) select += ":mpiprocs=" + std::to_string(job.ranks_per_node);
-    if (settings.gpus > 0) select += ":ngpus=" + std::to_string(settings.gpus);
-    if (job.memory_mib > 0) select += ":mem=" + std::to_string(job.memory_mib) + "mb";
+    if (settings.gpus > 0) ask(JobPart::gpus, ":ngpus=" + std::to_string(settings.gpus));
+    if (job.memory_mib > 0) ask(JobPart::memory, ":mem=" + std::to_string(job.memory_mib) + "mb");
     add(select);
-    const bool placed = std::any_of(settings.options.begin(), settings.options.end(), [](const auto& option) {
+    const bool placed = std::any_of(options.begin(), options.end(), [](const auto& option) {
         return option.find("place=") != std::string::npos;
     });
     if (job.nodes > 1 && !placed) add("-l place=scatter");  // otherwise PBS may put two chunks on one node
@@ -303,10 +307,10 @@ std::string render_header(const JobRequest& job, const QueueSettings& of_builds)
     if (!settings.queue.empty()) add("-q " + settings.queue);
     if (!settings.account.empty()) add("-A " + settings.account);
     // qsub uses one list of variables, the last.
-    const bool lists = std::any_of(settings.options.begin(), settings.options.end(), lists_variables);
+    const bool lists = std::any_of(options.begin(), options.end(), lists_variables);
     const std::string label = job.label.empty() ? "" : "WHEELYARD_JOB=" + job.label;
     if (!label.empty() && !lists) add("-v " + label);
-    for (const auto& option : settings.options)
+    for (const auto& option : options)
         add(!label.empty() && lists_variables(option) ? option + "," + label : option);
     return text;
 }

@@ -44,15 +44,21 @@ std::string render_user_header(const UserJob& job) {
     const auto add = [&text](const std::string& option) { text += "#PBS " + option + "\n"; };
     add("-N " + job.name);
     add("-j oe");
-    std::string select = "-l select=" + std::to_string(job.nodes) + ":ncpus=" +
-                         std::to_string(job.cores_per_node == 0 ? job.ranks_per_node : job.cores_per_node) +
-                         ":mpiprocs=" + std::to_string(job.ranks_per_node);
-    if (job.gpus_per_node > 0) select += ":ngpus=" + std::to_string(job.gpus_per_node);
+    const int cores = job.cores_per_rank > 0   ? job.cores_per_rank * job.ranks_per_node
+                      : job.cores_per_node > 0 ? job.cores_per_node
+                                               : job.ranks_per_node;
+    std::string select = "-l select=" + std::to_string(job.nodes);
+    if (job.queue.may_ask(JobPart::cores)) select += ":ncpus=" + std::to_string(cores);
+    select += ":mpiprocs=" + std::to_string(job.ranks_per_node);
+    if (job.gpus_per_node > 0 && job.queue.may_ask(JobPart::gpus))
+        select += ":ngpus=" + std::to_string(job.gpus_per_node);
+    if (job.memory_mib > 0 && job.queue.may_ask(JobPart::memory))
+        select += ":mem=" + std::to_string(job.memory_mib) + "mb";
     add(select);
     add("-l walltime=" + pbs::walltime(job.max_walltime_minutes));
     if (!job.queue.queue.empty()) add("-q " + job.queue.queue);
     if (!job.queue.account.empty()) add("-A " + job.queue.account);
-    for (const auto& option : job.queue.options)
+    for (const auto& option : job.queue.all_options())
         add(option);
     return text;
 }

@@ -297,20 +297,22 @@ std::string render_header(const JobRequest& job, const QueueSettings& of_builds)
     add("--open-mode=append");
     add("--chdir=" + job.folder.root.string());
     add("--no-requeue");
-    add("--nodes=" + std::to_string(job.nodes));
+    if (settings.may_ask(JobPart::nodes)) add("--nodes=" + std::to_string(job.nodes));
     add("--ntasks=" + std::to_string(job.nodes * job.ranks_per_node));
     if (job.nodes > 1) add("--ntasks-per-node=" + std::to_string(job.ranks_per_node));
-    add("--cpus-per-task=" + std::to_string(job.cores));
-    if (job.memory_mib > 0) add("--mem=" + std::to_string(job.memory_mib) + "M");
+    if (settings.may_ask(JobPart::cores)) add("--cpus-per-task=" + std::to_string(job.cores));
+    if (job.memory_mib > 0 && settings.may_ask(JobPart::memory))
+        add("--mem=" + std::to_string(job.memory_mib) + "M");
     if (job.max_walltime_minutes > 0) {
         add("--time=" + std::to_string(job.max_walltime_minutes));
     }
     add("--signal=B:USR1@" + std::to_string(warning_before_end_s(job.max_walltime_minutes)));
     if (!settings.queue.empty()) add("--partition=" + settings.queue);
     if (!settings.account.empty()) add("--account=" + settings.account);
-    if (settings.gpus > 0) add("--gres=gpu:" + std::to_string(settings.gpus));
+    if (settings.gpus > 0 && settings.may_ask(JobPart::gpus))
+        add("--gres=gpu:" + std::to_string(settings.gpus));
     if (!job.label.empty()) add("--comment=" + job.label);  // `squeue -o %k`
-    for (const auto& option : settings.options)
+    for (const auto& option : settings.all_options())
         add(option);
     return text;
 }

@@ -40,13 +40,17 @@ std::string render_user_header(const UserJob& job) {
     std::string text;
     const auto add = [&text](const std::string& option) { text += "#SBATCH " + option + "\n"; };
     add("--job-name=" + job.name);
-    add("--nodes=" + std::to_string(job.nodes));
+    if (job.queue.may_ask(JobPart::nodes)) add("--nodes=" + std::to_string(job.nodes));
     add("--ntasks-per-node=" + std::to_string(job.ranks_per_node));
+    if (job.cores_per_rank > 0 && job.queue.may_ask(JobPart::cores))
+        add("--cpus-per-task=" + std::to_string(job.cores_per_rank));
+    if (job.memory_mib > 0 && job.queue.may_ask(JobPart::memory))
+        add("--mem=" + std::to_string(job.memory_mib) + "M");
     add("--time=" + std::to_string(job.max_walltime_minutes));
     if (!job.queue.queue.empty()) add("--partition=" + job.queue.queue);
     if (!job.queue.account.empty()) add("--account=" + job.queue.account);
     add("--export=NONE");
-    for (const auto& option : job.queue.options)
+    for (const auto& option : job.queue.all_options())
         add(option);
     return text;
 }

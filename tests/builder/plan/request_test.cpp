@@ -230,5 +230,23 @@ TEST_CASE("a job that had all that the site allows needs more than another attem
     CHECK(begins(advice(EndCause::time_limit, 120, 0, 0, 0), "no action needed"));
 }
 
+TEST_CASE("a job that has its node alone uses all of it, whatever a recipe asks for") {
+    Site site = site_with(0, 0);
+    site.nodes.resize(1);
+    site.nodes[0].name = "standard";
+    site.nodes[0].cores = 128;
+    site.nodes[0].exclusive = true;
+    site.build_node = "standard";
+    site.cores = 128;
+    site.places = {{"node.standard.cores", "site.toml:90:1"}};
+    Recipe recipe;
+    recipe.cores = 8;
+    recipe.memory_mib = 64'000;
+    const JobSizes sizes = decide_sizes(site, recipe);
+    CHECK(describe(sizes.cores) == "cores = 128 (node.standard.cores of the site, site.toml:90:1)");
+    CHECK(describe(sizes.memory_mib) == "memory_mib: not requested");
+    CHECK(sized_for(site, recipe).cores == 128);
+}
+
 }  // namespace
 }  // namespace wheelyard::builder

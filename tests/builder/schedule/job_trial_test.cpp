@@ -45,8 +45,32 @@ TEST_CASE("the part is named without which the job would be taken") {
         const TrialAnswer answer = try_job(slurm, example(), refusing({row.refused}, queries));
         CHECK(answer.end == TrialEnd::refused);
         CHECK(answer.parts == std::vector<RefusedPart>{row.part});
-        CHECK(queries <= 10);
+        CHECK(queries <= 20);
     }
+}
+
+TEST_CASE("a part is found that a site's filter does not permit to be named, of whatever size") {
+    const BatchSystem& slurm = *find_scheduler_kind("slurm")->batch;
+    const auto unnameable = [](JobPart part) { return RefusedPart{.part = part, .by_name = true}; };
+    int queries = 0;
+    for (const auto& [text, part] :
+         {std::pair{"--mem=", JobPart::memory}, std::pair{"--cpus-per-task=", JobPart::cores},
+          std::pair{"--nodes=", JobPart::nodes}}) {
+        CAPTURE(text);
+        CHECK(try_job(slurm, example(), refusing({text}, queries)).parts ==
+              std::vector<RefusedPart>{unnameable(part)});
+    }
+    const TrialAnswer both = try_job(slurm, example(), refusing({"--mem=", "--cpus-per-task="}, queries));
+    CHECK(both.parts == std::vector<RefusedPart>{unnameable(JobPart::memory), unnameable(JobPart::cores)});
+    TrialJob silent = example();
+    silent.queue.not_asked = {JobPart::memory, JobPart::cores, JobPart::gpus, JobPart::nodes};
+    const std::string header = render_trial_header(slurm, silent);
+    for (const char* text : {"--mem=", "--cpus-per-task=", "--gres=", "--nodes="})
+        CHECK_MESSAGE(header.find(text) == std::string::npos, text);
+    // Too large, not forbidden.
+    const TrialAnswer large =
+        try_job(slurm, example(), refusing({"--mem=6000M\n", "--cpus-per-task=5\n"}, queries));
+    CHECK(large.parts == std::vector<RefusedPart>{{JobPart::memory}, {JobPart::cores}});
 }
 
 TEST_CASE("all sizes are named that are refused on their own, and nothing where no part is the reason") {

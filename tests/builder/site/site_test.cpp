@@ -292,5 +292,28 @@ TEST_CASE("an accelerator declares its variants in words that installers have a 
     }
 }
 
+TEST_CASE("what a node type permits and gives is read, and builds follow it") {
+    const auto with = [](const std::string& scheduler, const std::string& node) {
+        return base::replace_all(good, "[work]",
+                                 "[scheduler]\nkind = \"slurm\"\nnode = \"big\"\n" + scheduler +
+                                     "[[node]]\nname = \"big\"\nqueue = \"whole\"\ncores = 128\n" + node +
+                                     "[work]");
+    };
+    const auto site = parse_site(with("options = [\"--qos=a\"]\n",
+                                      "exclusive = true\nmemory_per_core_mib = 256\n"
+                                      "not_asked = [\"memory\"]\noptions = [\"--mem=0\"]\n"),
+                                 "/site.toml");
+    REQUIRE_MESSAGE(site.has_value(), site.error().text());
+    CHECK(site->cores == 128);
+    CHECK(site->queue.queue == "whole");
+    CHECK(site->queue.all_options() == std::vector<std::string>{"--qos=a", "--mem=0"});
+    CHECK(site->queue.not_asked == std::vector<JobPart>{JobPart::memory});
+    CHECK(site->nodes.front().memory_per_core_mib == 256);
+    CHECK(parse_site(with("cores = 16\n", "exclusive = true\n"), "/site.toml")->cores == 16);
+    CHECK(parse_site(with("", ""), "/site.toml")->cores == 1);
+    CHECK(complaint(with("", "not_asked = [\"disk\"]\n")).find("found `disk`") != std::string::npos);
+    CHECK(complaint(with("", "options = [\"qos\"]\n")).find("found `qos`") != std::string::npos);
+}
+
 }  // namespace
 }  // namespace wheelyard::builder

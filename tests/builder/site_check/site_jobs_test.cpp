@@ -129,5 +129,66 @@ TEST_CASE(
     }
 }
 
+TEST_CASE(
+    "a site whose filter refuses sizes is told the node type's keys, and with them its jobs are taken") {
+    // As Setonix has it: a GPU brings its share of cores and memory, and a job that names these is refused.
+    const auto filter = [](const std::string& script) {
+        const bool good = script.find("--mem=") == std::string::npos &&
+                          script.find("--cpus-per-task=") == std::string::npos &&
+                          script.find("--gres=gpu:1") != std::string::npos;
+        return MachineAnswer{
+            good, good ? "" : "sbatch: error: Batch job submission failed: Unspecified error\n", ""};
+    };
+    Site site;
+    site.scheduler = find_scheduler_kind("slurm");
+    site.nodes.resize(1);
+    site.nodes[0].name = "gpu";
+    site.build_node = "gpu";
+    site.queue = {"gpu", "project-gpu", 1, {}};
+    site.cores = 8;
+    site.memory_mib = site.max_memory_mib = 29'000;
+    site.max_walltime_minutes = 60;
+    site.wants = {{"demo", {"1.0"}, {}}};
+    const auto refused = try_site_jobs(site, Recipes(), filter);
+    REQUIRE_FALSE(refused.empty());
+    CHECK_FALSE(refused.front().good);
+    CHECK(refused.front().advice.find("not_asked = [\"memory\"] in [[node]] `gpu`") != std::string::npos);
+    CHECK(refused.front().advice.find("not_asked = [\"cores\"] in [[node]] `gpu`") != std::string::npos);
+    site.nodes.front().not_asked = {JobPart::memory, JobPart::cores};
+    send_to(site.queue, site.nodes.front());
+    for (const SiteLine& line : try_site_jobs(site, Recipes(), filter))
+        CHECK_MESSAGE(line.good, line.what);
+}
+
+TEST_CASE("a job that asks for no memory where the default is little is named") {
+    Site site;
+    site.scheduler = find_scheduler_kind("slurm");
+    site.nodes.resize(1);
+    site.nodes[0].name = "gpu";
+    site.nodes[0].memory_per_core_mib = 256;
+    site.users.emplace();
+    site.users->accelerator = "";
+    site.users->ranks_per_node = 4;
+    site.places = {{"users.memory_mib", ""}};
+    const auto taken = [](const std::string&) { return MachineAnswer{true, "sbatch: Job 1 to start\n", ""}; };
+    const auto bad = [&] {
+        std::vector<std::string> advice;
+        for (const SiteLine& line : try_site_jobs(site, Recipes(), taken))
+            if (!line.good) advice.push_back(line.advice);
+        return advice;
+    };
+    REQUIRE(bad().size() == 1);
+    CHECK(bad().front().find("gets 1024 MiB on a node") != std::string::npos);
+    CHECK(bad().front().find("users.memory_mib") != std::string::npos);
+    site.users->cores_per_rank = 8;
+    CHECK(bad().empty());
+    site.users->cores_per_rank = 0;
+    site.users->memory_mib = 128'000;
+    CHECK(bad().empty());
+    site.users->memory_mib = 0;
+    site.nodes.front().exclusive = true;
+    CHECK(bad().empty());
+}
+
 }  // namespace
 }  // namespace wheelyard::builder

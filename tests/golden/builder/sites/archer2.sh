@@ -5,8 +5,7 @@
 #SBATCH --no-requeue
 #SBATCH --nodes=1
 #SBATCH --ntasks=1
-#SBATCH --cpus-per-task=4
-#SBATCH --mem=16000M
+#SBATCH --cpus-per-task=128
 #SBATCH --time=240
 #SBATCH --signal=B:USR1@300
 #SBATCH --partition=standard
@@ -102,8 +101,8 @@ test "${CONDA_PREFIX-}" = /work/z19/z19/shared/wheelyard/miniconda3/24.1.2-0-py3
 }
 
 # One compiler per core of the job.
-export MAX_JOBS=4
-export CMAKE_BUILD_PARALLEL_LEVEL=4
+export MAX_JOBS=128
+export CMAKE_BUILD_PARALLEL_LEVEL=128
 
 # The time that tools write instead of the clock's, so that builds can be repeated.
 export SOURCE_DATE_EPOCH=1580601600

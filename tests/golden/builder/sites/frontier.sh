@@ -6,7 +6,6 @@
 #SBATCH --nodes=1
 #SBATCH --ntasks=1
 #SBATCH --cpus-per-task=56
-#SBATCH --mem=128000M
 #SBATCH --time=120
 #SBATCH --signal=B:USR1@300
 #SBATCH --partition=batch

@@ -43,16 +43,19 @@ class BoxCluster(SlurmCluster):
         facts = self.facts
         nodes = {one["partition"]: one for one in facts.facts.get("node", [])}
         limits = facts.partitions[0]
-        size = nodes.get(limits["name"], {"cores": limits["max_cores"], "memory_mib": limits["max_memory_mib"]})
+        node = nodes.get(limits["name"], {})
+        size = {"cores": node.get("cores") or limits["max_cores"], "memory_mib": node.get("memory_mib") or limits["max_memory_mib"]}
         gpus = f"Gres=gpu:{facts.gpus} " if facts.gpus else ""
         features = f"Feature={','.join(facts.features)} " if facts.features else ""
         if facts.gpus:
             (self.folder / "gres.conf").write_text(f"NodeName={','.join(self.nodes)} Name=gpu File=/dev/gpu[0-{facts.gpus - 1}]\n")
         partitions = ""
         for number, one in enumerate(facts.partitions):
+            whole = one["max_memory_mib"] // one["max_cores"]
+            memory = nodes.get(one["name"], {}).get("memory_per_core_mib") or (whole if one.get("exclusive") else 64)
             partitions += (f"PartitionName={one['name'] or 'main'} Nodes=ALL Default={'NO' if number else 'YES'} MaxTime={one['max_minutes']} "
                            f"DefaultTime=10 MaxNodes={one['max_nodes']} MaxMemPerNode={one['max_memory_mib']} MaxCPUsPerNode={one['max_cores']} "
-                           f"{'OverSubscribe=EXCLUSIVE ' if one.get('exclusive') else ''}DefMemPerCPU=64 State=UP\n")
+                           f"{'OverSubscribe=EXCLUSIVE ' if one.get('exclusive') else ''}DefMemPerCPU={memory} State=UP\n")
         for name, text, mode in (("prolog", PROLOG, 0o755), ("task_prolog", TASK_PROLOG, 0o755), ("job_submit.lua", self.job_submit(), 0o644)):
             (self.folder / name).write_text(text)
             (self.folder / name).chmod(mode)
