@@ -112,7 +112,7 @@ TEST_CASE(
 }
 
 // PyTorch's matrix: 2.9 for Python 3.10 to 3.14, CUDA 12.6 to 13.0, ROCm 6.4. 2.15's wheels: Python 3.11 to 3.15, CUDA 13.0 and
-// 13.2; its ROCm is not published. Their cmake/public/cuda.cmake refuses CUDA below 12.0 and below 12.6.
+// 13.2; its ROCm is not published. The cuda.cmake in them refuses CUDA below 12.0 and below 12.6.
 TEST_CASE("what a site answers to torch 2.9 for Python 3.13, and to torch 2.15") {
     struct Row {
         const char* site;
