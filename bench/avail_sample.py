@@ -7,7 +7,7 @@
 WHEELS has those of tests/real_wheels/sampled.tsv (fetch.py), which are for CPython 3.11; for a node with another Python, pip
 downloads the wheel of the same version into FOLDER. ROOTS has a folder for each system, of debootstrap with python3: debian11,
 debian12, debian13; debian12-x also with the libraries of X and GL, debian13-pypy also with pypy3, debian13-free also with a
-free-threaded CPython 3.13 in opt/python3.13t. FOLDER keeps what was installed and imported, so that a second run only asks
+free-threaded CPython 3.14 in opt/python3.14t. FOLDER keeps what was installed and imported, so that a second run only asks
 avail_wheels again. A second run at the same time is refused.
 
 debian12-v1, -v2 and -v3 are debian12 on a processor of that level: qemu-user, FILE, imports the compiled wheels of the sample there.
@@ -40,19 +40,20 @@ class System(NamedTuple):
     glibc: int  # 2.X
     python: str = "/usr/bin/python3"
     cpu: tuple[str, str] | None = None  # as avail_wheels and as qemu name it
+    compiled_alone: bool = False  # the other wheels of the sample are the same there
 
 
 CP311 = ["--python-version", "3.11"]
 NODES = {
     "debian11": System("debian11", ["--python-version", "3.9"], 31),
     "debian12": System("debian12", CP311, 36),
-    "debian12-x": System("debian12-x", CP311, 36),
+    "debian12-x": System("debian12-x", CP311, 36, compiled_alone=True),
     "debian13": System("debian13", ["--python-version", "3.13"], 41),
     "debian13-pypy": System("debian13-pypy", ["--python-version", "3.11", "--implementation", "pp"], 41, "/usr/bin/pypy3"),
-    "debian13-free": System("debian13-free", ["--python-version", "3.13", "--abi", "cp313t"], 41, "/opt/python3.13t/bin/python3.13t"),
-    "debian12-v1": System("debian12", CP311, 36, cpu=("x86-64", "qemu64")),
-    "debian12-v2": System("debian12", CP311, 36, cpu=("x86-64-v2", "Nehalem")),
-    "debian12-v3": System("debian12", CP311, 36, cpu=("x86-64-v3", "Haswell")),
+    "debian13-free": System("debian13-free", ["--python-version", "3.14", "--abi", "cp314t"], 41, "/opt/python3.14t/bin/python3.14t"),
+    "debian12-v1": System("debian12", CP311, 36, cpu=("x86-64-v1", "qemu64"), compiled_alone=True),
+    "debian12-v2": System("debian12", CP311, 36, cpu=("x86-64-v2", "Nehalem"), compiled_alone=True),
+    "debian12-v3": System("debian12", CP311, 36, cpu=("x86-64-v3", "Haswell"), compiled_alone=True),
 }
 SIDE = re.compile(r"(tests?|docs?|examples?|bench.*|scripts)$")
 
@@ -187,7 +188,8 @@ def main():
     for name in given.node or [name for name, system in NODES.items() if given.qemu or not system.cpu]:
         count = Counter()
         with Node(name, given) as node:
-            truths = [node.truth(given.wheels / wheel) for wheel in names if not node.system.cpu or not wheel.endswith("-any.whl")]
+            asked = [one for one in names if not node.system.compiled_alone or not one.endswith("-any.whl")]
+            truths = [node.truth(given.wheels / wheel) for wheel in asked]
             answers = node.answers()
         for wheel, module, refused, fails in truths:
             if refused:
