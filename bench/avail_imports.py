@@ -16,6 +16,7 @@ from __future__ import annotations  # for Python 3.9
 
 import argparse
 import base64
+import fcntl
 import fnmatch
 import hashlib
 import json
@@ -25,6 +26,7 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from typing import TextIO
 
 HERE = Path(__file__).resolve().parent / "avail_imports"
 LIMIT_S = 300
@@ -126,12 +128,24 @@ def prepare_roots(roots: Path) -> None:
     shutil.copy(roots / "build/made/libyard.so", roots / "debian12" / LIBRARY[1:] / "libyard.so.1")
 
 
-def carry_program(program: Path, roots: Path) -> None:
-    """The program with its libraries and loader, so that it runs in every root whatever that has."""
+def carry_programs(programs: dict[str, Path], roots: Path) -> TextIO:
+    """These programs, with their libraries and loader, so that they run in every root whatever that has. No other run has the roots
+    until the file is closed."""
+    lock = open(roots / "lock", "w")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        sys.exit(f"{roots}: another run uses these roots")
     folder = roots / "program"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
-    shutil.copy(program, folder / "avail_wheels")
+    for name, program in programs.items():
+        shutil.copy(program, folder / name)
+        carry_libraries(program, folder)
+    return lock
+
+
+def carry_libraries(program: Path, folder: Path) -> None:
     listed = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
     for word in listed.split():
         if word.startswith("/") and Path(word).is_file():
@@ -223,7 +237,7 @@ def main() -> int:
     roots, wheels = options.roots.resolve(), options.wheels.resolve()
     make_wheels(roots, wheels)
     prepare_roots(roots)
-    carry_program(options.avail_wheels, roots)
+    _lock = carry_programs({"avail_wheels": options.avail_wheels}, roots)
     rows, wrong, unknown = [], 0, 0
     for name in options.node or NODES:
         with Here(name, roots, wheels) as here:

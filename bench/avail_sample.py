@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
 """What `avail_wheels` answers for the wheels of a sample on a node, beside the node's own uv and a real import there. As root:
 
-    bench/avail_sample.py --roots ROOTS --wheels WHEELS --work FOLDER --uv FILE --avail-wheels FILE [--node NODE…] [--write FILE]
+    bench/avail_sample.py --roots ROOTS --wheels WHEELS --work FOLDER --uv FILE --avail-wheels FILE [--node NODE…] [--qemu FILE]
+                          [--write FILE]
 
 WHEELS has those of tests/real_wheels/sampled.tsv (fetch.py), which are for CPython 3.11; for a node with another Python, pip
 downloads the wheel of the same version into FOLDER. ROOTS has a folder for each system, of debootstrap with python3: debian11,
-debian12, debian13; debian12-x also with the libraries of X and GL, debian13-pypy also with pypy3. FOLDER keeps what was installed
-and imported, so that a second run only asks avail_wheels again.
+debian12, debian13; debian12-x also with the libraries of X and GL, debian13-pypy also with pypy3, debian13-free also with a
+free-threaded CPython 3.14 in opt/python3.14t. FOLDER keeps what was installed and imported, so that a second run only asks
+avail_wheels again. A second run at the same time is refused.
+
+debian12-v1, -v2 and -v3 are debian12 on a processor of that level: qemu-user, FILE, imports the compiled wheels of the sample there.
 
 A pair counts if uv installs the wheel on the node with all that it requires; no node has a compiler. It runs if the module that is named
 like the project, else the first public one, can be imported. A miss is a "yes" that fails or a "no" that imports.
@@ -21,19 +25,35 @@ import subprocess
 import sys
 import zipfile
 from collections import Counter
+from typing import NamedTuple
 
-from avail_imports import carry_program, last_line
+from avail_imports import carry_programs, last_line
 
 HERE = pathlib.Path(__file__).resolve().parent
 SAMPLE = HERE.parent / "tests/real_wheels/sampled.tsv"
 LIMIT_S = 240
-# node: its root, its Python, what pip download is told of it
+
+
+class System(NamedTuple):
+    root: str
+    pip: list[str]  # what pip download is told of its Python
+    glibc: int  # 2.X
+    python: str = "/usr/bin/python3"
+    cpu: tuple[str, str] | None = None  # as avail_wheels and as qemu name it
+    compiled_alone: bool = False  # the other wheels of the sample are the same there
+
+
+CP311 = ["--python-version", "3.11"]
 NODES = {
-    "debian11": ("debian11", "/usr/bin/python3", ("3.9", "cp", 31)),
-    "debian12": ("debian12", "/usr/bin/python3", ("3.11", "cp", 36)),
-    "debian12-x": ("debian12-x", "/usr/bin/python3", ("3.11", "cp", 36)),
-    "debian13": ("debian13", "/usr/bin/python3", ("3.13", "cp", 41)),
-    "debian13-pypy": ("debian13-pypy", "/usr/bin/pypy3", ("3.11", "pp", 41)),
+    "debian11": System("debian11", ["--python-version", "3.9"], 31),
+    "debian12": System("debian12", CP311, 36),
+    "debian12-x": System("debian12-x", CP311, 36, compiled_alone=True),
+    "debian13": System("debian13", ["--python-version", "3.13"], 41),
+    "debian13-pypy": System("debian13-pypy", ["--python-version", "3.11", "--implementation", "pp"], 41, "/usr/bin/pypy3"),
+    "debian13-free": System("debian13-free", ["--python-version", "3.14", "--abi", "cp314t"], 41, "/opt/python3.14t/bin/python3.14t"),
+    "debian12-v1": System("debian12", CP311, 36, cpu=("x86-64-v1", "qemu64"), compiled_alone=True),
+    "debian12-v2": System("debian12", CP311, 36, cpu=("x86-64-v2", "Nehalem"), compiled_alone=True),
+    "debian12-v3": System("debian12", CP311, 36, cpu=("x86-64-v3", "Haswell"), compiled_alone=True),
 }
 SIDE = re.compile(r"(tests?|docs?|examples?|bench.*|scripts)$")
 
@@ -61,10 +81,15 @@ class Node:
     """A system in a folder, and what was learned there."""
 
     def __init__(self, name, given):
-        folder, self.python, self.pip = NODES[name]
-        self.name, self.root, self.work = name, given.roots / folder, given.work
+        self.system = NODES[name]
+        self.python = self.system.python
+        self.name, self.root, self.work = name, given.roots / self.system.root, given.work
         self.wheels = given.work / "wheels" / name
         self.wheels.mkdir(parents=True, exist_ok=True)
+        first_on_path = given.work / "bin" / name / "python3"
+        first_on_path.parent.mkdir(parents=True, exist_ok=True)
+        if not first_on_path.is_symlink():
+            first_on_path.symlink_to(self.python)
         self.known_file = given.work / f"{name}.json"
         self.known = json.loads(self.known_file.read_text()) if self.known_file.exists() else {}
         self.mounts = [(pathlib.Path("/proc"), "proc"), (given.work, "work"), (given.roots / "program", "program")]
@@ -91,14 +116,13 @@ class Node:
     def take(self, sampled):
         """The wheel of that version for this node's Python, or None."""
         project, version = sampled.name.split("-")[:2]
-        python, implementation, glibc = self.pip
-        if (python == "3.11" and implementation == "cp") or sampled.name.endswith("-none-any.whl"):
+        if self.system.pip == CP311 or sampled.name.endswith("-none-any.whl"):
             shutil.copy(sampled, self.wheels)
             return self.wheels / sampled.name
-        platforms = [f"manylinux_2_{minor}_x86_64" for minor in range(glibc, 4, -1)]
+        platforms = [f"manylinux_2_{minor}_x86_64" for minor in range(self.system.glibc, 4, -1)]
         platforms += ["manylinux2014_x86_64", "manylinux2010_x86_64", "manylinux1_x86_64", "linux_x86_64"]
         command = [sys.executable, "-m", "pip", "download", "-q", "--disable-pip-version-check", "--no-deps", "--only-binary", ":all:",
-                   "--python-version", python, "--implementation", implementation, "--dest", self.wheels, f"{project}=={version}"]
+                   *self.system.pip, "--dest", self.wheels, f"{project}=={version}"]
         for platform in platforms:
             command += ["--platform", platform]
         subprocess.run(command, stderr=subprocess.DEVNULL)
@@ -119,7 +143,7 @@ class Node:
             refused = last_line(done) if done.returncode else "" if module else "no module"
             fails = ""
             if not refused:
-                imported = self.run([self.python, "-c", f"import {module}"], PYTHONPATH=target)
+                imported = self.run([*self.processor(), self.python, "-c", f"import {module}"], PYTHONPATH=target)
                 fails = last_line(imported) if imported.returncode else ""
             found = [wheel.name, module or "", refused, fails]
             shutil.rmtree(self.work / "targets" / self.name, ignore_errors=True)
@@ -127,12 +151,19 @@ class Node:
         self.known_file.write_text(json.dumps(self.known, indent=1))
         return found
 
-    def answers(self):
+    def carried(self, program):
         loader = next((self.root / "program").glob("ld-linux*")).name
-        done = self.run([f"/program/{loader}", "--library-path", "/program", "/program/avail_wheels", "--wheelhouse",
-                         f"/work/wheels/{self.name}", "--why", "--all-versions", "--json"],
-                        XDG_CACHE_HOME="/tmp/avail", PATH=f"{pathlib.Path(self.python).parent}:/bin",
-                        **({"WHEELYARD_PYTHON": self.python} if "pypy" in self.python else {}))
+        return [f"/program/{loader}", "--library-path", "/program", f"/program/{program}"]
+
+    def processor(self):
+        return [*self.carried("qemu"), "-cpu", self.system.cpu[1]] if self.system.cpu else []
+
+    def answers(self):
+        assumed = ["--assume", f"cpu={self.system.cpu[0]}"] if self.system.cpu else []
+        shutil.rmtree(self.root / "tmp/avail", ignore_errors=True)  # facts that another version found
+        done = self.run([*self.carried("avail_wheels"), "--wheelhouse", f"/work/wheels/{self.name}", "--why", "--all-versions", "--json",
+                         *assumed],
+                        XDG_CACHE_HOME="/tmp/avail", PATH=f"/work/bin/{self.name}:/usr/bin:/bin")
         if done.returncode != 0:
             sys.exit(f"avail_wheels on {self.name}: {done.stderr}")
         return {wheel["filename"]: wheel["here"] for wheel in json.loads(done.stdout)["wheels"]}
@@ -142,6 +173,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for option in ("--roots", "--wheels", "--work", "--uv", "--avail-wheels"):
         parser.add_argument(option, type=pathlib.Path, required=True)
+    parser.add_argument("--qemu", type=pathlib.Path, help="qemu-x86_64 of qemu-user")
     parser.add_argument("--node", action="append", choices=sorted(NODES))
     parser.add_argument("--limit", type=int, help="only so many wheels of the list")
     parser.add_argument("--write", type=pathlib.Path, help="a line for each pair")
@@ -149,14 +181,15 @@ def main():
     given.roots, given.work = given.roots.resolve(), given.work.resolve()
     given.work.mkdir(parents=True, exist_ok=True)
     shutil.copy("/etc/ssl/certs/ca-certificates.crt", given.work / "certificates.pem")
-    carry_program(given.avail_wheels, given.roots)
-    shutil.copy(given.uv, given.roots / "program" / "uv")
+    programs = {"avail_wheels": given.avail_wheels, "uv": given.uv} | ({"qemu": given.qemu} if given.qemu else {})
+    _lock = carry_programs(programs, given.roots)
     names = [line.split("\t")[2] for line in SAMPLE.read_text().splitlines() if not line.startswith("#")][:given.limit]
     rows = []
-    for name in given.node or NODES:
+    for name in given.node or [name for name, system in NODES.items() if given.qemu or not system.cpu]:
         count = Counter()
         with Node(name, given) as node:
-            truths = [node.truth(given.wheels / wheel) for wheel in names]
+            asked = [one for one in names if not node.system.compiled_alone or not one.endswith("-any.whl")]
+            truths = [node.truth(given.wheels / wheel) for wheel in asked]
             answers = node.answers()
         for wheel, module, refused, fails in truths:
             if refused:

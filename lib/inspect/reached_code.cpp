@@ -118,8 +118,7 @@ class ReachedCode {
         for (std::size_t i = 0; i < elves_.size(); ++i) {
             const auto file = walk.files.find(i);
             const Reach reach = file == walk.files.end() ? Reach::never : file->second;
-            if (reach == Reach::always && elves_[i].elf.avx_throughout && facts.avx_code.empty())
-                facts.avx_code = name_of(i);
+            if (reach == Reach::always) note_level(i, facts);
             for (const std::string& library : elves_[i].elf.needed) {
                 if (provided.has(library)) continue;
                 const std::size_t user = user_[i];
@@ -253,6 +252,13 @@ class ReachedCode {
                 }
             }
         }
+    }
+
+    // Code for AVX-512 is code for AVX, too.
+    void note_level(std::size_t elf, Facts& facts) const {
+        const VectorLevel level = elves_[elf].elf.vector_level;
+        if (level >= VectorLevel::avx && facts.avx_code.empty()) facts.avx_code = name_of(elf);
+        if (level >= VectorLevel::avx512 && facts.avx512_code.empty()) facts.avx512_code = name_of(elf);
     }
 
     [[nodiscard]] std::string name_of(std::size_t elf) const {

@@ -38,6 +38,7 @@ constexpr std::pair<std::string_view, std::string Facts::*> texts[] = {
     {"isa_needed", &Facts::isa_needed},
     {"isa_used", &Facts::isa_used},
     {"avx_code", &Facts::avx_code},
+    {"avx512_code", &Facts::avx512_code},
     {"torch_cxx11_abi", &Facts::torch_cxx11_abi},
     {"torch_stable_abi", &Facts::torch_stable_abi},
     {"torch_at_least", &Facts::torch_at_least},

@@ -255,6 +255,12 @@ Fit check_python(const Question& q) {
               python_advice(q));
 }
 
+// The facts have one version for the files of all machines: interpret_core has a library for aarch64 that needs glibc 2.34, and
+// one for x86-64 that needs 2.4.
+bool is_for_several(const Question& q) {
+    return q.needs.machines.size() > 1;
+}
+
 Fit check_glibc(const Question& q) {
     const bool is_musl = std::all_of(
         q.candidate.tags->platforms.begin(), q.candidate.tags->platforms.end(),
@@ -268,8 +274,9 @@ Fit check_glibc(const Question& q) {
     if (!q.node.glibc)
         return unknown("glibc", "needs glibc " + q.needs.glibc->text() + ", and this node's is unknown");
     if (*q.node.glibc >= *q.needs.glibc) return {};
-    return no("glibc", "needs glibc " + q.needs.glibc->text() + ", here is " + q.node.glibc->text(),
-              "choose an older build, or a node with a newer system");
+    const std::string why = "needs glibc " + q.needs.glibc->text() + ", here is " + q.node.glibc->text();
+    if (is_for_several(q)) return unknown("glibc", "a file for one of its machines " + why);
+    return no("glibc", why, "choose an older build, or a node with a newer system");
 }
 
 Fit check_platform(const Question& q) {
@@ -299,9 +306,18 @@ Fit check_options(const Question& q) {
 
 // The level v2 has no AVX, but some of its processors do, and code may be chosen in a way that does not show.
 Fit check_avx(const Question& q) {
-    if (q.needs.avx_code.empty() || q.node.machine != "x86_64" || q.node.cpu >= "x86-64-v3") return {};
-    return unknown("cpu", q.needs.avx_code + " has AVX code throughout, and this " +
-                              (q.node.cpu.empty() ? "node's processor is unknown" : "is " + q.node.cpu));
+    if (q.node.machine != "x86_64") return {};
+    struct Row {
+        const std::string& code;
+        std::string_view level, name;
+    };
+    for (const auto& [code, level, name] :
+         {Row{q.needs.avx512_code, "x86-64-v4", "AVX-512"}, Row{q.needs.avx_code, "x86-64-v3", "AVX"}}) {
+        if (code.empty() || q.node.cpu >= level) continue;
+        return unknown("cpu", code + " has " + std::string(name) + " code throughout, and this " +
+                                  (q.node.cpu.empty() ? "node's processor is unknown" : "is " + q.node.cpu));
+    }
+    return {};
 }
 
 Fit check_processor(const Question& q) {
@@ -547,6 +563,8 @@ Fit check_library(const Question& q, const NeededLibrary& library) {
         return unknown("library", what + ", which is not here; it may do without");
     if (!q.needs.requires_dist)
         return unknown("library", what + ", which is not here; what it requires is unknown");
+    if (is_for_several(q))
+        return unknown("library", "a file for one of its machines " + what + ", which is not here");
     const auto family = library.kind == "mpi" ? mpi_family(library.name) : std::nullopt;
     return no("library", what + ", which is not here",
               family ? "module load " + std::string(family->modules.front())
@@ -714,8 +732,10 @@ Fit check_versions(const Question& q) {
             continue;
         }
         if (needed <= found->second) continue;
-        return no("library", what + ", here is " + prefix + "_" + found->second.text() + " of " + here->path,
-                  "load a module with a newer compiler, or choose an older build");
+        const std::string why =
+            what + ", here is " + prefix + "_" + found->second.text() + " of " + here->path;
+        if (is_for_several(q)) return unknown("library", "a file for one of its machines " + why);
+        return no("library", why, "load a module with a newer compiler, or choose an older build");
     }
     return first_unknown;
 }

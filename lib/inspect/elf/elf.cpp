@@ -11,7 +11,6 @@
 #include "lib/base/text/text.hpp"
 #include "lib/inspect/elf/elf_identity.hpp"
 #include "lib/inspect/elf/elf_sections.hpp"
-#include "lib/inspect/elf/vector_code.hpp"
 
 namespace wheelyard::inspect {
 namespace {
@@ -399,8 +398,7 @@ class ElfParser {
 
 base::Result<ElfFacts> parse_elf(const base::Reader& bytes, const TakeSymbol& also) {
     auto facts = ElfParser(bytes, also).parse();
-    if (facts && facts->machine == "x86_64")
-        facts->avx_throughout = is_avx_throughout(bytes, facts->sections);
+    if (facts && facts->machine == "x86_64") facts->vector_level = vector_level(bytes, facts->sections);
     return facts;
 }
 

@@ -16,6 +16,7 @@
 #include "lib/inspect/elf/elf_symbols.hpp"
 #include "lib/inspect/elf/string_abi.hpp"
 #include "lib/inspect/elf/torch_abi.hpp"
+#include "lib/inspect/elf/vector_code.hpp"
 
 namespace wheelyard::inspect {
 
@@ -100,7 +101,7 @@ struct ElfFacts {
     SymbolFacts symbols;
     bool has_all_symbols = true;  // false: the table has a flaw, and `symbols` is empty
     FeatureNotes notes;
-    bool avx_throughout = false;  // x86-64 code that was compiled for AVX as a whole (vector_code.hpp)
+    VectorLevel vector_level = VectorLevel::sse;  // of x86-64 code
     std::uint64_t file_bytes = 0;
     std::uint64_t debug_bytes = 0;  // size of the sections .debug_* and .zdebug_*
     std::vector<ElfSection> sections;

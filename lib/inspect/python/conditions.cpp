@@ -29,8 +29,8 @@ std::vector<Tokens> parts_between(Tokens tokens, std::string_view word) {
     std::size_t depth = 0, start = 0;
     for (std::size_t at = 0; at < tokens.size(); ++at) {
         const Token& token = tokens[at];
-        if (token.is_sign("(") || token.is_sign("[") || token.is_sign("{")) ++depth;
-        if ((token.is_sign(")") || token.is_sign("]") || token.is_sign("}")) && depth > 0) --depth;
+        if (token.opens_bracket()) ++depth;
+        if (token.closes_bracket() && depth > 0) --depth;
         if (depth > 0 || !token.is_name(word)) continue;
         parts.push_back(tokens.subspan(start, at - start));
         start = at + 1;
@@ -80,10 +80,10 @@ std::optional<bool> plain_condition(Tokens tokens) {
     if (const auto system = compares_systems(tokens)) return system;
     const Token& last = tokens.back();
     const bool is_chain = std::all_of(tokens.begin(), tokens.end(), [](const Token& token) {
-        return token.kind == TokenKind::name || token.is_sign(".");
+        return token.kind == TokenKind::name || token.is_sign('.');
     });
-    if (tokens.size() == 1 && (last.is_name("True") || last.is_sign("1"))) return true;
-    if (tokens.size() == 1 && (last.is_name("False") || last.is_sign("0"))) return false;
+    if (tokens.size() == 1 && (last.is_name("True") || last.is_sign('1'))) return true;
+    if (tokens.size() == 1 && (last.is_name("False") || last.is_sign('0'))) return false;
     if (tokens.size() > 2 && last.is_name("None") && tokens[tokens.size() - 2].is_name("is")) return true;
     return is_chain ? names_a_system(last.text) : std::nullopt;
 }
@@ -107,7 +107,7 @@ std::optional<bool> condition_holds(Tokens condition, unsigned depth) {
         const auto holds = condition_holds(condition.subspan(1), depth + 1);
         return holds ? !*holds : true;
     }
-    if (condition.size() > 2 && condition.front().is_sign("(") && condition.back().is_sign(")"))
+    if (condition.size() > 2 && condition.front().is_sign('(') && condition.back().is_sign(')'))
         return condition_holds(condition.subspan(1, condition.size() - 2), depth + 1);
     return plain_condition(condition);
 }

@@ -3,13 +3,10 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 
 #include "lib/inspect/python/source_lines.hpp"
 
 namespace wheelyard::inspect {
-
-using Tokens = std::span<const Token>;
 
 // Whether the condition holds when CPython or PyPy 3 imports the module on Linux; nullopt: that depends on more.
 // TYPE_CHECKING and `__name__ == "__main__"` do not hold; names of systems are compared with Linux; `not X` and `X is None`

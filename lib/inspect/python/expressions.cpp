@@ -23,8 +23,8 @@ Tokens inside_brackets(Tokens tokens) {
     const std::size_t last = std::min(tokens.size(), max_argument_tokens);
     for (std::size_t at = 0; at < last; ++at) {
         const Token& token = tokens[at];
-        if (token.is_sign("(") || token.is_sign("[") || token.is_sign("{")) ++depth;
-        if (!token.is_sign(")") && !token.is_sign("]") && !token.is_sign("}")) continue;
+        if (token.opens_bracket()) ++depth;
+        if (!token.closes_bracket()) continue;
         if (--depth == 0) return tokens.subspan(1, at - 1);
     }
     return tokens.subspan(1, last - 1);
@@ -34,9 +34,9 @@ Tokens first_argument(Tokens arguments) {
     std::size_t depth = 0;
     for (std::size_t at = 0; at < arguments.size(); ++at) {
         const Token& token = arguments[at];
-        if (token.is_sign("(") || token.is_sign("[") || token.is_sign("{")) ++depth;
-        if (token.is_sign(")") || token.is_sign("]") || token.is_sign("}")) --depth;
-        if (depth == 0 && token.is_sign(",")) return arguments.first(at);
+        if (token.opens_bracket()) ++depth;
+        if (token.closes_bracket()) --depth;
+        if (depth == 0 && token.is_sign(',')) return arguments.first(at);
     }
     return arguments;
 }
@@ -101,13 +101,13 @@ KnownTexts ExpressionReader::value_of(Tokens tokens) const {
             continue;
         } else {
             std::size_t end = at + 1;
-            while (end + 1 < last && tokens[end].is_sign(".") && tokens[end + 1].kind == TokenKind::name)
+            while (end + 1 < last && tokens[end].is_sign('.') && tokens[end + 1].kind == TokenKind::name)
                 end += 2;
             std::string rest;
             for (std::size_t part = at + 1; part < end; ++part)
                 rest += tokens[part].text;
             const std::string full = full_name(token.text, rest);
-            const bool is_call = end < last && tokens[end].is_sign("(");
+            const bool is_call = end < last && tokens[end].is_sign('(');
             if (is_call && full.ends_with("find_library") && !names_.defined.contains(full)) {
                 const Tokens inside = inside_brackets(tokens.subspan(end));
                 const KnownTexts searched = value_of(inside);
@@ -133,14 +133,25 @@ KnownTexts ExpressionReader::value_of(Tokens tokens) const {
 }
 
 void ExpressionReader::learn(std::string_view name, Tokens value) {
+    KnownNames& names = is_body_ ? names_.known : own_;
+    constexpr std::size_t empty_list = 2;  // tokens
+    const bool says_something =
+        value.size() <= empty_list || std::any_of(value.begin(), value.end(), [&](const Token& token) {
+            return token.kind == TokenKind::text || token.is_name("None") ||
+                   (token.kind == TokenKind::name && known(token.text) != nullptr);
+        });
+    if (!says_something) {  // as most values; a name that is not known is computed, too
+        if (const auto found = names.find(name); found != names.end()) found->second.is_computed = true;
+        return;
+    }
     KnownTexts learned = value_of(value);
-    KnownTexts& all = (is_body_ ? names_.known : own_)[std::string(name)];
+    KnownTexts& all = names[std::string(name)];
     for (std::string& text : learned.texts)
         add_once(all.texts, std::move(text));
     all.is_computed = all.is_computed || learned.is_computed;
 }
 
-void ExpressionReader::read_call(const std::string& full, std::string_view last, bool is_local,
+void ExpressionReader::read_call(const std::string& full, std::string_view last, bool is_local, bool is_found,
                                  Tokens arguments, const Guard& guard) {
     const Tokens first = first_argument(arguments);
     if (!is_local && is_one_of(open_names, last)) {
@@ -169,7 +180,7 @@ void ExpressionReader::read_call(const std::string& full, std::string_view last,
     for (const Token& token : arguments)
         if (token.kind == TokenKind::text && is_library_name(token.text))
             add_once(call.texts, std::string(token.text));
-    add(std::move(call));
+    if (is_found || !call.texts.empty()) add(std::move(call));
 }
 
 void ExpressionReader::read(Tokens tokens, const Guard& guard) {
@@ -178,25 +189,33 @@ void ExpressionReader::read(Tokens tokens, const Guard& guard) {
         if (token.kind == TokenKind::text && is_library_name(token.text))
             add_candidate(std::string(token.text));
         if (token.kind != TokenKind::name) continue;
-        const bool is_attribute = at > 0 && tokens[at - 1].is_sign(".");
+        const bool is_attribute = at > 0 && tokens[at - 1].is_sign('.');
         std::size_t end = at + 1;
-        while (end + 1 < tokens.size() && tokens[end].is_sign(".") && tokens[end + 1].kind == TokenKind::name)
+        while (end + 1 < tokens.size() && tokens[end].is_sign('.') && tokens[end + 1].kind == TokenKind::name)
             end += 2;
-        std::string rest;
-        for (std::size_t part = at + 1; part < end && rest.size() < max_argument_tokens; ++part)
-            rest += tokens[part].text;
-        const std::string full = is_attribute ? std::string(token.text) + rest : full_name(token.text, rest);
-        if (!is_attribute && !rest.empty() && names_.imported.contains(token.text) &&
-            gone_name(full) != nullptr)
-            add({EffectKind::uses, guard, full});
+        const bool is_called = end < tokens.size() && tokens[end].is_sign('(');
+        const bool is_imported =
+            !is_attribute && (is_called || end > at + 1) && names_.imported.contains(token.text);
+        std::string full;
+        if (is_called || is_imported) {
+            std::string rest;
+            for (std::size_t part = at + 1; part < end && rest.size() < max_argument_tokens; ++part)
+                rest += tokens[part].text;
+            full = is_attribute ? std::string(token.text) + rest : full_name(token.text, rest);
+        }
+        if (is_imported && end > at + 1 && gone_name(full) != nullptr) add({EffectKind::uses, guard, full});
         // ctypeslib2: `_libraries['libamd_smi.so'].amdsmi_init`, whether or not it was opened before.
-        if (token.text == "_libraries" && end + 3 < tokens.size() && tokens[end].is_sign("[") &&
-            tokens[end + 1].kind == TokenKind::text && tokens[end + 2].is_sign("]") &&
-            tokens[end + 3].is_sign("."))
+        if (token.text == "_libraries" && end + 3 < tokens.size() && tokens[end].is_sign('[') &&
+            tokens[end + 1].kind == TokenKind::text && tokens[end + 2].is_sign(']') &&
+            tokens[end + 3].is_sign('.'))
             add({EffectKind::opens, guard, {}, {std::string(tokens[end + 1].text)}, true});
-        if (end < tokens.size() && tokens[end].is_sign("(")) {
-            const bool is_local = !is_attribute && rest.empty() && names_.defined.contains(token.text);
-            read_call(full, tokens[end - 1].text, is_local, inside_brackets(tokens.subspan(end)), guard);
+        if (is_called) {
+            const bool is_local = !is_attribute && end == at + 1 && names_.defined.contains(token.text);
+            const Tokens arguments = inside_brackets(tokens.subspan(end));
+            // The methods of other objects are not followed.
+            const bool is_found =
+                is_imported || names_.defined.contains(std::string_view(full).substr(0, full.find('.')));
+            read_call(full, tokens[end - 1].text, is_local, is_found, arguments, guard);
         }
         at = end - 1;
     }

@@ -41,8 +41,9 @@ class ExpressionReader {
     [[nodiscard]] std::string full_name(std::string_view head, std::string_view rest) const;
     [[nodiscard]] const KnownTexts* known(std::string_view name) const;
     [[nodiscard]] KnownTexts value_of(Tokens tokens) const;
-    void read_call(const std::string& full, std::string_view last, bool is_local, Tokens arguments,
-                   const Guard& guard);
+    // `is_local`: a function or class of the module itself; `is_found`: one of it, or of an imported module.
+    void read_call(const std::string& full, std::string_view last, bool is_local, bool is_found,
+                   Tokens arguments, const Guard& guard);
     void add_candidate(std::string text);
 
     ModuleNames& names_;

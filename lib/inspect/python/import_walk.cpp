@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <deque>
+#include <unordered_map>
 #include <utility>
 
 #include "lib/base/text/text.hpp"
@@ -19,6 +20,10 @@ namespace {
 constexpr std::array<std::string_view, 13> loaded_libraries{
     "-lc",       "-lm",        "-ldl",       "-lrt",         "-lpthread",       "-lutil", "libc.so.6",
     "libm.so.6", "libdl.so.2", "librt.so.1", "libutil.so.1", "libpthread.so.0", "libc.so"};
+
+bool is_loaded_library(const std::string& name) {
+    return std::find(loaded_libraries.begin(), loaded_libraries.end(), name) != loaded_libraries.end();
+}
 
 Reach reach_of(const Guard& guard, std::uint8_t failure) {
     if ((guard.caught & failure) != 0) return Reach::never;
@@ -37,7 +42,8 @@ bool ends_import(const Effect& effect) {
 // What the functions of one call open, together.
 struct Collected {
     std::vector<std::string> candidates;
-    bool has_caught = false;  // a library whose absence is caught; a later `raise` makes it a need
+    bool has_caught = false;    // a library whose absence is caught; a later `raise` makes it a need
+    bool has_computed = false;  // one is opened by a name that is not known
     Reach needed = Reach::never;
 
     void add(const std::vector<std::string>& texts) {
@@ -60,7 +66,12 @@ class Walker {
     }
 
   private:
-    using Function = std::pair<std::string, std::string>;  // module and name
+    // Sources that were read stay where they are, so that functions and effects are known by their address.
+    struct Function {
+        const std::string* module = nullptr;
+        const FunctionSource* source = nullptr;  // nullptr: none of the wheel's
+    };
+    using Visited = std::set<const FunctionSource*>;
 
     void walk_root(const std::string& root, std::size_t depth) {
         const auto module = wheel_.modules.find(root);
@@ -97,7 +108,7 @@ class Walker {
             if (source == nullptr) continue;
             Collected all;
             walk_effects(name, source->body, guard, all, nullptr, 0);
-            if (all.needed != Reach::never) emit(name, all.candidates, all.needed, true);
+            emit_collected(name, all);
         }
     }
 
@@ -139,7 +150,7 @@ class Walker {
 
     // `calls`: the functions that led here; nullptr: the body of a module.
     void walk_effects(const std::string& module, const FunctionSource& source, const Guard& outer,
-                      Collected& into, std::set<Function>* calls, std::size_t depth) {
+                      Collected& into, Visited* calls, std::size_t depth) {
         into.add(source.candidates);
         std::size_t raises_from = source.effects.size();  // the last `raise` that is no handler's
         while (raises_from > 0 && !ends_import(source.effects[raises_from - 1]))
@@ -182,6 +193,7 @@ class Walker {
     }
 
     void walk_import(const std::string& module, const Effect& effect, const Guard& guard) {
+        if (!is_new_import(effect, guard)) return;
         const std::string_view top = std::string_view(module).substr(0, module.find('.'));
         if (effect.is_computed && (effect.name.empty() || effect.name == top)) {
             for (auto at = wheel_.modules.lower_bound(top); at != wheel_.modules.end(); ++at) {
@@ -199,6 +211,15 @@ class Walker {
             if (const GoneName* row = gone_name(effect.name + "." + name); row != nullptr && !row->is_module)
                 note_gone(module, effect.name + "." + name, guard, caught_import);
         }
+    }
+
+    // Functions are walked for each of their callers; an import says nothing new the second time.
+    bool is_new_import(const Effect& effect, const Guard& guard) {
+        constexpr unsigned caught_bits = 4;
+        const unsigned flags = (guard.maybe ? 1U : 0U) + (guard.in_handler ? 2U : 0U);
+        const std::uint64_t bit = std::uint64_t{1} << ((flags << caught_bits) + guard.caught);
+        std::uint64_t& known = imported_[&effect];
+        return std::exchange(known, known | bit) != known;
     }
 
     // The first part of the name of a module that the wheel and the standard library lack; empty: they have it.
@@ -254,60 +275,70 @@ class Walker {
             emit(module, effect.texts, reach, false);
         } else {
             into.needed = std::max(into.needed, guard.in_handler ? Reach::always : reach);
+            into.has_computed = into.has_computed || effect.is_computed;
         }
     }
 
     void walk_call(const std::string& module, const Effect& effect, const Guard& guard, Collected& into,
-                   std::set<Function>* calls, std::size_t depth) {
-        const auto function = function_of(module, effect.name);
-        if (!function || depth == max_call_depth) return;
-        if (calls == nullptr && effect.texts.empty() && !called_.emplace(*function, guard).second) return;
-        std::set<Function> own;
-        std::set<Function>& visited = calls == nullptr ? own : *calls;
-        if (!visited.insert(*function).second) return;
-        const FunctionSource& source =
-            sources_.find(function->first)->second.functions.find(function->second)->second;
+                   Visited* calls, std::size_t depth) {
+        const auto [at, is_new] = functions_.try_emplace(&effect);
+        if (is_new) at->second = function_of(module, effect.name);
+        const Function function = at->second;
+        if (function.source == nullptr || depth == max_call_depth) return;
+        if (calls == nullptr && effect.texts.empty() && !called_.emplace(function.source, guard).second)
+            return;
+        Visited own;
+        Visited& visited = calls == nullptr ? own : *calls;
+        if (!visited.insert(function.source).second) return;
         if (calls != nullptr) {
             into.add(effect.texts);
-            walk_effects(function->first, source, guard, into, &visited, depth + 1);
+            walk_effects(*function.module, *function.source, guard, into, &visited, depth + 1);
             return;
         }
         Collected of_call;
         of_call.add(effect.texts);
-        walk_effects(function->first, source, guard, of_call, &visited, depth + 1);
-        if (of_call.needed != Reach::never) emit(function->first, of_call.candidates, of_call.needed, true);
+        walk_effects(*function.module, *function.source, guard, of_call, &visited, depth + 1);
+        emit_collected(*function.module, of_call);
         into.add(of_call.candidates);
         into.has_caught = into.has_caught || (of_call.has_caught && of_call.needed == Reach::never);
     }
 
     // "load" of this module, "pkg.loader.load" of another, also where a module has imported it from a third.
-    std::optional<Function> function_of(std::string module, std::string name) {
+    Function function_of(std::string module, std::string name) {
         constexpr int max_hops = 4;
         for (int hop = 0; hop < max_hops; ++hop) {
             const ModuleSource* source = source_of(module);
-            if (source == nullptr) return std::nullopt;
-            if (source->functions.contains(name)) return Function(module, name);
+            if (source == nullptr) return {};
+            if (const auto found = source->functions.find(name); found != source->functions.end())
+                return {&sources_.find(module)->first, &found->second};
             if (hop > 0) {
                 const auto imported = source->imported.find(std::string_view(name).substr(0, name.find('.')));
-                if (imported == source->imported.end()) return std::nullopt;
+                if (imported == source->imported.end()) return {};
                 name = imported->second +
                        (name.find('.') == std::string::npos ? "" : name.substr(name.find('.')));
             }
             std::string_view owner = parent_of(name);
             while (!owner.empty() && !wheel_.modules.contains(owner))
                 owner = parent_of(owner);
-            if (owner.empty()) return std::nullopt;
+            if (owner.empty()) return {};
             module = owner;
             name = name.substr(module.size() + 1);
         }
-        return std::nullopt;
+        return {};
+    }
+
+    // Of several names one is enough. That of the C library is another's where it is not known which of them is opened:
+    // psycopg opens libpq, and then libc for itself.
+    void emit_collected(const std::string& module, const Collected& all) {
+        if (all.needed == Reach::never) return;
+        std::vector<std::string> names = all.candidates;
+        const bool has_loaded = std::erase_if(names, is_loaded_library) > 0;
+        if (has_loaded && (names.empty() || !all.has_computed)) return;
+        emit(module, names, has_loaded ? std::min(all.needed, Reach::maybe) : all.needed, true);
     }
 
     void emit(const std::string& module, const std::vector<std::string>& any, Reach reach, bool is_computed) {
-        const auto is_loaded = [](const std::string& one) {
-            return std::find(loaded_libraries.begin(), loaded_libraries.end(), one) != loaded_libraries.end();
-        };
-        if (std::any_of(any.begin(), any.end(), is_loaded)) return;
+        if (std::any_of(any.begin(), any.end(), is_loaded_library)) return;
         std::vector<std::size_t> own = wheel_.own_libraries(any);
         if (own.empty() && any.empty()) own = wheel_.loose_libraries;
         for (const std::size_t file : own)
@@ -338,7 +369,10 @@ class Walker {
     std::map<std::string, ModuleSource, std::less<>> sources_;
     std::map<std::string, std::vector<Guard>, std::less<>> seen_;
     std::deque<std::pair<std::string, Guard>> queue_;
-    std::set<std::pair<Function, Guard>> called_;  // by bodies of modules
+    std::set<std::pair<const FunctionSource*, Guard>> called_;  // by bodies of modules
+    std::unordered_map<const Effect*, Function> functions_;     // that are called
+    std::unordered_map<const Effect*, std::uint64_t>
+        imported_;  // a bit for each guard that it was walked with
     std::uint64_t bytes_ = 0;
     std::size_t steps_ = 0;
     std::size_t depth_ = 0;  // of the function whose effects are walked; 0: a module

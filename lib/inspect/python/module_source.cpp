@@ -30,7 +30,8 @@ constexpr std::string_view clause_words[] = {"if",    "elif", "else",  "try", "e
 class ModuleReader {
   public:
     ModuleReader(std::string_view source, std::string_view module, bool is_package)
-        : lines_(read_source_lines(source)),
+        : source_(read_source_lines(source)),
+          lines_(source_.lines),
           package_(is_package ? module
                               : module.substr(
                                     0, module.rfind('.') == std::string_view::npos ? 0 : module.rfind('.'))) {
@@ -67,7 +68,7 @@ class ModuleReader {
 
     // nullopt: a plain statement.
     [[nodiscard]] std::optional<Clause> clause_at(std::size_t at, std::size_t last) const {
-        Tokens tokens(lines_[at].tokens);
+        Tokens tokens = lines_[at].tokens;
         if (tokens.front().is_name("async")) tokens = tokens.subspan(1);
         if (tokens.empty()) return std::nullopt;
         const std::string_view word = tokens.front().text;
@@ -77,11 +78,11 @@ class ModuleReader {
         std::size_t depth = 0, lambdas = 0, colon = 1;
         for (; colon < tokens.size(); ++colon) {
             const Token& token = tokens[colon];
-            if (token.is_sign("(") || token.is_sign("[") || token.is_sign("{")) ++depth;
-            if ((token.is_sign(")") || token.is_sign("]") || token.is_sign("}")) && depth > 0) --depth;
+            if (token.opens_bracket()) ++depth;
+            if (token.closes_bracket() && depth > 0) --depth;
             if (depth > 0) continue;
             if (token.is_name("lambda")) ++lambdas;
-            if (token.is_sign(":") && lambdas-- == 0) break;
+            if (token.is_sign(':') && lambdas-- == 0) break;
         }
         if (colon == tokens.size()) return std::nullopt;
         Clause clause{word, tokens.subspan(1, colon - 1), tokens.subspan(colon + 1), at + 1, at + 1};
@@ -230,7 +231,8 @@ class ModuleReader {
     void read_import(Tokens tokens, const Guard& guard, ExpressionReader& into);
     void read_from(Tokens tokens, const Guard& guard, ExpressionReader& into);
 
-    std::vector<SourceLine> lines_;
+    SourceLines source_;
+    const std::vector<SourceLine>& lines_;
     std::string package_;  // what relative imports start from
     ModuleNames names_;
     std::vector<Function> functions_;
@@ -239,7 +241,7 @@ class ModuleReader {
 // "a.b.c" at the start of `tokens`; how many of them it takes.
 std::size_t dotted_name(Tokens tokens, std::string& name) {
     std::size_t at = 0;
-    while (at < tokens.size() && (tokens[at].kind == TokenKind::name || tokens[at].is_sign("."))) {
+    while (at < tokens.size() && (tokens[at].kind == TokenKind::name || tokens[at].is_sign('.'))) {
         if (tokens[at].is_name("as") || tokens[at].is_name("import")) break;
         name += tokens[at++].text;
     }
@@ -302,11 +304,11 @@ void ModuleReader::read_statement(Tokens tokens, const Guard& guard, ExpressionR
     if (first.is_name("import")) return read_import(tokens.subspan(1), guard, into);
     if (first.is_name("from")) return read_from(tokens.subspan(1), guard, into);
     std::size_t value = 1;  // `name: str = …`
-    if (tokens.size() > 1 && tokens[1].is_sign(":"))
-        while (value < tokens.size() && !tokens[value].is_sign("="))
+    if (tokens.size() > 1 && tokens[1].is_sign(':'))
+        while (value < tokens.size() && !tokens[value].is_sign('='))
             ++value;
     if (first.kind == TokenKind::name && value + 1 < tokens.size() &&
-        (tokens[value].is_sign("=") || tokens[value].is_sign("+=")))
+        (tokens[value].is_sign('=') || tokens[value].is_sign("+=")))
         into.learn(first.text, tokens.subspan(value + 1));
     into.read(tokens, guard);
     if (first.is_name("raise")) into.add({EffectKind::raises, guard});

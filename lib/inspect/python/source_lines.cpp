@@ -19,13 +19,18 @@ class LineReader {
         if (source_.starts_with(byte_order_mark)) source_.remove_prefix(byte_order_mark.size());
     }
 
-    std::vector<SourceLine> read() {
+    SourceLines read() {
         while (at_ < source_.size()) {
             line_.indent = skip_indent();
             line_.is_continued = false;
             read_line();
         }
-        return std::move(lines_);
+        const Tokens all(found_.tokens);  // they move no more
+        for (std::size_t i = 0; i < starts_.size(); ++i) {
+            const std::size_t end = i + 1 < starts_.size() ? starts_[i + 1] : all.size();
+            found_.lines[i].tokens = all.subspan(starts_[i], end - starts_[i]);
+        }
+        return std::move(found_);
     }
 
   private:
@@ -50,8 +55,9 @@ class LineReader {
     }
 
     void end_statement() {
-        if (!line_.tokens.empty()) lines_.push_back(line_);
-        line_.tokens.clear();
+        if (found_.tokens.size() == start_) return;
+        starts_.push_back(std::exchange(start_, found_.tokens.size()));
+        found_.lines.push_back(line_);
     }
 
     void read_line() {
@@ -95,7 +101,7 @@ class LineReader {
         if (is_prefix)
             read_text(name.find_first_of("bBfFtT") != std::string_view::npos);
         else
-            line_.tokens.push_back({TokenKind::name, name});
+            found_.tokens.push_back({TokenKind::name, name});
     }
 
     void read_text(bool is_other) {
@@ -123,8 +129,8 @@ class LineReader {
             ++at_;
         }
         at_ = std::min(at_, source_.size());
-        line_.tokens.push_back({is_other ? TokenKind::other_text : TokenKind::text,
-                                source_.substr(start, std::min(end, source_.size()) - start)});
+        found_.tokens.push_back({is_other ? TokenKind::other_text : TokenKind::text,
+                                 source_.substr(start, std::min(end, source_.size()) - start)});
     }
 
     void read_sign() {
@@ -136,18 +142,20 @@ class LineReader {
                    std::string_view("=!<>:+-*/|&").find(source_[start]) != std::string_view::npos) {
             ++at_;
         }
-        line_.tokens.push_back({TokenKind::sign, source_.substr(start, at_ - start)});
+        found_.tokens.push_back({TokenKind::sign, source_.substr(start, at_ - start)});
     }
 
     std::string_view source_;
     std::size_t at_ = 0;
     SourceLine line_;
-    std::vector<SourceLine> lines_;
+    SourceLines found_;
+    std::vector<std::size_t> starts_;  // of the lines, in the tokens
+    std::size_t start_ = 0;            // of the one that is read
 };
 
 }  // namespace
 
-std::vector<SourceLine> read_source_lines(std::string_view source) {
+SourceLines read_source_lines(std::string_view source) {
     return LineReader(source).read();
 }
 

@@ -4,6 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -23,17 +25,30 @@ struct Token {
     [[nodiscard]] bool is_sign(std::string_view sign) const {
         return kind == TokenKind::sign && text == sign;
     }
+    [[nodiscard]] bool is_sign(char sign) const {
+        return kind == TokenKind::sign && text.size() == 1 && text.front() == sign;
+    }
+    [[nodiscard]] bool opens_bracket() const { return is_sign('(') || is_sign('[') || is_sign('{'); }
+    [[nodiscard]] bool closes_bracket() const { return is_sign(')') || is_sign(']') || is_sign('}'); }
     [[nodiscard]] bool is_name(std::string_view name) const {
-        return kind == TokenKind::name && text == name;
+        // With a length that the compiler knows this is no call; it is asked of every token.
+        return kind == TokenKind::name && text.size() == name.size() &&
+               std::memcmp(text.data(), name.data(), name.size()) == 0;
     }
 };
+
+using Tokens = std::span<const Token>;
 
 struct SourceLine {
     std::size_t indent = 0;
     bool is_continued = false;  // follows a semicolon
-    std::vector<Token> tokens;  // never empty
+    Tokens tokens = {};         // never empty; into those of SourceLines
 };
 
-[[nodiscard]] std::vector<SourceLine> read_source_lines(std::string_view source);
+struct SourceLines {
+    std::vector<Token> tokens;
+    std::vector<SourceLine> lines;
+};
+[[nodiscard]] SourceLines read_source_lines(std::string_view source);
 
 }  // namespace wheelyard::inspect

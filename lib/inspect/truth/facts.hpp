@@ -38,7 +38,8 @@ struct Facts {
     // Libraries of needed_external that the import of the wheel does not need, and those that it may need, each with a
     // module or file that does: {"libX11.so.6": "rdkit.Chem.Draw.rdMolDraw2DQt"}. Nothing is known of a wheel without modules.
     std::map<std::string, std::string> needed_later, needed_maybe;
-    std::string avx_code;  // a module or file that the import loads and that was compiled for AVX as a whole
+    // A module or file that the import loads and that was compiled for AVX, or AVX-512, as a whole.
+    std::string avx_code, avx512_code;
     std::vector<OpenedLibrary> opens;  // by Python code that the import runs
     std::map<std::string, std::string>
         gone_names;                     // that the import needs, with the module that does: {"cgi", "a.b"}

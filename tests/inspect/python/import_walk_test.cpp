@@ -168,6 +168,7 @@ TEST_CASE("libraries that Python code opens in an import") {
                  "except OSError:\n      continue\n"
                  "  else:\n    raise ImportError('no libmagic')\nlib = load()\n",
                  "-lmagic|libmagic.so.1"},
+             Row{"try:\n  CDLL('libx.so.1')\nexcept OSError:\n  CDLL('libc.so.6')\n", ""},
              // amdsmi 7.0.2, by ctypeslib2
              Row{"def find():\n  for at in ['libx.so', os.path.join('lib', 'libx.so')]:\n    try: return "
                  "CDLL(at)\n"
@@ -186,6 +187,10 @@ TEST_CASE("libraries that Python code opens in an import") {
     }
     CHECK(opened("from . import loader\nloader.load()\n",
                  {{"pkg/loader.py", "def load():\n  CDLL('libx.so.1')\n"}}) == "libx.so.1");
+    // psycopg 3.3.9
+    CHECK(opened("from .misc import find\nif not (name := find()): raise ImportError('x')\nCDLL(name)\n"
+                 "if not (c := find_library('c')):\n  c = 'libc.so'\nCDLL(c)\n",
+                 {{"pkg/misc.py", "def find():\n  return find_library('pq')\n"}}) == "maybe -lpq");
     CHECK(opened("try:\n  from . import a\nexcept OSError: pass\n", {{"pkg/a.py", "CDLL('libx.so.1')\n"}})
               .empty());
 }

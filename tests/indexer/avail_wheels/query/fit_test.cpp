@@ -186,6 +186,8 @@ TEST_CASE("checks run in order, and the first failure is reported") {
              Case{"a-1-py3-none-any.whl", R"({"machines":["aarch64","cuda"]})", "no machine"},
              Case{x86, R"({"symbol_floors":{"GLIBC":"2.38"}})", "no glibc"},
              Case{x86, R"({"symbol_floors":{"GLIBC":"2.36"}})", "yes"},
+             Case{"a-1-py3-none-any.whl",
+                  R"({"machines":["aarch64","x86_64"],"symbol_floors":{"GLIBC":"2.38"}})", "unknown glibc"},
              Case{x86, R"({"isa_needed":"x86-64-v4"})", "yes"},
              Case{x86, R"({"cuda_sm":["sm_80","sm_90"]})", "yes"},
              Case{x86, R"({"cuda_sm":["sm_80"]})", "no gpu"},
@@ -591,6 +593,11 @@ TEST_CASE(
         CHECK(judge(wheel, node, {}).why ==
               "scann.scann_pybind has AVX code throughout, and this is " + std::string(older));
     }
+    const auto newer =
+        wheel_of(x86, R"({"requires_dist":[],"avx_code":"a.b","avx512_code":"a.c","machines":["x86_64"]})");
+    CHECK(found(newer, h100()) == "yes");
+    node.cpu = "x86-64-v3";
+    CHECK(judge(newer, node, {}).why == "a.c has AVX-512 code throughout, and this is x86-64-v3");
     node.cpu.clear();
     CHECK(found(wheel, node) == "unknown cpu");
     CHECK(found(wheel_of(x86, R"({"requires_dist":[],"machines":["x86_64"]})"), node) == "yes");
