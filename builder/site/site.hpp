@@ -166,16 +166,16 @@ struct UserSettings {
     std::vector<std::string> packages = {};  // beside these, from the index that pip uses: "h5py"
     std::string python;                      // the version of one [[python]]
     std::vector<std::string> python_modules =
-        {};                                      // of another Python of this version; empty: that [[python]]
-    std::string accelerator;                     // the name of one [[accelerator]]
-    Environment environment = {};                // set by the module; values are literal
+        {};                        // of another Python of this version; empty: that [[python]]
+    std::string accelerator;       // the name of one [[accelerator]]
+    Environment environment = {};  // set by the module; values are literal
     // Prepended to LD_LIBRARY_PATH: folders with plugins of NCCL and RCCL, "${NAME}" of a variable that a module sets.
     std::vector<std::string> library_path = {};
-    Environment job_environment = {};            // set in jobs; the job expands "${NAME}"
-    std::vector<std::string> job_folders = {};   // variables set to a private folder per job: caches
-    std::string node_local = {};                 // a local disk of each node, in jobs; empty: none
-    std::string launcher = {};                   // starts MPI programs; default: the site's
-    std::vector<std::string> options = {};       // of jobs, in addition to the scheduler's
+    Environment job_environment = {};           // set in jobs; the job expands "${NAME}"
+    std::vector<std::string> job_folders = {};  // variables set to a private folder per job: caches
+    std::string node_local = {};                // a local disk of each node, in jobs; empty: none
+    std::string launcher = {};                  // starts MPI programs; default: the site's
+    std::vector<std::string> options = {};      // of jobs, in addition to the scheduler's
     int nodes = 1;
     int ranks_per_node = 1;
     int cores_per_rank = 0;       // 0: not asked for
