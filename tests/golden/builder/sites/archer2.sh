@@ -6,7 +6,7 @@
 #SBATCH --nodes=1
 #SBATCH --ntasks=1
 #SBATCH --cpus-per-task=128
-#SBATCH --time=240
+#SBATCH --time=60
 #SBATCH --signal=B:USR1@300
 #SBATCH --partition=standard
 #SBATCH --account=z19
