@@ -55,11 +55,11 @@ struct Reply {
     [[nodiscard]] std::uint64_t body_size() const;
 };
 
-// What the connection adds to a reply.
 // What a node adds to each answer while it reads without the database: since when, and until when at most
 // ("2026-11-28T19:33:00.000000Z until 2026-11-28T20:33:00.000000Z"). An answer with it may lack what was uploaded after that.
 inline constexpr std::string_view reading_only_field = "X-Wheelyard-Reading-Only";
 
+// What the connection adds to a reply.
 struct ReplyFrame {
     std::string_view date;  // the value of Date
     std::string_view request_id;

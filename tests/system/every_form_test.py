@@ -116,7 +116,7 @@ class EveryFormTest(OwnFarmsCase):
         deadline = time.monotonic() + COMMAND_TIMEOUT_S
         while len(self.feed(f"/{SITE}/project/yard-held/feed.xml")) != 2 or self.farm.get(f"/{SITE}/project/yard-torch/feed.xml")[0] != 200:
             self.assertLess(time.monotonic(), deadline)
-            time.sleep(0.1)  # the pages for people come after those for installers: nothing announces them
+            time.sleep(0.1)  # the pages for people come after those for installers, and no answer says when
         for index, projects in own.items():
             root = json.loads(self.farm.get(f"/{index}/simple/", accept=JSON)[2])
             listed = {project["name"] for project in root["projects"]}
