@@ -241,8 +241,8 @@ class Comparer {
                        const std::string& says) {
         bool is_named = false;
         for (const auto& row : table_) {
-            if ((row.use != PairUse::machine && row.use != PairUse::tested) ||
-                !is_of(row, subject.package, subject.with) || !contains(row.version_set, release.version))
+            if (!is_of_machine(row.use) || !is_of(row, subject.package, subject.with) ||
+                !contains(row.version_set, release.version))
                 continue;
             is_named = true;
             check(row, value, says);

@@ -15,22 +15,6 @@ std::string member(std::string_view name, std::string_view value) {
     return std::string(name) + " = \"" + std::string(value) + "\"";
 }
 
-std::string_view use_text(PairUse use) {
-    switch (use) {
-        case PairUse::companion:
-            return "companion";
-        case PairUse::build:
-            return "build";
-        case PairUse::run:
-            return "run";
-        case PairUse::tested:
-            return "tested";
-        case PairUse::machine:
-            return "machine";
-    }
-    return "";
-}
-
 bool is_row(std::string_view line, const std::vector<std::string>& members) {
     return base::trim(line).starts_with("{") &&
            std::all_of(members.begin(), members.end(),
@@ -45,15 +29,16 @@ class TableText {
     }
 
     base::Status add(const VersionPair& row) {
-        const std::string use = member("use", use_text(row.use));
+        const std::string use = member("use", pair_use_text(row.use));
         auto below = last_row({member("package", row.package), member("with", row.with), use});
         if (!below) below = last_row({use});
         if (!below && row.use == PairUse::tested)
-            below = last_row({member("use", use_text(PairUse::machine))});
+            below = last_row({member("use", pair_use_text(PairUse::machine))});
         if (!below) {
-            return base::fail("pairs.layout",
-                              "The table has no line of the use `" + std::string(use_text(row.use)) + "`",
-                              pair_row_text(row, "SOURCE"), "add this row by hand; the others go below it");
+            return base::fail(
+                "pairs.layout",
+                "The table has no line of the use `" + std::string(pair_use_text(row.use)) + "`",
+                pair_row_text(row, "SOURCE"), "add this row by hand; the others go below it");
         }
         const std::string key = key_of(row);
         lines_.insert(lines_.begin() + static_cast<std::ptrdiff_t>(*below) + 1,
@@ -105,7 +90,7 @@ std::string pair_row_text(const VersionPair& row, std::string_view source_key) {
     std::string text = "{ " + member("package", row.package);
     if (!row.versions.empty()) text += ", " + member("versions", row.versions);
     text += ", " + member("with", row.with) + ", " + member("allowed", row.allowed) + ", " +
-            member("use", use_text(row.use));
+            member("use", pair_use_text(row.use));
     if (row.stable_abi) text += ", stable_abi = true";
     text += ", " + member("source", source_key);
     if (!row.why.empty()) text += ", " + member("why", row.why);

@@ -96,10 +96,6 @@ const VersionPair& nearest_row(const std::vector<const VersionPair*>& rows, cons
     return below == nullptr ? *smallest : *below;
 }
 
-bool is_of_machine(const VersionPair& pair) {
-    return pair.use == PairUse::machine || pair.use == PairUse::tested;
-}
-
 // The first row of `use` that applies and does not allow what is there.
 std::optional<VersionPair> first_broken(const PairInput& input, const std::vector<PackageVersion>& packages,
                                         const std::map<std::string, Version>& there, PairUse use) {
@@ -134,7 +130,7 @@ std::optional<UnknownPair> find_unknown(const PairInput& input) {
     for (const auto& [name, version] : packages) {
         std::map<std::string, std::vector<const VersionPair*>> rows;  // by what the machine provides
         for (const auto& pair : input.site.version_pairs) {
-            if (is_of_machine(pair) && pair.package == name && there.count(pair.with) != 0)
+            if (is_of_machine(pair.use) && pair.package == name && there.count(pair.with) != 0)
                 rows[pair.with].push_back(&pair);
         }
         for (const auto& [with, all] : rows) {

@@ -56,8 +56,10 @@ VersionPair read_pair(io::TomlTable& table) {
     pair.with = wheel::normalize_name(table.string("with"));
     pair.allowed = table.string("allowed");
     pair.allowed_set = read_specifier(table, "allowed", pair.allowed);
-    const std::string use =
-        table.choice_or("use", "build", {"companion", "build", "run", "tested", "machine"});
+    std::vector<std::string> uses;
+    for (const auto& row : use_rows)
+        uses.emplace_back(row.text);
+    const std::string use = table.choice_or("use", "build", uses);
     for (const auto& row : use_rows) {
         if (row.text == use) pair.use = row.use;
     }
@@ -103,6 +105,12 @@ std::string link_to(const std::string& source) {
 }
 
 }  // namespace
+
+std::string_view pair_use_text(PairUse use) {
+    const auto* row =
+        std::find_if(use_rows.begin(), use_rows.end(), [use](const UseRow& one) { return one.use == use; });
+    return row == use_rows.end() ? std::string_view() : row->text;
+}
 
 std::string VersionPair::text() const {
     return with + allowed + " (" + package + versions + ": " + (why.empty() ? "" : why + "; ") + source +
