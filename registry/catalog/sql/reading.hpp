@@ -421,8 +421,10 @@ base::Result<std::vector<std::string>> SqlCatalog<Database>::faults_of_rows() co
     for (const auto& [sha256, of_sha256, size, of_size] : sql::blobs_of_file) {
         const std::string blob = "blob_of_" + std::string(sha256);
         joined += " LEFT JOIN blob AS " + blob + " ON " + blob + ".sha256 = file." + std::string(sha256);
-        differs += (differs.empty() ? "file." : " OR file.") + std::string(size) + " <> coalesce(" + blob +
-                   ".size_bytes, 0)";
+        // A row that is gone is a fault of another kind.
+        differs += (differs.empty() ? "file." : " OR file.") + std::string(size) + " <> " + blob +
+                   ".size_bytes OR file." + std::string(sha256) + " IS NULL AND file." + std::string(size) +
+                   " <> 0";
     }
     WHEELYARD_ASSIGN(auto sizes, database_.prepare("SELECT file.index_name, file.filename FROM file" +
                                                    joined + " WHERE " + differs));
