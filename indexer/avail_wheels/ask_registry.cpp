@@ -89,7 +89,7 @@ base::Error refusal_of(const io::HttpAnswer& answer) {
 }  // namespace
 
 std::optional<RequestQueue> request_queue(const Options& options, const EnvironmentMap& environment) {
-    auto queue = queue_of_index(options.index_url);
+    auto queue = queue_of_index(options.source.index_url);
     const std::string& asked = options.site.requests_registry;
     if (!asked.empty()) return RequestQueue{asked, queue ? queue->index : std::string()};
     std::error_code error;

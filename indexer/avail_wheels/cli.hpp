@@ -20,35 +20,63 @@ namespace wheelyard::avail_wheels {
 
 enum class Color { automatic, always, never };
 
-struct Options {
-    Query query;
+// Where wheels come from: exactly one of the first three.
+struct SourceOptions {
+    std::string index_url;
+    std::filesystem::path wheelhouse;
+    std::vector<std::filesystem::path> find_links;  // the folders of the Alliance's pip configuration
+    bool refresh = false;                           // ask the index even if the cache is recent
+    [[nodiscard]] bool is_named() const {
+        return !index_url.empty() || !wheelhouse.empty() || !find_links.empty();
+    }
+};
+
+struct DisplayOptions {
     RowOptions rows;
     std::string format = "simple";  // one of table_formats()
     bool raw = false;               // file names only
-    std::string index_url;          // exactly one of these three is set
-    std::filesystem::path wheelhouse;
-    std::vector<std::filesystem::path> find_links;  // the folders of the Alliance's pip configuration
-    std::string warning;                            // for standard error; empty: none
-
-    Site site;
-    bool here = false;                     // list only what runs on this node, or on `on`
-    bool why = false;                      // list everything, with whether it runs and why not
-    std::string on;                        // a node type of the site; empty: this node
-    bool has_pythons = false;              // -p was given: the node's own Pythons are not used
-    bool all_pythons = false;              // --all-pythons was given
-    bool all_machines = false;             // wheels for other machines are asked for, too
-    std::vector<std::string> assumptions;  // KEY=VALUE, overrides for the node
-    bool install_line = false;
-    bool refresh = false;  // ask the index even if the cache is recent
-    bool status = false;
-    bool web = false;
-    std::vector<std::string> requests;
-    std::optional<simple::Lock> lock;  // what is asked about instead of the names of `query`
-    std::string lock_file;             // as given
-    bool request_missing = false;      // asks the farm for what of the lock is not here
-    std::optional<std::string> complete_name;
     Color color = Color::automatic;
     bool pager = true;
+};
+
+// The node that is asked about.
+struct NodeOptions {
+    std::string on;                        // a node type of the site; empty: this node
+    std::vector<std::string> assumptions;  // KEY=VALUE, overrides for the node
+    bool has_pythons = false;              // -p was given: the node's own Pythons are not used
+    bool all_pythons = false;              // --all-pythons was given
+};
+
+// What is asked, each with the options that only it has.
+struct ListMode {
+    bool here = false;          // list only what runs on the node
+    bool why = false;           // list everything, with whether it runs and why not
+    bool all_machines = false;  // wheels for other machines are asked for, too
+    bool install_line = false;
+};
+struct LockMode {
+    simple::Lock lock;             // what is asked about instead of names
+    std::string file;              // as given
+    bool request_missing = false;  // asks the farm for what of the lock is not here
+};
+struct WebMode {};
+struct StatusMode {};
+struct RequestMode {
+    std::vector<std::string> requirements;
+};
+struct CompletionMode {
+    std::string start;  // of the names
+};
+using Mode = std::variant<ListMode, LockMode, WebMode, StatusMode, RequestMode, CompletionMode>;
+
+struct Options {
+    Query query;
+    SourceOptions source;
+    DisplayOptions display;
+    NodeOptions node;
+    Site site;
+    std::string warning;  // for standard error; empty: none
+    Mode mode;
 };
 
 // A text to print before exiting: help or version (status 0), or a usage error (status 2).

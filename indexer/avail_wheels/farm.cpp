@@ -31,8 +31,9 @@ std::string beside_pages(std::string_view place) {
 
 std::string place_of_status(const Options& options) {
     if (!options.site.status.empty()) return options.site.status;
-    if (!options.index_url.empty()) return beside_pages(options.index_url);
-    return options.wheelhouse.empty() ? std::string() : beside_pages(options.wheelhouse.native());
+    if (!options.source.index_url.empty()) return beside_pages(options.source.index_url);
+    return options.source.wheelhouse.empty() ? std::string()
+                                             : beside_pages(options.source.wheelhouse.native());
 }
 
 base::Result<std::string> read_document(const simple::GetPage& get, const std::string& where) {

@@ -22,7 +22,7 @@ std::string registry_of_index(const std::string& site_file, const EnvironmentMap
     const auto* options = std::get_if<Options>(&parsed);
     if (options == nullptr) return {};
     if (!options->site.requests_registry.empty()) return options->site.requests_registry;
-    const auto queue = queue_of_index(options->index_url);
+    const auto queue = queue_of_index(options->source.index_url);
     return queue ? queue->registry : std::string();
 }
 

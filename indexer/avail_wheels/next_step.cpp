@@ -93,14 +93,14 @@ std::string hidden_wheels(const Query& query, const Wanted& wanted, const NextSt
 }
 
 // What a person may have meant by a name that is no project; empty: nothing that is known.
-std::string meant_by(const Wanted& wanted, const Options& options, const NextStep& known) {
+std::string meant_by(const Wanted& wanted, const Query& query, const NextStep& known) {
     constexpr std::string_view commands[] = {"avail", "help",   "info", "install", "list",
                                              "ls",    "search", "show", "version"};
     if (std::find(std::begin(commands), std::end(commands), wanted.pattern) != std::end(commands))
         return "There are no commands, only names and options: avail_wheels --help";
     if (wanted.name.ends_with(".txt") || wanted.name.ends_with(".toml"))
         return "A file of requirements follows -r: avail_wheels -r " + wanted.name;
-    const std::string& first = options.query.wanted.front().name;
+    const std::string& first = query.wanted.front().name;
     if (wheel::Version::parse(wanted.name) && first != wanted.name)
         return "A version follows ==: '" + first + "==" + wanted.name + "'";
     const auto dash = wanted.name.rfind('-');  // a file name's start
@@ -110,8 +110,8 @@ std::string meant_by(const Wanted& wanted, const Options& options, const NextSte
     return "Did you mean " + project + "==" + wanted.name.substr(dash + 1) + "?";
 }
 
-std::string step_for(const Wanted& wanted, const Options& options, const NextStep& known) {
-    if (auto hidden = hidden_wheels(options.query, wanted, known); !hidden.empty()) return hidden;
+std::string step_for(const Wanted& wanted, const Query& query, const NextStep& known) {
+    if (auto hidden = hidden_wheels(query, wanted, known); !hidden.empty()) return hidden;
     for (const auto& row : known.building) {
         if (wheel::normalize_name(row.at(name_column)) != wanted.pattern) continue;
         return "The farm has " + row[name_column] + " " + row[version_column] + " for Python " +
@@ -121,7 +121,7 @@ std::string step_for(const Wanted& wanted, const Options& options, const NextSte
     if (is_everything(wanted)) return "There are no wheels here.";
     if (wanted.is_glob()) return "No name here matches " + wanted.name + ".";
     const std::string none = "There is no " + wanted.name + " here.";
-    if (const auto meant = meant_by(wanted, options, known); !meant.empty()) return none + " " + meant;
+    if (const auto meant = meant_by(wanted, query, known); !meant.empty()) return none + " " + meant;
     if (const auto likely = base::nearest(wanted.pattern, known.projects))
         return none + " Did you mean " + *likely + "?";
     if (known.takes_requests)
@@ -131,15 +131,15 @@ std::string step_for(const Wanted& wanted, const Options& options, const NextSte
 
 }  // namespace
 
-std::vector<std::string> next_steps(const Options& options, const Answer& answer, const NextStep& known) {
+std::vector<std::string> next_steps(const Query& query, const Answer& answer, const NextStep& known) {
     std::vector<std::string> steps;
     std::set<std::string> seen;
-    for (const auto& wanted : options.query.wanted) {
+    for (const auto& wanted : query.wanted) {
         const bool is_missing = std::find(answer.not_available.begin(), answer.not_available.end(),
                                           wanted.name) != answer.not_available.end();
         const bool has_nothing = is_missing || (wanted.is_glob() && answer.wheels.empty());
         if (!has_nothing || !seen.insert(wanted.pattern).second) continue;
-        steps.push_back(step_for(wanted, options, known));
+        steps.push_back(step_for(wanted, query, known));
     }
     return steps;
 }

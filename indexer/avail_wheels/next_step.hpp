@@ -18,7 +18,7 @@ struct NextStep {
 };
 
 // One sentence for each name or pattern without a wheel.
-[[nodiscard]] std::vector<std::string> next_steps(const Options& options, const Answer& answer,
+[[nodiscard]] std::vector<std::string> next_steps(const Query& query, const Answer& answer,
                                                   const NextStep& known);
 
 }  // namespace wheelyard::avail_wheels

@@ -196,7 +196,7 @@ base::Status choose_source(const Words& words, const EnvironmentMap& environment
         const auto found = environment.find(name);
         return found == environment.end() ? std::string() : found->second;
     };
-    const auto type = options.site.nodes.find(options.on);
+    const auto type = options.site.nodes.find(options.node.on);
     const std::string of_type = type == options.site.nodes.end() ? std::string() : type->second.index_url;
     struct Place {
         std::string url;
@@ -212,16 +212,16 @@ base::Status choose_source(const Words& words, const EnvironmentMap& environment
     for (const auto& place : places) {
         const auto url = base::trim(place.url);
         if (url.empty() && place.folder.empty() && place.find_links.empty()) continue;
-        options.wheelhouse = place.folder;
+        options.source.wheelhouse = place.folder;
         if (const auto file = base::parse_url(url); file && file->scheme == "file") {
             // An index in a folder, which pip takes as well.
-            WHEELYARD_ASSIGN(options.wheelhouse, base::file_path(*file));
+            WHEELYARD_ASSIGN(options.source.wheelhouse, base::file_path(*file));
         } else if (url.starts_with('/')) {
-            options.wheelhouse = url;
+            options.source.wheelhouse = url;
         } else {
-            options.index_url = url;
+            options.source.index_url = url;
         }
-        options.find_links = place.find_links;
+        options.source.find_links = place.find_links;
         return {};
     }
     return base::fail("usage.source", "No index and no wheelhouse is set", {},
@@ -229,11 +229,10 @@ base::Status choose_source(const Words& words, const EnvironmentMap& environment
 }
 
 base::Status choose_node(const Words& words, Options& options) {
-    options.on = words.on;
-    options.why = words.why;
-    options.assumptions = words.assumptions;
-    options.has_pythons = !words.pythons.empty();
-    options.all_pythons = words.all_pythons || words.all;
+    options.node.on = words.on;
+    options.node.assumptions = words.assumptions;
+    options.node.has_pythons = !words.pythons.empty();
+    options.node.all_pythons = words.all_pythons || words.all;
     if (!words.on.empty() && !options.site.nodes.contains(words.on)) {
         std::vector<std::string> names;
         for (const auto& [name, type] : options.site.nodes)
@@ -245,33 +244,49 @@ base::Status choose_node(const Words& words, Options& options) {
                 "--assume gpu=a100"));
         return check_choice("--on", words.on, names);
     }
-    const bool is_asked = words.here || !words.on.empty() || !words.assumptions.empty();
-    options.here = (is_asked || options.site.here) && !words.why && !words.all;
     Node probe;
     for (const auto& one : words.assumptions)
         WHEELYARD_TRY(assume(probe, one));
     return {};
 }
 
-void choose_columns(const Words& words, Options& options) {
-    options.rows.columns = words.columns;
-    if (options.rows.columns.empty()) {
-        options.rows.columns.assign(default_columns.begin(), default_columns.end());
-        if (words.why) options.rows.columns.insert(options.rows.columns.end(), {"runs", "why", "advice"});
-        if (words.modules) options.rows.columns.emplace_back("modules");
+base::Result<Mode> choose_mode(const Words& words, const Site& site) {
+    if (words.completes_name) return CompletionMode{words.complete_name};
+    if (words.status) return StatusMode{};
+    if (!words.requests.empty()) return RequestMode{words.requests};
+    if (words.web) return WebMode{};
+    if (!words.lock_file.empty()) {
+        LockMode mode{{}, words.lock_file, words.request_missing};
+        WHEELYARD_ASSIGN(mode.lock, simple::read_lock(words.lock_file));
+        WHEELYARD_TRY(simple::choose_of_lock(mode.lock, words.lock_extras, words.lock_groups));
+        return mode;
     }
-    options.rows.condense = words.condense;
-    options.rows.not_available = words.not_available;
-    options.rows.not_available_only = words.not_available_only;
-    options.format = words.json             ? "json"
-                     : words.mediawiki      ? "mediawiki"
-                     : words.format.empty() ? "simple"
-                                            : words.format;
-    options.raw = words.raw;
-    options.color = words.color == "always"  ? Color::always
-                    : words.color == "never" ? Color::never
-                                             : Color::automatic;
-    options.pager = !words.no_pager;
+    const bool names_node = words.here || !words.on.empty() || !words.assumptions.empty() || site.here;
+    return ListMode{names_node && !words.why && !words.all, words.why,
+                    words.all || words.all_archs || !words.archs.empty(), words.install_line};
+}
+
+void choose_columns(const Words& words, Options& options) {
+    options.display.rows.columns = words.columns;
+    if (options.display.rows.columns.empty()) {
+        options.display.rows.columns.assign(default_columns.begin(), default_columns.end());
+        if (words.why)
+            options.display.rows.columns.insert(options.display.rows.columns.end(),
+                                                {"runs", "why", "advice"});
+        if (words.modules) options.display.rows.columns.emplace_back("modules");
+    }
+    options.display.rows.condense = words.condense;
+    options.display.rows.not_available = words.not_available;
+    options.display.rows.not_available_only = words.not_available_only;
+    options.display.format = words.json             ? "json"
+                             : words.mediawiki      ? "mediawiki"
+                             : words.format.empty() ? "simple"
+                                                    : words.format;
+    options.display.raw = words.raw;
+    options.display.color = words.color == "always"  ? Color::always
+                            : words.color == "never" ? Color::never
+                                                     : Color::automatic;
+    options.display.pager = !words.no_pager;
 }
 
 }  // namespace
@@ -287,12 +302,7 @@ base::Result<Options> understand(const Words& words, const EnvironmentMap& envir
     WHEELYARD_TRY(check_choices(words));
     WHEELYARD_ASSIGN(options.site, find_site(words, environment));
     WHEELYARD_TRY(choose_node(words, options));
-    options.status = words.status;
-    options.web = words.web;
-    options.requests = words.requests;
-    options.refresh = words.refresh;
-    options.install_line = words.install_line;
-    if (words.completes_name) options.complete_name = words.complete_name;
+    options.source.refresh = words.refresh;
     // Farm commands need no wheels.
     const auto source = choose_source(words, environment, options);
     if (!words.status && words.requests.empty()) WHEELYARD_TRY(source);
@@ -303,17 +313,8 @@ base::Result<Options> understand(const Words& words, const EnvironmentMap& envir
     options.query.everything = words.all;
     options.query.prereleases =
         words.wheels.empty() && words.names.empty() && words.requirement_files.empty();
-    options.all_machines = words.all || words.all_archs || !words.archs.empty();
     choose_columns(words, options);
-    if (!words.lock_file.empty()) {
-        WHEELYARD_ASSIGN(options.lock, simple::read_lock(words.lock_file));
-        WHEELYARD_TRY(simple::choose_of_lock(*options.lock, words.lock_extras, words.lock_groups));
-        options.lock_file = words.lock_file;
-        options.request_missing = words.request_missing;
-        options.query.all_versions = true;
-        options.here = false;
-        options.why = true;  // every wheel is judged for the node
-    }
+    WHEELYARD_ASSIGN(options.mode, choose_mode(words, options.site));
     if (words.all && (!words.archs.empty() || !words.version.empty() || !words.pythons.empty())) {
         options.warning = "Ignoring --arch, --version and --python since --all is set.";
     } else if (words.all && !words.why && (words.here || !words.on.empty() || !words.assumptions.empty())) {

@@ -51,7 +51,7 @@ std::vector<NodeTypeOfSite> types_of(const Node& node, const std::vector<status:
 
 base::Result<WebLink> make_web_link(const Options& options, const Node& node,
                                     const std::vector<status::SiteReport>& sites) {
-    std::string place = options.index_url;
+    std::string place = options.source.index_url;
     while (place.ends_with('/'))
         place.pop_back();
     constexpr std::string_view pages = "/simple";
@@ -112,7 +112,7 @@ int answer_web(const Options& options, const Node& node, const simple::GetPage& 
         err << "avail_wheels: " << base::printable(link.error().text()) << '\n';
         return 1;
     }
-    if (options.format == "json") {
+    if (options.display.format == "json") {
         out << io::Json::object({{"format", "wheelyard.web_link/1"},
                                  {"url", link->url},
                                  {"node", link->node},

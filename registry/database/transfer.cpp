@@ -147,7 +147,7 @@ base::Status copy_to_file(const postgres::Target& from, const fs::path& file) {
     WHEELYARD_ASSIGN(const auto snapshot, postgres::Transaction::begin_read(live));
     WHEELYARD_ASSIGN(auto transaction, sqlite::Transaction::begin_immediate(to));
     WHEELYARD_TRY(to.run(emptied));
-    for (const CopiedTable& table : catalog::copied_tables)
+    for (const CopiedTable& table : catalog::copied_tables())
         WHEELYARD_TRY(copy_table(live, to, table));
     WHEELYARD_TRY(transaction.commit());
     return base::fsync_directory(file.parent_path());
@@ -171,7 +171,7 @@ base::Status copy_from_file(const fs::path& file, const postgres::Target& to) {
     WHEELYARD_TRY(check_nothing_happened(database));
     WHEELYARD_TRY(database.run(emptied));
     WHEELYARD_TRY(database.run("DELETE FROM index_list"));
-    for (const CopiedTable& table : catalog::copied_tables)
+    for (const CopiedTable& table : catalog::copied_tables())
         WHEELYARD_TRY(copy_table(from, database, table));
     // The next serial and the next id come after these.
     WHEELYARD_TRY(

@@ -4,7 +4,8 @@ is not there, and the pages at the end are those that the events make.
 Alone a minute: two nodes over a primary and its synchronous standby, a killed node and one failover. With WHEELYARD_FULL=1 thirty minutes:
 three nodes over PostgreSQL and an S3 store, each in a network namespace of its own; one is under libfaketime, and what one of them sees of the
 store hangs or lies at times. Nodes that are not equal try to join. Shorter or with fewer questions: WHEELYARD_SOAK_MINUTES,
-WHEELYARD_SOAK_QUESTIONS, WHEELYARD_SOAK_PIPS; the faults in another order: WHEELYARD_SOAK_SEED."""
+WHEELYARD_SOAK_QUESTIONS, WHEELYARD_SOAK_PIPS; the faults in another order: WHEELYARD_SOAK_SEED; only some: WHEELYARD_SOAK_FAULTS, a part of
+their names."""
 
 from __future__ import annotations  # for Python 3.9
 
@@ -29,6 +30,7 @@ GAP_S = 10  # without an acknowledged upload, where one node alone has the fault
 MINUTES = float(os.environ.get("WHEELYARD_SOAK_MINUTES", "30"))
 QUESTIONS = int(os.environ.get("WHEELYARD_SOAK_QUESTIONS", "100000"))
 PIPS = int(os.environ.get("WHEELYARD_SOAK_PIPS", "1000"))
+FAULTS = os.environ.get("WHEELYARD_SOAK_FAULTS", "")
 SEED = int(os.environ.get("WHEELYARD_SOAK_SEED", "49"))
 
 
@@ -112,6 +114,7 @@ if IS_FULL:
                           ("the writer vanished inside a transaction", lambda: site.vanish_in_a_transaction(10)),
                           ("the store hangs for one node", lambda: site.spoil_way("hang", 4 * LEASE_S)),
                           ("the store lies to one node", lambda: site.spoil_way("missing", 4 * LEASE_S)),
+                          ("the store lies to the writer", lambda: site.spoil_way("missing", 4 * LEASE_S, is_writer=True)),
                           ("another lease", lambda: site.refuse_unequal("[node] lease_s", lease_s=LEASE_S + 1)),
                           ("another folder of the bucket", lambda: site.refuse_unequal("keeps the wheels elsewhere", prefix="/other"))]
                 if any(site.has_clock(one) for one in site.nodes):
@@ -128,6 +131,8 @@ if IS_FULL:
                 kinds = [(what, how, True) for what, how in others] + [(what, how, False) for what, how in shared]
                 chance.shuffle(kinds)
                 for what, how, is_of_one_node in kinds:
+                    if FAULTS not in what:
+                        continue
                     yield f"{round_number + 1}: {what}", how, is_of_one_node
 
         def test_three_nodes_over_everything(self):

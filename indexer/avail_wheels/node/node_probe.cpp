@@ -241,7 +241,7 @@ std::string cache_key(const HostProbe& probe, const std::string& python) {
             key += "\n" + base::read_file(choice, max_pyvenv_bytes).value_or("");
     }
     for (const char* name :
-         {"PYENV_VERSION", "SLURM_JOB_ID", "PBS_JOBID", "PYTHONNOUSERSITE", "PYTHONUSERBASE"})
+         {"PYENV_VERSION", "SLURM_JOB_ID", "PBS_JOBID", "FLUX_JOB_ID", "PYTHONNOUSERSITE", "PYTHONUSERBASE"})
         key += "\n" + variable(probe, name);
     for (const auto* kind : accelerator::accelerator_kinds())
         key += "\n" + variable(probe, std::string(kind->visible_devices));

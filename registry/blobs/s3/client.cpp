@@ -270,7 +270,9 @@ tl::unexpected<base::Error> S3Client::refused(const Call& call, const io::HttpAn
                       "The blob store " + address_.name + " refuses to " + call.operation + ": " +
                           std::to_string(answer.status) + " " + code + " " + message,
                       call.key, std::string(advice_for(code, answer.status))};
-    const bool is_absent = answer.status == 404 && code != "NoSuchBucket";
+    // What is written is not there yet: a store that answers so is at fault.
+    const bool writes = call.method == "PUT" || call.method == "POST";
+    const bool is_absent = answer.status == 404 && code != "NoSuchBucket" && !writes;
     error.os_error = is_absent              ? ENOENT
                      : answer.status == 403 ? EACCES
                      : answer.status == 416 ? ERANGE

@@ -7,33 +7,12 @@
 #include <utility>
 
 #include "lib/base/text/text.hpp"
-#include "lib/io/json.hpp"
 #include "registry/catalog/index_rule.hpp"
+#include "registry/catalog/sql/columns.hpp"
 #include "registry/catalog/sql/sql_catalog.hpp"
 
 namespace wheelyard::catalog {
 namespace sql {
-
-// A damaged list yields a token without rights, which is the safe interpretation.
-inline std::vector<std::string> parse_list(std::string_view json) {
-    return io::parse_json(json).value_or(io::Json()).texts();
-}
-
-template <typename Statement>
-TokenRow token_of(const Statement& query) {
-    return TokenRow{.id = query.text(0),
-                    .secret_sha256 = query.text(1),
-                    .name = query.text(2),
-                    .indexes = parse_list(query.view(3)),
-                    .projects = parse_list(query.view(4)),
-                    .actions = parse_list(query.view(5)),
-                    .created = query.integer(6),
-                    .expires = query.integer(7),
-                    .revoked = query.integer(8) != 0,
-                    .created_by = query.text(9),
-                    .revoked_by = query.text(10),
-                    .revoked_at = query.integer(11)};
-}
 
 // Reuses one Event, because a long log has millions.
 template <typename Statement>
@@ -55,46 +34,14 @@ base::Status read_event(const Statement& query, EventParts parts, Event& event) 
     return {};
 }
 
-inline constexpr std::string_view file_columns =
-    "index_name, project, filename, version, sha256, size_bytes, metadata_sha256, metadata_size_bytes, "
-    "requires_python, upload_time, uploaded_by, yanked, yanked_reason, facts_json, state, state_reason, "
-    "pinned, metadata_name, coalesce(provenance_sha256, ''), provenance_size_bytes, "
-    "coalesce(attestations_sha256, ''), attestations_size_bytes";
-
-// The schema permits no other value; if there is one, hiding the file is safe.
-inline FileState state_of(std::string_view text) {
-    return parse_file_state(text).value_or(FileState::quarantined);
-}
-
 // SELECT … FROM file … `where`: rows that file_of() reads.
 inline std::string select_files(std::string_view where) {
-    return "SELECT " + std::string(file_columns) + " FROM file " + std::string(where);
+    return "SELECT " + names_to_read(file_columns) + " FROM file " + std::string(where);
 }
 
 template <typename Statement>
 FileRow file_of(const Statement& query) {
-    return FileRow{.index = query.text(0),
-                   .project = query.text(1),
-                   .filename = query.text(2),
-                   .version = query.text(3),
-                   .sha256 = query.text(4),
-                   .size_bytes = static_cast<std::uint64_t>(query.integer(5)),
-                   .metadata_sha256 = query.text(6),
-                   .metadata_size_bytes = static_cast<std::uint64_t>(query.integer(7)),
-                   .requires_python = query.text(8),
-                   .upload_time = query.integer(9),
-                   .uploaded_by = query.text(10),
-                   .yanked = query.integer(11) != 0,
-                   .yanked_reason = query.text(12),
-                   .facts_json = query.text(13),
-                   .state = state_of(query.view(14)),
-                   .state_reason = query.text(15),
-                   .pinned = query.integer(16) != 0,
-                   .metadata_name = query.text(17),
-                   .provenance_sha256 = query.text(18),
-                   .provenance_size_bytes = static_cast<std::uint64_t>(query.integer(19)),
-                   .attestations_sha256 = query.text(20),
-                   .attestations_size_bytes = static_cast<std::uint64_t>(query.integer(21))};
+    return row_of<FileRow>(query, file_columns);
 }
 
 }  // namespace sql
@@ -373,12 +320,9 @@ base::Status SqlCatalog<Database>::read_files_of_pages(const std::string& index,
         values.push_back(page.project);
         read.try_emplace(page.project, sql::PageBeingRead{page.files});
     }
-    constexpr std::string_view begin =
-        "SELECT project, added_serial, filename, version, sha256, size_bytes, metadata_sha256, "
-        "metadata_size_bytes, requires_python, upload_time, yanked, yanked_reason, facts_json, state, "
-        "metadata_name, coalesce(provenance_sha256, ''), provenance_size_bytes, "
-        "coalesce(attestations_sha256, ''), attestations_size_bytes FROM file "
-        "WHERE index_name = ? AND project IN ";
+    static const std::string begin = "SELECT project, added_serial, " +
+                                     sql::names_to_read(sql::file_columns, sql::Shown::in_page) +
+                                     " FROM file WHERE index_name = ? AND project IN ";
     WHEELYARD_ASSIGN(auto query, sql::prepare_for_names(database_, begin, std::move(values)));
     auto page = read.end();
     while (true) {
@@ -392,26 +336,10 @@ base::Status SqlCatalog<Database>::read_files_of_pages(const std::string& index,
         added.push_back(query.integer(1));
         row.index = index;
         row.project = page->first;
-        row.filename = query.view(2);
-        row.version = query.view(3);
-        row.sha256 = query.view(4);
-        row.size_bytes = static_cast<std::uint64_t>(query.integer(5));
-        row.metadata_sha256 = query.view(6);
-        row.metadata_size_bytes = static_cast<std::uint64_t>(query.integer(7));
-        row.requires_python = query.view(8);
-        row.upload_time = query.integer(9);
+        sql::read_row(query, sql::file_columns, row, 2, sql::Shown::in_page);
         row.uploaded_by.clear();
-        row.yanked = query.integer(10) != 0;
-        row.yanked_reason = query.view(11);
-        row.facts_json = query.view(12);
-        row.state = sql::state_of(query.view(13));
         row.state_reason.clear();
         row.pinned = false;
-        row.metadata_name = query.view(14);
-        row.provenance_sha256 = query.view(15);
-        row.provenance_size_bytes = static_cast<std::uint64_t>(query.integer(16));
-        row.attestations_sha256 = query.view(17);
-        row.attestations_size_bytes = static_cast<std::uint64_t>(query.integer(18));
         keep_offered_metadata(row);
     }
     for (auto& [project, files] : read)
@@ -433,12 +361,9 @@ base::Result<std::vector<std::string>> SqlCatalog<Database>::indexes() const {
 
 template <typename Database>
 base::Result<std::vector<TokenRow>> SqlCatalog<Database>::tokens() const {
-    WHEELYARD_ASSIGN(
-        auto query,
-        database_.prepare(
-            "SELECT id, secret_sha256, name, indexes_json, projects_json, actions_json, created, expires, "
-            "revoked, created_by, revoked_by, revoked_at FROM token ORDER BY created, id"));
-    return collect(query, [](const auto& row) { return sql::token_of(row); });
+    WHEELYARD_ASSIGN(auto query, database_.prepare("SELECT " + sql::names_to_read(sql::token_columns) +
+                                                   " FROM token ORDER BY created, id"));
+    return collect(query, [](const auto& row) { return sql::row_of<TokenRow>(row, sql::token_columns); });
 }
 
 template <typename Database>
@@ -451,10 +376,9 @@ base::Result<std::vector<std::string>> SqlCatalog<Database>::evicted_blobs() con
 
 template <typename Database>
 base::Result<std::optional<BlobRow>> SqlCatalog<Database>::blob(std::string_view sha256) const {
-    WHEELYARD_ASSIGN(auto query,
-                     database_.prepare("SELECT sha256, size_bytes, " + std::string(is_referenced) +
-                                           ", unreferenced_since FROM blob WHERE sha256 = ?",
-                                       sha256));
+    WHEELYARD_ASSIGN(auto query, database_.prepare("SELECT sha256, size_bytes, " + sql::is_referenced() +
+                                                       ", unreferenced_since FROM blob WHERE sha256 = ?",
+                                                   sha256));
     WHEELYARD_ASSIGN(const bool row, query.step());
     if (!row) return std::nullopt;
     return BlobRow{.sha256 = query.text(0),
@@ -468,7 +392,7 @@ base::Result<std::vector<BlobRow>> SqlCatalog<Database>::blobs_after(std::string
                                                                      std::size_t limit) const {
     WHEELYARD_ASSIGN(
         auto query,
-        database_.prepare("SELECT sha256, size_bytes, " + std::string(is_referenced) +
+        database_.prepare("SELECT sha256, size_bytes, " + sql::is_referenced() +
                               ", unreferenced_since FROM blob WHERE sha256 > ? ORDER BY sha256 LIMIT ?",
                           sha256, static_cast<std::int64_t>(limit)));
     return collect(query, [](const auto& row) {
@@ -481,28 +405,29 @@ base::Result<std::vector<BlobRow>> SqlCatalog<Database>::blobs_after(std::string
 
 template <typename Database>
 base::Result<std::vector<FileRow>> SqlCatalog<Database>::files_of_blob(std::string_view sha256) const {
-    WHEELYARD_ASSIGN(auto query,
-                     database_.prepare(sql::select_files("WHERE sha256 = ? OR metadata_sha256 = ? "
-                                                         "OR provenance_sha256 = ? "
-                                                         "OR attestations_sha256 = ? "
-                                                         "ORDER BY index_name, filename"),
-                                       sha256, sha256, sha256, sha256));
+    std::string where;
+    for (const auto& blob : sql::blobs_of_file)
+        where += (where.empty() ? "WHERE " : " OR ") + std::string(blob.sha256_column) + " = ?";
+    const std::vector<std::string> each(sql::blobs_of_file.size(), std::string(sha256));
+    WHEELYARD_ASSIGN(auto query, database_.prepare_list(
+                                     sql::select_files(where + " ORDER BY index_name, filename"), each));
     return collect(query, [](const auto& row) { return sql::file_of(row); });
 }
 
 template <typename Database>
 base::Result<std::vector<std::string>> SqlCatalog<Database>::faults_of_rows() const {
-    WHEELYARD_ASSIGN(
-        auto sizes,
-        database_.prepare("SELECT file.index_name, file.filename FROM file "
-                          "JOIN blob ON blob.sha256 = file.sha256 "
-                          "JOIN blob AS metadata ON metadata.sha256 = file.metadata_sha256 "
-                          "LEFT JOIN blob AS provenance ON provenance.sha256 = file.provenance_sha256 "
-                          "LEFT JOIN blob AS attested ON attested.sha256 = file.attestations_sha256 "
-                          "WHERE file.size_bytes <> blob.size_bytes "
-                          "OR file.metadata_size_bytes <> metadata.size_bytes "
-                          "OR file.provenance_size_bytes <> coalesce(provenance.size_bytes, 0) "
-                          "OR file.attestations_size_bytes <> coalesce(attested.size_bytes, 0)"));
+    std::string joined;
+    std::string differs;
+    for (const auto& [sha256, of_sha256, size, of_size] : sql::blobs_of_file) {
+        const std::string blob = "blob_of_" + std::string(sha256);
+        joined += " LEFT JOIN blob AS " + blob + " ON " + blob + ".sha256 = file." + std::string(sha256);
+        // A row that is gone is a fault of another kind.
+        differs += (differs.empty() ? "file." : " OR file.") + std::string(size) + " <> " + blob +
+                   ".size_bytes OR file." + std::string(sha256) + " IS NULL AND file." + std::string(size) +
+                   " <> 0";
+    }
+    WHEELYARD_ASSIGN(auto sizes, database_.prepare("SELECT file.index_name, file.filename FROM file" +
+                                                   joined + " WHERE " + differs));
     WHEELYARD_ASSIGN(auto differing, collect(sizes, [](const auto& row) {
                          return "the row of " + row.text(1) + " in " + row.text(0) +
                                 " has a different size than its blob";

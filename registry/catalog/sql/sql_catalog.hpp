@@ -28,13 +28,6 @@ auto collect(Statement& query, Read read) -> base::Result<std::vector<decltype(r
     }
 }
 
-// Every column that refers to a blob. New references must be added here: gc relies on it.
-inline constexpr std::string_view is_referenced =
-    "(EXISTS (SELECT 1 FROM file WHERE file.sha256 = blob.sha256) OR "
-    "EXISTS (SELECT 1 FROM file WHERE file.metadata_sha256 = blob.sha256) OR "
-    "EXISTS (SELECT 1 FROM file WHERE file.provenance_sha256 = blob.sha256) OR "
-    "EXISTS (SELECT 1 FROM file WHERE file.attestations_sha256 = blob.sha256))";
-
 // The catalog's list of indexes, empty where there is none.
 template <typename Database>
 [[nodiscard]] base::Result<std::string> read_list(const Database& database) {

@@ -1,8 +1,11 @@
 // The catalog's tables, for a copy from one engine to another. Every table of every engine is here (tests compare).
 #pragma once
 
-#include <array>
+#include <string>
 #include <string_view>
+#include <vector>
+
+#include "registry/catalog/sql/columns.hpp"
 
 namespace wheelyard::catalog {
 
@@ -11,28 +14,25 @@ namespace wheelyard::catalog {
 struct CopiedTable {
     std::string_view name;
     std::string_view order;  // of the key
-    std::string_view numbers;
-    std::string_view texts;
+    std::string numbers;
+    std::string texts;
 };
 
 // Each after those that it refers to.
-inline constexpr std::array copied_tables{
-    CopiedTable{"blob", "sha256", "size_bytes,unreferenced_since", "sha256"},
-    CopiedTable{"event", "serial", "serial,time",
-                "kind,index_name,project,filename,details_json,actor,reason"},
-    CopiedTable{"project", "index_name, name", "", "index_name,name,status,status_reason"},
-    CopiedTable{"index_rule", "index_name", "", "index_name,rule_json"},
-    CopiedTable{"file", "id",
-                "id,size_bytes,metadata_size_bytes,upload_time,yanked,pinned,added_serial,"
-                "provenance_size_bytes,attestations_size_bytes",
-                "index_name,project,filename,version,sha256,metadata_sha256,metadata_name,requires_python,"
-                "uploaded_by,yanked_reason,state,state_reason,facts_json,provenance_sha256,"
-                "attestations_sha256"},
-    CopiedTable{"tombstone", "index_name, filename", "time,may_return", "index_name,filename,sha256"},
-    CopiedTable{"token", "id", "created,expires,revoked,revoked_at",
-                "id,secret_sha256,name,indexes_json,projects_json,actions_json,created_by,revoked_by"},
-    CopiedTable{"index_list", "only_row", "only_row", "json"},
-    CopiedTable{"change_count", "only_row", "only_row,count", ""},
-};
+inline std::vector<CopiedTable> copied_tables() {
+    const auto numbers = [](const auto& columns) { return sql::names_of_kind(columns, true); };
+    const auto texts = [](const auto& columns) { return sql::names_of_kind(columns, false); };
+    return {
+        {"blob", "sha256", "size_bytes,unreferenced_since", "sha256"},
+        {"event", "serial", "serial,time", "kind,index_name,project,filename,details_json,actor,reason"},
+        {"project", "index_name, name", "", "index_name,name,status,status_reason"},
+        {"index_rule", "index_name", "", "index_name,rule_json"},
+        {"file", "id", "id,added_serial," + numbers(sql::file_columns), texts(sql::file_columns)},
+        {"tombstone", "index_name, filename", "time,may_return", "index_name,filename,sha256"},
+        {"token", "id", numbers(sql::token_columns), texts(sql::token_columns)},
+        {"index_list", "only_row", "only_row", "json"},
+        {"change_count", "only_row", "only_row,count", ""},
+    };
+}
 
 }  // namespace wheelyard::catalog

@@ -1,16 +1,12 @@
 // The statements that change rows. Each runs in the transaction of the change that needs it.
 #pragma once
 
-#include "lib/io/json.hpp"
 #include "registry/catalog/index_rule.hpp"
+#include "registry/catalog/sql/columns.hpp"
 #include "registry/catalog/sql/sql_catalog.hpp"
 
 namespace wheelyard::catalog {
 namespace sql {
-
-inline std::string render_list(const std::vector<std::string>& items) {
-    return io::Json::array_of(items).render();
-}
 
 template <typename Database>
 base::Status add_blob(const Database& database, std::string_view sha256, std::uint64_t size_bytes) {
@@ -38,31 +34,16 @@ base::Result<Serial> SqlCatalog<Database>::append_event(const Event& event) {
 
 template <typename Database>
 base::Status SqlCatalog<Database>::insert_file(const FileRow& row, Serial added) {
-    WHEELYARD_TRY(sql::add_blob(database_, row.sha256, row.size_bytes));
-    WHEELYARD_TRY(sql::add_blob(database_, row.metadata_sha256, row.metadata_size_bytes));
-    if (!row.provenance_sha256.empty())
-        WHEELYARD_TRY(sql::add_blob(database_, row.provenance_sha256, row.provenance_size_bytes));
-    if (!row.attestations_sha256.empty())
-        WHEELYARD_TRY(sql::add_blob(database_, row.attestations_sha256, row.attestations_size_bytes));
+    for (const auto& blob : sql::blobs_of_file) {
+        if (!(row.*blob.sha256).empty())
+            WHEELYARD_TRY(sql::add_blob(database_, row.*blob.sha256, row.*blob.size_bytes));
+    }
     WHEELYARD_TRY(
         database_.run_later("INSERT INTO project (index_name, name) VALUES (?, ?) ON CONFLICT DO NOTHING",
                             row.index, row.project));
     WHEELYARD_TRY(database_.run_later("DELETE FROM tombstone WHERE index_name = ? AND filename = ?",
                                       row.index, row.filename));
-    return database_.run_later(
-        "INSERT INTO file (index_name, project, filename, version, sha256, metadata_sha256, "
-        "requires_python, upload_time, uploaded_by, yanked, yanked_reason, facts_json, added_serial, state, "
-        "state_reason, pinned, metadata_name, size_bytes, metadata_size_bytes, provenance_sha256, "
-        "provenance_size_bytes, attestations_sha256, attestations_size_bytes) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?, nullif(?, ''), "
-        "?)",
-        row.index, row.project, row.filename, row.version, row.sha256, row.metadata_sha256,
-        row.requires_python, row.upload_time, row.uploaded_by, std::int64_t{row.yanked}, row.yanked_reason,
-        row.facts_json, added, file_state_text(row.state), row.state_reason, std::int64_t{row.pinned},
-        row.metadata_name, static_cast<std::int64_t>(row.size_bytes),
-        static_cast<std::int64_t>(row.metadata_size_bytes), row.provenance_sha256,
-        static_cast<std::int64_t>(row.provenance_size_bytes), row.attestations_sha256,
-        static_cast<std::int64_t>(row.attestations_size_bytes));
+    return sql::insert_row(database_, "file", sql::file_columns, row, "added_serial", added);
 }
 
 template <typename Database>
@@ -77,7 +58,7 @@ base::Status SqlCatalog<Database>::update_file(const FileRow& row) {
 template <typename Database>
 base::Status SqlCatalog<Database>::note_unreferenced(std::string_view sha256, base::UnixMicros time) {
     return database_.run_later(
-        "UPDATE blob SET unreferenced_since = ? WHERE sha256 = ? AND NOT " + std::string(is_referenced), time,
+        "UPDATE blob SET unreferenced_since = ? WHERE sha256 = ? AND NOT " + sql::is_referenced(), time,
         sha256);
 }
 
@@ -88,10 +69,9 @@ base::Status SqlCatalog<Database>::remove_file(const FileRow& row, bool may_retu
         row.index, row.filename, row.sha256, time, std::int64_t{may_return}));
     WHEELYARD_TRY(database_.run_later("DELETE FROM file WHERE index_name = ? AND filename = ?", row.index,
                                       row.filename));
-    WHEELYARD_TRY(note_unreferenced(row.sha256, time));
-    WHEELYARD_TRY(note_unreferenced(row.metadata_sha256, time));
-    WHEELYARD_TRY(note_unreferenced(row.provenance_sha256, time));
-    return note_unreferenced(row.attestations_sha256, time);
+    for (const auto& blob : sql::blobs_of_file)
+        WHEELYARD_TRY(note_unreferenced(row.*blob.sha256, time));
+    return {};
 }
 
 template <typename Database>
@@ -103,8 +83,8 @@ base::Status SqlCatalog<Database>::update_project(const ProjectRow& row) {
 
 template <typename Database>
 base::Result<bool> SqlCatalog<Database>::forget_blob(const std::string& sha256) {
-    WHEELYARD_TRY(database_.run_later(
-        "DELETE FROM blob WHERE sha256 = ? AND NOT " + std::string(is_referenced), sha256));
+    WHEELYARD_TRY(
+        database_.run_later("DELETE FROM blob WHERE sha256 = ? AND NOT " + sql::is_referenced(), sha256));
     // An orphan has no row to delete; a referenced blob keeps its row.
     WHEELYARD_ASSIGN(const std::int64_t kept,
                      database_.integer("SELECT count(*) FROM blob WHERE sha256 = ?", sha256));
@@ -131,13 +111,7 @@ base::Status SqlCatalog<Database>::write_index_list(const std::string& list) {
 
 template <typename Database>
 base::Status SqlCatalog<Database>::insert_token(const TokenRow& row) {
-    return database_.run_later(
-        "INSERT INTO token (id, secret_sha256, name, indexes_json, projects_json, actions_json, created, "
-        "expires, revoked, created_by, revoked_by, revoked_at) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        row.id, row.secret_sha256, row.name, sql::render_list(row.indexes), sql::render_list(row.projects),
-        sql::render_list(row.actions), row.created, row.expires, std::int64_t{row.revoked}, row.created_by,
-        row.revoked_by, row.revoked_at);
+    return sql::insert_row(database_, "token", sql::token_columns, row);
 }
 
 template <typename Database>

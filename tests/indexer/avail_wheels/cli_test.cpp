@@ -69,23 +69,23 @@ TEST_CASE("the Alliance's spellings and ours are the same options") {
         CHECK(options_of({spelling}).query.all_versions);
     for (const char* spelling : {"--all_pythons", "--all-pythons", "--all_archs", "--all-archs"})
         CHECK(!options_of({spelling}).query.all_versions);
-    CHECK(options_of({"--mediawiki"}).format == "mediawiki");
-    CHECK(options_of({"--json"}).format == "json");
-    CHECK(options_of({}).format == "simple");
-    CHECK(options_of({"--column", "name", "abi", "--raw"}).rows.columns == Arguments{"name", "abi"});
-    CHECK(options_of({}).rows.columns == Arguments{"name", "version", "python", "arch"});
+    CHECK(options_of({"--mediawiki"}).display.format == "mediawiki");
+    CHECK(options_of({"--json"}).display.format == "json");
+    CHECK(options_of({}).display.format == "simple");
+    CHECK(options_of({"--column", "name", "abi", "--raw"}).display.rows.columns == Arguments{"name", "abi"});
+    CHECK(options_of({}).display.rows.columns == Arguments{"name", "version", "python", "arch"});
     CHECK(wanted_of(options_of({"numpy", "-n", "scipy", "six"})) == Arguments{"numpy", "scipy", "six"});
 }
 
 TEST_CASE("an option may be abbreviated as in argparse, first among the Alliance's options") {
     CHECK(options_of({"--all-version"}).query.all_versions);
     CHECK(options_of({"--all_ver"}).query.all_versions);
-    CHECK(options_of({"--forma", "grid"}).format == "grid");
-    CHECK(options_of({"--form=grid"}).format == "grid");
-    CHECK(options_of({"--col", "name"}).rows.columns == Arguments{"name"});  // not --color
+    CHECK(options_of({"--forma", "grid"}).display.format == "grid");
+    CHECK(options_of({"--form=grid"}).display.format == "grid");
+    CHECK(options_of({"--col", "name"}).display.rows.columns == Arguments{"name"});  // not --color
     CHECK(wanted_of(options_of({"--vers", "1.0", "six"})) == Arguments{"six==1.0"});
-    CHECK(options_of({"--med"}).format == "mediawiki");
-    CHECK(options_of({"--wheelh", "/other"}).wheelhouse == "/other");
+    CHECK(options_of({"--med"}).display.format == "mediawiki");
+    CHECK(options_of({"--wheelh", "/other"}).source.wheelhouse == "/other");
     CHECK(wanted_of(options_of({"--", "six"})) == Arguments{"six"});
     for (const char* ambiguous : {"--not", "--all-", "--co", "--"}) {
         CAPTURE(ambiguous);
@@ -93,7 +93,7 @@ TEST_CASE("an option may be abbreviated as in argparse, first among the Alliance
     }
     // Exact options and values stay what they are.
     CHECK(options_of({"--all"}).query.everything);
-    CHECK(options_of({"--not-available"}).rows.not_available);
+    CHECK(options_of({"--not-available"}).display.rows.not_available);
 }
 
 TEST_CASE("values may follow = behind a short option, commas in lists, and python in the name of a Python") {
@@ -102,7 +102,7 @@ TEST_CASE("values may follow = behind a short option, commas in lists, and pytho
     CHECK(options_of({"-p", "python3.11"}).query.pythons.at(0).minor == 11);
     CHECK(options_of({"-p", "py311"}).query.pythons.at(0).minor == 11);
     CHECK(options_of({"-a", "avx2,generic"}).query.archs == Arguments{"avx2", "generic"});
-    CHECK(options_of({"--column", "name,abi"}).rows.columns == Arguments{"name", "abi"});
+    CHECK(options_of({"--column", "name,abi"}).display.rows.columns == Arguments{"name", "abi"});
     CHECK(wanted_of(options_of({"-n=six"})) == Arguments{"six"});
     CHECK(wanted_of(options_of({"numpy>=1,<2"})) == Arguments{"numpy>=1,<2"});
 }
@@ -112,11 +112,11 @@ TEST_CASE("an index may be a folder, as pip takes it, and spaces around an addre
         CAPTURE(place);
         for (const auto& options :
              {options_of({"--index-url", place}), options_of({}, {{"PIP_INDEX_URL", place}})}) {
-            CHECK(options.index_url == "");
-            CHECK(options.wheelhouse == "/farm/simple");
+            CHECK(options.source.index_url == "");
+            CHECK(options.source.wheelhouse == "/farm/simple");
         }
     }
-    CHECK(options_of({"--index-url", "https://u/simple/ "}).index_url == "https://u/simple/");
+    CHECK(options_of({"--index-url", "https://u/simple/ "}).source.index_url == "https://u/simple/");
 }
 
 TEST_CASE("a call without names lists the newest versions, also pre-releases") {
@@ -134,19 +134,20 @@ TEST_CASE("find-links of the Alliance's pip configuration come before the wheelh
     REQUIRE(base::replace_file(file,
                                "[wheel]\nfind-links = /house/gentoo/avx2 /house/gentoo/generic\n"
                                "[install]\nprefer-binary = true\n"));
-    CHECK(options_of({}, environment).find_links == Folders{"/house/gentoo/avx2", "/house/gentoo/generic"});
-    CHECK(options_of({}, environment).wheelhouse == "");
+    CHECK(options_of({}, environment).source.find_links ==
+          Folders{"/house/gentoo/avx2", "/house/gentoo/generic"});
+    CHECK(options_of({}, environment).source.wheelhouse == "");
     REQUIRE(base::replace_file(file, "[wheel]\nfind-links =\n  /a/generic\n  https://host/links\n"));
-    CHECK(options_of({}, environment).find_links == Folders{"/a/generic"});
-    CHECK(options_of({"--wheelhouse", "/other"}, environment).find_links.empty());
+    CHECK(options_of({}, environment).source.find_links == Folders{"/a/generic"});
+    CHECK(options_of({"--wheelhouse", "/other"}, environment).source.find_links.empty());
     for (const char* other :
          {"", "[install]\nfind-links = /a\n", "not an ini", "[wheel]\nno-index = true\n"}) {
         CAPTURE(other);
         REQUIRE(base::replace_file(file, other));
-        CHECK(options_of({}, environment).wheelhouse == "/wheels");
+        CHECK(options_of({}, environment).source.wheelhouse == "/wheels");
     }
     environment["PIP_CONFIG_FILE"] = "/dev/null";
-    CHECK(options_of({}, environment).wheelhouse == "/wheels");
+    CHECK(options_of({}, environment).source.wheelhouse == "/wheels");
 }
 
 TEST_CASE("-v is an exact version or a prefix, replaces a specifier, and lists every match") {
@@ -186,15 +187,16 @@ TEST_CASE("after -p, names need a preceding --") {
 
 TEST_CASE("command-line options take precedence over our variables, and those over pip's") {
     EnvironmentMap environment{{"PIP_INDEX_URL", "https://pip/simple"}};
-    CHECK(options_of({}, environment).index_url == "https://pip/simple");
+    CHECK(options_of({}, environment).source.index_url == "https://pip/simple");
     environment["WHEELHOUSE"] = "/wheels";
-    CHECK(options_of({}, environment).wheelhouse == "/wheels");
-    CHECK(options_of({}, environment).index_url == "");
+    CHECK(options_of({}, environment).source.wheelhouse == "/wheels");
+    CHECK(options_of({}, environment).source.index_url == "");
     environment["WHEELYARD_INDEX_URL"] = "https://farm/simple";
-    CHECK(options_of({}, environment).index_url == "https://farm/simple");
-    CHECK(options_of({}, environment).wheelhouse == "");
-    CHECK(options_of({"--wheelhouse", "/other"}, environment).wheelhouse == "/other");
-    CHECK(options_of({"--index-url", "https://u/simple"}, environment).index_url == "https://u/simple");
+    CHECK(options_of({}, environment).source.index_url == "https://farm/simple");
+    CHECK(options_of({}, environment).source.wheelhouse == "");
+    CHECK(options_of({"--wheelhouse", "/other"}, environment).source.wheelhouse == "/other");
+    CHECK(options_of({"--index-url", "https://u/simple"}, environment).source.index_url ==
+          "https://u/simple");
     CHECK(leave_of({}, {}).status == 2);
     CHECK(leave_of({}, {}).text.find("--index-url") != std::string::npos);
 }

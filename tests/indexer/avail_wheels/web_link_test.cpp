@@ -71,11 +71,11 @@ TEST_CASE("--web takes the node type that the site file names, whatever the node
 
 TEST_CASE("--web needs an index: a folder of wheels has no pages") {
     Options options;
-    options.wheelhouse = "/wheels";
+    options.source.wheelhouse = "/wheels";
     const auto link = make_web_link(options, {}, {});
     REQUIRE(!link);
     CHECK(link.error().code == "web.no_index");
-    options.index_url = "https://me:secret@farm.example/packages/";
+    options.source.index_url = "https://me:secret@farm.example/packages/";
     const auto other = make_web_link(options, {}, {});
     REQUIRE(!other);
     CHECK(other.error().value.find("secret") == std::string::npos);

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "indexer/publish/touched.hpp"
-#include "tests/registry/catalog/memory_catalog.hpp"
+#include "tests/registry/catalog/counting_catalog.hpp"
 #include "tests/registry/catalog/row_fixture.hpp"
 
 using namespace wheelyard;
@@ -18,34 +18,6 @@ using namespace wheelyard::indexer;
 using catalog::row_of;
 
 namespace {
-
-class CountingCatalog final : public catalog::MemoryCatalog {
-  public:
-    using catalog::MemoryCatalog::MemoryCatalog;
-    base::Result<std::vector<catalog::ProjectHead>> project_heads(
-        const std::string& index, std::span<const std::string> names) const override {
-        if (!names.empty()) ++queries;
-        CHECK(names.size() <= catalog::max_projects_at_once);
-        is_reading_ = true;
-        auto heads = MemoryCatalog::project_heads(index, names);
-        is_reading_ = false;
-        return heads;
-    }
-    base::Status read_files_of_pages(const std::string& index, std::span<const catalog::PageFiles> pages,
-                                     catalog::Serial up_to) const override {
-        if (!pages.empty()) ++queries;
-        return MemoryCatalog::read_files_of_pages(index, pages, up_to);
-    }
-    base::Result<std::vector<catalog::FileRow>> files(std::string_view index,
-                                                      std::string_view project) const override {
-        if (!is_reading_) ++queries;
-        return MemoryCatalog::files(index, project);
-    }
-    mutable int queries = 0;
-
-  private:
-    mutable bool is_reading_ = false;  // project_heads() counts with files()
-};
 
 struct Seen {
     std::vector<std::string> shown;  // "INDEX/PROJECT from SOURCE: FILES"
@@ -83,7 +55,7 @@ Seen read_all(const catalog::Catalog& catalog, const TouchedProjects& touched, s
 }  // namespace
 
 TEST_CASE("hundreds of projects are read with a few queries, and no read has many more rows than it may") {
-    CountingCatalog catalog(std::make_shared<catalog::MemoryRows>());
+    catalog::CountingCatalog catalog;
     TouchedProjects touched;
     std::vector<catalog::FileRow> rows;
     for (int number = 0; number < 400; ++number) {
@@ -105,7 +77,7 @@ TEST_CASE("hundreds of projects are read with a few queries, and no read has man
 }
 
 TEST_CASE("projects of many indexes are read together, each from the index that supplies it") {
-    CountingCatalog catalog(std::make_shared<catalog::MemoryRows>());
+    catalog::CountingCatalog catalog;
     const std::vector<catalog::FileRow> rows{
         row_of("base", "six", "1", 'a'),    row_of("base", "torch", "1", 'b'),
         row_of("gh200", "torch", "2", 'c'), row_of("base", "owned", "1", 'd'),
@@ -128,7 +100,7 @@ TEST_CASE("projects of many indexes are read together, each from the index that 
 }
 
 TEST_CASE("after a change of rules, what a project no longer shows is looked for in the other indexes only") {
-    CountingCatalog catalog(std::make_shared<catalog::MemoryRows>());
+    catalog::CountingCatalog catalog;
     const std::vector<catalog::FileRow> rows{row_of("gh200", "torch", "2", 'c'),
                                              row_of("base", "torch", "1", 'b')};
     REQUIRE(catalog.add_files(rows));

@@ -12,7 +12,6 @@
 #include "registry/catalog/catalog.hpp"
 #include "registry/catalog/postgres/postgres_catalog.hpp"
 #include "registry/catalog/sqlite/sqlite_catalog.hpp"
-#include "tests/registry/catalog/memory_catalog.hpp"
 #include "tests/support/postgres_server.hpp"
 
 namespace wheelyard::catalog {
@@ -22,15 +21,11 @@ struct InSqlite {};
 struct CatalogFolder {
     base::TempDir dir = base::TempDir::make("catalog").value();
     std::filesystem::path file = dir.path() / "catalog.sqlite";
-    std::shared_ptr<MemoryRows> memory = {};  // null, and no database: the file
-    std::string database = {};
+    std::string database = {};  // empty: the file
 
     // The whole test runs once with each.
     CatalogFolder() {
         SUBCASE("in SQLite") {}
-        SUBCASE("in memory") {
-            memory = std::make_shared<MemoryRows>();
-        }
         if (test::has_postgres()) {
             SUBCASE("in PostgreSQL") {
                 database = test::postgres_url();
@@ -40,7 +35,6 @@ struct CatalogFolder {
     // For what only SQLite has.
     explicit CatalogFolder(InSqlite) {}
     [[nodiscard]] std::unique_ptr<Catalog> open(SqliteMode mode = SqliteMode::read_write) const {
-        if (memory) return std::make_unique<MemoryCatalog>(memory);
         if (!database.empty()) {
             auto opened = open_postgres_catalog({database, {}}, mode == SqliteMode::read_only
                                                                     ? postgres::Database::Mode::read_only

@@ -11,7 +11,6 @@
 #include "registry/tasks/postgres/postgres_tasks.hpp"
 #include "registry/tasks/sqlite/sqlite_tasks.hpp"
 #include "registry/tasks/task_store.hpp"
-#include "tests/registry/tasks/memory_tasks.hpp"
 #include "tests/support/postgres_server.hpp"
 
 namespace wheelyard::tasks {
@@ -25,16 +24,12 @@ struct StoreFixture {
     base::TempDir dir = base::TempDir::make("tasks").value();
     std::filesystem::path file = dir.path() / "tasks.sqlite";
     base::ManualClock clock{1'795'000'000'000'000};
-    std::shared_ptr<QueueRows> memory = {};  // null, and no database: the file
-    std::string database = {};
+    std::string database = {};  // empty: the file
     std::unique_ptr<TaskStore> store = {};
 
     // The whole test runs once with each.
     StoreFixture() {
         SUBCASE("in SQLite") {}
-        SUBCASE("in memory") {
-            memory = std::make_shared<QueueRows>();
-        }
         if (test::has_postgres()) {
             SUBCASE("in PostgreSQL") {
                 database = test::postgres_url();
@@ -47,9 +42,7 @@ struct StoreFixture {
 
     [[nodiscard]] std::unique_ptr<TaskStore> open() const {
         base::Result<std::unique_ptr<TaskRows>> rows =
-            memory ? base::Result<std::unique_ptr<TaskRows>>(std::make_unique<MemoryTasks>(memory))
-            : database.empty() ? open_sqlite_tasks(file)
-                               : open_postgres_tasks({database, {}});
+            database.empty() ? open_sqlite_tasks(file) : open_postgres_tasks({database, {}});
         REQUIRE_MESSAGE(rows.has_value(), rows.error().text());
         return std::make_unique<TaskStore>(*std::move(rows), TaskRules{lease_s, 3}, clock);
     }

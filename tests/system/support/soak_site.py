@@ -159,8 +159,10 @@ class Site:
         time.sleep(seconds)  # the fault lasts
         self.store.start()
 
-    def spoil_way(self, mode: str, seconds: float) -> None:
-        """Of one node to the store, for longer than a lease."""
+    def spoil_way(self, mode: str, seconds: float, is_writer: bool = False) -> None:
+        """Of one node to the store, for longer than a lease; `is_writer`: while it writes."""
+        while is_writer and not self.nodes[1].is_writer():
+            self.kill(self.writer(), LEASE_S + 1)
         self.way.mode = mode
         time.sleep(seconds)  # the fault lasts
         if self.nodes[1].may_answer():

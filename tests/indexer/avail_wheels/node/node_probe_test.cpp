@@ -194,10 +194,12 @@ TEST_CASE("the second call starts no process; another Python, job or day probes 
     CHECK(again.pythons[0].full == "3.12.1");
     CHECK(again.modules->size() == 1);  // never from the cache
 
-    fake.environment["SLURM_JOB_ID"] = "7";
-    (void)fake.known();
-    CHECK_FALSE(fake.started.empty());
-    fake.started.clear();
+    for (const char* job : {"SLURM_JOB_ID", "PBS_JOBID", "FLUX_JOB_ID"}) {
+        fake.environment[job] = "7";
+        (void)fake.known();
+        CHECK_FALSE(fake.started.empty());
+        fake.started.clear();
+    }
     fake.clock.sleep_ms(25LL * 3600 * 1000);
     (void)fake.known();
     CHECK_FALSE(fake.started.empty());

@@ -117,6 +117,7 @@ TEST_CASE("a store that is busy is asked again, with another signature; one that
     for (const auto& [status, code] : std::vector<std::pair<int, std::string>>{{400, "BadDigest"},
                                                                                {403, "AccessDenied"},
                                                                                {404, "NoSuchBucket"},
+                                                                               {404, "NoSuchKey"},
                                                                                {409, "ObjectParentIsFile"},
                                                                                {501, "NotImplemented"}}) {
         tried.fail_first(1, "PUT", S3Double::refusal(status, code));
@@ -130,10 +131,10 @@ TEST_CASE("a store that is busy is asked again, with another signature; one that
         CHECK_FALSE(refused.error().advice.empty());
         CHECK(refused.error().text().find("secret") == std::string::npos);
     }
-    CHECK(tried.store.count("PUT", "sha256/") == before + 5);
+    CHECK(tried.store.count("PUT", "sha256/") == before + 6);
     tried.fail_first(99, "PUT", S3Double::refusal(503, "SlowDown"));
     CHECK(tried.blobs->store_bytes("never").error().code == "s3.503");
-    CHECK(tried.store.count("PUT", "sha256/") == before + 8);
+    CHECK(tried.store.count("PUT", "sha256/") == before + 9);
 }
 
 TEST_CASE("a wrong clock is corrected by the store's, once") {

@@ -1,0 +1,171 @@
+#include "indexer/avail_wheels/find_wheels.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <utility>
+
+#include "indexer/avail_wheels/limits.hpp"
+#include "indexer/avail_wheels/query/filter.hpp"
+#include "indexer/avail_wheels/source/catalogue_cache.hpp"
+#include "indexer/avail_wheels/source/source.hpp"
+#include "lib/base/digest/hash_text.hpp"
+#include "lib/base/text/url.hpp"
+
+namespace wheelyard::avail_wheels {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// Where the facts of a folder's wheels are cached; empty: nowhere.
+fs::path cache_of_wheels(const SourceOptions& source, const World& world) {
+    const fs::path folder = cache_folder(world.environment);
+    if (folder.empty()) return {};
+    std::string places = source.wheelhouse.empty() ? "" : fs::absolute(source.wheelhouse).native();
+    for (const auto& links : source.find_links)
+        places += "\n" + fs::absolute(links).native();
+    return folder / "wheels" / (base::hash_text_hex(places) + ".json");
+}
+
+using Listing = std::function<base::Result<std::vector<Candidate>>()>;
+
+base::Result<std::vector<Candidate>> list_until_known(const Listing& list, const Judging* judging) {
+    for (int round = 0;; ++round) {
+        auto listed = list();
+        if (!listed || judging == nullptr || round == max_library_rounds || !judging->again(*listed))
+            return listed;
+    }
+}
+
+base::Result<CatalogueAnswer> fetch(const SourceOptions& source, const World& world, Freshness freshness) {
+    return fetch_catalogue(world.get, source.index_url, cache_folder(world.environment), *world.clock,
+                           freshness);
+}
+
+// `found` has a catalogue.
+base::Status list_catalogue(const SourceOptions& source, const Query& query, const World& world,
+                            const std::string& simple_url, bool with_facts, const Judging* judging,
+                            Found& found) {
+    const Listing list = [&] {
+        if (judging != nullptr) judging->opened(*found.catalogue);
+        return read_catalogue(*found.catalogue, query, simple_url, with_facts);
+    };
+    auto listed = list_until_known(list, judging);
+    if (!listed && !source.index_url.empty()) {
+        // The cached file is damaged inside.
+        forget_catalogue(cache_folder(world.environment), simple_url);
+        WHEELYARD_ASSIGN(auto again, fetch(source, world, Freshness::now));
+        if (again.catalogue) {
+            found.catalogue = std::move(again.catalogue);
+            listed = list_until_known(list, judging);
+        }
+    }
+    WHEELYARD_ASSIGN(found.listed, std::move(listed));
+    return {};
+}
+
+// Of the wheels that a folder or the pages of an index have.
+base::Result<std::vector<Candidate>> list_offered(const SourceOptions& source, const Query& query,
+                                                  const World& world, const Judging* judging) {
+    std::vector<Candidate> offered;
+    if (source.index_url.empty()) {
+        WHEELYARD_ASSIGN(offered, read_folders(source, query.wanted));
+    } else {
+        WHEELYARD_ASSIGN(offered, read_index(world.get, source.index_url, query.wanted));
+    }
+    std::optional<WheelReading> reading;
+    if (judging != nullptr && source.index_url.empty())
+        reading.emplace(world.read_wheel, cache_of_wheels(source, world));
+    std::set<std::string> read;  // by URL
+    const Listing list = [&]() -> base::Result<std::vector<Candidate>> {
+        for (;;) {
+            Filter filter(query);
+            std::vector<Candidate> listed;
+            std::copy_if(offered.begin(), offered.end(), std::back_inserter(listed),
+                         [&](const Candidate& candidate) { return filter.lists(candidate); });
+            listed = choose(query, std::move(listed)).wheels;
+            // Only listed wheels are read. What one says of itself may hide it, and then an older one is listed.
+            std::set<std::string> unread;
+            for (const auto& candidate : listed) {
+                if (reading && read.insert(candidate.link.url).second) unread.insert(candidate.link.url);
+            }
+            if (unread.empty()) return listed;
+            for (auto& candidate : offered) {
+                if (unread.contains(candidate.link.url)) reading->add_facts(candidate);
+            }
+        }
+    };
+    auto listed = list_until_known(list, judging);
+    if (listed && reading) reading->keep();
+    return listed;
+}
+
+}  // namespace
+
+fs::path folder_with_catalogue(const fs::path& wheelhouse) {
+    std::error_code gone;
+    if (wheelhouse.empty()) return {};
+    for (const auto& folder : {wheelhouse, wheelhouse / "simple"}) {
+        if (fs::exists(folder / simple::catalogue_name, gone)) return folder;
+    }
+    return {};
+}
+
+std::string url_of(const fs::path& folder) {
+    return base::file_url(fs::absolute(folder).native());
+}
+
+base::Result<std::vector<Candidate>> read_folders(const SourceOptions& source,
+                                                  const std::vector<Wanted>& wanted) {
+    return source.find_links.empty() ? read_wheelhouse(source.wheelhouse, wanted)
+                                     : read_find_links(source.find_links, wanted);
+}
+
+base::Result<Found> find_wheels(const SourceOptions& source, const Query& query, const World& world,
+                                bool with_facts, std::string& warning, const Judging* judging) {
+    Found found;
+    std::string simple_url = source.index_url;
+    if (source.index_url.empty()) {
+        if (const auto folder = folder_with_catalogue(source.wheelhouse); !folder.empty()) {
+            WHEELYARD_ASSIGN(found.catalogue, simple::Catalogue::open(folder));
+            simple_url = url_of(folder);
+        }
+    } else {
+        WHEELYARD_ASSIGN(auto answer,
+                         fetch(source, world, source.refresh ? Freshness::now : Freshness::recent));
+        found.catalogue = std::move(answer.catalogue);
+        warning = std::move(answer.warning);
+    }
+    if (found.catalogue) {
+        WHEELYARD_TRY(list_catalogue(source, query, world, simple_url, with_facts, judging, found));
+    } else {
+        WHEELYARD_ASSIGN(found.listed, list_offered(source, query, world, judging));
+    }
+    return found;
+}
+
+base::Result<std::vector<Candidate>> all_versions(SourceOptions source, const Query& query,
+                                                  const World& world,
+                                                  std::map<std::string, std::string>& unread) {
+    source.refresh = false;
+    std::string warning;  // was said of the first list
+    WHEELYARD_ASSIGN(auto found, find_wheels(source, query, world, false, warning));
+    std::string reason;
+    const bool has_pages = found.catalogue && !source.index_url.empty();
+    for (const Wanted& project : query.wanted) {
+        if (!has_pages) break;
+        if (unread.size() < max_unread_pages) {
+            auto offered = read_project(world.get, source.index_url, project);
+            if (offered) {
+                std::move(offered->begin(), offered->end(), std::back_inserter(found.listed));
+                continue;
+            }
+            reason = offered.error().text();
+        }
+        unread.emplace(project.pattern, reason);
+    }
+    return select(query, std::move(found.listed)).wheels;
+}
+
+}  // namespace wheelyard::avail_wheels

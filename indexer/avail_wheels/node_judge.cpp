@@ -1,0 +1,111 @@
+#include "indexer/avail_wheels/node_judge.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <utility>
+
+#include "indexer/avail_wheels/query/needs.hpp"
+#include "indexer/avail_wheels/source/source.hpp"
+
+namespace wheelyard::avail_wheels {
+
+namespace {
+
+// The libraries of all wheels, each once.
+std::vector<std::string> libraries_of(const std::vector<Candidate>& listed) {
+    std::set<std::string> names;
+    for (const auto& candidate : listed) {
+        if (candidate.facts.find("\"needed\":") == std::string::npos &&
+            candidate.facts.find("\"opens\":") == std::string::npos)
+            continue;
+        for (auto& name : names_to_ask(needs_of(candidate)))
+            names.insert(std::move(name));
+    }
+    return {names.begin(), names.end()};
+}
+
+// The modules of the standard library that they need and some Pythons lack.
+std::vector<std::string> modules_of_python(const std::vector<Candidate>& listed) {
+    std::set<std::string> names;
+    for (const auto& candidate : listed) {
+        if (candidate.facts.find("\"gone_names\":") == std::string::npos) continue;
+        for (auto& name : modules_to_ask(needs_of(candidate)))
+            names.insert(std::move(name));
+    }
+    return {names.begin(), names.end()};
+}
+
+}  // namespace
+
+const std::vector<Candidate>* Ownership::wheels(const std::string& project) {
+    const auto known = projects_.find(project);
+    if (known != projects_.end()) return known->second.empty() ? nullptr : &known->second;
+    auto& wheels = projects_[project];
+    if (const auto wanted = parse_wanted(project)) wheels = read(*wanted);
+    return wheels.empty() ? nullptr : &wheels;
+}
+
+std::vector<Candidate> Ownership::read(const Wanted& wanted) {
+    Query query;
+    query.wanted = {wanted};
+    query.everything = query.all_versions = true;
+    if (catalogue_ != nullptr) {
+        auto wheels = read_catalogue(*catalogue_, query, "", true).value_or(std::vector<Candidate>());
+        const bool is_built = std::any_of(wheels.begin(), wheels.end(), [](const Candidate& candidate) {
+            return candidate.facts.find("\"built\":") != std::string::npos;
+        });
+        return is_built ? std::move(wheels) : std::vector<Candidate>();
+    }
+    if (!source_.index_url.empty()) return {};
+    if (!folder_) folder_ = read_folders(source_, {*parse_wanted("*")}).value_or(std::vector<Candidate>());
+    std::vector<Candidate> wheels;
+    std::copy_if(folder_->begin(), folder_->end(), std::back_inserter(wheels),
+                 [&](const Candidate& candidate) { return candidate.release->project == wanted.pattern; });
+    return wheels;
+}
+
+OwnedWheels NodeJudge::owned() {
+    return [this](const std::string& project) { return ownership_.wheels(project); };
+}
+
+bool NodeJudge::may_run(const Candidate& candidate) {
+    return judge(candidate, node_, site_, owned()).runs != Runs::no;
+}
+
+bool NodeJudge::learn(const std::vector<Candidate>& listed) {
+    const auto known = node_.libraries.size() + node_.found_modules.size();
+    auto names = libraries_of(listed);
+    // Folders of software are those of the whole cluster, the loader is that of this node.
+    if (node_.is_described)
+        std::erase_if(names, [](const std::string& name) { return name.find('/') == std::string::npos; });
+    ask_libraries(world_.probe, *world_.clock, names, node_);
+    ask_modules(world_.probe, modules_of_python(listed), node_);
+    return node_.libraries.size() + node_.found_modules.size() > known;
+}
+
+base::Status NodeJudge::find(const SourceOptions& source, const Query& query, std::string& warning,
+                             Found& found) {
+    Judging judging;
+    judging.opened = [this](const simple::Catalogue& catalogue) { ownership_.set_catalogue(&catalogue); };
+    judging.again = [this](const std::vector<Candidate>& listed) { return learn(listed); };
+    WHEELYARD_ASSIGN(found, find_wheels(source, query, world_, true, warning, &judging));
+    ownership_.set_catalogue(found.catalogue ? &*found.catalogue : nullptr);
+    return {};
+}
+
+void NodeJudge::judge_all(Answer& answer, const LockedVersions* lock) {
+    for (auto& candidate : answer.wheels) {
+        Fit fit = judge(candidate, node_, site_, owned(), lock);
+        candidate.runs = runs_text(fit.runs);
+        candidate.why_code = std::move(fit.code);
+        candidate.why = std::move(fit.why);
+        candidate.advice = std::move(fit.advice);
+        if (!candidate.link.yanked) continue;
+        const auto& reason = candidate.link.yanked_reason;
+        candidate.why = "yanked" + (reason.empty() ? "" : ": " + reason) +
+                        (candidate.why.empty() ? "" : "; " + candidate.why);
+    }
+}
+
+}  // namespace wheelyard::avail_wheels
