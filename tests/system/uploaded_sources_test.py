@@ -12,7 +12,7 @@ import zipfile
 from support.asker import Asker
 from support.case import FarmCase, main
 from support.clients import installed_value, pip_install, twine_upload
-from support.farm import CLIENTS, INDEX, Farm
+from support.farm import CLIENTS, INDEX, Farm, programs_for_all
 from support.full import full
 from support.package_index import PackageIndex, write_sdist
 from support.sdists import OWN, Sdist
@@ -106,7 +106,8 @@ class UsersSite(Site):
         return super().environment | {"HOME": home, "TMPDIR": home}
 
     def command(self, command: str, *arguments: str) -> list[str]:
-        return [*AS_NOBODY, *super().command(command, *arguments)]
+        _, *words = super().command(command, *arguments)
+        return [*AS_NOBODY, str(programs_for_all() / "wheelyard-builder"), *words]
 
 
 def attack(name: str, code: str, at_import: bool = False, **members: bytes) -> Sdist:
