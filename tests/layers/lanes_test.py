@@ -12,7 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 QUIET = "#!/bin/sh\n"
 CALLED = ("scripts/install-deps", "scripts/prepare-clients", "scripts/draw-layers", "scripts/generate-figures", "scripts/generate-standards", "scripts/fuzz",
-          "scripts/tidy", "programs/cmake", "programs/git", "programs/clang-format-14", "programs/python3")
+          "scripts/tidy", "programs/cmake", "programs/mountpoint", "programs/git", "programs/clang-format-14", "programs/python3")
 # As ctest, it fails where FAILS_LANE says so.
 CTEST = """#!/bin/sh
 lane=${2##*/}
@@ -79,6 +79,29 @@ class LanesTest(unittest.TestCase):
         self.assertEqual(done.returncode, 4, done.stdout)
         self.assertIn('test: FAILED in stage "clients"', done.stdout.splitlines()[-1])
         self.assertNotIn("lane", done.stdout)
+
+
+    def test_a_place_where_no_suite_can_run_is_named_before_anything_is_done(self):
+        self.write("scripts/install-deps", QUIET + "echo begun\n")
+        self.write("programs/id", QUIET + "echo 0\n")
+        self.tree.chmod(0o755)
+        with self.subTest("a chroot"):
+            self.write("programs/mountpoint", QUIET + "exit 1\n")
+            done = self.run_script()
+            self.assertEqual((done.returncode, "begun" in done.stdout), (1, False), done.stdout)
+            self.assertIn("this is a chroot", done.stdout)
+        self.write("programs/mountpoint", QUIET)
+        with self.subTest("a clone for its owner alone"):
+            (self.tree / "scripts/test").chmod(0o700)
+            done = self.run_script()
+            self.assertEqual((done.returncode, "begun" in done.stdout), (1, False), done.stdout)
+            self.assertIn("umask 022", done.stdout)
+            (self.tree / "scripts/test").chmod(0o755)
+        with self.subTest("a path that PATH splits"):
+            self.tree = Path(shutil.copytree(self.tree, self.tree / "a:b", symlinks=True))
+            done = self.run_script()
+            self.assertEqual((done.returncode, "begun" in done.stdout), (1, False), done.stdout)
+            self.assertIn("a:b", done.stdout)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from support.case import FarmPerTestCase, OwnFarmsCase, main
 from support.clients import RawUpload
-from support.farm import BIN, COMMAND_TIMEOUT_S, Farm, programs_for_all
+from support.farm import BIN, COMMAND_TIMEOUT_S, Farm, for_all_users
 from support.wheels import Wheel
 
 FIRST, SECOND = "first", "second"
@@ -350,7 +350,7 @@ class UsersTest(Socket, OwnFarmsCase):
         return self.farm.data / "control.sock"
 
     def registry(self, *words) -> tuple:
-        return (programs_for_all() / "wheelyard-registry", *words, "-c", self.farm.config)
+        return (for_all_users(BIN, "wheelyard-registry") / "wheelyard-registry", *words, "-c", self.farm.config)
 
     def check_who_is_answered(self, path: Path, server: str):
         self.assertEqual((stat.S_IMODE(path.stat().st_mode), path.stat().st_uid), (0o600, OWNER))

@@ -44,7 +44,7 @@ class FullDiskKillsTest(FarmCase):
         self.holder = subprocess.Popen([*namespace_with_mounts(), "sh", "-c", MOUNT, str(self.farm.data)], stdout=subprocess.PIPE)
         self.assertEqual(self.holder.stdout.readline(), b"mounted\n")
         user = () if os.geteuid() == 0 else ("--user", "--preserve-credentials")
-        self.inside = ("nsenter", "--target", str(self.holder.pid), *user, "--mount")
+        self.inside = ("nsenter", "--target", str(self.holder.pid), *user, "--mount", "--root", "--wd")
         self.data = Path(f"/proc/{self.holder.pid}/root{self.farm.data}")
         self.farm.config.write_text(self.farm.config.read_text().replace("min_free_mib = 1", f"min_free_mib = {MIN_FREE_MIB}"))
         self.token = json.loads(

@@ -57,7 +57,7 @@ class FullDiskTest(FarmCase):
     def see_disk_of(self, process: int):
         self.seen_data = Path(f"/proc/{process}/root{self.farm.data}")
         user = () if os.geteuid() == 0 else ("--user", "--preserve-credentials")
-        self.inside = ("nsenter", "--target", str(process), *user, "--mount")
+        self.inside = ("nsenter", "--target", str(process), *user, "--mount", "--root", "--wd")
 
     def unmount_outside(self):
         self.farm.stop()

@@ -38,14 +38,16 @@ LEFTOVERS_S = 10
 
 
 @functools.cache
-def programs_for_all() -> Path:
-    """BIN, or a copy where other users cannot reach it: a home has mode 0700."""
-    if all(folder.stat().st_mode & stat.S_IXOTH for folder in (BIN, *BIN.parents)):
-        return BIN
-    copy = Path(tempfile.mkdtemp(prefix="wheelyard-programs-"))
+def for_all_users(folder: Path, *names: str) -> Path:
+    """`folder`, or a copy of what it has of these names where other users cannot reach it: a home has mode 0700."""
+    if all(each.stat().st_mode & stat.S_IXOTH for each in (folder, *folder.parents)):
+        return folder
+    copy = Path(tempfile.mkdtemp(prefix="wheelyard-for-all-", dir="/var/tmp"))  # builds of uploaded sources have a /tmp of their own
     atexit.register(shutil.rmtree, copy, ignore_errors=True)
     copy.chmod(0o755)
-    return Path(shutil.copytree(BIN, copy / "bin"))
+    for name in names:
+        subprocess.run(["cp", "-a", folder / name, copy], check=True)
+    return copy
 
 
 def scrubbed_environment(home: Path, **more: str) -> dict[str, str]:
