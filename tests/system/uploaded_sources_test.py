@@ -11,7 +11,7 @@ import zipfile
 
 from support.asker import Asker
 from support.case import FarmCase, main
-from support.clients import installed_value, pip_install, twine_upload
+from support.clients import RawUpload, installed_value, pip_install, twine_upload
 from support.farm import BIN, CLIENTS, INDEX, Farm, for_all_users
 from support.full import full
 from support.package_index import PackageIndex, write_sdist
@@ -36,7 +36,7 @@ def look(what):
 
 def search():  # but the kernel's and the distribution's folders, of which /lib is a mount, no link
     found = []
-    pathlib.Path("{decoy}").write_text("wy_" + "0" * 12 + "_" + "0" * 64)
+    pathlib.Path("{decoy}").write_text("_".join(["wy", "0" * 12, "0" * 64]))
     for base, folders, files in os.walk("/"):
         folders[:] = [name for name in folders if os.path.join(base, name) not in {others}]
         for path in (pathlib.Path(base, file) for file in files):
@@ -145,10 +145,13 @@ class UploadedSourcesTest(FarmCase):
         site.file.write_text(site.file.read_text() + "\n" + more)
         return site.hand_over()
 
-    def upload(self, sdist: Sdist) -> dict:
+    def upload(self, sdist: Sdist, by_twine: bool = False) -> dict:
         """The request that the upload became."""
         path = sdist.write(self.folder)
-        self.assert_ran(twine_upload(self.farm, self.upload_token, path, index=OURS))
+        if by_twine:
+            self.assert_ran(twine_upload(self.farm, self.upload_token, path, index=OURS))
+        else:
+            self.assertEqual(RawUpload(self.farm, self.upload_token, path, OURS).send()[0], 200)
         rows = [json.loads(line) for line in self.asker.say("list", INDEX, "--state", "awaits_approval", "--json").splitlines()]
         task, = [row for row in rows if row["package"] == sdist.name.replace("_", "-")]
         sha256 = self.farm.files(task["package"], OURS)[path.name]["hashes"]["sha256"]
@@ -174,7 +177,7 @@ class UploadedSourcesTest(FarmCase):
         return json.loads(printed)
 
     def test_twine_approval_build_and_pip(self):
-        task = self.upload(Sdist("yard_up", value=42))
+        task = self.upload(Sdist("yard_up", value=42), by_twine=True)
         self.assertEqual((task["asked_by"], task["approved_by"]), ("author", ""))
         words = ("add", INDEX, "yard-up", "1.0", "--python", PYTHON_VERSION, "--source", OURS)
         self.assertEqual(json.loads(self.asker.say(*words, "--json"))["id"], task["id"])  # asked for by hand, it is the same
