@@ -11,7 +11,7 @@ import sys
 import unittest
 from pathlib import Path
 
-from support.governed import CAP_S, GOVERNOR, GOVERNOR_WORD, SLOWER, GovernedCase
+from support.governed import CAP_S, GOVERNOR, SLOWER, GovernedCase
 
 LAUNCH = [GOVERNOR, "launch", "--"]
 # A compiler that prints its name, arguments, environment, descriptors and stdin.
@@ -53,7 +53,7 @@ class Launcher(GovernedCase):
         launcher and its source. The build prints how each ends.
         """
         self.sources([f"5 {ms * SLOWER} 0"] * 2)
-        each = f'for source in s0.c s1.c; do ({GOVERNOR_WORD} launch -- {self.hog} -c $source -o ${{source%.c}}.o; echo "$source $?") & done; wait'
+        each = f'for source in s0.c s1.c; do ({GOVERNOR} launch -- {self.hog} -c $source -o ${{source%.c}}.o; echo "$source $?") & done; wait'
         build = self.start(["sh", "-c", each], "--cores", "1", "--quiet")
         # Only a hog with that source: the broker also runs one for its version.
         other = self.wait_until(lambda: "s1.c" if self.hogs_of(build.pid, "s0.c") else
@@ -179,7 +179,7 @@ class Launcher(GovernedCase):
 
     def test_the_end_of_an_inherited_child_does_not_count_as_the_compilers(self):
         self.tool("gcc", "#!/bin/sh\n[ \"$1\" = -c ] || exit 0\nuntil test -e finish; do sleep 0.01; done\nexit ${2#s}\n")
-        script = self.inheriting(f'{GOVERNOR_WORD} launch -- gcc -c "$0"')
+        script = self.inheriting(f'{GOVERNOR} launch -- gcc -c "$0"')
         for cores in (1, 2):  # one launcher waits, or both have a compiler
             build = self.start(["sh", "-c", f"""sh -c '{script}' s0 & first=$!
                 sh -c '{script}' s7; second=$?; wait $first; echo $? $second"""], "--cores", str(cores))
@@ -199,7 +199,7 @@ class Launcher(GovernedCase):
     def test_an_inherited_child_may_end_before_the_broker_answers(self):
         (self.folder / "words").write_text("-c a.c")
         (self.folder / "a.c").write_text("int f(void) { return 1; }\n")
-        script = self.inheriting(f'{GOVERNOR_WORD} launch -- "$@"')
+        script = self.inheriting(f'{GOVERNOR} launch -- "$@"')
         for words in (["gcc", "@words"], ["gcc", "--version"], ["gcc", "-c", "a.c"], ["make", "--version"]):
             (self.folder / "asks").touch()
             build = self.start(["sh", "-c", f"while test -e asks; do sleep 0.01; done; {script}", "sh", *words])

@@ -11,7 +11,7 @@ import unittest
 from pathlib import Path
 
 from support.full import IS_FULL
-from support.governed import CAP_S, GOVERNOR, GOVERNOR_WORD, MIB, GovernedCase, memory_group, mount_namespace
+from support.governed import CAP_S, GOVERNOR, MIB, GovernedCase, memory_group, mount_namespace
 
 
 class Governor(GovernedCase):
@@ -129,7 +129,7 @@ class Governor(GovernedCase):
     def test_much_output_of_a_compiler_takes_no_memory(self):
         size = 300 * MIB
         self.program(self.folder / "gcc", f"#!/bin/sh\nhead -c {size} /dev/zero >&2\n")
-        command = f"{GOVERNOR_WORD} --quiet --no-history -- {GOVERNOR_WORD} launch -- ./gcc -c a.c 2>&1 | cksum"
+        command = f"{GOVERNOR} --quiet --no-history -- {GOVERNOR} launch -- ./gcc -c a.c 2>&1 | cksum"
         with memory_group(100 * MIB) as group:
             if group is None:
                 self.skipTest("without a cgroup nothing measures it")
@@ -274,7 +274,7 @@ class Governor(GovernedCase):
         begun, cpu_begun = time.monotonic(), cpu_s()
         self.run_in(None, ["ninja", "-j4"], check=True)
         plain, cpu_plain = time.monotonic() - begun, cpu_s() - cpu_begun
-        (self.folder / "build.ninja").write_text(f"launch = {GOVERNOR_WORD} launch --\n" + "".join(lines))
+        (self.folder / "build.ninja").write_text(f"launch = {GOVERNOR} launch --\n" + "".join(lines))
         cpu_begun = cpu_s()
         result, summary = self.governed(None, 1 << 34, ["ninja"])
         cpu_governed = cpu_s() - cpu_begun

@@ -11,7 +11,7 @@ import socket
 import unittest
 from pathlib import Path
 
-from support.governed import CAP_S, GOVERNOR, GOVERNOR_WORD, SANITIZED, GovernedCase
+from support.governed import CAP_S, GOVERNOR, SANITIZED, GovernedCase
 
 # Long enough for a queue to form behind it; a sanitizer's launchers start slowly.
 SLOW_MS = 500 if SANITIZED else 40
@@ -243,7 +243,7 @@ class Ccache(ToolsCase):
         self.assertEqual(self.compile(), (1, 0))
         (self.folder / "a.o").unlink()
         (self.folder / "s0.c").write_text("5 40000 0")
-        build = self.start(["sh", "-c", f"{GOVERNOR_WORD} launch -- {self.hog} -c s0.c & until [ -e go ]; do sleep 0.02; done; "
+        build = self.start(["sh", "-c", f"{GOVERNOR} launch -- {self.hog} -c s0.c & until [ -e go ]; do sleep 0.02; done; "
                             "ccache g++ -c a.cpp -o a.o; touch answered; wait"], "--cores", "1")
         try:
             hogs = self.wait_until(lambda: self.hogs_of(build.pid, "s0.c"), "the long compile")
@@ -258,7 +258,7 @@ class Ccache(ToolsCase):
     def test_a_waiting_miss_compiles_although_the_governors_folder_was_removed(self):
         self.environment["TMPDIR"] = str(self.folder)
         (self.folder / "s0.c").write_text("5 40000 0")
-        build = self.start(["sh", "-c", f"{GOVERNOR_WORD} launch -- {self.hog} -c s0.c & until [ -e go ]; do sleep 0.02; done; "
+        build = self.start(["sh", "-c", f"{GOVERNOR} launch -- {self.hog} -c s0.c & until [ -e go ]; do sleep 0.02; done; "
                             "ccache g++ -c a.cpp -o a.o; echo $? > ended; wait"], "--cores", "1")
         try:
             hogs = self.wait_until(lambda: self.hogs_of(build.pid, "s0.c"), "the long compile")
@@ -278,7 +278,7 @@ class Ccache(ToolsCase):
         plain = ["ccache", "g++", "-c", "a.cpp", "-o", "a.o"]
         self.run_in(None, plain, check=True)
         self.assertEqual(self.compile("ccache g++"), (0, 1))
-        self.assertEqual(self.compile(f"{GOVERNOR_WORD} launch -- ccache g++"), (0, 1))
+        self.assertEqual(self.compile(f"{GOVERNOR} launch -- ccache g++"), (0, 1))
         self.write("a", "int b;\n")
         self.assertEqual(self.compile("ccache g++"), (1, 0))
         self.run_in(None, plain, check=True)
@@ -326,7 +326,7 @@ class Ccache(ToolsCase):
                 "its masquerade, and its prefix": ("g++", [caches], {"CCACHE_PREFIX": "distcc"}),
                 "distcc's masquerade behind it": ("ccache g++", [self.masks], {}),
                 "both masquerades": ("g++", [caches, self.masks], {}),
-                "CMake's call of a compiler that it found": (f"{GOVERNOR_WORD} launch -- ccache {shims}/g++", [self.masks], {}),
+                "CMake's call of a compiler that it found": (f"{GOVERNOR} launch -- ccache {shims}/g++", [self.masks], {}),
                 "distcc after it": ("ccache distcc g++", [], {})}
         for way, (command, folders, more) in ways.items():
             with self.subTest(way):

@@ -37,11 +37,18 @@ COMMAND_TIMEOUT_S = 240
 LEFTOVERS_S = 10
 
 
-@functools.cache
 def for_all_users(folder: Path, *names: str) -> Path:
     """`folder`, or a copy of what it has of these names where other users cannot reach it: a home has mode 0700."""
-    if all(each.stat().st_mode & stat.S_IXOTH for each in (folder, *folder.parents)):
-        return folder
+    return folder if all(each.stat().st_mode & stat.S_IXOTH for each in (folder, *folder.parents)) else copied(folder, *names)
+
+
+def without_spaces(folder: Path, *names: str) -> Path:
+    """Likewise, for programs that are words in lines of shell."""
+    return copied(folder, *names) if " " in str(folder) else folder
+
+
+@functools.cache
+def copied(folder: Path, *names: str) -> Path:
     copy = Path(tempfile.mkdtemp(prefix="wheelyard-for-all-", dir="/var/tmp"))  # builds of uploaded sources have a /tmp of their own
     atexit.register(shutil.rmtree, copy, ignore_errors=True)
     copy.chmod(0o755)

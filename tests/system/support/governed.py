@@ -9,7 +9,6 @@ again.
 import contextlib
 import json
 import os
-import shlex
 import shutil
 import signal
 import subprocess
@@ -19,10 +18,11 @@ import time
 import unittest
 from pathlib import Path
 
+from support.farm import without_spaces
+
 HERE = Path(__file__).resolve().parent
 BIN = Path(os.environ.get("WHEELYARD_BIN", HERE.parents[2] / "build" / "dev" / "bin")).resolve()
-GOVERNOR = BIN / "wheelyard-governor"
-GOVERNOR_WORD = shlex.quote(str(GOVERNOR))  # in lines of shell
+GOVERNOR = without_spaces(BIN, "wheelyard-governor") / "wheelyard-governor"
 MIB = 1 << 20
 CAP_S = int(os.environ.get("WHEELYARD_CAP_S", 60))
 SLOWER = int(os.environ.get("WHEELYARD_SLOWER", 1))  # factor for the duration of compiles that others must overlap
@@ -176,7 +176,7 @@ class GovernedCase(unittest.TestCase):
 
     def sources(self, rows: list[str]) -> None:
         """Writes s0.c … with these contents, and a build.ninja that "compiles" them."""
-        lines = [f"rule cc\n  command = {GOVERNOR_WORD} launch -- {self.hog} -c $in -o $out\n"]
+        lines = [f"rule cc\n  command = {GOVERNOR} launch -- {self.hog} -c $in -o $out\n"]
         for number, row in enumerate(rows):
             (self.folder / f"s{number}.c").write_text(row)
             lines.append(f"build s{number}.o: cc s{number}.c\n")
