@@ -133,7 +133,7 @@ class FullDiskKillsTest(FarmCase):
         (self.data / "filler").unlink(missing_ok=True)
         while shutil.disk_usage(self.data).free < ROOM_MIB << 20:
             self.disk_mib += ROOM_MIB
-            subprocess.run([*self.inside, "mount", "-o", f"remount,size={self.disk_mib}m", str(self.farm.data)], check=True)
+            subprocess.run([*self.inside, "mount", "--options-mode", "ignore", "-o", f"remount,size={self.disk_mib}m", str(self.farm.data)], check=True)
         self.wait_for_publishing()
         wheel = self.wheel()
         self.assertEqual(RawUpload(self.farm, self.token, wheel).send()[0], 200)
