@@ -252,7 +252,7 @@ class ControlSocketTest(Socket, FarmPerTestCase):
     def test_a_folder_that_is_mounted_elsewhere_is_the_same_store(self):
         there = self.folder / "there"
         there.mkdir()
-        namespace = ("unshare", "--mount") if os.geteuid() == 0 else ("unshare", "--user", "--map-current-user", "--mount")
+        namespace = ("unshare", "--mount") if os.geteuid() == 0 else ("unshare", "--user", "--map-root-user", "--mount")
         script = f'mount --bind "{self.farm.folder}" "{there}" && exec "{BIN}/wheelyard-registry" "$@" -c "{there}/registry.toml"'
         for name, more in ((SECOND, ()), ("third", ("--pid", "--fork", "--kill-child"))):
             done = subprocess.run([*namespace, *more, "sh", "-c", script, "sh", "index", "create", name], env=self.farm.environment,
