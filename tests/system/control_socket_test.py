@@ -18,7 +18,7 @@ from pathlib import Path
 
 from support.case import FarmPerTestCase, OwnFarmsCase, main
 from support.clients import RawUpload
-from support.farm import BIN, COMMAND_TIMEOUT_S, Farm
+from support.farm import BIN, COMMAND_TIMEOUT_S, Farm, for_all_users
 from support.wheels import Wheel
 
 FIRST, SECOND = "first", "second"
@@ -252,7 +252,7 @@ class ControlSocketTest(Socket, FarmPerTestCase):
     def test_a_folder_that_is_mounted_elsewhere_is_the_same_store(self):
         there = self.folder / "there"
         there.mkdir()
-        namespace = ("unshare", "--mount") if os.geteuid() == 0 else ("unshare", "--user", "--map-current-user", "--mount")
+        namespace = ("unshare", "--mount") if os.geteuid() == 0 else ("unshare", "--user", "--map-root-user", "--mount")
         script = f'mount --bind "{self.farm.folder}" "{there}" && exec "{BIN}/wheelyard-registry" "$@" -c "{there}/registry.toml"'
         for name, more in ((SECOND, ()), ("third", ("--pid", "--fork", "--kill-child"))):
             done = subprocess.run([*namespace, *more, "sh", "-c", script, "sh", "index", "create", name], env=self.farm.environment,
@@ -350,7 +350,7 @@ class UsersTest(Socket, OwnFarmsCase):
         return self.farm.data / "control.sock"
 
     def registry(self, *words) -> tuple:
-        return (BIN / "wheelyard-registry", *words, "-c", self.farm.config)
+        return (for_all_users(BIN, "wheelyard-registry") / "wheelyard-registry", *words, "-c", self.farm.config)
 
     def check_who_is_answered(self, path: Path, server: str):
         self.assertEqual((stat.S_IMODE(path.stat().st_mode), path.stat().st_uid), (0o600, OWNER))

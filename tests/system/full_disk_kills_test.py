@@ -44,7 +44,7 @@ class FullDiskKillsTest(FarmCase):
         self.holder = subprocess.Popen([*namespace_with_mounts(), "sh", "-c", MOUNT, str(self.farm.data)], stdout=subprocess.PIPE)
         self.assertEqual(self.holder.stdout.readline(), b"mounted\n")
         user = () if os.geteuid() == 0 else ("--user", "--preserve-credentials")
-        self.inside = ("nsenter", "--target", str(self.holder.pid), *user, "--mount")
+        self.inside = ("nsenter", "--target", str(self.holder.pid), *user, "--mount", "--root", "--wd")
         self.data = Path(f"/proc/{self.holder.pid}/root{self.farm.data}")
         self.farm.config.write_text(self.farm.config.read_text().replace("min_free_mib = 1", f"min_free_mib = {MIN_FREE_MIB}"))
         self.token = json.loads(
@@ -133,7 +133,7 @@ class FullDiskKillsTest(FarmCase):
         (self.data / "filler").unlink(missing_ok=True)
         while shutil.disk_usage(self.data).free < ROOM_MIB << 20:
             self.disk_mib += ROOM_MIB
-            subprocess.run([*self.inside, "mount", "-o", f"remount,size={self.disk_mib}m", str(self.farm.data)], check=True)
+            subprocess.run([*self.inside, "mount", "--options-mode", "ignore", "-o", f"remount,size={self.disk_mib}m", str(self.farm.data)], check=True)
         self.wait_for_publishing()
         wheel = self.wheel()
         self.assertEqual(RawUpload(self.farm, self.token, wheel).send()[0], 200)

@@ -9,7 +9,7 @@ from support.case import FarmCase, main
 from support.clients import RawUpload
 from support.farm import BIN, COMMAND_TIMEOUT_S, INDEX, ROOT
 from support.package_index import PackageIndex, write_sdist
-from support.site import PYTHON, Site
+from support.site import VENV_PYTHON, Site
 from support.wheels import Wheel
 
 
@@ -43,7 +43,7 @@ class NextStepsTest(FarmCase):
     def test_what_the_pages_show(self):
         self.assertEqual(RawUpload(self.farm, self.token, Wheel("yard-shown").write(self.folder)).send()[0], 200)
         self.assertEqual(RawUpload(self.farm, self.token, Wheel("yard-shown", "0.9").write(self.folder)).send()[0], 200)
-        subprocess.run([PYTHON, "-m", "venv", self.folder / "venv"], check=True, timeout=COMMAND_TIMEOUT_S)
+        subprocess.run([VENV_PYTHON, "-m", "venv", self.folder / "venv"], check=True, timeout=COMMAND_TIMEOUT_S)
 
         def typed(command: str) -> subprocess.CompletedProcess:
             path = f"{self.folder}/venv/bin:{BIN}:/usr/bin:/bin"
@@ -73,7 +73,7 @@ class NextStepsTest(FarmCase):
         (self.folder / "elsewhere").mkdir()
         Wheel("can-ada").write(self.folder / "elsewhere")
         Wheel("six").write(self.folder / "elsewhere")
-        subprocess.run([PYTHON, "-m", "venv", self.folder / "venv"], check=True, timeout=COMMAND_TIMEOUT_S)
+        subprocess.run([VENV_PYTHON, "-m", "venv", self.folder / "venv"], check=True, timeout=COMMAND_TIMEOUT_S)
         with PackageIndex(self.folder / "sources") as sources:
             site = Site(self.farm, sources, self.farm.create_token(), {}, name="demo")
             self.assert_ran(self.farm.run("wheelyard-registry", "import", INDEX, *(self.folder / "elsewhere").glob("can_ada*"),

@@ -217,7 +217,7 @@ class S3Test(FarmCase):
                 farm.write_config(farm.port)
                 farm.start()
                 deadline = time.monotonic() + COMMAND_TIMEOUT_S
-                while any((farm.tree / f"{INDEX}.public" / "files").rglob(f"{names[1]}*")):
+                while "upstream.given_back" not in farm.log.read_text() or any((farm.tree / f"{INDEX}.public" / "files").rglob(f"{names[1]}*")):
                     self.assertLess(time.monotonic(), deadline, farm.log.read_text()[-2000:])
                     time.sleep(0.05)
                 self.assertEqual(farm.log.read_text().count("upstream.given_back"), 1)

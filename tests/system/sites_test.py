@@ -331,7 +331,7 @@ package = "mpi4py"
 versions = ["4.0.1"]
 ''')
         del self.environment["PIP_CONFIG_FILE"]
-        self.environment |= {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": f"{sources} {CLIENTS / 'wheels'}"}
+        self.environment |= {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": f"{sources} {(CLIENTS / 'wheels').as_uri()}"}
         done = self.builder("run", site, timeout=REAL_BUILD_TIMEOUT_S)
         logs = "".join(path.read_text() for path in (self.folder / "work" / "attempts").glob("*/log"))
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr + logs)

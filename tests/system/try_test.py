@@ -64,7 +64,7 @@ class TryTest(unittest.TestCase):
         # The programs of the test are not beside the script, so their folder is added as the reader's PATH has it.
         shell = ["sh", "-c"]
         for command in (run, look):
-            done = subprocess.run([*shell, f"{cd}; PATH={BIN}:$PATH\n{command}"], env=self.environment, cwd=self.folder, capture_output=True,
+            done = subprocess.run([*shell, f"{cd}; PATH=\"{BIN}\":$PATH\n{command}"], env=self.environment, cwd=self.folder, capture_output=True,
                                   text=True, timeout=COMMAND_TIMEOUT_S)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr + "".join(said))
         process.send_signal(signal.SIGINT)
@@ -72,7 +72,7 @@ class TryTest(unittest.TestCase):
         self.assertIn("stopped", (folder / "registry.log").read_text())
         found = subprocess.run([folder / "venv/bin/python", "-c", f"import {package} as it; print(it.value)"], capture_output=True, text=True)
         self.assertEqual(found.stdout, "7\n", "".join(said))
-        again = subprocess.Popen([*shell, f"{cd}; PATH={BIN}:$PATH\nexec {serve.replace(' serve ', ' serve --ready-file again ', 1)}"],
+        again = subprocess.Popen([*shell, f"{cd}; PATH=\"{BIN}\":$PATH\nexec {serve.replace(' serve ', ' serve --ready-file again ', 1)}"],
                                  env=self.environment, cwd=self.folder, stderr=subprocess.PIPE, text=True)
         while not (folder / "again").exists() and again.poll() is None:
             time.sleep(0.05)

@@ -11,14 +11,16 @@ import zipfile
 
 from support.asker import Asker
 from support.case import FarmCase, main
-from support.clients import installed_value, pip_install, twine_upload
-from support.farm import CLIENTS, INDEX, Farm
+from support.clients import RawUpload, installed_value, pip_install, twine_upload
+from support.farm import BIN, CLIENTS, INDEX, Farm, for_all_users
 from support.full import full
 from support.package_index import PackageIndex, write_sdist
 from support.sdists import OWN, Sdist
-from support.site import PYTHON, PYTHON_VERSION, VENV_PYTHON, Site
+from support.site import PYTHON, PYTHON_VERSION, Site
 
 OURS = "ours"  # takes the sdists
+DECOY = "/tmp/decoy"  # a token that the spy has to find
+OTHERS = ("/proc", "/sys", "/dev", "/usr", "/etc", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 BWRAP = shutil.which("bwrap") or ""
 # A back end that looks for secrets, also before it is asked to build, and puts what it finds into its wheel.
 SPY = '''
@@ -32,10 +34,11 @@ def look(what):
     except Exception as error:
         return type(error).__name__
 
-def search():
+def search():  # but the kernel's and the distribution's folders, of which /lib is a mount, no link
     found = []
+    pathlib.Path("{decoy}").write_text("_".join(["wy", "0" * 12, "0" * 64]))
     for base, folders, files in os.walk("/"):
-        folders[:] = [name for name in folders if os.path.join(base, name) not in ("/proc", "/sys", "/usr", "/etc", "/dev", "{clients}")]
+        folders[:] = [name for name in folders if os.path.join(base, name) not in {others}]
         for path in (pathlib.Path(base, file) for file in files):
             text = look(lambda: path.read_bytes() if path.is_file() and path.stat().st_size < 1 << 20 else b"")
             if isinstance(text, bytes) and SECRET.search(text):
@@ -82,9 +85,9 @@ def why_no_namespace() -> str:
 NOBODY = 65534
 AS_NOBODY = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"] if os.geteuid() == 0 else []
 ALONE = f'[uploaded_sources]\nbubblewrap = "{BWRAP}"\n'
-# The quick Python lies outside what such builds may read; where the agent itself cannot run it, all take the machine's.
-QUICK = VENV_PYTHON != PYTHON and subprocess.run([*AS_NOBODY, VENV_PYTHON, "-c", ""], capture_output=True, check=False).returncode == 0
-UPLOADED_SOURCES = ALONE + (f'readable = ["{CLIENTS}"]\n' if QUICK else "")
+# The quick Python of scripts/prepare-clients lies outside what such builds may read.
+READABLE = for_all_users(CLIENTS, "python", "pip-debian")
+UPLOADED_SOURCES = f'{ALONE}readable = ["{READABLE}"]\n'
 LIMITS = "processes = 150\nmemory_mib = 400\ndisk_gib = 1\nshm_mib = 16\n"
 
 
@@ -106,7 +109,8 @@ class UsersSite(Site):
         return super().environment | {"HOME": home, "TMPDIR": home}
 
     def command(self, command: str, *arguments: str) -> list[str]:
-        return [*AS_NOBODY, *super().command(command, *arguments)]
+        _, *words = super().command(command, *arguments)
+        return [*AS_NOBODY, str(for_all_users(BIN, "wheelyard-builder", "wheelyard-governor") / "wheelyard-builder"), *words]
 
 
 def attack(name: str, code: str, at_import: bool = False, **members: bytes) -> Sdist:
@@ -136,15 +140,18 @@ class UploadedSourcesTest(FarmCase):
         self.farm.start()
 
     def agent(self, more: str = UPLOADED_SOURCES, name: str = "site") -> Site:
-        python = VENV_PYTHON if QUICK and str(CLIENTS) in more else PYTHON
+        python = str(READABLE / "python") if str(READABLE) in more else PYTHON
         site = UsersSite(self.farm, self.sources, self.build_token, {}, registry='claim_tasks = "any"', name=name, python=python)
         site.file.write_text(site.file.read_text() + "\n" + more)
         return site.hand_over()
 
-    def upload(self, sdist: Sdist) -> dict:
+    def upload(self, sdist: Sdist, by_twine: bool = False) -> dict:
         """The request that the upload became."""
         path = sdist.write(self.folder)
-        self.assert_ran(twine_upload(self.farm, self.upload_token, path, index=OURS))
+        if by_twine:
+            self.assert_ran(twine_upload(self.farm, self.upload_token, path, index=OURS))
+        else:
+            self.assertEqual(RawUpload(self.farm, self.upload_token, path, OURS).send()[0], 200)
         rows = [json.loads(line) for line in self.asker.say("list", INDEX, "--state", "awaits_approval", "--json").splitlines()]
         task, = [row for row in rows if row["package"] == sdist.name.replace("_", "-")]
         sha256 = self.farm.files(task["package"], OURS)[path.name]["hashes"]["sha256"]
@@ -159,7 +166,7 @@ class UploadedSourcesTest(FarmCase):
         return report
 
     def spy(self, site: Site) -> Sdist:
-        text = SPY.format(clients=CLIENTS, site=site.folder, home=site.environment["HOME"], url=self.farm.url, index=INDEX, token=self.build_token[::-1]) + OWN.format(name="yard_spy", version="1.0")
+        text = SPY.format(others=(*OTHERS, str(READABLE)), decoy=DECOY, site=site.folder, home=site.environment["HOME"], url=self.farm.url, index=INDEX, token=self.build_token[::-1]) + OWN.format(name="yard_spy", version="1.0")
         return Sdist("yard_spy", **{"own.py": text.encode()})
 
     def seen_by_spy(self) -> dict:
@@ -170,7 +177,7 @@ class UploadedSourcesTest(FarmCase):
         return json.loads(printed)
 
     def test_twine_approval_build_and_pip(self):
-        task = self.upload(Sdist("yard_up", value=42))
+        task = self.upload(Sdist("yard_up", value=42), by_twine=True)
         self.assertEqual((task["asked_by"], task["approved_by"]), ("author", ""))
         words = ("add", INDEX, "yard-up", "1.0", "--python", PYTHON_VERSION, "--source", OURS)
         self.assertEqual(json.loads(self.asker.say(*words, "--json"))["id"], task["id"])  # asked for by hand, it is the same
@@ -201,7 +208,7 @@ class UploadedSourcesTest(FarmCase):
         self.assertEqual(self.seen_by_spy(), {
             "linked": "FileNotFoundError", "token": "FileNotFoundError", "state": "FileNotFoundError", "attempts": [own], "trees": "FileNotFoundError",
             "home": "FileNotFoundError", "run": "FileNotFoundError", "variable": None, "agents": [], "root": True,
-            "written": "OSError", "tokens": [],
+            "written": "OSError", "tokens": [DECOY],
             # No network, not even the loopback of the machine; /dev/shm ends at its size; nothing else takes a byte.
             "loopback": "URLError", "registry": "URLError", "shm": "OSError", "outside": ["OSError"] * 3, "wheelhouse": "OSError"})
 
@@ -282,7 +289,7 @@ class UploadedSourcesTest(FarmCase):
         before = sorted(path.name for path in site.folder.iterdir())
         self.build(site, self.upload(self.spy(site)))
         seen = self.seen_by_spy()
-        self.assertEqual((seen["linked"], seen["token"], seen["tokens"]), ("FileNotFoundError", "FileNotFoundError", []))
+        self.assertEqual((seen["linked"], seen["token"], seen["tokens"]), ("FileNotFoundError", "FileNotFoundError", [DECOY]))
         self.assertEqual(sorted({path.name for path in site.folder.iterdir()} - {"state", "work"}), before)
 
     def test_the_check_of_a_site_tries_the_namespace(self):

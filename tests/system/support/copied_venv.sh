@@ -10,6 +10,6 @@ fi
 mkdir -p "$3"
 folder=$(cd "$3" && pwd)
 [ ! -x "$folder/bin/pip" ] || exit 0 # the real one keeps what is installed
-made=$(sed -n '1s,^#!\(.*\)/bin/python.*,\1,p' "$template/bin/pip") # where it was made
+made=$(sed -nE "s;^ *(export )?VIRTUAL_ENV=[\"']?(/[^\"']*).*;\2;p" "$template/bin/activate") # where it was made
 cp -a --reflink=auto "$template/." "$folder"
 sed -i "s,$made,$folder,g" "$folder"/bin/activate* "$folder"/bin/pip* "$folder/pyvenv.cfg"

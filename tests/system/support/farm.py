@@ -10,11 +10,14 @@ Nothing of the machine's own configuration reaches it: every program runs in a s
 
 from __future__ import annotations  # for Python 3.9
 
+import atexit
+import functools
 import json
 import os
 import shutil
 import signal
 import socket
+import stat
 import subprocess
 import tempfile
 import time
@@ -32,6 +35,26 @@ START_TIMEOUT_S = 60
 STOP_TIMEOUT_S = 60
 COMMAND_TIMEOUT_S = 240
 LEFTOVERS_S = 10
+
+
+def for_all_users(folder: Path, *names: str) -> Path:
+    """`folder`, or a copy of what it has of these names where other users cannot reach it: a home has mode 0700."""
+    return folder if all(each.stat().st_mode & stat.S_IXOTH for each in (folder, *folder.parents)) else copied(folder, *names)
+
+
+def without_spaces(folder: Path, *names: str) -> Path:
+    """Likewise, for programs that are words in lines of shell."""
+    return copied(folder, *names) if " " in str(folder) else folder
+
+
+@functools.cache
+def copied(folder: Path, *names: str) -> Path:
+    copy = Path(tempfile.mkdtemp(prefix="wheelyard-for-all-", dir="/var/tmp"))  # builds of uploaded sources have a /tmp of their own
+    atexit.register(shutil.rmtree, copy, ignore_errors=True)
+    copy.chmod(0o755)
+    for name in names:
+        subprocess.run(["cp", "-a", folder / name, copy], check=True)
+    return copy
 
 
 def scrubbed_environment(home: Path, **more: str) -> dict[str, str]:

@@ -18,9 +18,11 @@ import time
 import unittest
 from pathlib import Path
 
+from support.farm import without_spaces
+
 HERE = Path(__file__).resolve().parent
 BIN = Path(os.environ.get("WHEELYARD_BIN", HERE.parents[2] / "build" / "dev" / "bin")).resolve()
-GOVERNOR = BIN / "wheelyard-governor"
+GOVERNOR = without_spaces(BIN, "wheelyard-governor") / "wheelyard-governor"
 MIB = 1 << 20
 CAP_S = int(os.environ.get("WHEELYARD_CAP_S", 60))
 SLOWER = int(os.environ.get("WHEELYARD_SLOWER", 1))  # factor for the duration of compiles that others must overlap

@@ -9,6 +9,7 @@ from __future__ import annotations  # for Python 3.9
 import hashlib
 import html.parser
 import json
+import lzma
 import os
 import tarfile
 import time
@@ -19,7 +20,7 @@ from support.farm import INDEX, ROOT, Farm
 
 FOLDER = ROOT / "tests" / "old_data"
 ARCHIVE = FOLDER / "data.tar.xz"
-EXPECTED = FOLDER / "expected.json"
+EXPECTED = FOLDER / "expected.json.xz"
 
 BASE, SECRET, STAGING, LATE = "base", "secret", "staging", "late"
 INDEXES = (BASE, INDEX, SECRET, STAGING, LATE)
@@ -43,7 +44,7 @@ def farm_in(folder: Path) -> Farm:
 
 
 def expected() -> dict:
-    return json.loads(EXPECTED.read_text())
+    return json.loads(lzma.decompress(EXPECTED.read_bytes()))
 
 
 def unpack(to: Path) -> None:

@@ -44,15 +44,18 @@ def make_root(root: Path) -> None:
         elif path.is_dir():
             bind(path, root / name)
     bind(Path("/usr"), root / "usr")
-    for folder in dict.fromkeys((ROOT, BIN, CLIENTS)):
-        if folder.is_dir() and not (root / folder.relative_to("/")).exists():
-            bind(folder, root / folder.relative_to("/"))
     for name, mode in (("proc", 0o755), ("sys", 0o755), ("dev", 0o755), ("run", 0o755), ("tmp", 0o1777), ("var", 0o755), ("root", 0o700)):
         (root / name).mkdir()
         (root / name).chmod(mode)
     for name in ("var/log", "var/spool", "var/tmp", "var/lib", "dev/shm"):
         (root / name).mkdir()
         (root / name).chmod(0o1777 if name in ("var/tmp", "dev/shm") else 0o755)
+    for folder in dict.fromkeys((ROOT, BIN, CLIENTS)):
+        if folder.is_dir() and not (root / folder.relative_to("/")).exists():
+            bind(folder, root / folder.relative_to("/"))
+            for above in folder.parents:  # the box's users pass all of them, also a home of mode 0700
+                above = root / above.relative_to("/")
+                above.chmod(above.stat().st_mode | 0o111)
     run("mount", "-t", "proc", "proc", root / "proc")
     run("mount", "-t", "sysfs", "sysfs", root / "sys")
     for name in DEVICES:
