@@ -81,6 +81,11 @@ int check_own_rules(const fs::path& folder) {
 }  // namespace
 
 int run_doctor(const Arguments& arguments) {
+    std::error_code error;
+    if (!arguments.site.empty() && !fs::exists(arguments.site, error))
+        return complain({"doctor.no_site", "There is no such site file", arguments.site.string(),
+                         "correct --site, or leave it out"},
+                        exit_usage);
     const fs::path folder = rules_of_site(arguments);
     if (arguments.check_rules)
         return check_own_rules(arguments.name.empty() ? folder : fs::path(arguments.name));

@@ -112,7 +112,7 @@ class BuilderTest(FarmCase):
         attempt, = json.loads(report.stdout)["attempts"]  # one: only a person can fix this
         self.assertEqual(attempt["failure"]["cause"], "compiler.missing_header")
         self.assertIn("Ask the desk of this cluster.", attempt["failure"]["advice"])
-        self.assert_ran(site.builder("explain", attempt["id"]), task + ": given up", "what to do: Ask the desk of this cluster.")
+        self.assert_ran(site.builder("explain", attempt["id"]), task + ": given up", "what to do  Ask the desk of this cluster.\n")
         log = site.folder / "work/attempts" / attempt["id"] / "log"
         report = site.farm.run("wheelyard-builder", "doctor", "--json", log)
         self.assertEqual(report.returncode, 1)

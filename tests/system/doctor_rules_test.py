@@ -53,6 +53,7 @@ class DoctorRulesTest(unittest.TestCase):
         self.assertEqual(self.causes(), (["licence.none_free"], ""))
         self.assertEqual(self.causes(cwd="/"), ([], ""))
         self.assertEqual(self.causes("--site", self.folder / "site.toml", cwd="/")[0][0], "licence.none_free")
+        self.assertEqual(self.builder("doctor", "--site", "none.toml", self.log).returncode, 2)
         shown = self.builder("doctor", "--explain", "licence.none_free")
         self.assertEqual(shown.returncode, 0)
         self.assertIn("doctor.d/licences.toml:1:1", shown.stdout)
