@@ -16,9 +16,10 @@ struct Arguments {
     std::filesystem::path site;
     bool json = false;
     bool explain = false;
-    std::string name;          // an attempt or a cell; `doctor`: a log
+    std::string name;          // an attempt or a cell; `doctor`: a log, or a folder of rules
     std::string explain_code;  // `doctor`
     bool markdown = false;
+    bool check_rules = false;  // `doctor`
     bool follow = false;
     bool raw = false;             // print a log as it is, also on a terminal
     bool stay = false;            // `tick`

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "builder/doctor/doctor_rules.hpp"
 #include "builder/show/report.hpp"
 #include "lib/base/limits.hpp"
 #include "lib/base/text/printable.hpp"
@@ -87,14 +86,14 @@ void add_failure(std::string& text, const Attempt& attempt, const CellStory& sto
             "removed " + base::render_rfc3339(attempt.tree.removed) +
                 " to stay within work.trees_gib; a retry starts from scratch");
     }
-    const DoctorRule* rule = find_doctor_rule(failure.cause);
+    const DoctorRule* rule = story.rules->find(failure.cause);
     if (rule == nullptr) {
         if (&attempt == &story.attempts.back() && !attempt.superseded)
             add(text, "agent", next_without_rule(story, failure));
         return;
     }
     add(text, "cause", failure.cause + ", line " + std::to_string(failure.line) + " of the log");
-    add(text, "what to do", std::string(rule->remedy));
+    add(text, "what to do", rule->remedy);
     add(text, "agent",
         base::replace_all(automatic_sentence(*rule), std::string(retry_command) + " --code " + failure.cause,
                           story.retry));

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "builder/attempt/attempt.hpp"
+#include "builder/doctor/rule_book.hpp"
 #include "builder/plan/plan.hpp"
 #include "lib/wire/task.hpp"
 
@@ -24,6 +26,7 @@ struct CellStory {
     std::vector<HeldQueue> held_queues = {};  // those that refuse its jobs for now
     std::vector<std::string> tests_not_run = {};    // of its recipe, each with the reason (hardware_test.hpp)
     std::string retry = "wheelyard-builder retry";  // the whole command
+    std::shared_ptr<const RuleBook> rules = RuleBook::ours();  // of the site
 };
 
 [[nodiscard]] std::string render_story(const CellStory& story);

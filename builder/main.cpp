@@ -78,6 +78,12 @@ void add_retest_options(CLI::App& app, Arguments& arguments) {
 
 void add_doctor_options(CLI::App& app, Arguments& arguments) {
     app.add_option("LOG", arguments.name, "A build log, or - for standard input");
+    app.add_option("--site", arguments.site,
+                   "Ask first the rules in doctor.d beside this site file (default: as for other commands, "
+                   "if there is one)")
+        ->type_name("FILE");
+    app.add_flag("--check-rules", arguments.check_rules,
+                 "Check the site's own rules, or those in the folder LOG, and try each on its excerpt");
     app.add_option("--explain", arguments.explain_code, "Describe a rule, or `all` rules")->type_name("CODE");
     app.add_flag("--markdown", arguments.markdown,
                  "With --explain all: print docs/reference/doctor-rules.md");
@@ -198,7 +204,8 @@ constexpr CommandRow commands[] = {
      "  wheelyard-builder doctor build.log\n"
      "  pip wheel . 2>&1 | wheelyard-builder doctor -\n"
      "  wheelyard-builder doctor --json build.log | jq -r '.findings[0].code'\n"
-     "  wheelyard-builder doctor --explain cuda.host_compiler\n\n"
+     "  wheelyard-builder doctor --explain cuda.host_compiler\n"
+     "  wheelyard-builder doctor --check-rules doctor.d\n\n"
      "Exit status: 0 no error in the log, 1 the log contains an error, 2 usage, or the log cannot be read.\n",
      wheelyard::builder::run_doctor, true, nullptr, nullptr, add_doctor_options, false},
     {"", "retry", "Retry a cell that the agent has given up, or all such cells",

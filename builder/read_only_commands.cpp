@@ -195,6 +195,7 @@ int run_explain(const Arguments& arguments) {
         if (!view.job.empty()) story.jobs.emplace(view.attempt.id, view.job);
     }
     story.held_queues = held_for(**place, story, plan->held_queues);
+    story.rules = (*place)->site().doctor_rules;
     story.retry = pasted_command("retry", story.name, (*place)->site());
     const auto claims = (*place)->claims();
     if (const wire::Task* task = claimed_task_of(claims, story.name)) story.claimed_task = *task;

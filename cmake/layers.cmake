@@ -44,7 +44,7 @@ wheelyard_layer(compare      builder/compare              base io verdict zip el
 wheelyard_layer(schedule     builder/schedule/*           base io attempt)
 
 wheelyard_group(plan: what a site wants, what is missing, and the script that builds it)
-wheelyard_layer(site         builder/site                 base io accelerator wheel simple wire attempt schedule)
+wheelyard_layer(site         builder/site                 base io accelerator wheel simple wire attempt doctor schedule)
 wheelyard_layer(survey       builder/survey               base io accelerator wheel attempt schedule)
 wheelyard_layer(remote       builder/remote               base io simple inspect wire attempt site)
 wheelyard_layer(script       builder/script               base wheel simple attempt site schedule)
@@ -57,7 +57,7 @@ wheelyard_group(agent: the steps of an attempt, and the commands of wheelyard-bu
 wheelyard_layer(steps        builder/steps                base accelerator wheel simple truth inspect wire attempt doctor compare site remote schedule script plan sources)
 wheelyard_layer(agent        builder/agent                base wire attempt site remote script plan sources steps)
 wheelyard_layer(show         builder/show                 base io simple attempt plan)
-wheelyard_layer(site_check   builder/site_check           base io accelerator wheel simple attempt schedule site remote script plan sources users show survey)
+wheelyard_layer(site_check   builder/site_check           base io accelerator wheel simple attempt doctor schedule site remote script plan sources users show survey)
 wheelyard_layer(workplace    builder/workplace            base io notify simple status attempt schedule site remote script plan agent show)
 wheelyard_layer(builder      builder                      base io simple wire attempt doctor site survey schedule script plan remote sources pairs users agent show site_check workplace)
 

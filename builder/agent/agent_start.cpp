@@ -134,9 +134,9 @@ void Agent::resume(Attempt& attempt, const Attempt& last) const {
         attempt.source = last.source;  // only that one is right
     if (attempt.asked.uploaded || last.asked.uploaded) return;
     std::error_code error;
-    if (last.superseded || last.tree.removed != 0 || !last.failure || !resumes_after(*last.failure) ||
-        last.source.sha256.empty() || !parts_.folder_of(last).has_build_tree() ||
-        !fs::is_directory(parts_.folder_of(last).tree(), error)) {
+    if (last.superseded || last.tree.removed != 0 || !last.failure ||
+        !resumes_after(*last.failure, parts_.site) || last.source.sha256.empty() ||
+        !parts_.folder_of(last).has_build_tree() || !fs::is_directory(parts_.folder_of(last).tree(), error)) {
         return;
     }
     attempt.job.tree = last.job.tree;

@@ -248,7 +248,7 @@ base::Status AttemptStepper::wait(Attempt& attempt, const base::Error& reason, b
 }
 
 base::Status AttemptStepper::fail(Attempt& attempt, Failure failure) {
-    diagnose(attempt, ports_.folder_of(attempt), failure);
+    diagnose(attempt, ports_.folder_of(attempt), *ports_.site.doctor_rules, failure);
     if (makes_wheel(attempt.asked.purpose) && failure.end && is_by_size(*failure.end)) {
         failure.error = with_the_maximum(std::move(failure.error), *failure.end, attempt, ports_.site);
         failure.error = with_sizes(std::move(failure.error), ports_.site, ports_.recipe_of(attempt));

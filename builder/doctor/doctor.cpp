@@ -6,7 +6,7 @@
 
 #include "builder/attempt/limits.hpp"
 #include "builder/doctor/error_line.hpp"
-#include "builder/doctor/word_search.hpp"
+#include "builder/doctor/log_words.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/limits.hpp"
 #include "lib/base/text/text.hpp"
@@ -28,58 +28,14 @@ bool names_a_panic(std::string_view line) {
     return line.find("panicked at ") != std::string_view::npos && base::trim(line).ends_with(':');
 }
 
-enum class WordKind { rule, sign, context, faint, success };
-
-struct Word {
-    WordKind kind;
-    std::size_t rule;  // index in doctor_rules()
-    std::string_view pattern;
-};
-
 constexpr std::string_view rust_script_failed = "failed to run custom build command";  // cargo
-constexpr std::string_view success_sign = "successfully ";  // pip: "Successfully built x"
 constexpr std::string_view in_function = ": in function ";  // ld, on the line before those of the symbols
 constexpr std::uint64_t last_lines = 12;  // a log without our marker failed if one of these says so
 
-// All patterns and signs, and the search for them. Built once, because building takes longer than reading a
-// short log.
-struct Words {
-    std::vector<Word> words;
-    WordSearch search;
-};
-
-std::vector<Word> collect_words() {
-    std::vector<Word> words;
-    const auto& rules = doctor_rules();
-    for (std::size_t i = 0; i < rules.size(); ++i) {
-        for (const auto pattern : rules[i].patterns) {
-            if (!pattern.empty()) words.push_back({WordKind::rule, i, pattern});
-        }
-    }
-    for (const auto sign : error_signs())
-        words.push_back({WordKind::sign, rules.size(), sign});
-    for (const auto word : LineContext::openings())
-        words.push_back({WordKind::context, rules.size(), word});
-    for (const auto sign : faint_signs())
-        words.push_back({WordKind::faint, rules.size(), sign});
-    words.push_back({WordKind::success, rules.size(), success_sign});
-    return words;
-}
-
-const Words& all_words() {
-    static const Words all = [] {
-        auto words = collect_words();
-        std::vector<std::string_view> needles;
-        for (const auto& word : words)
-            needles.push_back(word.kind == WordKind::rule ? max_literal(word.pattern) : word.pattern);
-        return Words{std::move(words), WordSearch(needles)};
-    }();
-    return all;
-}
-
 }  // namespace
 
-Doctor::Doctor() : finding_of_(doctor_rules().size(), 0) {}
+Doctor::Doctor(const RuleBook& book)
+    : book_(book), words_(book.words()), finding_of_(book.rules().size(), 0) {}
 
 void Doctor::begin_phase(std::string_view name) {
     seen_.phase = name;
@@ -114,7 +70,7 @@ void Doctor::examine_marker(std::string_view line) {
 
 void Doctor::note_rule(std::size_t rule, std::string_view line, std::string_view pattern, bool survivable) {
     if (finding_of_[rule] == 0) {
-        seen_.findings.push_back({&doctor_rules()[rule], seen_.lines, shorten_line(line)});
+        seen_.findings.push_back({&book_.rules()[rule], seen_.lines, shorten_line(line)});
         finding_of_[rule] = seen_.findings.size();
     }
     Finding& finding = seen_.findings[finding_of_[rule] - 1];
@@ -178,7 +134,7 @@ void Doctor::note_rust_reason(std::string_view text) {
 // Each word once, however often it occurs.
 void Doctor::find_words(std::string_view text) {
     found_.clear();
-    all_words().search.find(text, found_);
+    words_.search.find(text, found_);
     std::sort(found_.begin(), found_.end());
     found_.erase(std::unique(found_.begin(), found_.end()), found_.end());
 }
@@ -188,7 +144,7 @@ void Doctor::match(std::string_view line) {
     if (found_.empty()) return;
     match_text_ = base::ascii_lower(line);
     const std::string lower = match_text_;
-    const auto& words = all_words().words;
+    const auto& words = words_.words;
     bool is_faint = false;
     bool is_known = false;
     bool may_open = false;
@@ -236,7 +192,7 @@ void Doctor::match(std::string_view line) {
             continue;
         }
         if (found.kind != WordKind::rule) continue;
-        const DoctorRule& rule = doctor_rules()[found.rule];
+        const DoctorRule& rule = book_.rules()[found.rule];
         const bool counts = rule.in_warnings ? !is_only_a_check(lower) : !harmless;
         const bool is_short = rule.weight == Weight::machine || may_pass(found.pattern);
         if (!counts || !(is_short ? matches_words : matches_pattern)(found.pattern, match_text_)) continue;
@@ -347,8 +303,8 @@ void Doctor::feed(std::string_view piece) {
 // A program that looks for a module and goes on without it: what it says next is the reason, unless that names the
 // module too.
 void Doctor::note_handled() {
-    static const DoctorRule* const module_missing = find_doctor_rule("python.module_missing");
-    static const DoctorRule* const import_name = find_doctor_rule("python.import_name");
+    const DoctorRule* const module_missing = book_.find("python.module_missing");
+    const DoctorRule* const import_name = book_.find("python.import_name");
     for (auto& one : seen_.findings) {
         if ((one.rule != module_missing && one.rule != import_name) || one.line < traceback_begin_) continue;
         one.survivable = true;
@@ -418,9 +374,9 @@ Examination Doctor::finish() {
     return std::move(seen_);
 }
 
-base::Result<Examination> examine_log(const std::filesystem::path& log) {
+base::Result<Examination> examine_log(const std::filesystem::path& log, const RuleBook& book) {
     WHEELYARD_ASSIGN(const auto reader, base::FileReader::open(log));
-    Doctor doctor;
+    Doctor doctor(book);
     std::string piece(base::mib, '\0');
     const std::uint64_t size = reader.size();
     // Only the end of a very large log is read: that is where failures are.

@@ -20,6 +20,7 @@
 #include "builder/doctor/doctor_rules.hpp"
 #include "builder/doctor/error_line.hpp"
 #include "builder/doctor/line_context.hpp"
+#include "builder/doctor/rule_book.hpp"
 #include "lib/base/limits.hpp"
 #include "lib/base/result.hpp"
 
@@ -63,7 +64,7 @@ struct Examination {
 // Usage: feed() the log piece by piece, then finish() once.
 class Doctor {
   public:
-    Doctor();
+    explicit Doctor(const RuleBook& book = *RuleBook::ours());  // which findings refer to
     void feed(std::string_view piece);
     [[nodiscard]] Examination finish();
 
@@ -90,6 +91,8 @@ class Doctor {
     void settle_for_last_words();
     void note_faint(std::string_view line);
 
+    const RuleBook& book_;
+    const LogWords& words_;
     std::vector<std::uint16_t> found_;
     std::string match_text_;  // the line in lower case, and what it says in other words
     std::string linked_;      // what the linker names before "in function `f':", in lower case
@@ -122,7 +125,8 @@ class Doctor {
 [[nodiscard]] std::string remedy_of(const Finding& finding);
 
 // Examines at most the last log_scan_bytes of the file. Error: the file cannot be read.
-[[nodiscard]] base::Result<Examination> examine_log(const std::filesystem::path& log);
+[[nodiscard]] base::Result<Examination> examine_log(const std::filesystem::path& log,
+                                                    const RuleBook& book = *RuleBook::ours());
 
 // Renders what the doctor found in a log: as text, and as "wheelyard.doctor/1" JSON. Pure.
 // `log`: the file name as given on the command line.
@@ -130,6 +134,7 @@ class Doctor {
 [[nodiscard]] std::string render_examination_json(const Examination& seen, const std::string& log);
 // One rule with its patterns.
 [[nodiscard]] std::string render_rule(const DoctorRule& rule);
-[[nodiscard]] std::string render_rules_json();  // "wheelyard.doctor_rules/1"
+[[nodiscard]] std::string render_rules_json(
+    const std::vector<DoctorRule>& rules);  // "wheelyard.doctor_rules/1"
 
 }  // namespace wheelyard::builder

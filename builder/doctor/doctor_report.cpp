@@ -70,19 +70,13 @@ Json json_of(const FirstError& first) {
                          {"after", Json::array_of(first.after)}});
 }
 
-// A header of CUDA or torch is in no distribution: only rules that many causes share send people to search for a name.
-bool is_shared_by_many(const DoctorRule& rule) {
-    const auto& general = general_rules();
-    return std::any_of(general.begin(), general.end(),
-                       [&](const DoctorRule& one) { return one.code == rule.code; });
-}
-
 }  // namespace
 
 std::string remedy_of(const Finding& finding) {
     const Wanted wanted = wanted_by(finding.text);
     std::string commands = install_commands(wanted);
-    if (commands.empty() && is_shared_by_many(*finding.rule)) commands = search_commands(wanted);
+    // A header of CUDA or torch is in no distribution: only rules that many causes share send people to search for a name.
+    if (commands.empty() && finding.rule->is_shared) commands = search_commands(wanted);
     return std::string(finding.rule->remedy) + (commands.empty() ? "" : " " + commands + ".");
 }
 
@@ -129,21 +123,19 @@ std::string render_rule(const DoctorRule& rule) {
     std::string text = std::string(rule.code) + "\n  " + std::string(rule.cause) +
                        "\n  what to do: " + std::string(rule.remedy) +
                        "\n  agent: " + automatic_sentence(rule) + "\n  matches lines that contain:\n";
-    for (const auto pattern : rule.patterns) {
-        if (!pattern.empty())
-            text += "    " + std::string(without_mark(pattern)) +
-                    (is_survivable(pattern) ? "  (a build may survive it)\n" : "\n");
-    }
+    for (const auto& pattern : rule.patterns)
+        text += "    " + std::string(without_mark(pattern)) +
+                (is_survivable(pattern) ? "  (a build may survive it)\n" : "\n");
+    if (!rule.place.empty()) text += "  a rule of this site: " + rule.place + "\n";
     return text;
 }
 
-std::string render_rules_json() {
+std::string render_rules_json(const std::vector<DoctorRule>& all) {
     Json rules = Json::array();
-    for (const auto& rule : doctor_rules()) {
+    for (const auto& rule : all) {
         Json patterns = Json::array();
-        for (const auto pattern : rule.patterns) {
-            if (!pattern.empty()) patterns.push(Json(without_mark(pattern)));
-        }
+        for (const auto& pattern : rule.patterns)
+            patterns.push(Json(without_mark(pattern)));
         rules.push(Json::object({{"code", rule.code},
                                  {"patterns", patterns},
                                  {"cause", rule.cause},

@@ -1,4 +1,4 @@
-// Combines the parts of the table, matches patterns, renders the documentation.
+// What the words of a rule mean; matches patterns, renders the documentation.
 #include "builder/doctor/doctor_rules.hpp"
 
 #include <algorithm>
@@ -40,6 +40,25 @@ std::string_view group_of(std::string_view code) {
 
 }  // namespace
 
+const std::vector<std::string>& weight_words() {
+    static const std::vector<std::string> words = {"hint", "symptom", "cause", "machine"};
+    return words;
+}
+
+std::string_view weight_text(Weight weight) {
+    return weight_words()[static_cast<std::size_t>(weight)];
+}
+
+const std::vector<std::string>& automatic_words() {
+    static const std::vector<std::string> words = [] {
+        std::vector<std::string> all;
+        for (const auto& row : automatics)
+            all.emplace_back(row.text);
+        return all;
+    }();
+    return words;
+}
+
 std::string_view automatic_text(Automatic automatic) {
     return row_of(automatic).text;
 }
@@ -48,25 +67,8 @@ std::string automatic_sentence(const DoctorRule& rule) {
     return base::replace_all(row_of(rule.automatic).sentence, "CODE", rule.code);
 }
 
-const std::vector<DoctorRule>& doctor_rules() {
-    static const std::vector<DoctorRule> all = [] {
-        std::vector<DoctorRule> rules;
-        for (const auto* part : {&machine_rules(), &toolchain_rules(), &packaging_rules(), &general_rules()})
-            rules.insert(rules.end(), part->begin(), part->end());
-        return rules;
-    }();
-    return all;
-}
-
-const DoctorRule* find_doctor_rule(std::string_view code) {
-    const auto& rules = doctor_rules();
-    const auto found =
-        std::find_if(rules.begin(), rules.end(), [&](const DoctorRule& rule) { return rule.code == code; });
-    return found == rules.end() ? nullptr : &*found;
-}
-
 std::string cause_of(const DoctorRule& rule) {
-    return std::string(rule.cause.substr(0, rule.cause.find_last_not_of('.') + 1));
+    return rule.cause.substr(0, rule.cause.find_last_not_of('.') + 1);
 }
 
 bool is_survivable(std::string_view pattern) {
@@ -110,12 +112,12 @@ std::string_view max_literal(std::string_view pattern) {
     return longest;
 }
 
-std::string render_doctor_rules_markdown() {
+std::string render_doctor_rules_markdown(std::vector<DoctorRule> rules) {
     std::string text =
         "# Rules for build logs\n\n"
         "*Reference for staff of a site: every cause that the doctor recognises in a build log, its remedy,\n"
         "and what the agent does.*\n\n"
-        "<!-- Generated from builder/doctor/doctor_rules*.cpp by `wheelyard-builder doctor --explain all "
+        "<!-- Generated from builder/doctor/rules/*.toml by `wheelyard-builder doctor --explain all "
         "--markdown`; do not edit. -->\n\n"
         "`wheelyard-builder doctor LOG` applies these rules to a log, and so does the agent to a failed\n"
         "attempt. If several rules match, the highest weight wins (*machine*, then *cause*, then *symptom*,\n"
@@ -129,7 +131,6 @@ std::string render_doctor_rules_markdown() {
         "`max_attempts`:\n\n";
     for (const auto& row : automatics)
         text += "- *" + std::string(row.text) + "*: " + std::string(row.sentence) + "\n";
-    std::vector<DoctorRule> rules = doctor_rules();
     std::stable_sort(rules.begin(), rules.end(), [](const DoctorRule& a, const DoctorRule& b) {
         return group_of(a.code) < group_of(b.code);
     });
@@ -140,9 +141,7 @@ std::string render_doctor_rules_markdown() {
             text += "\n## " + std::string(group) +
                     "\n\n| code | weight | cause | what to do | agent |\n|---|---|---|---|---|\n";
         }
-        static constexpr std::array<std::string_view, 4> weights = {"hint", "symptom", "cause", "machine"};
-        text += "| `" + std::string(rule.code) + "` | " +
-                std::string(weights[static_cast<std::size_t>(rule.weight)]) + " | " +
+        text += "| `" + rule.code + "` | " + std::string(weight_text(rule.weight)) + " | " +
                 base::replace_all(rule.cause, "|", "\\|") + " | " +
                 base::replace_all(rule.remedy, "|", "\\|") + " | " +
                 std::string(automatic_text(rule.automatic)) + " |\n";

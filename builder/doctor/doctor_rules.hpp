@@ -1,8 +1,7 @@
-// The table of rules: what build logs contain when a build fails, what it means, and what to do.
-// docs/reference/doctor-rules.md is generated from it; tests/builder/doctor/ has lines of a real log for every rule.
+// A rule: what build logs contain when a build fails, what it means, and what to do. Ours are in rules/*.toml, one
+// [[rule]] each, from which docs/reference/doctor-rules.md is generated; a site's own in doctor.d (rule_book.hpp).
 #pragma once
 
-#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +16,8 @@ enum class Weight {
     cause,    // something is wrong with the source, the recipe or the site
     machine,  // memory, disk space, time: other failures may be consequences of it
 };
+[[nodiscard]] std::string_view weight_text(Weight weight);
+[[nodiscard]] const std::vector<std::string>& weight_words();  // in the order of Weight
 
 // What the agent does without a person, within the site's limits and max_attempts.
 enum class Automatic {
@@ -30,24 +31,27 @@ enum class Automatic {
     clean_tree,   // retry once in a new tree
 };
 [[nodiscard]] std::string_view automatic_text(Automatic automatic);  // "more_memory"
+[[nodiscard]] const std::vector<std::string>& automatic_words();     // in the order of Automatic
+
 struct DoctorRule {
-    std::string_view code;  // "memory.compiler_killed"
+    std::string code;  // "memory.compiler_killed"
     // Lower case; a line matches if it contains any of them, ignoring case. `*` matches any text. With `?` in front: a
     // build may survive such a line, and any later error is a better explanation. With `~`: the program that says so
     // may go on; it weighs in full until an error follows that names another reason. How a line is written that says
     // that a program is missing does not matter: each also contains `program 'NAME' not found` (error_line.hpp).
-    std::array<std::string_view, 44> patterns;
-    Weight weight;
-    Automatic automatic;
-    std::string_view cause;
-    std::string_view remedy;
+    std::vector<std::string> patterns;
+    Weight weight = Weight::cause;
+    Automatic automatic = Automatic::no;
+    std::string cause;
+    std::string remedy;
+    std::string source;           // of the excerpt: an issue, or how it was provoked
+    std::string excerpt;          // lines of a real log, of which it is the cause
     bool in_warnings = false;     // match in warnings too; a build may survive them
     bool is_consequence = false;  // of another error, or of a warning before it: explains neither away
+    bool is_shared = false;  // by many causes: its remedy names what to search for (key of the whole file)
+    std::string place = {};  // "/etc/wheelyard/doctor.d/disks.toml:3:1"; empty: one of ours
 };
 
-// The first rule in this order that matches a line wins: specific rules precede general ones.
-[[nodiscard]] const std::vector<DoctorRule>& doctor_rules();
-[[nodiscard]] const DoctorRule* find_doctor_rule(std::string_view code);
 // The rule's cause as an error's sentence: without its final full stop.
 [[nodiscard]] std::string cause_of(const DoctorRule& rule);
 // What the agent does, for people: "retries automatically", or the command that retries all cells that failed so.
@@ -66,12 +70,6 @@ struct DoctorRule {
 [[nodiscard]] std::string_view max_literal(std::string_view pattern);
 
 // The text of docs/reference/doctor-rules.md.
-[[nodiscard]] std::string render_doctor_rules_markdown();
-
-// The parts of the table of rules, one file each, in the order in which they are asked.
-[[nodiscard]] const std::vector<DoctorRule>& machine_rules();
-[[nodiscard]] const std::vector<DoctorRule>& toolchain_rules();
-[[nodiscard]] const std::vector<DoctorRule>& packaging_rules();
-[[nodiscard]] const std::vector<DoctorRule>& general_rules();
+[[nodiscard]] std::string render_doctor_rules_markdown(std::vector<DoctorRule> rules);
 
 }  // namespace wheelyard::builder

@@ -91,7 +91,8 @@ constexpr auto consequences = std::to_array<std::string_view>({
 
 // Parts of lines that contain a sign of an error but are not a cause.
 constexpr auto harmless = std::to_array<std::string_view>(
-    {" -werror", "error: subprocess-exited-with-error", "0 errors", "configure: error: in `"});
+    {" -werror", "error: subprocess-exited-with-error", "0 errors", "configure: error: in `",
+     "has no attribute 'prepare_metadata_for_build_"});  // pip asks, and then does without
 // Output of a configuration that probes for features.
 constexpr auto checks =
     std::to_array<std::string_view>({"-- ", "checking ", "performing test ", "looking for "});

@@ -7,7 +7,7 @@
 
 #include "builder/attempt/backoff.hpp"
 #include "builder/attempt/limits.hpp"
-#include "builder/doctor/doctor_rules.hpp"
+#include "builder/doctor/rule_book.hpp"
 #include "builder/site/pasted_command.hpp"
 #include "lib/base/text/text.hpp"
 
@@ -57,9 +57,9 @@ bool failed_alike(const CellHistory& history) {
 }
 
 // No rule names a cause, so nothing says what would make the next build end otherwise.
-bool is_unexplained(const Failure& failure) {
+bool is_unexplained(const Failure& failure, const RuleBook& rules) {
     if (failure.end != EndCause::failed) return false;
-    const DoctorRule* rule = find_doctor_rule(failure.cause);
+    const DoctorRule* rule = rules.find(failure.cause);
     return rule == nullptr || (rule->weight <= Weight::symptom && rule->automatic == Automatic::no);
 }
 
@@ -141,7 +141,7 @@ void judge_failures(Cell& cell, const CellHistory& history, const Site& site, co
     const std::string description = failure.phase + ": " + failure.error.sentence +
                                     (failure.first_error.empty() ? "" : " [" + failure.first_error + "]");
     const bool alike = !too_often && failed_alike(history);
-    const bool is_known = !failure.try_again || too_often || !is_unexplained(failure);
+    const bool is_known = !failure.try_again || too_often || !is_unexplained(failure, *site.doctor_rules);
     cell.needs_person = !is_known && (alike || took_long(*history.last));
     if (!failure.try_again || too_often || alike || cell.needs_person) cell.state = CellState::given_up;
     if (cell.needs_person) {

@@ -5,7 +5,6 @@
 #include <cstdint>
 
 #include "builder/attempt/limits.hpp"
-#include "builder/doctor/doctor_rules.hpp"
 #include "lib/base/limits.hpp"
 #include "lib/base/text/text.hpp"
 
@@ -41,8 +40,8 @@ const Attempt* last_failed(const std::vector<Attempt>& earlier, const std::strin
     return last;
 }
 
-bool asks_for_fewer_jobs(const Failure& failure) {
-    const DoctorRule* rule = find_doctor_rule(failure.cause);
+bool asks_for_fewer_jobs(const Failure& failure, const Site& site) {
+    const DoctorRule* rule = site.doctor_rules->find(failure.cause);
     return rule != nullptr && rule->automatic == Automatic::fewer_jobs && failure.end == EndCause::failed;
 }
 
@@ -241,15 +240,15 @@ CoresRequest choose_cores(const Site& site, const std::string& cell, std::int64_
     const bool no_more_memory =
         ran_out_of_memory(*last) && !one_is_too_large && memory_mib <= last->job.memory_mib;
     const std::string as_before = "as in attempt " + last->id;
-    if (!no_more_memory && !asks_for_fewer_jobs(*last->failure))
+    if (!no_more_memory && !asks_for_fewer_jobs(*last->failure, site))
         return {last->job.cores, last->job.cores > 0 ? as_before : ""};
     const int before = last->job.cores > 0 ? last->job.cores : site.cores;
     const std::string why = last->failure->cause.empty() ? last->failure->error.code : last->failure->cause;
     return {std::max(1, before / 2), why + " ended attempt " + last->id};
 }
 
-bool resumes_after(const Failure& failure) {
-    return (failure.end && end_row(*failure.end).resumes) || asks_for_fewer_jobs(failure);
+bool resumes_after(const Failure& failure, const Site& site) {
+    return (failure.end && end_row(*failure.end).resumes) || asks_for_fewer_jobs(failure, site);
 }
 
 }  // namespace wheelyard::builder

@@ -78,6 +78,6 @@ struct CoresRequest {
                                         const std::vector<Attempt>& earlier);
 
 // Whether the next attempt may continue in the build tree after this failure.
-[[nodiscard]] bool resumes_after(const Failure& failure);
+[[nodiscard]] bool resumes_after(const Failure& failure, const Site& site);
 
 }  // namespace wheelyard::builder

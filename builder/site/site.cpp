@@ -481,6 +481,7 @@ base::Result<Site> read_site(const fs::path& file, const std::string& stack) {
         site.error().advice =
             "look in " + file.string() + ", and in " + added + ", whose keys replace its keys";
     if (!site) return site;
+    site->doctor_rules = std::make_shared<const RuleBook>(rules_beside(file));
     for (const auto& pairs : site->version_pair_files) {
         WHEELYARD_ASSIGN(const auto read, read_version_pairs(pairs));
         site->version_pairs.insert(site->version_pairs.end(), read.begin(), read.end());

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "builder/attempt/limits.hpp"
+#include "builder/doctor/rule_book.hpp"
 #include "builder/schedule/scheduler_kind.hpp"
 #include "builder/site/limits.hpp"
 #include "builder/site/version_pairs.hpp"
@@ -239,6 +241,8 @@ struct Site {
     std::vector<Want> wants;
     std::optional<UserSettings> users;
     KeyPlaces places = {};  // of the keys that size jobs, and of those of the node types: "node.gh.cores"
+    // Of doctor.d beside the file, and ours; read_site names the folder, parse_site does not.
+    std::shared_ptr<const RuleBook> doctor_rules = RuleBook::ours();
     std::filesystem::path file = {};  // absolute, for commands that a person can paste; empty: from no file
 
     [[nodiscard]] const NodeType* build_node_type() const;  // null: not specified

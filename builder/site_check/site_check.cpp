@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "builder/attempt/known_store.hpp"
+#include "builder/doctor/rule_book.hpp"
 #include "builder/plan/plan.hpp"
 #include "builder/remote/access.hpp"
 #include "builder/remote/upload.hpp"
@@ -75,6 +76,7 @@ class Checker {
         optional([this] { check_launcher(); });
         check_tools();
         check_scheduler();
+        optional([this] { check_doctor_rules(); });
         check_folder("state folder", site_.state_directory, min_state_bytes);
         check_work_folder();
         // Ticks ask the registry and the indexes again, and say so themselves.
@@ -260,6 +262,20 @@ class Checker {
             for (const SiteLine& line : try_site_jobs(site_, recipes_, ask_as_agent))
                 add("job: " + line.what, line.good, line.found, line.advice);
         });
+    }
+
+    // The site's own; a rule with a problem is left out.
+    void check_doctor_rules() {
+        const RuleBook& book = *site_.doctor_rules;
+        const auto count = std::count_if(book.rules().begin(), book.rules().end(),
+                                         [](const DoctorRule& rule) { return !rule.place.empty(); });
+        std::vector<std::string> wrong = book.problems();
+        for (const auto& one : check_rules(book))
+            wrong.push_back(one);
+        if (count == 0 && wrong.empty()) return;
+        add("doctor's rules", wrong.empty(),
+            wrong.empty() ? std::to_string(count) + " in " + book.folder().string() : base::join(wrong, "\n"),
+            "correct them, then `wheelyard-builder doctor --check-rules`");
     }
 
     void check_folder(const std::string& what, const fs::path& folder, std::uint64_t min_bytes) {

@@ -66,8 +66,8 @@ base::Result<bool> is_alive(const StepFiles& files) {
 }
 
 // The error may pass if the step's log blames the machine or the network.
-tl::unexpected<base::Error> fail_step(base::Error error) {
-    const auto seen = examine_log(error.value);
+tl::unexpected<base::Error> fail_step(const LoginStep& step, base::Error error) {
+    const auto seen = examine_log(error.value, *step.rules);
     const DoctorRule* rule = seen && seen->likeliest() != nullptr ? seen->likeliest()->rule : nullptr;
     const bool may_pass =
         rule != nullptr && (rule->weight == Weight::machine || rule->automatic == Automatic::again ||
@@ -100,7 +100,8 @@ base::Status start(const LoginStep& step, const StepFiles& files) {
         starts = base::parse_decimal(base::trim(*text)).value_or(0);
     if (starts >= max_login_starts) {
         WHEELYARD_TRY(base::remove_file(files.starts()));
-        return fail_step({"source.step",
+        return fail_step(step,
+                         {"source.step",
                           "A step on the login node began " + std::to_string(starts) +
                               " times and never recorded its end: " + step.what,
                           files.log().string(),
@@ -155,10 +156,10 @@ base::Status advance_login_step(const LoginStep& step, base::Clock& clock) {
     WHEELYARD_TRY(base::remove_tree(files.starts()));
     WHEELYARD_TRY(base::remove_tree(files.end()));
     if (base::trim(code) == time_is_over) {
-        return fail_step({"source.step_time",
-                          "A step on the login node exceeded its limit of " +
-                              base::render_duration_ms(step.max_s * 1000) + ": " + step.what,
-                          files.log().string(), "raise `network.login_minutes` in site.toml"});
+        return fail_step(step, {"source.step_time",
+                                "A step on the login node exceeded its limit of " +
+                                    base::render_duration_ms(step.max_s * 1000) + ": " + step.what,
+                                files.log().string(), "raise `network.login_minutes` in site.toml"});
     }
     if (base::trim(code) == std::to_string(over_limit_exit_code)) {
         const EndRow& end = end_row(EndCause::over_limit);
@@ -166,10 +167,10 @@ base::Status advance_login_step(const LoginStep& step, base::Clock& clock) {
                           std::string(end.sentence) + ": " + read_over_limit(files.log()),
                           files.log().string(), std::string(end.advice));
     }
-    return fail_step(
-        {"source.step",
-         "A step on the login node failed: " + step.what + ": " + last_words(read_log_tail(files.log())),
-         files.log().string(), "read its log"});
+    return fail_step(step, {"source.step",
+                            "A step on the login node failed: " + step.what + ": " +
+                                last_words(read_log_tail(files.log())),
+                            files.log().string(), "read its log"});
 }
 
 void call_off_login_step(const fs::path& folder, std::string_view name) {

@@ -13,11 +13,13 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
 
 #include "builder/attempt/environment.hpp"
 #include "builder/attempt/limits.hpp"
+#include "builder/doctor/rule_book.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/base/result.hpp"
 
@@ -41,6 +43,8 @@ struct LoginStep {
     int checks = login_step_checks;
     // Runs again if it ended with another script: the recipe was changed meanwhile.
     bool follows_script = false;
+    std::shared_ptr<const RuleBook> rules =
+        RuleBook::ours();  // by which its log says whether the failure may pass
 };
 
 // Succeeds when the step has succeeded. Errors: "source.fetching", of kind in_progress: the step is running. Of kind

@@ -36,19 +36,20 @@ constexpr std::array<EndCause, 7> not_in_the_log = {
     EndCause::killed,     EndCause::cancelled,    EndCause::over_limit};
 
 // The job's log; where no rule knows its cause, what the scheduler wrote beside it about memory, time or the node.
-base::Result<Examination> examine_logs(const AttemptFolder& folder) {
-    auto seen = examine_log(folder.log());
+base::Result<Examination> examine_logs(const AttemptFolder& folder, const RuleBook& rules) {
+    auto seen = examine_log(folder.log(), rules);
     if (seen && seen->likeliest() != nullptr && seen->likeliest()->rule->weight > Weight::symptom)
         return seen;
-    auto outer = examine_log(folder.scheduler_log());
+    auto outer = examine_log(folder.scheduler_log(), rules);
     if (!outer) return seen;
     const Finding* finding = outer->likeliest();
     const bool is_machine = finding != nullptr && finding->rule->weight == Weight::machine;
     return is_machine || !seen || !seen->first_error ? std::move(outer) : std::move(seen);
 }
 
-void diagnose_job(const Attempt& attempt, const AttemptFolder& folder, Failure& failure) {
-    const auto seen = examine_logs(folder);
+void diagnose_job(const Attempt& attempt, const AttemptFolder& folder, const RuleBook& rules,
+                  Failure& failure) {
+    const auto seen = examine_logs(folder, rules);
     if (!seen) return;
     const bool is_explained =
         std::find(not_in_the_log.begin(), not_in_the_log.end(), failure.end) != not_in_the_log.end();
@@ -61,7 +62,7 @@ void diagnose_job(const Attempt& attempt, const AttemptFolder& folder, Failure& 
     const DoctorRule& rule = *finding->rule;
     if (const auto end = end_of(rule.automatic)) {
         failure.end = end;
-        failure.error = error_of({*end, {}, std::string(rule.code) + ": " + finding->text, {}});
+        failure.error = error_of({*end, {}, rule.code + ": " + finding->text, {}});
         failure.try_again = true;
         // Only the rule says what to do if the network never comes back: a job may be on a node without one.
         if (*end != EndCause::network) return;
@@ -75,8 +76,8 @@ void diagnose_job(const Attempt& attempt, const AttemptFolder& folder, Failure& 
 }
 
 // The rules that raise memory or time do not apply.
-void diagnose_login_step(Failure& failure) {
-    const auto seen = examine_log(failure.error.value);
+void diagnose_login_step(const RuleBook& rules, Failure& failure) {
+    const auto seen = examine_log(failure.error.value, rules);
     if (!seen) return;
     const Finding* finding = note_finding(*seen, failure);
     if (finding == nullptr) return;
@@ -89,9 +90,9 @@ void diagnose_login_step(Failure& failure) {
 
 }  // namespace
 
-void diagnose(const Attempt& attempt, const AttemptFolder& folder, Failure& failure) {
-    if (failure.end) diagnose_job(attempt, folder, failure);
-    if (failure.error.kind == base::ErrorKind::program) diagnose_login_step(failure);
+void diagnose(const Attempt& attempt, const AttemptFolder& folder, const RuleBook& rules, Failure& failure) {
+    if (failure.end) diagnose_job(attempt, folder, rules, failure);
+    if (failure.error.kind == base::ErrorKind::program) diagnose_login_step(rules, failure);
 }
 
 }  // namespace wheelyard::builder

@@ -2,7 +2,7 @@
 #include <string_view>
 
 #include "builder/attempt/limits.hpp"
-#include "builder/doctor/doctor_rules.hpp"
+#include "builder/doctor/rule_book.hpp"
 #include "builder/steps/built_wheel.hpp"
 #include "builder/steps/left_out_extension.hpp"
 #include "builder/steps/steps.hpp"
@@ -86,8 +86,8 @@ std::optional<Fail> check_extension(Attempt& attempt, const Ports& ports,
 base::Status check_wheel(const Attempt& attempt, const Ports& ports, const inspect::Inspection& inspection) {
     const auto& name = inspection.filename;
     if (name.project == nameless_project && attempt.asked.package != nameless_project) {
-        const DoctorRule& rule = *find_doctor_rule("pip.no_name");
-        return base::fail("wheel.no_name", cause_of(rule), attempt.wheel.filename, std::string(rule.remedy));
+        const DoctorRule& rule = *ports.site.doctor_rules->find("pip.no_name");
+        return base::fail("wheel.no_name", cause_of(rule), attempt.wheel.filename, rule.remedy);
     }
     // A wheel that would only be quarantined is uploaded: the registry keeps it until a person decides.
     if (inspection.refused()) {

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "builder/attempt/job_files.hpp"
+#include "builder/doctor/rule_book.hpp"
 #include "builder/steps/next.hpp"
 
 namespace wheelyard::builder {
@@ -29,7 +30,7 @@ inline constexpr int max_sends = 10;   // of one wheel, whole or in part; then a
 
 // Explains a failure of a job or of a step on the login node from its log, by the doctor's rules. If no external cause of
 // the job's end is known, the rule decides what is retried automatically.
-void diagnose(const Attempt& attempt, const AttemptFolder& folder, Failure& failure);
+void diagnose(const Attempt& attempt, const AttemptFolder& folder, const RuleBook& rules, Failure& failure);
 
 // The attempts that a row is for.
 struct Purposes {

@@ -17,6 +17,7 @@ base::Status fill_wheelhouse(const Attempt& attempt, const Ports& ports, std::st
                    "fetching what " + attempt.asked.cell + " installs",
                    ports.site.login_minutes * 60};
     step.follows_script = true;
+    step.rules = ports.site.doctor_rules;
     step.checks = 1;  // it makes an environment and downloads packages: no tick is as patient
     return advance_login_step(step, ports.clock);
 }

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <deque>
 #include <tuple>
+#include <utility>
 #include <variant>
 
 #include "lib/base/files/file.hpp"
@@ -81,6 +82,21 @@ void note_unknown_keys(const TomlNode& node, TomlProblems& problems) {
                           "unknown key `" + entry.key + "`" + suggestion(entry.key, candidates));
         }
     }
+}
+
+// In the order of the file.
+base::Status render_problems(const fs::path& file, std::vector<TomlProblems::Problem> found) {
+    if (found.empty()) return {};
+    const auto order = [](const TomlProblems::Problem& problem) {
+        return std::tie(problem.place.line, problem.place.column, problem.place.path, problem.sentence);
+    };
+    std::sort(found.begin(), found.end(), [&](const auto& a, const auto& b) { return order(a) < order(b); });
+    std::vector<std::string> lines;
+    for (const auto& problem : found) {
+        auto line = render_place(file, problem.place) + ": " + problem.sentence;
+        if (lines.empty() || lines.back() != line) lines.push_back(std::move(line));
+    }
+    return fail("config.invalid", base::join(lines, "\n"));
 }
 
 // Without a trailing slash: paths are compared with those that other programs (Conda, venv) print.
@@ -334,22 +350,21 @@ Json TomlDocument::json() const {
     return json_of_tree(*tree_);
 }
 
+base::Status TomlTable::finish() {
+    if (!node_) return {};
+    note_unknown_keys(*node_, *problems_);
+    if (const auto* table = std::get_if<TomlNode::Table>(&node_->value)) {
+        for (const auto& entry : table->entries)
+            entry.read = true;
+    }
+    return render_problems(problems_->file, std::exchange(problems_->found, {}));
+}
+
 base::Status TomlDocument::finish() {
     auto all = *problems_;
     tree_->opened = true;  // a document that was never read accepts no key
     note_unknown_keys(*tree_, all);
-    if (all.found.empty()) return {};
-    const auto order = [](const TomlProblems::Problem& problem) {
-        return std::tie(problem.place.line, problem.place.column, problem.place.path, problem.sentence);
-    };
-    std::sort(all.found.begin(), all.found.end(),
-              [&](const auto& a, const auto& b) { return order(a) < order(b); });
-    std::vector<std::string> lines;
-    for (const auto& problem : all.found) {
-        auto line = render_place(all.file, problem.place) + ": " + problem.sentence;
-        if (lines.empty() || lines.back() != line) lines.push_back(std::move(line));
-    }
-    return fail("config.invalid", base::join(lines, "\n"));
+    return render_problems(all.file, std::move(all.found));
 }
 
 }  // namespace wheelyard::io

@@ -64,6 +64,9 @@ class TomlTable {
     [[nodiscard]] std::string place(std::string_view key = {}) const;
     // Records a problem that the caller found (for example an invalid version) at `key`.
     void report(std::string_view key, std::string sentence);
+    // Every problem recorded so far and this table's unknown keys, as TomlDocument::finish() reports them, which then
+    // has them no more: for files of which the other tables hold all the same.
+    [[nodiscard]] base::Status finish();
 
   private:
     friend class TomlDocument;

@@ -130,6 +130,26 @@ deep = 1
           "/etc/farm/site.toml:11:2: unknown key `untouched`");
 }
 
+TEST_CASE("a table of an array is finished alone, and the others hold") {
+    auto document = parsed(R"(
+[[rule]]
+code = 3
+cod = "x"
+[[rule]]
+code = "good"
+)");
+    auto rules = document.root().tables("rule");
+    REQUIRE(rules.size() == 2);
+    static_cast<void>(rules[0].string("code"));
+    const auto first = rules[0].finish();
+    REQUIRE(!first.has_value());
+    CHECK(first.error().sentence.find("/etc/farm/site.toml:3:8: `rule[0].code` has the wrong type") == 0);
+    CHECK(first.error().sentence.find("\n/etc/farm/site.toml:4:1: unknown key `cod`") != std::string::npos);
+    CHECK(rules[1].string("code") == "good");
+    CHECK(rules[1].finish().has_value());
+    CHECK(document.finish().has_value());
+}
+
 TEST_CASE("a wrong type is reported with the expected and the found type") {
     struct Row {
         const char* value;

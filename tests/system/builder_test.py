@@ -95,6 +95,9 @@ class BuilderTest(FarmCase):
         write_sdist(self.sources.folder, "good-one", "1.0")
         site = Site(self.fresh_farm(), self.sources, self.token, {"bad-c": "1.0", "good-one": "1.0"},
                     scheduler='kind = "local"\nmax_jobs = 2\nmax_attempts = 2\n')
+        (site.folder / "doctor.d").mkdir()
+        (site.folder / "doctor.d/own.toml").write_text('[[rule]]\ncode = "compiler.missing_header"\noverride = true\n'
+                                                       'remedy = "Ask the desk of this cluster."\n[[rule]]\ncode = "bad"\n')
         task = "bad-c-1.0-cp" + self.python_tag()
         done = site.builder("run")
         self.assert_failed(done, "bad-c", "this_cluster_has_not.h: No such file")
@@ -108,7 +111,8 @@ class BuilderTest(FarmCase):
         self.assert_ran(report)
         attempt, = json.loads(report.stdout)["attempts"]  # one: only a person can fix this
         self.assertEqual(attempt["failure"]["cause"], "compiler.missing_header")
-        self.assert_ran(site.builder("explain", attempt["id"]), task + ": given up", "what to do")
+        self.assertIn("Ask the desk of this cluster.", attempt["failure"]["advice"])
+        self.assert_ran(site.builder("explain", attempt["id"]), task + ": given up", "what to do  Ask the desk of this cluster.\n")
         log = site.folder / "work/attempts" / attempt["id"] / "log"
         report = site.farm.run("wheelyard-builder", "doctor", "--json", log)
         self.assertEqual(report.returncode, 1)

@@ -763,7 +763,7 @@ TEST_CASE("a job that was asked to end continues in its tree, also if its schedu
         farm.tick();
         REQUIRE(farm.attempts().front().failure.has_value());
         CHECK(farm.attempts().front().failure->error.code == row.code);
-        CHECK(resumes_after(*farm.attempts().front().failure));
+        CHECK(resumes_after(*farm.attempts().front().failure, Site()));
     }
 }
 

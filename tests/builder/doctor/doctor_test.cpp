@@ -1,12 +1,10 @@
-// The doctor on real logs (tests/builder/doctor/data/, one per rule; the first line names the source), and on
-// logs of every shape.
+// The doctor on the excerpts of its rules, and on logs of every shape.
 #include "builder/doctor/doctor.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <filesystem>
-#include <set>
 
 #include "builder/attempt/limits.hpp"
 #include "builder/doctor/line_context.hpp"
@@ -35,52 +33,14 @@ std::string first_error(std::string_view log) {
     return seen.first_error ? seen.first_error->text : "";
 }
 
-TEST_CASE("every rule matches a real log, and every real log has a rule") {
-    const fs::path folder = fs::path(WHEELYARD_TEST_DATA) / "builder" / "doctor" / "data";
-    std::set<std::string> shown;
-    for (const auto& entry : fs::directory_iterator(folder)) {
-        if (entry.path().extension() != ".log") continue;
-        const std::string code = entry.path().stem().string();
-        CAPTURE(code);
-        const std::string text = testing::read(entry.path());
-        const bool names_its_source = text.starts_with("# from: ") || text.starts_with("# provoked: ");
-        CHECK(names_its_source);
-        const Examination seen = examine(std::string_view(text).substr(text.find('\n') + 1));
-        CHECK(likeliest(seen) == code);
-        shown.insert(code);
-    }
-    for (const auto& rule : doctor_rules()) {
-        CAPTURE(rule.code);
-        CHECK(shown.contains(std::string(rule.code)));
-    }
-    CHECK(doctor_rules().size() == shown.size());
-    CHECK(doctor_rules().size() >= 90);
-}
-
-TEST_CASE("every pattern of every rule can match, and codes are unique") {
-    std::set<std::string_view> codes;
-    for (const auto& rule : doctor_rules()) {
-        CAPTURE(rule.code);
-        CHECK(codes.insert(rule.code).second);
-        CHECK(rule.cause.ends_with('.'));
-        CHECK(rule.remedy.ends_with('.'));
-        for (const auto pattern : rule.patterns) {
-            if (pattern.empty()) continue;
-            CAPTURE(pattern);
-            CHECK(pattern == base::ascii_lower(pattern));
-            CHECK(max_literal(pattern).size() >= 6);  // shorter ones occur in half of all lines
-            const std::string line = base::replace_all(pattern, "*", " x ");
-            CHECK(matches_pattern(pattern, line));
-            const auto seen = examine("error: " + line + "\n");
-            const bool found = std::any_of(seen.findings.begin(), seen.findings.end(),
-                                           [&](const Finding& one) { return one.rule == &rule; });
-            CHECK(found);
-        }
-    }
+TEST_CASE("each of our rules finds the cause of its excerpt, and no earlier one hides it") {
+    const auto wrong = check_rules(*RuleBook::ours(), true);
+    CHECK(wrong == std::vector<std::string>{});
+    CHECK(RuleBook::ours()->rules().size() >= 202);
 }
 
 TEST_CASE("an advice to load a module names the key that loads it") {
-    for (const auto& rule : doctor_rules()) {
+    for (const auto& rule : RuleBook::ours()->rules()) {
         const std::string advice(rule.remedy);
         if (advice.find("oad ") == std::string::npos || advice.find("download") != std::string::npos)
             continue;
@@ -310,11 +270,12 @@ TEST_CASE("the report has the rule, the position and the remedy, in text and JSO
               .starts_with("The build succ"));
     CHECK(
         render_examination(examine("x.c:1: error: odd\n"), "l").starts_with("No rule matches this failure."));
-    CHECK(io::parse_json(render_rules_json()).has_value());
+    CHECK(io::parse_json(render_rules_json(RuleBook::ours()->rules())).has_value());
 }
 
 TEST_CASE("docs/reference/doctor-rules.md is up to date with the table") {
-    CHECK(test_support::page_difference("reference/doctor-rules.md", render_doctor_rules_markdown()) == "");
+    CHECK(test_support::page_difference("reference/doctor-rules.md",
+                                        render_doctor_rules_markdown(RuleBook::ours()->rules())) == "");
 }
 
 }  // namespace

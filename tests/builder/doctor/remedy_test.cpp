@@ -6,7 +6,7 @@
 #include <set>
 
 #include "builder/attempt/job_end.hpp"
-#include "builder/doctor/doctor_rules.hpp"
+#include "builder/doctor/rule_book.hpp"
 #include "lib/base/text/text.hpp"
 #include "tests/builder/documented_keys.hpp"
 
@@ -90,10 +90,10 @@ TEST_CASE("a name that does not exist is found") {
 }
 
 TEST_CASE("every key and command that a remedy names exists") {
-    for (const auto& rule : doctor_rules()) {
+    for (const auto& rule : RuleBook::ours()->rules()) {
         for (const std::string& text :
-             {std::string(rule.remedy),  // The code of a rule looks like a key.
-              base::replace_all(automatic_sentence(rule), " --code " + std::string(rule.code), "")}) {
+             {rule.remedy,  // The code of a rule looks like a key.
+              base::replace_all(automatic_sentence(rule), " --code " + rule.code, "")}) {
             CAPTURE(text);
             CHECK(unknown_names(text) == std::vector<std::string>{});
         }

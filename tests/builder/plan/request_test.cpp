@@ -114,7 +114,7 @@ TEST_CASE("half as many jobs run if no more memory is available or fewer compile
         const auto chosen_cores = choose_cores(site, "demo-1-cp311", row.now, {last});
         CHECK(chosen_cores.cores == row.cores);
         CHECK(chosen_cores.why.empty() == (row.cores == 0));
-        CHECK(resumes_after(*last.failure) == row.resumes);
+        CHECK(resumes_after(*last.failure, site) == row.resumes);
     }
     CHECK(choose_cores(site, "demo-1-cp311", 4000, {}).cores == 0);
     // Fewer jobs do not help a compile that does not fit alone.

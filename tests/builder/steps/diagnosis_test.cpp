@@ -15,12 +15,13 @@ struct Scene {
     base::TempDir folder = *base::TempDir::make("diagnosis");
     AttemptFolder files{folder.path()};
     Attempt attempt;
+    std::shared_ptr<const RuleBook> rules = RuleBook::ours();
 
     [[nodiscard]] Failure of_job(const std::string& log) const {
         testing::write(files.log(), log + "\n");
         Failure failure{"build", {"job.failed", "Phase build ended with exit code 1"}, ""};
         failure.end = EndCause::failed;
-        diagnose(attempt, files, failure);
+        diagnose(attempt, files, *rules, failure);
         return failure;
     }
     // `log`: nullptr: there is none.
@@ -28,7 +29,7 @@ struct Scene {
         if (log != nullptr) testing::write(files.login_log(), std::string(log) + "\n");
         Failure failure{"prepare", {"source.step", "A step failed", files.login_log().string()}, ""};
         failure.error.kind = base::ErrorKind::program;
-        diagnose(attempt, files, failure);
+        diagnose(attempt, files, *rules, failure);
         return failure;
     }
 };
