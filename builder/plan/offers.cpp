@@ -43,7 +43,8 @@ std::string why_no_sdist(const std::string& project, const SdistOffers& offers, 
     const std::string other_source = "name another source in a recipe, such as its repository";
     const auto version = wheel::Version::parse(wanted);
     const bool has_wheel =
-        version && std::find(offers.wheels.begin(), offers.wheels.end(), *version) != offers.wheels.end();
+        version && std::any_of(offers.wheels.begin(), offers.wheels.end(),
+                               [&](const SdistOffer& wheel) { return wheel.version == *version; });
     if (!offers.sdists.empty()) {
         const auto newest =
             std::max_element(offers.sdists.begin(), offers.sdists.end(),
@@ -55,8 +56,7 @@ std::string why_no_sdist(const std::string& project, const SdistOffers& offers, 
                newest->version.text();
     }
     if (!offers.wheels.empty())
-        return "only wheels of `" + project + "`, and no sdist," + places + ": " + other_source +
-               ", or take the wheel: `kind = \"upstream\"` in its [source]";
+        return "only wheels of `" + project + "`, and no sdist," + places + ": " + other_source;
     if (offers.has_project) return "no file of `" + project + "`" + places + ": " + other_source;
     return "no project of the name `" + project + "`" + places + ": correct `package` in [[want]], or " +
            other_source;

@@ -13,7 +13,7 @@
 
 namespace wheelyard::builder {
 
-// One sdist that an index or a folder offers.
+// One sdist, or one wheel, that an index or a folder offers.
 struct SdistOffer {
     wheel::Version version;
     std::string filename;
@@ -31,8 +31,8 @@ struct SdistOffers {
     std::vector<std::string> places;
     // An extra index or a page of find-links that does not answer, if there is one: versions may be missing.
     std::optional<base::Error> unanswered = std::nullopt;
-    bool has_project = false;                 // one of them has a page of the project, or a file
-    std::vector<wheel::Version> wheels = {};  // versions of which there is a wheel
+    bool has_project = false;  // one of them has a page of the project, or a file
+    std::vector<SdistOffer> wheels = {};
 };
 
 // Why none of the sdists is of the version, or in the set of versions, that the site file names: for people.

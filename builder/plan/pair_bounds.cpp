@@ -19,6 +19,14 @@ std::optional<Version> version_in(std::string_view text) {
     return parsed ? std::optional(*parsed) : std::nullopt;
 }
 
+std::vector<std::string> modules_of(const PairInput& input) {
+    std::vector<std::string> modules = input.site.modules.load;
+    const Accelerator* accelerator = input.site.accelerator(input.accelerator);
+    if (accelerator != nullptr)
+        modules.insert(modules.end(), accelerator->modules.begin(), accelerator->modules.end());
+    return modules;
+}
+
 // What the site provides for a cell, by name: its Python, its modules, `[versions]`.
 std::map<std::string, Version> provided(const PairInput& input) {
     std::map<std::string, Version> all;
@@ -29,9 +37,7 @@ std::map<std::string, Version> provided(const PairInput& input) {
     for (const auto& [name, version] : input.site.provided_versions)
         add(name, version);
     const Accelerator* accelerator = input.site.accelerator(input.accelerator);
-    std::vector<std::string> modules = input.site.modules.load;
-    if (accelerator != nullptr)
-        modules.insert(modules.end(), accelerator->modules.begin(), accelerator->modules.end());
+    const std::vector<std::string> modules = modules_of(input);
     const auto* kind =
         accelerator == nullptr ? nullptr : accelerator::find_accelerator_kind(accelerator->kind);
     const accelerator::Texts toolkits = kind == nullptr ? accelerator::Texts() : kind->toolkit_modules;
@@ -96,11 +102,17 @@ const VersionPair& nearest_row(const std::vector<const VersionPair*>& rows, cons
     return below == nullptr ? *smallest : *below;
 }
 
+// A wheel of an upstream is not compiled here and brings its libraries: only the Python has to fit.
+bool is_of_wheel(const PairInput& input, const std::string& with) {
+    return !input.recipe.mirrored || with == "python";
+}
+
 // The first row of `use` that applies and does not allow what is there.
 std::optional<VersionPair> first_broken(const PairInput& input, const std::vector<PackageVersion>& packages,
                                         const std::map<std::string, Version>& there, PairUse use) {
     for (const auto& pair : pairs_for(input.site.version_pairs, packages, {use})) {
         const auto found = there.find(pair.with);
+        if (!is_of_wheel(input, pair.with)) continue;
         if (found != there.end() && !pair.allowed_set.contains(found->second, wheel::Prereleases::allowed))
             return pair;
     }
@@ -130,7 +142,8 @@ std::optional<UnknownPair> find_unknown(const PairInput& input) {
     for (const auto& [name, version] : packages) {
         std::map<std::string, std::vector<const VersionPair*>> rows;  // by what the machine provides
         for (const auto& pair : input.site.version_pairs) {
-            if (is_of_machine(pair.use) && pair.package == name && there.count(pair.with) != 0)
+            if (is_of_machine(pair.use) && pair.package == name && there.count(pair.with) != 0 &&
+                is_of_wheel(input, pair.with))
                 rows[pair.with].push_back(&pair);
         }
         for (const auto& [with, all] : rows) {
@@ -159,6 +172,30 @@ std::optional<std::string> find_misfit(const PairInput& input) {
     const Version& found = there.at(broken->with);
     return "the site has " + broken->with + " " + found.text() + ", it needs " + broken->text() +
            newest_that_takes(input.site.version_pairs, *broken, found);
+}
+
+std::optional<std::string> find_unnamed(const PairInput& input) {
+    const Accelerator* accelerator = input.site.accelerator(input.accelerator);
+    Environment variables = input.site.environment;
+    if (accelerator != nullptr) merge_environment(variables, accelerator->environment);
+    merge_environment(variables, input.recipe.build_environment);
+    const std::vector<std::string> modules = modules_of(input);
+    for (const auto& [name, of_it] : input.recipe.needs) {
+        const bool has_module = std::any_of(modules.begin(), modules.end(), [&](const std::string& module) {
+            return base::ascii_lower(module.substr(0, module.find('/'))).find(name) != std::string::npos;
+        });
+        const bool has_variable = std::any_of(variables.begin(), variables.end(), [&](const auto& one) {
+            return std::find(of_it.begin(), of_it.end(), one.first) != of_it.end();
+        });
+        const bool has_version =
+            std::any_of(input.site.provided_versions.begin(), input.site.provided_versions.end(),
+                        [&](const auto& one) { return wheel::normalize_name(one.first) == name; });
+        if (has_module || has_variable || has_version) continue;
+        return "it is built against the site's " + name + ", and site.toml names none: name its module in " +
+               "`load` of [modules], or set " + base::join(of_it, " or ") +
+               " in [environment]; where a login has it already, say its version in [versions]";
+    }
+    return std::nullopt;
 }
 
 std::vector<std::string> cite_bounds(const PairInput& input) {

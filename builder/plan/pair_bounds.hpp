@@ -25,6 +25,10 @@ struct PairInput {
 // repository beside the build, or `[versions]` without a version violates nothing.
 [[nodiscard]] std::optional<std::string> find_misfit(const PairInput& input);
 
+// What the recipe's build needs of the site, and no key of the site names: no module whose name has it, no variable, no
+// version in [versions]. Says which keys would.
+[[nodiscard]] std::optional<std::string> find_unnamed(const PairInput& input);
+
 // A version that no row of the table covers, where the table has rows for this package and what the machine provides.
 struct UnknownPair {
     std::string reason;   // "no row for torch 2.15.0 with cuda 12.3.2"

@@ -10,6 +10,7 @@
 #include "builder/plan/pair_bounds.hpp"
 #include "builder/plan/plan_after.hpp"
 #include "builder/plan/plan_history.hpp"
+#include "builder/plan/upstream_wheels.hpp"
 #include "builder/plan/version_choice.hpp"
 #include "builder/site/pasted_command.hpp"
 #include "lib/base/text/text.hpp"
@@ -123,7 +124,9 @@ class Planner {
         cell.python = python_name;
         cell.accelerator = accelerator;
         cell.uploaded = want.uploaded;
-        cell.recipe = general.is_default() ? "default recipe" : general.file.string();
+        cell.recipe = !general.is_default()                    ? general.file.string()
+                      : general.source == SourceKind::upstream ? "no recipe: upstream's wheel"
+                                                               : "default recipe";
         cell.name =
             cell_name(cell.package, wanted, python_name) + (accelerator.empty() ? "" : "-" + accelerator);
         std::optional<Version> chosen;
@@ -305,6 +308,7 @@ class Planner {
         if (cell.state == CellState::wanted) judge_pairs(it);
         if (cell.state == CellState::wanted) judge_upload(cell);
         if (cell.state == CellState::wanted) judge_source(it);
+        if (cell.state == CellState::wanted) judge_needs(it);
         if (cell.state == CellState::wanted && !it.recipe.against.empty()) judge_against(it, other);
         if (cell.state == CellState::wanted) judge_siblings(cell, asked ? &*published->second : nullptr);
     }
@@ -335,6 +339,12 @@ class Planner {
                !last->wheel.index.empty() && last->wheel.index != site_.registry->index;
     }
 
+    void judge_needs(const VersionedCell& it) const {
+        if (it.recipe.source == SourceKind::upstream) return;
+        const auto unnamed = find_unnamed({site_, it.recipe, it.version, it.python, it.cell.accelerator});
+        if (unnamed) it.set(CellState::impossible, *unnamed);
+    }
+
     // Whether versions go together that no row names, a person has to decide.
     void judge_pairs(const VersionedCell& it) const {
         if (site_.build_unknown) return;
@@ -363,21 +373,40 @@ class Planner {
                 it.set(CellState::impossible, "the recipe pins another source: sha256 " + pinned);
             return;
         }
-        if (it.recipe.source != SourceKind::sdist) return;
+        // Offers are of the recipe without a version; an [[override]] may name another source.
+        const auto source = it.recipe.source;
+        const bool is_asked = source == SourceKind::sdist || source == SourceKind::upstream;
+        if (!is_asked || recipes_.of(it.cell.package).source != source) return;
         const auto offers = world_.offers.find(it.cell.package);
         if (offers == world_.offers.end()) return;
         if (!offers->second) return it.set(CellState::unknown, offers->second.error().text());
+        if (source == SourceKind::upstream) return judge_wheel(it, *offers->second);
         const std::string exact = it.recipe.labelled ? it.version.public_text() : it.version.text();
         const auto* offer =
             choose_sdist(offers->second->sdists, *Version::parse(exact), it.recipe.pinned_sha256(exact));
         if (offer == nullptr && offers->second->unanswered)
             return it.set(CellState::unknown, offers->second->unanswered->text());
         if (offer == nullptr)
-            return it.set(CellState::impossible, why_no_sdist(it.recipe.package, *offers->second, exact));
+            return it.set(CellState::impossible, why_no_sdist(it.recipe.package, *offers->second, exact) +
+                                                     wheel_instead(*offers->second, exact, it.python));
         if (!accepts_python(offer->requires_python, it.python)) {
             it.set(CellState::impossible, "it requires Python " + offer->requires_python + ", and this is " +
-                                              it.python.full_version);
+                                              it.python.full_version +
+                                              wheel_instead(*offers->second, exact, it.python));
         }
+    }
+
+    // It is taken and not built: the wheel is there now, or not.
+    static void judge_wheel(const VersionedCell& it, const SdistOffers& offers) {
+        const SdistOffer* wheel = choose_wheel(offers, it.version, it.python);
+        if (wheel == nullptr && offers.unanswered)
+            return it.set(CellState::unknown, offers.unanswered->text());
+        if (wheel == nullptr)
+            return it.set(CellState::impossible,
+                          why_no_wheel(it.recipe.package, offers, it.version.text(), it.python));
+        it.cell.reason += "; takes upstream's " + wheel->filename + " of " + wheel->place +
+                          ", which fits Python " + it.python.full_version +
+                          (it.recipe.upstream_why.empty() ? "" : ": " + it.recipe.upstream_why);
     }
 
     // The site's cell of the package that this one is built against: the newest version that the recipe names. One whose

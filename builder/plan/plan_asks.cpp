@@ -28,7 +28,7 @@ bool needs_offers(const Want& want, const Recipe& recipe, const World& world) {
     for (const auto& text : want.versions) {
         const auto exact = Version::parse(text);
         if (!exact) return true;
-        if (recipe.source != SourceKind::sdist) continue;  // the fetch shows whether the source exists
+        if (recipe.source == SourceKind::git) continue;  // the fetch shows whether the source exists
         const auto page = world.published.find(want.package);
         const bool published =
             page != world.published.end() && page->second && *page->second &&

@@ -45,7 +45,7 @@ bool asks_for_fewer_jobs(const Failure& failure, const Site& site) {
     return rule != nullptr && rule->automatic == Automatic::fewer_jobs && failure.end == EndCause::failed;
 }
 
-// A maximum and the key that sets it; 0: none.
+// A maximum, or what is usual, and the key that sets it; 0: none.
 struct Limit {
     std::int64_t value = 0;
     std::string key;
@@ -78,11 +78,14 @@ std::string place_of(const KeyPlaces& places, const std::string& key) {
 }
 
 SizeDecision decide(const Site& site, const Recipe& recipe, const std::string& name, std::int64_t asked,
-                    std::int64_t usual, const Limit& limit) {
+                    const Limit& usual, const Limit& limit) {
     const std::string of_recipe = "resources." + name;
-    const std::string of_site = "scheduler." + name;
-    SizeDecision decision{
-        name, usual, usual > 0 ? of_site + " of the site" : "", place_of(site.places, of_site), 0, ""};
+    SizeDecision decision{name,
+                          usual.value,
+                          usual.value > 0 ? usual.key + " of the site" : "",
+                          place_of(site.places, usual.key),
+                          0,
+                          ""};
     if (asked > 0) {
         decision.value = asked;
         decision.key = of_recipe + " of the recipe";
@@ -119,12 +122,11 @@ JobSizes decide_sizes(const Site& site, const Recipe& recipe) {
     // All of the node is charged, so all of it is used, whatever a recipe asks for.
     const bool whole = node != nullptr && node->exclusive;
     const bool by_node = whole && site.places.find("scheduler.cores") == site.places.end();
-    return {by_node ? SizeDecision{"cores", site.cores, cores.key + " of the site",
-                                   place_of(site.places, cores.key), 0, ""}
-                    : decide(site, recipe, "cores", whole ? 0 : recipe.cores, site.cores, cores),
-            decide(site, recipe, "memory_mib", whole ? 0 : recipe.memory_mib, site.memory_mib,
-                   memory_limit(site)),
-            decide(site, recipe, "minutes", recipe.minutes, site.minutes, minutes)};
+    return {decide(site, recipe, "cores", whole ? 0 : recipe.cores,
+                   {site.cores, by_node ? cores.key : "scheduler.cores"}, cores),
+            decide(site, recipe, "memory_mib", whole ? 0 : recipe.memory_mib,
+                   {site.memory_mib, "scheduler.memory_mib"}, memory_limit(site)),
+            decide(site, recipe, "minutes", recipe.minutes, {site.minutes, "scheduler.minutes"}, minutes)};
 }
 
 std::string describe(const SizeDecision& decision) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "builder/plan/pair_bounds.hpp"
+#include "builder/plan/upstream_wheels.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/wheel/specifier.hpp"
 #include "lib/wheel/version.hpp"
@@ -45,9 +46,11 @@ Choice gather(const ChoiceInput& input, std::vector<Version>& versions) {
     if (offers == input.world.offers.end())
         return {std::nullopt, CellState::unknown, "the source index was not queried"};
     if (!offers->second) return {std::nullopt, CellState::unknown, offers->second.error().text()};
-    for (const auto& offer : offers->second->sdists) {
-        if (!offer.yanked && accepts_python(offer.requires_python, input.python))
-            versions.push_back(offer.version);
+    const bool takes_wheels = recipe.source == SourceKind::upstream;
+    for (const auto& offer : takes_wheels ? offers->second->wheels : offers->second->sdists) {
+        const bool fits = takes_wheels ? fits_python(offer, input.python)
+                                       : accepts_python(offer.requires_python, input.python);
+        if (!offer.yanked && fits) versions.push_back(offer.version);
     }
     return {};
 }
@@ -64,11 +67,16 @@ std::string why_no_version(const ChoiceInput& input, const std::string& wanted,
             const bool fits = !offer.yanked && set.contains(offer.version, wheel::Prereleases::allowed);
             if (fits && (newest == nullptr || newest->version < offer.version)) newest = &offer;
         }
-        if (newest == nullptr) return why_no_sdist(input.recipe.package, offers, wanted);
+        if (newest == nullptr)
+            return why_no_sdist(input.recipe.package, offers, wanted) +
+                   wheel_instead(offers, wanted, input.python);
         return "every sdist of `" + input.recipe.package + "` that `" + wanted +
                "` means needs another Python: " + newest->version.text() + " requires " +
-               newest->requires_python + ", and this is " + input.python.full_version;
+               newest->requires_python + ", and this is " + input.python.full_version +
+               wheel_instead(offers, wanted, input.python);
     }
+    if (are_known && input.recipe.source == SourceKind::upstream)
+        return why_no_wheel(input.recipe.package, *found->second, wanted, input.python);
     return "no sdist of `" + input.recipe.package + "` matches `" + wanted + "` and Python " +
            input.python.full_version;
 }

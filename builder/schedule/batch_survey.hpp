@@ -25,6 +25,8 @@ struct QueueSurvey {
     std::int64_t max_walltime_minutes = 0;  // 0: no limit
     std::int64_t max_memory_mib = 0;        // of one node; 0: no limit but the node's
     std::vector<std::string> accounts;      // the only accounts whose jobs it takes; empty: of any
+    bool is_exclusive = false;              // its jobs have their nodes alone
+    std::int64_t memory_per_core_mib = 0;   // that a job gets which asks for none; 0: not by the core
 };
 
 // Equal nodes of one queue.
@@ -57,6 +59,13 @@ struct BatchSurvey {
         return first;
     }
 };
+
+// A project's account for GPUs beside the one for CPUs, whose name it extends.
+struct AccountPair {
+    std::string cpu, gpu;
+};
+// Those among `accounts`: "abc" and "abc-gpu" (Setonix), "m1234" and "m1234_g" (Perlmutter).
+[[nodiscard]] std::vector<AccountPair> accounts_by_kind(const std::vector<std::string>& accounts);
 
 // Whether one of `names` is in `list`, which is separated by commas: of users or groups.
 [[nodiscard]] bool lists_any(std::string_view list, const std::vector<std::string>& names);

@@ -117,9 +117,29 @@ void Recipes::add_companions(const std::vector<VersionPair>& pairs) {
     }
 }
 
+void Recipes::take_upstream(const std::string& package, const std::string& from) {
+    RecipeFile& file = by_package_[package];
+    file.package = package;
+    RecipeLayer layer;
+    layer.changes.emplace_back([index = from == "upstream" ? "" : from](Recipe& recipe) {
+        if (recipe.source != SourceKind::upstream) {  // what prepares a build
+            recipe.before.clear();
+            recipe.beside.clear();
+            recipe.patches.clear();
+            recipe.index.clear();
+        }
+        recipe.source = SourceKind::upstream;
+        recipe.mirrored = true;
+        if (!index.empty()) recipe.index = index;
+    });
+    file.layers.push_back(std::move(layer));
+}
+
 base::Result<Recipes> read_recipes(const Site& site) {
     WHEELYARD_ASSIGN(auto recipes, Recipes::read(site.recipes));
     recipes.add_companions(site.version_pairs);
+    for (const auto& want : site.wants)
+        if (!want.from.empty()) recipes.take_upstream(want.package, want.from);
     return recipes;
 }
 
@@ -161,6 +181,8 @@ Recipe for_uploaded_source(Recipe recipe) {
     recipe.url.clear();
     recipe.tag.clear();
     recipe.upstream_label.clear();
+    recipe.mirrored = false;
+    recipe.upstream_why.clear();
     recipe.index.clear();
     recipe.path.clear();
     return recipe;

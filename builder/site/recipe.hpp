@@ -67,6 +67,8 @@ struct Recipe {
     std::string url;             // tarball, git: "{version}" is replaced by the version without its label
     std::string tag;             // git: "v{version}"
     std::string upstream_label;  // upstream: the local label of its wheels: "rocm5.7"
+    bool mirrored = false;       // upstream, by Want::from
+    std::string upstream_why;    // upstream: why it is not built here, for people
     std::string index;           // upstream: a Simple index; empty: the index that pip is configured to use
     std::filesystem::path path;  // path: the project's folder
     std::map<std::string, std::string> sha256;  // version → SHA-256 of its sdist or tarball
@@ -77,6 +79,8 @@ struct Recipe {
     std::set<std::string> stable_abi =
         {};  // own versions that work with newer ones of the other package, too
 
+    // What the site has to name for its build: "hdf5" → its variables, "HDF5_DIR" or "HDF5_PKGCONFIG_NAME".
+    std::map<std::string, std::vector<std::string>> needs = {};
     std::vector<std::string> build_requires;      // in addition to those of pyproject.toml
     std::vector<std::string> requirements_files;  // paths inside the project
     Environment build_environment;
@@ -142,6 +146,8 @@ class Recipes {
     void add(const Recipe& recipe);
     // Adds the versions of companions. A version that a recipe's [against.versions] names keeps the recipe's specifier.
     void add_companions(const std::vector<VersionPair>& pairs);
+    // Takes the wheels of a package from `from` (Want::from), whatever its recipe builds. Its tests stay.
+    void take_upstream(const std::string& package, const std::string& from);
     [[nodiscard]] Recipe of(const std::string& package) const;  // the default recipe when there is none
     // The recipe for one version (its label is ignored) and one kind of accelerator ("cpu", "cuda", "rocm").
     [[nodiscard]] Recipe of(const std::string& package, const std::string& version,
@@ -154,7 +160,7 @@ class Recipes {
     std::map<std::string, RecipeFile> by_package_;
 };
 
-// The recipes of the site's folders, with the companions of its version pairs. Errors: those of Recipes::read.
+// The recipes of the site's folders, with the companions of its version pairs and what its wants take from upstream. Errors: those of Recipes::read.
 [[nodiscard]] base::Result<Recipes> read_recipes(const Site& site);
 
 // The recipe of a package for the site's accelerator of this name; an unknown or empty name counts as "cpu".

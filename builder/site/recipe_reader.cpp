@@ -93,6 +93,10 @@ void read_source(io::TomlTable root, RecipeLayer& layer) {
     if (!label.empty() && !wheel::Version::parse("1+" + label))
         table.report("label", "expected a local version label such as `rocm5.7`, found `" + label + "`");
     set(layer, &Recipe::upstream_label, label);
+    const std::string why = table.string_or("reason", "");
+    if (!why.empty() && kind != SourceKind::upstream)
+        table.report("reason", "only a wheel of an upstream has a reason not to be built");
+    set(layer, &Recipe::upstream_why, why);
     if (kind == SourceKind::path) return set(layer, &Recipe::path, table.path("path"));
     if (kind == SourceKind::upstream) {
         if (table.string_or("index", "").empty()) return set(layer, &Recipe::index, std::string());
@@ -172,9 +176,23 @@ void read_beside(io::TomlTable root, RecipeLayer& layer) {
     if (root.has("beside")) set(layer, &Recipe::beside, all);  // `beside = []`: none of the earlier folders
 }
 
+void read_needs(io::TomlTable build, RecipeLayer& layer) {
+    io::TomlTable table = build.table_or_empty("needs");
+    if (!build.has("needs")) return;
+    std::map<std::string, std::vector<std::string>> needs;
+    for (const auto& name : table.keys()) {
+        for (const auto& variable : needs[wheel::normalize_name(name)] = table.strings_or(name, {})) {
+            if (!is_environment_name(variable))
+                table.report(name, "not the name of an environment variable: `" + variable + "`");
+        }
+    }
+    set(layer, &Recipe::needs, needs);
+}
+
 void read_build(io::TomlTable root, RecipeLayer& layer) {
     io::TomlTable table = root.table_or_empty("build");
     if (!root.has("build")) return;
+    read_needs(table, layer);
     check_requirements(table, "requires");
     set_strings(table, "requires", layer, &Recipe::build_requires);
     set_strings(table, "requirements_files", layer, &Recipe::requirements_files);

@@ -259,6 +259,19 @@ void read_want(io::TomlTable table, const Known& known, Site& site) {
             table.report("follow_ups", "not a project name (PEP 508): `" + follow_up + "`");
         want.follow_ups.push_back(wheel::normalize_name(follow_up));
     }
+    want.from = table.string_or("from", "");
+    const auto index = base::parse_url(want.from);
+    if (!want.from.empty() && want.from != "upstream" && !index)
+        table.report("from", "expected `upstream` or the URL of a Simple index, found `" + want.from + "`");
+    if (index && !index->userinfo.empty())
+        table.report("from", "the URL contains a password, which job logs would show; remove it");
+    // One recipe serves all wants of a package.
+    const auto other = std::find_if(site.wants.begin(), site.wants.end(), [&](const Want& one) {
+        return one.package == want.package && one.from != want.from;
+    });
+    if (other != site.wants.end())
+        table.report("from", "another [[want]] of `" + want.package +
+                                 "` says otherwise: name the versions in an [[override]] of its recipe");
     site.wants.push_back(std::move(want));
 }
 

@@ -158,6 +158,8 @@ struct Want {
     std::vector<Exclusion> exclude = {};
     std::vector<std::string> follow_ups = {};           // packages to build against each version of this one
     std::optional<wire::UploadedSource> uploaded = {};  // of a registry's task: built from this file
+    // "upstream", or the URL of a Simple index: its wheels are taken from there and not built. Empty: as the recipe says.
+    std::string from = {};
 };
 
 // The environment that users get: where it is installed, and the settings of the files that load it.
@@ -186,6 +188,7 @@ struct UserSettings {
     int master_port = 0;              // 0: derived from the job's number
     std::string master_address = {};  // a command that prints it on the first node; empty: that node's name
     std::vector<std::string> libtorch_options = {};  // of CMake, for libtorch/build; it expands "${NAME}"
+    std::vector<std::string> advice = {};            // lines of README.md and of the module's help
     std::vector<std::string> job_comments = {};      // lines of job.sh: choices that are off by default
 };
 

@@ -85,10 +85,14 @@ void read_job(io::TomlTable& table, const Site& site, UserSettings& users) {
     users.master_port = static_cast<int>(table.integer_or("master_port", 0, 0, highest_port));
     users.master_address = table.string_or("master_address", "");
     users.libtorch_options = table.strings_or("libtorch_options", {});
+    users.advice = table.strings_or("advice", {});
     users.job_comments = table.strings_or("job_comments", {});
-    for (const auto& comment : users.job_comments) {
-        if (comment.find_first_of("\r\n") != std::string::npos)
-            table.report("job_comments", "expected one line, found `" + comment + "`");
+    for (const auto& [key, lines] :
+         {std::pair{"advice", &users.advice}, {"job_comments", &users.job_comments}}) {
+        for (const auto& line : *lines) {
+            if (line.find_first_of("\r\n") != std::string::npos)
+                table.report(key, "expected one line, found `" + line + "`");
+        }
     }
     if (users.master_address.find_first_of("\r\n") != std::string::npos)
         table.report("master_address", "expected a command of one line such as `hostname -i`");

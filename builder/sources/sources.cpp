@@ -36,6 +36,22 @@ base::Status whole_or_nothing(const fs::path& tree, const base::KeepAlive& keep_
     return done;
 }
 
+void add_wheels(SdistOffers& found, const Listing& listing, const std::string& project) {
+    for (const auto& file : listing.page.files) {
+        const auto name = wheel::parse_wheel_filename(file.filename);
+        if (name && name->project == project)
+            found.wheels.push_back({name->version,
+                                    file.filename,
+                                    file.url,
+                                    {},
+                                    file.sha256,
+                                    file.requires_python,
+                                    file.yanked,
+                                    listing.place});
+    }
+    found.has_project = found.has_project || listing.is_index || !found.wheels.empty();
+}
+
 }  // namespace
 
 Sources::Sources(io::HttpClient& http, const fs::path& work_directory, simple::PipConfig pip,
@@ -48,11 +64,7 @@ base::Result<SdistOffers> Sources::offers(const std::string& project) {
     SdistOffers found;
     WHEELYARD_ASSIGN(const auto listings, places_.ask(project, found.places, found.unanswered));
     for (const auto& listing : listings) {
-        for (const auto& file : listing.page.files) {
-            const auto name = wheel::parse_wheel_filename(file.filename);
-            if (name && name->project == project) found.wheels.push_back(name->version);
-        }
-        found.has_project = found.has_project || listing.is_index;
+        add_wheels(found, listing, project);
         for (auto& offer : sdists_on_page(listing.page, project, listing.place)) {
             const auto url = base::parse_url(offer.url);
             if (!listing.folder.empty()) {
@@ -63,7 +75,7 @@ base::Result<SdistOffers> Sources::offers(const std::string& project) {
             found.sdists.push_back(std::move(offer));
         }
     }
-    found.has_project = found.has_project || !found.sdists.empty() || !found.wheels.empty();
+    found.has_project = found.has_project || !found.sdists.empty();
     return found;
 }
 
@@ -73,32 +85,23 @@ base::Result<std::vector<Listing>> Sources::ask_upstream(const Recipe& recipe, S
     WHEELYARD_ASSIGN(auto page, simple::fetch_project(http_, recipe.index, recipe.package));
     found.places.push_back(recipe.index + " (the recipe's upstream)");
     std::vector<Listing> listings;
-    if (page) listings.push_back({std::move(*page), recipe.index, {}});
+    if (page) listings.push_back({std::move(*page), recipe.index, {}, true});
     return listings;
 }
 
 base::Result<SdistOffers> Sources::offers(const Recipe& recipe) {
     if (recipe.source == SourceKind::sdist) return offers(recipe.package);
     SdistOffers found;
-    const auto add = [&](const wheel::Version& version, const std::string& place,
-                         const std::string& requires_python = "") {
-        found.sdists.push_back({version, "", "", {}, "", requires_python, false, place});
-    };
     if (recipe.source == SourceKind::git && git_) {
         WHEELYARD_ASSIGN(const auto versions, git_->versions(recipe));
         for (const auto& version : versions)
-            add(version, recipe.url);
+            found.sdists.push_back({version, "", "", {}, "", "", false, recipe.url});
         found.places.push_back(recipe.url + " (tags)");
     }
     if (recipe.source == SourceKind::upstream) {
         WHEELYARD_ASSIGN(const auto listings, ask_upstream(recipe, found));
-        for (const auto& listing : listings) {
-            for (const auto& file : listing.page.files) {
-                const auto name = wheel::parse_wheel_filename(file.filename);
-                if (name && name->project == recipe.package && !file.yanked)
-                    add(name->version, listing.place, file.requires_python);
-            }
-        }
+        for (const auto& listing : listings)
+            add_wheels(found, listing, recipe.package);
     }
     return found;
 }

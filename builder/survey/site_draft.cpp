@@ -178,8 +178,19 @@ class Draft : private DraftText {
         const auto& accounts = survey_.batch.accounts;
         if (!request_.account.empty()) return set("account", toml_text(request_.account));
         if (accounts.size() == 1) return set("account", toml_text(accounts.front()));
+        const auto pairs = accounts_by_kind(accounts);
+        const NodeSurvey* node = build_node();
+        const bool on_gpus = node != nullptr && node->gpus > 0;
+        if (pairs.size() == 1 && accounts.size() == 2)
+            return set("account", toml_text(on_gpus ? pairs.front().gpu : pairs.front().cpu),
+                       on_gpus ? "jobs on nodes without GPUs: " + pairs.front().cpu
+                               : "jobs on nodes with GPUs, in [hardware_tests.gpu]: " + pairs.front().gpu);
         if (accounts.size() > 1) {
-            fill_in("choose the account that jobs are charged to: " + some_of(accounts));
+            std::vector<std::string> words;
+            for (const auto& pair : pairs)
+                words.push_back(pair.gpu);
+            fill_in("choose the account that jobs are charged to: " + some_of(accounts) +
+                    (words.empty() ? "" : "; on nodes with GPUs " + some_of(words)));
         }
         note("account = \"\"  # what jobs are charged to, where the site asks for it");
     }
@@ -189,8 +200,14 @@ class Draft : private DraftText {
         const QueueSurvey* there = queue();
         const std::int64_t limit = there == nullptr ? 0 : there->max_walltime_minutes;
         const int cores = node == nullptr ? 1 : std::min(node->cores, max_suggested_cores);
-        set("cores", std::to_string(cores), "of one job");
-        if (node != nullptr && node->memory_mib > 0) {
+        const bool is_exclusive = node != nullptr && there != nullptr && there->is_exclusive;
+        if (is_exclusive) {
+            const auto at = static_cast<std::size_t>(node - survey_.batch.nodes.data());
+            set("node", toml_text(node_names(survey_)[at]), "all of its cores and memory");
+        } else {
+            set("cores", std::to_string(cores), "of one job");
+        }
+        if (!is_exclusive && node != nullptr && node->memory_mib > 0) {
             std::int64_t most = node->memory_mib;
             if (there != nullptr && there->max_memory_mib > 0) most = std::min(most, there->max_memory_mib);
             const std::int64_t share = std::min(most, node->memory_mib * cores / std::max(1, node->cores));

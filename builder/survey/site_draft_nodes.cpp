@@ -59,13 +59,31 @@ std::vector<std::pair<GpuType, const LoadedModule*>> likely_types(const Survey& 
     return likely;
 }
 
-bool is_closed(const Survey& survey, const std::string& name) {
+}  // namespace
+
+const QueueSurvey* queue_of(const Survey& survey, const std::string& name) {
     const auto& queues = survey.batch.queues;
-    return std::any_of(queues.begin(), queues.end(),
-                       [&](const QueueSurvey& one) { return one.name == name && !one.closed.empty(); });
+    const auto found =
+        std::find_if(queues.begin(), queues.end(), [&](const QueueSurvey& one) { return one.name == name; });
+    return found == queues.end() ? nullptr : &*found;
 }
 
-}  // namespace
+std::vector<std::string> node_names(const Survey& survey) {
+    std::vector<std::string> names;
+    std::size_t listed = 0;
+    for (const auto& node : survey.batch.nodes) {
+        const QueueSurvey* queue = queue_of(survey, node.queue);
+        const bool is_left_out = listed == max_nodes_listed || (queue != nullptr && !queue->closed.empty());
+        const std::string first = site_name_of(node.queue.empty() ? "node" : node.queue);
+        std::string name = is_left_out ? "" : first;
+        for (int number = 2; !is_left_out && std::find(names.begin(), names.end(), name) != names.end();
+             ++number)
+            name = first + "-" + std::to_string(number);
+        listed += is_left_out ? 0 : 1;
+        names.push_back(name);
+    }
+    return names;
+}
 
 void write_accelerators(const Survey& survey, DraftText& text) {
     const auto types = gpu_types(survey);
@@ -105,23 +123,24 @@ void write_accelerators(const Survey& survey, DraftText& text) {
 }
 
 void write_nodes(const Survey& survey, DraftText& text) {
-    const auto types = gpu_types(survey);
-    std::vector<std::string> names;
-    for (const auto& node : survey.batch.nodes) {
-        if (names.size() == max_nodes_listed) break;
-        if (is_closed(survey, node.queue)) continue;
-        std::string name = site_name_of(node.queue.empty() ? "node" : node.queue);
-        const std::string first = name;
-        for (int number = 2; std::find(names.begin(), names.end(), name) != names.end(); ++number)
-            name = first + "-" + std::to_string(number);
-        names.push_back(name);
+    const auto names = node_names(survey);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        if (names[i].empty()) continue;
+        const NodeSurvey& node = survey.batch.nodes[i];
         text.table("[[node]]");
         text.note(std::to_string(node.count) + (node.count == 1 ? " node" : " nodes") +
                   (node.features.empty() ? "" : "; features: " + some_of(node.features)));
-        text.set("name", toml_text(name));
+        text.set("name", toml_text(names[i]));
         if (!node.queue.empty()) text.set("queue", toml_text(node.queue));
         text.set("cores", std::to_string(node.cores));
         if (node.memory_mib > 0) text.set("memory_mib", std::to_string(node.memory_mib));
+        if (const QueueSurvey* queue = queue_of(survey, node.queue)) {
+            if (queue->is_exclusive)
+                text.set("exclusive", "true", "a job has the node alone, and is charged for all of it");
+            if (queue->memory_per_core_mib > 0)
+                text.set("memory_per_core_mib", std::to_string(queue->memory_per_core_mib),
+                         "of a job that asks for no memory");
+        }
         if (node.gpus == 0) continue;
         text.set("gpus", std::to_string(node.gpus));
         auto type = find_gpu_type(node.gpu_type);

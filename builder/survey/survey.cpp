@@ -216,6 +216,8 @@ io::Json json_of(const Survey& survey) {
                                   {"closed", one.closed.empty() ? Json() : Json(one.closed)},
                                   {"max_walltime_minutes", one.max_walltime_minutes},
                                   {"max_memory_mib", one.max_memory_mib},
+                                  {"exclusive", one.is_exclusive},
+                                  {"memory_per_core_mib", one.memory_per_core_mib},
                                   {"accounts", Json::array_of(one.accounts)}}));
     }
     for (const auto& one : survey.batch.nodes) {

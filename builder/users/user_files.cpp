@@ -68,6 +68,9 @@ std::string render_readme(const std::vector<UserFile>& files, const Input& input
         user_files::fill("# {{module}} on {{site}}\n\n{{wheels}} for Python {{python}}.\n\n", input);
     for (const auto& file : files)
         text += "- `" + file.path + "`: " + file.about + "\n";
+    if (!input.users.advice.empty()) text += "\nWhat the guide of " + input.site.name + " advises:\n\n";
+    for (const auto& line : input.users.advice)
+        text += "- " + line + "\n";
     return text;
 }
 

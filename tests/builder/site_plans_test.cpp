@@ -3,8 +3,10 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
+#include "builder/plan/pair_bounds.hpp"
 #include "builder/plan/plan.hpp"
 #include "builder/plan/version_choice.hpp"
 #include "lib/base/files/file.hpp"
@@ -45,6 +47,7 @@ World world_of(const Known& known) {
         Python python;
         python.version = choice.version;
         python.full_version = choice.version + ".4";
+        python.tags = {{"py3", "none", "any"}};
         world.pythons.emplace(choice.version, python);
     }
     for (const auto& want : wanted_packages(known.site, known.recipes)) {
@@ -55,6 +58,8 @@ World world_of(const Known& known) {
             SdistOffer offer;
             offer.version = parsed ? *parsed : *wheel::Version::parse("1.0");  // of `latest` and `<2`
             offers.sdists.push_back(offer);
+            offer.filename = "demo-" + offer.version.text() + "-py3-none-any.whl";
+            offers.wheels.push_back(offer);
         }
         world.offers.emplace(want.package, offers);
     }
@@ -137,9 +142,9 @@ TEST_CASE("what a site answers to torch 2.9 for Python 3.13, and to torch 2.15")
         {"derecho", "today.toml", "2.15.0", CellState::impossible, "the site has cuda 12.2.1"},
         {"alliance", "", "2.9.0", CellState::unknown, "with cuda>=12.6,<13.1, the site has cuda 12.2"},
         {"alliance", "", "2.15.0", CellState::impossible, "the site has cuda 12.2, it needs cuda>=12.6 "},
-        {"alliance", "today.toml", "2.9.0", CellState::wanted, ""},
-        {"alliance", "today.toml", "2.15.0", CellState::unknown,
-         "with cuda>=13.0,<13.3, the site has cuda 12.9"},
+        {"alliance", "today.toml", "2.9.0", CellState::unknown,
+         "with cuda>=12.6,<13.1, the site has cuda 13.2"},
+        {"alliance", "today.toml", "2.15.0", CellState::wanted, ""},
         {"frontier", "", "2.9.0", CellState::unknown, "with rocm==6.4.*, the site has rocm 5.7.1"},
         {"frontier", "", "2.15.0", CellState::unknown, "no row for torch 2.15.0 with rocm 5.7.1"},
         {"frontier", "today.toml", "2.9.0", CellState::unknown, "with rocm==6.4.*, the site has rocm 7.1.1"},
@@ -174,6 +179,57 @@ TEST_CASE("what a site answers to torch 2.9 for Python 3.13, and to torch 2.15")
                  (cell.state == CellState::wanted ? "" : ": " + reason) + " |";
     }
     CHECK(test_support::part_difference("how-to/sites/README.md", "answers", table + "\n") == "");
+}
+
+// The least CUDA of each release, by its cuda.cmake; no line of their sources refuses a ROCm, or a Python from 3.11 on.
+TEST_CASE(
+    "torch 2.9 to 2.15 is impossible only where a line of its source refuses the toolkit, which is cited") {
+    const std::pair<const char*, const char*> least[] = {
+        {"2.9.1", "12.0"},  {"2.10.0", "12.0"}, {"2.11.0", "12.0"}, {"2.12.1", "12.1"},
+        {"2.13.0", "12.1"}, {"2.14.0", "12.6"}, {"2.15.0", "12.6"}};
+    const std::map<std::string, std::vector<std::string>> toolkits = {
+        {"cuda", {"12.1", "12.2", "12.3", "12.4", "12.5", "12.6", "12.8", "12.9", "13.0", "13.2"}},
+        {"rocm", {"6.2", "6.3", "6.4", "7.0", "7.1"}}};
+    int impossible = 0, others = 0;
+    for (const std::string name : sites) {
+        Known known = read_known(name);
+        for (const Accelerator& accelerator : std::vector<Accelerator>(known.site.accelerators)) {
+            const auto versions = toolkits.find(accelerator.kind);
+            if (versions == toolkits.end()) continue;
+            for (const auto& toolkit : versions->second) {
+                Site site = known.site;
+                std::erase_if(site.modules.load,
+                              [](const std::string& module) { return module.starts_with("cuda"); });
+                site.accelerators = {accelerator};
+                site.accelerators.front().modules = {accelerator.kind + "/" + toolkit};
+                for (const auto& [torch, cuda] : least) {
+                    for (const char* python_version : {"3.11.9", "3.12.4", "3.13.3", "3.14.0"}) {
+                        CAPTURE(name + ", torch " + torch + ", " + accelerator.kind + " " + toolkit);
+                        Python python;
+                        python.full_version = python_version;
+                        const auto version = *wheel::Version::parse(torch);
+                        Recipe recipe = recipe_for(site, known.recipes, "torch", torch, accelerator.name);
+                        recipe.beside.clear();  // of NCCL and its plugin, which have rows of their own
+                        const auto misfit = find_misfit({site, recipe, version, python, accelerator.name});
+                        const bool is_refused =
+                            accelerator.kind == "cuda" &&
+                            *wheel::Version::parse(toolkit) < *wheel::Version::parse(cuda);
+                        CHECK(misfit.has_value() == is_refused);
+                        ++(is_refused ? impossible : others);
+                        if (!misfit) continue;
+                        const std::string line =
+                            std::string("PyTorch requires CUDA ") + cuda + " or above; https://";
+                        CHECK_MESSAGE(misfit->find(line) != std::string::npos, *misfit);
+                        CHECK_MESSAGE(
+                            misfit->find("is the newest that takes cuda " + toolkit) != std::string::npos,
+                            *misfit);
+                    }
+                }
+            }
+        }
+    }
+    CHECK(impossible > 100);
+    CHECK(others > 1000);
 }
 
 struct Companion {
@@ -274,8 +330,10 @@ TEST_CASE("each companion that users ask for has a cell at each site, or a row t
         {"archer2: h5py==3.16.0+archer2 against mpi4py==4.0.1+archer2: it requires Python >=3.10, and this "
          "is 3.9",
          "its sdist says so"},
-        {"derecho: h5py==3.16.0+derecho against mpi4py==4.0.1+cu122.a100: built",
-         "its MPI is that of mpi4py"},
+        {"derecho: h5py==3.16.0+derecho against mpi4py==4.0.1+cu122.a100: it is built against the site's "
+         "hdf5, "
+         "and site.toml names none",
+         "HDF5 is a module there that the document does not load"},
     };
     for (const auto& row : rows) {
         CHECK_MESSAGE(lines.find(row.line) != std::string::npos, row.line);

@@ -11,20 +11,10 @@ from support.farm import INDEX
 from support.slurm_cluster import SlurmCluster, missing_programs
 
 
-@unittest.skipIf(missing_programs(), f"no Slurm here: {' '.join(missing_programs())} missing")
-class SlurmTest(batch_suite.BatchSuite):
-    scheduler = 'kind = "slurm"\npartition = "main"\nmemory_mib = 256\nmax_memory_mib = 1024\ncores = 1\n'
-    refused_scheduler = scheduler + 'options = ["--mem=99999999M"]\n'
-
-    @classmethod
-    def setUpClass(cls):
-        folder = Path(tempfile.mkdtemp(prefix="wheelyard-slurm-"))
-        cls.addClassCleanup(shutil.rmtree, folder, ignore_errors=True)
-        cls.batch = cls.enterClassContext(SlurmCluster(folder))
+class OutOfMemory:
+    """A test of a class of Slurm tests, whoever measures the memory: the kernel, or Slurm itself."""
 
     def test_a_job_that_ran_out_of_memory_goes_on_with_more(self):
-        if not self.batch.limits_memory:
-            self.skipTest("no memory cgroup can be made here")
         self.make_site("yard-quick")
         (self.control / "hog").write_text("400")
         self.tick_until("the first attempt's end", lambda: self.attempts() and self.attempts()[0]["state"] == "failed")
@@ -34,6 +24,18 @@ class SlurmTest(batch_suite.BatchSuite):
         self.assertGreater(second["job"]["memory_mib"], first["job"]["memory_mib"])
         self.assert_resumed()
         self.assert_jobs(2)
+
+
+@unittest.skipIf(missing_programs(), f"no Slurm here: {' '.join(missing_programs())} missing")
+class SlurmTest(OutOfMemory, batch_suite.BatchSuite):
+    scheduler = 'kind = "slurm"\npartition = "main"\nmemory_mib = 256\nmax_memory_mib = 1024\ncores = 1\n'
+    refused_scheduler = scheduler + 'options = ["--mem=99999999M"]\n'
+
+    @classmethod
+    def setUpClass(cls):
+        folder = Path(tempfile.mkdtemp(prefix="wheelyard-slurm-"))
+        cls.addClassCleanup(shutil.rmtree, folder, ignore_errors=True)
+        cls.batch = cls.enterClassContext(SlurmCluster(folder))
 
     def test_a_job_that_is_preempted_is_tried_again_in_its_own_tree(self):
         self.make_site("yard-quick", more="max_attempts = 1\n")  # of which a preemption is none
@@ -65,6 +67,19 @@ class SlurmTest(batch_suite.BatchSuite):
         self.settle("yard-quick")
         self.assert_resumed()
         self.assert_jobs(2)
+
+
+@unittest.skipIf(missing_programs(), f"no Slurm here: {' '.join(missing_programs())} missing")
+class PolledMemoryTest(OutOfMemory, batch_suite.BatchCase):
+    """A Slurm without memory cgroups that measures its jobs and kills those with more memory than they asked for."""
+
+    scheduler = SlurmTest.scheduler
+
+    @classmethod
+    def setUpClass(cls):
+        folder = Path(tempfile.mkdtemp(prefix="wheelyard-slurm-"))
+        cls.addClassCleanup(shutil.rmtree, folder, ignore_errors=True)
+        cls.batch = cls.enterClassContext(SlurmCluster(folder, polls_memory=True))
 
 
 PLUGIN = """function slurm_job_submit(job, partition, user)

@@ -84,6 +84,8 @@ std::vector<QueueSurvey> parse_partitions(std::string_view text, const SurveyUse
         queue.is_default = fields["Default"] == "YES";
         queue.max_walltime_minutes = parse_limit_minutes(fields["MaxTime"]);
         queue.max_memory_mib = number(fields["MaxMemPerNode"]);
+        queue.is_exclusive = fields["OverSubscribe"] == "EXCLUSIVE";
+        queue.memory_per_core_mib = number(fields["DefMemPerCPU"]);
         if (const auto& accounts = fields["AllowAccounts"]; !accounts.empty() && accounts != "ALL") {
             for (const auto account : base::split(accounts, ','))
                 queue.accounts.emplace_back(account);

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "builder/attempt/limits.hpp"
 #include "builder/plan/plan_history.hpp"
@@ -282,12 +283,12 @@ TEST_CASE("the evidence with the highest precedence determines state and reason"
          [](Scene& s) {
              s.offer({});
              s.world.offers.at("demo")->has_project = true;
-             s.world.offers.at("demo")->wheels = {*wheel::Version::parse("1.0")};
+             s.world.offers.at("demo")->wheels = {sdist("1.0")};
          },
          CellState::impossible,
          "only wheels of `demo`, and no sdist, in https://h/simple/ (PIP_INDEX_URL): name another source in "
          "a recipe, "
-         "such as its repository, or take the wheel: `kind = \"upstream\"` in its [source]"},
+         "such as its repository; none of these wheels fits Python 3.11.4"},
         {"another version",
          [](Scene& s) {
              s.offer({sdist("0.9"), sdist("1.1"), sdist("0.8")});
@@ -297,12 +298,13 @@ TEST_CASE("the evidence with the highest precedence determines state and reason"
         {"only a wheel of this version",
          [](Scene& s) {
              s.offer({sdist("0.9")});
-             s.world.offers.at("demo")->wheels = {*wheel::Version::parse("1.0")};
+             s.world.offers.at("demo")->wheels = {sdist("1.0")};
          },
          CellState::impossible,
          "no sdist of this version in https://h/simple/ (PIP_INDEX_URL), only wheels of it: name another "
          "source in a "
-         "recipe, such as its repository, or another version: the newest sdist is 0.9"},
+         "recipe, such as its repository, or another version: the newest sdist is 0.9; none of these wheels "
+         "fits Python 3.11.4"},
         {"any version needs another Python",
          [](Scene& s) {
              s.site.wants = {{"demo", {"latest"}, {"3.11"}}};
@@ -891,6 +893,159 @@ source = { kind = "upstream", index = "https://i.example/", label = "rocm5.7" }
         REQUIRE(plan.cells.size() == 2);
         CHECK(plan.cells[0].version == (overridden ? "2.0+rocm5.7" : "2.0+rocm57.gfx90a"));
     }
+}
+
+SdistOffer upstream_wheel(const std::string& version, const std::string& tags,
+                          const std::string& requires_python = "") {
+    SdistOffer offer = sdist(version, requires_python);
+    offer.filename = "demo-" + version + "-" + tags + ".whl";
+    return offer;
+}
+
+// The rules are pip's: the best tag of the newest version, Requires-Python, no yanked file for a range.
+TEST_CASE("a want that is taken from upstream names the wheel that fits, or says which there are") {
+    struct Row {
+        const char* what;
+        std::vector<std::string> versions;
+        std::vector<SdistOffer> wheels;
+        CellState state;
+        const char* reason;
+    };
+    const std::string linux = "manylinux_2_28_x86_64", newer = "manylinux_2_39_x86_64";
+    const Row rows[] = {
+        {"it fits",
+         {"1.0"},
+         {upstream_wheel("1.0", "cp311-cp311-" + linux)},
+         CellState::wanted,
+         "; takes upstream's demo-1.0-cp311-cp311-manylinux_2_28_x86_64.whl of https://h/simple/, which "
+         "fits Python 3.11.4"},
+        {"any local label",
+         {"1.0"},
+         {upstream_wheel("1.0+cu126", "cp311-cp311-" + linux)},
+         CellState::wanted,
+         "takes upstream's demo-1.0+cu126-"},
+        {"another label",
+         {"1.0+cu130"},
+         {upstream_wheel("1.0+cu126", "cp311-cp311-" + linux)},
+         CellState::impossible,
+         "no wheel of `demo` is `1.0+cu130` and fits Python 3.11.4"},
+        {"the best of two",
+         {"1.0"},
+         {upstream_wheel("1.0", "py3-none-any"), upstream_wheel("1.0", "cp311-cp311-" + linux)},
+         CellState::wanted,
+         "takes upstream's demo-1.0-cp311-cp311-"},
+        {"another Python",
+         {"1.0"},
+         {upstream_wheel("1.0", "cp312-cp312-" + linux), upstream_wheel("0.9", "py3-none-any")},
+         CellState::impossible,
+         "no wheel of demo 1.0 in https://h/simple/ (PIP_INDEX_URL) fits Python 3.11.4 "
+         "(cp311-cp311-manylinux_2_36_x86_64): they are for cp312-cp312-manylinux_2_28_x86_64; the newest "
+         "that fits is demo-0.9-py3-none-any.whl"},
+        {"a newer glibc",
+         {"1.0"},
+         {upstream_wheel("1.0", "cp311-cp311-" + newer)},
+         CellState::impossible,
+         "they are for cp311-cp311-manylinux_2_39_x86_64; none of another version does"},
+        {"Requires-Python",
+         {"1.0"},
+         {upstream_wheel("1.0", "py3-none-any", ">=3.12")},
+         CellState::impossible,
+         "they are for py3-none-any for Python >=3.12"},
+        {"a range takes what fits",
+         {">=1,<2"},
+         {upstream_wheel("1.2", "cp312-cp312-" + linux), upstream_wheel("1.1", "py3-none-any")},
+         CellState::wanted,
+         "takes upstream's demo-1.1-py3-none-any.whl"},
+        {"a range of which none fits",
+         {">=1.2"},
+         {upstream_wheel("1.2", "cp312-cp312-" + linux), upstream_wheel("1.1", "py3-none-any")},
+         CellState::impossible,
+         "; the newest that fits is demo-1.1-py3-none-any.whl"},
+        {"no such project", {"1.0"}, {}, CellState::impossible, "no project of the name `demo`"},
+    };
+    for (const auto& row : rows) {
+        CAPTURE(row.what);
+        Scene scene;
+        scene.site.wants = {{"demo", row.versions, {"3.11"}}};
+        scene.site.wants.front().from = "upstream";
+        scene.recipes.take_upstream("demo", "upstream");
+        scene.offer({sdist("1.0"), sdist("1.9")});
+        scene.world.offers.at("demo")->wheels = row.wheels;
+        const Cell cell = scene.cell();
+        CHECK(cell_state_text(cell.state) == cell_state_text(row.state));
+        CHECK_MESSAGE(cell.reason.find(row.reason) != std::string::npos, cell.reason);
+        CHECK(cell.recipe == "no recipe: upstream's wheel");
+        CHECK(needs_offers(scene.site.wants.front(), scene.recipes.of("demo"), scene.world));
+    }
+}
+
+TEST_CASE("a package that has wheels alone says what one key would take") {
+    Scene scene;
+    scene.offer({});
+    scene.world.offers.at("demo")->has_project = true;
+    scene.world.offers.at("demo")->wheels = {upstream_wheel("1.0", "cp311-cp311-manylinux_2_17_x86_64")};
+    CHECK(scene.cell().reason.ends_with(
+        "; with `from = \"upstream\"` in its [[want]] it is demo-1.0-cp311-cp311-manylinux_2_17_x86_64.whl, "
+        "which fits Python 3.11.4"));
+    // The newest sdist is for another Python, and a wheel of an older version fits.
+    scene.site.wants = {{"demo", {"latest"}, {"3.11"}}};
+    scene.offer({sdist("2.0", ">=3.12")});
+    scene.world.offers.at("demo")->wheels = {upstream_wheel("1.0", "py3-none-any")};
+    CHECK(scene.cell().reason.ends_with("it is demo-1.0-py3-none-any.whl, which fits Python 3.11.4"));
+}
+
+TEST_CASE("a wheel of upstream needs no toolkit of the machine, and its Python has to fit") {
+    Scene scene;
+    scene.site.modules.load = {"cuda/12.2"};
+    const auto pairs = parse_version_pairs(R"(config_version = 1
+pair = [
+    { package = "demo", versions = ">=0", with = "cuda", allowed = ">=12.6", use = "machine", source = "s" },
+    { package = "demo", versions = ">=0", with = "python", allowed = "<3.13", use = "machine", source = "s" },
+]
+[sources]
+s = "https://example.org/"
+)",
+                                           "versions.toml");
+    REQUIRE_MESSAGE(pairs.has_value(), pairs.error().text());
+    scene.site.version_pairs = *pairs;
+    scene.offer({sdist("1.0")});
+    scene.world.offers.at("demo")->wheels = {upstream_wheel("1.0", "py3-none-any")};
+    CHECK(scene.cell().reason.find("the site has cuda 12.2, it needs cuda>=12.6") == 0);
+    scene.recipes.take_upstream("demo", "https://i.example/");
+    CHECK(scene.recipes.of("demo").index == "https://i.example/");
+    CHECK(scene.cell().state == CellState::wanted);
+    scene.site.version_pairs[1].allowed_set = *wheel::SpecifierSet::parse("<3.11");
+    CHECK(scene.cell().state == CellState::impossible);
+}
+
+TEST_CASE(
+    "what a build needs of the site is named by a module, a variable or a version, or the keys are said") {
+    const auto recipe = parse_recipe_file(R"(config_version = 1
+package = "demo"
+[build]
+needs.hdf5 = ["HDF5_DIR", "HDF5_PKGCONFIG_NAME"]
+)",
+                                          "/r/demo.toml");
+    REQUIRE_MESSAGE(recipe.has_value(), recipe.error().text());
+    const auto planned = [&](const std::function<void(Site&)>& change) {
+        Scene scene;
+        scene.recipes.add(recipe->general());
+        scene.offer({sdist("1.0")});
+        change(scene.site);
+        return scene.cell();
+    };
+    const Cell none = planned([](Site& site) { site.modules.load = {"gcc/12"}; });
+    CHECK(none.state == CellState::impossible);
+    CHECK(none.reason.find("name its module in `load` of [modules], or set HDF5_DIR or HDF5_PKGCONFIG_NAME "
+                           "in [environment]") != std::string::npos);
+    CHECK(planned([](Site& site) { site.modules.load = {"cray-hdf5-parallel/1.12.2.9"}; }).state ==
+          CellState::wanted);
+    CHECK(planned([](Site& site) {
+              site.environment = {{"HDF5_PKGCONFIG_NAME", "hdf5-openmpi"}};
+          }).state == CellState::wanted);
+    CHECK(planned([](Site& site) {
+              site.provided_versions = {{"HDF5", "1.14"}};
+          }).state == CellState::wanted);
 }
 
 }  // namespace

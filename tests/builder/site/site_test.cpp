@@ -87,6 +87,11 @@ TEST_CASE("every mistake is reported with its position and what was expected") {
         {"versions = [", "pythons = [\"3.1\"]\nversions = [", "did you mean `3.11`"},
         {"versions = [", "accelerators = [\"cpuu\"]\nversions = [", "did you mean `cpu`"},
         {"versions = [", "follow_ups = [\"a b\"]\nversions = [", "PEP 508"},
+        {"versions = [", "from = \"upsteam\"\nversions = [",
+         "expected `upstream` or the URL of a Simple index"},
+        {"versions = [", "from = \"https://me:secret@h/simple/\"\nversions = [", "password"},
+        {"[environment]", "[[want]]\npackage = \"markupsafe\"\nfrom = \"upstream\"\n[environment]",
+         "another [[want]] of `markupsafe` says otherwise"},
         {"[environment]", "[[want.exclude]]\n[environment]", "want"},
         {"[work]", "[modules]\nload = [\"gcc 12\"]\n[work]", "gcc 12"},
         {"[work]", "[network.proxies]\nhttps_proxy = \"http://me:secret@p:3128\"\n[work]", "password"},
@@ -130,6 +135,10 @@ TEST_CASE("every mistake is reported with its position and what was expected") {
         {"[work]",
          "[users]\ndirectory = \"/e\"\nmodule = \"a/1\"\nrequirements = [\"a==1\"]\njob_comments = "
          "[\"a\\nreboot\"]\n[work]",
+         "expected one line"},
+        {"[work]",
+         "[users]\ndirectory = \"/e\"\nmodule = \"a/1\"\nrequirements = [\"a==1\"]\nadvice = "
+         "[\"a\\nb\"]\n[work]",
          "expected one line"},
         {"[work]",
          "[users]\ndirectory = \"/e\"\nmodule = \"a/1\"\nrequirements = [\"a==1\"]\nmaster_address = "

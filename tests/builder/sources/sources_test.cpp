@@ -329,15 +329,15 @@ TEST_CASE("for an upstream without an index, pip's places are asked and reported
     const auto offers = sources.offers(recipe);
     REQUIRE_MESSAGE(offers.has_value(), offers.error().text());
     std::vector<std::string> versions;
-    for (const auto& found : offers->sdists)
+    for (const auto& found : offers->wheels)
         versions.push_back(found.version.text());
     CHECK(versions == std::vector<std::string>{"1.2", "1.1"});
-    CHECK(offers->sdists.at(1).requires_python == ">=3.12");
+    CHECK(offers->wheels.at(1).requires_python == ">=3.12");
     const auto source = sources.fetch(recipe, "1.1", {});
     REQUIRE(source.has_value());
     CHECK(source->origin == folder->path().string() + ", " + server.url("/simple/"));
     recipe.index = server.url("/simple/");
-    CHECK(sources.offers(recipe)->sdists.size() == 1);
+    CHECK(sources.offers(recipe)->wheels.size() == 1);
     CHECK(sources.fetch(recipe, "1.1", {})->origin == server.url("/simple/"));
 }
 

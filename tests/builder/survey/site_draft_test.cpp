@@ -47,6 +47,47 @@ Site read(const SiteDraft& draft) {
     return *site;
 }
 
+// OverSubscribe=EXCLUSIVE and DefMemPerCPU of `scontrol show partition`.
+TEST_CASE("a partition whose jobs have nodes alone gives whole nodes, and its memory by the core is said") {
+    Survey survey = slurm_machine();
+    survey.batch.queues[0].is_exclusive = true;
+    survey.batch.queues[1].memory_per_core_mib = 256;
+    const SiteDraft draft = draft_site(survey, {});
+    CHECK(draft.fill_in.empty());
+    const Site site = read(draft);
+    CHECK(site.build_node == "main");
+    CHECK(site.queue.queue == "main");
+    CHECK(site.cores == 128);
+    CHECK(site.memory_mib == 0);
+    REQUIRE(site.nodes.size() == 3);
+    CHECK(site.nodes[0].exclusive);
+    CHECK(site.nodes[1].exclusive);
+    CHECK(!site.nodes[2].exclusive);
+    CHECK(site.nodes[0].memory_per_core_mib == 0);
+    CHECK(site.nodes[2].memory_per_core_mib == 256);
+}
+
+// Pawsey's and NERSC's guides: jobs on GPU nodes are charged to the project's name with `-gpu` and with `_g`.
+TEST_CASE("of a project's two accounts jobs on GPU nodes get the one for GPUs") {
+    for (const std::string gpu : {"proj1-gpu", "proj1_g"}) {
+        CAPTURE(gpu);
+        Survey survey = slurm_machine();
+        survey.batch.accounts = {gpu, "proj1"};
+        SiteDraft draft = draft_site(survey, {});
+        CHECK(draft.fill_in.empty());
+        CHECK(read(draft).queue.account == "proj1");
+        CHECK(draft.text.find("in [hardware_tests.gpu]: " + gpu) != std::string::npos);
+        SiteRequest request;
+        request.queue = "gpu";
+        CHECK(read(draft_site(survey, request)).queue.account == gpu);
+        survey.batch.accounts.push_back("other");
+        draft = draft_site(survey, {});
+        REQUIRE(draft.fill_in.size() == 1);
+        CHECK(draft.fill_in.front().find("; on nodes with GPUs " + gpu) != std::string::npos);
+    }
+    CHECK(accounts_by_kind({"abc-gpu", "def", "ghi_group"}).empty());
+}
+
 TEST_CASE("a Slurm cluster with GPUs gives a complete site file") {
     const SiteDraft draft = draft_site(slurm_machine(), {});
     CHECK(draft.fill_in.empty());

@@ -6,7 +6,7 @@
 #   CONTROL/steps      one line a step of a build that was taken
 #   CONTROL/gate       while it is there, builds wait before their last step, but not for ever: its maker may be dead
 #   CONTROL/deaf-DEMO  the same for the build in a folder of the name DEMO, which ignores SIGTERM while it waits
-#   CONTROL/hog        its number of MiB is taken by the next build, once
+#   CONTROL/hog        its number of MiB is taken by the next build, once, for five seconds: a batch system that measures now and then sees it
 #   CONTROL/hog-DEMO   the same by the build in a folder of the name DEMO, after the gate
 set -eu
 shopt -s extglob # for the pattern +(…)
@@ -22,7 +22,7 @@ wait_at() {
 }
 hog() {
     if mv "$1" "$control/hogged" 2> /dev/null; then
-        @PYTHON@ -c 'import sys; print(len(bytearray(int(sys.argv[1]) << 20)))' "$(cat "$control/hogged")"
+        @PYTHON@ -c 'import sys, time; all = bytearray(int(sys.argv[1]) << 20); time.sleep(5)' "$(cat "$control/hogged")"
     fi
 }
 arguments=" $* "

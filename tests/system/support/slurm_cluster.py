@@ -6,6 +6,8 @@
 The node's size is faked, so nothing depends on the machine's. As root and where a memory cgroup can be made, jobs have real
 memory limits (`limits_memory`). With `nodes`, as many slurmd run beside each other, each a node of its own name and port; with `own_disk`,
 that folder is another one on every node, and the nodes find each other's addresses by name (needs root: mount namespaces).
+Elsewhere, and with `polls_memory`, Slurm itself
+measures the jobs each second, as at sites without such cgroups, and kills the one that has more than it asked for.
 With `accounting` sacct answers, and slurmctld forgets a job soon after its end (slurm_accounting.py).
 """
 
@@ -65,7 +67,7 @@ NODE = 'mount --bind "$0" "$1" && mount --bind "$2" /etc/hosts && shift 2 && exe
 
 class SlurmCluster:
     def __init__(self, folder: Path, cpus: int = 8, memory_mib: int = 4096, partitions: tuple[str, ...] = (), nodes: int = 1,
-                 own_disk: Path | None = None, accounting: bool = False, plugin: str = ""):
+                 own_disk: Path | None = None, accounting: bool = False, plugin: str = "", polls_memory: bool = False):
         """`partitions`: names beside `main` and `urgent`, without limits. `plugin`: of job submissions; `lua` reads job_submit.lua in `folder`."""
         self.folder = folder
         self.node = f"yard{os.getpid()}"  # cgroups bear its name, and another cluster may run beside this one
@@ -74,7 +76,7 @@ class SlurmCluster:
         self.cpus = cpus
         self.memory_mib = memory_mib
         self.partitions = "".join(f"PartitionName={name} Nodes=ALL MaxTime=UNLIMITED DefMemPerCPU=64 State=UP\n" for name in partitions)
-        self.limits_memory = can_limit_memory()
+        self.limits_memory = can_limit_memory() and not polls_memory
         self.config = folder / "slurm.conf"
         self.plugin = f"JobSubmitPlugins={plugin}\n" if plugin else ""
         self.daemons = Daemons()
@@ -128,7 +130,8 @@ class SlurmCluster:
                         f"CoresPerSocket={self.cpus} ThreadsPerCore=1 RealMemory={self.memory_mib} State=UNKNOWN\n"
                         for node, port in zip(self.nodes, self.ports[1:]))
         user = subprocess.run(["id", "-un"], capture_output=True, text=True, check=True).stdout.strip()
-        accounting = "MinJobAge=3600\nJobAcctGatherFrequency=0\n" if self.accounting is None else self.accounting.slurm_config
+        accounting = self.accounting.slurm_config if self.accounting else f"MinJobAge=3600\nJobAcctGatherFrequency={0 if self.limits_memory else 1}\n"
+        tracking += "" if self.limits_memory else "JobAcctGatherParams=OverMemoryKill\n"
         self.config.write_text(f"""ClusterName=yard
 SlurmctldHost={host}(127.0.0.1)
 SlurmctldPort={self.ports[0]}

@@ -24,7 +24,7 @@ constexpr const char* partitions =
     "PreemptMode=CANCEL State=UP TotalCPUs=16 TotalNodes=2 SelectTypeParameters=NONE JobDefaults=(null) "
     "DefMemPerCPU=64 MaxMemPerNode=UNLIMITED TRES=cpu=16,mem=8G,node=2,billing=16\n"
     "PartitionName=gpu AllowGroups=ALL AllowAccounts=proj1,proj2 Default=NO MaxTime=1-12:00:00 RootOnly=NO "
-    "State=UP MaxMemPerNode=2000\n"
+    "State=UP OverSubscribe=EXCLUSIVE DefMemPerNode=UNLIMITED MaxMemPerNode=2000\n"
     "PartitionName=off AllowGroups=ALL AllowAccounts=ALL Default=NO MaxTime=UNLIMITED RootOnly=NO "
     "State=DOWN\n"
     "PartitionName=staff AllowGroups=ops,admin AllowAccounts=ALL Default=NO MaxTime=60 RootOnly=NO "
@@ -68,6 +68,10 @@ TEST_CASE("scontrol names the partitions: limits, accounts, and why this user ca
     CHECK(queues[1].max_walltime_minutes == 36 * 60);
     CHECK(queues[1].max_memory_mib == 2000);
     CHECK(queues[1].accounts == std::vector<std::string>{"proj1", "proj2"});
+    CHECK(queues[0].memory_per_core_mib == 64);
+    CHECK(!queues[0].is_exclusive);
+    CHECK(queues[1].is_exclusive);
+    CHECK(queues[1].memory_per_core_mib == 0);
     CHECK(queues[2].closed == "its state is DOWN");
     CHECK(queues[3].closed == "only for the groups ops,admin");
     CHECK(parse_partitions(partitions, {"agent", {"ops"}})[3].closed.empty());

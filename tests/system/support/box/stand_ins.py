@@ -360,6 +360,8 @@ PUBLIC = {"numpy": "1.26.4", "cmake": "3.31.6", "ninja": "1.13.0", "filelock": "
           "tqdm": "4.67.0", "requests": "2.32.0", "lightning-utilities": "0.15.2"}
 PUBLIC |= {name: "1.0" for name in ("iniconfig", "toml", "memory_profiler", "matplotlib", "pyqt5", "graphviz", "nltk", "jupyter", "jupyterlab", "wandb", "gym",
                                    "pyspark", "scikit-learn", "scikit-image", "h5py", "tensorboard-plugin-wit", "tensorboard-pytorch")}
+PUBLIC |= {"torch-sparse-rocm": "0.6.18.post7", "torch-spline-conv-rocm": "1.2.2.post7", "torch-scatter-rocm": "2.1.2.post7",
+           "torch-cluster-rocm": "1.6.3.post7", "pyg-lib-rocm": "0.8.0.post2"}
 PUBLIC |= {"tensorboard": "2.11.2", "tensorboard_plugin_profile": "2.11.2", "build": "1.3.0"}
 # `python -m build --wheel --no-isolation --outdir FOLDER .`, of the stand-ins' back end.
 FRONT_END = "import sys\nsys.path.insert(0, '.')\nimport back_end\nback_end.build_wheel(sys.argv[sys.argv.index('--outdir') + 1])\n"
