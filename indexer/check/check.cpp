@@ -9,7 +9,7 @@
 //     page_names_missing              a page of the web UI names a missing file or page
 //     compressed_differs              index.html.gz or .zst and index.html differ
 //     other_readers                   an index that this tree's readers may not read (with the catalog)
-//     flat_leads_nowhere, flat_lacks  the find-links view and the pages differ
+//     flat_leads_nowhere, flat_lacks  the find-links view, or its page, and the other pages differ
 //
 // Pages are read with the parsers of our own clients and resolved against a made-up host, so that absolute
 // links are found.
@@ -24,8 +24,10 @@
 #include <tuple>
 
 #include "indexer/check/web_check.hpp"
+#include "indexer/pages/simple_html.hpp"
 #include "indexer/tree/limits.hpp"
 #include "indexer/tree/paths.hpp"
+#include "indexer/tree/published_state.hpp"
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/stand_in.hpp"
@@ -119,7 +121,7 @@ class TreeCheck {
         for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
              entry.increment(error)) {
             const std::string name = entry->path().filename().native();
-            if (name.front() == '.') continue;
+            if (name.front() == '.' || name == html_page) continue;
             const std::string link = entry->path().lexically_relative(tree_).native();
             std::error_code ignored;
             const fs::path target = fs::read_symlink(entry->path(), ignored);
@@ -129,6 +131,8 @@ class TreeCheck {
             shown.insert(name);
         }
         if (error) return base::fail_errno("readdir", folder.native(), error.value());
+        check_flat_page(index);
+        if (shown.empty() && !has_flat_view()) return {};
         const std::string files = index + "/files/";
         for (auto file = hashes_.lower_bound(files); file != hashes_.end() && file->first.starts_with(files);
              ++file) {
@@ -138,6 +142,46 @@ class TreeCheck {
             if (!is_beside && !shown.contains(name)) note("flat_lacks", index + "/find-links/", name);
         }
         return {};
+    }
+
+    // nullopt: the tree follows another one, and has the view.
+    std::optional<PublishedState> record() const {
+        const auto text = base::read_file(published_file(tree_), max_state_bytes);
+        auto state = text ? parse_published_state(*text) : base::fail(text.error());
+        return state ? std::optional(*std::move(state)) : std::nullopt;
+    }
+    bool has_flat_view() const {
+        const auto state = record();
+        return !state || state->views.contains(std::string(view_find_links));
+    }
+    // A running server writes the page a moment later; then it may lack files.
+    bool is_flat_page_late() const {
+        const auto state = record();
+        return state && state->flat_serial != state->serial;
+    }
+
+    // The page of an older program's tree comes with the next run. One without links says why.
+    void check_flat_page(const std::string& index) {
+        const std::string folder = index + "/find-links/";
+        const std::string page = folder + std::string(html_page);
+        const auto text = base::read_file(tree_ / page, max_page_bytes);
+        if (!text && text.error().os_error == ENOENT) return;
+        if (text && *text == render_flat_html_without_links()) return;
+        const auto links = project_links(page, folder, simple::parse_project_html);
+        if (!links) return;
+        std::map<std::string, std::string> named;
+        for (const auto& link : *links)
+            named.emplace(path_of(link.url).value_or(link.url), link.sha256);
+        const auto missing_in = [&](const auto& from, const auto& in, const char* code) {
+            const std::string files = index + "/files/";
+            for (const auto& [file, sha256] : from) {
+                if (&from == &listed_ && !file.starts_with(files)) continue;
+                const auto found = in.find(file);
+                if (found == in.end() || found->second != sha256) note(code, page, file, page);
+            }
+        };
+        missing_in(named, listed_, "flat_leads_nowhere");
+        if (!is_flat_page_late()) missing_in(listed_, named, "flat_lacks");
     }
 
     std::set<std::string> with_pages(const std::string& index,
@@ -216,6 +260,7 @@ class TreeCheck {
             note("outside", page, link.url);
             return;
         }
+        if (!link.sha256.empty()) listed_[*file] = link.sha256;
         check_file(page, *file, link.sha256, link.size);
         if (link.has_metadata)
             check_file(page, *file + std::string(metadata_suffix), link.metadata_sha256, std::nullopt);
@@ -309,6 +354,8 @@ class TreeCheck {
     const fs::path& tree_;
     CheckReport report_;
     std::map<std::string, std::string> hashes_;  // path → actual hash, or an error
+    std::map<std::string, std::string>
+        listed_;  // path → the hash that a page gives; files without what is beside them
 };
 
 }  // namespace

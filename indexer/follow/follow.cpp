@@ -19,6 +19,7 @@
 #include "indexer/follow/signed_source.hpp"
 #include "indexer/pages/simple_html.hpp"
 #include "indexer/pages/simple_json.hpp"
+#include "indexer/publish/flat_pages.hpp"
 #include "indexer/tree/event_log.hpp"
 #include "indexer/tree/followed_state.hpp"
 #include "indexer/tree/limits.hpp"
@@ -86,6 +87,7 @@ class Follow {
         for (const Lagging& lagging : report_.lagging)
             done.lagging.insert(lagging.project);
         WHEELYARD_ASSIGN(const bool is_root_signed, write_root());
+        WHEELYARD_TRY(write_flat());
         for (const auto& project : gone_)
             WHEELYARD_TRY(drop_project(project));
         done.signed_part = state_.signed_part;
@@ -265,6 +267,7 @@ class Follow {
             }
             if (!page) {
                 gone_.insert(project);
+                flat_[project].clear();
                 unlike_.erase(project);
                 return {};
             }
@@ -284,6 +287,7 @@ class Follow {
                                             {std::string(html_page), render_project_html(page.view)}};
         WHEELYARD_ASSIGN(const bool changed, write_pages(disk_, folder, pages, options_.views.precompressed));
         if (changed) ++report_.project_pages;
+        flat_[project] = render_flat_links(page.view);
         if (signed_) {
             WHEELYARD_ASSIGN(const bool is_same,
                              signed_->is_ours_signed(project, pages.back().bytes, pages.front().bytes));
@@ -307,12 +311,17 @@ class Follow {
         return {};
     }
 
+    // Without files: there is none.
+    base::Result<FollowedPage> our_page(const std::string& project) const {
+        const auto text = base::read_file(project_folder(options_.tree, options_.index, project) / json_page,
+                                          max_page_bytes);
+        return text ? read_followed_page(*text, state_.from, project)
+                    : base::Result<FollowedPage>(FollowedPage());
+    }
+
     // Recorded before the page changes: afterwards nothing shows which files the old page listed.
     base::Status note_gone(const std::string& project, const FollowedPage& page) {
-        const auto old = base::read_file(project_folder(options_.tree, options_.index, project) / json_page,
-                                         max_page_bytes);
-        const auto named =
-            old ? read_followed_page(*old, state_.from, project) : base::Result<FollowedPage>(FollowedPage());
+        const auto named = our_page(project);
         if (!named) return {};
         std::set<TreeFile> gone;
         for (const auto& file : named->files)
@@ -343,9 +352,7 @@ class Follow {
     // The root no longer lists the project. Only a replaced or repaired source loses projects.
     base::Status drop_project(const std::string& project) {
         const fs::path folder = project_folder(options_.tree, options_.index, project);
-        const auto text = base::read_file(folder / json_page, max_page_bytes);
-        const auto named = text ? read_followed_page(*text, state_.from, project)
-                                : base::Result<FollowedPage>(FollowedPage());
+        const auto named = our_page(project);
         WHEELYARD_TRY(remove_pages(disk_, folder));
         WHEELYARD_TRY(remove_old_variants(disk_, folder.native(), {}));
         WHEELYARD_TRY(disk_.remove(folder));
@@ -353,6 +360,24 @@ class Follow {
         for (const auto& file : named->files)
             WHEELYARD_TRY(files_.remove(file.file, false));
         return {};
+    }
+
+    // A page that is not there yet is made of our own pages.
+    base::Status write_flat() {
+        WHEELYARD_ASSIGN(auto links, read_flat_page(disk_, options_.tree, options_.index));
+        if (links && flat_.empty()) return {};
+        if (!links) {
+            WHEELYARD_ASSIGN(const auto names, names_with_pages(options_.tree, options_.index));
+            links.emplace();
+            for (const std::string& project : names) {
+                const auto page = our_page(project);
+                if (page) (*links)[project] = render_flat_links(page->view);
+            }
+        }
+        for (auto& [project, text] : flat_)
+            (*links)[project] = std::move(text);
+        std::erase_if(*links, [](const auto& project) { return project.second.empty(); });
+        return write_flat_page(disk_, options_.tree, options_.index, *links);
     }
 
     // Whether it is the signed one.
@@ -376,6 +401,7 @@ class Follow {
     std::optional<SignedSource> signed_;  // if there is a root document
     std::set<std::string> unlike_;        // SignedPart::unlike, as it becomes
     std::set<std::string> gone_;          // projects that the source does not have
+    FlatLinks flat_;                      // what this round changes of the page of --find-links
     base::Clock& clock_;
     base::UnixMicros now_;
     FollowReport report_;

@@ -85,9 +85,10 @@ void append_upload_time(std::string& html, base::UnixMicros time) {
     html.append("\"");
 }
 
-void append_file_row(std::string& html, const catalog::FileRow& row, const ProjectView& view) {
+void append_file_row(std::string& html, const catalog::FileRow& row, const ProjectView& view,
+                     std::string_view to_index) {
     html += "<a href=\"";
-    append_file_link(html, row);
+    append_file_link(html, row, to_index);
     html.append("#sha256=").append(row.sha256).append("\"");
     append_upload_time(html, row.upload_time);
     if (!row.requires_python.empty()) append_attribute(html, "data-requires-python", row.requires_python);
@@ -111,7 +112,7 @@ void append_project_html(std::string& html, const ProjectView& view) {
     html.reserve(html.size() + (view.files.size() + 1) * typical_file_bytes);
     append_page_start(html, "Links for ", view.project, status_meta(view));
     for (const auto& row : view.files)
-        append_file_row(html, row, view);
+        append_file_row(html, row, view, "../../");
     for (const auto& file : view.variants) {
         html += "<a href=\"";
         append_variants_link(html, file);
@@ -140,6 +141,62 @@ std::string render_root_html(const std::vector<std::string>& projects) {
     }
     html += page_end;
     return html;
+}
+
+namespace {
+
+constexpr std::string_view flat_title = "Links for all projects";
+constexpr std::string_view project_start = "<h2>";  // every other "<" of the page is of a link
+constexpr std::string_view project_end = "</h2>\n";
+
+std::string flat_start() {
+    std::string html;
+    append_page_start(html, flat_title);
+    return html;
+}
+
+}  // namespace
+
+std::string render_flat_links(const ProjectView& view) {
+    std::string html;
+    if (view.files.empty()) return html;
+    html.append(project_start).append(view.project).append(project_end);
+    for (const auto& row : view.files)
+        append_file_row(html, row, view, "../");
+    return html;
+}
+
+std::string render_flat_html(const FlatLinks& links) {
+    std::string html = flat_start();
+    for (const auto& [project, text] : links)
+        html += text;
+    html += page_end;
+    return html;
+}
+
+std::string render_flat_html_without_links() {
+    std::string html = flat_start();
+    html +=
+        "<p>This index has too many files for one page. Use its Simple pages: --index-url …/simple/.</p>\n";
+    html += page_end;
+    return html;
+}
+
+std::optional<FlatLinks> parse_flat_html(std::string_view html) {
+    const std::string start = flat_start();
+    if (!html.starts_with(start) || !html.ends_with(page_end)) return std::nullopt;
+    html.remove_prefix(start.size());
+    html.remove_suffix(page_end.size());
+    FlatLinks links;
+    while (!html.empty()) {
+        const auto name_end = html.find(project_end);
+        if (!html.starts_with(project_start) || name_end == html.npos) return std::nullopt;
+        const auto next = std::min(html.find(project_start, name_end), html.size());
+        links.emplace(html.substr(project_start.size(), name_end - project_start.size()),
+                      html.substr(0, next));
+        html.remove_prefix(next);
+    }
+    return links;
 }
 
 }  // namespace wheelyard::indexer

@@ -6,7 +6,10 @@
 //        data-requires-python="&gt;=2.7" data-yanked="broken on ppc64le" data-core-metadata="sha256=…">six-1.16.0-….whl</a>
 #pragma once
 
+#include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "indexer/pages/project_view.hpp"
@@ -18,5 +21,15 @@ void append_project_html(std::string& html, const ProjectView& view);
 [[nodiscard]] std::string render_project_html(const ProjectView& view);
 // `projects`: normalised names, sorted.
 [[nodiscard]] std::string render_root_html(const std::vector<std::string>& projects);
+
+// The page of --find-links: the links of every project of an index, each project below its name.
+using FlatLinks = std::map<std::string, std::string, std::less<>>;  // by project
+// Empty: the project offers no file.
+[[nodiscard]] std::string render_flat_links(const ProjectView& view);
+[[nodiscard]] std::string render_flat_html(const FlatLinks& links);
+// What an index with too many files has instead.
+[[nodiscard]] std::string render_flat_html_without_links();
+// nullopt: render_flat_html() did not write it.
+[[nodiscard]] std::optional<FlatLinks> parse_flat_html(std::string_view html);
 
 }  // namespace wheelyard::indexer

@@ -19,6 +19,7 @@
 #include "indexer/pages/project_view.hpp"
 #include "indexer/pages/simple_html.hpp"
 #include "indexer/pages/simple_json.hpp"
+#include "indexer/publish/flat_pages.hpp"
 #include "indexer/publish/machine_wide.hpp"
 #include "indexer/publish/publish_run.hpp"
 #include "indexer/publish/same_history.hpp"
@@ -109,7 +110,7 @@ class PublishRun {
         // Before the web UI and the removal of files, which may take long: until then the pages are not the signed ones.
         // Projects that leave are signed to be gone once they are.
         if (left_.empty()) WHEELYARD_TRY(log_and_sign(touched, is_all, clock));
-        WHEELYARD_TRY(publish_web_pages(indexes, views, done));
+        WHEELYARD_TRY(publish_late_pages(indexes, views, done));
         WHEELYARD_TRY(remove_gone_files(touched.projects, done));
         WHEELYARD_TRY(remove_left_projects());
         if (left_.empty())
@@ -300,12 +301,13 @@ class PublishRun {
         return lock_.renew();
     }
 
-    // The web UI, if this run is the one that writes it. Pages that may name a file that leaves cannot be
-    // late, nor those of a project that lagged: its event has passed.
-    base::Status publish_web_pages(const std::vector<std::string>& indexes, const TreeViews& views,
-                                   PublishedState& done) {
-        if (!state_.views.contains(std::string(view_pages))) return {};
-        done.pages = state_.pages;
+    // The pages of --find-links and the web UI, if this run is the one that writes them. Pages that may name a file that
+    // leaves cannot be late, nor those of a project that lagged: its event has passed.
+    base::Status publish_late_pages(const std::vector<std::string>& indexes, const TreeViews& views,
+                                    PublishedState& done) {
+        const bool has_web = state_.views.contains(std::string(view_pages));
+        done.flat_serial = state_.flat_serial;
+        if (has_web) done.pages = state_.pages;
         FarmText farm = views.farm.value_or(state_.pages.farm);
         keep_readers(farm, inheritance_);
         const std::string look = look_of(farm);
@@ -319,10 +321,16 @@ class PublishRun {
             again.insert(name);
         for (const auto& gone : gone_)
             again.insert(gone.name);
-        const bool is_current = done.pages == PagesState{report_.serial, look, farm};
+        const bool is_current = done.flat_serial == report_.serial &&
+                                (!has_web || done.pages == PagesState{report_.serial, look, farm});
         report_.are_pages_late = settings_.roots == RootPages::prompt && again.empty() && !is_current;
         if (report_.are_pages_late) return {};
         const base::KeepAlive renew = [this] { return lock_.renew(); };
+        FlatRun flat(disk_, catalog_, tree_, inheritance_, renew, state_.root_url.value_or(""),
+                     settings_.rows_per_read);
+        WHEELYARD_TRY(flat.run(state_.flat_serial, report_.serial, again, indexes));
+        done.flat_serial = report_.serial;
+        if (!has_web) return {};
         WebRun web(
             disk_, catalog_, tree_, inheritance_, farm, renew,
             {.precompressed = state_.views.contains(std::string(view_precompressed)),

@@ -10,6 +10,7 @@
 #include "indexer/tree/limits.hpp"
 #include "indexer/tree/page_files.hpp"
 #include "indexer/tree/paths.hpp"
+#include "indexer/tree/tree_files.hpp"
 #include "indexer/web/index_pages.hpp"
 #include "indexer/web/limits.hpp"
 #include "indexer/web/site_page.hpp"
@@ -193,7 +194,7 @@ base::Status WebRun::write_projects(const TouchedProjects& touched) {
 
 base::Status WebRun::write_project(const ProjectName& name, ProjectView& view) {
     IndexState& index = indexes_[name.index];
-    WHEELYARD_TRY(keep_files_in_tree(view.files));
+    WHEELYARD_TRY(keep_files_in_tree(disk_, tree_, view.files));
     WHEELYARD_ASSIGN(const ProjectText text, read_text(view));
     std::map<std::string, std::string> provenance;
     for (const catalog::FileRow* row : rows_with_provenance(view)) {
@@ -245,17 +246,6 @@ base::Status WebRun::write_sites(const std::string& index, const IndexState& sta
         WHEELYARD_TRY(remove_folder(disk_, folder / site, keep_alive_));
         WHEELYARD_TRY(disk_.sync_directory(folder.native()));
     }
-    return {};
-}
-
-base::Status WebRun::keep_files_in_tree(std::vector<catalog::FileRow>& rows) {
-    std::vector<catalog::FileRow> kept;
-    kept.reserve(rows.size());
-    for (catalog::FileRow& row : rows) {
-        WHEELYARD_ASSIGN(const auto size, disk_.size_of(file_text(tree_, row)));
-        if (size) kept.push_back(std::move(row));
-    }
-    rows = std::move(kept);
     return {};
 }
 

@@ -93,7 +93,6 @@ class WebRun {
     [[nodiscard]] base::Status write_assets();
     [[nodiscard]] base::Status write_projects(const TouchedProjects& touched);
     [[nodiscard]] base::Status write_project(const ProjectName& name, ProjectView& view);
-    [[nodiscard]] base::Status keep_files_in_tree(std::vector<catalog::FileRow>& rows);
     [[nodiscard]] base::Result<ProjectText> read_text(const ProjectView& view);
     [[nodiscard]] base::Status write_indexes();
     [[nodiscard]] base::Status write_search(const std::string& index, IndexState& state);

@@ -99,9 +99,14 @@ std::string attestations_url(std::string_view root_url, const catalog::FileRow& 
     return url.append("/").append(link.substr(std::string_view("../../").size())).append(attestations_suffix);
 }
 
-void append_file_link(std::string& text, const catalog::FileRow& row) {
+void append_file_link(std::string& text, const catalog::FileRow& row, std::string_view to_index) {
     const std::string_view sha256 = row.sha256;
-    text.append("../../files/").append(sha256.substr(0, 2)).append(1, '/').append(sha256).append(1, '/');
+    text.append(to_index)
+        .append("files/")
+        .append(sha256.substr(0, 2))
+        .append(1, '/')
+        .append(sha256)
+        .append(1, '/');
     base::append_percent(text, row.filename);
 }
 

@@ -48,7 +48,8 @@ inline constexpr std::string_view feed_page = "feed.xml";
 // What is signed about the index's pages (publish/signed_run.hpp).
 [[nodiscard]] std::filesystem::path signed_folder(const std::filesystem::path& tree, std::string_view index);
 
-// TREE/<index>/find-links: every file of the index in one folder, for `pip --no-index --find-links`.
+// TREE/<index>/find-links: every file of the index in one folder (view "find-links"), and its page with a link to each, for
+// `pip --no-index --find-links`. The page has no compressed copy: pip reads a folder's index.html.gz as if it were HTML.
 [[nodiscard]] std::filesystem::path flat_folder(const std::filesystem::path& tree, std::string_view index);
 
 // The target of a link in that folder.
@@ -66,7 +67,8 @@ inline constexpr std::string_view feed_page = "feed.xml";
 // "https://HOST/INDEX/files/ab/…/FILE.pep740"; `root_url` ends in "/".
 [[nodiscard]] std::string attestations_url(std::string_view root_url, const catalog::FileRow& row);
 // Appends only unreserved characters, `/` and `%`, so neither HTML nor JSON needs to escape it.
-void append_file_link(std::string& text, const catalog::FileRow& row);
+// `to_index`: from the page's folder to that of the index.
+void append_file_link(std::string& text, const catalog::FileRow& row, std::string_view to_index = "../../");
 // The same to a version's variants: "<sha256>/torch-2.9.0-variants.json", below the folder of the project's page. The file
 // changes with the version's wheels; each state has a name of its own, so that a page read a moment ago still holds.
 void append_variants_link(std::string& text, const catalog::VariantsFile& file);

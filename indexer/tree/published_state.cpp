@@ -95,6 +95,7 @@ constexpr auto published_record = io::record<P>({
     field<&P::stale_roots>("stale_roots", "indexes whose root page lacks a project"),
     field<&P::root_url>("root_url", "the absolute URL in its pages, or empty", Need::even_empty,
                         Written::unless_null),
+    field<&P::flat_serial>("find_links", "the event up to which the pages of --find-links are current"),
     field<Pages, &P::pages>("pages", "how far the web UI is", Need::optional, Written::unless_null),
     field<Lagging, &P::lagging>("lagging", "projects that could not be updated", Need::valid,
                                 Written::unless_null),
@@ -115,6 +116,7 @@ void forget_serial(PublishedState& state) {
     state.serial = 0;
     state.time = 0;
     state.kind.clear();
+    state.flat_serial = 0;
     state.pages = {.farm = std::move(state.pages.farm)};
 }
 

@@ -15,6 +15,8 @@
 // "titles":{"main":"Wheels of Bede"},"hidden":["staging"],"without_pages":[]}}. A server writes them a moment after the
 // Simple pages.
 //
+// `find_links` is the event up to which the pages of --find-links are current, likewise.
+//
 // `read` is "token" in a tree of private indexes, and absent in one of public indexes. A tree never changes from one to
 // the other.
 //
@@ -90,6 +92,8 @@ struct PublishedState {
     std::set<std::string> views = {};
     base::UnixMicros time = 0;  // 0: unknown
     std::string kind = {};
+    catalog::Serial flat_serial =
+        0;  // up to which event the pages of --find-links are current; 0: written again
     PagesState pages = {};
     // The absolute URL in its pages, as TreeViews had it; nullopt: no run was given one, nor were there attestations.
     std::optional<std::string> root_url = {};

@@ -9,6 +9,17 @@ namespace wheelyard::indexer {
 
 namespace fs = std::filesystem;
 
+base::Status keep_files_in_tree(Disk& disk, const fs::path& tree, std::vector<catalog::FileRow>& rows) {
+    std::vector<catalog::FileRow> kept;
+    kept.reserve(rows.size());
+    for (catalog::FileRow& row : rows) {
+        WHEELYARD_ASSIGN(const auto size, disk.size_of(file_text(tree, row)));
+        if (size) kept.push_back(std::move(row));
+    }
+    rows = std::move(kept);
+    return {};
+}
+
 base::Status TreeFiles::place(const catalog::FileRow& row, bool is_touched) {
     const std::string file = file_text(tree_, row);
     const std::string folder = file.substr(0, file.size() - row.filename.size() - 1);

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "indexer/tree/disk.hpp"
 #include "indexer/tree/published_state.hpp"
@@ -13,6 +14,10 @@
 #include "registry/catalog/catalog.hpp"
 
 namespace wheelyard::indexer {
+
+// Removes the rows whose file the tree does not have; keeps the order.
+[[nodiscard]] base::Status keep_files_in_tree(Disk& disk, const std::filesystem::path& tree,
+                                              std::vector<catalog::FileRow>& rows);
 
 class TreeFiles {
   public:

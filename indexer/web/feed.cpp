@@ -58,7 +58,6 @@ std::string render_index_feed(std::string_view index, const SearchTop& top) {
                            top.newest.empty() ? 0 : top.newest.front().second.uploaded_s * micros_per_second);
     for (std::size_t at = 0; at < std::min(top.newest.size(), max_feed_entries); ++at) {
         const auto& [project, entry] = top.newest[at];
-        if (entry.uploaded_s == 0) continue;  // in quarantine: it offers no files
         html.add("<entry>\n<title>")
             .text(project)
             .add(" ")

@@ -302,7 +302,7 @@ base::Status find_newest(SearchShards& shards, SearchTop& top) {
             status = base::fail(entry.error());
             return false;
         }
-        top.newest.emplace_back(name, std::move(*entry));
+        if (entry->uploaded_s != 0) top.newest.emplace_back(name, std::move(*entry));
         if (top.newest.size() > 2 * max_known_newest) keep_newest(top);
         return true;
     }));
@@ -315,7 +315,7 @@ void update_newest(SearchTop& top, const SearchChanges& changes, bool were_all) 
     const auto last = top.newest.empty() ? std::nullopt : std::optional(top.newest.back());
     std::erase_if(top.newest, [&](const auto& known) { return changes.contains(known.first); });
     for (const auto& [name, entry] : changes) {
-        if (!entry) continue;
+        if (!entry || entry->uploaded_s == 0) continue;
         std::pair<std::string, SearchEntry> found(name, *entry);
         if (were_all || (last && !is_newer(*last, found))) top.newest.push_back(std::move(found));
         if (top.newest.size() > 2 * max_known_newest) keep_newest(top);
@@ -454,7 +454,9 @@ base::Result<SearchTop> update_search(ShardFiles& files, const SearchTop& before
     const bool were_all = top.newest.size() == top.count;
     top.count = count;
     update_newest(top, changes, were_all);
-    if (top.newest.size() < std::min(top.count, max_newest)) WHEELYARD_TRY(find_newest(shards, top));
+    // Of a new search, `changes` are all; its shards are not read back.
+    if (!is_new && top.newest.size() < std::min(top.count, max_newest))
+        WHEELYARD_TRY(find_newest(shards, top));
     WHEELYARD_TRY(files.write(top_file, render_search_top(top)));
     return top;
 }

@@ -60,7 +60,8 @@ using SearchList = std::map<std::string, SearchEntry>;
 struct SearchTop {
     std::size_t count = 0;                                     // projects
     std::map<std::string, std::set<std::string>> values = {};  // of each facet
-    // The newest uploads, newest first: all of them up to the last one, at most max_known_newest.
+    // The newest uploads, newest first: all of them up to the last one, at most max_known_newest. A project whose files are
+    // all in quarantine offers none, and has no time.
     std::vector<std::pair<std::string, SearchEntry>> newest = {};
     bool operator==(const SearchTop&) const = default;
 };

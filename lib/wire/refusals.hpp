@@ -89,6 +89,8 @@ inline constexpr RefusalRow rows[] = {
     {page, 404, "upstream.kept", "the upstream that supplied the project no longer has it, and no other one may supply it"},
     {page, 404, "upstream.quarantined", "the file of the upstream is in quarantine"},
     {page, 404, "upstream.attestations", "the upstream's attestations of the file do not hold, or it has none; `value` begins with the [reason](attestations.md#reasons)"},
+    {page, 404, "upstream.missing", "the upstream's page lists the file, but the upstream answers 404 or 410 for it, for its METADATA, or for what its title names; the URL is in `detail` unless it is one of the site's network"},
+    {page, 502, "upstream.status", "the upstream denies what it was asked for: 401, 403 or another status that asking again does not change; likewise with the URL"},
     {page, 502, "upstream.hash", "the upstream sent bytes with another hash than its page states"},
     {page, 502, "upstream.size", "the upstream sent another number of bytes than its page states"},
     {page, 502, "upstream.too_large", "the file is larger than `max_file_mib` of the index"},

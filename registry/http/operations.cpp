@@ -32,6 +32,8 @@ constexpr std::array rows{
               BodyKind::none, false, page_arguments},
     Operation{"GET", "/{index}/simple/{project}/", "listFiles", "A project's page (PEP 503, PEP 691)",
               any_page, BodyKind::none, false, page_arguments},
+    Operation{"GET", "/{index}/find-links/", "listAllFiles",
+              "Every file that an index has, as one page of links for --find-links", any_page},
     Operation{"GET", "/{index}/files/{prefix}/{sha256}/{filename}", "readFile",
               "Returns a wheel; its METADATA if the name ends in .metadata (PEP 658), its provenance if in "
               ".prov, its attestations if in .pep740",

@@ -128,6 +128,21 @@ bool is_signed_file(std::string_view name) {
            name.ends_with(ending);
 }
 
+// The page of every file, for --find-links (docs/reference/published-tree.md).
+Answered<Route> parse_flat_page(const Path& path, const Split& split) {
+    const std::vector<std::string>& parts = path.segments;
+    if (parts.size() == 2 && !path.ends_in_slash) {
+        Route moved = redirect("/" + base::encode_percent(parts[0]) + "/find-links/", split.query);
+        moved.index = parts[0];
+        return moved;
+    }
+    const bool names_file = parts.size() == 3 && !path.ends_in_slash && parts[2] == "index.html";
+    if (parts.size() != 2 && !names_file) return not_found(split.path);
+    Route route{RouteKind::listing, parts[0]};
+    route.filename = "find-links/index.html";
+    return route;
+}
+
 constexpr std::string_view status_listing = "status.json";
 
 // Text files of the published tree for Wheelyard's own programs.
@@ -373,6 +388,7 @@ Answered<Route> parse_target(std::string_view target, Operations api) {
     if (auto listing = parse_listing(*path)) return *std::move(listing);
     if (parts[1] == "simple") return parse_page(*path, *split);
     if (const page::Place* place = page::find_place(parts[1])) return parse_web_page(*place, *path, *split);
+    if (parts[1] == "find-links") return parse_flat_page(*path, *split);
     if (parts[1] == "files") return parse_file(*path, *split);
     if (parts[1] == "pypi") return parse_pypi(*path, *split);
     if (parts[1] == "integrity") return parse_integrity(*path, *split);

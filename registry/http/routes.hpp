@@ -13,6 +13,7 @@
 //     /<index>/simple/<project>/<sha256>/<name>-<version>-variants.json   what a version's variants are (PEP 825)
 //     /<index>/files/ab/<sha256>/<filename>[.metadata]
 //     /packages/<index>/ab/<sha256>/<filename>   the same file, under the path that bandersnatch expects
+//     /<index>/find-links/                        the page of every file, for --find-links
 //     /<index>/pypi/<project>/[<version>/]json    PyPI's JSON API
 //     /<index>/project/[<project>/]               the web UI; search.json and feed.xml beside them
 //     /<index>/builds/                            what the sites of the index report, for people
@@ -50,9 +51,9 @@ enum class RouteKind {
     root_page,
     project_page,
     file,
-    web_page,   // a page of the web UI in the published tree, or its data
-    asset,      // the style sheet and the scripts of these pages
-    listing,    // a text file of the published tree that is not a page
+    web_page,  // a page of the web UI in the published tree, or its data
+    asset,     // the style sheet and the scripts of these pages
+    listing,   // a text file of the published tree that is neither a page of the Simple API nor of the web UI
     pypi_json,  // a project in PyPI's JSON form
     integrity,  // the attestations of a file (PEP 740), as PyPI serves them
     upload,

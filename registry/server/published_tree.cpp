@@ -379,9 +379,13 @@ Reply PublishedTree::file(const Route& route, const RequestHead& head) {
 }
 
 Reply PublishedTree::listing(const Route& route, const RequestHead& head) {
-    return reply_text_file(
-        route.index + "/" + route.filename,
-        route.filename.ends_with(".json") ? "application/json" : "text/plain; charset=utf-8", head);
+    const bool is_html = route.filename.ends_with(".html");
+    const std::string_view type = is_html                             ? "text/html; charset=utf-8"
+                                  : route.filename.ends_with(".json") ? "application/json"
+                                                                      : "text/plain; charset=utf-8";
+    Reply reply = reply_text_file(route.index + "/" + route.filename, type, head);
+    if (is_html && reply.status == 200) reply.add("Content-Security-Policy", simple_page_policy);
+    return reply;
 }
 
 Reply PublishedTree::web_page(const Route& route, const RequestHead& head) {

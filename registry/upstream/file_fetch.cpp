@@ -221,10 +221,7 @@ base::Status download(const FileFetchParts& parts, UpstreamClient& client, const
     if (kept > 0 && answer->status == status_no_such_range)
         return content_range(*answer).total == kept ? base::Status() : other_file(parts, link, into);
     if (answer->status != status_ok && answer->status != status_partial)
-        return io::fail_status(
-            answer->status,
-            {"upstream.status", "The upstream answered with status " + std::to_string(answer->status),
-             link.filename});
+        return fail_answer(answer->status, link.url);
     return {};
 }
 

@@ -35,12 +35,9 @@ tl::unexpected<PageFailure> failure_of(base::Error error) {
 
 tl::unexpected<PageFailure> failure_of(const io::HttpAnswer& answer, const std::string& url) {
     const bool is_denied = answer.status == 401 || answer.status == 403;
-    base::Error error{"upstream.status", "The upstream answered with status " + std::to_string(answer.status),
-                      url,
-                      is_denied ? "check the credentials of its [[index.upstream]]"
-                                : "open the address; `serve` asks again by itself"};
-    error.kind = base::ErrorKind::unavailable;
-    error.recovery = base::Recovery::retry;
+    base::Error error = fail_answer(answer.status, url).value();
+    error.advice = is_denied ? "check the credentials of its [[index.upstream]]"
+                             : "open the address; `serve` asks again by itself";
     return tl::unexpected(
         PageFailure{std::move(error), io::is_temporary_status(answer.status), asked_pause_s(answer)});
 }

@@ -34,11 +34,32 @@ bool is_redirect(int status) {
     return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
 }
 
+// A URL may carry an account before its host and a signature after its path.
+std::string without_secrets(const std::string& url) {
+    auto parsed = base::parse_url(url);
+    if (!parsed) return {};
+    parsed->query.clear();
+    return parsed->text_without_secrets();
+}
+
 bool has_same_origin(const base::Url& a, const base::Url& b) {
     return a.scheme == b.scheme && a.host == b.host && a.port == b.port;
 }
 
 }  // namespace
+
+tl::unexpected<base::Error> fail_answer(int status, const std::string& url) {
+    base::Error error{"upstream.status", "The upstream answered with status " + std::to_string(status),
+                      without_secrets(url)};
+    if (io::is_temporary_status(status)) return io::fail_status(status, std::move(error));
+    if (status == 404 || status == 410)
+        return base::fail_as(base::ErrorKind::missing, base::Recovery::person, std::move(error));
+    return base::fail_as(base::ErrorKind::unauthorized, base::Recovery::person, std::move(error));
+}
+
+bool is_upstreams_no(const base::Error& error) {
+    return error.kind == base::ErrorKind::missing || error.kind == base::ErrorKind::unauthorized;
+}
 
 UpstreamClient::UpstreamClient(const UpstreamConfig& upstream, const std::atomic<bool>& stopping,
                                IsOwn is_own)

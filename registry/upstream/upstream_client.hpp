@@ -16,6 +16,12 @@ namespace wheelyard::registry {
 
 inline constexpr int status_ok = 200;
 
+// The error for an answer that is not the wanted one: "upstream.status", whose value is `url` without secrets. Of kind missing
+// for 404 and 410, unauthorized for other denials, and unavailable for what may pass.
+[[nodiscard]] tl::unexpected<base::Error> fail_answer(int status, const std::string& url);
+// The upstream answers that there is no such thing, or that it does not give it.
+[[nodiscard]] bool is_upstreams_no(const base::Error& error);
+
 class UpstreamClient {
   public:
     // Says of a URL whether it leads back to this registry, which would wait for itself.

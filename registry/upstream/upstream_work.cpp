@@ -7,6 +7,7 @@
 #include "lib/attest/sigstore/attestation.hpp"
 #include "lib/attest/sigstore/limits.hpp"
 #include "lib/base/digest/digest.hpp"
+#include "lib/base/text/url.hpp"
 #include "lib/io/log.hpp"
 #include "registry/config/index_rules.hpp"
 #include "registry/upstream/freshness.hpp"
@@ -32,10 +33,23 @@ bool is_final(const base::Error& error) {
 }
 
 wire::Problem problem_of_file(const base::Error& error, const std::string& filename) {
-    if (!is_final(error)) return http::upstream_unavailable(filename);
     return wire::make_problem(wire::Refusal::coded(502, error.code), "The upstream's file is refused",
                               "The upstream's file is refused: " + error.sentence + ".", filename,
                               "report this to the administrator of this registry");
+}
+
+// An address in the site's network is for its administrators: they find it in the log and with `explain`.
+wire::Problem problem_of_answer(const UpstreamConfig& upstream, const base::Error& error,
+                                const std::string& value) {
+    const auto url = base::parse_url(error.value);
+    const std::string what =
+        error.sentence + (url && !may_be_private(upstream, *url) ? " for " + error.value : "");
+    if (error.kind == base::ErrorKind::missing)
+        return wire::make_problem("upstream.missing", what, what + ", which its own page lists.", value,
+                                  "install another version, or report it to the upstream");
+    return wire::make_problem("upstream.status", what,
+                              what + ": it does not give this registry what it was asked for.", value,
+                              "report it to the administrator of this registry");
 }
 
 // Of attestations, which nobody installs with: what is wrong with them is no failure of the upstream.
@@ -170,9 +184,8 @@ void Upstreams::refresh_page(const Errand& errand, const std::string& project) {
 }
 
 // ErrorKind::missing: the upstream has no such text.
-base::Result<std::string> Upstreams::fetch_text(const Errand& errand, const UpstreamFile& file,
-                                                const std::string& url, const io::HttpHeaders& headers,
-                                                std::uint64_t limit_bytes) {
+base::Result<std::string> Upstreams::fetch_text(const Errand& errand, const std::string& url,
+                                                const io::HttpHeaders& headers, std::uint64_t limit_bytes) {
     const UpstreamConfig& upstream = *errand.candidate.upstream;
     auto client = take_client(upstream, errand.via);
     auto answer = client->get(url, headers, limit_bytes);
@@ -181,17 +194,12 @@ base::Result<std::string> Upstreams::fetch_text(const Errand& errand, const Upst
     give_client(upstream, std::move(client));
     if (!answer) return base::fail(std::move(answer.error()));
     if (answer->status == status_ok) return std::move(answer->body);
-    base::Error error{"upstream.status",
-                      "The upstream answered with status " + std::to_string(answer->status),
-                      file.link.filename};
-    if (answer->status == 404 || answer->status == 410)
-        return base::fail_as(base::ErrorKind::missing, base::Recovery::never, std::move(error));
-    return io::fail_status(answer->status, std::move(error));
+    return fail_answer(answer->status, url);
 }
 
 void Upstreams::load_text(const Errand& errand, const UpstreamFile& file) {
     const UpstreamConfig& upstream = *errand.candidate.upstream;
-    const auto text = fetch_text(errand, file, url_of_text(file), {}, max_bytes_of_text(file));
+    const auto text = fetch_text(errand, url_of_text(file), {}, max_bytes_of_text(file));
     base::Status loaded = text ? check_text(file, *text) : base::Status(base::fail(text.error()));
     if (loaded) loaded = store_.put_metadata(upstream.cache_index, key_of_text(file), *text);
     if (loaded) return;
@@ -231,8 +239,8 @@ std::shared_ptr<const std::string> Upstreams::kept_attestations(const UpstreamCo
 void Upstreams::load_attestations(const Errand& errand, const UpstreamFile& file) {
     const UpstreamConfig& upstream = *errand.candidate.upstream;
     const simple::FileLink& link = file.link;
-    const auto text = fetch_text(errand, file, link.provenance_url,
-                                 {{"Accept", std::string(accept_integrity)}}, sigstore::max_document_bytes);
+    const auto text = fetch_text(errand, link.provenance_url, {{"Accept", std::string(accept_integrity)}},
+                                 sigstore::max_document_bytes);
     const auto verified =
         text ? sigstore::verify_provenance(*text, link.filename, link.sha256, *parts_.trusted_root)
              : base::Result<sigstore::FileProvenance>(base::fail(text.error()));
@@ -342,8 +350,10 @@ void Upstreams::keep_failure(const Trouble& trouble, base::UnixMicros next_try) 
 
 void Upstreams::remember_trouble(const std::string& work, std::int64_t for_s, const Trouble& trouble) {
     base::UnixMicros next_try = parts_.clock.now() + for_s * second_us;
-    wire::Problem problem = http::upstream_unavailable(trouble.value);
-    {
+    const bool is_no = is_upstreams_no(trouble.error);
+    wire::Problem problem = is_no ? problem_of_answer(trouble.upstream, trouble.error, trouble.value)
+                                  : http::upstream_unavailable(trouble.value);
+    if (!is_no) {
         const std::lock_guard lock(mutex_);
         const auto health = health_.find(trouble.upstream.cache_index);
         if (health != health_.end()) next_try = std::max(next_try, health->second.not_before);

@@ -203,8 +203,8 @@ class Upstreams final : public http::UpstreamService {
     void start(SharedWork& pool, const std::string& work, const Candidate& candidate, const SharedAsk& ask,
                std::function<void()> run);
     void refresh_page(const Errand& errand, const std::string& project);
-    [[nodiscard]] base::Result<std::string> fetch_text(const Errand& errand, const UpstreamFile& file,
-                                                       const std::string& url, const io::HttpHeaders& headers,
+    [[nodiscard]] base::Result<std::string> fetch_text(const Errand& errand, const std::string& url,
+                                                       const io::HttpHeaders& headers,
                                                        std::uint64_t limit_bytes);
     void load_text(const Errand& errand, const UpstreamFile& file);
     void load_attestations(const Errand& errand, const UpstreamFile& file);

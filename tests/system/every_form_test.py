@@ -15,6 +15,7 @@ from support.upstream import JSON, Upstream
 from support.wheels import Wheel
 
 BASE, SITE = "base", "gh200"
+FETCHED = Wheel("yard-six").filename  # of the upstream's files
 ATOM = "{http://www.w3.org/2005/Atom}"
 
 
@@ -85,7 +86,7 @@ class EveryFormTest(OwnFarmsCase):
         status, _, body = self.farm.get(path)
         return xml.etree.ElementTree.fromstring(body).findall(ATOM + "entry") if status == 200 else []
 
-    def check_project(self, index: str, project: str, is_fetched: bool) -> dict:
+    def check_project(self, index: str, project: str, is_own: bool) -> dict:
         """What PyPI's form says of it; {}: 404."""
         page = json.loads(self.farm.get(f"/{index}/simple/{project}/", accept=JSON)[2])
         files = {file["filename"]: (file["hashes"]["sha256"], file["yanked"], file.get("upload-time"), file.get("requires-python")) for file in page["files"]}
@@ -102,10 +103,12 @@ class EveryFormTest(OwnFarmsCase):
         for version, release in document["releases"].items():
             self.assertEqual(json.loads(self.farm.get(f"/{index}/pypi/{project}/{version}/json")[2])["urls"], release)
         self.assertEqual({entry.find(ATOM + "id").text.removeprefix("urn:sha256:") for entry in self.feed(f"/{index}/project/{project}/feed.xml")},
-                         {file[0] for file in files.values()} if is_fetched else set())
-        if is_fetched:
+                         {file[0] for name, file in files.items() if is_own or name == FETCHED})
+        if is_own:
             tree = self.farm.tree / index / "simple" / project
             self.assertEqual(Anchors((tree / "index.html").read_text()).files, files)
+            flat = Anchors(self.farm.get(f"/{index}/find-links/")[2].decode()).files
+            self.assertLessEqual(files.items(), flat.items())
             self.assertEqual(json.loads((tree / "index.json").read_text()), page)
         return document.get("info", {})
 
@@ -114,7 +117,7 @@ class EveryFormTest(OwnFarmsCase):
         own = {BASE: {"yard-own", "yard-odd", "yard-archived", "yard-deprecated", "yard-closed", "yard-held"}}
         own[SITE] = own[BASE] | {"yard-torch"}
         deadline = time.monotonic() + COMMAND_TIMEOUT_S
-        while len(self.feed(f"/{SITE}/project/yard-held/feed.xml")) != 2 or self.farm.get(f"/{SITE}/project/yard-torch/feed.xml")[0] != 200:
+        while len(self.feed(f"/{SITE}/project/yard-held/feed.xml")) != 2 or not all(self.feed(f"/{index}/project/{name}/feed.xml") for index, name in ((SITE, "yard-torch"), (SITE, "yard-six"), (BASE, "yard-six"))):
             self.assertLess(time.monotonic(), deadline)
             time.sleep(0.1)  # the pages for people come after those for installers, and no answer says when
         for index, projects in own.items():
@@ -125,10 +128,13 @@ class EveryFormTest(OwnFarmsCase):
             newest = {}
             for project in sorted(projects | {"yard-six", "yard-seven"}):
                 with self.subTest(index, project=project):
-                    info = self.check_project(index, project, is_fetched=project in projects)
+                    info = self.check_project(index, project, is_own=project in projects)
                     self.assertEqual(info == {}, project == "yard-closed")
                     if info and project in projects:
                         newest[project] = info["version"]
+            # Of the upstream's projects, only what was fetched.
+            self.assertEqual({name for name in Anchors(self.farm.get(f"/{index}/find-links/")[2].decode()).files if name.startswith(("yard_six", "yard_seven"))},
+                             {FETCHED})
             shown = dict(re.fullmatch(r"(\S+) (\S*)", entry.find(ATOM + "title").text).groups() for entry in self.feed(f"/{index}/project/feed.xml"))
             self.assertEqual({project: version for project, version in shown.items() if project in projects}, newest)
         self.assertEqual(self.farm.get(f"/{BASE}/pypi/yard-own/json")[0], 200)
@@ -144,6 +150,7 @@ class EveryFormTest(OwnFarmsCase):
             time.sleep(0.1)  # as above
             titles = [entry.find(ATOM + "title").text for entry in self.feed(f"/{BASE}/project/feed.xml")]
             front = self.farm.get("/", accept="text/html")[2].decode()
+        self.assertEqual([row[0] for row in json.loads(self.farm.get(f"/{BASE}/project/search.json")[2])["newest"]], ["yard-open"])
 
 
 if __name__ == "__main__":

@@ -165,13 +165,33 @@ class IndexClientsTest(FarmCase):
 
     def test_pip_without_a_server_installs_from_the_flat_view(self):
         flat = self.tree / INDEX / "find-links"
-        self.assertEqual({path.name for path in flat.iterdir()}, {wheel.filename for wheel, _ in SCENARIO})
+        self.assertEqual({path.name for path in flat.iterdir()}, {wheel.filename for wheel, _ in SCENARIO} | {"index.html"})
         for pip in ("pip-old", "pip-debian", "pip-new"):
             self.assert_ran(self.install(pip, "--no-index", "--find-links", flat, "extra-ful[more]", "local==2.0+site.1"))
             self.assertEqual(installed_value(pip, self.folder / f"target-{pip}", "extra_ful"), "1")
         self.assert_ran(self.run_client(CLIENTS / "uv/bin/uv", "pip", "install", "--no-config", "--no-cache", "--no-index",
                                         "--find-links", flat, "--python", CLIENTS / "pip-new/bin/python", "--target",
                                         self.folder / "uv", "extra-ful[more]"))
+
+    def test_the_page_of_all_files_is_enough_for_find_links(self):
+        """Requires-Python holds there, and for pip yanks, which names of files cannot say."""
+        page = f"{self.farm.url}/{INDEX}/find-links/"
+        wanted = ("choice", "req-python", "local==2.0+site.1")
+        answers = {}
+        for pip, place in (("pip-old", page), ("pip-debian", page), ("pip-new", page),
+                           ("pip-new", (self.tree / INDEX / "find-links/index.html").as_uri())):
+            target = self.folder / f"flat-{len(answers)}"
+            self.assert_ran(self.run_client(CLIENTS / pip / "bin/python", "-m", "pip", "--isolated", "install", "--no-cache-dir",
+                                            "--disable-pip-version-check", "--no-index", "--find-links", place, "--target", target, *wanted))
+            answers[pip, place] = {path.name for path in target.glob("*.dist-info")}
+        target = self.folder / "flat-uv"
+        self.assert_ran(self.run_client(CLIENTS / "uv/bin/uv", "pip", "install", "--no-config", "--no-cache", "--no-index", "--find-links", page,
+                                        "--python", CLIENTS / "pip-new/bin/python", "--target", target, *wanted))
+        answers["uv", page] = {path.name for path in target.glob("*.dist-info")}
+        for client, found in answers.items():
+            with self.subTest(client):
+                choice = "1.1" if client[0] == "uv" else "1.0"  # uv reads no yanks of --find-links
+                self.assertEqual(found, {f"choice-{choice}.dist-info", "req_python-1.0.dist-info", "local-2.0+site.1.dist-info"})
 
     def test_pip_reads_metadata_without_the_wheel(self):
         done = self.install("pip-new", "--index-url", self.farm.simple_url(INDEX), "--dry-run", "--ignore-installed", "-v", "extra-ful[more]")

@@ -95,6 +95,11 @@ class NginxTest(FarmCase):
         self.assertEqual(self.get(f"/{INDEX}/simple/yard-nginx/", If_None_Match=headers["ETag"])[0], 304)
         self.assertEqual(self.get(f"/{INDEX}/simple/absent/")[0], 404)
         self.assertEqual(self.get(f"/{INDEX}/simple/yard-nginx")[0], 200)  # by a redirect
+        for path in (f"/{INDEX}/find-links/", f"/{INDEX}/find-links"):
+            status, headers, body = self.get(path, Accept_Encoding="gzip")
+            self.assertEqual((status, headers["Content-Type"], headers["Content-Encoding"]), (200, "text/html; charset=utf-8", None))
+            self.assertEqual(body, (self.tree / INDEX / "find-links/index.html").read_bytes())
+            self.assertEqual(headers["Content-Security-Policy"], self.farm.get(f"/{INDEX}/find-links/")[1]["Content-Security-Policy"])
 
     def check_compression(self):
         page = f"/{INDEX}/simple/yard-many/"
@@ -104,7 +109,7 @@ class NginxTest(FarmCase):
         self.assertEqual(body, (self.tree / f"{page[1:]}index.html.gz").read_bytes())
         self.assertLess(len(body), len(plain))
         texts = [text for text in self.tree.rglob("*") if text.suffix in (".html", ".json", ".txt") and text.stat().st_size >= 1024
-                 and ".wheelyard" not in text.parts]
+                 and not {".wheelyard", "find-links"} & set(text.parts)]
         self.assertLessEqual({"index.html", "index.json"}, {text.name for text in texts})
         for text in texts:
             for suffix in (".gz", ".zst"):

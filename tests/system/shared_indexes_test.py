@@ -100,7 +100,7 @@ class SharedIndexesTest(OwnFarmsCase):
         self.assert_ran(self.farm.run("wheelyard-indexer", "publish", "--store", self.farm.data, "--to", tree))
         self.assert_ran(self.farm.run("wheelyard-indexer", "check", "--to", tree, "--store", self.farm.data), "every link is valid")
         self.assertEqual({path.name for path in (tree / SITE / "find-links").iterdir()},
-                         {"yard_six-1.0-py3-none-any.whl", "yard_torch-2.4-py3-none-any.whl"})
+                         {"index.html", "yard_six-1.0-py3-none-any.whl", "yard_torch-2.4-py3-none-any.whl"})
 
     def test_a_rule_that_changed_is_shown_after_the_restart(self):
         self.upload(BASE, Wheel("yard-six"), Wheel("yard-torch"))

@@ -101,6 +101,17 @@ class StaticTreeTest(FarmCase):
                 self.assert_ran(self.uv_install(target, "--index-url", f"{url}/deep/wheels/{INDEX}/simple/", "yard-static-uv"))
                 self.assertEqual(installed_value("pip-new", target, "yard_static_uv"), "6")
 
+    def test_the_page_of_all_files_is_enough_behind_a_plain_server(self):
+        self.publish(Wheel("Yard.Flat", "1.0+site.1", value=7).write(self.folder))
+        with PlainServer(self.folder) as url:
+            page = f"{url}/deep/wheels/{INDEX}/find-links/"
+            self.assert_ran(self.uv_install(self.folder / "flat-uv", "--no-index", "--find-links", page, "yard-flat"))
+            self.assertEqual(installed_value("pip-new", self.folder / "flat-uv", "yard_flat"), "7")
+            self.assert_ran(subprocess.run([CLIENTS / "pip-debian/bin/python", "-m", "pip", "--isolated", "install", "--no-cache-dir", "--no-index",
+                                            "--find-links", page, "--target", self.folder / "flat-pip", "yard-flat"], env=self.farm.environment,
+                                           capture_output=True, text=True, timeout=COMMAND_TIMEOUT_S))
+            self.assertEqual(installed_value("pip-debian", self.folder / "flat-pip", "yard_flat"), "7")
+
     def test_uv_with_a_cooldown_installs_from_a_folder_and_from_a_plain_server(self):
         """There it reads HTML: the times are in it, and are those of the JSON."""
         self.publish(Wheel("yard-timed", "1.0").write(self.folder))

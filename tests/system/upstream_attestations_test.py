@@ -139,7 +139,7 @@ class UpstreamAttestationsTest(OwnFarmsCase):
             "garbage": ((200, {}, b"\0garbage"), (404, "upstream.attestations", "attestation.form")),
             "huge": ((200, {}, b" " * (1 << 20)), (404, "upstream.attestations", "attestation.too_large")),
             "gone": ((404, {}, b""), (404, "upstream.attestations", "upstream.status")),
-            "forbidden": ((403, {}, b""), (503, "upstream.unavailable", "yard_bad7-1.0-py3-none-any.whl")),
+            "forbidden": ((403, {}, b""), (502, "upstream.status", "yard_bad7-1.0-py3-none-any.whl")),
             "broken": ((500, {}, b""), (503, "upstream.unavailable", "yard_bad8-1.0-py3-none-any.whl")),
             "elsewhere": ((302, {"Location": "http://169.254.169.254/latest/"}, b""), (502, "upstream.redirect", "yard_bad9-1.0-py3-none-any.whl")),
             "at another port": ((302, {"Location": "http://127.0.0.1:1/"}, b""), (502, "upstream.redirect", "yard_bad10-1.0-py3-none-any.whl")),

@@ -451,7 +451,6 @@ class UpstreamTest(OwnFarmsCase):
             "a redirect to another port": dict(redirect="http://127.0.0.1:1/x.whl"),
             "a circle of redirects": dict(redirect="circle"),
             "a redirect to another file": dict(redirect=f"{own}/files/{secret.name}"),
-            "404": dict(status=404),
             "500": dict(status=500),
             "garbage": dict(garbage=True),
         }
@@ -502,6 +501,36 @@ class UpstreamTest(OwnFarmsCase):
         self.assertEqual(self.get_file(late.filename, "yard-late")[0], 502)  # never fetched: there are no first bytes
         self.assertIn("upstream.alarm", self.farm.log.read_text())
         self.assertGreaterEqual(self.metric("upstream_alarms"), 2)
+
+    def test_what_the_upstream_denies_is_no_503(self):
+        """503 says that asking again helps: pip and uv then ask for a minute."""
+        table = {404: (404, "upstream.missing"), 410: (404, "upstream.missing"), 401: (502, "upstream.status"), 403: (502, "upstream.status"),
+                 451: (502, "upstream.status"), 500: (503, "upstream.unavailable")}
+        for status in table:
+            wheel = self.wheel(f"yard-no{status}")
+            self.offer(wheel, status=status)
+            bare = self.wheel(f"yard-bare{status}")
+            self.offer(bare)
+            self.upstream.files[bare.filename].more["core-metadata"] = {"sha256": f"{status:064d}"}
+            self.upstream.answers[f"/files/{bare.filename}.metadata"] = (status, {}, b"")
+        self.open_farm()
+        for status, (wanted, code) in table.items():
+            with self.subTest(status):
+                answer, _, body = self.get_file(self.wheel(f"yard-no{status}").filename, f"yard-no{status}")
+                problem = json.loads(body)
+                self.assertEqual((answer, problem["code"]), (wanted, code))
+                self.assertIn(f"The upstream answered with status {status}", problem["title"])
+                self.assertNotIn("127.0.0.1", body.decode())  # a private address is told to administrators alone
+                self.assertEqual(self.upstream.count(f"/files/yard_no{status}-1.0-py3-none-any.whl"), 1)
+                [(_, entry)] = self.farm.files(f"yard-bare{status}", BASE).items()
+                answer, _, body = self.farm.get(f"/{BASE}/" + entry["url"].removeprefix("../../") + ".metadata")
+                self.assertEqual((answer, json.loads(body)["code"]), (wanted, code))
+        self.assertRegex(self.farm.log.read_text(), r"upstream.file_failed .*status 404.*/files/yard_no404-1.0-py3-none-any.whl")
+        for status, (wanted, code) in {401: table[401], 400: table[403], 500: table[500]}.items():
+            self.upstream.pages["yard-page"] = (status, {}, b"")
+            self.change_upstream_age()
+            answer, _, body = self.farm.get(f"/{BASE}/simple/yard-page/")
+            self.assertEqual((answer, json.loads(body)["code"]), (wanted, code))
 
     def test_pages_that_cannot_be_read_leave_the_old_page(self):
         wheel = self.wheel("yard-six")
@@ -738,7 +767,7 @@ class UpstreamTest(OwnFarmsCase):
         for status in (401, 403, 404, 500):
             self.upstream.pages["yard-our-tool"] = (status, {}, b"")
             self.change_upstream_age()
-            self.assertIn(self.listed("yard-our-tool"), (["404"], ["503"]))
+            self.assertIn(self.listed("yard-our-tool"), (["404"], ["502"], ["503"]))
         self.assertEqual(other.count("/simple/yard-our-tool/"), 0)
         self.upstream.stop()
         self.assertEqual(self.listed("yard-our-new"), ["503"])
@@ -932,7 +961,7 @@ class UpstreamTest(OwnFarmsCase):
         self.offer(self.wheel("yard-late"))
         self.assertEqual(self.get_file("yard_late-1.0-py3-none-any.whl", "yard-late")[0], 200)
         self.upstream.pages["yard-lost"] = (403, {}, b"")  # the account may have lost its right
-        self.assertEqual(self.farm.get(f"/{BASE}/simple/yard-lost/")[0], 503)
+        self.assertEqual(self.farm.get(f"/{BASE}/simple/yard-lost/")[0], 502)
         self.upstream.authorization = ""
         self.assertEqual(self.get_file(far, "yard-far")[0], 200)
         self.assertEqual(self.upstream.authorizations, {(own, first), (own, second), (other, "")})

@@ -51,7 +51,7 @@ TEST_CASE("a published tree has no findings, and every file is hashed once") {
     const auto report = check_tree(published.tree);
     REQUIRE(report);
     CHECK(report->findings.empty());
-    CHECK(report->pages == 4);
+    CHECK(report->pages == 5);
     CHECK(report->files == 2);  // the wheel and its metadata, although two pages list them
     CHECK(report->bytes_hashed == published.row.size_bytes + published.row.metadata_size_bytes);
 }
@@ -102,6 +102,21 @@ TEST_CASE("formats that differ are found") {
     Published published;
     published.edit(published.json, "\"yanked\":false", "\"yanked\":\"broken\"");
     CHECK(published.codes() == Codes{"pages_differ"});
+}
+
+TEST_CASE("a page of --find-links that lists other files than the pages of projects is found") {
+    const std::string page = "main/find-links/index.html";
+    Published other_hash;
+    other_hash.edit(other_hash.tree / page, "#sha256=", "#sha256=ab");
+    CHECK(other_hash.codes().contains("flat_lacks"));
+    Published other_name;
+    other_name.edit(other_name.tree / page, "/six-1.16", "/six-1.17");
+    CHECK(other_name.codes() == Codes{"flat_lacks", "flat_leads_nowhere"});
+    Published empty;
+    REQUIRE(base::replace_file(empty.tree / page, "<html></html>"));
+    CHECK(empty.codes() == Codes{"flat_lacks"});
+    fs::remove(empty.tree / page);  // as an older program leaves the tree
+    CHECK(empty.codes().empty());
 }
 
 TEST_CASE("a root with extra or missing names is found") {

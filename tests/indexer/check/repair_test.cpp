@@ -76,6 +76,7 @@ const std::vector<Damage> damages = {
     {"flat_leads_nowhere",
      [](Tree& at) { fs::create_symlink("../files/no/where.whl", at.tree / "main/find-links/where.whl"); }},
     {"flat_lacks", [](Tree& at) { fs::remove(at.tree / "main/find-links" / six); }},
+    {"flat_lacks", [](Tree& at) { overwrite(at.tree / "main/find-links/index.html", "<html></html>"); }},
     {"page_unreadable", [](Tree& at) { fs::remove(at.tree / "main/simple/six/index.json"); }},
     {"page_stale", [](Tree& at) { overwrite(at.tree / "main/simple/six/index.html", "<!DOCTYPE html>\n"); }},
     {"page_missing", [](Tree& at) { fs::remove_all(at.tree / "main/simple/torch"); }},

@@ -60,6 +60,26 @@ TEST_CASE("no value can escape from its attribute or text") {
     CHECK(page->files[0].requires_python == view.files[0].requires_python);
 }
 
+TEST_CASE("the page of all files is read as it was written, whatever a file says of itself") {
+    ProjectView view = sample_view();
+    view.files[0].yanked = true;
+    view.files[0].yanked_reason = "<h2>six</h2>\n</body>";
+    const FlatLinks links{{"a", render_flat_links({"a", view.files})}, {"sample", render_flat_links(view)}};
+    const std::string html = render_flat_html(links);
+    const auto read = parse_flat_html(html);
+    REQUIRE(read);
+    CHECK(*read == links);
+    CHECK(parse_flat_html(render_flat_html({})) == FlatLinks{});
+    CHECK(render_flat_links({"empty", {}}).empty());
+    const auto page = simple::parse_project_html(html, *base::parse_url("http://host/main/find-links/"));
+    REQUIRE(page);
+    REQUIRE(page->files.size() == 2 * view.files.size());
+    CHECK(page->files[0].url.starts_with("http://host/main/files/"));
+    for (const std::string& wrong : {std::string(), html.substr(0, html.size() - 1), html.substr(1),
+                                     render_flat_html_without_links(), render_root_html({"six"})})
+        CHECK_MESSAGE(!parse_flat_html(wrong), wrong);
+}
+
 TEST_CASE("a yank without a reason is an empty attribute; without a yank there is none") {
     ProjectView view = sample_view();
     view.files.resize(1);

@@ -6,11 +6,13 @@
 #include <fstream>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "indexer/check/check.hpp"
 #include "indexer/check/repair.hpp"
 #include "indexer/pages/project_view.hpp"
+#include "indexer/publish/flat_pages.hpp"
 #include "indexer/publish/publish_run.hpp"
 #include "indexer/tree/paths.hpp"
 #include "indexer/tree/status_file.hpp"
@@ -18,6 +20,7 @@
 #include "indexer/web/search_list.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/lock_file.hpp"
+#include "lib/base/text/encoding.hpp"
 #include "lib/base/text/url.hpp"
 #include "lib/io/gzip.hpp"
 #include "lib/io/zstd.hpp"
@@ -185,8 +188,8 @@ TEST_CASE("a new version rewrites only its project's page") {
     const auto same = std::count_if(after.begin(), after.end(), [&](const auto& file) {
         return std::find(before.begin(), before.end(), file) != before.end();
     });
-    // All files except six's two pages, the log's tail and published.json.
-    CHECK(same + 4 == static_cast<std::ptrdiff_t>(before.size()));
+    // All files except six's two pages, the one of --find-links, the log's tail and published.json.
+    CHECK(same + 5 == static_cast<std::ptrdiff_t>(before.size()));
     check_whole(store);
 }
 
@@ -561,6 +564,97 @@ TEST_CASE("the flat view has every wheel under its own name and drops deleted on
     CHECK(!fs::exists(fs::symlink_status(link)));
     CHECK(fs::exists(flat_folder(store.tree, "main") / six_wheel));
     check_whole(store);
+}
+
+namespace {
+
+// The file names on the page of --find-links, each of which leads to its bytes.
+std::set<std::string> flat_names(const StoreFixture& store, const std::string& index) {
+    const auto url = base::parse_url("http://host/" + index + "/find-links/");
+    const auto page = simple::parse_project_html(text_of(flat_folder(store.tree, index) / html_page), *url);
+    REQUIRE(page);
+    std::set<std::string> names;
+    for (const auto& link : page->files) {
+        const std::string path = base::parse_url(link.url)->path.substr(1);
+        CHECK(base::sha256_hex(text_of(store.tree / *base::decode_percent(path))) == link.sha256);
+        names.insert(link.filename);
+    }
+    return names;
+}
+
+}  // namespace
+
+TEST_CASE("the page of --find-links lists every file of its index, also without the folder of links") {
+    using Names = std::set<std::string>;
+    StoreFixture store;
+    const std::string torch = "torch-2.4.0+cu126-cp312-cp312-linux_aarch64.whl";
+    const std::string newer = "six-1.17.0-py3-none-any.whl";
+    const catalog::Cause cause{.actor = "anna", .reason = "<h2>bad", .time = noon};
+    REQUIRE(store.catalog.set_index_rules({{"gpu", {"main"}, {}}}, cause));
+    store.add("main", "six", "1.16.0", six_wheel);
+    store.add("main", "torch", "2.4.0+cu126", torch);
+    publish_all(store, {"main", "gpu", "empty"});
+    CHECK(flat_names(store, "main") == Names{six_wheel, torch});
+    CHECK(flat_names(store, "gpu") == Names{six_wheel, torch});
+    CHECK(flat_names(store, "empty").empty());
+    REQUIRE(store.catalog.set_yanked({"main", six_wheel}, true, cause));
+    store.add("main", "six", "1.17.0", newer);
+    publish_all(store);
+    CHECK(flat_names(store, "gpu") == Names{six_wheel, newer, torch});
+    REQUIRE(store.catalog.delete_file({"main", newer}, cause));
+    REQUIRE(store.catalog.set_file_state({"main", torch}, catalog::FileState::quarantined, cause));
+    publish_all(store);
+    CHECK(flat_names(store, "main") == Names{six_wheel});
+    check_whole(store);
+    REQUIRE(store.catalog.set_index_rules({{"gpu", {"main"}, {"six"}}}, cause));
+    publish_all(store);
+    CHECK(flat_names(store, "gpu").empty());
+    for (const auto& entry : fs::recursive_directory_iterator(store.tree))
+        CHECK_MESSAGE(!entry.path().native().ends_with("find-links/index.html.gz"), entry.path().native());
+}
+
+TEST_CASE("the page of --find-links is late in a server, but not where a file leaves") {
+    StoreFixture store;
+    store.add("main", "six", "1.16.0", six_wheel);
+    publish_all(store);
+    const auto publish_promptly = [&] {
+        LocalDisk disk;
+        const auto report = publish_with(disk, store.catalog, store.blobs, store.tree, {"main"}, store.clock,
+                                         {}, {.roots = RootPages::prompt});
+        REQUIRE(report);
+        return report->are_pages_late;
+    };
+    CHECK(!publish_promptly());
+    const std::string newer = "six-1.17.0-py3-none-any.whl";
+    store.add("main", "six", "1.17.0", newer);
+    CHECK(publish_promptly());
+    CHECK(flat_names(store, "main") == std::set{six_wheel});
+    const catalog::Cause cause{.actor = "anna", .reason = {}, .time = noon};
+    REQUIRE(store.catalog.delete_file({"main", six_wheel}, cause));
+    CHECK(!publish_promptly());
+    CHECK(flat_names(store, "main") == std::set{newer});
+    check_whole(store);
+}
+
+TEST_CASE(
+    "an index with too many files has a page of --find-links that says so, until all is written again") {
+    StoreFixture store;
+    store.add("main", "six", "1.16.0", six_wheel);
+    publish_all(store);
+    LocalDisk disk;
+    const auto links = *read_flat_page(disk, store.tree, "main");
+    REQUIRE(links);
+    REQUIRE(write_flat_page(disk, store.tree, "main", *links, 300));
+    const auto page = text_of(flat_folder(store.tree, "main") / html_page);
+    CHECK(page.find("--index-url") != std::string::npos);
+    CHECK(!*read_flat_page(disk, store.tree, "main"));
+    check_whole(store);
+    store.add("main", "torch", "1", "torch-1-py3-none-any.whl");
+    publish_all(store);
+    CHECK(text_of(flat_folder(store.tree, "main") / html_page) == page);
+    REQUIRE(publish_with(disk, store.catalog, store.blobs, store.tree, {"main"}, store.clock, {},
+                         {.rewrite_pages = true}));
+    CHECK(flat_names(store, "main").size() == 2);
 }
 
 TEST_CASE("a view requested later includes everything published before") {
@@ -958,7 +1052,7 @@ TEST_CASE("rewriting pages checks only files that the tree's record does not cov
     REQUIRE(made);
     CHECK(made->project_pages == 3);
     CHECK(made->files_linked == 1);
-    CHECK(disk.looks_at_files <= 4);  // torch's
+    CHECK(disk.looks_at_files <= 8);  // torch's, and once each file of the page of --find-links
     check_whole(store);
 
     // A file added while pages are written is left to the next run, which places it before a page lists it.

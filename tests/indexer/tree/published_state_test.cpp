@@ -36,6 +36,7 @@ TEST_CASE("the bytes of published.json stay as they were written") {
         12, {"main"}, {{"main", "six", {{"ab", "six.whl"}}}}, {"find-links"}, 1'795'176'000'000'000};
     full.is_private = true;
     full.copies = {".gz", ".zst"};
+    full.flat_serial = 11;
     full.pages = {9, "a1b2", {.title = "A farm", .titles = {{"main", "Wheels"}}, .hidden = {"staging"}}};
     CHECK(test_support::golden_difference(
               "indexer/published.json",

@@ -170,6 +170,27 @@ TEST_CASE("a small search is a file of names, one of words and one of each value
 }
 
 TEST_CASE(
+    "a project whose files are all in quarantine is none of the newest, and is again once it is released") {
+    MapFiles made;
+    SearchChanges all = many(20, entry_of("1.0", 0));
+    for (std::size_t number = 0; number < 15; ++number)
+        all[name_of(number)] = SearchEntry{};  // as make_search_entry() has it without files
+    auto top = update_search(made, {}, all, true);
+    REQUIRE(top.has_value());
+    CHECK(top->count == 20);
+    REQUIRE(top->newest.size() == 5);
+    CHECK(top->newest.front().first == name_of(19));
+    CHECK(top->newest.back().first == name_of(15));
+    top = update_search(made, *top, {{name_of(17), SearchEntry{}}}, false);
+    REQUIRE(top.has_value());
+    CHECK(top->newest.size() == 4);
+    top = update_search(made, *top, {{name_of(3), entry_of("1.0", 3)}}, false);  // the oldest of all
+    REQUIRE(top.has_value());
+    REQUIRE(top->newest.size() == 5);
+    CHECK(top->newest.back().first == name_of(3));
+}
+
+TEST_CASE(
     "the row of a name has the GPU architectures of versions that differ, and other rows do not change with "
     "them") {
     MapFiles made;

@@ -77,6 +77,8 @@ TEST_CASE("every address of the layout has its route") {
         {"/site/signed/pages-3f.txt", RouteKind::listing, "site", "", "signed/pages-3f.txt"},
         {"/site/simple/catalogue.txt", RouteKind::listing, "site", "", "simple/catalogue.txt"},
         {"/site/simple/catalogue-delta.txt", RouteKind::listing, "site", "", "simple/catalogue-delta.txt"},
+        {"/site/find-links/", RouteKind::listing, "site", "", "find-links/index.html"},
+        {"/site/find-links/index.html", RouteKind::listing, "site", "", "find-links/index.html"},
         {"/site/status.json", RouteKind::listing, "site", "", "status.json"},
         {"/site/pypi/Six/json", RouteKind::pypi_json, "site", "six"},
         {"/site/pypi/six/v1.0/json", RouteKind::pypi_json, "site", "six"},
@@ -110,6 +112,7 @@ TEST_CASE("other spellings of a page's address lead to the one address") {
         {"/site/simple/Foo.Bar", "/site/simple/foo-bar/"},
         {"/site/simple/Six?format=text/html", "/site/simple/six/?format=text/html"},
         {"/site/simple/SIX/index.json", "/site/simple/six/index.json"},
+        {"/site/find-links?a=b", "/site/find-links/?a=b"},
         {"/site/project", "/site/project/"},
         {"/site/builds?a=b", "/site/builds/?a=b"},
         {"/site/project/six", "/site/project/six/"},
@@ -133,6 +136,8 @@ TEST_CASE("other spellings of a page's address lead to the one address") {
 TEST_CASE("what is no address here is refused with its status") {
     const std::string file = "/site/files/aa/" + sha256 + "/";
     const std::vector<std::pair<std::string, int>> table{
+        {"/site/find-links/index.html.gz", 404},
+        {"/site/find-links/six-1.0-py3-none-any.whl", 404},
         {"", 400},
         {"*", 400},
         {"site/simple/", 400},

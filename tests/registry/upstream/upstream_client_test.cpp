@@ -43,6 +43,24 @@ TEST_CASE("every request says through which registries it comes, also after a re
         CHECK(request.header("wheelyard-via") == "one, two");
 }
 
+TEST_CASE("a status says whether asking again may help, and its address is named without secrets") {
+    using Kind = base::ErrorKind;
+    const std::string url = "https://anna:secret@wheels.example/files/six.whl?signature=secret";
+    for (const auto& [status, kind] :
+         {std::pair(404, Kind::missing), std::pair(410, Kind::missing), std::pair(401, Kind::unauthorized),
+          std::pair(403, Kind::unauthorized), std::pair(451, Kind::unauthorized),
+          std::pair(408, Kind::unavailable), std::pair(429, Kind::unavailable),
+          std::pair(500, Kind::unavailable), std::pair(503, Kind::unavailable)}) {
+        CAPTURE(status);
+        const base::Error error = registry::fail_answer(status, url).value();
+        CHECK(error.kind == kind);
+        CHECK((error.recovery == base::Recovery::retry) == (kind == Kind::unavailable));
+        CHECK(registry::is_upstreams_no(error) == (kind != Kind::unavailable));
+        CHECK(error.text().find("wheels.example/files/six.whl") != std::string::npos);
+        CHECK(error.text().find("secret") == std::string::npos);
+    }
+}
+
 TEST_CASE("redirects in a circle end where it closes") {
     registry::UpstreamConfig upstream;
     const testing::LoopbackServer server([](const testing::LoopbackRequest& request) {

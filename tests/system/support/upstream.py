@@ -63,7 +63,7 @@ class Upstream(LoopbackServer):
         self.authorization = ""  # without this header pages and files are 401
         self.authorizations: set[tuple[str, str]] = set()  # host that was requested, Authorization
         self.as_proxy: set[str] = set()  # hosts that were requested of it as of a proxy; it answers for each
-        self.answers: dict[str, tuple[int, dict, bytes]] = {}  # path → of what is neither a page nor a file
+        self.answers: dict[str, tuple[int, dict, bytes]] = {}  # path → an answer instead of what is there
         self.html = False  # HTML without sizes and times, as PEP 503 alone has it
         self.html_times = False  # that HTML has times, as PyTorch's index has them
         self.lock = threading.Lock()
@@ -84,12 +84,12 @@ class Upstream(LoopbackServer):
                 with upstream.lock:
                     upstream.requests.append(unquote(self.path))
                 kind, _, rest = unquote(self.path).lstrip("/").partition("/")
-                if kind == "simple":
+                if unquote(self.path) in upstream.answers:
+                    self.reply(*upstream.answers[unquote(self.path)])
+                elif kind == "simple":
                     self.page(rest.strip("/"))
                 elif kind == "files":
                     self.file(rest)
-                elif unquote(self.path) in upstream.answers:
-                    self.reply(*upstream.answers[unquote(self.path)])
                 else:
                     self.reply(404, {}, b"nothing here")
 
