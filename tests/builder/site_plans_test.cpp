@@ -22,10 +22,12 @@ namespace fs = std::filesystem;
 
 // Whose documents we were given: each has a stack of today, too.
 const char* const documented[] = {"alliance", "archer2", "bede-gh200", "derecho", "frontier"};
-const char* const sites[] = {"alliance", "archer2", "bede-gh200", "derecho",
-                             "frontier", "aurora",  "lumi",       "isambard-ai"};
-const char* const built_sites[] = {"alliance", "archer2", "bede-gh200",  "derecho",        "frontier",
-                                   "aurora",   "lumi",    "isambard-ai", "debian12-slurm", "debian13"};
+const char* const sites[] = {"alliance", "archer2",      "bede-gh200",  "derecho",    "frontier",
+                             "aurora",   "lumi",         "isambard-ai", "perlmutter", "setonix",
+                             "jupiter",  "marenostrum5", "deucalion"};
+const char* const built_sites[] = {"alliance", "archer2",      "bede-gh200",  "derecho",        "frontier",
+                                   "aurora",   "lumi",         "isambard-ai", "perlmutter",     "setonix",
+                                   "jupiter",  "marenostrum5", "deucalion",   "debian12-slurm", "debian13"};
 
 struct Known {
     Site site;
@@ -156,6 +158,16 @@ TEST_CASE("what a site answers to torch 2.9 for Python 3.13, and to torch 2.15")
         {"lumi", "", "2.15.0", CellState::unknown, "no row for torch 2.15.0 with rocm 6.3.4"},
         {"isambard-ai", "", "2.9.0", CellState::wanted, ""},
         {"isambard-ai", "", "2.15.0", CellState::unknown, "with cuda>=13.0,<13.3"},
+        {"perlmutter", "", "2.9.0", CellState::wanted, ""},
+        {"perlmutter", "", "2.15.0", CellState::unknown, "with cuda>=13.0,<13.3, the site has cuda 12.9"},
+        {"setonix", "", "2.9.0", CellState::unknown, "with rocm==6.4.*, the site has rocm 6.3.3"},
+        {"setonix", "", "2.15.0", CellState::unknown, "no row for torch 2.15.0 with rocm 6.3.3"},
+        {"jupiter", "", "2.9.0", CellState::wanted, ""},  // `build_unknown`: CUDA/12 does not say which
+        {"jupiter", "", "2.15.0", CellState::impossible, "the site has cuda 12, it needs cuda>=12.6 "},
+        {"marenostrum5", "", "2.9.0", CellState::wanted, ""},
+        {"marenostrum5", "", "2.15.0", CellState::unknown, "with cuda>=13.0,<13.3, the site has cuda 12.6"},
+        {"deucalion", "", "2.9.0", CellState::wanted, ""},
+        {"deucalion", "", "2.15.0", CellState::wanted, ""},
     };
     std::string table = "| site | stack | torch 2.9.0 for Python 3.13 | torch 2.15.0 |\n|---|---|---|---|";
     for (const auto& row : rows) {

@@ -115,7 +115,29 @@ const Script scripts[] = {
     {"isambard-ai", "isambard-ai-torchvision", "torchvision", "0.24.1+cu126.gh200", "gh200",
      "torch==2.9.1+cu126"},
     {"isambard-ai", "isambard-ai-mpi4py", "mpi4py", "4.0.1+isambard", ""},
+    {"perlmutter", "perlmutter", "torch", "2.9.1+cu128", "a100"},
+    {"perlmutter", "perlmutter-torchvision", "torchvision", "0.24.1+cu128", "a100", "torch==2.9.1+cu128"},
+    {"perlmutter", "perlmutter-mpi4py", "mpi4py", "4.0.1+perlmutter", ""},
+    {"setonix", "setonix", "torch", "2.7.1+rocm6.3", "mi250x"},
+    {"setonix", "setonix-pytorch-triton-rocm", "pytorch-triton-rocm", "3.3.1", "mi250x",
+     "torch==2.7.1+rocm6.3"},
+    {"setonix", "setonix-torchvision", "torchvision", "0.22.1+rocm6.3", "mi250x", "torch==2.7.1+rocm6.3"},
+    {"setonix", "setonix-torchaudio", "torchaudio", "2.7.1+rocm6.3", "mi250x", "torch==2.7.1+rocm6.3"},
+    {"setonix", "setonix-mpi4py", "mpi4py", "4.0.1+setonix", ""},
+    {"jupiter", "jupiter", "torch", "2.9.1+cu126", "gh200"},
+    {"jupiter", "jupiter-torchvision", "torchvision", "0.24.1+cu126.gh200", "gh200", "torch==2.9.1+cu126"},
+    {"jupiter", "jupiter-mpi4py", "mpi4py", "4.0.1+jupiter", ""},
+    {"marenostrum5", "marenostrum5", "torch", "2.9.1+cu126", "h100"},
+    {"marenostrum5", "marenostrum5-torchvision", "torchvision", "0.24.1+cu126", "h100", "torch==2.9.1+cu126"},
+    {"marenostrum5", "marenostrum5-mpi4py", "mpi4py", "4.0.1+mn5", ""},
+    {"deucalion", "deucalion", "torch", "2.9.1+a64fx", "a64fx"},
+    {"deucalion", "deucalion-mpi4py", "mpi4py", "4.0.1+a64fx", ""},
 };
+
+// Those with users: all but the examples.
+const char* const known_sites[] = {"bede-gh200", "archer2",      "derecho",     "alliance",   "frontier",
+                                   "aurora",     "lumi",         "isambard-ai", "perlmutter", "setonix",
+                                   "jupiter",    "marenostrum5", "deucalion"};
 
 Attempt attempt_of(const Script& script, const Site& site) {
     Attempt attempt;
@@ -203,6 +225,17 @@ const std::map<std::string, std::string> differs_from = {
     {"lumi-mpi4py", "isambard-ai-mpi4py"},
     {"isambard-ai-torchvision", "bede-gh200-torchvision"},
     {"isambard-ai-mpi4py", "archer2-mpi4py"},
+    {"deucalion-mpi4py", "archer2-mpi4py"},
+    {"jupiter-mpi4py", "archer2-mpi4py"},
+    {"jupiter-torchvision", "isambard-ai-torchvision"},
+    {"marenostrum5-mpi4py", "jupiter-mpi4py"},
+    {"marenostrum5-torchvision", "marenostrum5"},
+    {"perlmutter-mpi4py", "isambard-ai-mpi4py"},
+    {"perlmutter-torchvision", "perlmutter"},
+    {"setonix-mpi4py", "lumi-mpi4py"},
+    {"setonix-pytorch-triton-rocm", "lumi-pytorch-triton-rocm"},
+    {"setonix-torchaudio", "setonix-pytorch-triton-rocm"},
+    {"setonix-torchvision", "setonix-pytorch-triton-rocm"},
     // Tests on hardware.
     {"tests/alliance.multi-node-test", "tests/alliance.gpu-test"},
     {"tests/alliance-cudnn8.gpu-test", "tests/alliance.gpu-test"},
@@ -223,6 +256,15 @@ const std::map<std::string, std::string> differs_from = {
     {"tests/isambard-ai.multi-node-test", "tests/isambard-ai.gpu-test"},
     {"tests/lumi.gpu-test", "tests/alliance.gpu-test"},
     {"tests/lumi.multi-node-test", "tests/lumi.gpu-test"},
+    {"tests/deucalion.multi-node-test", "tests/archer2.multi-node-test"},
+    {"tests/jupiter.gpu-test", "tests/lumi.gpu-test"},
+    {"tests/jupiter.multi-node-test", "tests/jupiter.gpu-test"},
+    {"tests/marenostrum5.gpu-test", "tests/jupiter.gpu-test"},
+    {"tests/marenostrum5.multi-node-test", "tests/marenostrum5.gpu-test"},
+    {"tests/perlmutter.gpu-test", "tests/isambard-ai.gpu-test"},
+    {"tests/perlmutter.multi-node-test", "tests/perlmutter.gpu-test"},
+    {"tests/setonix.gpu-test", "tests/lumi.gpu-test"},
+    {"tests/setonix.multi-node-test", "tests/setonix.gpu-test"},
 };
 
 // Each text against its golden file, whole or as a difference.
@@ -379,13 +421,12 @@ TEST_CASE("each known site tests its torch on its hardware, in jobs within its l
         }
     }
     check_golden(texts);
-    // Every torch of a site with GPUs on one GPU and over nodes; ARCHER2's over nodes.
-    CHECK(texts.size() == 2 * 10 + 1);
+    // Every torch of a site with GPUs on one GPU and over nodes; those of ARCHER2 and Deucalion over nodes.
+    CHECK(texts.size() == 2 * 14 + 2);
 }
 
 TEST_CASE("no wheel of a known site reaches its users before its tests have passed") {
-    for (const std::string name :
-         {"bede-gh200", "archer2", "derecho", "alliance", "frontier", "aurora", "lumi", "isambard-ai"}) {
+    for (const std::string name : known_sites) {
         CAPTURE(name);
         const Site site = read_known(name).site;
         REQUIRE(site.registry.has_value());
@@ -399,8 +440,7 @@ TEST_CASE("no wheel of a known site reaches its users before its tests have pass
 }
 
 TEST_CASE("each package that a known site wants has its script here, for each accelerator") {
-    for (const std::string name :
-         {"bede-gh200", "archer2", "derecho", "alliance", "frontier", "aurora", "lumi", "isambard-ai"}) {
+    for (const std::string name : known_sites) {
         const Known known = read_known(name);
         for (const auto& want : wanted_packages(known.site, known.recipes)) {
             for (const auto& one : known.site.accelerators) {

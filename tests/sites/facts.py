@@ -23,7 +23,8 @@ import golden
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 GOLDEN = ROOT / "tests" / "golden" / "builder"
-SITES = ["alliance", "archer2", "bede-gh200", "derecho", "frontier", "aurora", "lumi", "isambard-ai"]
+SITES = ["alliance", "archer2", "bede-gh200", "derecho", "frontier", "aurora", "lumi", "isambard-ai", "perlmutter", "setonix", "jupiter",
+         "marenostrum5", "deucalion"]
 
 # How a fact was verified: its document was read, it was measured here, the site's own document (given to us) says so, or only the machine
 # can show it.
@@ -112,6 +113,13 @@ def directives(header):
     return found
 
 
+def overridden(header):
+    """Options that a later line gives again: Slurm takes the last."""
+    given = re.findall(r"^#SBATCH (--[\w-]+)=(.*)$", header, re.MULTILINE)
+    last = dict(given)
+    return [f"{name}={value}" for name, value in given if value != last[name]]
+
+
 def minutes_of(text):
     parts = [int(part) for part in text.split(":")]
     return parts[0] if len(parts) == 1 else parts[0] * 60 + parts[1]
@@ -129,7 +137,8 @@ def job_of(header):
             "minutes": minutes_of(given.get("--time", given.get("-l walltime", "0"))),
             "nodes": int(given.get("--nodes", given.get("nodes", "1"))), "gpus": int(gpus), "options": options,
             "memory_mib": int(re.sub(r"\D", "", memory) or 0),
-            "cores": int(given.get("--cpus-per-task", given.get("ncpus", "1")))}
+            "cores": int(given.get("--cpus-per-task", given.get("ncpus", "1"))), "tasks": int(given.get("--ntasks-per-node", "1")),
+            "overridden": overridden(header), "asked": {"memory": "--mem" in given or "mem" in given, "cores": "--cpus-per-task" in given or "ncpus" in given}}
 
 
 class Check:
@@ -186,6 +195,7 @@ class Check:
         limits = {one["name"]: one for one in self.facts["partition"]}
         wanted = {one["of"]: one for one in self.facts["job"]}
         defaults = {one["partition"]: one.get("memory_per_core_mib", 0) for one in self.facts.get("node", [])}
+        qualities = {f"--qos={one['name']}": one for one in self.facts.get("qos", [])}
         used = set()
         for kind, name, job in self.all_jobs():
             if kind not in wanted:
@@ -194,6 +204,7 @@ class Check:
             fact = wanted[kind]
             self.same(f"{name}: partition", [fact["partition"]], [job["partition"]])
             self.same(f"{name}: options", fact.get("options", []), job["options"])
+            self.same(f"{name}: overridden options", fact.get("overridden", []), job["overridden"])
             self.same(f"{name}: GPUs per node", [fact["gpus"]], [job["gpus"]])
             self.same(f"{name}: nodes", [fact["nodes"]], [job["nodes"]])
             limit = limits.get(job["partition"])
@@ -202,12 +213,19 @@ class Check:
                 continue
             used |= {job["partition"], kind}
             self.size(name, job, fact, limit, defaults.get(job["partition"], 0))
+            self.filtered(name, job)
+            for option in job["options"]:
+                if quality := qualities.get(option):
+                    used.add(option)
+                    for what in ("minutes", "nodes"):
+                        if job[what] > quality[f"max_{what}"]:
+                            self.problem(f"{name}: {what} = {job[what]}, {option} has at most {quality[f'max_{what}']}")
             for what in ("minutes", "memory_mib", "cores", "nodes"):
                 if job[what] > limit[f"max_{what}"]:
                     self.problem(f"{name}: {what} = {job[what]}, {job['partition']} has at most {limit[f'max_{what}']}")
         if wanted.get("users", {}).get("partition") in limits:
             self.exclusive(limits[wanted["users"]["partition"]])
-        for name in [*limits, *wanted]:
+        for name in [*limits, *wanted, *qualities]:
             if name not in used:
                 self.problem(f"no job follows the fact on {name}")
         scheduler = self.config["scheduler"]
@@ -223,11 +241,24 @@ class Check:
             self.same(f"{name}: memory of a whole node", [0], [job["memory_mib"]])
             if fact["of"] == "build":
                 self.same(f"{name}: cores of a whole node", [partition["max_cores"]], [job["cores"]])
-        elif memory_per_core_mib and not job["memory_mib"]:
-            self.problem(f"{name}: asks for no memory, and gets {memory_per_core_mib} MiB for each core")
+        elif not job["memory_mib"] and (memory_per_core_mib or fact["of"] != "users") and not self.unasked_memory():
+            self.problem(f"{name}: asks for no memory, and gets {memory_per_core_mib or 'the default'} MiB for each core")
         for what in ("cores", "memory_mib"):
             if what in fact:
                 self.same(f"{name}: {what}", [fact[what]], [job[what]])
+
+    def unasked_memory(self):
+        return any("memory" in one.get("not_asked", []) for one in self.facts.get("node", []))
+
+    def filtered(self, name, job):
+        """What the site's filter refuses: a job that asks for what comes by itself, or for fewer cores than come with its GPUs."""
+        [node, *_] = self.facts.get("node", [{}])
+        for what in node.get("not_asked", []):
+            if job["asked"].get(what):
+                self.problem(f"{name}: asks for {what}, and the site's filter refuses it")
+        least = node.get("cores_per_gpu", 0) * job["gpus"]
+        if least and "cores" not in node.get("not_asked", []) and job["tasks"] * job["cores"] < least:
+            self.problem(f"{name}: {job['tasks'] * job['cores']} cores of a node, {least} come with its GPUs")
 
     def exclusive(self, partition):
         """Only where a job has its nodes for itself may its launcher use more cores than the job asks for."""
@@ -242,15 +273,20 @@ class Check:
 
     def nodes(self):
         exclusive = {one["name"]: one.get("exclusive", False) for one in self.facts["partition"]}
-        whole = {one["name"]: one["max_memory_mib"] for one in self.facts["partition"] if one.get("exclusive")}
-        for one in self.config.get("node", []):
-            if one.get("queue") in whole:
-                self.same(f"{one['queue']}: memory of a whole node", [whole[one["queue"]]], [one["memory_mib"]])
+        ours_by_queue = {one.get("queue", ""): one for one in self.config.get("node", [])}
+        for one in self.facts["partition"]:
+            if ours_by_queue and (self.unasked_memory() or one.get("exclusive")):
+                node = ours_by_queue.get(one["name"], next(iter(ours_by_queue.values())))
+                self.same(f"{one['name']}: memory of a whole node", [one["max_memory_mib"]], [node["memory_mib"]])
         ours = {(one.get("queue", ""), one.get("cores", 0), one.get("memory_mib", 0), one.get("gpus", 0), one.get("exclusive", False),
-                 one.get("memory_per_core_mib", 0)) for one in self.config.get("node", [])}
+                 one.get("memory_per_core_mib", 0), *one.get("not_asked", [])) for one in self.config.get("node", [])}
         facts = {(one["partition"], one["cores"], one["memory_mib"], one["gpus"], exclusive.get(one["partition"]),
-                  one.get("memory_per_core_mib", 0)) for one in self.facts.get("node", [])}
+                  one.get("memory_per_core_mib", 0), *one.get("not_asked", [])) for one in self.facts.get("node", [])}
         self.same("[[node]]", facts, ours)
+        for one in self.facts.get("node", []):
+            if "cores_per_gpu" in one:
+                scheduler = self.config["scheduler"]
+                self.same("cores of each GPU", [one["cores_per_gpu"]], [scheduler["cores"] // scheduler["gpus"]])
 
     def modules(self):
         seen = set()

@@ -17,7 +17,7 @@ BEGIN, END = "<!-- proof: tests/sites/proof.py writes it -->\n", "<!-- end of pr
 MUTATIONS_BEGIN, MUTATIONS_END = "<!-- mutations: tests/sites/proof.py writes them -->\n", "<!-- end of mutations -->\n"
 # A step: the kinds of facts that it follows, and the phases of the box that go through it.
 STEPS = {
-    "jobs": (("partition", "node", "job"), ("limits", "check")),
+    "jobs": (("partition", "qos", "node", "job"), ("limits", "check")),
     "folders": (("mount",), ("install", "purge")),
     "modules": (("init", "modules", "provides"), ("build", "user_job")),
     "variables": (("variables",), ("build", "user_job")),

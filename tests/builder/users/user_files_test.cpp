@@ -37,8 +37,9 @@ bool holds(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;
 }
 
-const char* const sites[] = {"debian12", "bede-gh200", "archer2", "derecho",    "alliance",
-                             "frontier", "aurora",     "lumi",    "isambard-ai"};
+const char* const sites[] = {"debian12", "bede-gh200", "archer2",      "derecho",     "alliance",
+                             "frontier", "aurora",     "lumi",         "isambard-ai", "perlmutter",
+                             "setonix",  "jupiter",    "marenostrum5", "deucalion"};
 
 TEST_CASE("the user files of the known sites match the golden files, and bash accepts the scripts") {
     for (const std::string name : sites) {

@@ -1,5 +1,6 @@
 """The box's Slurm: the partitions, limits, GPUs, features and required options of the facts, on the box's nodes."""
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -15,15 +16,30 @@ case $(scontrol -o show job $SLURM_JOB_ID) in
 esac
 """
 TASK_PROLOG = f"#!/bin/bash\necho export SLURM_TMPDIR={JOB_DISK}/$SLURM_JOB_ID\n"
-# What the accounts and qualities of service of the site's database would refuse.
-JOB_SUBMIT = """function slurm_job_submit(job, partitions, uid)
-    if job.account ~= "@PROJECT@" then
-        slurm.log_user("account %s is not @PROJECT@", tostring(job.account))
-        return slurm.ERROR
+# What the accounts and qualities of service of the site's database would refuse, and what the site's filter refuses. An unset number is
+# Slurm's NO_VAL16, NO_VAL or nil.
+JOB_SUBMIT = """local qualities = {@QOS@}
+local not_asked = {@NOT_ASKED@}
+local function set(number, unset)
+    return number ~= nil and number < unset and number or nil
+end
+local function refuse(...)
+    slurm.log_user(...)
+    return slurm.ERROR
+end
+function slurm_job_submit(job, partitions, uid)
+    if job.account ~= "@PROJECT@" then return refuse("account %s is not @PROJECT@", tostring(job.account)) end
+    local limit = qualities[job.qos or ""]
+    if next(qualities) and not limit then return refuse("no QOS %s for you", tostring(job.qos)) end
+    if limit and ((set(job.time_limit, 4294967294) or 0) > limit.minutes or (set(job.min_nodes, 4294967294) or 1) > limit.nodes) then
+        return refuse("qos %s: QOSMaxWallDurationPerJobLimit or QOSMaxNodePerJobLimit", job.qos)
     end
-    if "@QOS@" ~= "" and job.qos ~= "@QOS@" then
-        slurm.log_user("qos %s is not @QOS@", tostring(job.qos))
-        return slurm.ERROR
+    if not_asked.memory and (job.min_mem_per_node or job.min_mem_per_cpu) then return refuse("cli_filter: memory comes by itself") end
+    local cores = set(job.cpus_per_task, 65534)
+    if not_asked.cores and cores then return refuse("cli_filter: cores come with the GPUs") end
+    local least = @CORES_PER_GPU@ * tonumber(string.match(job.tres_per_node or "", "gpu:(%d+)") or 0)
+    if not not_asked.cores and (set(job.ntasks_per_node, 65534) or 1) * (cores or 1) < least then
+        return refuse("%d cores come with these GPUs, ask for them", least)
     end
     return slurm.SUCCESS
 end
@@ -52,10 +68,11 @@ class BoxCluster(SlurmCluster):
         partitions = ""
         for number, one in enumerate(facts.partitions):
             whole = one["max_memory_mib"] // one["max_cores"]
-            memory = nodes.get(one["name"], {}).get("memory_per_core_mib") or (whole if one.get("exclusive") else 64)
+            memory = nodes.get(one["name"], {}).get("memory_per_core_mib") or (whole if one.get("exclusive") or "memory" in facts.not_asked else 64)
+            with_gpu = f"DefCpuPerGPU={facts.cores_per_gpu} " if "cores" in facts.not_asked else ""
             partitions += (f"PartitionName={one['name'] or 'main'} Nodes=ALL Default={'NO' if number else 'YES'} MaxTime={one['max_minutes']} "
                            f"DefaultTime=10 MaxNodes={one['max_nodes']} MaxMemPerNode={one['max_memory_mib']} MaxCPUsPerNode={one['max_cores']} "
-                           f"{'OverSubscribe=EXCLUSIVE ' if one.get('exclusive') else ''}DefMemPerCPU={memory} State=UP\n")
+                           f"{'OverSubscribe=EXCLUSIVE ' if one.get('exclusive') else ''}DefMemPerCPU={memory} {with_gpu}State=UP\n")
         for name, text, mode in (("prolog", PROLOG, 0o755), ("task_prolog", TASK_PROLOG, 0o755), ("job_submit.lua", self.job_submit(), 0o644)):
             (self.folder / name).write_text(text)
             (self.folder / name).chmod(mode)
@@ -98,8 +115,12 @@ JobCompLoc={self.folder}/completed
               for (name, address), port in zip(NODES.items(), self.ports[1:])) + partitions)
 
     def job_submit(self) -> str:
-        [qos] = [word.partition("=")[2] for word in self.facts.options if word.startswith("--qos=")] or [""]
-        return JOB_SUBMIT.replace("@PROJECT@", self.facts.account).replace("@QOS@", qos)
+        limits = {one["name"]: one for one in self.facts.facts.get("qos", [])}
+        qualities = ", ".join(f'["{name}"] = {{minutes = {limits.get(name, {}).get("max_minutes", 10**6)}, nodes = {limits.get(name, {}).get("max_nodes", 10**6)}}}'
+                              for name in self.facts.qualities)
+        words = {"@PROJECT@": self.facts.account, "@QOS@": qualities, "@CORES_PER_GPU@": str(self.facts.cores_per_gpu),
+                 "@NOT_ASKED@": ", ".join(f"{what} = true" for what in self.facts.not_asked)}
+        return re.sub("@[A-Z_]+@", lambda match: words[match[0]], JOB_SUBMIT)
 
     def start_nodes(self) -> None:
         for node in self.nodes:
@@ -107,9 +128,11 @@ JobCompLoc={self.folder}/completed
             self.launch("slurmd", "-D", "-N", node, known_as=node, wrapper=becomes_node(self.facts, node))
         self.wait("the nodes", self.has_nodes)
 
-    def refuses(self, user: int, account: str, partition: str = "", minutes: int = 1, nodes: int = 1) -> str:
+    def refuses(self, user: int, account: str, partition: str = "", minutes: int = 1, nodes: int = 1, qos: str = "") -> str:
         """Why sbatch refuses such a job; empty: it does not."""
-        asked = [f"--account={account}", *sorted(self.facts.options), f"--time={minutes}", f"--nodes={nodes}", "--mem=16"]
+        asked = [f"--account={account}", *sorted(self.facts.options), f"--time={minutes}", f"--nodes={nodes}"]
+        asked += [f"--qos={qos}"] if qos else []  # the last one counts
+        asked += [] if "memory" in self.facts.not_asked else ["--mem=16"]
         asked += [f"--partition={partition}"] if partition else []
         done = subprocess.run(["setpriv", f"--reuid={user}", "--clear-groups", "sbatch", "--test-only", *asked, "--wrap=true"],
                               env={"PATH": "/usr/bin:/bin", **self.environment}, capture_output=True, text=True)

@@ -104,9 +104,23 @@ class BoxFacts:
 
     @property
     def options(self) -> set[str]:
-        """Options that every job of the site needs: of all of its jobs in the facts."""
+        """Options that every job of the site needs: of all of its jobs in the facts; of several QOS that of builds."""
         sets = [set(one.get("options", [])) for one in self.facts["job"]]
-        return set.intersection(*sets)
+        return set.intersection(*sets) | {word for word in self.facts["job"][0].get("options", []) if word.startswith("--qos=")}
+
+    @property
+    def qualities(self) -> list[str]:
+        """The QOS that its jobs may name."""
+        return sorted({word.partition("=")[2] for one in self.facts["job"] for word in one.get("options", []) if word.startswith("--qos=")})
+
+    @property
+    def not_asked(self) -> list[str]:
+        """What the site's filter lets no job ask for."""
+        return self.facts.get("node", [{}])[0].get("not_asked", [])
+
+    @property
+    def cores_per_gpu(self) -> int:
+        return self.facts.get("node", [{}])[0].get("cores_per_gpu", 0)
 
     @property
     def features(self) -> list[str]:

@@ -78,10 +78,21 @@ export OMPI_COMM_WORLD_RANK=$SLURM_PROCID OMPI_COMM_WORLD_SIZE=$SLURM_NTASKS OMP
 exec "$@"' rank "$@"
 """
 COMPILERS = {"icx": "gcc", "icpx": "g++", "cc": "mpicc", "CC": "mpicxx", "mpicc": "mpicc", "mpicxx": "mpicxx", "gcc": "gcc", "g++": "g++", "hipcc": "g++"}
-GPU_LIBRARIES = {"cuda/": "libcudart.so.@", "cudatoolkit/": "libcudart.so.@", "rocm/": "libamdhip64.so.@", "oneapi/": "libsycl.so.8"}
+GPU_LIBRARIES = {"cuda/": "libcudart.so.@", "cudatoolkit/": "libcudart.so.@", "CUDA/": "libcudart.so.@", "rocm/": "libamdhip64.so.@", "oneapi/": "libsycl.so.8"}
 # What a build looks for in the folder of a module or a package of Conda.
 FILES = {"magma": "include/magma.h", "cusparselt": "include/cusparseLt.h", "flexiblas": "include/flexiblas/cblas.h", "nccl": "lib/libnccl.so",
          "mkl": "lib/libmkl_core.a", "libcudss": "include/cudss.h"}
+# Cray's wrappers take the target that a module of craype names, too.
+WRAPPER = """#!/bin/bash
+arguments=()
+for one in "$@"; do
+    case $one in
+    -target-accel=*) test -n "$(echo "${LOADEDMODULES-}" | grep craype-accel)" || { echo "error: no module for $one" >&2; exit 1; } ;;
+    *) arguments+=("$one") ;;
+    esac
+done
+exec /usr/bin/@COMPILER@ "${arguments[@]}"
+"""
 SAYS_ITS_NAME = '#!/bin/bash\ncase "$*" in\n*" -o "*) touch "${!#}" ;;\n*) echo "${0##*/} 1.0.0" ;;\nesac\n'
 
 
@@ -100,6 +111,8 @@ def program_of(name: str, facts: BoxFacts) -> str:
         return QUICK_PYTHON
     if name == "conda":
         return maker_of_prefixes(facts, facts.python)
+    if name in ("cc", "CC"):
+        return WRAPPER.replace("@COMPILER@", COMPILERS[name])
     if name in COMPILERS:
         return f'#!/bin/bash\nexec /usr/bin/{COMPILERS[name]} "$@"\n'
     return SAYS_ITS_NAME

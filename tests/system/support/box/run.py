@@ -159,7 +159,7 @@ class Box:
         pairs.write_text(re.sub(r'(with = "python", allowed = )"[^"]*"', r'\1">=3"', pairs.read_text()))
         for recipe in (CLONE / "site-configs").rglob("*.toml"):
             text = re.sub(r'(url = ")https://github.com/\w+/', rf"\1file://{root.SERVER}/repositories/", recipe.read_text())
-            recipe.write_text(re.sub(r'index = "https://download.pytorch.org/[^"]*"', f'index = "{self.upstream.url}"', text))
+            recipe.write_text(re.sub(r'index = "https://(download.pytorch|wheels.example).org/[^"]*"', f'index = "{self.upstream.url}"', text))
         subprocess.run(["chown", "-R", f"{root.IDS['agent']}:{root.GROUP}", str(CLONE)], check=True)
         for version in {"39", "310", "311", "312"}:
             dotted = f"3.{version[1:]}"
@@ -178,7 +178,7 @@ class Box:
             python, newer = r"^    (?:conda create|bash Miniconda)(?:.*\\\n)*.*\n", block_of["Take today's stack"][1]
             block = re.sub(python, "", block, flags=re.MULTILINE) if re.search(python, newer, re.MULTILINE) else block
             block = re.sub(r"^    wheelyard-builder", lambda match: newer + match[0], block, count=1, flags=re.MULTILINE)
-        words = {"REGISTRY": self.farm.url, "PROJECT": self.facts.project, "BUDGET": self.facts.project, "ACCOUNT": self.facts.project,
+        words = {"REGISTRY": self.farm.url, "PROJECT": self.facts.project, "BUDGET": self.facts.project, "ACCOUNT": self.facts.account,
                  "USER": self.user}
         text = re.sub(r"\b[A-Z]{4,}\b", lambda match: words.get(match[0], match[0]), re.sub("^    ", "", block, flags=re.MULTILINE))
         return text.replace("\\\n", " ").splitlines()
@@ -325,13 +325,14 @@ class Box:
     def limits(self) -> None:
         """The batch system itself refuses what the facts forbid, and takes what they allow."""
         number, project = root.IDS["agent"], self.facts.account
-        for one in self.facts.partitions:
-            name = one["name"]
+        partitions = [(one["name"], {"partition": one["name"]}, one) for one in self.facts.partitions]
+        qualities = [(one["name"], {"qos": one["name"]}, one) for one in self.facts.facts.get("qos", [])]
+        for name, where, one in qualities or partitions:
             for what, bound in (("minutes", one["max_minutes"]), ("nodes", one["max_nodes"])):
                 inside = {what: min(bound, 2) if what == "nodes" else bound}
-                if why := self.batch.refuses(number, project, name, **inside):
+                if why := self.batch.refuses(number, project, **where, **inside):
                     raise Failed(f"{name} refuses {inside}: {why}")
-                if not self.batch.refuses(number, project, name, **{what: bound + 1}):
+                if not self.batch.refuses(number, project, **where, **{what: bound + 1}):
                     raise Failed(f"{name} takes {what}={bound + 1}")
         if not self.batch.refuses(number, "other"):
             raise Failed("an account without users may submit")
