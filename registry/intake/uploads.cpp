@@ -142,9 +142,9 @@ wire::Problem problem_of_failure(const base::Error& error) {
                                   "Its database did not answer the commit.", {},
                                   "send it again: the answer says whether it is there");
     }
-    // A store that does not see what it has taken answers wrongly, for a while.
-    if (error.kind == base::ErrorKind::unavailable || error.kind == base::ErrorKind::missing ||
-        error.os_error == EMFILE || error.os_error == ENFILE) {
+    // A bucket that does not have what it has taken answers wrongly, for a while.
+    if (error.kind == base::ErrorKind::unavailable || error.code == "s3.404" || error.os_error == EMFILE ||
+        error.os_error == ENFILE) {
         return wire::make_problem("upload.busy", "The registry is busy: try again",
                                   "No part of this upload was published.", {}, "send it again in a moment");
     }
