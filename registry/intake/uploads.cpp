@@ -142,9 +142,7 @@ wire::Problem problem_of_failure(const base::Error& error) {
                                   "Its database did not answer the commit.", {},
                                   "send it again: the answer says whether it is there");
     }
-    // A bucket that does not have what it has taken answers wrongly, for a while.
-    if (error.kind == base::ErrorKind::unavailable || error.code == "s3.404" || error.os_error == EMFILE ||
-        error.os_error == ENFILE) {
+    if (error.kind == base::ErrorKind::unavailable || error.os_error == EMFILE || error.os_error == ENFILE) {
         return wire::make_problem("upload.busy", "The registry is busy: try again",
                                   "No part of this upload was published.", {}, "send it again in a moment");
     }

@@ -798,7 +798,6 @@ TEST_CASE("internal failures are reported without details; a full disk is report
         {of_system(EDQUOT), 507, "upload.disk_full"},
         {of_kind(ErrorKind::unavailable, "catalog.busy"), 503, "upload.busy"},
         {of_kind(ErrorKind::unavailable, "writer.busy"), 503, "upload.busy"},
-        {of_kind(ErrorKind::missing, "s3.404"), 503, "upload.busy"},
         {of_kind(ErrorKind::unreachable, "store.unreachable"), 503, "upload.no_database"},
         {of_kind(ErrorKind::cut, "store.outcome_unknown"), 503, "upload.outcome_unknown"},
         {of_system(EMFILE), 503, "upload.busy"},
