@@ -34,11 +34,18 @@ struct Arguments {
     std::string code;             // `retry`
     std::int64_t interval_s = 0;  // `run`; 0: until nothing is left to do
     std::string index;            // `pairs`; empty: pip's
+    std::string python;           // `closure`: of [[python]]; empty: the only one
+    bool compiled = false;        // the same: pure wheels are taken; the default
+    bool source = false;          // the same: everything is built here
+    std::string explain_release;  // the same
+    std::filesystem::path lock;   // the same: pylock.toml
+    bool again = false;           // the same: forget what was resolved
     std::string identity;         // `login`; empty: the registry's only provider
     std::string failpoint;        // tests only: WHEELYARD_FAILPOINT
 };
 
 [[nodiscard]] int run_plan(const Arguments& arguments);
+[[nodiscard]] int run_closure(const Arguments& arguments);
 [[nodiscard]] int run_site_init(const Arguments& arguments);
 [[nodiscard]] int run_site_check(const Arguments& arguments);
 [[nodiscard]] int run_site_user_files(const Arguments& arguments);

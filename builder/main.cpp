@@ -113,6 +113,18 @@ void add_pairs_options(CLI::App& app, Arguments& arguments) {
         ->type_name("URL");
 }
 
+void add_closure_options(CLI::App& app, Arguments& arguments) {
+    app.add_option("--python", arguments.python, "The version of one [[python]] (default: the only one)")
+        ->type_name("VERSION");
+    CLI::Option* const compiled =
+        app.add_flag("--compiled", arguments.compiled, "Take pure wheels from the index (the default)");
+    app.add_flag("--source", arguments.source, "Build everything, build tools too")->excludes(compiled);
+    app.add_option("--explain", arguments.explain_release, "Show why a project is there")->type_name("NAME");
+    app.add_option("--lock", arguments.lock, "Write the run-time part as a pylock.toml (PEP 751)")
+        ->type_name("FILE");
+    app.add_flag("--again", arguments.again, "Resolve again what was resolved before");
+}
+
 void add_login_options(CLI::App& app, Arguments& arguments) {
     app.add_option("--identity", arguments.identity, "The provider, where the registry has several")
         ->type_name("NAME");
@@ -169,6 +181,16 @@ constexpr CommandRow commands[] = {
      "  wheelyard-builder plan --site site.toml --explain    also recipes and where sources come from\n"
      "  wheelyard-builder plan --site site.toml --json | jq '.cells[] | select(.state != \"have\")'\n",
      wheelyard::builder::run_plan, true, nullptr, nullptr, add_plan_options},
+    {"", "closure", "Show what a package needs to run and to be built, as pip resolves it on this machine",
+     "  wheelyard-builder closure --site site.toml torch==2.15 --python 3.12\n"
+     "  wheelyard-builder closure --site site.toml pandas --source --explain cython\n"
+     "  wheelyard-builder closure --site site.toml pandas --lock pylock.toml\n\n"
+     "The answer is kept in the site's state folder and is what a [[want]] with this `closure` builds. It "
+     "starts no job. To ask for the build requirements of a source distribution runs its back end.\n"
+     "Exit status: 0 everything can be had, 1 something cannot, or it cannot be resolved, 2 usage or "
+     "configuration.\n",
+     wheelyard::builder::run_closure, true, "REQUIREMENT",
+     "A project, or one with versions: pandas, pandas==3.1.1, 'pandas>=3,<4'", add_closure_options},
     {"", "run", "Build and upload until nothing is left to do, showing progress",
      "  wheelyard-builder run --site site.toml\n"
      "  wheelyard-builder run --site site.toml --interval 300    where there is no cron\n\n"
@@ -366,7 +388,7 @@ int main(int argc, char** argv) {
     const std::vector<Heading> headings = {
         {"Commands to set up a site",
          {"site", "enrol", "login", "logout", "cron-line", "scrontab-line", "notify", "pairs"}},
-        {"Commands to build", {"plan", "run", "tick"}},
+        {"Commands to build", {"plan", "closure", "run", "tick"}},
         {"Commands to look at what is built", {"status", "explain", "logs", "doctor"}},
         {"Commands to change what is built", {"retry", "retest", "reproduce", "cancel"}},
     };

@@ -65,7 +65,8 @@ base::Result<TickReport> tick_and_stay(Workplace& place, StatusSender& sender, b
             sender.after_tick(report->plan, report->moved);
             if (const auto notified = notify_after_tick(place, *report); !notified)
                 say(stderr, complaint(notified.error()));
-            is_at_work = std::any_of(report->active.begin(), report->active.end(), awaits_login_node);
+            is_at_work = awaits_closure(report->plan) ||
+                         std::any_of(report->active.begin(), report->active.end(), awaits_login_node);
         } else if (report.error().kind != base::ErrorKind::busy) {  // busy: another tick ends before our step
             return report;
         }

@@ -42,6 +42,12 @@ bool awaits_login_node(const Attempt& attempt) {
     return attempt.waiting.what == WaitFor::login_step;
 }
 
+bool awaits_closure(const Plan& plan) {
+    return std::any_of(plan.cells.begin(), plan.cells.end(), [](const Cell& cell) {
+        return cell.of_closure && cell.of_closure->is_unresolved && cell.state == CellState::held;
+    });
+}
+
 bool is_settled(const TickReport& report) {
     // Wheels whose upload waits for a person to replace the token do not count.
     const bool others = std::any_of(report.active.begin(), report.active.end(), [&](const Attempt& attempt) {
@@ -113,9 +119,10 @@ base::Result<Plan> tick_until(Workplace& place, Screen& screen,
             note_over(report->plan, over);
             if (is_last) return std::move(report->plan);
             active = std::move(report->active);
-            is_working = std::any_of(active.begin(), active.end(), [](const Attempt& a) {
-                return a.state == State::running || is_queued_or_preparing(a);
-            });
+            is_working = awaits_closure(report->plan) ||
+                         std::any_of(active.begin(), active.end(), [](const Attempt& a) {
+                             return a.state == State::running || is_queued_or_preparing(a);
+                         });
         }
         auto places = places_of(active);
         if ((report && report->moved) || places != before) changed = place.clock().now();

@@ -21,6 +21,9 @@ inline constexpr std::int64_t run_poll_share = 20;
 
 [[nodiscard]] std::string event_line(const Attempt& attempt, const std::string& text);
 [[nodiscard]] bool awaits_login_node(const Attempt& attempt);
+// Whether a step on the login node resolves what a want needs.
+[[nodiscard]] bool awaits_closure(const Plan& plan);
+
 // Whether nothing is left that this program can do, now or after its own jobs.
 [[nodiscard]] bool is_settled(const TickReport& report);
 // The interval to the next tick if no attempt has moved for `unchanged_ms`.

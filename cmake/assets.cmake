@@ -90,7 +90,7 @@ namespace @namespace@::templates {
     target_sources(wheelyard_${module} PRIVATE ${CMAKE_BINARY_DIR}/generated/${module}_templates.cpp)
 endfunction()
 
-foreach(module doctor schedule script site site_check sources survey)
+foreach(module closure doctor schedule script site site_check sources survey)
     wheelyard_embedded_texts(${module} builder/${module} wheelyard::builder)
 endforeach()
 wheelyard_embedded_texts(users builder/users wheelyard::builder::user_files)

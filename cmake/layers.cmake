@@ -50,6 +50,7 @@ wheelyard_layer(remote       builder/remote               base io simple inspect
 wheelyard_layer(script       builder/script               base wheel simple attempt site schedule)
 wheelyard_layer(plan         builder/plan                 base accelerator wheel abi simple attempt doctor site script)
 wheelyard_layer(sources      builder/sources              base io wheel simple attempt doctor site plan)
+wheelyard_layer(closure      builder/closure              base io wheel attempt site script plan sources)
 wheelyard_layer(pairs        builder/pairs                base io accelerator wheel simple verdict zip site sources)
 wheelyard_layer(users        builder/users                base accelerator simple site schedule)
 
@@ -58,8 +59,8 @@ wheelyard_layer(steps        builder/steps                base accelerator wheel
 wheelyard_layer(agent        builder/agent                base wire attempt site remote script plan sources steps)
 wheelyard_layer(show         builder/show                 base io simple attempt plan)
 wheelyard_layer(site_check   builder/site_check           base io accelerator wheel simple attempt doctor schedule site remote script plan sources users show survey)
-wheelyard_layer(workplace    builder/workplace            base io notify simple status attempt schedule site remote script plan agent show)
-wheelyard_layer(builder      builder                      base io simple wire attempt doctor site survey schedule script plan remote sources pairs users agent show site_check workplace)
+wheelyard_layer(workplace    builder/workplace            base io notify simple status attempt schedule site remote script plan closure agent show)
+wheelyard_layer(builder      builder                      base io simple wire attempt doctor site survey schedule script plan remote sources closure pairs users agent show site_check workplace)
 
 wheelyard_group(governor: when a compile may start; it and the builder include nothing of each other)
 wheelyard_layer(memory       builder/governor/memory      base)

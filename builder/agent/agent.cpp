@@ -109,6 +109,7 @@ base::Result<TickReport> Agent::tick() {
 base::Result<TickReport> Agent::run_phases() {
     parts_.failpoints.hit("lock.taken");
     WHEELYARD_ASSIGN(auto journal, open_journal());
+    if (parts_.resolve_closures) parts_.resolve_closures();
     parts_.has_job_slot = [this, &journal] {
         return count_slots(journal.attempts).jobs < parts_.site.max_jobs;
     };

@@ -10,8 +10,9 @@ namespace wheelyard::builder {
 
 struct AgentParts : Ports {
     const Journal& journal;
-    TaskService* tasks = nullptr;  // nullptr: the site does not claim the registry's tasks
-    bool is_unchecked = false;     // jobs begin also while `site check` fails
+    TaskService* tasks = nullptr;                 // nullptr: the site does not claim the registry's tasks
+    bool is_unchecked = false;                    // jobs begin also while `site check` fails
+    std::function<void()> resolve_closures = {};  // may change the wants of `site`; called under the lock
 };
 
 }  // namespace wheelyard::builder

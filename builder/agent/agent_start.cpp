@@ -97,8 +97,17 @@ base::Status Agent::start(const Cell& cell, JournalContent& journal) {
     attempt.id = new_attempt_id(parts_.clock.now());
     const bool for_task = tasks_.may_hold(cell.name) &&
                           make_plan(parts_.site, parts_.recipes, world_).find(cell.name) == nullptr;
-    attempt.asked = {cell.name,        cell.purpose, cell.package, cell.version, cell.python,
-                     cell.accelerator, cell.against, for_task,     cell.with,    cell.uploaded};
+    attempt.asked = {cell.name,
+                     cell.purpose,
+                     cell.package,
+                     cell.version,
+                     cell.python,
+                     cell.accelerator,
+                     cell.against,
+                     for_task,
+                     cell.with,
+                     cell.uploaded,
+                     cell.of_closure ? cell.of_closure->part : std::nullopt};
     attempt.created = attempt.changed = parts_.clock.now();
     if (!makes_wheel(cell.purpose))
         attempt.source = {

@@ -72,6 +72,13 @@ inline constexpr auto state_words = base::words<State>({{State::planned, "planne
     return state >= State::done;
 }
 
+// Of a cell of a closure: what the farm's index alone makes it from (builder/closure/).
+struct ClosurePart {
+    bool is_taken = false;          // the wheel of an upstream, by its hash: nothing is built here
+    std::string sha256;             // of the sdist, or of that wheel; empty: not known
+    std::vector<std::string> lock;  // its build environment: "setuptools==80.9.0 --hash=sha256:…"
+};
+
 // What the plan asked for: its cell.
 struct Asked {
     std::string cell;  // its name
@@ -85,6 +92,7 @@ struct Asked {
     std::vector<std::string> with = {};  // of a promotion: the other wheels of its set, in the same request
     // The source of a task: nothing of this file runs with the agent's rights (builder/script/separate_script.hpp).
     std::optional<wire::UploadedSource> uploaded = {};
+    std::optional<ClosurePart> closure = {};  // nullopt: its job installs as pip is configured
 };
 
 // The origin of the source; empty until it is known.

@@ -59,6 +59,12 @@ struct FailureValue : io::Nested<failure_record> {
     }
 };
 
+constexpr auto closure_record = io::record<ClosurePart>({
+    field<&ClosurePart::is_taken>("taken", "true: the wheel of an upstream, of which nothing is built here"),
+    field<&ClosurePart::sha256>("sha256", "digest of the sdist or of that wheel; empty: not known"),
+    field<&ClosurePart::lock>("lock", "its build environment: `setuptools==80.9.0 --hash=sha256:…`"),
+});
+
 using A = Attempt;
 using S = SourceRecord;
 using J = JobRecord;
@@ -171,6 +177,11 @@ constexpr auto attempt_record = io::record<A>({
         "of a promotion: the file names of the other wheels of its set, promoted in the same request"),
     field<io::Nested<wire::uploaded_record>, &A::asked, &Asked::uploaded>(
         "uploaded", "null, or the uploaded source that it builds in a namespace", Need::valid),
+    field<io::Nested<closure_record>, &A::asked, &Asked::closure>(
+        "closure",
+        "what makes a cell of a closure: `taken`, `sha256`, `lock`; its job installs from the index "
+        "of the site alone; left out of other cells",
+        Need::valid, io::Written::if_given),
     field<&A::superseded>("superseded", "true after `retry`: no longer counted"),
 });
 

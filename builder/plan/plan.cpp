@@ -81,12 +81,15 @@ class Planner {
             }
         }
         restore_order();
+        judge_closures();
         plan_.held_queues = world_.held_queues;
         return std::move(plan_);
     }
 
   private:
     static Recipe of_want(const Want& want, Recipe recipe) {
+        if (want.of_closure && want.of_closure->part)
+            return for_closure(std::move(recipe), *want.of_closure->part, want.versions.front());
         return want.uploaded ? for_uploaded_source(std::move(recipe)) : recipe;
     }
 
@@ -127,6 +130,7 @@ class Planner {
         cell.recipe = !general.is_default()                    ? general.file.string()
                       : general.source == SourceKind::upstream ? "no recipe: upstream's wheel"
                                                                : "default recipe";
+        cell.of_closure = want.of_closure;
         cell.name =
             cell_name(cell.package, wanted, python_name) + (accelerator.empty() ? "" : "-" + accelerator);
         std::optional<Version> chosen;
@@ -139,6 +143,11 @@ class Planner {
             cell.state = CellState::impossible;
             cell.reason = "the recipe builds for " + base::join(general.accelerators, ", ") + ", not for `" +
                           accelerator + "`";
+        } else if (want.of_closure && want.of_closure->is_unresolved) {
+            const std::string& problem = want.of_closure->problem;
+            cell.state = problem.empty() ? CellState::held : CellState::given_up;
+            cell.reason = problem.empty() ? "what it needs is not resolved yet: the next `tick` or `run` does"
+                                          : problem;
         } else {
             const ChoiceInput input{site_, want, general, world_, *python->second, accelerator};
             const Choice choice = choose_version(input, wanted);
@@ -168,6 +177,8 @@ class Planner {
 
     [[nodiscard]] Recipe recipe_of(const Cell& cell, const std::string& version) const {
         Recipe recipe = recipe_for(site_, recipes_, cell.package, version, cell.accelerator);
+        if (cell.of_closure && cell.of_closure->part)
+            return for_closure(std::move(recipe), *cell.of_closure->part, version);
         return cell.uploaded ? for_uploaded_source(std::move(recipe)) : recipe;
     }
 
@@ -266,6 +277,73 @@ class Planner {
         if (!seen_.insert(row.name).second) return;
         plan_.cells.push_back(std::move(row));
         positions_.push_back(position_);
+    }
+
+    // A release of a closure is built once the index has what it needs, and from that alone.
+    void judge_closures() {
+        std::set<const Cell*> seen;
+        for (Cell& cell : plan_.cells)
+            judge_closure(cell, seen);
+        for (Cell& cell : plan_.cells) {
+            if (cell.of_closure && !cell.of_closure->why.empty())
+                cell.reason += (cell.reason.empty() ? "" : "; ") + cell.of_closure->why;
+        }
+    }
+
+    void judge_closure(Cell& cell, std::set<const Cell*>& seen) {
+        if (!cell.of_closure || cell.state != CellState::wanted || !seen.insert(&cell).second) return;
+        if (!cell.of_closure->problem.empty()) {
+            cell.state = CellState::impossible;
+            cell.reason = cell.of_closure->problem;
+            return;
+        }
+        bool is_final = false;  // what is missing does not come by itself
+        for (const ClosureNeed& need : cell.of_closure->after) {
+            Cell* other = find_needed(need, cell);
+            if (other != nullptr) judge_closure(*other, seen);
+            if (other != nullptr && other->state == CellState::have && other->wheel) {
+                if (cell.of_closure->part && need.to_build) add_to_lock(*other, *cell.of_closure->part);
+                continue;
+            }
+            if (is_final) continue;
+            is_final = other == nullptr || is_never(*other) || other->state == CellState::given_up ||
+                       other->awaits_others;
+            if (is_final || cell.state == CellState::wanted) wait_for(cell, need, other, is_final);
+        }
+    }
+
+    static void wait_for(Cell& cell, const ClosureNeed& need, const Cell* other, bool is_final) {
+        cell.state = other == nullptr || is_never(*other) ? CellState::impossible : CellState::held;
+        cell.awaits_others = cell.state == CellState::held && is_final;
+        cell.reason = "waits for " + need.package + " " + need.version + ", needed to " +
+                      (need.to_build ? "build" : "run");
+        if (other == nullptr) {
+            cell.reason += ": no row of the plan";
+            return;
+        }
+        const bool is_waiting = other->state == CellState::held || !is_final;
+        cell.reason +=
+            ": " + (is_waiting ? "" : std::string(cell_state_text(other->state)) + ", ") + other->reason;
+    }
+
+    [[nodiscard]] Cell* find_needed(const ClosureNeed& need, const Cell& cell) {
+        const auto version = Version::parse(need.version);
+        Cell* found = nullptr;
+        for (Cell& other : plan_.cells) {
+            if (other.package != need.package || other.python != cell.python) continue;
+            const auto its = Version::parse(other.version);
+            if (!version || !its || its->compare_public(*version) != std::strong_ordering::equal) continue;
+            if (found == nullptr || other.accelerator == cell.accelerator) found = &other;
+        }
+        return found;
+    }
+
+    // By name, version and hash of the file: other builds of the version have other bytes.
+    static void add_to_lock(const Cell& other, ClosurePart& part) {
+        const auto name = wheel::parse_wheel_filename(other.wheel->filename);
+        if (!name) return;
+        part.lock.push_back(other.package + "==" + name->version.text() +
+                            " --hash=sha256:" + other.wheel->sha256);
     }
 
     // Sets state and reason of a cell whose version is known, in the order of precedence.

@@ -66,6 +66,7 @@ struct Cell {
     // Held until a person or a registry acts: no tick of this agent can change that.
     bool awaits_others = false;
     std::optional<TorchVerdict> torch_abi = {};  // nullopt: not asked, or nothing is known
+    std::optional<ClosureWant> of_closure = {};  // of a release of a closure; once wanted, with its lock
 };
 
 struct Plan {

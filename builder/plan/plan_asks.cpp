@@ -23,7 +23,7 @@ std::vector<Want> wanted_packages(const Site& site, const Recipes& recipes) {
 }
 
 bool needs_offers(const Want& want, const Recipe& recipe, const World& world) {
-    if (want.uploaded) return false;
+    if (want.uploaded || want.of_closure) return false;  // a closure names a version and a file
     if (recipe.source == SourceKind::path || recipe.source == SourceKind::tarball) return false;
     for (const auto& text : want.versions) {
         const auto exact = Version::parse(text);

@@ -25,6 +25,7 @@ std::vector<Cell> with_reproductions(std::vector<Cell> plan, const PlanInput& in
         cell.accelerator = last.asked.accelerator;
         cell.against = last.asked.against;
         cell.purpose = Purpose::reproduction;
+        if (last.asked.closure) cell.of_closure = ClosureWant{{}, {}, false, {}, last.asked.closure};
         const Recipe recipe =
             recipe_for(input.site, input.recipes, cell.package, cell.version, cell.accelerator);
         cell.recipe = recipe.is_default() ? "default recipe" : recipe.file.string();

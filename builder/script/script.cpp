@@ -106,8 +106,8 @@ std::string render_script(const ScriptInput& input) {
         text += render_environment(without_caches, "Every compile runs, whatever a cache has.");
     text += fill(templates::venv, fields);
     if (builds) {
-        text += fill(templates::requirements, fields) + render_hashed_install(input) +
-                render_install(input, requirements_command(input));
+        text += fill(templates::requirements, fields) + render_lock(input, "pip_install") +
+                render_hashed_install(input) + render_install(input, requirements_command(input));
         if (asks_back_end(input)) text += render_asking(input) + std::string(install_asked);
         text += render_compiler_cache(input);
         text += render_tree_steps(input, values);

@@ -82,7 +82,7 @@ Fields frame_fields(const ScriptInput& input) {
     } else if (asks_site) {  // a site without a registry keeps its wheels
         index += "--find-links " + quote_shell((input.site.work_directory / "wheels").string()) + " ";
     }
-    for (const auto& upstream : input.indexes)
+    for (const auto& upstream : input.attempt.asked.closure ? std::vector<std::string>() : input.indexes)
         index += "--extra-index-url " + quote_shell(upstream) + " ";
     return {
         {"title", title(input)},
@@ -95,6 +95,7 @@ Fields frame_fields(const ScriptInput& input) {
         {"bounds", render_bounds(constraints)},
         {"constraint", constraints.empty() ? "" : "--constraint \"$folder/constraints.txt\" "},
         {"index", index},
+        {"conf", input.attempt.asked.closure ? "farm.conf" : "pip.conf"},
         {"durable", builds ? std::string(templates::durable_wheel) : ""}};
 }
 

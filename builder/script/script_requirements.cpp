@@ -41,7 +41,9 @@ bool asks_back_end(const ScriptInput& input) {
 
 std::string requirements_command(const ScriptInput& input) {
     // A tree that continues keeps the tools that began it, and files with hashes keep what they name.
-    if (!input.attempt.job.builds_in.empty() || !input.hashed_files.empty()) return "pip_install";
+    const bool is_locked = input.attempt.asked.closure.has_value();
+    if (!input.attempt.job.builds_in.empty() || !input.hashed_files.empty() || is_locked)
+        return "pip_install";
     return "pip_install --upgrade --upgrade-strategy eager";
 }
 
@@ -61,6 +63,16 @@ std::string render_install(const ScriptInput& input, std::string_view command) {
             text += " --requirement " + quote_shell(file);
     }
     return text.empty() ? "" : std::string(command) + text + "\n";
+}
+
+std::string render_lock(const ScriptInput& input, std::string_view command) {
+    const auto& closure = input.attempt.asked.closure;
+    if (!closure || closure->lock.empty()) return "";
+    std::string text = "# The build environment of its closure, by hash.\nprintf '%s\\n'";
+    for (const auto& line : closure->lock)
+        text += " \\\n    " + quote_shell(line);
+    return text + " > \"$folder/lock.txt\"\n" + std::string(command) +
+           " --no-deps --require-hashes --requirement \"$folder/lock.txt\"\n";
 }
 
 std::string render_asking(const ScriptInput& input) {

@@ -22,6 +22,8 @@ namespace wheelyard::builder {
 [[nodiscard]] std::string render_install(const ScriptInput& input, std::string_view command);
 
 // Writes the back end's further build requirements to $folder/requires.txt. Runs in the project's folder.
+// Of a closure's cell: installs its build environment by hash, with this command. Empty: it has none.
+[[nodiscard]] std::string render_lock(const ScriptInput& input, std::string_view command);
 [[nodiscard]] std::string render_asking(const ScriptInput& input);
 
 // Writes the requirements of the wheel to $folder/needs.txt, except the package that it is built against.

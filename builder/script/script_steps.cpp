@@ -76,6 +76,14 @@ std::string render_upstream_download(const Recipe& recipe) {
     return words + "--index-url " + quote_shell(recipe.index) + " ";
 }
 
+std::string render_upstream_wheel(const ScriptInput& input) {
+    const std::string name = input.recipe.package + "==" + input.attempt.asked.version;
+    const auto& closure = input.attempt.asked.closure;
+    if (!closure || closure->sha256.empty()) return quote_shell(name);
+    return "--require-hashes --requirement <(echo " +
+           quote_shell(name + " --hash=sha256:" + closure->sha256) + ")";
+}
+
 std::string render_build_step(const ScriptInput& input, const std::string& governor) {
     const Recipe& recipe = input.recipe;
     std::string text = "\nbegin build\n";
@@ -86,7 +94,7 @@ std::string render_build_step(const ScriptInput& input, const std::string& gover
                   "\"$folder/wheelhouse\" "
                 : render_upstream_download(recipe);
         return text + "mkdir -p \"$folder/wheel\"\n" + words + "\\\n    --dest \"$folder/wheel\" " +
-               quote_shell(recipe.package + "==" + input.attempt.asked.version) + "\n";
+               render_upstream_wheel(input) + "\n";
     }
     text += governor;
     if (recipe.front_end == "setup-py")

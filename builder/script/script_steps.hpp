@@ -27,6 +27,9 @@ namespace wheelyard::builder {
 // from the index that the agent's pip is configured to use.
 [[nodiscard]] std::string render_upstream_download(const Recipe& recipe);
 
+// The words that name the wheel to that command; of a closure's cell with its hash.
+[[nodiscard]] std::string render_upstream_wheel(const ScriptInput& input);
+
 // `governor` is the command prefix that runs the build under the governor; empty: without it.
 [[nodiscard]] std::string render_build_step(const ScriptInput& input, const std::string& governor);
 

@@ -15,14 +15,14 @@ using base::quote_shell;
 // Downloads an upstream wheel and its requirements. The wheel is named by its file, because by name pip might
 // also take another index's build of the same version.
 std::string render_upstream(const ScriptInput& input, const std::string& extra) {
-    const std::string wheel = quote_shell(input.recipe.package + "==" + input.attempt.asked.version);
-    return render_upstream_download(input.recipe) + "--dest \"$folder/wheelhouse\" " + wheel + "\n" +
-           "pip_wheel \"$folder\"/wheelhouse/*.whl" + extra + "\n";
+    return render_upstream_download(input.recipe) + "--dest \"$folder/wheelhouse\" " +
+           render_upstream_wheel(input) + "\n" + "pip_wheel \"$folder\"/wheelhouse/*.whl" + extra + "\n";
 }
 
 std::string render_built(const ScriptInput& input, const std::string& extra) {
     std::string text = "cd \"$build\"/tree/" + quote_shell(input.attempt.source.folder) + "\n";
-    text += render_hashed_wheels(input) + render_install(input, "pip_wheel");
+    text += render_lock(input, "pip_wheel") + render_lock(input, "pip_install") +
+            render_hashed_wheels(input) + render_install(input, "pip_wheel");
     if (asks_back_end(input)) {
         if (!input.hashed_files.empty()) text += render_checked_install();
         text += render_install(input, requirements_command(input)) + render_asking(input) +

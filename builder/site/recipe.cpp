@@ -188,6 +188,18 @@ Recipe for_uploaded_source(Recipe recipe) {
     return recipe;
 }
 
+Recipe for_closure(Recipe recipe, const ClosurePart& part, const std::string& version) {
+    if (part.is_taken) {
+        recipe = for_uploaded_source(std::move(recipe));
+        recipe.source = SourceKind::upstream;
+        recipe.labelled = false;
+        recipe.accelerators.clear();
+    } else if (!part.sha256.empty()) {
+        recipe.sha256.emplace(without_label(version), part.sha256);
+    }
+    return recipe;
+}
+
 Recipe recipe_for(const Site& site, const Recipes& recipes, const std::string& package,
                   const std::string& version, const std::string& accelerator) {
     const Accelerator* there = site.accelerator(accelerator);

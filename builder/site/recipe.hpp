@@ -176,6 +176,9 @@ class Recipes {
 // The recipe for an uploaded source: it says how to build, and not from where.
 [[nodiscard]] Recipe for_uploaded_source(Recipe recipe);
 
+// The recipe for a release of a closure: the bytes that it names, or the wheel of an upstream.
+[[nodiscard]] Recipe for_closure(Recipe recipe, const ClosurePart& part, const std::string& version);
+
 [[nodiscard]] BuildHome home_of(const Site& site, const Recipe& recipe);
 
 // "2.4.0+cu123.gh200" → "2.4.0".

@@ -254,6 +254,10 @@ void read_want(io::TomlTable table, const Known& known, Site& site) {
     want.accelerators = table.strings_or("accelerators", {});
     check_names(table, "accelerators", want.accelerators, known.accelerators, "accelerator");
     read_exclusions(table, known, want);
+    want.closure = closure_modes.find(table.choice_or("closure", "none", {"none", "compiled", "source"}))
+                       .value_or(ClosureMode::none);
+    if (want.closure != ClosureMode::none && !site.registry)
+        table.report("closure", "builds install from the index that they fill; add [registry]");
     for (const auto& follow_up : table.strings_or("follow_ups", {})) {
         if (!wheel::is_valid_name(follow_up))
             table.report("follow_ups", "not a project name (PEP 508): `" + follow_up + "`");

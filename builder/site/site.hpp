@@ -12,12 +12,14 @@
 #include <utility>
 #include <vector>
 
+#include "builder/attempt/attempt.hpp"
 #include "builder/attempt/limits.hpp"
 #include "builder/doctor/rule_book.hpp"
 #include "builder/schedule/scheduler_kind.hpp"
 #include "builder/site/limits.hpp"
 #include "builder/site/version_pairs.hpp"
 #include "lib/base/result.hpp"
+#include "lib/base/text/words.hpp"
 #include "lib/wheel/specifier.hpp"
 #include "lib/wheel/variant.hpp"
 #include "lib/wire/task.hpp"
@@ -149,6 +151,25 @@ struct Exclusion {
     std::string reason;
 };
 
+// How much of what a want needs is built here, too: nothing; what has no pure wheel; everything.
+enum class ClosureMode { none, compiled, source };
+inline constexpr auto closure_modes = base::words<ClosureMode>(
+    {{ClosureMode::none, "none"}, {ClosureMode::compiled, "compiled"}, {ClosureMode::source, "source"}});
+
+// A release of a closure as a want of its own.
+struct ClosureNeed {
+    std::string package;
+    std::string version;
+    bool to_build = false;  // else to run
+};
+struct ClosureWant {
+    std::string why;                       // "needed by pandas 3.1.1, to build"; of the want itself empty
+    std::string problem = {};              // why it cannot be had, or empty
+    bool is_unresolved = false;            // its closure is not known yet, or (problem) could not be resolved
+    std::vector<ClosureNeed> after = {};   // what the index has to have first
+    std::optional<ClosurePart> part = {};  // nullopt: built as without a closure
+};
+
 // One row of the matrix: package × versions × Pythons × accelerators.
 struct Want {
     std::string package;                         // normalised
@@ -160,6 +181,8 @@ struct Want {
     std::optional<wire::UploadedSource> uploaded = {};  // of a registry's task: built from this file
     // "upstream", or the URL of a Simple index: its wheels are taken from there and not built. Empty: as the recipe says.
     std::string from = {};
+    ClosureMode closure = ClosureMode::none;
+    std::optional<ClosureWant> of_closure = {};  // of a release of a closure
 };
 
 // The environment that users get: where it is installed, and the settings of the files that load it.

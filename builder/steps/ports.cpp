@@ -35,6 +35,8 @@ JobView Ports::job_of(const Attempt& attempt) const {
 Recipe Ports::recipe_of(const Attempt& attempt) const {
     Recipe recipe =
         recipe_for(site, recipes, attempt.asked.package, attempt.asked.version, attempt.asked.accelerator);
+    if (attempt.asked.closure)
+        return for_closure(std::move(recipe), *attempt.asked.closure, attempt.asked.version);
     return attempt.asked.uploaded ? for_uploaded_source(std::move(recipe)) : recipe;
 }
 

@@ -44,6 +44,8 @@ struct Ports {
     base::KeepAlive keep_alive = {};
     Failpoints failpoints = {};
     uid_t user = ::geteuid();  // who runs the agent
+    // Of pip in the jobs of closures: the site's index alone, without secrets.
+    std::string farm_conf = {};
 
     // The agent sets these for each tick.
     std::map<std::string, JobView> jobs = {};  // by attempt, as the scheduler reported them

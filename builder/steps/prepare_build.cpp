@@ -14,6 +14,7 @@
 #include "builder/steps/wheelhouse_step.hpp"
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
 namespace {
@@ -23,7 +24,8 @@ base::Result<std::string> key_of_build(const Attempt& attempt, const Ports& port
     WHEELYARD_ASSIGN(const auto patches, find_patches(recipe, attempt.asked.version));
     WHEELYARD_ASSIGN(const auto patched, digest_of_patches(patches));
     const std::string key = build_key(ports.site, recipe, python, constraints_for(ports.site, attempt));
-    const std::string more = patched + attempt.asked.against;
+    std::string more = patched + attempt.asked.against;
+    if (attempt.asked.closure) more += base::join(attempt.asked.closure->lock, "\n");
     return more.empty() ? key : base::sha256_hex(key + more);
 }
 
@@ -96,6 +98,8 @@ base::Status write_script(const Attempt& attempt, const Ports& ports, const Reci
                           input.hashed_files.front(), "remove it from `requirements_files` in the recipe");
     WHEELYARD_TRY(base::make_directories(folder.pip_conf().parent_path()));
     WHEELYARD_TRY(base::replace_file(folder.pip_conf(), ports.pip_conf, 0600));
+    if (attempt.asked.closure)
+        WHEELYARD_TRY(base::replace_file(folder.root / "farm.conf", ports.farm_conf, 0600));
     if (folder.separate) {
         WHEELYARD_TRY(fill_separate_wheelhouse(input, ports));
     } else if (site.offline_jobs) {

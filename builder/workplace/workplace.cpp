@@ -36,6 +36,15 @@ const Python* first_usable(const Pythons& pythons) {
     return nullptr;
 }
 
+// Closures install from the site's index alone. It needs no proxy's password: the agent itself takes no proxy to it.
+std::string farm_conf(simple::PipConfig config, const Site& site) {
+    if (!site.registry) return {};
+    for (const char* option : {"find-links", "extra-index-url", "no-index", "proxy"})
+        config.values.erase(option);
+    config.values["index-url"] = {site.registry->simple_url(), "[registry]"};
+    return simple::render_pip_conf(config, {});
+}
+
 // Jobs run the governor by this path, so the path must be valid on their machines too.
 base::Result<fs::path> find_governor(const GovernorSettings& settings) {
     if (!settings.use) return fs::path();
@@ -65,6 +74,9 @@ base::Result<std::unique_ptr<Workplace>> Workplace::open(const fs::path& site_fi
     WHEELYARD_ASSIGN(place->pip_,
                      simple::read_pip_config(environment, python == nullptr ? fs::path() : python->prefix));
     place->journal_.emplace(site.state_directory);
+    place->pip_conf_ = simple::render_pip_conf(place->pip_, environment);
+    place->wants_ = site.wants;
+    place->read_closures(false);
 
     place->source_http_.emplace(place->pip_.http_settings());
     place->registry_http_.emplace();
@@ -95,24 +107,42 @@ base::Result<std::unique_ptr<Workplace>> Workplace::open(const fs::path& site_fi
         place->task_http_.emplace(io::HttpSettings{.answer_timeout_ms = task_answer_timeout_ms});
         place->tasks_.emplace(*place->task_http_, *place->registry_http_, place->clock_, *site.registry);
     }
-    place->agent_.emplace(AgentParts{{site,
-                                      place->recipes_,
-                                      place->pythons_,
-                                      *place->scheduler_,
-                                      *place->sources_,
-                                      site.registry ? &*place->registry_ : nullptr,
-                                      place->variants_ ? &*place->variants_ : nullptr,
-                                      place->clock_,
-                                      environment,
-                                      std::move(governor),
-                                      simple::render_pip_conf(place->pip_, environment),
-                                      std::move(note),
-                                      {},
-                                      Failpoints(failpoint)},
-                                     *place->journal_,
-                                     place->tasks_ ? &*place->tasks_ : nullptr,
-                                     settings.unchecked});
+    AgentParts parts{{site,
+                      place->recipes_,
+                      place->pythons_,
+                      *place->scheduler_,
+                      *place->sources_,
+                      site.registry ? &*place->registry_ : nullptr,
+                      place->variants_ ? &*place->variants_ : nullptr,
+                      place->clock_,
+                      environment,
+                      std::move(governor),
+                      place->pip_conf_,
+                      std::move(note),
+                      {},
+                      Failpoints(failpoint)},
+                     *place->journal_,
+                     place->tasks_ ? &*place->tasks_ : nullptr,
+                     settings.unchecked};
+    parts.farm_conf = farm_conf(place->pip_, site);
+    parts.resolve_closures = [raw = place.get()] { raw->read_closures(true); };
+    place->agent_.emplace(std::move(parts));
     return place;
+}
+
+ClosureParts Workplace::closure_parts() {
+    return {site_, recipes_, pythons_, base::current_environment(), pip_conf_, clock_};
+}
+
+void Workplace::add_want(Want want) {
+    wants_.push_back(std::move(want));
+    read_closures(false);
+}
+
+void Workplace::read_closures(bool resolves) {
+    const bool has_one = std::any_of(wants_.begin(), wants_.end(),
+                                     [](const Want& want) { return want.closure != ClosureMode::none; });
+    if (has_one) site_.wants = with_closures(wants_, closure_parts(), resolves);
 }
 
 AttemptFolder Workplace::folder_of(const Attempt& attempt) const {

@@ -8,6 +8,7 @@
 #include "builder/agent/agent.hpp"
 #include "builder/attempt/claim_record.hpp"
 #include "builder/attempt/journal.hpp"
+#include "builder/closure/resolve.hpp"
 #include "builder/remote/task_client.hpp"
 #include "builder/remote/upload.hpp"
 #include "builder/schedule/scheduler.hpp"
@@ -37,6 +38,12 @@ class Workplace {
                                                                        const std::string& failpoint,
                                                                        RunSettings settings = {});
 
+    // Another want, for as long as this object lives: its closure is read with the others.
+    void add_want(Want want);
+    // Puts the releases of the closures that are known by now among the wants; `resolves`: goes on with the others, too.
+    void read_closures(bool resolves);
+    [[nodiscard]] ClosureParts closure_parts();
+
     [[nodiscard]] Agent& agent() { return *agent_; }
     [[nodiscard]] const Site& site() const { return site_; }
     [[nodiscard]] const Recipes& recipes() const { return recipes_; }
@@ -65,6 +72,8 @@ class Workplace {
     [[nodiscard]] AttemptView view(const Attempt& attempt) const;
     base::SystemClock clock_;
     Site site_;
+    std::vector<Want> wants_;  // of the site file; site_.wants has their closures, too
+    std::string pip_conf_;
     Recipes recipes_;
     Pythons pythons_;
     simple::PipConfig pip_;

@@ -29,7 +29,7 @@ set_tests_properties(system/try PROPERTIES SKIP_RETURN_CODE 77)
 set_tests_properties(system/governor system/governor_groups system/governor_launcher system/governor_memory system/governor_paths system/governor_tools system/governor_v2
     PROPERTIES RUN_SERIAL TRUE)
 # Seconds of the longest in a run on two cores.
-foreach(long uploaded_sources:200 browser:150 slurm:140 try:120 nodes:120 builder:100 tasks:100 agent_kills:90 pbs:90 postgres:90 wheelhouse:60 public_reports:60 site_resolve:60 reproduce:60 site_box:60 installed:60 next_steps:45)
+foreach(long uploaded_sources:200 browser:150 slurm:140 try:120 nodes:120 builder:100 tasks:100 agent_kills:90 pbs:90 postgres:90 wheelhouse:60 public_reports:60 site_resolve:60 reproduce:60 closure:40 site_box:60 installed:60 next_steps:45)
     string(REPLACE ":" ";" long ${long})
     list(GET long 0 name)
     list(GET long 1 seconds)

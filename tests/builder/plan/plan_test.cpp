@@ -145,6 +145,76 @@ TEST_CASE("a wheel that the registry would not accept is not built, and one that
     CHECK(scene.cell().state == CellState::wanted);
 }
 
+// demo is built by tool, which the closure names with it.
+Scene of_a_closure() {
+    Scene scene;
+    scene.site.wants.front().of_closure = ClosureWant{"", "", false, {{"tool", "2.0", true}}, ClosurePart{}};
+    Want tool{"tool", {"2.0"}, {"3.11"}};
+    tool.of_closure = ClosureWant{"needed by demo 1.0, to build", "", false, {}, ClosurePart{true, "bb", {}}};
+    scene.site.wants.push_back(tool);
+    scene.world.published.emplace("tool", std::optional<simple::ProjectPage>());
+    return scene;
+}
+
+Cell named_cell(const Scene& scene, const std::string& package) {
+    for (const Cell& cell : make_plan(scene.site, scene.recipes, scene.world).cells) {
+        if (cell.package == package) return cell;
+    }
+    REQUIRE(false);
+    return {};
+}
+
+TEST_CASE("a release of a closure waits for what its build needs, and is built from its bytes") {
+    Scene scene = of_a_closure();
+    CHECK(named_cell(scene, "demo").state == CellState::held);
+    CHECK(!named_cell(scene, "demo").awaits_others);
+    CHECK(named_cell(scene, "demo").reason.starts_with("waits for tool 2.0, needed to build: not in index"));
+    CHECK(named_cell(scene, "tool").state == CellState::wanted);
+    CHECK(named_cell(scene, "tool").reason.ends_with("; needed by demo 1.0, to build"));
+
+    simple::FileLink wheel;
+    wheel.filename = "tool-2.0+here-py3-none-any.whl";
+    wheel.sha256 = "cc";
+    simple::ProjectPage page;
+    page.files = {wheel};
+    scene.world.published.insert_or_assign("tool", std::optional(page));
+    const Cell demo = named_cell(scene, "demo");
+    CHECK(demo.state == CellState::wanted);
+    CHECK(demo.of_closure->part->lock == std::vector<std::string>{"tool==2.0+here --hash=sha256:cc"});
+}
+
+TEST_CASE("a leaf that fails stops what needs it, with its reason") {
+    Scene scene = of_a_closure();
+    Attempt gone = failed("w1", false);
+    gone.asked.cell = "tool-2.0-cp311";
+    gone.asked.package = "tool";
+    gone.asked.version = "2.0";
+    scene.world.attempts = {gone};
+    CHECK(named_cell(scene, "tool").state == CellState::given_up);
+    const Cell demo = named_cell(scene, "demo");
+    CHECK(demo.state == CellState::held);
+    CHECK(demo.awaits_others);
+    CHECK(demo.reason.starts_with("waits for tool 2.0, needed to build: given up, "));
+    CHECK(demo.reason.find("it broke") != std::string::npos);
+
+    scene.world.attempts.clear();
+    scene.site.wants.back().of_closure->problem = "neither a wheel nor an sdist of it is there";
+    CHECK(named_cell(scene, "tool").state == CellState::impossible);
+    CHECK(named_cell(scene, "demo").state == CellState::impossible);
+    CHECK(named_cell(scene, "demo").reason.find("neither a wheel nor an sdist") != std::string::npos);
+}
+
+TEST_CASE("a want whose closure is not known waits, or says why it is not") {
+    Scene scene;
+    scene.site.wants.front().versions = {"latest"};
+    scene.site.wants.front().of_closure = ClosureWant{"", "", true, {}, {}};
+    CHECK(scene.cell().state == CellState::held);
+    CHECK(!scene.cell().awaits_others);
+    scene.site.wants.front().of_closure->problem = "pip finds no set of versions";
+    CHECK(scene.cell().state == CellState::given_up);
+    CHECK(scene.cell().reason == "pip finds no set of versions");
+}
+
 TEST_CASE("the plan chooses the requested version") {
     struct Row {
         const char* wanted;

@@ -39,14 +39,15 @@ def normalised(name: str) -> str:
 
 
 def write_sdist(folder: Path, name: str, version: str, c_source: str | None = None, value: int = 1,
-                module_source: str = "", module: str = "", back_end: str = "setuptools>=61", optional: bool = False) -> Path:
+                module_source: str = "", module: str = "", back_end: str = "setuptools>=61", optional: bool = False,
+                requires: tuple[str, ...] = ()) -> Path:
     """NAME-VERSION.tar.gz: pure Python, or with a C extension when `c_source` is given. `module`: the name that it is imported by.
-    `optional`: the build goes on where it cannot compile.
+    `requires`: of the wheel. `optional`: the build goes on where it cannot compile.
     `back_end`: the requirement of setuptools, which reads [project] since 61; a new environment of Python 3.9 has an older one."""
     stem = normalised(name).replace("-", "_")
     module = module or stem
     pyproject = (f'[build-system]\nrequires = ["{back_end}"]\nbuild-backend = "setuptools.build_meta"\n'
-                 f'[project]\nname = "{name}"\nversion = "{version}"\n[tool.setuptools]\npackages = ["{module}"]\n')
+                 f'[project]\nname = "{name}"\nversion = "{version}"\ndependencies = {list(requires)}\n[tool.setuptools]\npackages = ["{module}"]\n')
     members = {
         "pyproject.toml": pyproject,
         "PKG-INFO": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n",

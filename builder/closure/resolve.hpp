@@ -1,0 +1,53 @@
+// Resolves closures by a step on the login node, with the target's interpreter, and keeps them:
+//
+//     STATE/closures/PACKAGE-cp312-KEY.json   the graph (closure.hpp); KEY is of the requirement, the mode, the interpreter
+//                                             and the version bounds, so another of these is resolved again
+//     STATE/closures/….failed                 why it could not be resolved; tried again once this is closure_retry_s old
+//     WORK/closures/…/                        the step: its log, and what it downloads meanwhile
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "builder/attempt/environment.hpp"
+#include "builder/closure/closure.hpp"
+#include "builder/site/python.hpp"
+#include "builder/site/recipe.hpp"
+#include "lib/base/clock.hpp"
+
+namespace wheelyard::builder {
+
+inline constexpr std::int64_t closure_retry_s = 1800;
+
+struct ClosureParts {
+    const Site& site;
+    const Recipes& recipes;
+    const std::map<std::string, base::Result<Python>>& pythons;
+    EnvironmentMap environment;  // the agent's own
+    std::string pip_conf;        // as pip is configured; may hold passwords
+    base::Clock& clock;
+};
+
+// One want for one version and one Python.
+struct ClosureAsked {
+    std::string package;
+    std::string version;  // "3.0.2", "latest", ">=2,<3"
+    std::string python;   // as in the site file
+    ClosureMode mode = ClosureMode::compiled;
+};
+
+// The graph. Where none is kept, `resolves` starts the step or looks how it is. Errors: "closure.waits" of kind in_progress (it
+// runs, or is to be started), "closure.failed" (and when it is tried again), those of parse_closure and files.
+[[nodiscard]] base::Result<Closure> find_closure(const ClosureAsked& asked, const ClosureParts& parts,
+                                                 bool resolves);
+
+// Forgets the graph and why there is none.
+[[nodiscard]] base::Status forget_closure(const ClosureAsked& asked, const ClosureParts& parts);
+
+// `wants`, each with a closure replaced by one for each of its releases; until it is known, the want waits or says why not.
+[[nodiscard]] std::vector<Want> with_closures(const std::vector<Want>& wants, const ClosureParts& parts,
+                                              bool resolves);
+
+}  // namespace wheelyard::builder
