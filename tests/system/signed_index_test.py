@@ -206,7 +206,7 @@ class SignedIndexTest(unittest.TestCase):
         index = self.published(self.mirror)
         self.assertEqual(self.check(self.mirror, *signed), set())
         with self.subTest("a mirror that keeps a version back, with all its pages and files"):
-            for folder in ("simple/demo", "project/demo"):
+            for folder in ("simple/demo", "project/demo", "find-links"):
                 shutil.rmtree(index / folder)
                 shutil.copytree(old / folder, index / folder)
             for file in list(index.rglob("demo-1.1-*")):
