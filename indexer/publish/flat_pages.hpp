@@ -22,8 +22,9 @@
 
 namespace wheelyard::indexer {
 
-// Some 130,000 files. An installer reads all of it for each command, so a larger page would say instead where the files are.
-inline constexpr std::size_t max_flat_page_bytes = 64 * base::mib;
+// Some 33,000 files. An installer reads all of it for each command, and each upload writes it anew: a larger page would say
+// instead where the files are.
+inline constexpr std::size_t max_flat_page_bytes = 16 * base::mib;
 
 // nullopt: there is none, or it is damaged.
 [[nodiscard]] base::Result<std::optional<FlatLinks>> read_flat_page(Disk& disk,

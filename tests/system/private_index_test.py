@@ -273,10 +273,10 @@ class PrivateIndexTest(FarmCase):
         self.assertIn(f'"{OPEN}"'.encode(), self.ask("GET", "/", basic(self.reader), {"Accept": "application/json"})[2])
 
     def wait_for(self, path: str, authorization: str, headers: dict[str, str]) -> tuple[int, str, bytes]:
-        """The web UI and wheel lists come a moment after the Simple pages."""
+        """The web UI, wheel lists and pages of links come a moment after the Simple pages."""
         for _ in range(600):
             answer = self.ask("GET", path, authorization, headers)
-            if answer[0] != 404 or not any(late in path for late in ("/project", "/builds", "/site/", "/catalogue")):
+            if answer[0] != 404 or not any(late in path for late in ("/project", "/builds", "/site/", "/catalogue", "/find-links")):
                 break
         return answer
 

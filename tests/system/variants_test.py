@@ -274,7 +274,7 @@ class VariantsTest(FarmCase):
                 mirror.start()
                 before = mirror.files("leaves", "mirror")[name]
                 del upstream.files[name]
-                self.assertEqual(mirror.get("/mirror/simple/leaves/" + before["url"])[0], 503)
+                self.assertEqual(mirror.get("/mirror/simple/leaves/" + before["url"])[0], 404)
                 self.assertNotIn(name, mirror.files("leaves", "mirror"))
 
     def test_uv_takes_a_prefetched_variant_without_the_upstream(self):
