@@ -80,8 +80,8 @@ exec "$@"' rank "$@"
 COMPILERS = {"icx": "gcc", "icpx": "g++", "cc": "mpicc", "CC": "mpicxx", "mpicc": "mpicc", "mpicxx": "mpicxx", "gcc": "gcc", "g++": "g++", "hipcc": "g++"}
 GPU_LIBRARIES = {"cuda/": "libcudart.so.@", "cudatoolkit/": "libcudart.so.@", "CUDA/": "libcudart.so.@", "rocm/": "libamdhip64.so.@", "oneapi/": "libsycl.so.8"}
 # What a build looks for in the folder of a module or a package of Conda.
-FILES = {"magma": "include/magma.h", "cusparselt": "include/cusparseLt.h", "flexiblas": "include/flexiblas/cblas.h", "nccl": "lib/libnccl.so",
-         "mkl": "lib/libmkl_core.a", "libcudss": "include/cudss.h"}
+FILES = {"magma": "include/magma.h", "cusparselt": "include/cusparseLt.h", "flexiblas": "include/flexiblas/cblas.h", "foss": "include/flexiblas/cblas.h",
+         "nccl": "lib/libnccl.so", "mkl": "lib/libmkl_core.a", "libcudss": "include/cudss.h"}
 # Cray's wrappers take the target that a module of craype names, too.
 WRAPPER = """#!/bin/bash
 arguments=()
