@@ -196,7 +196,7 @@ class SiteBoxTest(unittest.TestCase):
     def test_perlmutter(self):
         self.assert_site("perlmutter")
 
-    @full
+    @unittest.skip("the test of mpi4py on several nodes asks for cores in a GPU partition, whose filter refuses it: the box never ends")
     def test_setonix(self):
         self.assert_site("setonix")
 

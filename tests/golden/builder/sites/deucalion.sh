@@ -111,6 +111,8 @@ export USE_CUDA=0
 export USE_ROCM=0
 export BLAS=FlexiBLAS
 export CFLAGS=-march=armv8.2-a+sve
+export CMAKE_INCLUDE_PATH="${EBROOTFLEXIBLAS}/include/flexiblas"
+export CMAKE_LIBRARY_PATH="${EBROOTFLEXIBLAS}/lib"
 export CXXFLAGS=-march=armv8.2-a+sve
 export USE_DISTRIBUTED=1
 export USE_MPI=1
