@@ -9,6 +9,7 @@ import json
 import re
 import stat
 import subprocess
+import time
 from pathlib import Path
 
 from support.case import FarmCase, OwnFarmsCase, main
@@ -278,6 +279,7 @@ class PrivateIndexTest(FarmCase):
             answer = self.ask("GET", path, authorization, headers)
             if answer[0] != 404 or not any(late in path for late in ("/project", "/builds", "/site/", "/catalogue", "/find-links")):
                 break
+            time.sleep(0.02)  # until the server has written it: nothing announces it
         return answer
 
     def test_reports_of_sites_are_closed_to_other_accounts_from_the_first(self):
