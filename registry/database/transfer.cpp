@@ -7,6 +7,7 @@
 #include "lib/base/files/file.hpp"
 #include "lib/base/text/text.hpp"
 #include "registry/catalog/postgres/postgres_catalog.hpp"
+#include "registry/catalog/sql/columns.hpp"
 #include "registry/catalog/sql/tables.hpp"
 #include "registry/catalog/sqlite/sqlite_catalog.hpp"
 #include "registry/engine/postgres/migration.hpp"
@@ -21,7 +22,7 @@ using catalog::CopiedTable;
 constexpr std::int64_t copy_ms = 3'600'000;  // of one statement
 constexpr std::size_t rows_at_once = 200;    // 24 columns: within both engines' limits of parameters
 bool is_nullable(std::string_view column) {
-    return column == "provenance_sha256" || column == "attestations_sha256";
+    return catalog::sql::may_be_null(catalog::sql::file_columns, column);
 }
 
 struct Columns {

@@ -207,6 +207,15 @@ base::Status insert_row(const Database& database, std::string_view table, const 
         columns);
 }
 
+// Whether a column of this name may be NULL, in a table of these columns.
+template <typename Columns>
+bool may_be_null(const Columns& columns, std::string_view name) {
+    bool found = false;
+    for_each_column(
+        columns, [&](const auto& column) { found = found || (column.may_be_null && column.name == name); });
+    return found;
+}
+
 // "size_bytes,upload_time": the columns that are numbers, or those that are not, as a copy names them.
 template <typename Columns>
 std::string names_of_kind(const Columns& columns, bool numbers) {

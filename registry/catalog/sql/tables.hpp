@@ -9,8 +9,8 @@
 
 namespace wheelyard::catalog {
 
-// `numbers` and `texts`: names of columns, with commas. provenance_sha256 and attestations_sha256 may be NULL, which is
-// their empty text.
+// `numbers` and `texts`: names of columns, with commas. A column that may be NULL
+// (may_be_null() of columns.hpp) is copied as its empty text.
 struct CopiedTable {
     std::string_view name;
     std::string_view order;  // of the key
