@@ -29,8 +29,7 @@ base::Status write_flat_page(Disk& disk, const fs::path& tree, const std::string
     if (html.size() > limit_bytes) html = render_flat_html_without_links();
     WHEELYARD_TRY(disk.make_directories(folder.native()));
     WHEELYARD_ASSIGN(const bool is_same, has_bytes(disk, file.native(), html));
-    if (!is_same)
-        WHEELYARD_TRY(disk.replace_via(state_folder(tree) / ("find-links-" + index + ".new"), file, html));
+    if (!is_same) WHEELYARD_TRY(disk.replace_via(draft_file(tree, index, flat_draft), file, html));
     // A killed run may have renamed these bytes without syncing them.
     return disk.sync_directory(folder.native());
 }

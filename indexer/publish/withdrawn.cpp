@@ -45,8 +45,11 @@ base::Status withdraw_indexes(Disk& disk, const fs::path& tree, const catalog::I
     WHEELYARD_ASSIGN(const TreeLock no_update, TreeLock::acquire_catalogues(tree, clock));
     WHEELYARD_TRY(remove_pages(disk, tree));
     WHEELYARD_TRY(remove_catalogue_state(disk, tree, keep_alive));
-    for (const std::string& name : names)
+    for (const std::string& name : names) {
+        for (const auto draft : {status_draft, flat_draft})
+            WHEELYARD_TRY(disk.remove(draft_file(tree, name, draft)));
         WHEELYARD_TRY(remove_folder(disk, tree / name, keep_alive));
+    }
     WHEELYARD_TRY(disk.sync_directory(state_folder(tree).native()));
     return disk.sync_directory(tree.native());
 }

@@ -82,6 +82,10 @@ fs::path published_file(const fs::path& tree) {
     return state_folder(tree) / "published.json";
 }
 
+fs::path draft_file(const fs::path& tree, std::string_view index, std::string_view name) {
+    return state_folder(tree) / (std::string(name) + "-" + std::string(index) + ".new");
+}
+
 fs::path catalogues_folder(const fs::path& tree) {
     return state_folder(tree) / "catalogues";
 }

@@ -58,6 +58,13 @@ inline constexpr std::string_view feed_page = "feed.xml";
 // The tree's state record (published_state.hpp).
 [[nodiscard]] std::filesystem::path published_file(const std::filesystem::path& tree);
 
+// Where the file TREE/<index>/<name> is written before it is renamed: ".wheelyard/<name>-<index>.new". After a kill it is still
+// there, and names projects of the index.
+[[nodiscard]] std::filesystem::path draft_file(const std::filesystem::path& tree, std::string_view index,
+                                               std::string_view name);
+inline constexpr std::string_view status_draft = "status";
+inline constexpr std::string_view flat_draft = "find-links";
+
 // Holds temporary files of wheel lists before they are renamed into simple/, and their state.
 [[nodiscard]] std::filesystem::path catalogues_folder(const std::filesystem::path& tree);
 

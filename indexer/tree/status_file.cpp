@@ -15,7 +15,7 @@ base::Result<bool> write_status_file(Disk& disk, const std::filesystem::path& tr
     }
     WHEELYARD_TRY(disk.make_directories(state_folder(tree).native()));
     // Not synced: the next report replaces it.
-    WHEELYARD_TRY(replace_text_via(disk, state_folder(tree) / ("status-" + index + ".new"), file, document));
+    WHEELYARD_TRY(replace_text_via(disk, draft_file(tree, index, status_draft), file, document));
     return true;
 }
 

@@ -85,9 +85,19 @@ class FetchKillsTest(unittest.TestCase):
         self.assertEqual((answer[0], hashlib.sha256(answer[1]).hexdigest()), (200, self.right))
 
     def wait_until_published(self) -> None:
-        """The file is answered before its page and the list of projects are written; what stays away, check_tree() names."""
-        root, deadline = self.farm.tree / INDEX / "simple" / "index.html", time.monotonic() + COMMAND_TIMEOUT_S
-        while not (root.exists() and self.wheel.name in root.read_text()) and time.monotonic() < deadline:
+        """The file is answered before its page, the list of projects and the page of links are written; what stays away, check_tree()
+        names. A tree that is being written would be named, too."""
+        record = self.farm.tree / ".wheelyard/published.json"
+        pages = [self.farm.tree / INDEX / "simple/index.html", self.farm.tree / INDEX / "find-links/index.html"]
+
+        def is_published() -> bool:
+            if not all(page.exists() and self.wheel.name in page.read_text() for page in pages):
+                return False
+            published = json.loads(record.read_text())
+            return published["serial"] == published["find_links"] > 1
+
+        deadline = time.monotonic() + COMMAND_TIMEOUT_S
+        while not is_published() and time.monotonic() < deadline:
             time.sleep(0.05)
 
     def steps(self) -> list[Call]:

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <fstream>
 
 #include "indexer/catalogue/catalogue_file.hpp"
 #include "indexer/check/repair.hpp"
@@ -118,6 +119,19 @@ TEST_CASE("an index that becomes private leaves the tree for everyone, wherever 
         trees.check(trees.private_tree);
     }
     CHECK(has_ended);
+}
+
+TEST_CASE("pages that a killed run had written but not renamed leave with their index") {
+    Trees trees;
+    LocalDisk disk;
+    trees.rules(false);
+    REQUIRE(trees.publish_both(disk));
+    for (const char* draft : {"find-links-burrow.new", "status-burrow.new"})
+        std::ofstream(trees.tree / ".wheelyard" / draft) << "quokka";
+    REQUIRE_FALSE(trees.leaks(trees.tree).empty());
+    trees.rules(true);
+    REQUIRE(trees.publish_both(disk));
+    check_empty(trees.leaks(trees.tree));
 }
 
 TEST_CASE("an index that becomes public comes whole, with its history, wherever the run is killed") {
