@@ -54,8 +54,8 @@ Json recipes_json(const Recipes& recipes) {
         const bool is_plain = recipe.source == SourceKind::sdist && recipe.requirements_files.empty() &&
                               recipe.against.empty() && recipe.accelerators.empty();
         std::vector<std::string> requires_too = recipe.build_requires;
-        if (recipe.front_end == "build") requires_too.push_back("build");
-        if (recipe.labelled) requires_too.push_back("wheel");  // to edit the metadata
+        if (recipe.front_end == "build") requires_too.emplace_back("build");
+        if (recipe.labelled) requires_too.emplace_back("wheel");  // to edit the metadata
         all.set(package,
                 Json::object({{"own_source", Json(!is_plain)}, {"requires", Json::array_of(requires_too)}}));
     }

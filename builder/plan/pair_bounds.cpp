@@ -180,7 +180,9 @@ std::optional<std::string> find_unnamed(const PairInput& input) {
     if (accelerator != nullptr) merge_environment(variables, accelerator->environment);
     merge_environment(variables, input.recipe.build_environment);
     const std::vector<std::string> modules = modules_of(input);
-    for (const auto& [name, of_it] : input.recipe.needs) {
+    for (const auto& need : input.recipe.needs) {
+        const auto& name = need.first;  // clang 14 captures no structured binding
+        const auto& of_it = need.second;
         const bool has_module = std::any_of(modules.begin(), modules.end(), [&](const std::string& module) {
             return base::ascii_lower(module.substr(0, module.find('/'))).find(name) != std::string::npos;
         });
