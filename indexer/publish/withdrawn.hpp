@@ -12,8 +12,8 @@
 namespace wheelyard::indexer {
 
 // Removes the folders of indexes that the readers of `inheritance` may not read, and their names from `state`. First
-// the front page, which may name them; then everything of each index, also what a killed run has not renamed yet. A run after a kill finds the folder again and
-// continues. Durable on return. "lock.held": the wheel lists of the tree are being updated.
+// the front page, which may name them; then everything of each index, also what a killed run has not renamed yet. A run
+// after a kill finds the folder again and continues. Durable on return. "lock.held": the wheel lists of the tree are being updated.
 [[nodiscard]] base::Status withdraw_indexes(Disk& disk, const std::filesystem::path& tree,
                                             const catalog::Inheritance& inheritance, PublishedState& state,
                                             const base::KeepAlive& keep_alive, const base::Clock& clock);

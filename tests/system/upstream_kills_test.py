@@ -46,6 +46,7 @@ class FetchKillsTest(unittest.TestCase):
         self.farm = self.enterContext(Farm((INDEX,), folder=self.folder, settings="io_threads = 1\nupload_threads = 1", index_settings={INDEX: rules}))
         self.farm.start()
         self.farm.stop()
+        self.saved_serial = self.published()["serial"]
         self.disk = Disk(self.folder / "notes", self.farm.data, part=ALL)
         self.saved = self.folder / "saved"
         shutil.copytree(self.farm.data, self.saved, symlinks=True)
@@ -84,17 +85,20 @@ class FetchKillsTest(unittest.TestCase):
         self.assertIsNotNone(answer)
         self.assertEqual((answer[0], hashlib.sha256(answer[1]).hexdigest()), (200, self.right))
 
+    def published(self) -> dict:
+        """How far the tree is (indexer/tree/published_state.hpp)."""
+        return json.loads((self.farm.tree / ".wheelyard/published.json").read_text())
+
     def wait_until_published(self) -> None:
         """The file is answered before its page, the list of projects and the page of links are written; what stays away, check_tree()
         names. A tree that is being written would be named, too."""
-        record = self.farm.tree / ".wheelyard/published.json"
         pages = [self.farm.tree / INDEX / "simple/index.html", self.farm.tree / INDEX / "find-links/index.html"]
 
         def is_published() -> bool:
             if not all(page.exists() and self.wheel.name in page.read_text() for page in pages):
                 return False
-            published = json.loads(record.read_text())
-            return published["serial"] == published["find_links"] > 1
+            published = self.published()
+            return published["serial"] == published["find_links"] > self.saved_serial
 
         deadline = time.monotonic() + COMMAND_TIMEOUT_S
         while not is_published() and time.monotonic() < deadline:
