@@ -18,16 +18,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Where the facts of a folder's wheels are cached; empty: nowhere.
-fs::path cache_of_wheels(const SourceOptions& source, const World& world) {
-    const fs::path folder = cache_folder(world.environment);
-    if (folder.empty()) return {};
-    std::string places = source.wheelhouse.empty() ? "" : fs::absolute(source.wheelhouse).native();
-    for (const auto& links : source.find_links)
-        places += "\n" + fs::absolute(links).native();
-    return folder / "wheels" / (base::hash_text_hex(places) + ".json");
-}
-
 using Listing = std::function<base::Result<std::vector<Candidate>>()>;
 
 base::Result<std::vector<Candidate>> list_until_known(const Listing& list, const Judging* judging) {
@@ -102,6 +92,15 @@ base::Result<std::vector<Candidate>> list_offered(const SourceOptions& source, c
 }
 
 }  // namespace
+
+fs::path cache_of_wheels(const SourceOptions& source, const World& world) {
+    const fs::path folder = cache_folder(world.environment);
+    if (folder.empty()) return {};
+    std::string places = source.wheelhouse.empty() ? "" : fs::absolute(source.wheelhouse).native();
+    for (const auto& links : source.find_links)
+        places += "\n" + fs::absolute(links).native();
+    return folder / "wheels" / (base::hash_text_hex(places) + ".json");
+}
 
 fs::path folder_with_catalogue(const fs::path& wheelhouse) {
     std::error_code gone;

@@ -41,6 +41,8 @@ struct Judging {
 [[nodiscard]] base::Result<std::vector<Candidate>> read_folders(const SourceOptions& source,
                                                                 const std::vector<Wanted>& wanted);
 
+// Where the facts of a folder's wheels are cached; empty: nowhere.
+[[nodiscard]] std::filesystem::path cache_of_wheels(const SourceOptions& source, const World& world);
 // The folder itself or its simple/ if that holds a catalogue; empty: neither does.
 [[nodiscard]] std::filesystem::path folder_with_catalogue(const std::filesystem::path& wheelhouse);
 [[nodiscard]] std::string url_of(const std::filesystem::path& folder);  // "file:///wheels"

@@ -9,6 +9,8 @@
 namespace wheelyard::avail_wheels {
 
 inline constexpr int max_library_rounds = 8;  // each asks for the libraries of wheels that became the newest
+inline constexpr std::size_t max_required_depth =
+    32;  // of requirements of requirements; real ones have some ten
 inline constexpr std::size_t max_unread_pages =
     3;  // an upstream that does not answer takes its whole time for each
 inline constexpr std::size_t max_requests_per_user = 20;

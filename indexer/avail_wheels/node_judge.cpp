@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "indexer/avail_wheels/limits.hpp"
 #include "indexer/avail_wheels/query/needs.hpp"
 #include "indexer/avail_wheels/source/source.hpp"
 
@@ -65,6 +66,19 @@ std::vector<Candidate> Ownership::read(const Wanted& wanted) {
     return wheels;
 }
 
+bool Ownership::read_facts(const Candidate& wheel) {
+    if (!wheel.facts.empty() || !wheel.no_facts.empty() || !source_.index_url.empty() ||
+        catalogue_ != nullptr)
+        return false;
+    if (!reading_) reading_.emplace(world_.read_wheel, cache_of_wheels(source_, world_));
+    for (Candidate& one : projects_[wheel.release->project]) {
+        if (&one != &wheel) continue;
+        reading_->add_facts(one);
+        return !one.facts.empty();
+    }
+    return false;
+}
+
 OwnedWheels NodeJudge::owned() {
     return [this](const std::string& project) { return ownership_.wheels(project); };
 }
@@ -84,6 +98,39 @@ bool NodeJudge::learn(const std::vector<Candidate>& listed) {
     return node_.libraries.size() + node_.found_modules.size() > known;
 }
 
+// Of a folder only what would be taken is read, until that says that it suits.
+void NodeJudge::learn_required(const std::vector<Candidate>& listed) {
+    std::vector<Candidate> wheels;
+    std::set<const Candidate*> known;
+    const auto add = [&](const Candidate& from) {
+        auto taken = taken_wheels(from, node_, owned());
+        while (std::count_if(taken.begin(), taken.end(),
+                             [&](const Candidate* one) { return ownership_.read_facts(*one); }) > 0)
+            taken = taken_wheels(from, node_, owned());
+        for (const Candidate* one : taken)
+            if (known.insert(one).second) wheels.push_back(*one);
+    };
+    for (const Candidate& candidate : listed)
+        add(candidate);
+    for (std::size_t i = 0; i < wheels.size(); ++i) {
+        const Candidate from = wheels[i];  // the list grows
+        add(from);
+    }
+    ownership_.keep_facts();
+    learn(wheels);
+}
+
+Fit NodeJudge::fit_of_required(const Candidate& taken) {
+    if (depth_ == max_required_depth) return {};
+    const auto [known, is_new] = required_.try_emplace(&taken);
+    if (!is_new) return known->second;  // also of one that requires itself
+    ++depth_;
+    Fit fit = judge(taken, node_, site_, owned(), nullptr,
+                    [this](const Candidate& next) { return fit_of_required(next); });
+    --depth_;
+    return required_[&taken] = std::move(fit);
+}
+
 base::Status NodeJudge::find(const SourceOptions& source, const Query& query, std::string& warning,
                              Found& found) {
     Judging judging;
@@ -95,8 +142,10 @@ base::Status NodeJudge::find(const SourceOptions& source, const Query& query, st
 }
 
 void NodeJudge::judge_all(Answer& answer, const LockedVersions* lock) {
+    if (lock == nullptr) learn_required(answer.wheels);
+    const RequiredFit required = [this](const Candidate& taken) { return fit_of_required(taken); };
     for (auto& candidate : answer.wheels) {
-        Fit fit = judge(candidate, node_, site_, owned(), lock);
+        Fit fit = judge(candidate, node_, site_, owned(), lock, required);
         candidate.runs = runs_text(fit.runs);
         candidate.why_code = std::move(fit.code);
         candidate.why = std::move(fit.why);

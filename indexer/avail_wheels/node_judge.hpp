@@ -8,6 +8,7 @@
 
 #include "indexer/avail_wheels/find_wheels.hpp"
 #include "indexer/avail_wheels/query/fit.hpp"
+#include "indexer/avail_wheels/source/wheel_reading.hpp"
 
 namespace wheelyard::avail_wheels {
 
@@ -15,17 +16,24 @@ namespace wheelyard::avail_wheels {
 // those that its farm builds, because others may come from an upstream that it has not asked yet.
 class Ownership {
   public:
-    explicit Ownership(const SourceOptions& source) : source_(source) {}
+    Ownership(const SourceOptions& source, const World& world) : source_(source), world_(world) {}
 
     void set_catalogue(const simple::Catalogue* catalogue) { catalogue_ = catalogue; }
     const std::vector<Candidate>* wheels(const std::string& project);  // nullptr: it owns none
+    // Of a folder, reads a wheel of wheels(). False: there is no more to know of it.
+    bool read_facts(const Candidate& wheel);
+    void keep_facts() {
+        if (reading_) reading_->keep();
+    }
 
   private:
     std::vector<Candidate> read(const Wanted& wanted);
 
     const SourceOptions& source_;
+    const World& world_;
     const simple::Catalogue* catalogue_ = nullptr;
     std::optional<std::vector<Candidate>> folder_;  // all wheels of the folder, read when first needed
+    std::optional<WheelReading> reading_;
     std::map<std::string, std::vector<Candidate>> projects_;
 };
 
@@ -33,7 +41,7 @@ class Ownership {
 class NodeJudge {
   public:
     NodeJudge(const Options& options, const World& world, Node& node)
-        : world_(world), site_(options.site), node_(node), ownership_(options.source) {}
+        : world_(world), site_(options.site), node_(node), ownership_(options.source, world) {}
 
     // As find_wheels(), into `found`, which is not moved from here on: the node is asked for what the listed wheels need.
     [[nodiscard]] base::Status find(const SourceOptions& source, const Query& query, std::string& warning,
@@ -44,12 +52,16 @@ class NodeJudge {
 
   private:
     [[nodiscard]] OwnedWheels owned();
+    void learn_required(const std::vector<Candidate>& listed);
+    [[nodiscard]] Fit fit_of_required(const Candidate& taken);
     bool learn(const std::vector<Candidate>& listed);
 
     const World& world_;
     const Site& site_;
     Node& node_;
     Ownership ownership_;
+    std::map<const Candidate*, Fit> required_;  // of wheels of ownership_
+    std::size_t depth_ = 0;                     // of requirements that are being judged
 };
 
 }  // namespace wheelyard::avail_wheels

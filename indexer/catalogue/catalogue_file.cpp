@@ -33,7 +33,8 @@ using Projects = std::map<std::string, simple::CatalogueProject, std::less<>>;
 std::vector<std::string_view> make_node_facts() {
     std::vector<std::string_view> names{"machines",     "symbol_floors", "needed",        "modules",
                                         "search_paths", "isa_needed",    "manylinux_fit", "needed_later",
-                                        "needed_maybe", "opens",         "gone_names",    "avx_code"};
+                                        "needed_maybe", "opens",         "gone_names",    "avx_code",
+                                        "avx512_code",  "sve_code"};
     for (const auto* kind : accelerator::accelerator_kinds()) {
         for (const auto& list : kind->device_code)
             names.push_back(list.fact);

@@ -259,6 +259,7 @@ class ReachedCode {
         const VectorLevel level = elves_[elf].elf.vector_level;
         if (level >= VectorLevel::avx && facts.avx_code.empty()) facts.avx_code = name_of(elf);
         if (level >= VectorLevel::avx512 && facts.avx512_code.empty()) facts.avx512_code = name_of(elf);
+        if (elves_[elf].elf.has_plain_sve && facts.sve_code.empty()) facts.sve_code = name_of(elf);
     }
 
     [[nodiscard]] std::string name_of(std::size_t elf) const {

@@ -36,6 +36,7 @@ inspect::Facts full_facts() {
     facts.isa_used = "x86-64-v3";
     facts.avx_code = "six._six";
     facts.avx512_code = "six._kernels";
+    facts.sve_code = "six._arm";
     facts.cpu_features = {"bti"};
     facts.elf_bytes = 3'000'000;
     facts.debug_bytes = 1'000'000;
@@ -83,7 +84,7 @@ TEST_CASE("facts as JSON: every member, lists that are empty too, and no text th
         R"("opens":[{"any":["libx.so.1","-lx"],"by":"six"},{"any":[],"by":"six.any","maybe":true}],"manylinux_fit":"linux_aarch64",)"
         R"("musllinux_fit":"musllinux_1_2_aarch64",)"
         R"("stable_abi_floor":"3.7","cxx11_abi":"true","isa_needed":"x86-64-v2","isa_used":"x86-64-v3","avx_code":"six._six",)"
-        R"("avx512_code":"six._kernels",)"
+        R"("avx512_code":"six._kernels","sve_code":"six._arm",)"
         R"("torch_cxx11_abi":"false","torch_stable_abi":"false","torch_at_least":"2.4","torch_below":"2.9"})");
     CHECK(
         wire::facts_to_json({}).render() ==

@@ -55,6 +55,12 @@ std::string x86_level(std::string_view flags) {
     return level;
 }
 
+std::string arm_level(std::string_view features) {
+    const auto have = base::split(features, ' ');
+    if (std::find(have.begin(), have.end(), "sve") != have.end()) return std::string(arm_with_sve);
+    return std::string(features.empty() ? std::string_view() : arm_without_sve);
+}
+
 std::string level_of_folder(std::string_view folder) {
     const auto* found =
         std::find_if(folders.begin(), folders.end(), [&](const Folder& one) { return one.name == folder; });

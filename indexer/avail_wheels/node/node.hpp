@@ -42,7 +42,7 @@ struct Node {
     std::string machine;            // "aarch64"
     std::optional<Dotted> glibc;    // of its Python, 2.36; absent: unknown, or musl
     std::optional<Dotted> musl;     // 1.2
-    std::string cpu;                // "x86-64-v3"; empty: unknown
+    std::string cpu;                // "x86-64-v3", "armv8-a+sve"; empty: unknown
     std::optional<Gpus> gpus;       // absent: unknown
     std::optional<Dotted> driver;   // NVIDIA's, 550.54.15
     std::vector<Python> pythons;    // empty: unknown
@@ -63,6 +63,9 @@ struct Node {
 
 // The highest x86-64 level (x86-64 psABI) whose features `flags` (of /proc/cpuinfo) has: "x86-64-v3".
 [[nodiscard]] std::string x86_level(std::string_view flags);
+// Of /proc/cpuinfo's `Features`; empty: none are there. In the order of what they can run, as the levels are.
+inline constexpr std::string_view arm_without_sve = "armv8-a", arm_with_sve = "armv8-a+sve";
+[[nodiscard]] std::string arm_level(std::string_view features);
 // The level that an architecture folder of a wheelhouse requires: "avx2" → "x86-64-v3"; empty: none.
 [[nodiscard]] std::string level_of_folder(std::string_view folder);
 

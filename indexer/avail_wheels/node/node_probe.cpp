@@ -694,6 +694,8 @@ Node probe_node(const HostProbe& probe) {
     node.machine = probe.machine;
     if (probe.machine == "x86_64")
         node.cpu = x86_level(value_of(read_host_file(probe, "/proc/cpuinfo"), "flags"));
+    if (probe.machine == "aarch64")
+        node.cpu = arm_level(value_of(read_host_file(probe, "/proc/cpuinfo"), "Features"));
     probe_gpus(probe, node);
     node.python_program = python_of_pip(probe.environment);
     auto answer = ask_python(probe, node.python_program);

@@ -17,7 +17,12 @@ constexpr std::int64_t newest_config_version = 1;
 constexpr std::string_view no_gpu = "none";
 
 const std::vector<std::string>& cpu_levels() {
-    static const std::vector<std::string> levels{"x86-64-v1", "x86-64-v2", "x86-64-v3", "x86-64-v4"};
+    static const std::vector<std::string> levels{"x86-64-v1",
+                                                 "x86-64-v2",
+                                                 "x86-64-v3",
+                                                 "x86-64-v4",
+                                                 std::string(arm_without_sve),
+                                                 std::string(arm_with_sve)};
     return levels;
 }
 
@@ -178,10 +183,12 @@ base::Status assume(Node& node, std::string_view assignment) {
         if (const auto called = machine_called(value); !called.empty())
             return fail("wheels call this machine " + std::string(called));
         node.machine = value;
+        // Of another machine than this one nothing is known.
+        if (!node.cpu.starts_with(value == "aarch64" ? arm_without_sve : "x86-64")) node.cpu.clear();
     } else if (key == "cpu") {
         const auto& levels = cpu_levels();
         if (std::find(levels.begin(), levels.end(), value) == levels.end())
-            return fail("not an x86-64 level");
+            return fail("not a level: " + base::join(levels, ", "));
         node.cpu = value;
     } else if (key == "glibc" || key == "driver") {
         const auto version = Dotted::parse(value);

@@ -18,6 +18,9 @@ namespace {
 
 using accelerator::AcceleratorKind;
 
+// Of a wheel that runs but for one that it requires, or that this requires.
+constexpr std::string_view required_code = "required";
+
 struct Question {
     const Candidate& candidate;
     const Needs& needs;
@@ -25,6 +28,7 @@ struct Question {
     const Site& site;
     const OwnedWheels& owned;
     const LockedVersions* locked;
+    const RequiredFit& required;
 };
 
 Fit no(std::string code, std::string why, std::string advice = {}) {
@@ -305,25 +309,27 @@ Fit check_options(const Question& q) {
 }
 
 // The level v2 has no AVX, but some of its processors do, and code may be chosen in a way that does not show.
-Fit check_avx(const Question& q) {
-    if (q.node.machine != "x86_64") return {};
+Fit check_vector_code(const Question& q) {
     struct Row {
         const std::string& code;
-        std::string_view level, name;
+        std::string_view machine, level, what;
     };
-    for (const auto& [code, level, name] :
-         {Row{q.needs.avx512_code, "x86-64-v4", "AVX-512"}, Row{q.needs.avx_code, "x86-64-v3", "AVX"}}) {
-        if (code.empty() || q.node.cpu >= level) continue;
-        return unknown("cpu", code + " has " + std::string(name) + " code throughout, and this " +
+    for (const auto& [code, machine, level, what] :
+         {Row{q.needs.avx512_code, "x86_64", "x86-64-v4", "AVX-512 code throughout"},
+          Row{q.needs.avx_code, "x86_64", "x86-64-v3", "AVX code throughout"},
+          Row{q.needs.sve_code, "aarch64", arm_with_sve, "SVE code that nothing chooses"}}) {
+        if (code.empty() || q.node.machine != machine || q.node.cpu >= level) continue;
+        return unknown("cpu", code + " has " + std::string(what) + ", and this " +
                                   (q.node.cpu.empty() ? "node's processor is unknown" : "is " + q.node.cpu));
     }
     return {};
 }
 
 Fit check_processor(const Question& q) {
-    if (q.needs.cpu.empty() || q.needs.cpu == "x86-64" || q.needs.cpu == "x86-64-v1") {
+    const bool is_other_machine = !q.node.machine.empty() && q.node.machine != "x86_64";
+    if (q.needs.cpu.empty() || q.needs.cpu == "x86-64" || q.needs.cpu == "x86-64-v1" || is_other_machine) {
         Fit built = check_options(q);
-        return built.runs == Runs::yes ? check_avx(q) : built;
+        return built.runs == Runs::yes ? check_vector_code(q) : built;
     }
     if (q.node.cpu.empty())
         return unknown("cpu", "needs a processor of " + q.needs.cpu + ", and this node's is unknown");
@@ -752,18 +758,32 @@ Fit check_facts(const Question& q) {
     return unknown("facts", "only its name is known");
 }
 
-bool is_satisfied(const Question& q, const wheel::Requirement& requirement,
-                  const std::vector<Candidate>& there) {
-    return std::any_of(there.begin(), there.end(), [&](const Candidate& candidate) {
-        if (candidate.link.yanked ||
-            !requirement.specifiers.contains(candidate.release->version, wheel::Prereleases::allowed))
-            return false;
+// What an installer takes of `there`: the wheels of the newest version that satisfies the requirement and has one for a Python of
+// the node; of a pre-release only if there is no other.
+std::vector<const Candidate*> taken_of(const Node& node, const wheel::Requirement& requirement,
+                                       const std::vector<Candidate>& there) {
+    std::vector<const Candidate*> taken;
+    for (const Candidate& candidate : there) {
+        const wheel::Version& version = candidate.release->version;
+        if (candidate.link.yanked || !requirement.specifiers.contains(version, wheel::Prereleases::allowed))
+            continue;
         const auto needed = wheel::SpecifierSet::parse(candidate.link.requires_python);
-        return std::any_of(q.node.pythons.begin(), q.node.pythons.end(), [&](const Python& python) {
-            return pip_takes(candidate, q.node, python, q.node.glibc || q.node.musl) &&
-                   (!needed || allows_python(*needed, python));
-        });
-    });
+        if (std::none_of(node.pythons.begin(), node.pythons.end(), [&](const Python& python) {
+                return pip_takes(candidate, node, python, node.glibc || node.musl) &&
+                       (!needed || allows_python(*needed, python));
+            }))
+            continue;
+        if (!taken.empty()) {
+            const wheel::Version& best = taken.front()->release->version;
+            const auto order = version.is_prerelease() == best.is_prerelease() ? version.compare_public(best)
+                               : best.is_prerelease()                          ? std::strong_ordering::greater
+                                                                               : std::strong_ordering::less;
+            if (order < 0) continue;
+            if (order > 0) taken.clear();
+        }
+        taken.push_back(&candidate);
+    }
+    return taken;
 }
 
 std::string versions_of(const std::vector<Candidate>& there) {
@@ -814,8 +834,8 @@ Fit check_locked(const LockedVersions& locked, const wheel::Requirement& require
         if (requirement.specifiers.contains(version, wheel::Prereleases::allowed)) return {};
         versions.push_back(version.text());
     }
-    return unknown("requires_dist", "requires " + text.substr(0, text.find(';')) + ", and the lock has " +
-                                        requirement.name + " " + base::join(versions, ", "));
+    return unknown("requires_dist", "requires " + text + ", and the lock has " + requirement.name + " " +
+                                        base::join(versions, ", "));
 }
 
 // Whether a Python of the node needs it. An installer keeps of a variant's properties those that its node has: where a feature
@@ -834,29 +854,64 @@ bool is_asked(const Question& q, const wheel::Requirement& requirement) {
     });
 }
 
+struct Asked {
+    wheel::Requirement requirement;
+    std::string text;  // without its marker
+};
+
+// What a Python of the node asks for; PyPy has cffi, whose version is its own.
+std::vector<Asked> asked_requirements(const Question& q) {
+    std::vector<Asked> asked;
+    if (!q.needs.requires_dist || q.node.any_python || q.node.pythons.empty()) return asked;
+    for (const auto& text : *q.needs.requires_dist) {
+        auto requirement = wheel::Requirement::parse(text);
+        if (!requirement || !requirement->url.empty()) continue;
+        if (requirement->project == "cffi" && q.node.pythons.front().pypy) continue;
+        if (is_asked(q, *requirement))
+            asked.push_back({std::move(*requirement), text.substr(0, text.find(';'))});
+    }
+    return asked;
+}
+
+// The import may do without it, so that is unknown.
+Fit check_taken(const Question& q, const wheel::Requirement& requirement,
+                const std::vector<const Candidate*>& taken) {
+    Fit first;
+    for (const Candidate* candidate : taken) {
+        Fit fit = q.required(*candidate);
+        const bool is_chain = fit.code == required_code;
+        if (fit.runs != Runs::no && !is_chain) return {};
+        if (first.runs != Runs::yes) continue;
+        first = std::move(fit);
+        first.why = "requires " + requirement.name +
+                    (is_chain ? ", which "
+                              : ", and " + candidate->release->project + " " +
+                                    candidate->release->version.text() + " does not run here: ") +
+                    first.why;
+    }
+    if (first.runs == Runs::yes) return {};
+    return {Runs::unknown, std::string(required_code), std::move(first.why), std::move(first.advice)};
+}
+
 // An installer that asks only this source ends with the same.
 Fit check_requirements(const Question& q) {
-    if ((!q.owned && q.locked == nullptr) || !q.needs.requires_dist || q.node.any_python ||
-        q.node.pythons.empty())
-        return {};
-    for (const auto& text : *q.needs.requires_dist) {
-        const auto requirement = wheel::Requirement::parse(text);
-        if (!requirement || !requirement->url.empty()) continue;
-        // PyPy has cffi, whose version is its own.
-        if (requirement->project == "cffi" && q.node.pythons.front().pypy) continue;
-        if (!is_asked(q, *requirement)) continue;
+    if (!q.owned && q.locked == nullptr) return {};
+    Fit first_unknown;
+    for (const auto& [requirement, text] : asked_requirements(q)) {
         if (q.locked != nullptr) {
-            if (Fit fit = check_locked(*q.locked, *requirement, text); fit.runs != Runs::yes) return fit;
+            if (Fit fit = check_locked(*q.locked, requirement, text); fit.runs != Runs::yes) return fit;
             continue;
         }
-        const auto* there = q.owned(requirement->project);
-        if (there == nullptr || is_satisfied(q, *requirement, *there)) continue;
-        return no("requires_dist",
-                  "requires " + text.substr(0, text.find(';')) + ", and here are " +
-                      what_is_there(q, *requirement, *there),
-                  "choose another version of one of the two, or ask for what is missing");
+        const auto* there = q.owned(requirement.project);
+        if (there == nullptr) continue;
+        const auto taken = taken_of(q.node, requirement, *there);
+        if (taken.empty())
+            return no("requires_dist",
+                      "requires " + text + ", and here are " + what_is_there(q, requirement, *there),
+                      "choose another version of one of the two, or ask for what is missing");
+        if (q.required && first_unknown.runs == Runs::yes) first_unknown = check_taken(q, requirement, taken);
     }
-    return {};
+    return first_unknown;
 }
 
 std::string_view major_of(std::string_view version) {
@@ -916,10 +971,24 @@ std::string_view runs_text(Runs runs) {
     return texts[static_cast<std::size_t>(runs)];
 }
 
-Fit judge(const Candidate& candidate, const Node& node, const Site& site, const OwnedWheels& owned,
-          const LockedVersions* locked) {
+std::vector<const Candidate*> taken_wheels(const Candidate& candidate, const Node& node,
+                                           const OwnedWheels& owned) {
     const Needs needs = needs_of(candidate);
-    const Question question{candidate, needs, node, site, owned, locked};
+    const Question question{candidate, needs, node, {}, owned, nullptr, {}};
+    std::vector<const Candidate*> all;
+    for (const auto& [requirement, text] : asked_requirements(question)) {
+        const auto* there = owned(requirement.project);
+        if (there == nullptr) continue;
+        const auto taken = taken_of(node, requirement, *there);
+        all.insert(all.end(), taken.begin(), taken.end());
+    }
+    return all;
+}
+
+Fit judge(const Candidate& candidate, const Node& node, const Site& site, const OwnedWheels& owned,
+          const LockedVersions* locked, const RequiredFit& required) {
+    const Needs needs = needs_of(candidate);
+    const Question question{candidate, needs, node, site, owned, locked, required};
     constexpr std::array checks{
         &check_known_bad, &check_variant,      &check_machine,   &check_python,
         &check_glibc,     &check_platform,     &check_processor, &check_gpu,

@@ -34,8 +34,16 @@ using OwnedWheels = std::function<const std::vector<Candidate>*(const std::strin
 // (PEP 751), so one that does not satisfy it is "unknown": the author of the lock may have overridden the requirement.
 using LockedVersions = std::map<std::string, std::vector<wheel::Version>, std::less<>>;
 
-// With `locked`, requirements are judged by it alone, and `owned` is not asked.
+// What is known of a wheel that an installer takes for a requirement, itself judged with all that it requires.
+using RequiredFit = std::function<Fit(const Candidate& taken)>;
+
+// With `locked`, requirements are judged by it alone, and `owned` is not asked. Without `required`, that a requirement can be
+// installed is enough.
 [[nodiscard]] Fit judge(const Candidate& candidate, const Node& node, const Site& site,
-                        const OwnedWheels& owned = {}, const LockedVersions* locked = nullptr);
+                        const OwnedWheels& owned = {}, const LockedVersions* locked = nullptr,
+                        const RequiredFit& required = {});
+// Of the owned wheels those that an installer takes for what this one requires.
+[[nodiscard]] std::vector<const Candidate*> taken_wheels(const Candidate& candidate, const Node& node,
+                                                         const OwnedWheels& owned);
 
 }  // namespace wheelyard::avail_wheels

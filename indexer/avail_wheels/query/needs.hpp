@@ -43,8 +43,9 @@ struct Needs {
     std::vector<std::string> machines;  // empty: any
     std::optional<Dotted> glibc;
     std::string cpu;  // "x86-64-v3"; empty: unknown or none
-    // What of its import was compiled for AVX, or AVX-512, as a whole; empty: nothing is known to be.
-    std::string avx_code, avx512_code;
+    // What of its import was compiled for AVX, or AVX-512, as a whole, or has SVE code that nothing chooses; empty: nothing is
+    // known to.
+    std::string avx_code, avx512_code, sve_code;
     std::vector<GpuNeeds> gpus;    // the kinds of accelerators that it is for, in the order of their table
     std::vector<std::string> mpi;  // libraries: "libmpi.so.40"
     std::vector<std::string> modules;      // modules it was built against: "cudacore/12.2.2"

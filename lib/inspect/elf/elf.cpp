@@ -399,6 +399,8 @@ class ElfParser {
 base::Result<ElfFacts> parse_elf(const base::Reader& bytes, const TakeSymbol& also) {
     auto facts = ElfParser(bytes, also).parse();
     if (facts && facts->machine == "x86_64") facts->vector_level = vector_level(bytes, facts->sections);
+    if (facts && facts->machine == "aarch64" && !facts->symbols.asks_processor)
+        facts->has_plain_sve = has_plain_sve(bytes, facts->sections);
     return facts;
 }
 

@@ -38,6 +38,7 @@ struct SymbolFacts {
     StringNames api_strings;  // of names outside namespace std
     StringNames std_strings;  // of libstdc++'s own names: used if there are no others
     TorchImports torch;
+    bool asks_processor = false;  // imports getauxval, which says what the processor has
     bool needs_fpectl = false;  // imports PyFPE_jbuf, which only Pythons configured with --with-fpectl export
     std::vector<std::string> private_imports;  // imported names of private_symbols.hpp, without duplicates
 
@@ -102,6 +103,7 @@ struct ElfFacts {
     bool has_all_symbols = true;  // false: the table has a flaw, and `symbols` is empty
     FeatureNotes notes;
     VectorLevel vector_level = VectorLevel::sse;  // of x86-64 code
+    bool has_plain_sve = false;  // aarch64 code with SVE, and nothing that asks whether the processor has it
     std::uint64_t file_bytes = 0;
     std::uint64_t debug_bytes = 0;  // size of the sections .debug_* and .zdebug_*
     std::vector<ElfSection> sections;

@@ -47,6 +47,8 @@ void SymbolFacts::take(const DynamicSymbol& symbol) {
     count(use, use.in_std ? std_strings : api_strings);
     if (!symbol.imported && is_python_api(symbol.name) && python.exported.size() < max_python_names)
         python.exported.emplace_back(symbol.name);
+    if (symbol.imported && (symbol.name == "getauxval" || symbol.name == "__getauxval"))
+        asks_processor = true;
     if (!symbol.imported || symbol.weak) return;
     if (is_python_api(symbol.name)) take_python(symbol.name, python);
     if (symbol.name == "PyFPE_jbuf") needs_fpectl = true;

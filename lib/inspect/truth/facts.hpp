@@ -40,6 +40,7 @@ struct Facts {
     std::map<std::string, std::string> needed_later, needed_maybe;
     // A module or file that the import loads and that was compiled for AVX, or AVX-512, as a whole.
     std::string avx_code, avx512_code;
+    std::string sve_code;  // the same with SVE, and with nothing that asks whether the processor has it
     std::vector<OpenedLibrary> opens;  // by Python code that the import runs
     std::map<std::string, std::string>
         gone_names;                     // that the import needs, with the module that does: {"cgi", "a.b"}

@@ -289,6 +289,10 @@ TEST_CASE("facts of a wheel list: every library that the wheel lacks, what it re
     constexpr const char* of_torch =
         R"({"torch_requires":["torch==2.6.0"],"torch_cxx11_abi":"true","torch_at_least":"2.6","torch_below":"2.9","torch_stable_abi":"true"})";
     CHECK(line(linux, of_torch, "") == std::string(of_torch) + "\n");
+    // Which processor: `avail_wheels` asks an index for each of these.
+    constexpr const char* of_processor =
+        R"({"isa_needed":"x86-64-v2","avx_code":"a","avx512_code":"a.b","sve_code":"a.c"})";
+    CHECK(line(linux, of_processor, "") == std::string(of_processor) + "\n");
     // In a followed tree the facts are such a line.
     CHECK(line(linux, R"({"built":{"cpu":"baseline"}})", "ab") == R"({"built":{"cpu":"baseline"}})"
                                                                   "\n");

@@ -54,6 +54,22 @@ TEST_CASE("code for AVX-512 has moves of that encoding among those of AVX") {
     CHECK_FALSE(is_avx512(times(1000, vmovups + movups + vmovups_zmm)));    // chosen at run time
 }
 
+TEST_CASE("SVE code that asks nothing about the processor is told from code that does, and from data") {
+    // As `as` writes them.
+    const std::string ptrue("\xe3\xe3\xd8\x25", 4);     // ptrue p3.d
+    const std::string whilelo("\x40\x0c\xa2\x25", 4);   // whilelo p0.s, w2, w2
+    const std::string mrs_id("\x00\x04\x38\xd5", 4);    // mrs x0, ID_AA64PFR0_EL1
+    const std::string mrs_fpcr("\x00\x44\x3b\xd5", 4);  // mrs x0, fpcr
+    const std::string ldr("\x00\x00\x40\xfd", 4);       // ldr d0, [x0]
+    const auto is_plain = [](const std::string& code) { return inspect::count_sve(code).is_plain(); };
+    CHECK(is_plain(times(4, ptrue + whilelo)));
+    CHECK(is_plain(times(8, whilelo) + mrs_fpcr));
+    CHECK_FALSE(is_plain(times(7, ptrue)));  // data may look so
+    CHECK_FALSE(is_plain(times(100, ptrue) + mrs_id));
+    CHECK_FALSE(is_plain(times(100, ldr + mrs_fpcr)));
+    CHECK_FALSE(is_plain(" " + times(100, ptrue)));  // no instruction begins there
+}
+
 TEST_CASE("a file that the import loads and that is AVX throughout is a fact of the wheel") {
     const auto fact = [](const std::string& code, const std::string& init) {
         ElfImage image;

@@ -603,6 +603,32 @@ TEST_CASE(
     CHECK(found(wheel_of(x86, R"({"requires_dist":[],"machines":["x86_64"]})"), node) == "yes");
 }
 
+TEST_CASE(
+    "SVE code that nothing chooses leaves it open whether a wheel runs on an ARM processor without SVE") {
+    Node node = debian12();
+    REQUIRE(assume(node, "machine=aarch64").has_value());  // and not of the processor of this one
+    const auto wheel = wheel_of("a-1-cp311-cp311-linux_aarch64.whl",
+                                R"({"requires_dist":[],"sve_code":"a._k","machines":["aarch64"]})");
+    CHECK(judge(wheel, node, {}).why ==
+          "a._k has SVE code that nothing chooses, and this node's processor is unknown");
+    for (const auto& [features, answer] :
+         {std::pair("fp asimd crc32", "unknown cpu"), std::pair("fp asimd sve sve2", "yes"),
+          std::pair("fp asimd svex", "unknown cpu")}) {
+        node.cpu = arm_level(features);
+        CHECK(found(wheel, node) == answer);
+    }
+    CHECK(arm_level("").empty());
+    REQUIRE(assume(node, "cpu=armv8-a").has_value());
+    CHECK(judge(wheel, node, {}).why == "a._k has SVE code that nothing chooses, and this is armv8-a");
+    REQUIRE(assume(node, "cpu=armv8-a+sve").has_value());
+    CHECK(found(wheel, node) == "yes");
+    // A level of x86-64 is that of the files for x86-64.
+    CHECK(found(wheel_of("a-1-py3-none-any.whl",
+                         R"({"requires_dist":[],"isa_needed":"x86-64-v3","machines":["aarch64","x86_64"]})"),
+                node) == "yes");
+    CHECK(assume(node, "cpu=armv9").error().sentence.find("armv8-a+sve") != std::string::npos);
+}
+
 TEST_CASE("a standard module that the node's Python lacks is a reason, unless a project brings it") {
     const auto answer = [&](const std::string& name, const std::string& python,
                             const std::string& required = {},
@@ -675,6 +701,67 @@ TEST_CASE("what the source owns must satisfy Requires-Dist") {
     CHECK(judge(zmq, node, {}, cffi).runs == Runs::yes);
     node.pythons = {*parse_python("pypy3.9.16")};
     CHECK(judge(zmq, node, {}, cffi).runs == Runs::yes);  // PyPy has it
+}
+
+TEST_CASE("a required wheel that does not run leaves it open whether the wheel does, and is named") {
+    const Node node = debian12();
+    const std::string fails = R"({"requires_dist":[],"needed":{"unknown":["libodbc.so.2"]}})";
+    Node asked = node;
+    asked.libraries["libodbc.so.2"] = {};
+    std::map<std::string, std::vector<Candidate>> there;
+    const OwnedWheels owned = [&](const std::string& project) -> const std::vector<Candidate>* {
+        const auto found = there.find(project);
+        return found == there.end() ? nullptr : &found->second;
+    };
+    const RequiredFit required = [&](const Candidate& taken) {
+        return judge(taken, asked, {}, owned, nullptr, required);
+    };
+    const auto answer = [&](const std::string& text) {
+        const Fit fit = judge(wheel_of("a-1-py3-none-any.whl", R"({"requires_dist":[")" + text + R"("]})"),
+                              asked, {}, owned, nullptr, required);
+        return std::string(runs_text(fit.runs)) + (fit.why.empty() ? "" : " " + fit.why);
+    };
+    const std::string newer = "pyodbc-5.3-cp311-cp311-linux_x86_64.whl",
+                      older = "pyodbc-5.2-cp311-cp311-linux_x86_64.whl", runs = R"({"requires_dist":[]})";
+    const std::string why = "pyodbc 5.3 does not run here: needs libodbc.so.2, which is not here";
+    there["pyodbc"] = {wheel_of(older, runs), wheel_of(newer, fails)};
+    CHECK(answer("pyodbc>=5") == "unknown requires pyodbc, and " + why);
+    CHECK(answer("pyodbc<5.3") == "yes");
+    CHECK(answer("pyodbc; extra == 'sql'") == "yes");
+    // The newest is for another Python, or a pre-release.
+    there["pyodbc"] = {wheel_of("pyodbc-5.3-cp312-cp312-linux_x86_64.whl", fails), wheel_of(older, runs)};
+    CHECK(answer("pyodbc") == "yes");
+    there["pyodbc"] = {wheel_of("pyodbc-5.3rc1-cp311-cp311-linux_x86_64.whl", fails), wheel_of(older, runs)};
+    CHECK(answer("pyodbc") == "yes");
+    // One of the newest runs.
+    there["pyodbc"] = {wheel_of(newer, fails),
+                       wheel_of("pyodbc-5.3+here-cp311-cp311-linux_x86_64.whl", runs)};
+    CHECK(answer("pyodbc") == "yes");
+    there["pyodbc"] = {wheel_of(newer, fails)};
+    there["b"] = {wheel_of("b-2-py3-none-any.whl", R"({"requires_dist":["pyodbc"]})")};
+    CHECK(answer("b") == "unknown requires b, which requires pyodbc, and " + why);
+    // What is not known of a requirement is a question of its own.
+    there["b"] = {wheel_of("b-2-cp311-cp311-linux_x86_64.whl")};
+    CHECK(answer("b") == "yes");
+    CHECK(judge(wheel_of("a-1-py3-none-any.whl", R"({"requires_dist":["pyodbc"]})"), asked, {}, owned).runs ==
+          Runs::yes);
+}
+
+TEST_CASE("of what a wheel requires the wheels that an installer takes are asked for their libraries") {
+    const std::vector<Candidate> there{wheel_of("b-1-py3-none-any.whl"), wheel_of("b-3-py3-none-any.whl"),
+                                       wheel_of("b-2-py3-none-any.whl")};
+    const auto taken = [&](const std::string& text) {
+        std::string names;
+        for (const Candidate* one : taken_wheels(
+                 wheel_of("a-1-py3-none-any.whl", R"({"requires_dist":[")" + text + R"(","c"]})"), debian12(),
+                 [&](const std::string& project) { return project == "b" ? &there : nullptr; }))
+            names += one->release->version.text();
+        return names;
+    };
+    CHECK(taken("b") == "3");
+    CHECK(taken("b<3") == "2");
+    CHECK(taken("b>3") == "");
+    CHECK(taken("b; extra == 'x'") == "");
 }
 
 TEST_CASE("a wheel of a lock is judged by the lock's versions, which installers take without asking") {
