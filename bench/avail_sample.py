@@ -2,10 +2,10 @@
 """What `avail_wheels` answers for the wheels of a sample on a node, beside the node's own uv and a real import there. As root:
 
     bench/avail_sample.py --roots ROOTS --wheels WHEELS --work FOLDER --uv FILE --avail-wheels FILE [--node NODE…] [--qemu FILE]
-                          [--write FILE]
+                          [--list FILE] [--write FILE]
 
-WHEELS has those of tests/real_wheels/sampled.tsv (fetch.py), which are for CPython 3.11; for a node with another Python, pip
-downloads the wheel of the same version into FOLDER. ROOTS has a folder for each system, of debootstrap with python3: debian11,
+WHEELS has those of tests/real_wheels/sampled.tsv, or of --list (fetch.py), which are for CPython 3.11; for a node with another
+Python, pip downloads the wheel of the same version into FOLDER. ROOTS has a folder for each system, of debootstrap with python3: debian11,
 debian12, debian13; debian12-x also with the libraries of X and GL, debian13-pypy also with pypy3, debian13-free also with a
 free-threaded CPython 3.14 in opt/python3.14t. FOLDER keeps what was installed and imported, so that a second run only asks
 avail_wheels again. A second run at the same time is refused.
@@ -175,6 +175,7 @@ def main():
         parser.add_argument(option, type=pathlib.Path, required=True)
     parser.add_argument("--qemu", type=pathlib.Path, help="qemu-x86_64 of qemu-user")
     parser.add_argument("--node", action="append", choices=sorted(NODES))
+    parser.add_argument("--list", type=pathlib.Path, default=SAMPLE)
     parser.add_argument("--limit", type=int, help="only so many wheels of the list")
     parser.add_argument("--write", type=pathlib.Path, help="a line for each pair")
     given = parser.parse_args()
@@ -183,7 +184,7 @@ def main():
     shutil.copy("/etc/ssl/certs/ca-certificates.crt", given.work / "certificates.pem")
     programs = {"avail_wheels": given.avail_wheels, "uv": given.uv} | ({"qemu": given.qemu} if given.qemu else {})
     _lock = carry_programs(programs, given.roots)
-    names = [line.split("\t")[2] for line in SAMPLE.read_text().splitlines() if not line.startswith("#")][:given.limit]
+    names = [line.split("\t")[2] for line in given.list.read_text().splitlines() if not line.startswith("#")][:given.limit]
     rows = []
     for name in given.node or [name for name, system in NODES.items() if given.qemu or not system.cpu]:
         count = Counter()

@@ -3,12 +3,14 @@
 
   choose.py PACKAGES.tsv --into FOLDER >chosen.tsv
   choose.py PACKAGES.tsv --into FOLDER --sample 2026-11-28 >sampled.tsv
+  choose.py PACKAGES.tsv --into FOLDER --sample 2026-11-29 --wheels 60 --but sampled.tsv >sampled_60.tsv
+  choose.py PACKAGES.tsv --into FOLDER --sample 2026-11-29 --wheels 20 --compiled --machine aarch64 >sampled_aarch64.tsv
 
 PACKAGES.tsv lists an index's packages: name, version, month, rank by downloads, summary. Each query of QUERIES takes the hits
 in the order of their rank: packages whose summary matches, that no list pins, and of which `pip download` has a
 compiled wheel of at most MOST_BYTES for CPython 3.12 on x86_64. Those of SAMPLES take their hits in the order of the SHA-256 of
-the seed and their name, and the wheel for CPython 3.11; the first of them takes any wheel. What has none is passed over, and
-named on stderr.
+the seed and their name, and the wheel for CPython 3.11; the first of them takes any wheel, or with --compiled none for `any`.
+--wheels asks for so many instead of 200, in the same shares. What has none is passed over, and named on stderr.
 """
 
 import argparse
@@ -24,8 +26,8 @@ from fetch import LIST, read_list, sha256_of
 MOST_BYTES = 200_000_000
 QUERIES = [(r"\b(cuda|gpu|gpus|rocm|mpi|hpc|tensorrt)\b", 18), (r"\b(bindings|rust|fortran)\b|c\+\+", 12)]
 SAMPLES = [("", 140), (r"\b(bindings?|rust|cython|fast|native|extension|wrapper|numerical|geometry|image|audio|compression)\b|c\+\+", 60)]
-PLATFORMS = [f"manylinux_2_{minor}_x86_64" for minor in (34, 31, 28, 27, 26, 24, 17, 12, 5)]
-PLATFORMS += ["manylinux2014_x86_64", "manylinux2010_x86_64", "manylinux1_x86_64", "linux_x86_64"]
+PLATFORMS = [f"manylinux_2_{minor}" for minor in (34, 31, 28, 27, 26, 24, 17, 12, 5)]
+PLATFORMS += ["manylinux2014", "manylinux2010", "manylinux1", "linux"]
 
 
 def packages_of(path):
@@ -38,13 +40,13 @@ def hits(packages, pattern, order):
     return [name for _, name, summary in sorted(packages, key=order) if re.search(pattern, summary, re.I)]
 
 
-def download(name, folder, python, only_compiled):
+def download(name, folder, python, machine, only_compiled):
     """The wheel that pip takes, or why there is none."""
     with tempfile.TemporaryDirectory(dir=folder) as fresh:
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-cache-dir", "--no-deps",
                    "--only-binary", ":all:", "--python-version", python, "--implementation", "cp", "--dest", fresh, name]
         for platform in PLATFORMS:
-            command += ["--platform", platform]
+            command += ["--platform", f"{platform}_{machine}"]
         if subprocess.run(command, stderr=subprocess.DEVNULL).returncode != 0:
             return None, "no wheel"
         wheel = next(pathlib.Path(fresh).iterdir())
@@ -60,17 +62,23 @@ def main():
     parser.add_argument("packages", type=pathlib.Path)
     parser.add_argument("--into", type=pathlib.Path, required=True)
     parser.add_argument("--sample", metavar="SEED")
+    parser.add_argument("--wheels", type=int, default=sum(wanted for _, wanted in SAMPLES), help="so many of a sample")
+    parser.add_argument("--but", type=pathlib.Path, action="append", default=[], help="a list whose packages are left out, too")
+    parser.add_argument("--machine", default="x86_64")
+    parser.add_argument("--compiled", action="store_true", help="no wheel for `any`")
     given = parser.parse_args()
     given.into.mkdir(parents=True, exist_ok=True)
     packages = packages_of(given.packages)
     queries, python, order = QUERIES, "3.12", None
     if given.sample:
-        queries, python = SAMPLES, "3.11"
+        whole = sum(wanted for _, wanted in SAMPLES)
+        queries, python = [(pattern, wanted * given.wheels // whole) for pattern, wanted in SAMPLES], "3.11"
 
         def order(row):
             return hashlib.sha256(f"{given.sample} {row[1]}".encode()).digest()
 
-    known = {wheel.parts[0].lower() for path in (LIST, LIST.with_name("chosen.tsv")) for wheel in read_list(path)}
+    lists = (LIST, LIST.with_name("chosen.tsv"), *given.but)
+    known = {wheel.parts[0].lower() for path in lists for wheel in read_list(path)}
     print("# sha256, bytes, file name, its query and rank of the hit; written by choose.py, in the order of the hits.")
     for pattern, wanted in queries:
         taken = 0
@@ -78,7 +86,7 @@ def main():
         for rank, name in enumerate((name for name in names if re.sub(r"[-_.]+", "_", name).lower() not in known), 1):
             if taken == wanted:
                 break
-            wheel, why = download(name, given.into, python, only_compiled=bool(pattern))
+            wheel, why = download(name, given.into, python, given.machine, bool(pattern) or given.compiled)
             if wheel is None:
                 print(f"{rank} {name}: {why}", file=sys.stderr, flush=True)
                 continue
