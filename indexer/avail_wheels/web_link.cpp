@@ -25,9 +25,9 @@ struct NodeTypeOfSite {
 
 bool suits(const status::NodeReport& type, const Node& node) {
     if (!type.machine.empty() && !node.machine.empty() && type.machine != node.machine) return false;
-    if (!node.gpus) return true;
+    // Of a node whose GPUs are not known none is assumed: its reader would be shown wheels that do not run here.
+    if (!node.gpus || node.gpus->archs.empty()) return type.architectures.empty() && type.gpus == 0;
     const auto& here = node.gpus->archs;
-    if (here.empty()) return type.architectures.empty() && type.gpus == 0;
     return std::any_of(here.begin(), here.end(), [&](const std::string& arch) {
         const std::string plain = arch.substr(0, arch.find(':'));  // "gfx90a:xnack-"
         return std::any_of(type.architectures.begin(), type.architectures.end(),

@@ -61,6 +61,13 @@ TEST_CASE("--web names no node type where several or none suit, and says which s
     CHECK(link_of(node_with("aarch64", {"sm_70"})).node.empty());
     CHECK(link_of(node_with("aarch64", {})).node == "bede, login");  // without GPUs
     CHECK(link_of(node_with("x86_64", {}), {}, {}).node.empty());
+    // Where nothing tells of GPUs, the only node type of this machine is none for it if it has some.
+    Node unknown = node_with("aarch64", {});
+    unknown.gpus.reset();
+    CHECK(link_of(unknown).node == "bede, login");
+    auto sites = reported();
+    sites[0].nodes.pop_back();
+    CHECK(link_of(unknown, {}, sites).node.empty());
 }
 
 TEST_CASE("--web takes the node type that the site file names, whatever the node has") {
