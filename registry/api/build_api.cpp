@@ -179,6 +179,8 @@ Reply show_build(const ApiParts& parts, const Call& call, const LogOfBuild& of) 
 
     io::Json json = status::build_json(shown_to(build.report, found->may_read_logs));
     json.set("may_read_log", found->may_read_logs);
+    if (build.report.state == status::build_failed && build.report.purpose.empty())
+        json.set("may_retry", may_retry(call.caller, of.index, build.report.package));
     if (found->may_read_logs) json.set("log_bytes", build.log_bytes);
     const std::vector<std::int64_t> seconds = durations(build.report, *same);
     if (!status::is_over(build.report)) {

@@ -77,7 +77,13 @@ constexpr auto of_wheel = arguments<RequestsOf>({
 struct ReadRequest {
     Task task;
     bool has_logs = false;
+    bool may_approve = false;
+    bool may_retry = false;
 };
+
+bool may_approve(const Call& call, const Task& task) {
+    return call.caller && allows(*call.caller, task.request.index, task.request.package, approve_action);
+}
 
 wire::Answered<ReadRequest> read_request(const ApiParts& parts, const Call& call, const RequestOf& of) {
     auto task = parts.tasks->find(of.task);
@@ -90,7 +96,8 @@ wire::Answered<ReadRequest> read_request(const ApiParts& parts, const Call& call
         return refuse("task.no_such_task", "There is no request with this ID", of.task,
                       "see the page of builds of the index");
     const bool has_logs = may_read_logs(parts.config, call.caller, **index, task->request.package);
-    return ReadRequest{*std::move(task), has_logs};
+    return ReadRequest{*task, has_logs, may_approve(call, *task),
+                       may_retry(call.caller, task->request.index, task->request.package)};
 }
 
 // Where it is in the queue, and whether anybody will take it.
@@ -134,6 +141,9 @@ void add_builds(const ApiParts& parts, io::Json& json, const Task& task) {
 
 Reply render_request(const ApiParts& parts, const ReadRequest& read) {
     const Task& task = read.task;
+    const auto shown = [&](const std::string& text) {
+        return read.may_approve ? text : without_agent_paths(text);
+    };
     io::Json json = io::Json::object({{"format", "wheelyard.request/1"},
                                       {"id", task.id},
                                       {"index", task.request.index},
@@ -142,11 +152,12 @@ Reply render_request(const ApiParts& parts, const ReadRequest& read) {
                                       {"python", task.request.python},
                                       {"accelerator", task.request.accelerator},
                                       {"state", std::string(wire::task_state_text(task.state))},
-                                      {"reason", read.has_logs ? task.reason : public_reason(task)},
+                                      {"reason", shown(read.has_logs ? task.reason : public_reason(task))},
                                       {"asked", base::render_rfc3339(task.asked)},
                                       {"changed", base::render_rfc3339(task.changed)},
                                       {"attempts", task.attempts},
                                       {"may_read_log", read.has_logs}});
+    if (task.state == TaskState::failed) json.set("may_retry", read.may_retry);
     if (read.has_logs) {
         json.set("log_bytes", task.log_bytes);
         json.set("asked_by", task.asked_by);
@@ -157,8 +168,8 @@ Reply render_request(const ApiParts& parts, const ReadRequest& read) {
     if (outcome && outcome->diagnosis) {
         const wire::Diagnosis& why = *outcome->diagnosis;
         const bool has_line = read.has_logs && !why.first_error.empty();
-        json.set("cause", why.error.sentence + (has_line ? " [" + why.first_error + "]" : ""));
-        json.set("remedy", why.error.advice);
+        json.set("cause", shown(why.error.sentence + (has_line ? " [" + why.first_error + "]" : "")));
+        json.set("remedy", shown(why.error.advice));
         json.set("rule", why.cause);
     }
     add_queue(parts, json, task);
@@ -212,7 +223,8 @@ Reply ask_for_wheel(const ApiParts& parts, const Call& call, const RequestsOf& o
                                    {"package", wanted->package}});
     if (parts.sites != nullptr) parts.sites->show_requests(wanted->index);
     return render_request(parts,
-                          {asked->task, may_read_logs(parts.config, call.caller, **index, wanted->package)});
+                          {asked->task, may_read_logs(parts.config, call.caller, **index, wanted->package),
+                           may_approve(call, asked->task)});
 }
 
 constexpr Right of_request_readers{.callers = Callers::everyone, .advice = "`read` for the project"};

@@ -1,6 +1,7 @@
 #include "registry/api/site_reports.hpp"
 
 #include <algorithm>
+#include <array>
 #include <system_error>
 
 #include "lib/base/files/file.hpp"
@@ -25,6 +26,34 @@ void warn(const char* event, const std::string& what, const base::Error& error) 
 std::string without_log_line(std::string text) {
     text.resize(std::min(text.find(" ["), text.size()));
     return text;
+}
+
+std::string without_agent_paths(std::string_view text) {
+    constexpr std::array<std::string_view, 9> of_system{"/usr/",  "/opt/", "/lib/", "/lib64/", "/etc/",
+                                                        "/proc/", "/sys/", "/dev/", "/tmp/"};
+    constexpr std::string_view site_option = "--site ";
+    std::string shown;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        const char before = at == 0 ? ' ' : text[at - 1];
+        if (text[at] != '/' || std::string_view(" \t\n'\"`(=[").find(before) == std::string_view::npos) {
+            shown += text[at];
+            continue;
+        }
+        const bool is_quoted = before == '\'' || before == '"';
+        const std::size_t end = std::min(
+            is_quoted ? text.find(before, at) : text.find_first_of(" \t\n'\"`;,)]", at), text.size());
+        const std::string_view path = text.substr(at, end - at);
+        const std::string_view before_path = text.substr(0, at - (is_quoted ? 1 : 0));
+        const bool is_plain = path.find('/', 1) == std::string_view::npos ||
+                              std::any_of(of_system.begin(), of_system.end(),
+                                          [&](std::string_view one) { return path.starts_with(one); });
+        if (before_path.ends_with(site_option))
+            shown += "SITE";
+        else
+            shown += is_plain ? path : std::string_view("PATH");
+        at = end - 1;
+    }
+    return shown;
 }
 
 void remove_logs(status::SiteReport& report) {

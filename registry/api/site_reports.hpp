@@ -35,6 +35,9 @@ using OpenRequests = std::function<std::vector<status::RequestReport>(const std:
 void remove_logs(status::SiteReport& report);
 // A cause or a reason without the line of a log that ends it in brackets, also where it was cut.
 [[nodiscard]] std::string without_log_line(std::string text);
+// Without the folders of an agent, which say in whose account it runs: a path of several parts outside of the system's own is
+// PATH, that of --site is SITE.
+[[nodiscard]] std::string without_agent_paths(std::string_view text);
 
 // Told of each report before it is kept.
 using NoteReport = std::function<void(const status::SiteReport& report)>;

@@ -125,6 +125,11 @@ base::Status check_takes_builds(const RegistryConfig& config, const IndexConfig&
     return target == nullptr ? base::Status() : check_not_archived(*target);
 }
 
+bool may_retry(const std::optional<Identity>& caller, const std::string& index, const std::string& package) {
+    return caller && allows(*caller, index, package, approve_action) &&
+           allows(*caller, index, package, task_action);
+}
+
 base::Status check_stays_private(const RegistryConfig& config, const wire::TaskRequest& wanted) {
     if (!wanted.source || !config.is_private(wanted.source->index) || config.is_private(wanted.index))
         return {};

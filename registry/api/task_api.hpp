@@ -1,6 +1,7 @@
 // The rules of tasks that operations, the pages and commands share (docs/reference/task.md).
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,9 @@ inline constexpr std::string_view task_list_format = "wheelyard.wishes/1";
 [[nodiscard]] std::string target_of(const IndexConfig& index);
 // Error "index.archived": the index takes no new tasks, or its wheels could not be uploaded.
 [[nodiscard]] base::Status check_takes_builds(const RegistryConfig& config, const IndexConfig& index);
+// Whether the caller may ask for a failed wheel again: approves requests, and may make them.
+[[nodiscard]] bool may_retry(const std::optional<Identity>& caller, const std::string& index,
+                             const std::string& package);
 // "task.would_publish": the wheel of a private index's source would be in a public index.
 [[nodiscard]] base::Status check_stays_private(const RegistryConfig& config, const wire::TaskRequest& wanted);
 

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "lib/io/log.hpp"
+#include "registry/http/compression.hpp"
 #include "registry/http/forwarded.hpp"
 #include "registry/http/ranges.hpp"
 #include "registry/http/relative_url.hpp"
@@ -188,12 +189,20 @@ Connection::Task<bool> Connection::run_api(const RequestHead& head, const Route&
     }
     phase_ = Phase::committing;  // the change may be in progress: do not abort before the reply
     Answered<ApiReply> answer;
-    job.start([&] { answer = shared_.api->answer(request); });
+    std::optional<Reply> text;  // of a log, compressed here, where it holds up no other client
+    job.start([&] {
+        answer = shared_.api->answer(request);
+        if (!answer || !answer->text || answer->when_visible) return;
+        text = reply_text(answer->status, *std::move(answer->text));
+        compress_reply(*text, head);
+    });
     const bool ran = co_await job.join();
     if (!ran)
         reply = reply_problem(api_internal_problem());
     else if (!answer)
         reply = reply_problem(answer.error());
+    else if (text)
+        reply = *std::move(text);
     else
         reply = co_await await_visible(*answer);
     if (ran && answer && !answer->tag.empty()) let_clients_keep(head.if_none_match, answer->tag, reply);

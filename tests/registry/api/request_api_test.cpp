@@ -5,6 +5,7 @@
 #include <string>
 
 #include "lib/io/json.hpp"
+#include "registry/api/site_reports.hpp"
 #include "tests/registry/upload_fixture.hpp"
 
 using namespace wheelyard;
@@ -34,6 +35,21 @@ struct RequestFixture : RegistryFixture {
         request.client = client;
         request.body = sent;
         return api.answer(request);
+    }
+    // An agent claims it, and builds nothing.
+    void fail(const std::string& id, wire::Diagnosis why) {
+        wire::ClaimOffer offer;
+        offer.claim = std::string(wire::claim_id_length, '1');
+        offer.index = "main";
+        offer.agent = "login1";
+        offer.pythons = {"3.11"};
+        const tasks::ClaimTerms terms{"main", "wy_aaaaaaaaaaaa", "wy_000000000001", std::string(64, 'a')};
+        REQUIRE(queue->claim(offer, terms, [](const wire::Task&) { return true; }));
+        wire::TaskEnd end;
+        end.claim = offer.claim;
+        end.outcome.attempt = "w1";
+        end.outcome.diagnosis = std::move(why);
+        REQUIRE(queue->end(id, end));
     }
     static std::string code(const wire::Answered<http::ApiReply>& answered) {
         if (!answered) return std::to_string(answered.error().status) + " " + answered.error().code;
@@ -74,19 +90,7 @@ TEST_CASE("everybody sees state, cause and place; who reads logs also sees who a
 TEST_CASE("a failed request says why, and what to do") {
     RequestFixture farm;
     const std::string id = farm.add("torch");
-    wire::ClaimOffer offer;
-    offer.claim = std::string(wire::claim_id_length, '1');
-    offer.index = "main";
-    offer.agent = "login1";
-    offer.pythons = {"3.11"};
-    const tasks::ClaimTerms terms{"main", "wy_aaaaaaaaaaaa", "wy_000000000001", std::string(64, 'a')};
-    REQUIRE(farm.queue->claim(offer, terms, [](const wire::Task&) { return true; }));
-    wire::TaskEnd end;
-    end.claim = offer.claim;
-    end.outcome.attempt = "w1";
-    end.outcome.diagnosis =
-        wire::Diagnosis{"build", {"job.failed", "The job failed", "", "raise memory_mib"}, "Killed"};
-    REQUIRE(farm.queue->end(id, end));
+    farm.fail(id, {"build", {"job.failed", "The job failed", "", "raise memory_mib"}, "Killed"});
     const io::Json seen = farm.document(farm.ask("showRequest", "", id));
     CHECK(seen.string_or("cause", "") == "The job failed [Killed]");
     CHECK(seen.string_or("remedy", "") == "raise memory_mib");
@@ -97,6 +101,42 @@ TEST_CASE("a failed request says why, and what to do") {
     const std::string reader = farm.make_token("reader", {"main"}, {"*"}, {"read"});
     CHECK(farm.document(farm.ask("showRequest", reader, id)).string_or("cause", "") ==
           "The job failed [Killed]");
+}
+
+TEST_CASE("whose account an agent runs in is shown to those alone who approve its work") {
+    struct Row {
+        const char* said;
+        const char* shown;
+    };
+    for (const auto& [said, shown] :
+         {Row{"then: wheelyard-builder retry torch --site /home/anna/farm/site.toml",
+              "then: wheelyard-builder retry torch --site SITE"},
+          Row{"run `wheelyard-builder logs a --site '/home/an na/site.toml'`, then",
+              "run `wheelyard-builder logs a --site 'SITE'`, then"},
+          Row{"No space is left below /nobackup/proj/anna/work; free some",
+              "No space is left below PATH; free some"},
+          Row{"set work.directory=/lustre/a/b (now /nobackup)", "set work.directory=PATH (now /nobackup)"},
+          Row{"/usr/include/mpi.h lacks it", "/usr/include/mpi.h lacks it"},
+          Row{"see https://example.org/a/b and 3/4/5", "see https://example.org/a/b and 3/4/5"}, Row{"", ""}})
+        CHECK(registry::without_agent_paths(said) == shown);
+
+    RequestFixture farm;
+    const std::string id = farm.add("torch");
+    farm.fail(id, {"build",
+                   {"job.failed", "The job failed in /home/anna/work", "",
+                    "retry it with --site /home/anna/site.toml"},
+                   "x"});
+    const std::string reader = farm.make_token("reader", {"main"}, {"*"}, {"read"});
+    const std::string approver = farm.make_token("approver", {"main"}, {"*"}, {"approve", "task"});
+    for (const std::string& who : {std::string(), reader})
+        CHECK(farm.document(farm.ask("showRequest", who, id)).render().find("/home/anna") ==
+              std::string::npos);
+    const io::Json seen = farm.document(farm.ask("showRequest", approver, id));
+    CHECK(seen.string_or("remedy", "") == "retry it with --site /home/anna/site.toml");
+    CHECK(seen.string_or("cause", "").starts_with("The job failed in /home/anna/work"));
+    // Who approves may ask again.
+    CHECK(seen.find("may_retry")->render() == "true");
+    CHECK(farm.document(farm.ask("showRequest", reader, id)).find("may_retry")->render() == "false");
 }
 
 TEST_CASE("nobody asks without a token unless the operator allows it; then the request awaits an approval") {
