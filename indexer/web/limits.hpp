@@ -55,6 +55,10 @@ inline constexpr std::size_t max_site_wheels_of_project = 20;
 inline constexpr std::size_t max_site_builds = 20;
 // The length of a summary in the search file and in lists.
 inline constexpr std::size_t max_summary_bytes = 200;
+// Libraries and components by which a search finds a project.
+inline constexpr std::size_t max_search_names = 12;
+// Pythons and machines for which a search knows another version than the newest.
+inline constexpr std::size_t max_search_fits = 60;
 // Values of one list of a wheel's section, such as GPU architectures.
 inline constexpr std::size_t max_listed_values = 60;
 

@@ -5,6 +5,8 @@
 #include <memory>
 #include <utility>
 
+#include "indexer/avail_wheels/query/wanted.hpp"
+#include "indexer/web/install_box.hpp"
 #include "indexer/web/limits.hpp"
 #include "indexer/web/wheel_facts.hpp"
 #include "lib/base/text/case_folding.hpp"
@@ -18,7 +20,7 @@ using io::Json;
 
 namespace {
 
-constexpr std::size_t members = 8;  // and one more in rows of names
+constexpr std::size_t members = 8;  // and up to two more in rows of names
 
 // At most max_summary_bytes, cut between characters of UTF-8.
 std::string shortened(const std::string& text) {
@@ -53,14 +55,47 @@ void read_needs(SearchEntry& entry, const std::string& project,
     }
 }
 
+// Of the C runtime, which every wheel needs.
+bool is_of_every_wheel(std::string_view library) {
+    constexpr std::array<std::string_view, 9> names{"libc.",      "libm.",    "libdl.",    "librt.",    "ld-",
+                                                    "libpthread", "libgcc_s", "libstdc++", "linux-vdso"};
+    return std::any_of(names.begin(), names.end(),
+                       [&](std::string_view name) { return library.starts_with(name); });
+}
+
+// What else people type for the project: what it is imported as, libraries that it needs and components that it has.
+void add_found_names(std::set<std::string>& names, const Json& facts) {
+    if (const Json* needed = facts.find("needed"); needed != nullptr && needed->as_object() != nullptr) {
+        for (const auto& [kind, libraries] : *needed->as_object()) {
+            for (const std::string& library : libraries.texts())
+                if (!is_of_every_wheel(library)) names.insert(library);
+        }
+    }
+    for (const Json& component : facts.items("sbom"))
+        names.insert(component.string_or("name", {}));
+}
+
+std::string keywords_of(const ProjectView& view, const ProjectText& text, const std::set<std::string>& uses,
+                        const std::set<std::string>& names) {
+    std::vector<std::string> words = avail_wheels::modules_of_project(view.project);
+    words.insert(words.end(), uses.begin(), uses.end());
+    words.push_back(text.keywords);
+    std::size_t count = 0;
+    for (const std::string& name : names)
+        if (!name.empty() && count++ < max_search_names) words.push_back(name);
+    std::erase(words, "");
+    return valid_text(base::join(words, " "));
+}
+
 }  // namespace
 
 SearchEntry make_search_entry(const ProjectView& view, const ProjectText& text) {
     SearchEntry entry;
     entry.summary = valid_text(text.summary);
-    entry.keywords = valid_text(text.keywords);
+    std::set<std::string> names;
     read_needs(entry, view.project, text.requirements);
     const catalog::FileRow* newest = newest_row(view);
+    entry.keywords = keywords_of(view, text, {}, names);
     if (newest == nullptr) return entry;
     entry.version = newest->version;
     std::set<std::string> pythons;
@@ -69,6 +104,7 @@ SearchEntry make_search_entry(const ProjectView& view, const ProjectText& text) 
     std::set<std::string> uses;
     std::vector<std::pair<std::string, std::set<std::string>>> by_version;  // newest first
     std::set<std::string> without_gpus;
+    std::map<std::string, std::string> newest_for;  // by Python and machine
     std::size_t read = 0;
     for (auto file = view.files.rbegin(); file != view.files.rend(); ++file) {
         const catalog::FileRow& row = *file;
@@ -78,8 +114,12 @@ SearchEntry make_search_entry(const ProjectView& view, const ProjectText& text) 
         const ShownWheel wheel = read_wheel(row, FarmReport{});
         pythons.insert(wheel.pythons.begin(), wheel.pythons.end());
         if (!wheel.platform.empty()) machines.insert(wheel.platform);
+        const bool counts = row.version == newest->version || is_final(row);
+        for (const std::string& python : wheel.pythons)
+            if (counts) newest_for.try_emplace(python + " " + wheel.platform, row.version);
         const auto own = gpus_of(wheel.facts);
         gpus.insert(own.begin(), own.end());
+        if (row.version == newest->version) add_found_names(names, wheel.facts);
         if (!wheel.candidate) continue;
         if (by_version.empty() || by_version.back().first != row.version)
             by_version.emplace_back(row.version, std::set<std::string>());
@@ -88,10 +128,19 @@ SearchEntry make_search_entry(const ProjectView& view, const ProjectText& text) 
         for (const std::string& use : uses_of(wheel.facts))
             uses.insert(use);
     }
+    entry.keywords = keywords_of(view, text, uses, names);
     entry.pythons.assign(pythons.begin(), pythons.end());
     entry.machines.assign(machines.begin(), machines.end());
     entry.gpus.assign(gpus.begin(), gpus.end());
     entry.uses.assign(uses.begin(), uses.end());
+    for (const std::string& python : pythons) {
+        for (const std::string& machine : machines) {
+            const std::string target = std::string(python).append(" ").append(machine);
+            const auto found = newest_for.find(target);
+            const std::string version = found == newest_for.end() ? "" : found->second;
+            if (version != entry.version && entry.fits.size() < max_search_fits) entry.fits[target] = version;
+        }
+    }
     for (auto& [version, own] : by_version) {
         if (without_gpus.contains(version)) own.clear();
         if (own == gpus || entry.version_gpus.size() == max_search_gpu_versions) continue;
@@ -131,7 +180,7 @@ Json row_of(const SearchEntry& entry) {
 
 std::optional<SearchEntry> entry_of(const Json::Array& parts) {
     bool is_entry =
-        (parts.size() == members || parts.size() == members + 1) && parts[members - 1].as_int() != nullptr;
+        parts.size() >= members && parts.size() <= members + 2 && parts[members - 1].as_int() != nullptr;
     for (std::size_t at = 0; is_entry && at < 3; ++at)
         is_entry = parts[at].as_string() != nullptr;
     if (!is_entry) return std::nullopt;
@@ -139,9 +188,13 @@ std::optional<SearchEntry> entry_of(const Json::Array& parts) {
                       parts[3].texts(),      parts[4].texts(),      parts[5].texts(),
                       parts[6].texts(),      *parts[7].as_int()};
     if (parts.size() == members) return entry;
-    if (parts.back().as_object() == nullptr) return std::nullopt;
-    for (const auto& [version, gpus] : *parts.back().as_object())
+    for (std::size_t at = members; at < parts.size(); ++at)
+        if (parts[at].as_object() == nullptr) return std::nullopt;
+    for (const auto& [version, gpus] : *parts[members].as_object())
         entry.version_gpus[version] = gpus.texts();
+    if (parts.size() == members + 1) return entry;
+    for (const auto& [target, version] : *parts.back().as_object())
+        entry.fits[target] = version.as_string() == nullptr ? std::string() : *version.as_string();
     return entry;
 }
 
@@ -264,12 +317,16 @@ ShardRow shared_row(const SearchEntry& entry) {
 }
 
 ShardRow name_row(const SearchEntry& entry) {
-    if (entry.version_gpus.empty()) return shared_row(entry);
+    if (entry.version_gpus.empty() && entry.fits.empty()) return shared_row(entry);
     Json gpus = Json::object();
     for (const auto& [version, own] : entry.version_gpus)
         gpus.set(version, Json::array_of(own));
     Json::Array parts = row_of(entry).items();
     parts.push_back(std::move(gpus));
+    Json fits = Json::object();
+    for (const auto& [target, version] : entry.fits)
+        fits.set(target, version);
+    if (!entry.fits.empty()) parts.push_back(std::move(fits));
     return std::make_shared<const std::string>(Json(std::move(parts)).render());
 }
 

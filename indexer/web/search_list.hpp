@@ -8,7 +8,8 @@
 // the newest upload (seconds). The lists are those of all versions that are not yanked. In shards the name is the key, and
 // rows of words and facets have no version and the time 0: so a new version changes one row, unless it brings a new value.
 // The row of a name has a ninth member, {"2.4.0":["sm_90"]}, where versions differ in their GPU architectures; it is missing in
-// rows of an older program. What projects need lies in two more roots: "needs=" has the names of each project, "needed=" each of those with the project.
+// rows of an older program. A tenth, {"3.11 aarch64":"2.3.1"}, has the newest version for a Python and a machine where it is
+// another one, or "" where there is no wheel. What projects need lies in two more roots: "needs=" has the names of each project, "needed=" each of those with the project.
 #pragma once
 
 #include <cstdint>
@@ -48,6 +49,9 @@ struct SearchEntry {
     // GPU architectures of versions that have others than `gpus`; a version with a wheel that has none has none. In rows of
     // names alone.
     std::map<std::string, std::vector<std::string>> version_gpus = {};
+    // "3.11 aarch64": its newest version, where that is another one than `version`; empty: it has no wheel. In rows of names
+    // alone.
+    std::map<std::string, std::string> fits = {};
     bool operator==(const SearchEntry&) const = default;
 };
 // By name, sorted.

@@ -51,6 +51,20 @@ std::vector<std::string> projects_of_module(std::string_view module) {
     return projects;
 }
 
+}  // namespace
+
+std::vector<std::string> modules_of_project(std::string_view project) {
+    std::vector<std::string> modules;
+    for (const auto& one : import_names) {
+        const auto projects = base::split(one.projects, ' ');
+        if (std::find(projects.begin(), projects.end(), project) != projects.end())
+            modules.emplace_back(one.module);
+    }
+    return modules;
+}
+
+namespace {
+
 bool is_pattern_character(char c) {
     return base::is_ascii_alnum(c) || c == '-' || c == '_' || c == '.' ||
            glob_characters.find(c) != std::string_view::npos;

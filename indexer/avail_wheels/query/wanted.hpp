@@ -28,6 +28,9 @@ struct Wanted {
     [[nodiscard]] bool matches(std::string_view project) const;  // takes a normalised name
 };
 
+// The names by which people import a project that has another one: "sklearn" of scikit-learn.
+[[nodiscard]] std::vector<std::string> modules_of_project(std::string_view project);
+
 // "numpy", "*cdf*", "numpy<1.23", "flash.attn", "torch[extra]==2.4.*". As in the Alliance's program, "numpy==*"
 // is any version, and "torch+cu126" is torch. "sklearn" is scikit-learn, too. The file name of a wheel is its version.
 // Error "wanted.invalid".

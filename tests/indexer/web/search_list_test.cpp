@@ -9,6 +9,7 @@
 #include "lib/base/limits.hpp"
 #include "lib/io/json.hpp"
 #include "lib/page/places.hpp"
+#include "tests/indexer/sample_view.hpp"
 
 using namespace wheelyard;
 using namespace wheelyard::indexer;
@@ -143,6 +144,34 @@ TEST_CASE("the first file of a search is read as it was written, and another for
          {"", "{}", R"({"format":"wheelyard.search/1","projects":[]})", R"({"format":"wheelyard.search/2"})",
           R"({"format":"wheelyard.search/2","count":1,"values":{},"newest":[["six"]]})"})
         CHECK_MESSAGE(!parse_search_top(wrong), wrong);
+}
+
+TEST_CASE("a project is found by what it is imported as, what it uses, needs and contains") {
+    ProjectView view = make_project_view(
+        "scikit-learn", {sample_row("1.5", "scikit_learn-1.5-cp312-cp312-linux_aarch64.whl", 'a')});
+    view.files[0].facts_json = R"({"needed":{"mpi":["libmpi.so.40"],"system":["libc.so.6","libstdc++.so.6"]},
+                                   "sbom":[{"name":"openblas","version":"0.3"}],"cuda_sm":["sm_90"]})";
+    ProjectText text;
+    text.keywords = "learning";
+    CHECK(make_search_entry(view, text).keywords == "sklearn CUDA MPI learning libmpi.so.40 openblas");
+}
+
+TEST_CASE("the search knows which version is for which Python and machine, where that is not the newest") {
+    ProjectView view =
+        make_project_view("six", {sample_row("1.0", "six-1.0-cp311-cp311-linux_x86_64.whl", 'a'),
+                                  sample_row("1.0", "six-1.0-cp312-cp312-linux_aarch64.whl", 'b'),
+                                  sample_row("2.0", "six-2.0-cp312-cp312-linux_x86_64.whl", 'c'),
+                                  sample_row("2.1rc1", "six-2.1rc1-cp311-cp311-linux_x86_64.whl", 'd')});
+    const SearchEntry entry = make_search_entry(view, {});
+    CHECK(entry.version == "2.0");
+    CHECK(entry.fits == std::map<std::string, std::string>{
+                            {"3.11 aarch64", ""}, {"3.11 x86_64", "1.0"}, {"3.12 aarch64", "1.0"}});
+    MapFiles files;
+    const auto top = update_search(files, {}, {{"six", entry}}, true);
+    REQUIRE(top.has_value());
+    const auto read = first_projects(files, 1);
+    REQUIRE(read.has_value());
+    CHECK(read->at("six").fits == entry.fits);
 }
 
 TEST_CASE("a small search is a file of names, one of words and one of each value") {
