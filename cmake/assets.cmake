@@ -1,5 +1,5 @@
 # Embeds files in the modules that render them, each as a generated source. Of lib/page/assets/ and lib/page/templates/ it has
-# bytes, hash and, of assets, media type; indentation, comments, and the style sheet's optional spaces stay behind. Texts
+# bytes, hash and, of assets, media type; indentation, comments, and optional spaces and line breaks stay behind. Texts
 # of the builder's templates/ folders are as they are.
 
 function(wheelyard_embedded_file path bytes_name hash_name)
@@ -8,11 +8,17 @@ function(wheelyard_embedded_file path bytes_name hash_name)
     string(REGEX REPLACE "(^|\n)[ \t]+" "\\1" bytes "${bytes}")
     if(path MATCHES "\\.js$")  # readers of a page load no comments
         string(REGEX REPLACE "(^|\n)//[^\n]*" "\\1" bytes "${bytes}")
+        string(REGEX REPLACE "  //[^\n]*" "" bytes "${bytes}")
         string(REGEX REPLACE "\n\n+" "\n" bytes "${bytes}")
+        string(REGEX REPLACE "([{;,])\n" "\\1" bytes "${bytes}")
+        # No string of a script has an operator with spaces around it.
+        string(REGEX REPLACE " (=>|=|===|!==|&&|[|][|]|[?][?]) " "\\1" bytes "${bytes}")
     elseif(path MATCHES "\\.css$")  # no string of the style sheet has a space after one of these
         string(REGEX REPLACE "/\\*[^*]*\\*/\n?" "" bytes "${bytes}")
         string(REGEX REPLACE "([{;:,]) " "\\1" bytes "${bytes}")
         string(REPLACE " {" "{" bytes "${bytes}")
+        string(REGEX REPLACE "([{};,])\n+" "\\1" bytes "${bytes}")
+        string(REPLACE ";}" "}" bytes "${bytes}")
     endif()
     string(SHA256 hash "${bytes}")
     string(SUBSTRING ${hash} 0 12 hash)
@@ -21,7 +27,7 @@ function(wheelyard_embedded_file path bytes_name hash_name)
 endfunction()
 
 set(assets_rows "")
-foreach(name style.css wheel.svg common.js shards.js search.js live.js project.js compare.js versions.js operate.js login.js request.js build.js site.js)
+foreach(name style.css wheel.svg common.js shards.js search.js live.js project.js elsewhere.js copy.js compare.js versions.js operate.js login.js request.js build.js site.js)
     set(type "text/javascript; charset=utf-8")
     if(name MATCHES "\\.css$")
         set(type "text/css; charset=utf-8")

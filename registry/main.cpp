@@ -50,6 +50,7 @@ indexer::FarmText farm_text(const registry::RegistryConfig& config) {
                            .contact = config.look.contact,
                            .style = config.look.style,
                            .logo = config.look.farm.logo,
+                           .url = config.server.public_url,
                            .logo_bytes = {config.look.logo}};
     for (const auto& index : config.indexes) {
         if (!index.title.empty()) farm.titles.emplace(index.name, index.title);

@@ -122,8 +122,8 @@ std::string contact_link(const std::string& contact) {
 }  // namespace
 
 page::Farm frame_of(const FarmText& farm) {
-    return {farm.title, farm.style.empty() ? "" : page::farm_file_name("farm", ".css", farm.style),
-            farm.logo};
+    return {farm.title, farm.style.empty() ? "" : page::farm_file_name("farm", ".css", farm.style), farm.logo,
+            farm.url};
 }
 
 std::string render_front(const FarmText& farm, const std::vector<IndexSummary>& indexes) {

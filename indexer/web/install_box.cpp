@@ -17,6 +17,7 @@
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
+#include "lib/page/assets.hpp"
 #include "lib/page/template.hpp"
 #include "lib/wheel/filename.hpp"
 #include "lib/wheel/version.hpp"
@@ -314,7 +315,7 @@ Html render_install(const ProjectPage& page, const std::vector<ShownWheel>& whee
     }
     const InstallBox box(page, wheels);
     const Offer usual = box.usual(*newest);
-    const std::string index = unknown_address(page.index);
+    const std::string index = simple_address(page.farm, page.index);
     shown.offers.push_back({"", usual.text()});
     for (std::size_t at = 0; at < page.report.nodes.size(); ++at) {
         const std::string node = page.report.nodes[at].name();
@@ -338,6 +339,7 @@ Html render_install(const ProjectPage& page, const std::vector<ShownWheel>& whee
                                   std::string(job_way.about)});
     }
     shown.newest = page.view.project + "==" + newest->version;
+    shown.script = page::asset("elsewhere.js").published_name();
     if (box.has_sdists()) shown.only = "--only-binary " + page.view.project + " ";
     const auto hashes = hashes_of(wheels);
     for (const auto& [version, text] : hashes)

@@ -57,7 +57,7 @@ std::vector<VersionSection> version_sections(const ProjectPage& page, const std:
         if (sections.empty() || sections.back().version != row.version) sections.push_back({row.version});
         const auto provenance = page.provenance.find(row.sha256);
         sections.back().wheels.push_back(
-            render_wheel(wheels[at], page.index, page.report.nodes,
+            render_wheel(wheels[at], page.index, simple_address(page.farm, page.index), page.report.nodes,
                          provenance == page.provenance.end() ? "" : provenance->second, at == 0));
     }
     return sections;

@@ -26,13 +26,18 @@ std::string render_search_page(const page::Farm& farm, const std::string& index,
     shown.title = title.empty() ? index : title;
     shown.count = std::to_string(count);
     shown.projects = count == 1 ? "project" : "projects";
-    shown.form = page::render_search_form("");
+    page::ShownSearchForm form;
     for (const auto& [name, entry] : list) {
+        form.has_pythons = form.has_pythons || !entry.pythons.empty();
+        form.has_machines = form.has_machines || !entry.machines.empty();
+        form.has_gpus = form.has_gpus || !entry.gpus.empty();
+        form.has_uses = form.has_uses || !entry.uses.empty();
         ProjectCard card = project_card("", name, entry);
         for (const auto* values : {&entry.pythons, &entry.machines, &entry.gpus, &entry.uses})
             card.tags.insert(card.tags.end(), values->begin(), values->end());
         shown.cards.push_back(page::render("card.html", card));
     }
+    shown.form = page::render_search_form(form);
     if (count > list.size()) shown.first = list.size();
     page::Frame frame;
     frame.farm = farm;

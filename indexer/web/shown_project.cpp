@@ -9,7 +9,7 @@ void MonoValue::show(page::Values& to) const {
 }
 
 void WheelFact::show(page::Values& to) const {
-    to("name", name)("values", values)("more", more)("text", text);
+    to("name", name)("values", values)("more", more)("text", text)("link", link);
 }
 
 void WheelFinding::show(page::Values& to) const {
@@ -28,6 +28,7 @@ void WheelSection::show(page::Values& to) const {
     to("yanked_reason", yanked_reason)("warnings", warnings)("facts", facts)("is_checked", is_checked);
     to("findings", findings)("fits", fits)("made_by", made_by)("is_signed", is_signed);
     to("sbom_index", sbom_index)("uploaded_to", uploaded_to)("is_promoted", is_promoted)("verify", verify);
+    to("site", site)("build", build);
 }
 
 void VersionSection::show(page::Values& to) const {
@@ -90,7 +91,7 @@ void InstallWay::show(page::Values& to) const {
 
 void ShownInstall::show(page::Values& to) const {
     to("refusal", refusal)("project", project)("newest", newest)("only", only)("hashes", hashes);
-    to("offers", offers)("ways", ways)("jobs", jobs)("note", note)("refused", refused);
+    to("offers", offers)("ways", ways)("jobs", jobs)("note", note)("refused", refused)("script", script);
 }
 
 void ProjectCard::show(page::Values& to) const {

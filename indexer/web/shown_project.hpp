@@ -28,6 +28,7 @@ struct WheelFact {
     std::vector<MonoValue> values = {};
     std::uint64_t more = 0;  // values that are not shown
     std::string text = {};
+    std::string link = {};  // of the text
     void show(page::Values& to) const;
 };
 
@@ -69,6 +70,8 @@ struct WheelSection {
     std::vector<WheelFinding> findings = {};
     std::vector<WheelFit> fits = {};
     std::vector<WheelFact> made_by = {};
+    std::string site = {};  // of the agent that built it, and the ID of the build
+    std::string build = {};
     bool is_signed = false;        // the registry has signed statements about it
     std::string uploaded_to = {};  // the index that these name
     std::string verify = {};       // the command that verifies these
@@ -195,6 +198,7 @@ struct ShownInstall {
     std::string hashes = {};  // "2.5.1:0123…,4567… 2.4.0:…"
     std::vector<InstallOffer> offers = {};
     std::vector<InstallWay> ways = {};
+    std::string script = {};            // for a machine without an offer
     std::vector<InstallWay> jobs = {};  // at most one; only reports bring it
     std::string note = {};
     std::vector<InstallOffer> refused = {};

@@ -225,10 +225,10 @@ std::string signed_index(const Json& document) {
 }
 
 // What verifies the wheel after `pip download` from the page's index, whose address project.js fills in.
-std::string verify_text(const std::string& filename, std::string_view index, const std::string& uploaded_to) {
+std::string verify_text(const std::string& filename, const std::string& address,
+                        const std::string& uploaded_to) {
     return "wheelyard-registry attest verify " + base::quote_shell(filename) + " --root root.json --index " +
-           unknown_address(index) +
-           (uploaded_to.empty() ? "" : " --uploaded-to " + base::quote_shell(uploaded_to));
+           address + (uploaded_to.empty() ? "" : " --uploaded-to " + base::quote_shell(uploaded_to));
 }
 
 // What its agent states of the build. A document that cannot be read shows nothing: the link beside it leads to its text.
@@ -238,6 +238,8 @@ void add_stated(WheelSection& section, std::string_view text) {
     if (!document || document->as_object() == nullptr || document->as_object()->empty()) return;
     section.is_signed = !document->items("statements").empty();
     section.uploaded_to = signed_index(*document);
+    section.site = document->string_or("site", {});
+    section.build = document->string_or("attempt", {});
     const Json nothing = Json::object();
     const auto part = [&](std::string_view name) -> const Json& {
         const Json* found = document->find(name);
@@ -252,6 +254,8 @@ void add_stated(WheelSection& section, std::string_view text) {
     const auto began = base::parse_rfc3339(document->string_or("began", {}));
     if (began && *began > 0) add_fact(shown, "Began", short_time(document->string_or("began", {})));
     add_fact(shown, "Source", source.string_or("origin", source.string_or("filename", {})));
+    if (const std::string origin = source.string_or("origin", {}); origin.starts_with("https://"))
+        shown.back().link = origin;
     add_fact(shown, "Kind of source", source.string_or("kind", {}));
     add_fact(shown, "SHA-256 of the source", source.string_or("sha256", {}));
     add_fact(shown, "Recipe", document->string_or("recipe", {}));
@@ -347,8 +351,9 @@ std::string signer_of(const Json& attested) {
 
 }  // namespace
 
-std::string unknown_address(std::string_view index) {
-    return "https://THIS-SERVER/" + std::string(index) + "/simple/";
+std::string simple_address(const page::Farm& farm, std::string_view index) {
+    const std::string server = farm.url.empty() ? "https://THIS-SERVER" : farm.url;
+    return server + "/" + base::encode_percent(index) + "/simple/";
 }
 
 std::string anchor_of(const catalog::FileRow& row) {
@@ -432,8 +437,8 @@ avail_wheels::Runs runs_on(const ShownWheel& wheel, const ReportedNode& node,
     return avail_wheels::judge(candidate, one, {}).runs;
 }
 
-Html render_wheel(const ShownWheel& wheel, std::string_view index, const std::vector<ReportedNode>& nodes,
-                  std::string_view provenance, bool is_open) {
+Html render_wheel(const ShownWheel& wheel, std::string_view index, const std::string& address,
+                  const std::vector<ReportedNode>& nodes, std::string_view provenance, bool is_open) {
     const catalog::FileRow& row = *wheel.row;
     WheelSection shown{.anchor = anchor_of(row), .is_open = is_open};
     shown.filename = row.filename;
@@ -460,7 +465,7 @@ Html render_wheel(const ShownWheel& wheel, std::string_view index, const std::ve
     for (std::size_t at = 0; at < nodes.size() && at < wheel.fits.size(); ++at)
         shown.fits.push_back(shown_fit(nodes[at], wheel.fits[at]));
     add_stated(shown, provenance);
-    if (shown.is_signed) shown.verify = verify_text(row.filename, index, shown.uploaded_to);
+    if (shown.is_signed) shown.verify = verify_text(row.filename, address, shown.uploaded_to);
     shown.is_promoted = !shown.uploaded_to.empty() && shown.uploaded_to != index;
     return page::render("wheel.html", shown);
 }

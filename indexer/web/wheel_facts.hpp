@@ -9,6 +9,7 @@
 #include "indexer/avail_wheels/query/fit.hpp"
 #include "indexer/web/farm_report.hpp"
 #include "lib/io/json.hpp"
+#include "lib/page/farm.hpp"
 #include "lib/page/html.hpp"
 #include "registry/catalog/catalog.hpp"
 
@@ -33,7 +34,7 @@ struct ShownWheel {
 [[nodiscard]] avail_wheels::Runs runs_on(const ShownWheel& wheel, const ReportedNode& node,
                                          const avail_wheels::Python& python);
 // The address of an index in texts to paste, which scripts replace by the one that the reader has.
-[[nodiscard]] std::string unknown_address(std::string_view index);
+[[nodiscard]] std::string simple_address(const page::Farm& farm, std::string_view index);
 // The fragment that leads to the wheel's section: "wheel-0123456789ab".
 [[nodiscard]] std::string anchor_of(const catalog::FileRow& row);
 [[nodiscard]] std::string anchor_of(std::string_view sha256);
@@ -41,9 +42,9 @@ struct ShownWheel {
 [[nodiscard]] std::vector<std::string> uses_of(const io::Json& facts);
 [[nodiscard]] std::vector<std::string> gpus_of(const io::Json& facts);
 
-// `index`: of the page. `provenance`: the document of its agent (docs/reference/provenance.md); empty: none.
+// `index`: of the page; `address`: its simple_address(). `provenance`: the document of its agent (docs/reference/provenance.md); empty: none.
 [[nodiscard]] page::Html render_wheel(const ShownWheel& wheel, std::string_view index,
-                                      const std::vector<ReportedNode>& nodes, std::string_view provenance,
-                                      bool is_open);
+                                      const std::string& address, const std::vector<ReportedNode>& nodes,
+                                      std::string_view provenance, bool is_open);
 
 }  // namespace wheelyard::indexer

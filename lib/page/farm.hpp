@@ -11,6 +11,7 @@ struct Farm {
     std::string name = {};   // in the header; empty: "Wheelyard"
     std::string style = {};  // the published name of its style sheet; empty: none
     std::string logo = {};   // that of its logo, shown before the name; empty: ours
+    std::string url = {};    // "https://wheels.example.org", where readers find it; empty: nobody has said
 };
 
 enum class Scheme { light, dark };

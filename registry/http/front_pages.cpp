@@ -26,7 +26,8 @@ void ShownProblem::show(page::Values& to) const {
 }
 
 void ShownMissingProject::show(page::Values& to) const {
-    to("title", title)("index", index)("project", project)("folder", folder)("form", form);
+    to("title", title)("index", index)("project", project)("folder", folder)("form", form)("elsewhere",
+                                                                                           elsewhere);
 }
 
 void ShownClientFile::show(page::Values& to) const {
@@ -101,10 +102,14 @@ std::string render_login_page(const page::Farm& farm, std::string_view root) {
 }
 
 std::string render_missing_project_page(const page::Farm& farm, std::string_view root, std::string_view index,
-                                        std::string_view project) {
+                                        std::string_view project, const std::vector<IndexEntry>& elsewhere) {
     ShownMissingProject shown{
         .title = "404 Not found", .index = std::string(index), .project = std::string(project)};
     shown.folder = std::string(root) + base::encode_percent(index) + "/";
+    for (const IndexEntry& other : elsewhere)
+        shown.elsewhere.push_back({std::string(root) + base::encode_percent(other.name) + "/project/" +
+                                       base::encode_percent(project) + "/",
+                                   other.name, other.title});
     shown.form = page::render_search_form(shown.folder + "project/", project);
     page::Frame frame = server_frame(farm, root, shown.title);
     frame.trail = {{shown.folder + "project/", shown.index}, {shown.folder + "builds/", "Builds"}};
@@ -130,7 +135,11 @@ std::string render_index_page(const page::Farm& farm, const IndexEntry& index, s
              simple::render_modulefile(kind, index.name, "/path/to/that/folder", nodes),
              "wheelyard-indexer client-config --to FOLDER --node " + index.name + "=" + source.place});
     page::Frame frame = server_frame(farm, "../", index.name);
-    if (index.has_pages) frame.trail = {{"project/", index.name}, {"builds/", "Builds"}};
+    frame.scripts = {"common.js", "copy.js"};
+    if (index.has_pages) {
+        frame.trail = {{"project/", index.name}, {"builds/", "Builds"}, {"site/", "Sites"}};
+        frame.machines = "./";
+    }
     return page::render_page(frame, page::render("index.html", shown));
 }
 

@@ -34,8 +34,9 @@ struct IndexEntry {
 [[nodiscard]] std::string render_operators_page(const page::Farm& farm, std::string_view root);
 // Where people log in, and where a provider sends them back to: the script does both, by the API.
 [[nodiscard]] std::string render_login_page(const page::Farm& farm, std::string_view root);
-// The 404 of a project in the web UI: where to search and to ask. `project`: normalized.
+// The 404 of a project in the web UI: which other indexes have it, where to search and to ask. `project`: normalized.
 [[nodiscard]] std::string render_missing_project_page(const page::Farm& farm, std::string_view root,
-                                                      std::string_view index, std::string_view project);
+                                                      std::string_view index, std::string_view project,
+                                                      const std::vector<IndexEntry>& elsewhere = {});
 
 }  // namespace wheelyard::http

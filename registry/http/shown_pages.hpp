@@ -36,6 +36,7 @@ struct ShownProblem {
 
 struct ShownMissingProject {
     std::string title = {};
+    std::vector<ShownIndexLine> elsewhere = {};  // its page in other indexes
     std::string index = {};
     std::string project = {};
     std::string folder = {};  // from the page to that of the index

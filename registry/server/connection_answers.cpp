@@ -185,7 +185,7 @@ Reply Connection::answer_route(const RequestHead& head, const Route& route) {
             return tree_of(route).page(route, head);
         case RouteKind::web_page:
             if (!entry_of(route.index).has_pages) return reply_problem(no_pages(route.index));
-            return tree_of(route).web_page(route, head);
+            return tree_of(route).web_page(route, head, served_->public_entries);
         case RouteKind::asset:
             return asset(route.filename);
         case RouteKind::file:

@@ -73,6 +73,8 @@ inline constexpr std::size_t max_cached_pages =
     20'000;  // of any size: their names and dates take memory, too
 // The JSON root page, which is sent with serials and so not from the disk: 300,000 projects.
 inline constexpr std::size_t max_cached_root_bytes = 8 * base::mib;
+// Other indexes in which a project is looked for that one lacks: a call of the file system each.
+inline constexpr std::size_t max_indexes_asked = 64;
 // A project's page of which PyPI's JSON form is made: 30,000 files.
 inline constexpr std::size_t max_pypi_page_bytes = 16 * base::mib;
 

@@ -388,7 +388,21 @@ Reply PublishedTree::listing(const Route& route, const RequestHead& head) {
     return reply;
 }
 
-Reply PublishedTree::web_page(const Route& route, const RequestHead& head) {
+std::vector<IndexEntry> PublishedTree::indexes_with(const Route& route,
+                                                    const std::vector<IndexEntry>& indexes) {
+    std::vector<IndexEntry> found;
+    std::size_t asked = 0;
+    for (const IndexEntry& index : indexes) {
+        if (!index.is_advertised || !index.has_pages || index.name == route.index) continue;
+        if (asked++ == max_indexes_asked) break;
+        struct stat info {};
+        if (open(index.name + "/project/" + route.project + "/index.html", info)) found.push_back(index);
+    }
+    return found;
+}
+
+Reply PublishedTree::web_page(const Route& route, const RequestHead& head,
+                              const std::vector<IndexEntry>& indexes) {
     const std::string& name = route.filename;
     const bool is_html = name.ends_with(".html");
     const std::string_view type = is_html                   ? "text/html; charset=utf-8"
@@ -401,7 +415,8 @@ Reply PublishedTree::web_page(const Route& route, const RequestHead& head) {
             "search at /" + route.index + "/project/, or ask for it: avail_wheels --request " +
                 route.project));
         if (is_for_browsers(head.accept))
-            show_page(reply, render_missing_project_page(farm_, root_from(head), route.index, route.project));
+            show_page(reply, render_missing_project_page(farm_, root_from(head), route.index, route.project,
+                                                         indexes_with(route, indexes)));
     }
     if (is_html && reply.status < 400) reply.add("Content-Security-Policy", web_ui_policy());
     return reply;

@@ -10,8 +10,10 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "lib/page/farm.hpp"
+#include "registry/http/front_pages.hpp"
 #include "registry/http/negotiation.hpp"
 #include "registry/http/pypi_json.hpp"
 #include "registry/http/reply.hpp"
@@ -34,8 +36,9 @@ class PublishedTree {
     [[nodiscard]] Reply file(const Route& route, const RequestHead& head);
     // A text file of the tree, unchanged. 200, 304 or 404. Clients revalidate it as they do pages.
     [[nodiscard]] Reply listing(const Route& route, const RequestHead& head);
-    // A page of the web UI or its data. 200, 304 or 404.
-    [[nodiscard]] Reply web_page(const Route& route, const RequestHead& head);
+    // A page of the web UI or its data. 200, 304 or 404, which names those of `indexes` that have the project.
+    [[nodiscard]] Reply web_page(const Route& route, const RequestHead& head,
+                                 const std::vector<IndexEntry>& indexes);
     // The front page; nullopt: the tree has no web UI.
     [[nodiscard]] std::optional<Reply> front(const RequestHead& head);
     // A project in PyPI's JSON form. 200 or 404.
@@ -66,6 +69,8 @@ class PublishedTree {
         std::int64_t serial = 0;  // that a JSON root page was sent with
         [[nodiscard]] bool is_still(const struct stat& now) const;
     };
+    [[nodiscard]] std::vector<IndexEntry> indexes_with(const Route& route,
+                                                       const std::vector<IndexEntry>& indexes);
     // For a page that is too large to cache, also opens its file into `large`.
     [[nodiscard]] Page* find_page(const std::string& path, base::Fd& large);
     // Of a project, as JSON; the reply says why it cannot be read.

@@ -3,6 +3,7 @@ by keyboard alone, without scripts, on a phone; axe-core finds no barrier on any
 
 import contextlib
 import datetime
+import gzip
 import hashlib
 import json
 import re
@@ -14,7 +15,7 @@ import unittest
 import urllib.request
 from pathlib import Path
 
-from support.browser import PHONE, TABLET, Browser, Keys, why_no_axe, why_no_browser
+from support.browser import NARROW, PHONE, TABLET, WIDE, Browser, Keys, why_no_axe, why_no_browser
 from support.case import main
 from support.clients import RawUpload
 from support.farm import CLIENTS, Farm
@@ -26,6 +27,7 @@ from support.wheels import Wheel
 PATIENCE_S = 60
 MAX_FIRST_LOAD_BYTES = 74_000
 MAX_STYLE_BYTES = 15_000
+MAX_LAYOUT_SHIFT = 0.1  # Cumulative Layout Shift: "good", by its authors
 # A page, its style, its icon, at most three scripts, and what they ask at once.
 MAX_FIRST_LOAD_REQUESTS = 9
 BEDE = "/bede-gh200"
@@ -700,6 +702,131 @@ class BrowserTest(unittest.TestCase):
         self.assertEqual(browser.driver.execute_async_script("navigator.clipboard.readText().then(arguments[0])"),
                          "wheelyard-builder retry horovod-0.28.1-cp312-gh200 --site site.toml")
 
+    def append_log(self, build: str, offset: int, text: bytes) -> None:
+        request = urllib.request.Request(f"{self.farm.url}/api/v1/indexes/bede-gh200/builds/bede/{build}/log?offset={offset}", data=text,
+                                         headers={"Authorization": f"Bearer {self.farm.create_token(name='logs')}"})
+        urllib.request.urlopen(request).close()
+
+    def test_a_link_to_a_line_of_a_log_shows_the_line_also_one_that_comes_later(self):
+        browser, build = self.browser, "w1kq7x9aab3cde"  # which runs
+        lines = [b"line %d\n" % number for number in range(1, 401)]
+        self.append_log(build, 0, b"".join(lines[:200]))
+        path = f"/api/v1/indexes/bede-gh200/builds/bede/{build}/log?offset=0"
+        status, fields, body = self.farm.get(path, headers={"Accept-Encoding": "gzip"})
+        self.assertEqual((status, fields["Content-Encoding"], gzip.decompress(body)), (200, "gzip", b"".join(lines[:200])))
+        self.assertEqual(self.farm.get(path)[2], b"".join(lines[:200]))
+        in_view = lambda number: browser.run(
+            "const line = document.getElementById('L' + arguments[0]); if (!line) return false; const one = line.getBoundingClientRect(), box = line.parentElement.getBoundingClientRect();"
+            "return line.matches('.chosen') && one.top >= 0 && one.bottom <= innerHeight && one.top >= box.top - 1 && one.bottom <= box.bottom + 1", number)
+        page = f"{BEDE}/builds/build.html?site=bede&id={build}"
+        for size in (WIDE, NARROW):
+            browser.show(size=size)
+            browser.open("/")
+            browser.open(page + "#L34")
+            wait_until(lambda: in_view(34))
+            self.assertGreater(browser.run("return scrollY"), 0)  # the log is below the first screen
+        browser.open("/")
+        browser.open(page + "#L390")
+        wait_until(lambda: len(browser.texts("pre.lines .line")) == 200)
+        self.append_log(build, len(b"".join(lines[:200])), b"".join(lines[200:]))
+        wait_until(lambda: in_view(390))
+        browser.run("location.hash = '#L2'")
+        wait_until(lambda: in_view(2))
+
+    def test_a_node_type_that_no_site_reports_is_said_and_not_chosen(self):
+        browser = self.browser
+        self.addCleanup(browser.run, "localStorage.clear()")
+        browser.open(PAGES["project"] + "?node=nonesuch")
+        wait_until(lambda: "the node type “nonesuch”" in "".join(browser.texts("#no-node")))
+        self.assertEqual(browser.find("#machine strong").text, "any")
+        self.assertIn("torch==2.5.1", browser.find("#install-line").text)
+
+    def test_where_no_wheel_runs_the_box_says_why_and_what_would_and_has_nothing_to_copy(self):
+        browser = self.browser
+        self.addCleanup(browser.run, "localStorage.clear()")
+        said = lambda: browser.find("#install-why").text
+        browser.open("/")
+        self.choose(node="archer2, standard", python="3.11")  # of another index, whose machines report no type
+        report = reports()["archer2"] | {"machine": "x86_64"}
+        report_sites(self.farm, self.farm.create_token(name="sites"), {"archer2": report})
+        self.addCleanup(report_sites, self.farm, self.farm.create_token(name="sites"), {"archer2": reports()["archer2"]})
+        def knows_machine():
+            browser.run("localStorage.clear()")
+            browser.open("/?node=archer2,%20standard&python=3.11")
+            return "x86_64" in (browser.run("return localStorage.getItem('wheelyard-machine')") or "")
+        wait_until(knows_machine)
+        browser.open(PAGES["project"])
+        wait_until(lambda: said() == "No wheel for archer2, standard: for aarch64, here is x86_64. This index has one for bede, gh (gh200) (torch==2.5.1). Ask for one")
+        self.assertFalse(browser.find("#way-pip button").is_displayed())
+        self.assertNotIn("pip install", browser.find("#install-line").text)
+        self.assertIn("/archer2/builds/?package=torch", browser.find("#install-why a").get_attribute("href"))
+        self.assertIn("for aarch64, here is x86_64", self.cell("2.5.1", "3.12"))
+        self.assertEqual(browser.find("#install-note").text, "archer2, standard is of another index than this page: archer2.")
+        browser.open(f"{BEDE}/project/dask/")  # any machine's
+        wait_until(lambda: "dask==2026.10.0" in browser.find("#install-line").text)
+        self.assertFalse(said())
+        # Another Python of a machine for which there are wheels.
+        browser.open(PAGES["project"] + f"?node={GH}&python=3.13")
+        wait_until(lambda: said() == f"No wheel for Python 3.13 on {GH}: those here are for Python 3.11 (torch==2.5.1), 3.12 (torch==2.5.1). Ask for one")
+
+    def test_every_search_ends_with_what_to_do_next(self):
+        browser = self.browser
+        self.addCleanup(browser.run, "localStorage.clear()")
+        links = lambda: {text: url.removeprefix(browser.url) for text, url in  # in one step: the script replaces them
+                         browser.run("return [...document.querySelectorAll('#count a, #results a, #elsewhere a')].map(link => [link.textContent, link.href])")}
+        browser.open("/?q=horovod")  # no wheel, and a build that has failed
+        wait_until(lambda: "failed" in links())
+        self.assertEqual(links(), {"failed": f"{BEDE}/builds/#build-w1kq7x9aab3aaa", "Ask for horovod in bede-gh200": f"{BEDE}/builds/?package=horovod",
+                                   "Ask for horovod in archer2": "/archer2/builds/?package=horovod", "Ask for horovod in far": "/far/builds/?package=horovod"})
+        self.assertIn("the compiler was killed for lack of memory", browser.find("#results").text)
+        browser.open(f"{BEDE}/project/?q=petsc4py")  # of another index alone
+        wait_until(lambda: "Look in all indexes" in links())
+        self.assertEqual(links()["Ask for petsc4py"], f"{BEDE}/builds/?package=petsc4py")
+        browser.link("Look in all indexes").click()
+        wait_until(lambda: links().get("petsc4py") == "/archer2/project/petsc4py/")
+        browser.open(f"{BEDE}/project/petsc4py/")  # its 404 names that index
+        self.assertEqual(links()["archer2"], "/archer2/project/petsc4py/")
+        # By what people import, what a wheel uses, needs and contains.
+        for question, found in (("yaml", "pyyaml"), ("torch cuda", "torch"), ("h5py mpi", "h5py"), ("libmpi_gnu_123.so.12", "mpi4py"), ("libcublas.so.12", "torch"), ("pytorch", "torch")):
+            browser.open("/?q=" + question)
+            wait_until(lambda: found in links())
+
+    def test_a_failed_build_is_retried_in_the_browser_by_who_approves_requests(self):
+        browser = self.browser
+        self.addCleanup(browser.run, "sessionStorage.clear()")
+        browser.open(PAGES["log"])
+        wait_until(lambda: "horovod 0.28.1" in browser.find("#title").text)
+        self.assertNotIn("Retry", browser.texts("#build button"))
+        token = self.farm.create_token(name="approver", actions=("approve", "task"))
+        browser.run("sessionStorage.setItem('wheelyard-token', arguments[0])", token)
+        browser.driver.refresh()
+        wait_until(lambda: "Retry" in browser.texts("#build button"))
+        browser.run("[...document.querySelectorAll('#build button')].find(button => button.textContent === 'Retry').click()")
+        wait_until(lambda: browser.path().startswith(f"{BEDE}/builds/request.html?id="))
+        wait_until(lambda: "horovod 0.28.1" in browser.find("#title").text and "queued" in browser.find("#title").text)
+        self.post(f"/api/v1/tasks/{browser.path().partition('=')[2]}/cancel", token, {"format": "wheelyard.change/1", "reason": "tested"})
+
+    def test_little_of_a_page_moves_while_it_loads(self):
+        browser = self.browser
+        moved = {}
+        for size in (NARROW, WIDE):
+            browser.show(size=size)
+            for name, path in {"build": PAGES["log"], "project": PAGES["project"], "my machine": f"{PAGES['project']}?node={GH}&python=3.12", "search": PAGES["search"], "front": "/",
+                               "site": PAGES["site"], "builds": PAGES["builds"], "missing": ERROR_PAGES["404"]}.items():
+                browser.open("/api/v1/openapi.json")
+                browser.run("localStorage.clear()")
+                browser.open(path)
+                wait_until(lambda: browser.run("return document.readyState") == "complete")
+                if name == "build":
+                    wait_until(lambda: "horovod" in browser.find("#title").text)
+                if name == "my machine":
+                    wait_until(lambda: browser.find("#machine strong").text.startswith(GH))
+                if name == "search":
+                    wait_until(lambda: browser.texts("#count") == ["2 projects"])
+                moved[name, size[0]] = browser.shift()
+        browser.run("localStorage.clear()")
+        self.assertEqual({name: shift for name, shift in moved.items() if shift > MAX_LAYOUT_SHIFT}, {})
+
     def test_an_operator_sees_the_indexes_and_archives_one(self):
         token = self.farm.create_token("*", name="archivist", actions=("index",))
         self.browser.open("/api/v1/")
@@ -864,6 +991,7 @@ class BrowserTest(unittest.TestCase):
 
 
 OWN_LOOK = """
+public_url = "https://wheels.example.org/py"
 [pages]
 name = "Wheels of Bede"
 text = "Built for <GH200>."
@@ -887,6 +1015,7 @@ class OwnLookTest(unittest.TestCase):
                 for index in farm.indexes:
                     self.assertEqual(RawUpload(farm, token, Wheel("Yard.Look", "1.0").write(Path(folder) / index), index).send()[0], 200)
                 wait_until(lambda: b"yard-look" in farm.get("/main/project/search.json")[2])
+                self.assertIn(b"pip install --index-url https://wheels.example.org/py/main/simple/ yard-look==1.0", farm.get("/main/project/yard-look/")[2])
                 self.look_at(farm)
                 status, _, body = farm.get("/bulk/project/yard-look/")
                 self.assertEqual((status, json.loads(body)["code"]), (404, "index.no_pages"))

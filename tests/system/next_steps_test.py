@@ -3,6 +3,7 @@
 import html
 import re
 import subprocess
+import time
 from pathlib import Path
 
 from support.case import FarmCase, main
@@ -51,9 +52,13 @@ class NextStepsTest(FarmCase):
                                   text=True, timeout=COMMAND_TIMEOUT_S)
 
         def shown(path: str, pattern: str) -> str:
-            return html.unescape(re.search(pattern, self.farm.get(path)[2].decode(), re.DOTALL).group(1))
+            deadline = time.monotonic() + COMMAND_TIMEOUT_S
+            while not (found := re.search(pattern, self.farm.get(path)[2].decode(), re.DOTALL)):  # a page comes a moment after its upload
+                self.assertLess(time.monotonic(), deadline, path)
+                time.sleep(0.05)
+            return html.unescape(found.group(1))
 
-        of_index = shown(f"/{INDEX}/", "<pre>(pip install .*?)</pre>")
+        of_index = shown(f"/{INDEX}/", "<code>(pip install .*?)</code>")
         self.assert_ran(typed(of_index.replace("PACKAGE", "yard-shown")), "Successfully installed yard-shown-1.0")
         of_project = shown(f"/{INDEX}/project/yard-shown/", '<code id="install-line"[^>]*>(.*?)</code>')
         self.assert_ran(typed(of_project.replace("https://THIS-SERVER", self.farm.url)), "Requirement already satisfied: yard-shown")

@@ -43,10 +43,16 @@
   question.value = asked.get("log") ?? "";
   label.append(question);
   note.setAttribute("role", "status");
-  const next = element("button", "Next");
+  const next = element("button", "Next"), download = element("button", "Download", "second");
   next.type = "submit";
-  for (const button of [earlier, later]) button.type = "button";
-  tools.append(label, next, note);
+  for (const button of [earlier, later, download]) button.type = "button";
+  download.addEventListener("click", () => {
+    const link = element("a"), url = URL.createObjectURL(new Blob([log.lines.concat(log.rest || []).join("\n") + "\n"], {type: "text/plain"}));
+    Object.assign(link, {href: url, download: [asked.get("site"), asked.get("id")].filter(Boolean).join("-") + ".log"});
+    link.click();
+    URL.revokeObjectURL(url);
+  });
+  tools.append(label, next, download, note);
   // A line that a progress bar rewrites shows its last state; colours of terminals are left out.
   const shown = line => line.replace(/\r+$/, "").replace(/^[^]*\r/, "").replace(/\x1b\[[0-9;?]*[A-Za-z]/g, "");
   const draw = () => {
@@ -74,11 +80,19 @@
     log.chosen = line;
     log.top = Math.max(0, Math.min(line - max_lines / 2, log.lines.length - max_lines));
     draw();
-    const shown_line = document.getElementById("L" + (line + 1));
-    box.scrollTop = shown_line.offsetTop - box.offsetTop - box.clientHeight / 3;
+    // In the box and on the page: a link to a line shows the line.
+    document.getElementById("L" + (line + 1)).scrollIntoView({block: "center"});
   };
   const linked = () => { const match = /^#L(\d+)$/.exec(location.hash); return match ? Number(match[1]) - 1 : -1; };
-  addEventListener("hashchange", () => go_to(linked()));
+  // The line of the address may come later, when the log has grown to it.
+  let is_awaited = linked() >= 0;
+  const go_to_linked = () => {
+    if (linked() < 0 || linked() >= log.lines.length) return false;
+    is_awaited = false;
+    go_to(linked());
+    return true;
+  };
+  addEventListener("hashchange", () => { is_awaited = !go_to_linked() && linked() >= 0; });
   question.addEventListener("input", () => { yard.address({log: question.value}); search(); draw(); });
   tools.addEventListener("submit", event => {
     event.preventDefault();
@@ -92,7 +106,7 @@
     if (log.is_reading || !build.may_read_log) return;
     log.is_reading = true;
     const is_first = log.lines.length === 0, was_end = log.top + max_lines >= log.lines.length;
-    const at_end = is_first || box.scrollTop + box.clientHeight >= box.scrollHeight - 8;
+    const at_end = (is_first || box.scrollTop + box.clientHeight >= box.scrollHeight - 8) && log.chosen < 0 && !is_awaited;
     try {
       const before = log.offset;
       while (log.offset < build.log_bytes) {
@@ -106,7 +120,7 @@
       if (is_over(build) && log.rest) log.lines.push(shown(log.rest)), log.rest = "";
       if (before === log.offset) return;
       search();
-      if (is_first && linked() >= 0) return go_to(linked());
+      if (is_awaited && go_to_linked()) return;
       if (is_first && question.value && log.found.length) return go_to(log.found[0]);
       if (was_end && at_end) log.top = Math.max(0, log.lines.length - max_lines);
       draw();
@@ -128,16 +142,24 @@
     refresh().then(() => { key_note.textContent = key.hidden ? "" : "This token does not read them."; });
   });
   log_part.append(element("h2", "Log"), key, tools, earlier, box, later);
-  const copy_button = text => {
-    const copy = element("button", "Copy");
-    copy.type = "button";
-    copy.addEventListener("click", () => navigator.clipboard.writeText(text).then(() => { copy.textContent = "Copied"; }, () => {}));
-    return copy;
-  };
   const link_to = build => {
     const link = element("a", build.id);
     link.href = "build.html?" + new URLSearchParams({site: build.site, id: build.id});
     return link;
+  };
+  // A request of its own, which an agent of the site takes although it has given the wheel up: nothing here calls a builder.
+  const retry_of = build => {
+    const line = element("p"), button = element("button", "Retry"), said = element("span", "", "quiet");
+    button.type = "button";
+    said.setAttribute("role", "status");
+    button.addEventListener("click", () => {
+      button.disabled = true;
+      yard.call(new URL("api/v1/tasks", server), token(), {format: "wheelyard.task/1", index, ...Object.fromEntries(["package", "version", "python", "accelerator"].map(name => [name, build[name] ?? ""]))})
+        .then(reply => reply.json()).then(task => location.assign("request.html?" + new URLSearchParams({id: task.id})))
+        .catch(error => { button.disabled = false; yard.say(said, error.message, true); });
+    });
+    line.append(button, " ", said);
+    return line;
   };
   let last = "";
   const show = build => {
@@ -167,11 +189,12 @@
       if (build.remedy) {
         const remedy = element("p", "What to do: " + build.remedy + " ", "note");
         const command = /wheelyard-builder [a-z]+ [^\s`;,]+( --site [^\s`;,]+)?/.exec(build.remedy);
-        if (command) remedy.append(copy_button(command[0]));
+        if (command) remedy.append(yard.copy_button(command[0]));
         parts.push(remedy);
       }
-      const project = element("a", (is_request && build.state === "done" ? "Install " : "All of ") + build.package);
-      project.href = document.body.dataset.root + "project/" + encodeURIComponent(build.package) + "/";
+      if (build.may_retry) parts.push(retry_of(build));
+      const project = element("a", (is_request && build.state === "done" ? "Install " : build.state === "done" ? "The wheels of " + build.version + " of " : "All of ") + build.package);
+      project.href = document.body.dataset.root + "project/" + encodeURIComponent(build.package) + "/" + (build.state === "done" ? "#version-" + build.version : "");
       parts.push(dotted("p", [project], build.rule && "rule " + build.rule));
       head.replaceChildren(...parts.filter(Boolean));
       const rows = (build.others ?? build.builds ?? []).map(other => {

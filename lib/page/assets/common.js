@@ -25,6 +25,12 @@ const yard = (() => {
   const refresh_times = () => { for (const part of document.querySelectorAll("time[datetime]")) set_time(part, part.dateTime); };
   refresh_times();
   setInterval(refresh_times, 60000);
+  // A phone shows the rows of a table as cards, each cell with the head of its column.
+  const label_cells = table => {
+    const heads = [...table.tHead.rows[0].cells].map(head => head.textContent);
+    for (const row of table.tBodies[0].rows) [...row.cells].forEach((cell, at) => { if (at > 0) cell.dataset.label = heads[at] + ": "; });
+    table.classList.add("cards");
+  };
   // A sentence in the page's status line.
   const say = (line, text, is_error) => {
     line.textContent = text;
@@ -156,7 +162,17 @@ const yard = (() => {
     if (details?.index) there.href = new URL(encodeURIComponent(details.index) + "/site/" + encodeURIComponent(details.site) + "/", document.querySelector("nav .farm").href);
     dispatchEvent(new Event("machine"));
   };
-  const find_details = () => load_nodes().then(all => { machine.details = all.find(node => node.name === machine.node) ?? null; });
+  // A node type that no site reports, as of a mistyped address or a site that is gone, is said and not chosen.
+  const find_details = () => load_nodes().then(all => {
+    machine.details = all.find(node => node.name === machine.node) ?? null;
+    document.getElementById("no-node")?.remove();
+    if (!machine.node || machine.details) return;
+    const note = element("p", "No site of these pages reports the node type “" + machine.node + "”, so none is chosen. My machine, above, lists those that they report.", "note");
+    note.id = "no-node";
+    note.setAttribute("role", "status");
+    document.getElementById("content").prepend(note);
+    machine.node = "";
+  });
   if (chooser) {
     chooser.hidden = false;
     const selects = [...chooser.querySelectorAll("select")];
@@ -182,7 +198,7 @@ const yard = (() => {
     if (kept?.name === machine.node && kept.index) machine.details = kept;
     // After the scripts of the page, which listen.
     addEventListener("DOMContentLoaded", () => (machine.node && !machine.details ? find_details() : Promise.resolve()).then(() => {
-      if (machine.node || machine.python) announce();
+      if (machine.node || machine.python || document.getElementById("no-node")) announce();
     }));
   }
   // Whether a list of Pythons has a wheel for this one: "3.12", "3.9 and newer", "any 3".
@@ -197,11 +213,11 @@ const yard = (() => {
     return gpus.length === 0 || gpus.some(gpu => details.gpus.includes(gpu)) ? true : undefined;
   };
   const suit_word = suited => suited === undefined && !machine.details ? "here" : (suited === undefined ? "not known " : suited ? "" : "not ") + "for my machine";
-  // The mark of a card in a list of projects.
-  const mark_card = (card, suited) => {
+  // The mark of a card in a list of projects. `version`: for the machine, if that is not the newest.
+  const mark_card = (card, suited, version) => {
     card.querySelector(".mine")?.remove();
     if (suited === undefined && !machine.details) return;
-    const mark = element("span", suit_word(suited), "mine state " + (suited ? "have" : "excluded"));
+    const mark = element("span", (suited === false || !version ? "" : version + " ") + suit_word(suited), "mine state " + (suited ? "have" : "excluded"));
     card.querySelector("h3").append(mark);
   };
   const mark_cards = () => {
@@ -222,5 +238,5 @@ const yard = (() => {
   // Only a server has the page for operators.
   const operators = document.getElementById("operators");
   if (operators) fetch(operators.href, {method: "HEAD"}).then(reply => { operators.hidden = !reply.ok; }).catch(() => {});
-  return {element, time, say, call, get, offer_login, fold, when_seen, load, recall, remember, address, machine, takes, suits, suit_word, mark_card, bar, anchor, state, all, reveal, follow};
+  return {element, time, label_cells, say, call, get, offer_login, fold, when_seen, load, recall, remember, address, machine, takes, suits, suit_word, mark_card, bar, anchor, state, all, reveal, follow};
 })();

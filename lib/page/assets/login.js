@@ -74,14 +74,14 @@
     document.getElementById("login-scope").textContent = token.shown_name + " may " + token.actions.join(", ") + " in " +
       token.indexes.join(", ") + (token.projects.includes("*") ? "" : ", projects " + token.projects.join(", ")) +
       ", until " + token.expires.slice(0, 16).replace("T", " ") + " UTC. The other pages of this tab use it.";
-    done.hidden = false;
+    [done.hidden, list.hidden] = [false, true];  // what to do is done
     show_back();
     say("");
   };
   document.getElementById("logout").addEventListener("click", () => {
     const forget = () => {
       for (const key of [token_key, id_key, end_key]) sessionStorage.removeItem(key);
-      done.hidden = true;
+      [done.hidden, list.hidden] = [true, false];
     };
     const login = own_login();
     if (!login) return forget();
@@ -91,7 +91,7 @@
     }).catch(error => say(error.message, true));
   });
   if (own_login()) {
-    done.hidden = false;
+    [done.hidden, list.hidden] = [false, true];
     show_back();
   }
 

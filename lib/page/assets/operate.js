@@ -50,7 +50,11 @@
   const fill = (id, rows_of) => {
     const question = asked[id] = (asked[id] ?? 0) + 1;
     const body = document.getElementById(id).tBodies[0];
-    const put = rows => question === asked[id] && body.replaceChildren(...rows);
+    const put = rows => {
+      if (question !== asked[id]) return;
+      body.replaceChildren(...rows);
+      yard.label_cells(body.parentElement);
+    };
     const note = text => {
       const cell = element("td", text, "quiet");
       cell.colSpan = 9;

@@ -15,10 +15,19 @@
   const ways = document.getElementById("ways"), asks = [...document.querySelectorAll("main a[href*='builds/?package=']")];
   // "3.12:torch==2.6.0", "2.6.0:HASH,HASH"
   const pair_of = part => [part.slice(0, part.indexOf(":")), part.slice(part.indexOf(":") + 1)];
+  // Whether a wheel of the grid runs on the chosen machine: as its section says of the node types of this index, otherwise by its label.
+  const verdict_of = link => {
+    const row = [...(document.querySelector(link.hash + " tbody")?.rows ?? [])].find(one => one.cells[0].textContent === yard.machine.node);
+    if (row) return {runs: row.querySelector(".state").textContent, why: row.querySelector(".why")?.textContent ?? ""};
+    const {details} = yard.machine, [platform] = link.textContent.split(" ");
+    return !details?.machine || platform === "any" || platform === details.machine ? undefined : {runs: "no", why: "for " + platform + ", here is " + details.machine};
+  };
   const write = () => {
-    const {node, python} = yard.machine, {project, newest, only, hashes} = ways.dataset;
+    const {node, python, details} = yard.machine, {project, newest, only, hashes} = ways.dataset;
     const offers = [...document.querySelectorAll("#offers li")].map(part => part.dataset);
-    const offer = offers.find(one => one.node === node) ?? offers[0] ?? {node: "", offer: newest};
+    const own = offers.find(one => one.node === node), is_elsewhere = !own && node && details?.machine && document.getElementById("grid");
+    if (is_elsewhere && !yard.elsewhere) return yard.load(ways.dataset.script).then(write, () => {});
+    const offer = own ?? (is_elsewhere ? yard.elsewhere.offer(project, node, verdict_of) : offers[0] ?? {node: "", offer: newest});
     const [usual, ...others] = offer.offer.split(" ");
     const by_python = others.map(pair_of);
     const known = new Map(by_python);
@@ -55,11 +64,14 @@
       code.textContent = wanted || job.wanted ? code.dataset.text.replace(/\{(\w+)\}/g, (all, name) => values[name] ?? all) : "# no wheel of " + project + on;
     }
     for (const copy of ways.querySelectorAll(".install button")) copy.hidden = copy.previousElementSibling.textContent.startsWith("# no ");
+    const refused = document.getElementById("refused"), why = document.getElementById("install-why");
+    for (const one of refused?.querySelectorAll("li") ?? []) one.hidden = one.dataset.node === node;
+    if (refused) refused.hidden = !refused.querySelector("li:not([hidden])");
     const note = document.getElementById("install-note");
     note.hidden = !offer.offer || wanted && (python || new Set(by_python.map(([, wheel]) => wheel).filter(Boolean)).size < 2);
     note.textContent = "The newest version" + (offer.node ? " on " + offer.node : "") + " for each Python: " +
       by_python.map(([name, wheel]) => name + ": " + (wheel ? version(wheel) : "none")).join(" · ") + ".";
-    const {details} = yard.machine, other = index_of_machine();
+    const other = index_of_machine();
     if (other) {
       const link = element("a", details.index);
       link.href = new URL("project/" + encodeURIComponent(project) + "/", other);
@@ -68,6 +80,8 @@
     }
     const request = new URLSearchParams({package: project, ...(python && {python}), ...(details?.accelerator && {accelerator: details.accelerator})});
     for (const ask of asks) ask.href = (other ?? root) + "builds/?" + request;
+    why.hidden = Boolean(wanted);
+    if (!wanted) yard.load(ways.dataset.script).then(() => yard.elsewhere.explain(why, offer, offers, by_python, on, (other ?? root) + "builds/?" + request)).catch(() => {});
   };
   // Tabs, of which one is a stop of the Tab key; the arrows go on. The open one is in the address and kept.
   const make_tabs = () => {
@@ -122,7 +136,7 @@
   }
   // The commands that verify a wheel name the address as the reader sees it.
   for (const code of document.querySelectorAll("code.verify"))
-    code.textContent = code.textContent.replace(/https:\/\/THIS-SERVER\/[^ ]+/, () => new URL(root + "simple/", location.href).href);
+    code.textContent = code.textContent.replace(/( --index )\S+/, (all, option) => option + new URL(root + "simple/", location.href).href);
   // A server has bills of materials, a tree on a disk has none.
   const boms = document.querySelectorAll(".sbom"), api = new URL(root + "../api/v1/", location.href);
   if (boms.length) fetch(api, {method: "HEAD"}).then(reply => {
@@ -133,11 +147,7 @@
     }
   }).catch(() => {});
   const grid = document.getElementById("grid");
-  // The grid for the chosen node type: what runs there, what its site builds, and otherwise why not and what to do.
-  const verdict_of = link => {
-    const row = [...(document.querySelector(link.hash + " tbody")?.rows ?? [])].find(one => one.cells[0].textContent === yard.machine.node);
-    return row && {runs: row.querySelector(".state").textContent, why: row.querySelector(".why")?.textContent ?? ""};
-  };
+  // The grid for the chosen machine: what runs there, what its site builds, and otherwise why not and what to do.
   const narrow = () => {
     const {node, python, details} = yard.machine, other = index_of_machine();
     for (const old of grid.querySelectorAll(".next")) old.remove();

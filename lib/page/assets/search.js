@@ -17,6 +17,7 @@
   let rows = null, indexes = null, loading = null, shown = [], last_shown = null, questions = 0;
   form.hidden = false;
 
+  const plain = text => yard.fold(text).replace(/[_.]/g, "-");
   const name_of = at => facets.find(([, column]) => column === at)[0];
   const open_index = (folder, top) => {
     const index_name = decodeURIComponent(folder.split("/")[0]), files = yard.open_search(folder);
@@ -24,7 +25,7 @@
       const row = [key.slice(key.lastIndexOf(" ") + 1), ...value];
       row.folder = folder;
       row[index_at] = [index_name];
-      row.text = yard.fold(row[0] + " " + row[2] + " " + row[3]);
+      row.text = plain(row[0] + " " + row[2] + " " + row[3]);
       return take(row);
     });
     // The values of facets that are chosen; the rarest decides what is read.
@@ -115,6 +116,13 @@
 
   const element = yard.element;
 
+  // The newest version for the machine; empty: there is none. `fits` has the Pythons and machines of which it is not `newest`.
+  const version_for = (newest, pythons, machines, fits) => {
+    const {python, details} = yard.machine;
+    const found = pythons.filter(one => !python || yard.takes([one], python)).flatMap(one =>
+      machines.filter(of => !details?.machine || of === "any" || of === details.machine).map(of => fits?.[one + " " + of] ?? newest));
+    return !found.length || found.includes(newest) ? newest : found.find(Boolean) ?? "";
+  };
   const address = row => row.folder + encodeURIComponent(row[0]) + "/";
   const show = (found, total, is_whole = true) => {
     shown = total > 0 ? found : [];
@@ -127,7 +135,8 @@
       const tags = element("ul", "", "tags");
       for (const [, at] of facets) for (const value of row[at]) tags.append(element("li", value));
       if (tags.childElementCount) item.append(tags);
-      yard.mark_card(item, yard.suits(row[4], row[5], row[6]));
+      const version = version_for(row[1], row[4], row[5], row[10]);
+      yard.mark_card(item, version ? yard.suits(row[4], row[5], row[6]) : false, version !== row[1] && version);
       return item;
     }));
     last_shown = [found, total];
@@ -135,9 +144,31 @@
       (total > max_shown ? ", the first " + max_shown + " are shown" : "");
   };
 
+  // What the sites know of a name that no wheel has, and where to ask for it.
+  const show_ends = async (name, question) => {
+    const reports = await Promise.all(folders.map(folder => fetch(folder + "../status.json", {cache: "no-cache"})
+      .then(reply => reply.ok ? reply.json() : {sites: []}).catch(() => ({sites: []}))));
+    if (question !== questions) return;
+    const link_to = (text, url) => Object.assign(element("a", text), {href: url});
+    const items = folders.flatMap((folder, at) => [...(reports[at].requests ?? []), ...yard.all(reports[at], "cells")]
+      .filter(cell => cell.package === name && !cell.purpose && cell.state !== "have").map(cell => {
+        const item = element("li", "", "card"), title = element("h3", cell.package + " " + cell.version + " "), words = yard.state(cell);
+        const page = cell.asked ? "builds/request.html?" + new URLSearchParams({id: cell.id}) : cell.attempt ? "builds/#" + yard.anchor(cell.attempt) : "builds/";
+        title.append(link_to(words[0].textContent, folder + "../" + page));
+        title.lastChild.className = words[0].className || words[0].firstChild.className;
+        item.append(title, element("p", [cell.site, "Python " + cell.python, cell.accelerator].filter(Boolean).join(" · "), "quiet"), ...words.slice(1));
+        return item;
+      })).slice(0, max_near);
+    list.prepend(...items);
+    if (items.length) count.textContent = "No wheel of " + name + ", but the sites know of it. ";
+    for (const folder of folders)
+      count.append(" ", link_to("Ask for " + name + (folders.length > 1 ? " in " + decodeURIComponent(folder.split("/")[0]) : ""), folder + "../builds/?package=" + encodeURIComponent(name)));
+    if (!is_front) count.append(" · ", link_to("Look in all indexes", document.querySelector("nav .farm").href + "?" + new URLSearchParams({q: box.value})));
+  };
+
   const update = () => load().then(async () => {
     const question = ++questions;
-    const words = yard.fold(box.value).replace(/[_.]/g, "-").split(/\s+/).filter(Boolean);
+    const words = plain(box.value).split(/\s+/).filter(Boolean);
     const chosen = filters.map(([name, at]) => [at, form.elements.namedItem(name).value]).filter(([, value]) => value);
     if (is_front && words.length + chosen.length === 0) {
       show([], 0);
@@ -163,10 +194,7 @@
     show(near.length > 0 ? near : found, is_all ? indexes.reduce((sum, index) => sum + index.top.count, 0) : total, is_all || is_whole);
     if (found.length > 0) return;
     count.textContent = near.length > 0 ? "No project matches. Names like it are below." : "No project matches.";
-    if (words.length !== 1 || folders.length > 1) return;
-    const ask = element("a", "Ask for " + words[0]);
-    ask.href = folders[0] + "../builds/?package=" + encodeURIComponent(words[0]);
-    count.append(" ", ask);
+    if (words.length) await show_ends(words[0], question);
   }).catch(() => { count.textContent = "The list cannot be loaded; all projects are below."; });
 
   form.addEventListener("input", update);

@@ -31,6 +31,7 @@
     rows.sort((a, b) => (is_down ? -1 : 1) * by_number(a[key], b[key]) || by_number(a.project, b.project));
     table.tBodies[0].append(...rows.map(row => row.row));
   };
+  if (table) yard.label_cells(table);
   [...(table?.tHead.rows[0].cells ?? [])].forEach((head, at) => {
     const button = element("button", head.textContent, "plain");
     button.type = "button";
@@ -90,6 +91,7 @@
       if (used.length) row.cells[5].append(line(used, "Memory of " + name + ": " + used.map(memory).join(", ")));
       return row;
     }));
+    yard.label_cells(section.querySelector("table"));
   };
   fetch("../../../api/v1/indexes/" + encodeURIComponent(index) + "/builds", {headers: {Accept: "application/json"}}).then(reply => reply.ok ? reply.json() : null).then(data => {
     if (data) show_courses(data.builds);

@@ -17,6 +17,7 @@ TEST_CASE("the state of a tree survives a round trip") {
                         .contact = "a@example.org",
                         .style = ":root {}",
                         .logo = "logo.2d711642b726.svg",
+                        .url = "https://wheels.example.org",
                         .titles = {{"main", "Wheels of Bede"}},
                         .hidden = {"staging"},
                         .without_pages = {"bulk"}}};

@@ -100,6 +100,16 @@ TEST_CASE("a project page shows the install line, each wheel and what its bytes 
         CHECK_MESSAGE(has(html, part), part);
 }
 
+TEST_CASE("without scripts the texts to paste have the address of the server where it is known") {
+    const ProjectView view = proven_view();
+    const ProjectText text;
+    const FarmReport report;
+    const page::Farm farm{.url = "https://wheels.example.org/py"};
+    const std::string html = render_project_page({"ma in", view, text, report, farm});
+    CHECK(has(html, "pip install --index-url https://wheels.example.org/py/ma%20in/simple/ sample==1!0.1"));
+    CHECK(!has(html, "THIS-SERVER"));
+}
+
 TEST_CASE(
     "a project page shows the states that sites report, and on which node types a wheel runs and why not") {
     const std::string html = page_of(proven_view(), {}, read_farm_report(status_json));
@@ -254,6 +264,10 @@ TEST_CASE("a wheel shows what made it, as its agent states, and a damaged docume
                              "cuda/12.3", "<dt>c++</dt><dd>g++ &lt;13&gt;</dd>", "wheelyard-builder logs w1",
                              "<dt>Notice</dt><dd>without an extension</dd>"})
         CHECK_MESSAGE(has(html, part), part);
+    CHECK(has(html, "href=\"https://example.org/"));
+    CHECK(!has(html, "builds/build.html"));
+    CHECK(has(page(R"({"site":"bede","attempt":"w1<k","source":{"origin":"/folder"}})"),
+              "<a href=\"../../builds/build.html?site=bede&amp;id=w1%3Ck\">Build and log</a>"));
     for (const char* damaged : {"", "{}", "[]", "no JSON", "null"})
         CHECK(!has(page(damaged), "What made it"));
     // One command for who wants to verify what the registry signed.

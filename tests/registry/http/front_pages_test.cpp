@@ -84,6 +84,14 @@ TEST_CASE(
         CHECK_MESSAGE(html.find(part) != std::string::npos, part);
 }
 
+TEST_CASE("the page of a missing project leads to the other indexes that have it") {
+    CHECK(render_missing_project_page({}, "../../../", "site", "six").find("It is in") == std::string::npos);
+    const std::string html =
+        render_missing_project_page({}, "../../../", "site", "six", {{"a b", "Wheels of <B>"}, {"c"}});
+    CHECK(html.find("It is in <a href=\"../../../a%20b/project/six/\">a b</a> (Wheels of &lt;B&gt;) <a "
+                    "href=\"../../../c/project/six/\">c</a>") != std::string::npos);
+}
+
 TEST_CASE("no page of the server begins a link at the root of its host") {
     for (const std::string& page :
          {render_front_page({}, {{"site"}}), render_index_page({}, {"site"}, "https://host/a"),

@@ -32,6 +32,33 @@ AXE = CLIENTS / "axe" / "axe_playwright_python" / "axe.min.js"
 WIDE = (1280, 900)
 TABLET = (768, 1024)
 PHONE = (375, 812)
+NARROW = (375, 811)  # without the emulation of a phone, which counts no layout shift
+FULL_HD = (1920, 1080)
+
+OUTSIDE = """
+const found = [], name = part => part.tagName.toLowerCase() + (part.id ? "#" + part.id : "") + (part.className ? "." + part.className : "");
+for (const part of document.querySelectorAll(["a", "button", "input", "select", "textarea", "summary"].flatMap(one => [`main ${one}`, `header ${one}`, `footer ${one}`]).join())) {
+  if (!part.checkVisibility() || part.closest(".matrix")) continue;
+  const box = part.getBoundingClientRect();
+  for (let around = part.parentElement; around !== document.documentElement; around = around.parentElement) {
+    if (getComputedStyle(around).display === "inline") continue;
+    const {left, right} = around.getBoundingClientRect();
+    if (box.right <= right + 1 && box.left >= left - 1) continue;
+    found.push(`${name(part)} "${(part.textContent || part.name).trim().slice(0, 40)}" ends at ${Math.round(box.right)}, ${name(around)} at ${Math.round(right)}`);
+    break;
+  }
+}
+const wide = document.documentElement.scrollWidth - document.documentElement.clientWidth;
+const widest = wide > 0 && [...document.querySelectorAll("body *")].filter(part => part.checkVisibility() && !part.closest(".scroll") && part.getBoundingClientRect().right > innerWidth + 1).pop();
+if (wide > 0) found.push(`the page is ${wide} pixels too wide${widest ? ", as " + name(widest) + " in " + name(widest.parentElement) : ""}`);
+return found;
+"""
+SHIFT = """
+const done = arguments[0];
+let sum = 0;
+new PerformanceObserver(list => { for (const entry of list.getEntries()) if (!entry.hadRecentInput) sum += entry.value; }).observe({type: "layout-shift", buffered: true});
+setTimeout(() => done(sum), 200);
+"""
 
 
 def why_no_browser() -> str:
@@ -98,6 +125,15 @@ class Browser:
     def overflow(self) -> int:
         """By how many pixels the page is wider than the window."""
         return self.run("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
+
+    def outside(self) -> list[str]:
+        """Controls that are not wholly within what contains them, and the page if it is wider than the window. The table of versions and
+        Pythons scrolls in its box."""
+        return self.run(OUTSIDE)
+
+    def shift(self) -> float:
+        """How much of the page has moved since it was opened: Cumulative Layout Shift."""
+        return self.driver.execute_async_script(SHIFT)
 
     def barriers(self) -> list[str]:
         """What axe-core finds on the page, a line each."""
