@@ -11,7 +11,7 @@ function(wheelyard_embedded_file path bytes_name hash_name)
         string(REGEX REPLACE "  //[^\n]*" "" bytes "${bytes}")
         string(REGEX REPLACE "\n\n+" "\n" bytes "${bytes}")
         string(REGEX REPLACE "([{;,])\n" "\\1" bytes "${bytes}")
-        # No string of a script has an operator with spaces around it.
+        # No string of a script has an operator with spaces around it: tests/layers/check_assets.py.
         string(REGEX REPLACE " (=>|=|===|!==|&&|[|][|]|[?][?]|[+]|[?]|:) " "\\1" bytes "${bytes}")
     elseif(path MATCHES "\\.css$")  # no string of the style sheet has a space after one of these
         string(REGEX REPLACE "/\\*[^*]*\\*/\n?" "" bytes "${bytes}")
