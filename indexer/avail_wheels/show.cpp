@@ -6,6 +6,7 @@
 #include <set>
 
 #include "indexer/avail_wheels/find_wheels.hpp"
+#include "indexer/avail_wheels/query/needs.hpp"
 #include "indexer/avail_wheels/table/display_width.hpp"
 #include "indexer/avail_wheels/table/document.hpp"
 #include "indexer/avail_wheels/table/table.hpp"
@@ -14,6 +15,7 @@
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/text_table.hpp"
 #include "lib/base/text/url.hpp"
+#include "lib/simple/client_config.hpp"
 #include "lib/simple/pip_config.hpp"
 
 namespace wheelyard::avail_wheels {

@@ -247,7 +247,7 @@ class Follow {
                                         project, "repair the followed tree");
         const auto check = [&](const std::string& json) -> base::Status {
             if (!signed_) return {};
-            const auto checked = signed_->check_page(project, json);
+            auto checked = signed_->check_page(project, json);
             WHEELYARD_TRY(remember_state());
             return checked;
         };

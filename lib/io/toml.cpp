@@ -35,7 +35,9 @@ struct TomlProblems {
     std::deque<TomlNode> absent;  // placeholders for optional tables that do not exist
     std::vector<Problem> found;
 
-    void note(TomlPlace place, std::string sentence) { found.push_back({place, std::move(sentence)}); }
+    void note(TomlPlace place, std::string sentence) {
+        found.push_back({std::move(place), std::move(sentence)});
+    }
 };
 
 namespace {

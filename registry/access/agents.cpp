@@ -104,7 +104,8 @@ bool is_credential(const catalog::TokenRow& row, const TokenText& text) {
     return (kind == AgentRow::code || kind == AgentRow::renewal) && has_secret(row, text);
 }
 
-catalog::TokenRow make_agent_code(catalog::TokenRow scope, const TokenText& code, std::string_view site) {
+catalog::TokenRow make_agent_code(const catalog::TokenRow& scope, const TokenText& code,
+                                  std::string_view site) {
     return row_like(scope, code, hash_agent_secret(code.secret), agent_name(site) + " code", scope.created,
                     agent_code_life_s);
 }

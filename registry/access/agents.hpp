@@ -36,7 +36,7 @@ enum class AgentRow { none, code, renewal, token };
 // Whether the row is the code or the renewal of this text, in force or not.
 [[nodiscard]] bool is_credential(const catalog::TokenRow& row, const TokenText& text);
 // The row of a code. `scope`: the row of a token with the indexes, projects and actions of the agent.
-[[nodiscard]] catalog::TokenRow make_agent_code(catalog::TokenRow scope, const TokenText& code,
+[[nodiscard]] catalog::TokenRow make_agent_code(const catalog::TokenRow& scope, const TokenText& code,
                                                 std::string_view site);
 
 // What an agent sends. It made `next` itself and has it on disk: after a crash it sends the same again.

@@ -27,6 +27,9 @@ struct Column {
     Shown shown = Shown::in_page;
     bool may_be_null = false;  // NULL is the empty text: a reference to a blob that is not there
 };
+// Clang below 17 deduces nothing for an aggregate by itself (P1816).
+template <typename Row, typename Value>
+Column(std::string_view, Value Row::*, Shown = {}, bool = {}) -> Column<Row, Value>;
 
 inline constexpr std::tuple file_columns{
     Column{"index_name", &FileRow::index, Shown::in_row_only},
