@@ -2,6 +2,8 @@
 #include "lib/simple/lock.hpp"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 #include <utility>
 
 #include "lib/base/digest/digest.hpp"
@@ -167,6 +169,20 @@ std::vector<std::string_view> version_parts(std::string_view text) {
     return is_version ? parts : std::vector<std::string_view>();
 }
 
+// Formats of one tool each, by their usual names, and how the tool writes one that is read here.
+struct OtherLock {
+    std::string_view file;
+    std::string_view tool;
+    std::string_view advice;
+};
+constexpr std::array<OtherLock, 3> other_locks{
+    OtherLock{"uv.lock", "uv", "beside it: uv export -o pylock.toml, then --lock pylock.toml"},
+    OtherLock{
+        "poetry.lock", "Poetry",
+        "beside it: poetry export -o requirements.txt (of poetry-plugin-export), then -r requirements.txt"},
+    OtherLock{"pdm.lock", "PDM", "beside it: pdm export -o requirements.txt, then -r requirements.txt"},
+};
+
 }  // namespace
 
 bool is_lock(const std::filesystem::path& file) {
@@ -177,6 +193,12 @@ bool is_lock(const std::filesystem::path& file) {
 base::Result<Lock> parse_lock(std::string_view text, const std::filesystem::path& file) {
     WHEELYARD_ASSIGN(auto document, io::TomlDocument::parse(text, file));
     io::TomlTable root = document.root();
+    for (const OtherLock& other : other_locks) {
+        if (file.filename() == other.file && !root.has("lock-version"))
+            return base::fail("lock.other_format",
+                              file.native() + " is a lock in " + std::string(other.tool) + "'s own format",
+                              "read here: pylock.toml (PEP 751)", std::string(other.advice));
+    }
     std::vector<std::string> others = leave_other_keys(root, lock_keys);
     const std::string version = root.string("lock-version");
     if (version.empty() && root.has("lock-version"))

@@ -147,6 +147,19 @@ TEST_CASE(
     CHECK(lock_of(head + "size = 3\npackages = []\n[tool.x]\ny = 1\n").warning == "");
 }
 
+TEST_CASE("the lock of one tool's own format is named, with the command that writes one that is read") {
+    const std::vector<std::pair<std::string, std::string>> advices{{"uv.lock", "uv export -o pylock.toml"},
+                                                                   {"poetry.lock", "poetry export -o"},
+                                                                   {"pdm.lock", "pdm export -o"}};
+    for (const auto& [name, advice] : advices) {
+        const auto lock = simple::parse_lock("version = 1\n[[package]]\nname = \"a\"\n", "folder/" + name);
+        REQUIRE(!lock);
+        CHECK(lock.error().code == "lock.other_format");
+        CHECK(lock.error().advice.find(advice) != std::string::npos);
+    }
+    CHECK(simple::parse_lock("lock-version = \"1.0\"\npackages = []\n", "uv.lock"));
+}
+
 TEST_CASE("a lock is known by its name") {
     CHECK(is_lock("site/pylock.toml"));
     CHECK(is_lock("pylock.gpu.toml"));
