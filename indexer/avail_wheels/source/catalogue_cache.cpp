@@ -11,6 +11,7 @@
 
 #include "lib/base/digest/hash_text.hpp"
 #include "lib/base/files/file.hpp"
+#include "lib/base/files/temp_dir.hpp"
 #include "lib/base/limits.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/url.hpp"
@@ -101,6 +102,19 @@ base::Status refresh_both(const simple::GetPage& get, const std::string& simple_
     return {};
 }
 
+// What the index answers, where nothing of it can be kept: no home, one that is full or read-only.
+base::Result<CatalogueAnswer> fetch_unkept(const simple::GetPage& get, const std::string& simple_url) {
+    CatalogueAnswer answer;
+    const auto folder = base::TempDir::make("wheelyard-index");
+    if (!folder) return answer;
+    State state;
+    const auto asked = refresh_both(get, simple_url, folder->path(), state);
+    if (!asked && asked.error().os_error == 0) return base::fail(asked.error());
+    if (!asked || state.absent) return answer;
+    if (auto catalogue = simple::Catalogue::open(folder->path())) answer.catalogue = std::move(*catalogue);
+    return answer;  // without a catalogue the caller reads the pages
+}
+
 // False: there are files, and they do not parse.
 bool is_kept_whole(const fs::path& folder) {
     const auto kept = simple::Catalogue::open(folder);
@@ -146,7 +160,8 @@ base::Result<CatalogueAnswer> fetch_catalogue(const simple::GetPage& get, const 
                                               const fs::path& cache, const base::Clock& clock,
                                               Freshness freshness) {
     CatalogueAnswer answer;
-    if (cache.empty()) return answer;  // no cache folder; read the pages instead
+    if (cache.empty() && freshness == Freshness::cached) return answer;
+    if (cache.empty()) return fetch_unkept(get, simple_url);
     const fs::path folder = kept_folder(cache, simple_url);
     State state = read_state(folder / "state.json");
     bool is_kept = true;
@@ -163,8 +178,13 @@ base::Result<CatalogueAnswer> fetch_catalogue(const simple::GetPage& get, const 
         fs::create_directories(folder, error);
         // A private index's catalogue, too, and homes may be open to others.
         if (!error) fs::permissions(folder, fs::perms::owner_all, error);
-        if (error) return answer;
+        if (error) return fetch_unkept(get, simple_url);
         const auto asked = refresh_both(get, simple_url, folder, state);
+        if (!asked && asked.error().os_error != 0) {
+            WHEELYARD_ASSIGN(answer, fetch_unkept(get, simple_url));
+            answer.warning = "what the index answers is not kept: " + asked.error().text();
+            return answer;
+        }
         if (asked) {
             state.asked = clock.now();
             write_state(folder / "state.json", state);

@@ -119,6 +119,8 @@ struct FakeIndex {
     int status = 200;
     Texts asked;
     base::TempDir folder = *base::TempDir::make("wheelyard-catalogue-cache-test");
+    std::filesystem::path cache = folder.path();
+    std::string url = "https://anna:secret@host/main/simple/";
     base::ManualClock clock{1'000'000'000'000};
 
     base::Result<CatalogueAnswer> fetch(Freshness freshness = Freshness::recent) {
@@ -142,7 +144,7 @@ struct FakeIndex {
             }
             return answer;
         };
-        return fetch_catalogue(get, "https://anna:secret@host/main/simple/", folder.path(), clock, freshness);
+        return fetch_catalogue(get, url, cache, clock, freshness);
     }
 };
 
@@ -195,6 +197,31 @@ TEST_CASE("a cache without an answer yet is no reason for a warning") {
     CHECK_FALSE(answer->catalogue);
     CHECK(answer->warning == "");
     CHECK(index.asked.empty());
+}
+
+TEST_CASE(
+    "where nothing can be kept, the wheel list is fetched each time, and why is said once there is a "
+    "folder") {
+    FakeIndex index;
+    index.base_text = catalogue_text(1);
+    index.cache = "/dev/null/cache";  // no folder can be made there
+    for (int i = 0; i < 2; ++i) {
+        const auto answer = index.fetch();
+        REQUIRE(answer->catalogue);
+        CHECK(answer->catalogue->serial() == 1);
+        CHECK(answer->warning == "");
+    }
+    CHECK(index.asked.size() == 4);
+    CHECK_FALSE(index.fetch(Freshness::cached)->catalogue);
+    index.cache = index.folder.path();
+    const auto in_the_way = index_folder(index.cache, index.url) / simple::catalogue_name / "x";
+    REQUIRE(std::filesystem::create_directories(in_the_way));  // writing fails, as on a full disk
+    const auto answer = index.fetch();
+    CHECK(answer->catalogue);
+    CHECK(answer->warning.starts_with("what the index answers is not kept: "));
+    index.answers = false;
+    index.cache = "";
+    CHECK(index.fetch().error().code == "http.connect");
 }
 
 TEST_CASE("without a wheel list the pages are read, and a login page is none") {
