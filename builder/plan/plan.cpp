@@ -47,20 +47,6 @@ struct VersionedCell {
     }
 };
 
-// The accelerators that a want's wheels are built for; the empty name: one wheel for all.
-std::vector<std::string> accelerators_for(const Site& site, const Want& want, const Recipe& recipe) {
-    if (recipe.accelerators.empty()) return {""};
-    std::vector<std::string> names = want.accelerators;
-    for (const auto& accelerator : site.accelerators) {
-        const bool known = std::find(recipe.accelerators.begin(), recipe.accelerators.end(),
-                                     accelerator.kind) != recipe.accelerators.end();
-        if (want.accelerators.empty() && known) names.push_back(accelerator.name);
-    }
-    if (names.empty())
-        names.push_back(site.accelerators.front().name);  // add() gives the reason why it is impossible
-    return names;
-}
-
 class Planner {
   public:
     Planner(const Site& site, const Recipes& recipes, const World& world)
@@ -603,6 +589,19 @@ class Planner {
 };
 
 }  // namespace
+
+std::vector<std::string> accelerators_for(const Site& site, const Want& want, const Recipe& recipe) {
+    if (recipe.accelerators.empty()) return {""};
+    std::vector<std::string> names = want.accelerators;
+    for (const auto& accelerator : site.accelerators) {
+        const bool known = std::find(recipe.accelerators.begin(), recipe.accelerators.end(),
+                                     accelerator.kind) != recipe.accelerators.end();
+        if (want.accelerators.empty() && known) names.push_back(accelerator.name);
+    }
+    if (names.empty())
+        names.push_back(site.accelerators.front().name);  // add() gives the reason why it is impossible
+    return names;
+}
 
 std::string_view cell_state_text(CellState state) {
     return cell_states.text(state);

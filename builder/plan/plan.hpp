@@ -77,6 +77,10 @@ struct Plan {
     [[nodiscard]] const Cell* find(const std::string& name) const;  // nullptr: no such cell
 };
 
+// The accelerators that a want's wheels are built for; the empty name: one wheel for all.
+[[nodiscard]] std::vector<std::string> accelerators_for(const Site& site, const Want& want,
+                                                        const Recipe& recipe);
+
 using Pythons = std::map<std::string, base::Result<Python>>;
 using Pages = std::map<std::string, base::Result<std::optional<simple::ProjectPage>>>;
 using Offers = std::map<std::string, base::Result<SdistOffers>>;

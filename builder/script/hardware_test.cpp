@@ -57,18 +57,34 @@ std::vector<std::string> tests_not_run(const Recipe& recipe, const Site& site,
     return tests;
 }
 
+const NodeType* node_of_test(const Site& site, Purpose purpose, const std::string& accelerator) {
+    const std::string own = settings_of(site, purpose).value_or(QueueSettings()).queue;
+    const auto first = [&](const auto& fits) {
+        const auto found = std::find_if(site.nodes.begin(), site.nodes.end(), fits);
+        return found == site.nodes.end() ? nullptr : &*found;
+    };
+    const auto has_it = [&](const NodeType& node) {
+        return !accelerator.empty() && node.accelerator == accelerator;
+    };
+    const auto is_own = [&](const NodeType& node) { return !own.empty() && node.queue == own; };
+    if (const auto* node = first([&](const NodeType& one) { return has_it(one) && is_own(one); }))
+        return node;
+    if (const auto* node = first(has_it)) return node;
+    return own.empty() || own == site.queue.queue ? site.build_node_type() : first(is_own);
+}
+
 TestJob size_test_job(const HardwareTest& test, Purpose purpose, const Site& site,
                       const std::string& accelerator) {
     TestJob job{test.nodes, test.ranks_per_node, 1, settings_of(site, purpose).value_or(QueueSettings())};
     job.queue.gpus = test.gpus_per_node;
-    const auto node = std::find_if(site.nodes.begin(), site.nodes.end(), [&](const NodeType& one) {
-        return !accelerator.empty() && one.accelerator == accelerator;
-    });
-    const bool known = node != site.nodes.end();
-    if (known) send_to(job.queue, *node);
+    const NodeType* node = node_of_test(site, purpose, accelerator);
+    if (node != nullptr) send_to(job.queue, *node);
     if (job.queue.queue.empty()) job.queue.queue = site.queue.queue;
     if (job.queue.account.empty()) job.queue.account = site.queue.account;
-    const int cores = known && node->cores > 0 ? node->cores : site.cores;
+    // A queue of GPU nodes may refuse jobs without a GPU: one that needs none asks for those of a build.
+    if (job.queue.gpus == 0 && job.queue.queue == site.queue.queue) job.queue.gpus = site.queue.gpus;
+    int cores = node != nullptr && node->cores > 0 ? node->cores : site.cores;
+    if (accelerator.empty()) cores = std::min(cores, site.cores);  // its share is a build's, not the node
     job.cores = std::max(1, std::min(site.cores, cores / test.ranks_per_node));
     return job;
 }

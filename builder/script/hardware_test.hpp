@@ -32,8 +32,12 @@ struct TestJob {
     int cores = 1;  // per rank
     QueueSettings queue;
 };
-// The queue comes from the site's `[hardware_tests]`, else from the node type with this accelerator, else
-// from the builds' `[scheduler]`.
+// The node type whose rules hold for the job of a test: the one with this accelerator, of several the one of the
+// queue in `[hardware_tests]`; else that of this queue; without a queue of its own that of builds. Null: none.
+[[nodiscard]] const NodeType* node_of_test(const Site& site, Purpose purpose, const std::string& accelerator);
+
+// The queue comes from the site's `[hardware_tests]`, else from the node type, else from the builds'
+// `[scheduler]`. In the queue of builds a test without GPUs asks for those of a build.
 [[nodiscard]] TestJob size_test_job(const HardwareTest& test, Purpose purpose, const Site& site,
                                     const std::string& accelerator);
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "builder/plan/plan.hpp"
 #include "builder/plan/request.hpp"
 #include "builder/schedule/scheduler_kind.hpp"
 #include "builder/script/hardware_test.hpp"
@@ -24,23 +25,19 @@ struct Wanted {
 
 std::vector<Wanted> wanted_recipes(const Site& site, const Recipes& recipes) {
     std::vector<Wanted> all;
-    const auto add = [&](const std::string& package, const std::string& version,
-                         const std::vector<std::string>& accelerators) {
-        for (const Accelerator& one : site.accelerators) {
-            const bool wanted = accelerators.empty() || std::find(accelerators.begin(), accelerators.end(),
-                                                                  one.name) != accelerators.end();
-            if (!wanted) continue;
+    const auto add = [&](const Want& want, const std::string& package, const std::string& version) {
+        for (const std::string& accelerator : accelerators_for(site, want, recipes.of(package))) {
             const bool exact = exact_version(package + "==" + version).has_value();
             all.push_back(
-                {package, one.name,
-                 exact ? recipe_for(site, recipes, package, version, one.name) : recipes.of(package)});
+                {package, accelerator,
+                 exact ? recipe_for(site, recipes, package, version, accelerator) : recipes.of(package)});
         }
     };
     for (const Want& want : site.wants) {
         for (const auto& version : want.versions)
-            add(want.package, version, want.accelerators);
+            add(want, want.package, version);
         for (const auto& follow_up : want.follow_ups)
-            add(follow_up, "", want.accelerators);
+            add(want, follow_up, "");
     }
     return all;
 }
@@ -160,10 +157,8 @@ class Jobs {
             const std::string key = (gpu ? "test.gpu." : "test.multi_node.") + name;
             return DecidingKey{key + " of the recipe", found_in(one.recipe.places, key)};
         };
-        const auto node = std::find_if(site_.nodes.begin(), site_.nodes.end(), [&](const NodeType& type) {
-            return type.accelerator == one.accelerator;
-        });
-        const DecidingKey of_node = node == site_.nodes.end() || one.accelerator.empty()
+        const NodeType* node = node_of_test(site_, purpose, one.accelerator);
+        const DecidingKey of_node = node == nullptr || node->queue.empty() || node == site_.build_node_type()
                                         ? queue_of_builds()
                                         : of_site("node." + node->name + ".queue");
         const bool bounded = job.job.minutes < test.minutes;
@@ -171,14 +166,14 @@ class Jobs {
             {JobPart::queue, own_or(queue_key(), of_node)},
             {JobPart::account, own_or("account", of_site("scheduler.account"))},
             {JobPart::options, of_site(section + "options")},
-            {JobPart::gpus, of_recipe("gpus_per_node")},
+            {JobPart::gpus, test.gpus_per_node > 0 ? of_recipe("gpus_per_node") : of_site("scheduler.gpus")},
             {JobPart::nodes, of_recipe("nodes")},
             {JobPart::cores, of_site("scheduler.cores")},
             {JobPart::memory, job.job.memory_mib < memory_mib ? of_site("scheduler.max_memory_mib")
                               : test.memory_mib > 0           ? of_recipe("memory_mib")
                                                               : of_site("scheduler.memory_mib")},
             {JobPart::minutes, bounded ? of_site("scheduler.max_walltime_minutes") : of_recipe("minutes")}};
-        if (node != site_.nodes.end() && !one.accelerator.empty()) job.node = &*node;
+        job.node = node;
         charge(one.package, job);
         const std::string on = one.accelerator.empty() ? "" : " on " + one.accelerator;
         add((gpu ? "GPU test" : "multi-node test") + on + " of ", one.package, std::move(job));

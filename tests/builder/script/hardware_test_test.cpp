@@ -224,6 +224,49 @@ TEST_CASE("a test job gets the size and the queue of its test") {
     CHECK(pbs::render_header(request(one, on_gpu.minutes), site.queue).find("place") == std::string::npos);
 }
 
+TEST_CASE("a test without GPUs goes to the nodes of builds, by their rules") {
+    // As at Setonix: a GPU brings its cores and memory, and the filter refuses jobs that name these.
+    Site site;
+    site.scheduler = find_scheduler_kind("slurm");
+    site.cores = 8;
+    site.nodes.resize(2);
+    site.nodes[0] = {"gpu", "gpu", 64, 0, 8, "mi250x"};
+    site.nodes[0].not_asked = {JobPart::cores, JobPart::memory};
+    site.nodes[1] = {"work", "work", 128, 0, 0, ""};
+    site.nodes[1].options = {"--hint=nomultithread"};
+    site.build_node = "gpu";
+    site.queue.gpus = 1;
+    send_to(site.queue, site.nodes[0]);
+    const HardwareTest over_nodes{"x", 2, 4, 0, 10};
+    const auto header_of_test_in = [&](const std::string& queue) {
+        site.hardware_tests.multi_node = QueueSettings{queue, "", 0, {}};
+        const TestJob test = size_test_job(over_nodes, Purpose::multi_node_test, site, "");
+        JobRequest job{"w1", AttemptFolder{"/work/attempts/w1"}, {}, test.cores, 4000, 10};
+        job.nodes = test.nodes;
+        job.ranks_per_node = test.ranks_per_node;
+        job.queue = &test.queue;
+        return slurm::render_header(job, site.queue);
+    };
+    const auto has = [](const std::string& text, const char* words) {
+        return text.find(words) != std::string::npos;
+    };
+    const std::string gpu = header_of_test_in("");
+    CHECK(has(gpu, "--partition=gpu\n"));
+    CHECK(has(gpu, "--gres=gpu:1\n"));  // or the partition gives no cores
+    CHECK(has(gpu, "--ntasks-per-node=4\n"));
+    CHECK_FALSE(has(gpu, "--cpus-per-task"));
+    CHECK_FALSE(has(gpu, "--mem"));
+    const std::string work = header_of_test_in("work");
+    CHECK(has(work, "--partition=work\n"));
+    CHECK(has(work, "--hint=nomultithread\n"));
+    CHECK(has(work, "--cpus-per-task=2\n"));
+    CHECK(has(work, "--mem=4000M\n"));
+    CHECK_FALSE(has(work, "--gres"));
+    const std::string other = header_of_test_in("copy");  // no node type is of it
+    CHECK(has(other, "--cpus-per-task=2\n"));
+    CHECK_FALSE(has(other, "--gres"));
+}
+
 TEST_CASE("the script of a test matches its golden file, online and offline, and bash accepts it") {
     Attempt attempt;
     attempt.id = "w1ng012h6crvmar";

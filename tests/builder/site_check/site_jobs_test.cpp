@@ -34,15 +34,17 @@ TEST_CASE("each known site's builds, tests and users' job are tried, and local j
     };
     for (const auto& row :
          {Row{"debian12", ""},
-          Row{"bede-gh200", "build, largest retry, GPU test on gh200, multi-node test on gh200, job"},
-          Row{"archer2", "build, largest retry, multi-node test on zen2, job"},
+          Row{"bede-gh200",
+              "build, largest retry, GPU test on gh200, multi-node test on gh200, multi-node test, job"},
+          Row{"archer2", "build, largest retry, multi-node test on zen2, multi-node test, job"},
           Row{"derecho",
               "build, largest retry, GPU test on a100, GPU test on a100-cudnn8, multi-node test on a100, "
               "multi-node test on a100-cudnn8, multi-node test on a100, job"},
           Row{"alliance",
               "build, largest retry, GPU test on cuda-cudnn8, GPU test on cuda, multi-node test on "
               "cuda-cudnn8, multi-node test on cuda, job"},
-          Row{"frontier", "build, largest retry, GPU test on mi250x, multi-node test on mi250x, job"}})
+          Row{"frontier",
+              "build, largest retry, GPU test on mi250x, multi-node test on mi250x, multi-node test, job"}})
         CHECK_MESSAGE(base::join(kinds_of(row.site), ", ") == row.kinds, row.site);
 }
 
@@ -158,6 +160,25 @@ TEST_CASE(
     send_to(site.queue, site.nodes.front());
     for (const SiteLine& line : try_site_jobs(site, Recipes(), filter))
         CHECK_MESSAGE(line.good, line.what);
+}
+
+TEST_CASE("each job of Setonix passes its filter, also the test of mpi4py, which needs no GPU") {
+    const auto site =
+        read_site(std::filesystem::path(WHEELYARD_TEST_DATA) / "../site-configs/setonix/site.toml");
+    REQUIRE_MESSAGE(site.has_value(), site.error().text());
+    const auto recipes = read_recipes(*site);
+    REQUIRE(recipes.has_value());
+    bool is_mpi4py_tested = false;
+    for (const SiteLine& line : try_site_jobs(*site, *recipes, [](const std::string& script) {
+             const bool good = script.find("--mem=") == std::string::npos &&
+                               script.find("--cpus-per-task=") == std::string::npos &&
+                               script.find("--gres=gpu:") != std::string::npos;
+             return MachineAnswer{good, good ? "sbatch: Job 1 to start\n" : "cli_filter error", ""};
+         })) {
+        CHECK_MESSAGE(line.good, line.what);
+        is_mpi4py_tested = is_mpi4py_tested || line.what == "multi-node test of mpi4py";
+    }
+    CHECK(is_mpi4py_tested);
 }
 
 TEST_CASE("a job that asks for no memory where the default is little is named") {
