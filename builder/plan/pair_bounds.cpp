@@ -34,8 +34,6 @@ std::map<std::string, Version> provided(const PairInput& input) {
         if (const auto version = version_in(text))
             all.insert_or_assign(wheel::normalize_name(name), *version);
     };
-    for (const auto& [name, version] : input.site.provided_versions)
-        add(name, version);
     const Accelerator* accelerator = input.site.accelerator(input.accelerator);
     const std::vector<std::string> modules = modules_of(input);
     const auto* kind =
@@ -47,6 +45,11 @@ std::map<std::string, Version> provided(const PairInput& input) {
         const std::string name = module.substr(0, slash), version = module.substr(slash + 1);
         const bool is_toolkit = std::find(toolkits.begin(), toolkits.end(), name) != toolkits.end();
         add(name, is_toolkit ? accelerator::toolkit_version(version) : version);
+    }
+    // A module's name may say less than the site knows: "CUDA/12" is 12.6, and "CUDA/13" is another one.
+    for (const auto& [name, version] : input.site.provided_versions) {
+        const auto named = all.find(wheel::normalize_name(name));
+        if (named == all.end() || version.starts_with(named->second.text() + ".")) add(name, version);
     }
     add("python", input.python.full_version);
     // "cudatoolkit/11.0" provides CUDA, too.

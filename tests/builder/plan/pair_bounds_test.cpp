@@ -61,6 +61,26 @@ TEST_CASE("a machine outside a row's bound is named with the row, its source and
          "; torch>=2.12,<2.14 is the newest that takes cuda 12.2.1"},
         {"a CUDA that upstream builds no wheel for",
          [](Scene& s) { s.site.accelerators[0].modules[0] = "cuda/12.8"; }, ""},
+        {"a module that names CUDA's first number alone, with the rest in [versions]",
+         [](Scene& s) {
+             s.version = "2.15.0";
+             s.site.accelerators[0].modules[0] = "CUDA/12";
+             s.site.provided_versions["cuda"] = "12.6";
+         },
+         ""},
+        {"another version in [versions] than the module's",
+         [](Scene& s) {
+             s.version = "2.15.0";
+             s.site.accelerators[0].modules[0] = "CUDA/11";
+             s.site.provided_versions["cuda"] = "12.6";
+         },
+         "the site has cuda 11, it needs cuda>=12.6 "},
+        {"the same without it",
+         [](Scene& s) {
+             s.version = "2.15.0";
+             s.site.accelerators[0].modules[0] = "CUDA/12";
+         },
+         "the site has cuda 12, it needs cuda>=12.6 "},
         {"another accelerator has no CUDA", [](Scene& s) { s.accelerator = ""; }, ""},
         {"the plugin for AWS", [](Scene& s) { s.recipe.beside[1].tag = "v1.11.0-aws"; },
          "the site has libfabric 1.15.2.0, it needs libfabric>=1.18 (aws-ofi-nccl>=1.8,<1.14: the releases "
