@@ -81,6 +81,19 @@ std::vector<std::string> job_lines(const Site& site, const NodeType& node) {
     return lines;
 }
 
+// The site's advice to users as comments, then what loads its modules.
+std::vector<std::string> setup_lines(const Site& site, const PythonChoice& python,
+                                     const std::string& accelerator) {
+    std::vector<std::string> lines;
+    for (const auto& advice : site.users ? site.users->advice : std::vector<std::string>()) {
+        for (const auto line : base::split_lines(advice))
+            lines.push_back("# " + std::string(line));
+    }
+    const auto loads = lines_of_user_setup(site, python, site.accelerator(accelerator));
+    lines.insert(lines.end(), loads.begin(), loads.end());
+    return lines;
+}
+
 // Where users' jobs go through a batch system.
 void describe_jobs(status::SiteReport& report, const Site& site) {
     if (!site.scheduler->batch) return;
@@ -90,11 +103,10 @@ void describe_jobs(status::SiteReport& report, const Site& site) {
         report.nodes[at].job = job_lines(site, site.nodes[at]);
         if (!accelerators.insert(site.nodes[at].accelerator).second) continue;
         for (const PythonChoice& python : site.pythons)
-            report.setups.push_back(
-                {.python = python.version,
-                 .accelerator = site.nodes[at].accelerator,
-                 .program = python.executable,
-                 .lines = lines_of_user_setup(site, python, site.accelerator(site.nodes[at].accelerator))});
+            report.setups.push_back({.python = python.version,
+                                     .accelerator = site.nodes[at].accelerator,
+                                     .program = python.executable,
+                                     .lines = setup_lines(site, python, site.nodes[at].accelerator)});
     }
 }
 

@@ -96,6 +96,15 @@ TEST_CASE("users learn how a job of theirs begins on each node type, without the
     CHECK(setup.lines ==
           std::vector<std::string>{"type module > /dev/null 2>&1 || . /etc/profile.d/modules.sh",
                                    "module use /sw/modules", "module load gcc/12 cuda/12.3 python/3.11"});
+    // What the guide tells users stands where they copy these lines from, and runs nothing.
+    made.site.users.emplace();
+    made.site.users->advice = {"Log in with `ghlogin`", "one\nrm -rf two"};
+    const auto advised = made.report().setups.front().lines;
+    REQUIRE(advised.size() == setup.lines.size() + 3);
+    CHECK(advised.at(0) == "# Log in with `ghlogin`");
+    CHECK(advised.at(2) == "# rm -rf two");
+    CHECK(advised.back() == setup.lines.back());
+    made.site.users.reset();
     CHECK(status::render_site_report(report).find("bdxyz01") == std::string::npos);
     const auto read = status::parse_site_report(status::render_site_report(report));
     REQUIRE(read.has_value());
