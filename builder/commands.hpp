@@ -26,6 +26,7 @@ struct Arguments {
     bool unchecked = false;       // `run`, `tick`: begin jobs although `site check` fails
     std::filesystem::path to;     // `site user-files`, `site init`
     SiteRequest request;          // `site init`
+    std::string like;             // the same: the known site whose file the new one begins with
     bool yes = false;             // the same: ask nothing
     bool force = false;           // the same: replace an existing file
     bool report = false;          // `site check`

@@ -135,6 +135,10 @@ void add_init_options(CLI::App& app, Arguments& arguments) {
         ->type_name("FILE");
     app.add_flag("--yes", arguments.yes, "Ask nothing (the default without a terminal)");
     app.add_flag("--force", arguments.force, "Replace an existing file");
+    app.add_option("--like", arguments.like,
+                   "Begin with the file of this known site; folders, account, queues, nodes, Pythons and the "
+                   "versions of modules are those found here")
+        ->type_name("SITE");
     auto& request = arguments.request;
     app.add_option("--name", request.name, "The site's name (default: the cluster's)")->type_name("NAME");
     app.add_option("--registry", request.registry, "The registry (default: none)")->type_name("URL");
@@ -153,7 +157,8 @@ void add_init_options(CLI::App& app, Arguments& arguments) {
 constexpr CommandRow commands[] = {
     {"site", "init", "Write a first site file from what this machine reports",
      "  wheelyard-builder site init\n"
-     "  wheelyard-builder site init --yes --registry https://wheels.example.org --token-file token\n\n"
+     "  wheelyard-builder site init --yes --registry https://wheels.example.org --token-file token\n"
+     "  wheelyard-builder site init --like perlmutter\n\n"
      "It looks for the batch system, its queues, limits and node types, for modules, compilers, Pythons, "
      "GPUs "
      "and folders, and writes a commented site file. On a terminal it asks what it cannot find. It starts no "

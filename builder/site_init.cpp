@@ -12,6 +12,7 @@
 #include "builder/site/site.hpp"
 #include "builder/site/site_file.hpp"
 #include "builder/survey/site_draft.hpp"
+#include "builder/survey/site_like.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/process/process.hpp"
 #include "lib/base/text/encoding.hpp"
@@ -20,7 +21,8 @@
 namespace wheelyard::builder {
 namespace {
 
-constexpr std::size_t max_answer_bytes = 4096;  // to a question of `site init`
+constexpr std::size_t max_answer_bytes = 4096;           // to a question of `site init`
+constexpr std::uint64_t max_known_site_bytes = 1 << 20;  // of a known site file
 
 namespace fs = std::filesystem;
 
@@ -73,8 +75,12 @@ std::string what_is_wrong(const Survey& survey, const SiteRequest& request, cons
     return at == std::string::npos ? text : text.substr(at);
 }
 
-void print_next_steps(const SiteDraft& draft, const fs::path& file) {
+void print_next_steps(const LikeDraft& like, const std::string& known, const fs::path& file) {
+    const SiteDraft& draft = like.draft;
     std::string text = "wrote " + file.string() + "\n";
+    if (!known.empty())
+        text += "found here: " + base::join(like.found_here, ", ") + "\n" + "of " + known + ": " +
+                base::join(like.of_site, ", ") + "\n";
     for (const auto& one : draft.fill_in)
         text += "fill in: " + one_line(one) + "\n";
     text += "next: wheelyard-builder site check --site " + base::quote_shell(file.string()) + "\n";
@@ -91,6 +97,26 @@ fs::path find_common_recipes(const fs::path& program) {
         if (fs::is_directory(folder / "recipes", error)) return folder;
     }
     return {};
+}
+
+// One of the known sites beside `common`.
+base::Result<KnownSite> find_known_site(const fs::path& common, const std::string& name) {
+    std::vector<std::string> names;
+    std::error_code error;
+    const fs::path all = common.parent_path();
+    for (const auto& one : fs::directory_iterator(common.empty() ? fs::path("/nonexistent") : all, error)) {
+        if (fs::exists(one.path() / "site.toml", error)) names.push_back(one.path().filename().string());
+    }
+    std::sort(names.begin(), names.end());
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+        const auto near = base::nearest(name, names);
+        return base::fail(
+            "site.not_known", "No known site has this name", name,
+            (near ? "did you mean `" + *near + "`? Known: " : "known: ") + base::join(names, ", "));
+    }
+    WHEELYARD_ASSIGN(auto text, base::read_file(all / name / "site.toml", max_known_site_bytes));
+    const fs::path recipes = all / name / "recipes";
+    return KnownSite{name, std::move(text), fs::is_directory(recipes, error) ? recipes : fs::path()};
 }
 
 // "wheelyard.site-survey/1": what was found, the file, and what a person must fill in.
@@ -111,6 +137,12 @@ int run_site_init(const Arguments& arguments) {
     std::error_code error;
     request.common_recipes = find_common_recipes(fs::read_symlink("/proc/self/exe", error));
     if (!request.folder.empty()) request.folder = fs::absolute(request.folder, error).lexically_normal();
+    KnownSite known;
+    if (!arguments.like.empty()) {
+        auto found = find_known_site(request.common_recipes, arguments.like);
+        if (!found) return complain(found.error(), exit_usage);
+        known = std::move(*found);
+    }
     const EnvironmentMap environment = base::current_environment();
     const Survey survey = survey_machine(environment);
     if (const auto useful = check_request(request, survey); !useful)
@@ -123,7 +155,10 @@ int run_site_init(const Arguments& arguments) {
             complete_request(survey, std::move(request), ask_on_terminal,
                              [&](const SiteRequest& so_far) { return what_is_wrong(survey, so_far, file); });
     }
-    const SiteDraft draft = draft_site(survey, request);
+    const auto like = known.name.empty() ? base::Result<LikeDraft>({draft_site(survey, request), {}, {}})
+                                         : draft_like(survey, request, known);
+    if (!like) return complain(like.error(), exit_usage);
+    const SiteDraft& draft = like->draft;
     if (const auto read = parse_site(draft.text, file); !read) return complain(read.error(), exit_usage);
     const int status = draft.fill_in.empty() ? exit_well : exit_failed;
     if (file == to_standard_output) {
@@ -138,7 +173,7 @@ int run_site_init(const Arguments& arguments) {
     if (arguments.json) {
         print(render_survey_json(survey, draft, file));
     } else {
-        print_next_steps(draft, file);
+        print_next_steps(*like, known.name, file);
     }
     return status;
 }

@@ -10,7 +10,7 @@ import tomllib
 import unittest
 from pathlib import Path
 
-from support.farm import BIN
+from support.farm import BIN, ROOT
 from support.few_programs import link_programs
 from support.pbs_replay import PbsReplay
 from support.slurm_cluster import SlurmCluster, missing_programs
@@ -74,6 +74,14 @@ class LocalTest(InitCase):
                 self.assertIn(wish[1], done.stderr)
                 self.assertFalse(self.file.exists())
 
+    def test_a_known_site_of_another_batch_system_and_an_unknown_one_are_refused(self):
+        for like, words in (("perlmutter", "slurm, here: local"), ("debian12", "has no batch system"), ("perlmuter", "did you mean `perlmutter`?")):
+            with self.subTest(like):
+                done = self.builder("site", "init", "--yes", "--like", like)
+                self.assertEqual(done.returncode, 2, done.stdout)
+                self.assertIn(words, done.stderr)
+                self.assertFalse(self.file.exists())
+
     def test_what_keeps_site_check_from_passing_is_marked_in_the_file_and_named(self):
         for program in ("c++", "g++"):
             (self.folder / "bin" / program).unlink()
@@ -131,8 +139,28 @@ class SlurmTest(InitCase):
             if LMOD.exists():
                 self.assertEqual(site["modules"]["use"], [str(self.folder / "modulefiles")])
                 self.assertEqual(site["modules"]["load"], ["gcc/12.2", "openmpi/4.1.6"])
+            self.is_like_a_known_site()
             self.init("--yes", "--force", "--queue", "long")
             self.assertEqual(tomllib.loads(self.file.read_text())["scheduler"]["max_walltime_minutes"], 1440)
+
+
+    def is_like_a_known_site(self):
+        printed = self.init("--yes", "--force", "--like", "deucalion", "--registry", "https://wheels.example.org", status=1)  # its modules are not here
+        self.assertRegex(printed, r"found here: registry, state, work, scheduler\b.*\bnode, python\b")
+        self.assertRegex(printed, r"of deucalion: .*\bcompilers\b.*\baccelerator\b.*\bwant\b")
+        self.assertIn("of deucalion, is not here", printed)
+        text = self.file.read_text()
+        site, known = tomllib.loads(text), tomllib.loads((ROOT / "site-configs/deucalion/site.toml").read_text())
+        self.assertEqual((site["scheduler"]["partition"], [node["queue"] for node in site["node"]]), ("main", ["main", "urgent", "long"]))
+        self.assertEqual(site["state"]["directory"], f"{self.folder}/home/wheelyard/yard/state")
+        self.assertEqual(site["users"]["directory"], f"{self.folder}/home/wheelyard/yard/{known['users']['module']}")
+        for table in ("compilers", "mpi", "want"):
+            self.assertEqual(site[table], known[table])
+        self.assertEqual((site["accelerator"][0]["name"], site["accelerator"][0]["label"]), ("a64fx", "yard"))  # its wheels are others
+        self.assertEqual(site["users"]["requirements"], ["torch==2.9.1+yard", "mpi4py==4.0.1+yard"])
+        self.assertNotIn(known["scheduler"]["account"], text)
+        plan = self.builder("plan", "--site", "site.toml", "--json")  # its recipes are found
+        self.assertIn('"package": "torch"', plan.stdout, plan.stderr)
 
 
 class PbsTest(InitCase):
