@@ -118,6 +118,8 @@ void read_network(io::TomlTable root, Site& site) {
             table.report(
                 "proxies",
                 "expected http_proxy, https_proxy, ftp_proxy, all_proxy or no_proxy, found `" + name + "`");
+        if (value.find_first_of("\r\n") != std::string::npos)
+            table.report("proxies", "expected one line, found `" + value + "`");
         const auto url = base::parse_url(value);
         if (url && !url->userinfo.empty())
             table.report("proxies",

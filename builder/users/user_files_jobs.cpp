@@ -82,11 +82,19 @@ std::string render_header(const Input& input) {
     return input.site.scheduler->batch->render_user_header(job_of_users(input.site, input.users, input.name));
 }
 
+// Proxies are among them, for a program that downloads nothing may refuse one: httpx knows no socks://.
 std::string render_comments(const Input& input) {
-    if (input.users.job_comments.empty()) return "";
+    std::vector<std::string> comments;
+    if (input.site.offline_jobs) {
+        for (const auto& [name, value] : input.site.proxies)
+            comments.push_back("export " + name + "=" + base::quote_shell(value) +
+                               "  # only where a program downloads");
+    }
+    comments.insert(comments.end(), input.users.job_comments.begin(), input.users.job_comments.end());
+    if (comments.empty()) return "";
     std::string text =
         "\n# What the guide of " + input.site.name + " suggests to try; off until you remove the `#`.\n";
-    for (const auto& comment : input.users.job_comments)
+    for (const auto& comment : comments)
         text += "# " + comment + "\n";
     return text;
 }
@@ -131,10 +139,6 @@ std::string render_job_variables(const Input& input) {
         keep(name, base::quote_shell(value));
     for (const auto& [name, value] : input.users.job_environment)
         keep(name, quote_expanding(value));
-    if (input.site.offline_jobs) {
-        for (const auto& [name, value] : input.site.proxies)
-            keep(name, base::quote_shell(value));
-    }
     if (input.users.job_folders.empty()) return text;
     text += "# Private to this user and job: concurrent writers of one cache corrupt it.\n";
     text += "WHEELYARD_JOB_FOLDER=${TMPDIR:-/tmp}/wheelyard-$(id -un)-$WHEELYARD_JOB\n";
@@ -163,7 +167,7 @@ std::string render_job(const Input& input) {
         base::replace_all(fill(templates::job_begin, input), "{{before_ranks}}", before_ranks) +
         render_enter(input) + fill(". {{place}}/job-environment.sh\n", input) + render_stage(input) +
         render_comments(input) + "\n" + launcher(input, input.users.ranks_per_node) +
-        fill(" {{place}}/run-rank python \"$@\"\n", input);
+        fill(" {{place}}/run-rank python -u \"$@\"\n", input);
     if (input.users.job_folders.empty()) return text;
     return text + "code=$?\n" + launcher(input, 1) + " rm -rf \"$WHEELYARD_JOB_FOLDER\"\nexit \"$code\"\n";
 }

@@ -155,6 +155,8 @@ echo "$LOADEDMODULES"
 
     def test_a_users_own_venv_sees_the_wheels_after_extend_venv_activate_and_leaves_no_trace(self):
         self.assert_venv_is_extended(LMOD, self.place)
+        lines = self.bash(f"module use {self.place / 'modulefiles'}; module load pytorch; extend-venv-activate {self.folder / 'venv'}", LMOD)
+        self.assertIn("already extended", lines[0])  # the module has it on PATH
 
     @need_environment_modules
     def test_a_users_own_venv_sees_the_wheels_with_environment_modules_too(self):

@@ -95,6 +95,7 @@ TEST_CASE("every mistake is reported with its position and what was expected") {
         {"[environment]", "[[want.exclude]]\n[environment]", "want"},
         {"[work]", "[modules]\nload = [\"gcc 12\"]\n[work]", "gcc 12"},
         {"[work]", "[network.proxies]\nhttps_proxy = \"http://me:secret@p:3128\"\n[work]", "password"},
+        {"[work]", "[network.proxies]\nno_proxy = \"a\\nb\"\n[work]", "expected one line"},
         {"[work]", "[network.proxies]\nhtps_proxy = \"http://p:3128\"\n[work]", "htps_proxy"},
         {"[work]", "[[accelerator]]\nname = \"a\"\nkind = \"cuda\"\n[work]", "sm_90"},
         {"[work]", "[[accelerator]]\nname = \"a\"\nlabel = \"CU 12\"\n[work]", "cu123.gh200"},

@@ -139,6 +139,28 @@ TEST_CASE("two jobs never share a cache path") {
     CHECK(holds(text_of(files_of(site_of("bede-gh200")), "job-environment.sh"), "% 10000"));
 }
 
+TEST_CASE("the proxies of a site whose nodes are offline are comments of the job script") {
+    Site site = site_of("frontier");
+    const auto proxies = [](const std::string& text) {
+        std::vector<std::string> lines;
+        for (const auto line : base::split_lines(text)) {
+            if (line.find("_proxy=") != std::string_view::npos) lines.emplace_back(line);
+        }
+        return lines;
+    };
+    // OLCF: "Set these environment variables in your batch script if needed".
+    CHECK(proxies(text_of(files_of(site), "job-environment.sh")).empty());
+    const auto in_job = proxies(text_of(files_of(site), "job.sh"));
+    REQUIRE(in_job.size() == 5);
+    CHECK(in_job[0].starts_with("# export all_proxy=socks://proxy.ccs.ornl.gov:3128/"));
+    for (const auto& line : in_job)
+        CHECK(line.starts_with("# export "));
+    site.users->job_comments.clear();
+    CHECK(proxies(text_of(files_of(site), "job.sh")).size() == 5);
+    site.offline_jobs = false;
+    CHECK(proxies(text_of(files_of(site), "job.sh")).empty());
+}
+
 // What bash prints after it has sourced a site's job-environment.sh in the job `id`.
 std::string in_job(const std::string& site, const std::string& variable, const std::string& id,
                    const std::string& print, const fs::path& temporary) {

@@ -143,14 +143,16 @@ export PIP_DISABLE_PIP_VERSION_CHECK=1
 
 begin before
 if ! test -e "$OFI_RCCL_PREFIX/lib/librccl-net.so"; then
-    cd "$build/beside/aws-ofi-rccl"
-    ./autogen.sh
-    LD_LIBRARY_PATH="/opt/rocm-5.7.1/hip/lib:${LD_LIBRARY_PATH-}" CC=hipcc CFLAGS=-I/opt/rocm-5.7.1/rccl/include \
-        ./configure --with-libfabric=/opt/cray/libfabric/1.15.2.0 --with-rccl=/opt/rocm-5.7.1 --enable-trace \
-        --prefix="$OFI_RCCL_PREFIX" --with-hip=/opt/rocm-5.7.1/hip --with-mpi="$MPICH_DIR"
-    make
-    make install
-    cd - > /dev/null
+    (
+        cd "$build/beside/aws-ofi-rccl"
+        ./autogen.sh
+        export LD_LIBRARY_PATH="/opt/rocm-5.7.1/hip/lib:${LD_LIBRARY_PATH-}"
+        CC=hipcc CFLAGS=-I/opt/rocm-5.7.1/rccl/include \
+            ./configure --with-libfabric=/opt/cray/libfabric/1.15.2.0 --with-rccl=/opt/rocm-5.7.1 --enable-trace \
+            --prefix="$OFI_RCCL_PREFIX" --with-hip=/opt/rocm-5.7.1/hip --with-mpi="$MPICH_DIR"
+        make
+        make install
+    )
 fi
 test ! -e tools/amd_build/build_amd.py || python tools/amd_build/build_amd.py
 
