@@ -1,4 +1,4 @@
-"""What every package has beside the programs: site configurations, licences, and the list of what is inside.
+"""What every package has beside the programs: site configurations, documents, licences, and the list of what is inside.
 
 The list is CycloneDX JSON, which scanners for known vulnerabilities read.
 """
@@ -60,10 +60,24 @@ def documents(name, is_ours):
     return (own | licences(), bill_of_materials(name).encode()) if is_ours else (own, None)
 
 
+def files_below(folder):
+    """Path below `folder` → bytes, of the files that git knows."""
+    listed = subprocess.run(["git", "-C", ROOT, "ls-files", "-z", folder], check=True, capture_output=True, text=True)
+    return {name.removeprefix(f"{folder}/"): (ROOT / name).read_bytes() for name in listed.stdout.split("\0") if name}
+
+
 def site_configs():
-    """Path below site-configs → bytes, of the files that git knows."""
-    listed = subprocess.run(["git", "-C", ROOT, "ls-files", "-z", "site-configs"], check=True, capture_output=True, text=True)
-    return {name.removeprefix("site-configs/"): (ROOT / name).read_bytes() for name in listed.stdout.split("\0") if name}
+    return files_below("site-configs")
+
+
+# What a package for users of wheels has of the documents; all others have every one.
+OF_AVAIL_WHEELS = ("how-to/find-wheels.md", "reference/avail_wheels.md", "reference/avail_wheels-site.md", "reference/cli/avail_wheels.md")
+
+
+def guides(package):
+    """Path below docs → bytes, of the documents: what programs and the files that they write cite as docs/…"""
+    found = {name: data for name, data in files_below("docs").items() if name.endswith(".md")}
+    return {name: found[name] for name in OF_AVAIL_WHEELS} if package == "avail-wheels" else found
 
 
 def write_manual(programs):

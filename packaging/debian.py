@@ -2,10 +2,14 @@
 
 import os
 import shutil
+import sys
 import time
 
 import contents
 from fetch import ROOT, STATE, environment, run
+
+
+PACKAGES = ("wheelyard-registry", "wheelyard-agent", "avail-wheels")  # as in debian/control
 
 
 def compile_programs(jobs):
@@ -19,15 +23,22 @@ def write(programs, out):
     tree = STATE / "deb/tree"
     shutil.rmtree(tree.parent, ignore_errors=True)
     shutil.copytree(ROOT / "packaging/debian", tree / "debian", ignore=shutil.ignore_patterns("README.md"))
-    for name, data in contents.site_configs().items():
-        path = tree / "site-configs" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
+    folders = {"site-configs": contents.site_configs()}
+    folders |= {f"docs/{package}": contents.guides(package) for package in PACKAGES}
+    for folder, files in folders.items():
+        for name, data in files.items():
+            path = tree / folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
     shutil.copytree(STATE / "share", tree / "share")
     # What `scripts/package wheels` made of this version: the agents that the registry hands out.
     (tree / "wheels").mkdir()
-    for wheel in out.glob(f"*-{contents.VERSION}-py3-none-*.whl"):
+    agents = list(out.glob(f"*-{contents.VERSION}-py3-none-*.whl"))
+    for wheel in agents:
         shutil.copy(wheel, tree / "wheels")
+    if not agents:
+        print(f"package: {out} has no wheels of {contents.VERSION}: this wheelyard-registry will hand out no agents. For one that does, run "
+              "`scripts/package wheels` before, or `all`", file=sys.stderr)
     # The unit of /usr/local, with the package's paths.
     unit = (ROOT / "docs/reference/wheelyard-registry.service").read_text().replace("/usr/local/", "/usr/")
     (tree / "debian/wheelyard-registry.service").write_text(unit)

@@ -19,6 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 STATE = ROOT / "build/package"
 SOURCES = tomllib.loads((ROOT / "packaging/sources.toml").read_text())
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
+MADE = "made.json"  # what scripts/package wrote into a folder: file → commit and SHA-256
 LIBRARIES = {row["name"]: row for row in SOURCES["library"]}
 
 
@@ -77,8 +78,7 @@ def addresses(name, version):
             return found
         if attempt == "known":
             update_index()
-    raise PackageError(f"no mirror has the source of {name} {version}: Debian has a newer one. `scripts/package sources` prints its row "
-                       "for packaging/sources.toml (docs/how-to/install.md, Rebuild for a CVE)")
+    raise PackageError(f"no mirror has the source of {name} {version}: {why_not_there(name)}")
 
 
 def is_newer(version, other):
@@ -96,6 +96,17 @@ def newer(name):
             hashes = {file: digest for digest, file in re.findall(r"^ ([0-9a-f]{64}) \d+ (\S+)$", paragraph, re.M)}
             found = version[1], hashes[pinned_file(name, version[1])]
     return found
+
+
+def why_not_there(name):
+    if newer(name):
+        return "Debian has a newer one. `scripts/package sources` prints its row for packaging/sources.toml (docs/how-to/install.md, Rebuild for a CVE)"
+    here = {re.match(r"deb-src \[.*?\] \S+ (\S+)", line)[1] for line in (STATE / "sources.list").read_text().splitlines()}
+    lacking = sorted({"bookworm", "bookworm-security", "bookworm-updates"} - here)
+    if lacking:
+        return (f"this machine's sources of apt lack {', '.join(lacking)}. Add them to /etc/apt/sources.list as a default Debian 12 has them, "
+                "and run `apt-get update`")
+    return f"this machine's sources of apt ({', '.join(sorted(here))}) have no such version"
 
 
 def update_index():
@@ -182,6 +193,13 @@ def wrappers(machine):
             path.write_text(script)
             path.chmod(0o755)
     return folder
+
+
+def commit():
+    """Of the working tree; one that is not clean is no commit."""
+    head = subprocess.run(["git", "-C", ROOT, "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
+    changed = subprocess.run(["git", "-C", ROOT, "status", "--porcelain"], check=True, capture_output=True, text=True).stdout.strip()
+    return f"{head}-changed" if changed else head
 
 
 def environment():

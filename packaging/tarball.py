@@ -1,4 +1,4 @@
-"""The portable tarball of one machine: programs, manual, site configurations, licences. The same bytes every time."""
+"""The portable tarball of one machine: programs, manual, documents, site configurations, licences. The same bytes every time."""
 
 import io
 import lzma
@@ -15,6 +15,7 @@ def members(programs, is_ours):
     files = {f"bin/{name}": (0o755, (programs / name).read_bytes()) for name in PROGRAMS}
     files["bin/wheelyard-try"] = (0o755, (ROOT / "packaging/wheelyard-try").read_bytes())
     plain = {f"share/wheelyard/site-configs/{name}": data for name, data in contents.site_configs().items()}
+    plain |= {f"share/doc/wheelyard/docs/{name}": data for name, data in contents.guides("wheelyard").items()}
     plain |= {f"share/doc/wheelyard/licences/{name}.txt": data for name, data in licences.items()}
     plain |= {f"share/{name}": data for name, data in contents.manual(PROGRAMS).items()}
     if inside:

@@ -5,10 +5,12 @@ A wheel's scripts need no Python and no C library, so one wheel for glibc and mu
 
 import base64
 import hashlib
+import struct
 import time
 import zipfile
 
 import contents
+from fetch import PackageError
 
 # Wheel → its summary, its programs, and whether it has the site configurations.
 WHEELS = {
@@ -17,6 +19,7 @@ WHEELS = {
                   True),
 }
 TAGS = ("manylinux_2_17", "musllinux_1_1")
+PT_INTERP = 3
 
 
 def metadata(name, summary, licence_files):
@@ -27,9 +30,23 @@ def metadata(name, summary, licence_files):
     return "\n".join(lines) + "\n"
 
 
+def check_static(program):
+    """The tags promise a program that needs no C library: an ELF file without PT_INTERP (elf(5)). Scripts are let through."""
+    data = program.read_bytes()
+    if data[:5] != b"\x7fELF\x02":
+        return
+    at, size, count = struct.unpack_from("<Q", data, 32)[0], *struct.unpack_from("<HH", data, 54)
+    if any(struct.unpack_from("<I", data, at + size * number)[0] == PT_INTERP for number in range(count)):
+        raise PackageError(f"{program} needs this system's C library, and the wheels are tagged {', '.join(TAGS)}: "
+                           "name static programs, as `scripts/package portable` makes them")
+
+
 def members(name, machine, programs, is_ours):
     """Path in the wheel → (mode, bytes), without RECORD."""
     summary, names, has_sites = WHEELS[name]
+    if "linux" not in TAGS:  # that tag promises nothing
+        for each in names:
+            check_static(programs / each)
     stem = f"{name.replace('-', '_')}-{contents.VERSION}"
     info, data = f"{stem}.dist-info", f"{stem}.data"
     licences, inside = contents.documents(name, is_ours)
@@ -38,6 +55,7 @@ def members(name, machine, programs, is_ours):
     plain = {f"{info}/licenses/{each}": text for each, text in licences.items()}
     if has_sites:
         plain |= {f"{data}/data/share/wheelyard/site-configs/{each}": text for each, text in contents.site_configs().items()}
+    plain |= {f"{data}/data/share/doc/{name}/docs/{each}": text for each, text in contents.guides(name).items()}
     plain |= {f"{data}/data/share/{path}": text for path, text in contents.manual(names).items()}
     plain[f"{info}/METADATA"] = metadata(name, summary, sorted(licences)).encode()
     plain[f"{info}/WHEEL"] = ("Wheel-Version: 1.0\nGenerator: wheelyard\nRoot-Is-Purelib: false\n"

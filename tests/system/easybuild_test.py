@@ -7,6 +7,7 @@ programs of this build, which are not static: it is the easyconfig that is teste
 import platform
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 from support.case import FarmCase, main
@@ -26,7 +27,7 @@ class EasyBuildTest(FarmCase):
         programs.mkdir()
         for name in PROGRAMS:  # without symbols, which take a minute to pack
             self.assert_ran(subprocess.run(["strip", "-o", programs / name, BIN / name], capture_output=True, text=True, timeout=COMMAND_TIMEOUT_S))
-        made = subprocess.run([ROOT / "scripts/package", "portable", "--machine", platform.machine(), "--programs", programs, "--out", self.packages],
+        made = subprocess.run([sys.executable, "-B", ROOT / "packaging/package.py", "portable", "--machine", platform.machine(), "--programs", programs, "--out", self.packages],
                               capture_output=True, text=True, timeout=COMMAND_TIMEOUT_S)
         self.assert_ran(made)
         self.version = next(self.packages.glob("*.eb")).stem.removeprefix("wheelyard-")

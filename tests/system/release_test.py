@@ -1,5 +1,6 @@
 """`scripts/release` in a clone: what it refuses, what it writes, that the same commit gives the same bytes, and that the signature verifies."""
 
+import hashlib
 import io
 import json
 import os
@@ -19,6 +20,7 @@ CONTENTS = {"$schema": "https://cyclonedx.org/schema/bom-1.5.schema.json", "bomF
             "components": [{"type": "library", "name": "zlib", "version": "1.3", "purl": "pkg:generic/zlib@1.3"}]}
 
 
+@unittest.skipUnless(shutil.which("ssh-keygen"), "no ssh-keygen")
 class ReleaseTest(unittest.TestCase):
     def setUp(self):
         self.folder = Path(tempfile.mkdtemp(prefix="wheelyard-release-"))
@@ -40,8 +42,19 @@ class ReleaseTest(unittest.TestCase):
                     info = tarfile.TarInfo(f"wheelyard-{VERSION}-portable-linux-{machine}/{name}")
                     info.size = len(data)
                     tar.addfile(info, io.BytesIO(data))
-        for name in (f"wheelyard-{VERSION}-py3-none-any.whl", f"wheelyard-registry_{VERSION}_amd64.deb", "wheelyard-9.8.6-py3-none-any.whl"):
+        names = [f"{name}-{VERSION}-py3-none-manylinux_2_17_{machine}.whl" for name in ("wheelyard", "avail_wheels") for machine in ("x86_64", "aarch64")]
+        names += [f"{name}_{VERSION}_amd64.deb" for name in ("wheelyard-registry", "wheelyard-agent", "avail-wheels")] + [f"wheelyard-{VERSION}.eb"]
+        for name in [*names, "wheelyard-9.8.6-py3-none-manylinux_2_17_x86_64.whl"]:
             (self.packages / name).write_text(name)
+        self.note_packages()
+        self.key = self.folder / "key"
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", self.key], check=True)
+
+    def note_packages(self) -> None:
+        """As scripts/package does."""
+        head = subprocess.run(["git", "-C", self.clone, "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
+        (self.packages / "made.json").write_text(json.dumps({
+            path.name: {"commit": head, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()} for path in self.packages.iterdir()}))
 
     def git(self, *words: str) -> None:
         subprocess.run(["git", "-C", self.clone, "-c", "user.name=x", "-c", "user.email=x@example.org", *words], check=True, capture_output=True)
@@ -49,6 +62,7 @@ class ReleaseTest(unittest.TestCase):
     def commit(self) -> None:
         self.git("add", "-A")
         self.git("commit", "-qm", "x")
+        self.git("tag", "--force", f"v{VERSION}")
 
     def release(self, *words) -> subprocess.CompletedProcess:
         return subprocess.run([self.clone / "scripts/release", *map(str, words), "--packages", self.packages], capture_output=True, text=True,
@@ -59,42 +73,68 @@ class ReleaseTest(unittest.TestCase):
         done = self.release("1.2.3", "--out", self.folder / "out", "--compare", self.folder, "--key", self.folder / "no-key")
         self.assertEqual((done.returncode, done.stdout), (1, ""))
         for phrase in ("not clean: new.txt", f"CMakeLists.txt names version {VERSION}", "CITATION.cff", "no section `## [1.2.3]",
-                       f"{self.folder} has no SHA256SUMS", "no-key is no file"):
+                       f"{self.folder} has no SHA256SUMS", "no-key is no file", "no tag v1.2.3", "has no wheelyard-1.2.3.eb"):
             self.assertIn(phrase, done.stderr)
         self.assertFalse((self.folder / "out").exists())
         again = self.release(VERSION, "--out", self.packages, "--key", "nobody-has-this-key")
         for phrase in (f"{self.packages} exists", "gpg has no secret key nobody-has-this-key"):
             self.assertIn(phrase, again.stderr)
 
+    def test_placeholders_an_unfinished_section_packages_of_another_commit_and_no_key_are_refused(self):
+        (self.clone / "README.md").write_text(f"Version {VERSION} is being prepared.\n")
+        (self.clone / "packaging").mkdir()
+        (self.clone / "packaging/control").write_text("Maintainer: Us <us@wheelyard.invalid>\n")
+        log = self.clone / "CHANGELOG.md"
+        log.write_text(log.read_text().replace("2026-12-01", "in preparation"))
+        self.commit()  # the packages are of the commit before
+        (self.packages / f"wheelyard-{VERSION}.eb").write_text("changed")
+        done = self.release(VERSION, "--check")
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        for phrase in ("no key:", "README.md:1 says", "packaging/control:1 has a placeholder for an address: us@wheelyard.invalid", "instead of a date",
+                       f"wheelyard-registry_{VERSION}_amd64.deb is of "):
+            self.assertIn(phrase, done.stderr)
+        self.note_packages()
+        (self.packages / f"avail-wheels_{VERSION}_amd64.deb").unlink()
+        (self.packages / f"wheelyard-{VERSION}.eb").write_text("changed again")
+        again = self.release(VERSION, "--check").stderr
+        self.assertIn(f"has no avail-wheels_{VERSION}_*.deb", again)
+        self.assertIn(f"wheelyard-{VERSION}.eb has changed since", again)
+        self.assertNotIn("wheelyard-registry", again)
+        nowhere = subprocess.run([self.clone / "scripts/release", VERSION, "--packages", self.folder / "nowhere"], capture_output=True, text=True)
+        self.assertIn("nowhere is no folder", nowhere.stderr)
+        self.assertNotIn("Traceback", nowhere.stderr)
+
+    def test_a_check_of_a_whole_tree_finds_nothing_and_makes_nothing(self):
+        done = self.release(VERSION, "--check", "--key", self.key, "--out", self.folder / "out")
+        self.assertEqual((done.returncode, done.stdout), (0, "nothing is missing\n"), done.stderr)
+        self.assertFalse((self.folder / "out").exists())
+
     def test_the_same_commit_gives_the_same_bytes_and_another_one_does_not(self):
         first = self.folder / "first"
-        done = self.release(VERSION, "--out", first)
+        done = self.release(VERSION, "--out", first, "--key", self.key)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(sorted(path.name for path in first.iterdir()), sorted([
-            "SHA256SUMS", f"wheelyard-{VERSION}-notes.md", f"wheelyard-{VERSION}-portable-linux-aarch64.tar.xz",
-            f"wheelyard-{VERSION}-portable-linux-x86_64.tar.xz", f"wheelyard-{VERSION}-py3-none-any.whl", f"wheelyard-{VERSION}.cdx.json",
-            f"wheelyard-{VERSION}.tar.xz", f"wheelyard-registry_{VERSION}_amd64.deb"]))
+        packages = {path.name for path in self.packages.iterdir()} - {"made.json", "wheelyard-9.8.6-py3-none-manylinux_2_17_x86_64.whl"}
+        self.assertEqual({path.name for path in first.iterdir()}, packages | {
+            "SHA256SUMS", "SHA256SUMS.sig", f"wheelyard-{VERSION}-notes.md", f"wheelyard-{VERSION}.cdx.json", f"wheelyard-{VERSION}.tar.xz"})
         self.assertEqual((first / f"wheelyard-{VERSION}-notes.md").read_text(), "Ten highlights.\n")
         contents = json.loads((first / f"wheelyard-{VERSION}.cdx.json").read_text())
         self.assertEqual([each["name"] for each in contents["components"]], ["avail_wheels", "avail_wheels", "zlib"])
         subprocess.run(["sha256sum", "-c", "--quiet", "SHA256SUMS"], cwd=first, check=True)
         with tarfile.open(first / f"wheelyard-{VERSION}.tar.xz") as tar:
             self.assertIn(f"wheelyard-{VERSION}/CHANGELOG.md", tar.getnames())
-        again = self.release(VERSION, "--out", self.folder / "second", "--compare", first)
+        again = self.release(VERSION, "--out", self.folder / "second", "--compare", first, "--key", self.key)
         self.assertEqual(again.returncode, 0, again.stderr)
         (self.clone / "more.txt").write_text("x")
         self.commit()
-        other = self.release(VERSION, "--out", self.folder / "third", "--compare", first)
+        self.note_packages()
+        other = self.release(VERSION, "--out", self.folder / "third", "--compare", first, "--key", self.key)
         self.assertEqual(other.returncode, 1)
         self.assertIn(f"wheelyard-{VERSION}.tar.xz", other.stderr)
 
-    @unittest.skipUnless(shutil.which("ssh-keygen"), "no ssh-keygen")
     def test_the_signature_of_the_releasers_key_verifies_and_a_changed_file_does_not(self):
-        key = self.folder / "key"
-        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key], check=True)
-        (self.folder / "signers").write_text("releaser " + key.with_suffix(".pub").read_text())
+        (self.folder / "signers").write_text("releaser " + self.key.with_suffix(".pub").read_text())
         out = self.folder / "out"
-        self.assertEqual(self.release(VERSION, "--out", out, "--key", key).returncode, 0)
+        self.assertEqual(self.release(VERSION, "--out", out, "--key", self.key).returncode, 0)
         verify = ["ssh-keygen", "-Y", "verify", "-n", "file", "-f", self.folder / "signers", "-I", "releaser", "-s", out / "SHA256SUMS.sig"]
         sums = (out / "SHA256SUMS").read_text()
         for text, status in ((sums, True), (sums.replace("wheelyard", "otheryard"), False)):

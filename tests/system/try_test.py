@@ -5,11 +5,13 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 import time
 import tomllib
 import unittest
+import urllib.request
 from pathlib import Path
 
 from support.case import main
@@ -150,18 +152,24 @@ class TryTest(unittest.TestCase):
                      for version in ("1.1.0", "1.1.1"))
         return hashlib.sha256(pinned.read_bytes()).hexdigest()
 
-    def test_where_the_port_is_taken_the_reason_is_shown_and_nothing_is_left_running(self):
-        taken = subprocess.Popen(["python3", "-m", "http.server", "--bind", "127.0.0.1", "8080"], stdout=subprocess.PIPE,
-                                 stderr=subprocess.STDOUT, text=True, env=self.environment | {"PYTHONUNBUFFERED": "1"})
-        try:
-            taken.stdout.readline()  # it listens
+    def test_where_the_port_is_taken_another_one_is_and_what_is_printed_works(self):
+        with PackageIndex(self.folder / "sources") as sources, socket.socket() as taken:
+            taken.bind(("127.0.0.1", 8080))
+            taken.listen()
+            write_sdist(sources.folder, "markupsafe", "3.0.2", value=7)
+            self.environment |= sources.pip_environment
             process = self.start()
-            said, _ = process.communicate(timeout=COMMAND_TIMEOUT_S)
-        finally:
-            taken.kill()
-            taken.communicate()
-        self.assertEqual(process.returncode, 1, said)
-        self.assertIn("127.0.0.1 port 8080", said)
+            said = []
+            for line in process.stdout:
+                said.append(line)
+                if "serve -c" in line:
+                    break
+            [url] = re.findall(r"^  avail_wheels --index-url (\S+)$", "".join(said), re.MULTILINE)
+            self.assertNotIn(":8080/", url)
+            with urllib.request.urlopen(f"{url}markupsafe/") as answer:
+                self.assertIn(b"markupsafe-3.0.2", answer.read())
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=COMMAND_TIMEOUT_S)
 
 
 if __name__ == "__main__":
