@@ -58,7 +58,11 @@ void write_members(std::span<const Member> members, const void* owner, Json& jso
     };
     for (const Member& member : members) {
         const Path path(member.name);
-        if (path.group != open) close();
+        if (path.group != open) {
+            close();
+            const Json* begun = path.group.empty() ? nullptr : json.find(path.group);
+            if (begun != nullptr) group = *begun;  // its rows need not stand together
+        }
         open = path.group;
         Json value = member.to(owner);
         if (is_written(value, member.written))

@@ -80,6 +80,16 @@ TEST_CASE("parsing a rendered attempt gives the same attempt") {
     CHECK(!empty->tree.bytes.has_value());
 }
 
+TEST_CASE("an attempt whose wheel has a notice keeps the wheel's name and index") {
+    Attempt attempt = full();
+    attempt.wheel.notice = "without an extension";
+    const auto read = parse_attempt(render_attempt(attempt));
+    REQUIRE_MESSAGE(read.has_value(), read.error().text());
+    CHECK(read->wheel.notice == "without an extension");
+    CHECK(read->wheel.filename == "x.whl");
+    CHECK(read->wheel.index == "main");
+}
+
 TEST_CASE("the bytes of a journal file stay as they were written") {
     Attempt attempt = full();
     attempt.asked.uploaded = wire::UploadedSource{"ours", "demo-1.0.tar.gz", "ef"};
