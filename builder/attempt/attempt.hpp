@@ -74,9 +74,10 @@ inline constexpr auto state_words = base::words<State>({{State::planned, "planne
 
 // Of a cell of a closure: what the farm's index alone makes it from (builder/closure/).
 struct ClosurePart {
-    bool is_taken = false;          // the wheel of an upstream, by its hash: nothing is built here
-    std::string sha256;             // of the sdist, or of that wheel; empty: not known
-    std::vector<std::string> lock;  // its build environment: "setuptools==80.9.0 --hash=sha256:…"
+    bool is_taken = false;                    // the wheel of an upstream, by its hash: nothing is built here
+    std::string sha256;                       // of the sdist, or of that wheel; empty: not known
+    wire::NamedTexts lock = {};               // its build environment: file name → "sha256:…"
+    std::vector<std::string> strangers = {};  // of these, an upstream's, though the closure builds such ones
 };
 
 // What the plan asked for: its cell.

@@ -62,7 +62,10 @@ struct FailureValue : io::Nested<failure_record> {
 constexpr auto closure_record = io::record<ClosurePart>({
     field<&ClosurePart::is_taken>("taken", "true: the wheel of an upstream, of which nothing is built here"),
     field<&ClosurePart::sha256>("sha256", "digest of the sdist or of that wheel; empty: not known"),
-    field<&ClosurePart::lock>("lock", "its build environment: `setuptools==80.9.0 --hash=sha256:…`"),
+    field<wire::TextPairs, &ClosurePart::lock>(
+        "lock", "its build environment: the file names of the wheels, and their digests"),
+    field<&ClosurePart::strangers>(
+        "strangers", "those of them that are an upstream's, though the closure builds such ones"),
 });
 
 using A = Attempt;
@@ -132,10 +135,11 @@ constexpr auto attempt_record = io::record<A>({
     field<&A::wheel, &W::index>("wheel.index",
                                 "the index whose page listed it: the site's, or that of the registry's task"),
     field<&A::wheel, &W::verdicts>("verdicts", "findings of the inspection, one line each"),
-    field<&A::wheel, &W::notice>("wheel.notice",
-                                 "what people should know of it: a pure wheel of a source that can have an "
-                                 "extension; left out where there is nothing",
-                                 Need::optional, io::Written::if_given),
+    field<&A::wheel, &W::notice>(
+        "wheel.notice",
+        "what people should know of it: a pure wheel of a source that can have an "
+        "extension, wheels of an upstream in its build; left out where there is nothing",
+        Need::optional, io::Written::if_given),
     field<&A::variant, &V::filename>(
         "variant.filename", "file name of its [variant](../explanation/wheel-variants.md); empty: none"),
     field<&A::variant, &V::sha256>("variant.sha256", "digest of its bytes"),
@@ -179,7 +183,8 @@ constexpr auto attempt_record = io::record<A>({
         "uploaded", "null, or the uploaded source that it builds in a namespace", Need::valid),
     field<io::Nested<closure_record>, &A::asked, &Asked::closure>(
         "closure",
-        "what makes a cell of a closure: `taken`, `sha256`, `lock`; its job installs from the index "
+        "what makes a cell of a closure: `taken`, `sha256`, `lock`, `strangers`; its job installs from the "
+        "index "
         "of the site alone; left out of other cells",
         Need::valid, io::Written::if_given),
     field<&A::superseded>("superseded", "true after `retry`: no longer counted"),

@@ -75,8 +75,9 @@ ClosureWant part_of(const Closure& closure, const ClosureRelease& release) {
         part.problem = release.note.empty() ? "its closure does not say how it is made" : release.note;
     const bool is_own = release.how == ReleaseHow::sdist || release.how == ReleaseHow::wheel;
     if (is_own && !release.loose)
-        part.part = ClosurePart{release.how == ReleaseHow::wheel, release.file.sha256, {}};
-    if (release.how == ReleaseHow::wheel && !release.note.empty())
+        part.part = ClosurePart{release.how == ReleaseHow::wheel, release.file.sha256};
+    part.is_strangers = release.how == ReleaseHow::wheel && !release.note.empty();
+    if (part.is_strangers)
         part.why += (part.why.empty() ? "" : "; ") + std::string("an upstream's wheel: ") + release.note;
     if (release.how == ReleaseHow::recipe) return part;  // its job installs as pip is configured
     for (const auto& edge : release.after) {

@@ -14,16 +14,6 @@
 namespace wheelyard::builder {
 namespace {
 
-const Cell* cell_of(const Plan& plan, const ClosureRelease& release, const std::string& python) {
-    const auto version = wheel::Version::parse(release.version);
-    const auto found = std::find_if(plan.cells.begin(), plan.cells.end(), [&](const Cell& cell) {
-        const auto its = wheel::Version::parse(cell.version);
-        return cell.package == release.name && cell.python == python && version && its &&
-               its->compare_public(*version) == std::strong_ordering::equal;
-    });
-    return found == plan.cells.end() ? nullptr : &*found;
-}
-
 std::string size_text(std::int64_t bytes) {
     const auto unit = static_cast<std::int64_t>(base::kib);
     return bytes == 0 ? "" : std::to_string((bytes + unit - 1) / unit) + " KiB";
@@ -60,12 +50,12 @@ std::string render_closure_table(const Closure& closure, const Plan& plan, const
     std::vector<base::TableRow> rows = {{"RELEASE", "HOW", "SIZE", "STATE", "WHY"}};
     std::size_t built = 0;
     for (const ClosureRelease& release : closure.releases) {
-        const Cell* cell = cell_of(plan, release, python);
+        const auto cell = find_release(plan.cells, release.name, release.version, python);
         built += release.how == ReleaseHow::sdist ? 1 : 0;
         const std::string why = why_needed(closure, release);
         rows.push_back({release.id(), std::string(release_hows.text(release.how)),
                         size_text(release.file.size),
-                        cell == nullptr ? "" : std::string(cell_state_text(cell->state)),
+                        cell ? std::string(cell_state_text(plan.cells[*cell].state)) : "",
                         why + (why.empty() || release.note.empty() ? "" : "; ") + release.note});
     }
     return base::printable(base::render_table(rows, columns)) + std::to_string(closure.releases.size()) +

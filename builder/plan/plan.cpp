@@ -271,6 +271,8 @@ class Planner {
         for (Cell& cell : plan_.cells)
             judge_closure(cell, seen);
         for (Cell& cell : plan_.cells) {
+            if (cell.wheel && is_unexplained(cell, *cell.wheel))
+                cell.reason += "; made elsewhere: it has no provenance";
             if (cell.of_closure && !cell.of_closure->why.empty())
                 cell.reason += (cell.reason.empty() ? "" : "; ") + cell.of_closure->why;
         }
@@ -285,7 +287,9 @@ class Planner {
         }
         bool is_final = false;  // what is missing does not come by itself
         for (const ClosureNeed& need : cell.of_closure->after) {
-            Cell* other = find_needed(need, cell);
+            const auto at =
+                find_release(plan_.cells, need.package, need.version, cell.python, cell.accelerator);
+            Cell* other = at ? &plan_.cells[*at] : nullptr;
             if (other != nullptr) judge_closure(*other, seen);
             if (other != nullptr && other->state == CellState::have && other->wheel) {
                 if (cell.of_closure->part && need.to_build) add_to_lock(*other, *cell.of_closure->part);
@@ -312,24 +316,11 @@ class Planner {
             ": " + (is_waiting ? "" : std::string(cell_state_text(other->state)) + ", ") + other->reason;
     }
 
-    [[nodiscard]] Cell* find_needed(const ClosureNeed& need, const Cell& cell) {
-        const auto version = Version::parse(need.version);
-        Cell* found = nullptr;
-        for (Cell& other : plan_.cells) {
-            if (other.package != need.package || other.python != cell.python) continue;
-            const auto its = Version::parse(other.version);
-            if (!version || !its || its->compare_public(*version) != std::strong_ordering::equal) continue;
-            if (found == nullptr || other.accelerator == cell.accelerator) found = &other;
-        }
-        return found;
-    }
-
-    // By name, version and hash of the file: other builds of the version have other bytes.
+    // By the hash of the file: other builds of the version have other bytes.
     static void add_to_lock(const Cell& other, ClosurePart& part) {
-        const auto name = wheel::parse_wheel_filename(other.wheel->filename);
-        if (!name) return;
-        part.lock.push_back(other.package + "==" + name->version.text() +
-                            " --hash=sha256:" + other.wheel->sha256);
+        part.lock.emplace_back(other.wheel->filename, "sha256:" + other.wheel->sha256);
+        if (is_unexplained(other, *other.wheel) || (other.of_closure && other.of_closure->is_strangers))
+            part.strangers.push_back(other.wheel->filename);
     }
 
     // Sets state and reason of a cell whose version is known, in the order of precedence.
@@ -566,10 +557,22 @@ class Planner {
         });
     }
 
+    // A wheel of a release that the closure builds, which does not say how it was made: as those of an upstream in a mirror.
+    static bool is_unexplained(const Cell& cell, const simple::FileLink& file) {
+        return cell.of_closure && cell.of_closure->part && !cell.of_closure->part->is_taken &&
+               file.provenance_sha256.empty();
+    }
+
+    // A pure wheel of ours would have the same name, which the index gives to one file.
+    static bool is_pure(const wheel::WheelFilename& name) {
+        return name.platforms == std::vector<std::string>{"any"};
+    }
+
     static const simple::FileLink* find_published(const simple::ProjectPage& page, const VersionedCell& it) {
         for (const auto& file : page.files) {
             const auto name = wheel::parse_wheel_filename(file.filename);
             if (!name || name->variant) continue;  // pip takes no variant wheel (PEP 825)
+            if (is_unexplained(it.cell, file) && !is_pure(*name)) continue;
             // A want without a local label accepts any label: "2.4.0" accepts "2.4.0+cu126".
             const bool same = it.version.has_local()
                                   ? name->version == it.version
@@ -601,6 +604,21 @@ std::vector<std::string> accelerators_for(const Site& site, const Want& want, co
     if (names.empty())
         names.push_back(site.accelerators.front().name);  // add() gives the reason why it is impossible
     return names;
+}
+
+std::optional<std::size_t> find_release(const std::vector<Cell>& cells, const std::string& package,
+                                        const std::string& version, const std::string& python,
+                                        const std::string& accelerator) {
+    const auto wanted = Version::parse(version);
+    std::optional<std::size_t> found;
+    for (std::size_t at = 0; at < cells.size() && wanted; ++at) {
+        const Cell& cell = cells[at];
+        if (cell.package != package || cell.python != python) continue;
+        const auto its = Version::parse(cell.version);
+        if (!its || its->compare_public(*wanted) != std::strong_ordering::equal) continue;
+        if (!found || cell.accelerator == accelerator) found = at;
+    }
+    return found;
 }
 
 std::string_view cell_state_text(CellState state) {

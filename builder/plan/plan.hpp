@@ -80,6 +80,11 @@ struct Plan {
 // The accelerators that a want's wheels are built for; the empty name: one wheel for all.
 [[nodiscard]] std::vector<std::string> accelerators_for(const Site& site, const Want& want,
                                                         const Recipe& recipe);
+// Where `cells` has this release for a Python, preferably for this accelerator: a label of the version does not count.
+[[nodiscard]] std::optional<std::size_t> find_release(const std::vector<Cell>& cells,
+                                                      const std::string& package, const std::string& version,
+                                                      const std::string& python,
+                                                      const std::string& accelerator = "");
 
 using Pythons = std::map<std::string, base::Result<Python>>;
 using Pages = std::map<std::string, base::Result<std::optional<simple::ProjectPage>>>;

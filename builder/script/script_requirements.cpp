@@ -7,6 +7,7 @@
 #include "builder/script/script_frame.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
+#include "lib/wheel/filename.hpp"
 
 namespace wheelyard::builder {
 namespace templates {  // templates/NAME
@@ -69,8 +70,12 @@ std::string render_lock(const ScriptInput& input, std::string_view command) {
     const auto& closure = input.attempt.asked.closure;
     if (!closure || closure->lock.empty()) return "";
     std::string text = "# The build environment of its closure, by hash.\nprintf '%s\\n'";
-    for (const auto& line : closure->lock)
-        text += " \\\n    " + quote_shell(line);
+    for (const auto& [filename, digest] : closure->lock) {
+        const auto name = wheel::parse_wheel_filename(filename);  // of the index: the plan has read it
+        if (name)
+            text += " \\\n    " + quote_shell(wheel::normalize_name(name->project) +
+                                              "==" + name->version_text + " --hash=" + digest);
+    }
     return text + " > \"$folder/lock.txt\"\n" + std::string(command) +
            " --no-deps --require-hashes --requirement \"$folder/lock.txt\"\n";
 }

@@ -168,6 +168,7 @@ struct ClosureWant {
     bool is_unresolved = false;            // its closure is not known yet, or (problem) could not be resolved
     std::vector<ClosureNeed> after = {};   // what the index has to have first
     std::optional<ClosurePart> part = {};  // nullopt: built as without a closure
+    bool is_strangers = false;             // an upstream's wheel, though the closure builds such ones
 };
 
 // One row of the matrix: package × versions × Pythons × accelerators.

@@ -124,6 +124,10 @@ base::Result<Next> inspect_wheel(Attempt& attempt, Ports& ports) {
             attempt.wheel.filename, "fix the recipe: its build sets another Python or platform");
     }
     if (auto failed = check_extension(attempt, ports, *inspection)) return std::move(*failed);
+    if (attempt.asked.closure && !attempt.asked.closure->strangers.empty())
+        attempt.wheel.notice += (attempt.wheel.notice.empty() ? "" : ", ") +
+                                std::string("built with an upstream's ") +
+                                base::join(attempt.asked.closure->strangers, ", ");
     ports.report(attempt, "built " + attempt.wheel.filename + " (" + base::render_bytes(attempt.wheel.size) +
                               "), sha256 " + attempt.wheel.sha256);
     if (!attempt.wheel.notice.empty()) ports.report(attempt, "its wheel is " + attempt.wheel.notice);

@@ -25,7 +25,8 @@ base::Result<std::string> key_of_build(const Attempt& attempt, const Ports& port
     WHEELYARD_ASSIGN(const auto patched, digest_of_patches(patches));
     const std::string key = build_key(ports.site, recipe, python, constraints_for(ports.site, attempt));
     std::string more = patched + attempt.asked.against;
-    if (attempt.asked.closure) more += base::join(attempt.asked.closure->lock, "\n");
+    for (const auto& [filename, digest] : attempt.asked.closure.value_or(ClosurePart{}).lock)
+        more += filename + " " + digest + "\n";
     return more.empty() ? key : base::sha256_hex(key + more);
 }
 

@@ -123,6 +123,10 @@ wire::WheelProvenance provenance_of_wheel(const Attempt& attempt, const wire::Wh
     provenance.source = static_cast<const wire::SourceFile&>(attempt.source);
     provenance.build = provenance_of_build(attempt, ports);
     provenance.build.host.clear();
+    if (attempt.asked.closure)  // hashes of requirements files hold beside it
+        provenance.build.requirements.insert(provenance.build.requirements.end(),
+                                             attempt.asked.closure->lock.begin(),
+                                             attempt.asked.closure->lock.end());
     std::erase_if(provenance.build.environment, [](const auto& variable) {
         return std::find(published_variables.begin(), published_variables.end(), variable.first) ==
                published_variables.end();

@@ -63,7 +63,9 @@ constexpr auto wheel_provenance_record = io::record<W>({
         "credentials are "
         "`(hidden)`"),
     field<TextPairs, &W::build, &Provenance::requirements>(
-        "build.requirements", "the wheels that were accepted for a requirements file with hashes"),
+        "build.requirements",
+        "the wheels of the build environment that were installed by hash: a requirements file's, a "
+        "closure's"),
     field<&W::recipe>("recipe", "the name of the recipe's file; left out where the package has none",
                       io::Need::optional, io::Written::if_given),
     field<&W::recipe_sha256>("recipe_sha256",

@@ -47,6 +47,7 @@ void print_provenance(const wire::WheelProvenance& provenance) {
     print("", provenance.recipe_sha256);
     print("script", provenance.build.script_sha256);
     print("node type", provenance.node_type);
+    if (!provenance.notice.empty()) print("notice", provenance.notice);
     if (provenance.governed) print("governor", wire::describe(*provenance.governed));
     print("system", provenance.build.system);
     print("modules", base::join(provenance.build.modules, " "));

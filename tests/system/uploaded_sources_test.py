@@ -15,7 +15,7 @@ from support.clients import RawUpload, installed_value, pip_install, twine_uploa
 from support.farm import BIN, CLIENTS, INDEX, Farm, for_all_users
 from support.full import full
 from support.package_index import PackageIndex, write_sdist
-from support.sdists import OWN, Sdist
+from support.sdists import Sdist, back_end
 from support.site import PYTHON, PYTHON_VERSION, Site
 
 OURS = "ours"  # takes the sdists
@@ -115,7 +115,7 @@ class UsersSite(Site):
 
 def attack(name: str, code: str, at_import: bool = False, **members: bytes) -> Sdist:
     """A project whose back end runs `code` when it builds, or already when it is asked what it needs."""
-    own = OWN.format(name=name, version="1.0")
+    own = back_end(name, "1.0")
     text = f"{code}\n{own}" if at_import else own.replace("    name, version =", f"    exec({code!r})\n    name, version =")
     return Sdist(name, **({"own.py": text.encode()} | members))
 
@@ -166,7 +166,7 @@ class UploadedSourcesTest(FarmCase):
         return report
 
     def spy(self, site: Site) -> Sdist:
-        text = SPY.format(others=(*OTHERS, str(READABLE)), decoy=DECOY, site=site.folder, home=site.environment["HOME"], url=self.farm.url, index=INDEX, token=self.build_token[::-1]) + OWN.format(name="yard_spy", version="1.0")
+        text = SPY.format(others=(*OTHERS, str(READABLE)), decoy=DECOY, site=site.folder, home=site.environment["HOME"], url=self.farm.url, index=INDEX, token=self.build_token[::-1]) + back_end("yard_spy", "1.0")
         return Sdist("yard_spy", **{"own.py": text.encode()})
 
     def seen_by_spy(self) -> dict:

@@ -14,7 +14,7 @@ from support.farm import COMMAND_TIMEOUT_S
 from support.full import full
 from support.island import CAN_CUT, NO_NETWORK, WHY_NOT
 from support.package_index import PackageIndex
-from support.sdists import OWN, Sdist
+from support.sdists import Sdist
 from support.site import PYTHON_VERSION, Site
 from support.wheels import Wheel
 
@@ -51,9 +51,8 @@ class WheelhouseTest(FarmCase):
         self.sources = self.enterContext(PackageIndex(self.folder / "sources"))
         # Neither has a wheel anywhere; their back ends need no setuptools, which the projects bring.
         Sdist("yard_tool", "2.0", value=3).write(self.sources.folder)
-        own = OWN.format(name="yard_part", version="3.1").replace('Version: {version}\\n"', 'Version: {version}\\nRequires-Dist: yard-deep\\n"')
-        self.assertIn("Requires-Dist", own)
-        Sdist("yard_part", "3.1", **{"own.py": own.encode(), "yard_part.py": b"import yard_deep\nvalue = yard_deep.value\n"}).write(self.sources.folder)
+        Sdist("yard_part", "3.1", requires=("yard-deep",),
+              **{"yard_part.py": b"import yard_deep\nvalue = yard_deep.value\n"}).write(self.sources.folder)
         Wheel("yard-deep", value=77).write(self.sources.folder)
 
     def build_without_network(self, name: str, source: str, gathered: str = "yard_tool yard_part yard_deep", command: tuple[str, ...] = ("run",)):

@@ -8,6 +8,7 @@ The graph is made in three steps: all releases, breadth first; then its cycles a
 """
 import contextlib
 import hashlib
+import itertools
 import json
 import os
 import re
@@ -35,7 +36,9 @@ MAX_RELEASES = 600  # of a graph
 MAX_RANK = 16  # a build environment's build environment's …
 MAX_SDIST_BYTES = 2 << 30
 ASK_TIMEOUT_S = 900  # of one back end
+MAX_REASON = 600
 NO_SDIST = "the release has no sdist"
+CONFLICT = "The conflict is caused by:"
 
 # PEP 517: the project's folder is not on sys.path, but for backend-path.
 ASK = """
@@ -58,7 +61,7 @@ class Unresolvable(Exception):
 
 
 def run(command, failing, **more):
-    """Its output goes to the log; the last error of pip, or the last line, is the reason."""
+    """Its output goes to the log; pip's last error, with the requirements that conflict, or the last line, is the reason."""
     try:
         done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                               errors="replace", stdin=subprocess.DEVNULL, check=False, **more)
@@ -67,8 +70,10 @@ def run(command, failing, **more):
     print(done.stdout, file=sys.stderr, flush=True, end="")
     if done.returncode != 0:
         lines = [line.strip() for line in done.stdout.splitlines() if line.strip()] or [f"exit status {done.returncode}"]
-        errors = [line for line in lines if line.startswith("ERROR:")] or lines
-        raise Unresolvable(f"{failing}: {errors[-1].removeprefix('ERROR: ')[:400]}")
+        errors = [line for line in lines if line.startswith("ERROR:") and "ResolutionImpossible" not in line] or lines
+        conflict = lines[lines.index(CONFLICT) + 1:] if CONFLICT in lines else []
+        told = [errors[-1].removeprefix("ERROR: "), *itertools.takewhile(lambda line: not line.startswith("To fix this"), conflict)]
+        raise Unresolvable(f"{failing}: {'; '.join(told)[:MAX_REASON]}")
 
 
 def requirement_of(text):
@@ -103,6 +108,10 @@ class Index:
         stack.enter_context(global_tempdir_manager())
         self.session = command.get_default_session(options)
         self.finder = command._build_package_finder(options, self.session)
+        self.constraints = list(options.constraints)  # as pip is configured
+
+    def versions(self, name, specifiers):
+        return sorted({one.version for one in self.finder.find_all_candidates(name) if specifiers.contains(one.version, prereleases=True)})
 
     def links(self, name, version):
         return [one.link for one in self.finder.find_all_candidates(name) if one.version == Version(version)]
@@ -155,6 +164,23 @@ class Tree:
         self.releases, self.todo, self.resolved, self.environments = {}, [], {}, {}
         self.constraints = folder / "constraints.txt"
         self.constraints.write_text("".join(line + "\n" for line in request["constraints"]))
+        self.avoid_known_bad()
+
+    def avoid_known_bad(self):
+        """pip runs the code of an sdist for its metadata, so it must not look at what is not built here, nor may its own build environments."""
+        lines = []
+        for bad in self.request["known_bad"]:
+            lines += [f"{bad['package']}!={version}\n" for version in self.index.versions(bad["package"], SpecifierSet(bad["versions"]))]
+        if lines:
+            file = self.folder / "known_bad.txt"
+            file.write_text("".join(lines))
+            # As an address, since pip splits the variables at spaces. Newer pips read the second one where they build.
+            os.environ["PIP_CONSTRAINT"] = " ".join([*self.index.constraints, file.as_uri()])
+            os.environ["PIP_BUILD_CONSTRAINT"] = f"{os.environ.get('PIP_BUILD_CONSTRAINT', '')} {file.as_uri()}".strip()
+
+    def with_known_bad(self, reason):
+        named = [bad for bad in self.request["known_bad"] if re.search(rf"(?<![\w-]){re.escape(bad['package'])}(?![\w-])", reason)]
+        return reason + "".join(f"; {bad['package']} {bad['versions']} is known to be bad here: {bad['reason']}" for bad in named)
 
     def resolve(self, requirements, constrained=False):
         key = tuple(sorted(set(map(str, requirements))))
@@ -162,8 +188,11 @@ class Tree:
             return []
         if key not in self.resolved:
             report = self.folder / "report.json"
-            run([sys.executable, "-I", "-m", "pip", "install", "--dry-run", "--ignore-installed", "--quiet", "--report", report,
-                 *(["--constraint", self.constraints] if constrained else []), *key], "pip finds no set of versions")
+            try:
+                run([sys.executable, "-I", "-m", "pip", "install", "--dry-run", "--ignore-installed", "--quiet", "--report", report,
+                     *(["--constraint", self.constraints] if constrained else []), *key], "pip finds no set of versions")
+            except Unresolvable as error:
+                raise Unresolvable(self.with_known_bad(str(error))) from None
             self.resolved[key] = json.loads(report.read_text(encoding="utf-8"))["install"]
         return self.resolved[key]
 
@@ -216,9 +245,6 @@ class Tree:
             raise Unresolvable("neither a wheel nor an sdist of it is there")
 
     def expand(self, release, link, recipe):
-        for bad in self.request["known_bad"]:
-            if bad["package"] == release.name and SpecifierSet(bad["versions"]).contains(release.version, prereleases=True):
-                raise Unresolvable(f"known to be bad here: {bad['reason']}")  # and its code does not run
         if release.rank >= MAX_RANK:
             raise Unresolvable(f"build environments of build environments, {MAX_RANK} deep")
         archive, sha256 = self.index.fetch(link, self.folder)
@@ -364,4 +390,5 @@ def main():
     graph.write_text(text + "\n", encoding="utf-8")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -180,7 +180,55 @@ TEST_CASE("a release of a closure waits for what its build needs, and is built f
     scene.world.published.insert_or_assign("tool", std::optional(page));
     const Cell demo = named_cell(scene, "demo");
     CHECK(demo.state == CellState::wanted);
-    CHECK(demo.of_closure->part->lock == std::vector<std::string>{"tool==2.0+here --hash=sha256:cc"});
+    CHECK(demo.of_closure->part->lock == wire::NamedTexts{{wheel.filename, "sha256:cc"}});
+    CHECK(demo.of_closure->part->strangers.empty());
+    scene.site.wants.back().of_closure->is_strangers = true;
+    CHECK(named_cell(scene, "demo").of_closure->part->strangers == std::vector{wheel.filename});
+    scene.site.wants.back().of_closure->is_strangers = false;
+    scene.site.wants.back().of_closure->part->is_taken = false;  // but the file there has no provenance
+    CHECK(named_cell(scene, "demo").of_closure->part->strangers == std::vector{wheel.filename});
+}
+
+TEST_CASE(
+    "a compiled wheel that does not say how it was made, as an upstream's in a mirror, is not one of a "
+    "closure") {
+    Scene scene = of_a_closure();
+    scene.site.wants.pop_back();
+    scene.site.wants.front().of_closure->after.clear();
+    scene.publish({"demo-1.0-cp311-cp311-manylinux_2_17_x86_64.whl"});
+    CHECK(scene.cell().state == CellState::wanted);
+    auto page = **scene.world.published.at("demo");
+    page.files.front().provenance_sha256 = "dd";
+    scene.world.published.insert_or_assign("demo", std::optional(page));
+    CHECK(scene.cell().state == CellState::have);
+    // A build would give a pure wheel the name that is there.
+    scene.publish({"demo-1.0-py3-none-any.whl"});
+    CHECK(scene.cell().state == CellState::have);
+    CHECK(scene.cell().reason.find("; made elsewhere: it has no provenance") != std::string::npos);
+    // What is taken is an upstream's anyway.
+    scene.publish({"demo-1.0-py3-none-any.whl"});
+    scene.site.wants.front().of_closure->part->is_taken = true;
+    CHECK(scene.cell().state == CellState::have);
+    CHECK(scene.cell().reason.find("made elsewhere") == std::string::npos);
+}
+
+TEST_CASE("a release is found by its version without a label, and rather of the accelerator") {
+    const auto cell = [](const char* package, const char* version, const char* python, const char* gpu) {
+        Cell one;
+        one.package = package;
+        one.version = version;
+        one.python = python;
+        one.accelerator = gpu;
+        return one;
+    };
+    const std::vector<Cell> cells = {cell("demo", "1.0+here", "3.12", ""),
+                                     cell("demo", "1.0+here", "3.11", "cu126"),
+                                     cell("demo", "1.0+here", "3.11", ""), cell("demo", "?", "3.11", "")};
+    CHECK(find_release(cells, "demo", "1", "3.11") == 2);
+    CHECK(find_release(cells, "demo", "1.0", "3.11", "cu126") == 1);
+    CHECK(find_release(cells, "demo", "1.0", "3.12", "cu126") == 0);
+    CHECK(!find_release(cells, "demo", "1.1", "3.11"));
+    CHECK(!find_release(cells, "tool", "1.0", "3.11"));
 }
 
 TEST_CASE("a leaf that fails stops what needs it, with its reason") {

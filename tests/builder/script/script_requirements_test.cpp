@@ -80,6 +80,18 @@ TEST_CASE("a build begins with the newest tools that are allowed, and continues 
     CHECK(installs("pip_install setuptools"));
 }
 
+TEST_CASE("a closure's build environment is installed by the names and hashes of the index's wheels") {
+    Project project;
+    project.attempt.asked.closure = ClosurePart{};
+    CHECK(render_lock(project.input(), "pip_install").empty());
+    project.attempt.asked.closure->lock = {{"Yard_Tool-2.0+here-py3-none-any.whl", "sha256:cc"},
+                                           {"setuptools-59.8-py3-none-any.whl", "sha256:dd"}};
+    const std::string script = render_lock(project.input(), "pip_install");
+    CHECK(script.find("'yard-tool==2.0+here --hash=sha256:cc'") != std::string::npos);
+    CHECK(script.find("'setuptools==59.8 --hash=sha256:dd'") != std::string::npos);
+    CHECK(script.find("--no-deps --require-hashes") != std::string::npos);
+}
+
 TEST_CASE("what is not a requirement never reaches pip, from pyproject.toml or from the back end") {
     const Project project;
     for (const char* entry : {"--help", "-e .", "attrs\\n--index-url=https://example.org", "./local"}) {

@@ -5,7 +5,7 @@ import tarfile
 from pathlib import Path
 
 # A backend inside the project, so that a build needs no index.
-OWN_BACKEND = '[build-system]\nrequires = []\nbuild-backend = "own"\nbackend-path = ["."]\n'
+OWN_BACKEND = '[build-system]\nrequires = {build_requires}\nbuild-backend = "own"\nbackend-path = ["."]\n'
 OWN = '''import base64, hashlib, pathlib, zipfile
 
 def record_of(path, text):
@@ -17,7 +17,7 @@ def build_wheel(folder, config_settings=None, metadata_directory=None):
     info = f"{{name}}-{{version}}.dist-info"
     filename = f"{{name}}-{{version}}-py3-none-any.whl"
     files = {{f"{{name}}.py": pathlib.Path(f"{{name}}.py").read_text(),
-             f"{{info}}/METADATA": f"Metadata-Version: 2.2\\nName: {{name}}\\nVersion: {{version}}\\n",
+             f"{{info}}/METADATA": f"Metadata-Version: 2.2\\nName: {{name}}\\nVersion: {{version}}\\n{requires}",
              f"{{info}}/WHEEL": "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n"}}
     with zipfile.ZipFile(pathlib.Path(folder) / filename, "w") as archive:
         for path, text in files.items():
@@ -27,17 +27,23 @@ def build_wheel(folder, config_settings=None, metadata_directory=None):
 '''
 
 
+def back_end(name: str, version: str, requires: tuple[str, ...] = ()) -> str:
+    """The source of own.py. `requires`: of the wheel."""
+    return OWN.format(name=name, version=version, requires="".join(f"Requires-Dist: {one}\\n" for one in requires))
+
+
 class Sdist:
     """A source distribution of a module with `value`, with changes: members by name, None leaves one out."""
 
     def __init__(self, name: str, version: str = "1.0", value: int = 7, metadata: str | None = None, folder: str | None = None,
-                 **members: bytes):
+                 requires: tuple[str, ...] = (), build_requires: tuple[str, ...] = (), before: str = "", **members: bytes):
+        """`before`: what the back end does when it is imported."""
         self.name, self.version = name, version
         self.folder = folder or f"{name}-{version}"
         self.extra: list[tarfile.TarInfo] = []
         self.members = {
             "PKG-INFO": (metadata or f"Metadata-Version: 2.2\nName: {name}\nVersion: {version}\nRequires-Python: >=3.8\n").encode(),
-            "pyproject.toml": OWN_BACKEND.encode(), "own.py": OWN.format(name=name, version=version).encode(),
+            "pyproject.toml": OWN_BACKEND.format(build_requires=list(build_requires)).encode(), "own.py": (before + back_end(name, version, requires)).encode(),
             f"{name}.py": f"value = {value}\n".encode(), **members}
 
     def add(self, name: str, kind: bytes = tarfile.REGTYPE, link: str = "", size: int = 0) -> "Sdist":
