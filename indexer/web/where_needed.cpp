@@ -8,14 +8,12 @@
 
 #include "lib/base/text/text.hpp"
 #include "lib/wheel/marker.hpp"
+#include "lib/wheel/tags.hpp"
 
 namespace wheelyard::indexer {
 namespace {
 
 constexpr int max_minor = 40;  // of Python 3, beyond any that a reader may choose
-// What `uname -m` prints on nodes.
-constexpr std::array<std::string_view, 9> machines{"x86_64", "aarch64", "ppc64le",     "s390x", "riscv64",
-                                                   "i686",   "armv7l",  "loongarch64", "ppc64"};
 // What nobody knows of a reader's machine, or which variant an installer takes there.
 constexpr std::array<std::string_view, 4> unknown{"platform_release", "platform_version", "extra",
                                                   "variant_"};
@@ -39,12 +37,12 @@ WhereNeeded where_needed(const std::optional<wheel::Marker>& marker) {
         return {.is_open = true};
     // Most markers name one of both.
     const bool names_machine = text.find("platform_machine") != std::string::npos;
-    const std::size_t last_machine = names_machine ? machines.size() : 1;
+    const std::size_t last_machine = names_machine ? wheel::linux_machines.size() : 1;
     std::vector<int> minors;
     std::vector<std::string_view> on;
     std::size_t places = 0;
     for (int minor = 0; minor <= max_minor; ++minor) {
-        for (const std::string_view machine : std::span(machines).first(last_machine)) {
+        for (const std::string_view machine : std::span(wheel::linux_machines).first(last_machine)) {
             if (!needs(*marker, minor, machine)) continue;
             ++places;
             if (minors.empty() || minors.back() != minor) minors.push_back(minor);

@@ -1,7 +1,6 @@
 #include "lib/simple/constraints.hpp"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <optional>
 #include <set>
@@ -10,11 +9,10 @@
 
 #include "lib/base/text/text.hpp"
 #include "lib/wheel/filename.hpp"
+#include "lib/wheel/tags.hpp"
 
 namespace wheelyard::simple {
 namespace {
-
-constexpr std::array<std::string_view, 5> machines{"x86_64", "aarch64", "ppc64le", "riscv64", "s390x"};
 
 // For which nodes a wheel is; an empty member: for any.
 struct Fit {
@@ -28,7 +26,7 @@ Fit fit_of(const wheel::Tag& tag) {
     const std::string_view python = tag.python;
     if (python.starts_with("cp3") && python.size() > 3 && tag.abi != "abi3" && tag.abi != "none")
         fit.python = "3." + std::string(python.substr(3));
-    for (const std::string_view machine : machines)
+    for (const std::string_view machine : wheel::linux_machines)
         if (tag.platform.ends_with(machine)) fit.machine = machine;
     return fit;
 }

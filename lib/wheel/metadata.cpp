@@ -94,7 +94,7 @@ base::Result<std::string> required(const HeaderFile& headers, std::string_view n
 // An unknown version counts as the newest.
 base::Status read_metadata_version(const HeaderFile& headers, std::string& version) {
     WHEELYARD_ASSIGN(version, required(headers, "Metadata-Version"));
-    if (age_of(version) < metadata_versions.size()) return {};
+    if (is_metadata_version(version)) return {};
     return base::fail("metadata.metadata_version", "Unknown Metadata-Version", excerpt(version),
                       "1.0 to 2.6 are supported");
 }
@@ -144,6 +144,10 @@ std::vector<std::string> fields_newer_than(std::string_view metadata_version, co
 }
 
 }  // namespace
+
+bool is_metadata_version(std::string_view version) {
+    return age_of(version) < metadata_versions.size();
+}
 
 bool Metadata::is_at_least(std::string_view format) const {
     return age_of(metadata_version) >= age_of(format);

@@ -21,10 +21,6 @@ struct LegacyManylinux {
 constexpr std::array<LegacyManylinux, 3> legacy_manylinux{
     {{"manylinux2014", 17}, {"manylinux2010", 12}, {"manylinux1", 5}}};
 
-// The machines that manylinux supports. packaging has separate rows for i686 and armv7l with the same effect.
-constexpr std::array<std::string_view, 9> manylinux_machines{
-    "x86_64", "i686", "aarch64", "armv7l", "ppc64", "ppc64le", "s390x", "loongarch64", "riscv64"};
-
 constexpr int oldest_x86_glibc_minor = 5;     // manylinux1
 constexpr int oldest_other_glibc_minor = 17;  // manylinux2014
 constexpr int last_minor_of_older_glibc =
@@ -66,8 +62,7 @@ std::vector<std::string> machines_of(const std::string& machine) {
 void add_manylinux(std::vector<std::string>& platforms, const std::vector<std::string>& machines,
                    const Environment& environment) {
     const auto is_known = [](const std::string& machine) {
-        return std::find(manylinux_machines.begin(), manylinux_machines.end(), machine) !=
-               manylinux_machines.end();
+        return std::find(linux_machines.begin(), linux_machines.end(), machine) != linux_machines.end();
     };
     if (std::none_of(machines.begin(), machines.end(), is_known)) return;
     const bool is_x86 = machines.front() == "x86_64" || machines.front() == "i686";

@@ -2,6 +2,7 @@
 // manylinux (PEP 600 and its legacy names), musllinux (PEP 656), generic linux_*.
 #pragma once
 
+#include <array>
 #include <compare>
 #include <optional>
 #include <string>
@@ -11,6 +12,10 @@
 #include "lib/base/result.hpp"
 
 namespace wheelyard::wheel {
+
+// The machines of Linux wheels, as `uname -m` prints them: those of manylinux (PEP 600), the common ones first.
+inline constexpr std::array<std::string_view, 9> linux_machines{
+    "x86_64", "aarch64", "ppc64le", "s390x", "riscv64", "i686", "armv7l", "loongarch64", "ppc64"};
 
 struct Tag {
     std::string python;                      // "cp312"

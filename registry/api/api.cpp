@@ -48,13 +48,7 @@ wire::Answered<http::ApiReply> answer_call(const ApiParts& parts, const Operatio
 
 wire::Problem problem_of_change(const base::Error& error) {
     if (auto known = problem_of_request(error)) return *std::move(known);
-    wire::Problem problem = problem_of_failure(error);
-    problem.code = base::replace_all(problem.code, "upload.", "lifecycle.");
-    problem.title = problem.status == 500 ? "The registry could not make this change" : problem.title;
-    problem.detail = "Internal error; see the server log for this request ID.";
-    problem.advice = problem.status == 503 ? "send the request again in a moment"
-                                           : "report the request ID to the administrator";
-    return problem;
+    return problem_of_failure(error, Attempted::change);
 }
 
 tl::unexpected<wire::Problem> fail_read(const Call& call, const base::Error& error) {

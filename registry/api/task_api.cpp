@@ -108,11 +108,7 @@ tl::unexpected<wire::Problem> refuse_query(std::string_view name) {
 
 wire::Problem problem_of_task(const base::Error& error) {
     if (auto known = problem_of_request(error)) return *std::move(known);
-    wire::Problem problem = problem_of_failure(error);
-    problem.code = base::replace_all(problem.code, "upload.", "task.");
-    problem.title = problem.status == 500 ? "The registry could not complete the request" : problem.title;
-    problem.detail = "Internal error; see the server log for this request ID.";
-    return problem;
+    return problem_of_failure(error, Attempted::task);
 }
 
 std::string target_of(const IndexConfig& index) {

@@ -36,9 +36,7 @@ struct Claims {
     std::string issuer;
     std::string
         subject;  // with the issuer: who it is. Never an e-mail address or a user's name: these change owners
-    std::string id;  // `jti`; empty: the token has none
-    std::int64_t issued_s = 0;
-    std::int64_t expires_s = 0;
+    std::string id;     // `jti`; empty: the token has none
     io::Json all = {};  // of the token, for groups and the shown name
 
     // A list of texts, compared exactly; a claim of another form has none. The first max_groups.

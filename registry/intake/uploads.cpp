@@ -1,7 +1,11 @@
 #include "registry/intake/uploads.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
+#include <cstddef>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "lib/base/limits.hpp"
@@ -13,6 +17,9 @@ namespace wheelyard::registry {
 
 using wire::refuse;
 namespace {
+
+constexpr std::string_view internal_error = "Internal error; see the server log for this request ID.";
+constexpr std::string_view to_administrator = "report the request ID to the administrator";
 
 // For the headers of all parts; those of real clients are much smaller.
 constexpr std::uint64_t part_headers_allowance_bytes = 2 * base::mib;
@@ -124,31 +131,63 @@ wire::Answered<const IndexConfig*> check_head(const UploadParts& parts, const ht
     return index;
 }
 
+bool is_busy(const base::Error& error) {
+    return error.kind == base::ErrorKind::unavailable || error.os_error == EMFILE || error.os_error == ENFILE;
+}
+
+struct FailureText {
+    std::string_view title;
+    std::string_view detail;
+    std::string_view advice;
+};
+struct Failure {
+    bool (*is)(const base::Error& error);
+    std::array<wire::Refusal, 3> codes;  // by Attempted
+    FailureText of_upload;
+    FailureText of_change;  // and of a task
+};
+
+// The first that fits; the last fits all.
+const std::array<Failure, 5> failures{
+    Failure{blobs::is_disk_full,
+            {"upload.disk_full", "lifecycle.disk_full", "task.disk_full"},
+            {"Insufficient Storage: the registry's disk is full", "No part of this upload was stored.",
+             "ask the administrator to free disk space, then send it again"},
+            {"Insufficient Storage: the registry's disk is full", "Nothing was changed.",
+             "ask the administrator to free disk space, then send the request again"}},
+    Failure{[](const base::Error& error) { return error.kind == base::ErrorKind::unreachable; },
+            {"upload.no_database", "lifecycle.no_database", "task.no_database"},
+            {"The registry's database does not answer: try again", "No part of this upload was published.",
+             "send it again in a moment"},
+            {"The registry's database does not answer: try again", "Nothing was changed.",
+             "send the request again in a moment"}},
+    Failure{
+        [](const base::Error& error) { return error.kind == base::ErrorKind::cut; },
+        {"upload.outcome_unknown", "lifecycle.outcome_unknown", "task.outcome_unknown"},
+        {"The registry does not know whether it kept the file", "Its database did not answer the commit.",
+         "send it again: the answer says whether it is there"},
+        {"The registry does not know whether it kept the change", "Its database did not answer the commit.",
+         "send the request again in a moment: the same change again is no error"}},
+    Failure{
+        is_busy,
+        {"upload.busy", "lifecycle.busy", "task.busy"},
+        {"The registry is busy: try again", "No part of this upload was published.",
+         "send it again in a moment"},
+        {"The registry is busy: try again", "Nothing was changed.", "send the request again in a moment"}},
+    Failure{[](const base::Error&) { return true; },
+            {"upload.failed", "lifecycle.failed", "task.failed"},
+            {"The registry could not store the upload", internal_error, to_administrator},
+            {"The registry could not complete the request", internal_error, to_administrator}},
+};
+
 }  // namespace
 
-wire::Problem problem_of_failure(const base::Error& error) {
-    if (blobs::is_disk_full(error)) {
-        return wire::make_problem("upload.disk_full", "Insufficient Storage: the registry's disk is full",
-                                  "No part of this upload was stored.", {},
-                                  "ask the administrator to free disk space, then send it again");
-    }
-    if (error.kind == base::ErrorKind::unreachable) {
-        return wire::make_problem("upload.no_database", "The registry's database does not answer: try again",
-                                  "No part of this upload was published.", {}, "send it again in a moment");
-    }
-    if (error.kind == base::ErrorKind::cut) {
-        return wire::make_problem("upload.outcome_unknown",
-                                  "The registry does not know whether it kept the file",
-                                  "Its database did not answer the commit.", {},
-                                  "send it again: the answer says whether it is there");
-    }
-    if (error.kind == base::ErrorKind::unavailable || error.os_error == EMFILE || error.os_error == ENFILE) {
-        return wire::make_problem("upload.busy", "The registry is busy: try again",
-                                  "No part of this upload was published.", {}, "send it again in a moment");
-    }
-    return wire::make_problem("upload.failed", "The registry could not store the upload",
-                              "Internal error; see the server log for this request ID.", {},
-                              "report the request ID to the administrator");
+wire::Problem problem_of_failure(const base::Error& error, Attempted attempted) {
+    const auto row =
+        std::find_if(failures.begin(), failures.end(), [&](const Failure& one) { return one.is(error); });
+    const FailureText& text = attempted == Attempted::upload ? row->of_upload : row->of_change;
+    return wire::make_problem(row->codes.at(static_cast<std::size_t>(attempted)), text.title,
+                              std::string(text.detail), {}, std::string(text.advice));
 }
 
 wire::Answered<std::unique_ptr<http::UploadRequest>> Uploads::begin(const http::UploadHead& head) {

@@ -42,8 +42,11 @@ class Uploads final : public http::UploadService {
     UploadParts parts_;
 };
 
-// Maps an unexpected failure to a problem: 507 for a full disk, 503 if a retry helps, otherwise 500. The
-// error itself goes to the log only.
-[[nodiscard]] wire::Problem problem_of_failure(const base::Error& error);
+enum class Attempted { upload, change, task };
+
+// Maps an unexpected failure to a problem: 507 for a full disk, 503 if a retry helps, otherwise 500, with a code of what was
+// attempted. The error itself goes to the log only.
+[[nodiscard]] wire::Problem problem_of_failure(const base::Error& error,
+                                               Attempted attempted = Attempted::upload);
 
 }  // namespace wheelyard::registry

@@ -9,6 +9,7 @@
 #include "lib/base/text/text.hpp"
 #include "lib/inspect/limits.hpp"
 #include "lib/inspect/verdict/policy.hpp"
+#include "lib/wheel/metadata.hpp"
 #include "lib/wheel/name.hpp"
 #include "lib/wire/wheel_provenance.hpp"
 
@@ -44,11 +45,6 @@ constexpr std::array digests{
     DigestRow{"sha256_digest", &UploadForm::sha256_digest, &ContentDigests::sha256, 64},
     DigestRow{"md5_digest", &UploadForm::md5_digest, &ContentDigests::md5, 32},
 };
-
-// `wheel` wrote 2.0 for years, although it was never accepted as a standard.
-constexpr std::array<std::string_view, 9> metadata_versions{"1.0", "1.1", "1.2", "2.0", "2.1",
-                                                            "2.2", "2.3", "2.4", "2.5"};
-constexpr std::string_view newest_metadata_version = "2.6";
 
 }  // namespace
 
@@ -230,9 +226,7 @@ wire::Answered<void> check_form(const UploadForm& form) {
         return refuse("upload.field_missing", "The form has no " + std::string(name),
                       "The field `" + std::string(name) + "` is missing.", name);
     }
-    if (form.metadata_version && *form.metadata_version != newest_metadata_version &&
-        std::find(metadata_versions.begin(), metadata_versions.end(), *form.metadata_version) ==
-            metadata_versions.end()) {
+    if (form.metadata_version && !wheel::is_metadata_version(*form.metadata_version)) {
         return refuse("upload.unknown_metadata_version", "Unknown metadata_version",
                       "Metadata versions 1.0 to 2.6 are supported.",
                       wire::one_line_title(*form.metadata_version));

@@ -15,6 +15,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cstdint>
+
 #include "builder/governor/launch/compiler_names.hpp"
 #include "builder/governor/launch/variables.hpp"
 

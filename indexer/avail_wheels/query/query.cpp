@@ -8,6 +8,7 @@
 #include "lib/base/text/text.hpp"
 #include "lib/wheel/marker.hpp"
 #include "lib/wheel/name.hpp"
+#include "lib/wheel/tags.hpp"
 
 namespace wheelyard::avail_wheels {
 
@@ -110,13 +111,6 @@ bool allows_python(const wheel::SpecifierSet& requires_python, const Python& pyt
     });
 }
 
-namespace {
-
-// Machines that published wheels are for; "" is any other.
-const std::vector<std::string> common_machines{"x86_64", "aarch64", "ppc64le", "s390x", "riscv64", ""};
-
-}  // namespace
-
 bool marker_holds(const wheel::Marker& marker, const Python& python, const std::string& machine,
                   const wheel::MarkerEnvironment& others) {
     auto environment = wheel::linux_markers(
@@ -131,7 +125,9 @@ bool marker_holds(const wheel::Marker& marker, const Python& python, const std::
 
 bool applies(const Wanted& wanted, const std::vector<Python>& pythons, const std::string& machine) {
     if (pythons.empty() || !wanted.marker) return true;
-    const std::vector<std::string> machines = machine.empty() ? common_machines : std::vector{machine};
+    std::vector<std::string> machines{machine};  // "" is one that no wheel is for
+    if (machine.empty())
+        machines.insert(machines.end(), wheel::linux_machines.begin(), wheel::linux_machines.end());
     return std::any_of(pythons.begin(), pythons.end(), [&](const Python& python) {
         return std::any_of(machines.begin(), machines.end(), [&](const std::string& candidate) {
             return marker_holds(*wanted.marker, python, candidate,

@@ -10,6 +10,7 @@
 
 #include "lib/simple/folder.hpp"
 #include "lib/wheel/name.hpp"
+#include "lib/wheel/tags.hpp"
 
 namespace wheelyard::avail_wheels {
 namespace fs = std::filesystem;
@@ -153,11 +154,13 @@ base::Result<std::vector<Candidate>> read_find_links(const std::vector<fs::path>
 }
 
 const std::vector<std::string>& known_archs() {
-    // The Alliance's folders, the x86-64 psABI's levels, and the machines of platform tags.
-    static const std::vector<std::string> names{"generic",   "sse3",       "avx",       "avx2",      "avx512",
-                                                "x86-64-v1", "x86-64-v2",  "x86-64-v3", "x86-64-v4", "x86_64",
-                                                "aarch64",   "i686",       "ppc64le",   "riscv64",   "s390x",
-                                                "armv7l",    "loongarch64"};
+    static const std::vector<std::string> names = [] {
+        // The Alliance's folders and the x86-64 psABI's levels.
+        std::vector<std::string> all{"generic",   "sse3",      "avx",       "avx2",     "avx512",
+                                     "x86-64-v1", "x86-64-v2", "x86-64-v3", "x86-64-v4"};
+        all.insert(all.end(), wheel::linux_machines.begin(), wheel::linux_machines.end());
+        return all;
+    }();
     return names;
 }
 

@@ -11,8 +11,8 @@
   const path = "api/v1/indexes/" + [index, section.dataset.kind, ...(is_request ? [] : [asked.get("site") ?? ""]), asked.get("id") ?? ""].map(encodeURIComponent).join("/");
   const token_key = "wheelyard-token", interval_ms = 5000, max_lines = 1000;
   const colours = {done: "have", failed: "failed", ended: "excluded", cancelled: "excluded"};
-  const open_colours = {queued: "wanted", awaits_approval: "wanted"}, words = {awaits_approval: "awaits approval", claimed: "building"};
-  const state_of = item => element("span", words[item.state] ?? item.state, "state " + (colours[item.state] ?? open_colours[item.state] ?? "active"));
+  const words = {awaits_approval: "awaits approval", claimed: "building"};
+  const state_of = item => element("span", words[item.state] ?? item.state, "state " + (colours[item.state] ?? yard.colours[item.state] ?? "active"));
   const token = () => sessionStorage.getItem(token_key) ?? "";
   // Without a token as the browser is known to the server, for an index that only tokens read; so, too, if the token of this tab
   // is refused: it may be an old one.

@@ -238,5 +238,5 @@ const yard = (() => {
   // Only a server has the page for operators.
   const operators = document.getElementById("operators");
   if (operators) fetch(operators.href, {method: "HEAD"}).then(reply => { operators.hidden = !reply.ok; }).catch(() => {});
-  return {element, time, label_cells, say, call, get, offer_login, fold, when_seen, load, recall, remember, address, machine, takes, suits, suit_word, mark_card, bar, anchor, state, all, reveal, follow};
+  return {element, time, label_cells, say, call, get, offer_login, fold, when_seen, load, recall, remember, address, machine, takes, suits, suit_word, mark_card, bar, anchor, colours, state, all, reveal, follow};
 })();

@@ -813,6 +813,14 @@ TEST_CASE("internal failures are reported without details; a full disk is report
         CHECK(problem.code == row.code);
         CHECK(wire::render_problem(problem).find("/srv") == std::string::npos);
         CHECK(wire::render_problem(problem).find("secret") == std::string::npos);
+        for (const auto& [attempted, family] : {std::pair(registry::Attempted::change, "lifecycle"),
+                                                std::pair(registry::Attempted::task, "task")}) {
+            const wire::Problem other = registry::problem_of_failure(row.error, attempted);
+            CHECK(other.status == row.status);
+            CHECK(other.code == base::replace_all(row.code, "upload", family));
+            // Only what nobody expects is an internal error.
+            CHECK((other.detail.find("Internal error") != std::string::npos) == (row.status == 500));
+        }
     }
 }
 
