@@ -130,7 +130,7 @@ std::optional<std::int64_t> read_time(const io::Json& claims, std::string_view n
     return static_cast<std::int64_t>(*fraction);
 }
 
-base::Status check_times(const io::Json& claims, std::int64_t now_s, Claims& into) {
+base::Status check_times(const io::Json& claims, std::int64_t now_s) {
     const auto expires = read_time(claims, "exp");
     const auto issued = read_time(claims, "iat");
     const bool has_start = claims.find("nbf") != nullptr;
@@ -223,7 +223,7 @@ base::Result<Claims> verify_token(std::string_view token, const KeySet& keys, co
                       header.key_id.value_or(""));
     WHEELYARD_TRY(check_audience(claims, expected));
     WHEELYARD_TRY(check_type(claims, expected));
-    WHEELYARD_TRY(check_times(claims, now_s, verified));
+    WHEELYARD_TRY(check_times(claims, now_s));
     WHEELYARD_TRY(check_nonce(claims, expected.nonce));
     WHEELYARD_ASSIGN(verified.subject, subject_of(claims));
     verified.id = claims.string_or("jti", "");

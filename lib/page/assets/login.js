@@ -29,6 +29,11 @@
     sessionStorage.setItem(secret_key, secret);
     return send(name, "begin", {secret, purpose}).then(begun => location.assign(begun.url));
   };
+  // Who is in may log in again for more: the buttons stay, and are no longer what to do first.
+  const mark = is_in => {
+    done.hidden = !is_in;
+    list.classList.toggle("done", is_in);
+  };
   const days = seconds => seconds < 86400 ? Math.round(seconds / 60) + " minutes" : Math.round(seconds / 86400) + " days";
   const show = () => fetch(api, {cache: "no-store", credentials: "omit"}).then(reply => reply.json()).then(({page, identities}) => {
     // The provider sends the browser back to one address alone, and the secret stays in this one's tab.
@@ -74,14 +79,14 @@
     document.getElementById("login-scope").textContent = token.shown_name + " may " + token.actions.join(", ") + " in " +
       token.indexes.join(", ") + (token.projects.includes("*") ? "" : ", projects " + token.projects.join(", ")) +
       ", until " + token.expires.slice(0, 16).replace("T", " ") + " UTC. The other pages of this tab use it.";
-    [done.hidden, list.hidden] = [false, true];  // what to do is done
+    mark(true);
     show_back();
     say("");
   };
   document.getElementById("logout").addEventListener("click", () => {
     const forget = () => {
       for (const key of [token_key, id_key, end_key]) sessionStorage.removeItem(key);
-      [done.hidden, list.hidden] = [true, false];
+      mark(false);
     };
     const login = own_login();
     if (!login) return forget();
@@ -91,7 +96,7 @@
     }).catch(error => say(error.message, true));
   });
   if (own_login()) {
-    [done.hidden, list.hidden] = [false, true];
+    mark(true);
     show_back();
   }
 
