@@ -112,7 +112,9 @@ class Like : private DraftText {
                         one.lines.push_back((key == "gpus" && !has_gpus_in(one) ? "# " : "") + text +
                                             "  # of " + known_.name);
                     if (theirs.header == "[[node]]" && is_demand)
-                        one.lines.push_back("# " + text + "  # in [[node]] of " + known_.name);
+                        one.lines.push_back(
+                            "# FILL IN: if your jobs need it, too, move it into their [[node]]: " + text +
+                            "  # of " + known_.name);
                 }
             }
             write_lines(one, found_here_);
