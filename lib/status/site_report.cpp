@@ -47,7 +47,7 @@ constexpr auto setup_record = io::record<U>({
     member<Some<Text<max_log_line_bytes>, max_log_lines>, &U::lines>(
         "lines",
         "bash that loads its modules and those that wheels for the accelerator need, or its Conda "
-        "environment; absent: nothing has to be loaded"),
+        "environment; first the site's `users.advice`, as comments; absent: nothing has to be loaded"),
 });
 
 using C = CellReport;
