@@ -50,7 +50,7 @@ WhereNeeded where_needed(const std::optional<wheel::Marker>& marker) {
         }
     }
     if (places == 0) return {.nowhere = true};
-    const auto count = static_cast<std::size_t>(minors.back() - minors.front() + 1);
+    const auto count = static_cast<std::size_t>(minors.back() - minors.front()) + 1;
     if (minors.size() != count || places != count * on.size()) return {.is_open = true};
     WhereNeeded where;
     if (count <= max_minor)

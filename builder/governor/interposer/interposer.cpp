@@ -20,6 +20,8 @@
 #include "builder/governor/launch/compiler_names.hpp"
 #include "builder/governor/launch/variables.hpp"
 
+// NOLINTBEGIN(performance-no-int-to-ptr): the dynamic section (elf(5)) has addresses as numbers.
+
 extern "C" char** environ;
 
 namespace {
@@ -501,3 +503,4 @@ int our_execle(const char* path, const char* word, ...) {
     return exec_path(path, words, envp);
 }
 }
+// NOLINTEND(performance-no-int-to-ptr)
