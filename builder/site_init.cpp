@@ -104,7 +104,7 @@ base::Result<KnownSite> find_known_site(const fs::path& common, const std::strin
     std::vector<std::string> names;
     std::error_code error;
     const fs::path all = common.parent_path();
-    for (const auto& one : fs::directory_iterator(common.empty() ? fs::path("/nonexistent") : all, error)) {
+    for (const auto& one : fs::directory_iterator(all, error)) {
         if (fs::exists(one.path() / "site.toml", error)) names.push_back(one.path().filename().string());
     }
     std::sort(names.begin(), names.end());

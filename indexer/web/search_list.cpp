@@ -95,8 +95,10 @@ SearchEntry make_search_entry(const ProjectView& view, const ProjectText& text) 
     std::set<std::string> names;
     read_needs(entry, view.project, text.requirements);
     const catalog::FileRow* newest = newest_row(view);
-    entry.keywords = keywords_of(view, text, {}, names);
-    if (newest == nullptr) return entry;
+    if (newest == nullptr) {
+        entry.keywords = keywords_of(view, text, {}, names);
+        return entry;
+    }
     entry.version = newest->version;
     std::set<std::string> pythons;
     std::set<std::string> machines;

@@ -9,7 +9,8 @@
 // rows of words and facets have no version and the time 0: so a new version changes one row, unless it brings a new value.
 // The row of a name has a ninth member, {"2.4.0":["sm_90"]}, where versions differ in their GPU architectures; it is missing in
 // rows of an older program. A tenth, {"3.11 aarch64":"2.3.1"}, has the newest version for a Python and a machine where it is
-// another one, or "" where there is no wheel. What projects need lies in two more roots: "needs=" has the names of each project, "needed=" each of those with the project.
+// another one, or "" where there is no wheel.
+// What projects need lies in two more roots: "needs=" has the names of each project, "needed=" each of those with the project.
 #pragma once
 
 #include <cstdint>

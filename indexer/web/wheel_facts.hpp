@@ -33,7 +33,8 @@ struct ShownWheel {
 // On a node of this type with this Python.
 [[nodiscard]] avail_wheels::Runs runs_on(const ShownWheel& wheel, const ReportedNode& node,
                                          const avail_wheels::Python& python);
-// The address of an index in texts to paste, which scripts replace by the one that the reader has.
+// The address of an index in texts to paste: of the farm's public URL, else of a stand-in. Scripts replace either by the one
+// that the reader has.
 [[nodiscard]] std::string simple_address(const page::Farm& farm, std::string_view index);
 // The fragment that leads to the wheel's section: "wheel-0123456789ab".
 [[nodiscard]] std::string anchor_of(const catalog::FileRow& row);
@@ -42,7 +43,8 @@ struct ShownWheel {
 [[nodiscard]] std::vector<std::string> uses_of(const io::Json& facts);
 [[nodiscard]] std::vector<std::string> gpus_of(const io::Json& facts);
 
-// `index`: of the page; `address`: its simple_address(). `provenance`: the document of its agent (docs/reference/provenance.md); empty: none.
+// `index`: of the page; `address`: its simple_address(). `provenance`: the document of its agent
+// (docs/reference/provenance.md); empty: none.
 [[nodiscard]] page::Html render_wheel(const ShownWheel& wheel, std::string_view index,
                                       const std::string& address, const std::vector<ReportedNode>& nodes,
                                       std::string_view provenance, bool is_open);
