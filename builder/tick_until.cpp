@@ -67,6 +67,15 @@ std::int64_t next_tick_ms(std::int64_t unchanged_ms) {
 
 namespace {
 
+// Says once what nothing moves before a time of the clock, so that a wait of minutes is no silence.
+void say_waits(const TickReport& report, std::set<std::string>& said, Screen& screen) {
+    for (const Cell& cell : report.plan.cells) {
+        const std::string line = cell.name + " waits: " + cell.reason;
+        if (is_waiting(cell) && !cell.of_closure && said.insert(line).second)
+            screen.line(base::printable(line));
+    }
+}
+
 // Notes the cells that are over, and adds those that the plan no longer has.
 void note_over(Plan& plan, std::map<std::string, Cell>& over) {
     std::set<std::string> names;
@@ -90,6 +99,7 @@ base::Result<Plan> tick_until(Workplace& place, Screen& screen,
     base::UnixMicros changed = place.clock().now();  // when an attempt last moved
     base::UnixMicros useful = changed;               // when waiting last made sense
     bool says_who_works = true;
+    std::set<std::string> said;
     std::vector<std::string> before;
     std::map<std::string, Cell>
         over;  // also of tasks, which leave the plan when the registry knows their end
@@ -117,6 +127,7 @@ base::Result<Plan> tick_until(Workplace& place, Screen& screen,
                 screen.line(base::printable(notified.error().text()));
             const bool is_last = is_enough(*report);
             note_over(report->plan, over);
+            if (!is_last && report->active.empty()) say_waits(*report, said, screen);
             if (is_last) return std::move(report->plan);
             active = std::move(report->active);
             is_working = awaits_closure(report->plan) ||

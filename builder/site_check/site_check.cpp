@@ -23,6 +23,7 @@
 #include "builder/site_check/site_jobs.hpp"
 #include "builder/sources/sources.hpp"
 #include "builder/survey/site_draft.hpp"
+#include "lib/base/clock.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/temp_dir.hpp"
 #include "lib/base/limits.hpp"
@@ -355,7 +356,7 @@ class Checker {
             add("upload of " + base::join(refused, ", "), false, reason, advice[reason]);
     }
 
-    // Whether the indexes of pip's configuration have each wanted package. The first that does not answer ends it.
+    // Whether the indexes of pip's configuration have each wanted package, and its repository answers. The first that does not answer ends it.
     void check_packages() {
         const auto pip =
             simple::read_pip_config(environment_, python_ ? python_->prefix : std::filesystem::path());
@@ -367,13 +368,18 @@ class Checker {
             http, site_.work_directory, *pip,
             [this]() -> base::Result<std::string> { return ask_default_index(*python_); },
             [this](const std::string& warning) { add("pip's configuration", true, warning, ""); });
+        base::SystemClock clock;
+        sources.use_git(GitSource(site_.work_directory / "sources", job_environment(environment_), clock));
         for (const auto& want : wanted_packages(site_, recipes_)) {
             const Recipe recipe = recipes_.of(want.package);
-            if (recipe.source != SourceKind::sdist) continue;
+            const bool is_git = recipe.source == SourceKind::git;
+            if (recipe.source != SourceKind::sdist && !is_git) continue;
             const auto offers = sources.offers(recipe);
             if (!offers)
                 return add("source of " + want.package, false, offers.error().text(),
-                           "check pip's configuration and the proxies of this shell");
+                           is_git ? "check the recipe's `url`, and the proxies of this shell"
+                                  : "check pip's configuration and the proxies of this shell");
+            if (is_git) continue;  // versions may have tags and repositories of their own
             if (!offers->sdists.empty()) {
                 check_versions(want, *offers);
                 continue;

@@ -261,7 +261,7 @@ std::string name_in_not_asked(JobPart part) {
 // The site's own filter takes no job that names such a part, whatever its size.
 std::string describe_unnameable(const SiteJob& job, const RefusedPart& refused) {
     const std::string name = name_in_not_asked(refused.part);
-    const std::string node = job.node == nullptr ? "a [[node]] that the jobs are sent to (scheduler.node)"
+    const std::string node = job.node == nullptr ? "a [[node]] that scheduler.node names in place of a queue"
                                                  : "[[node]] `" + job.node->name + "`";
     return name + ": no job here may ask for it; write not_asked = [\"" + name + "\"] in " + node +
            ", and in its options what the site's guide asks for instead";
@@ -280,16 +280,17 @@ std::string describe_part(const Site& site, const SiteJob& job, const RefusedPar
 std::string advise_without_part(const Site& site, const SiteJob& job, const std::string& message) {
     const QueueSettings& queue = job.job.queue;
     std::vector<std::string> advice;
-    if (!queue.account.empty()) advice.push_back("check " + describe_part(site, job, {JobPart::account}));
     const bool is_of_account =
         !queue.account.empty() && (message.find(queue.account) != std::string::npos ||
                                    base::ascii_lower(message).find("invalid account") != std::string::npos);
+    // What is missing comes first: an account that the message does not name is rarely the reason.
     std::vector<std::string> unset;
     if (queue.account.empty()) unset.emplace_back("scheduler.account");
     if (queue.options.empty() && !is_of_account) unset.emplace_back("scheduler.options");
     if (!unset.empty())
         advice.push_back(base::join(unset, " and ") + (unset.size() == 1 ? " is" : " are") +
                          " not set, and a job script of the site's guide shows what it demands");
+    if (!queue.account.empty()) advice.push_back("check " + describe_part(site, job, {JobPart::account}));
     return "no single part of the request is the reason: " + base::join(advice, "; ") +
            "; otherwise ask the site's staff why it says `" + message + "`";
 }

@@ -65,6 +65,7 @@ base::Result<base::Finished> bash_in(const fs::path& folder, const std::string& 
 
 std::vector<wheel::Version> versions_of_tags(std::string_view listing, std::string_view pattern) {
     const auto at = pattern.find("{version}");
+    if (at == std::string_view::npos) return {};  // a tag or branch of one version
     const std::string before = "refs/tags/" + std::string(pattern.substr(0, at));
     const std::string_view after = pattern.substr(at + std::string_view("{version}").size());
     std::vector<wheel::Version> versions;

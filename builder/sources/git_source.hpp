@@ -60,7 +60,8 @@ class GitSource {
 // `git ls-remote`. A branch precedes a tag; an annotated tag is dereferenced. Empty: no such branch or tag.
 [[nodiscard]] std::string commit_in(std::string_view listing, std::string_view tag);
 
-// Pure: the versions in the output of `git ls-remote --tags --refs` whose tags match `pattern`.
+// Pure: the versions in the output of `git ls-remote --tags --refs` whose tags match `pattern`; none where it is no
+// pattern but the tag of one version.
 [[nodiscard]] std::vector<wheel::Version> versions_of_tags(std::string_view listing,
                                                            std::string_view pattern);
 

@@ -50,8 +50,10 @@ std::vector<std::pair<GpuType, const LoadedModule*>> likely_types(const Survey& 
         const LoadedModule* toolkit = loadable(survey, ModuleRole::toolkit(*kind));
         if (toolkit == nullptr) continue;
         const auto model =
-            std::find_if(kind->models.begin(), kind->models.end(),
-                         [&](const accelerator::GpuModel& one) { return one.architecture == kind->example; });
+            std::find_if(kind->models.begin(), kind->models.end(), [&](const accelerator::GpuModel& one) {
+                return one.architecture == kind->example &&
+                       (one.machine.empty() || one.machine == survey.machine);
+            });
         if (model != kind->models.end())
             likely.push_back({{model->name, kind, model->architecture}, toolkit});
     }

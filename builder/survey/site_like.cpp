@@ -108,6 +108,10 @@ class Like : private DraftText {
                 for (const auto& text : theirs.lines) {
                     const auto key = key_of(text);
                     const bool is_demand = key == "options" || key == "not_asked";
+                    const bool is_size = key == "cores" || key.ends_with("memory_mib");
+                    if (theirs.header == "[scheduler]" && is_size)
+                        one.lines.push_back("# " + text + "  # of " + known_.name +
+                                            ", whose `options` these are");
                     if (theirs.header == "[scheduler]" && (key == "options" || key == "gpus"))
                         one.lines.push_back((key == "gpus" && !has_gpus_in(one) ? "# " : "") + text +
                                             "  # of " + known_.name);

@@ -187,6 +187,7 @@ Survey survey_machine(const EnvironmentMap& environment) {
     const std::string groups = ask("id -Gn").last_line;
     for (const auto group : base::split(groups, ' '))
         survey.user.groups.emplace_back(group);
+    survey.machine = ask("uname -m").last_line;
     survey.host = ask("uname -n").last_line;
     survey.host = survey.host.substr(0, survey.host.find('.'));
     survey.cores = static_cast<int>(base::parse_decimal(ask("nproc").last_line).value_or(1));
@@ -248,6 +249,7 @@ io::Json json_of(const Survey& survey) {
         proxies.set(name, value);
     return Json::object({{"host", survey.host},
                          {"user", survey.user.name},
+                         {"machine", survey.machine},
                          {"cores", survey.cores},
                          {"scheduler", survey.scheduler->name},
                          {"scheduler_version", survey.batch.version},

@@ -96,8 +96,9 @@ struct FolderSurvey {
 
 struct Survey {
     SurveyUser user;
-    std::string host;  // "login1"
-    int cores = 1;     // of the login node
+    std::string host;     // "login1"
+    std::string machine;  // "x86_64", as `uname -m` says it
+    int cores = 1;        // of the login node
     const SchedulerKind* scheduler = scheduler_kinds().front();
     BatchSurvey batch;  // empty where there is no batch system
     ModuleSurvey modules;

@@ -26,6 +26,7 @@ inline constexpr std::string_view cpu = "cpu";
 struct GpuModel {
     std::string_view name;          // "a100"
     std::string_view architecture;  // "sm_80"
+    std::string_view machine = {};  // the only one that has it, as `uname -m` says it; empty: any
 };
 
 // One list of device code in the facts of a wheel.

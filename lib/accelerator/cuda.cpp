@@ -159,11 +159,28 @@ std::optional<std::string> toolkit_of_label(std::string_view local) {
 }
 
 // Source: NVIDIA's "CUDA GPU Compute Capability".
+constexpr std::string_view aarch64 = "aarch64";
 constexpr GpuModel gpu_models[] = {
-    {"gb200", "sm_100"}, {"b200", "sm_100"}, {"gh200", "sm_90"}, {"h200", "sm_90"},  {"h100", "sm_90"},
-    {"l40s", "sm_89"},   {"l40", "sm_89"},   {"l4", "sm_89"},    {"a100", "sm_80"},  {"a800", "sm_80"},
-    {"a30", "sm_80"},    {"a40", "sm_86"},   {"a10", "sm_86"},   {"a6000", "sm_86"}, {"a5000", "sm_86"},
-    {"t4", "sm_75"},     {"v100", "sm_70"},  {"v100s", "sm_70"}, {"p100", "sm_60"},  {"p40", "sm_61"},
+    {"gb200", "sm_100", aarch64},
+    {"gh200", "sm_90", aarch64},
+    {"b200", "sm_100"},
+    {"h100", "sm_90"},
+    {"h200", "sm_90"},
+    {"l40s", "sm_89"},
+    {"l40", "sm_89"},
+    {"l4", "sm_89"},
+    {"a100", "sm_80"},
+    {"a800", "sm_80"},
+    {"a30", "sm_80"},
+    {"a40", "sm_86"},
+    {"a10", "sm_86"},
+    {"a6000", "sm_86"},
+    {"a5000", "sm_86"},
+    {"t4", "sm_75"},
+    {"v100", "sm_70"},
+    {"v100s", "sm_70"},
+    {"p100", "sm_60"},
+    {"p40", "sm_61"},
 };
 
 constexpr std::string_view architecture_prefixes[] = {sm};

@@ -133,6 +133,10 @@ class AgentTest(FarmCase):
                         scheduler='kind = "local"\nmax_attempts = 1\n[environment]\nPIP_RETRIES = "1"\n')
             for failures in (1, 2) if IS_FULL else (1,):
                 self.tick_until_held(site, failures)
+            waiting = site.start("run")  # says why nothing happens, and until when
+            self.assertRegex(next((line for line in waiting.stdout if "waits" in line), ""), "yard-pure.* waits: tries again after 20")
+            waiting.terminate()
+            waiting.communicate()
             log = site.builder("logs", "yard-pure").stdout
             self.assertIn("Could not find a version that satisfies the requirement setuptools", log)  # what misleads is there
             self.assertIn("network.interrupted", site.builder("explain", "yard-pure").stdout)

@@ -8,7 +8,8 @@ report() {
 for name in SCRATCH PSCRATCH SCRATCHDIR SCRATCH_DIR CSCRATCH MYSCRATCH WORKDIR; do
     test -z "${!name-}" || report "\$$name" "${!name}"
 done
-for folder in /scratch/$user /scratch/users/$user /lustre/scratch/$user /nobackup/$user /work/$user /lustre/$user; do
+group=$(id -gn)
+for folder in {,/gpfs,/lustre}/scratch/{$user,users/$user,$group/$user,$group} /nobackup/$user /work/$user /lustre/$user; do
     report "$folder" "$folder"
 done
 for name in PROJECT PROJECTDIR PROJECT_DIR WORK GROUP_HOME; do

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "lib/base/limits.hpp"
+#include "lib/base/process/process.hpp"
 #include "tests/builder/fake_farm.hpp"
 
 namespace wheelyard::builder {
@@ -86,6 +87,31 @@ TEST_CASE_FIXTURE(PbsPlace, "a package that no source has is reported, and one t
         if (one.what.starts_with("source of ")) sources.push_back(one.what);
     }
     CHECK(sources == std::vector<std::string>{"source of dmeo"});
+}
+
+TEST_CASE_FIXTURE(PbsPlace, "a repository that does not answer is reported, and one that does is not") {
+    site.wants = {{"demo", {"1.0"}, {}}};
+    const std::string repository = (folder.path() / "demo").string();
+    const auto source_line = [&]() -> std::optional<SiteLine> {
+        Recipe recipe = default_recipe("demo");
+        recipe.source = SourceKind::git;
+        recipe.url = repository;
+        Recipes recipes;
+        recipes.add(recipe);
+        for (auto& one : check_site(site, recipes, {{"PATH", "/usr/bin:/bin"}, {"PIP_NO_INDEX", "1"}})) {
+            if (one.what == "source of demo") return one;
+        }
+        return std::nullopt;
+    };
+    const auto missing = source_line();
+    REQUIRE(missing.has_value());
+    CHECK(!missing->good);
+    CHECK(missing->found.find(repository) != std::string::npos);
+    CHECK(missing->advice.starts_with("check the recipe's `url`"));
+    base::Command make;
+    make.argv = {"git", "init", "--quiet", repository};
+    REQUIRE(base::run_command(make)->exit_code == 0);
+    CHECK_FALSE(source_line().has_value());
 }
 
 TEST_CASE_FIXTURE(PbsPlace, "a version that no source has is reported with the newest that is there") {

@@ -86,10 +86,11 @@ TEST_CASE(
     site.queue = {"workq", "", 0, {}};
     CHECK(advice_of().find("scheduler.account and scheduler.options are not set") != std::string::npos);
     site.queue = {"workq", "project", 0, {}};
-    CHECK(advice_of() ==
-          "no single part of the request is the reason: check account project: scheduler.account, "
-          "site.toml:8:1; scheduler.options is not set, and a job script of the site's guide shows what it "
-          "demands; otherwise ask the site's staff why it says `Unspecified error`");
+    CHECK(
+        advice_of() ==
+        "no single part of the request is the reason: scheduler.options is not set, and a job script of the "
+        "site's guide shows what it demands; check account project: scheduler.account, site.toml:8:1; "
+        "otherwise ask the site's staff why it says `Unspecified error`");
     says = "project is not an active account";
     CHECK(advice_of().find("check account project: scheduler.account, site.toml:8:1; otherwise ask") !=
           std::string::npos);

@@ -30,6 +30,7 @@ TEST_CASE("tags that match the pattern are versions, others are not") {
     CHECK(texts(versions_of_tags("aa\trefs/tags/rel-1.0-final\n", "rel-{version}-final")) ==
           std::vector<std::string>{"1.0"});
     CHECK(versions_of_tags("", "v{version}").empty());
+    CHECK(versions_of_tags(listing, "main").empty());  // of one version
 }
 
 TEST_CASE("a branch precedes a tag, and an annotated tag is dereferenced") {

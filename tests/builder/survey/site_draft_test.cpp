@@ -160,6 +160,10 @@ TEST_CASE("GPUs whose type nobody names are proposed as those of the toolkits th
     // HPE's cudatoolkit names the HPC SDK first.
     survey.modules.tried.back() = {
         ModuleRole::toolkit(accelerator::cuda::kind), {"cudatoolkit", "24.11_12.6"}, true};
+    // No GH200 has a processor of x86, and no H100 is what an ARM machine most likely has.
+    survey.machine = "x86_64";
+    CHECK(draft_site(survey, {}).text.find("# label = \"cu126.h100\"\n") != std::string::npos);
+    survey.machine = "aarch64";
     CHECK(draft_site(survey, {}).text.find("# label = \"cu126.gh200\"\n") != std::string::npos);
 }
 
