@@ -14,6 +14,7 @@
 #include "builder/plan/plan_history.hpp"
 #include "builder/plan/request.hpp"
 #include "builder/script/hardware_test.hpp"
+#include "builder/site/limits.hpp"
 #include "builder/site/pasted_command.hpp"
 #include "builder/workplace/status_sender.hpp"
 #include "builder/workplace/workplace.hpp"
@@ -27,8 +28,6 @@ namespace wheelyard::builder {
 namespace {
 
 constexpr std::int64_t follow_poll_ms = 500;  // interval between reads of a followed log
-
-constexpr std::uint64_t max_site_bytes = 4u << 20;  // of a site file with errors
 
 // Finds an attempt by its id, or the latest attempt of a cell.
 const Attempt* find_attempt(const JournalContent& journal, const std::string& name) {
@@ -83,7 +82,7 @@ int follow_log(Workplace& place, const std::string& id, base::TerminalWriter& wr
 
 // `directory` in [state] of a site file that has errors elsewhere; empty: not found.
 std::filesystem::path state_folder_of(const std::filesystem::path& site_file) {
-    const auto text = base::read_file(site_file, max_site_bytes);
+    const auto text = base::read_file(site_file, max_site_file_bytes);
     if (!text) return {};
     bool is_state = false;
     for (const auto line : base::split_lines(*text)) {

@@ -9,6 +9,7 @@
 
 #include "builder/command_output.hpp"
 #include "builder/commands.hpp"
+#include "builder/site/limits.hpp"
 #include "builder/site/site.hpp"
 #include "builder/site/site_file.hpp"
 #include "builder/survey/site_draft.hpp"
@@ -21,8 +22,7 @@
 namespace wheelyard::builder {
 namespace {
 
-constexpr std::size_t max_answer_bytes = 4096;           // to a question of `site init`
-constexpr std::uint64_t max_known_site_bytes = 1 << 20;  // of a known site file
+constexpr std::size_t max_answer_bytes = 4096;  // to a question of `site init`
 
 namespace fs = std::filesystem;
 
@@ -114,7 +114,7 @@ base::Result<KnownSite> find_known_site(const fs::path& common, const std::strin
             "site.not_known", "No known site has this name", name,
             (near ? "did you mean `" + *near + "`? Known: " : "known: ") + base::join(names, ", "));
     }
-    WHEELYARD_ASSIGN(auto text, base::read_file(all / name / "site.toml", max_known_site_bytes));
+    WHEELYARD_ASSIGN(auto text, base::read_file(all / name / "site.toml", max_site_file_bytes));
     const fs::path recipes = all / name / "recipes";
     return KnownSite{name, std::move(text), fs::is_directory(recipes, error) ? recipes : fs::path()};
 }

@@ -113,10 +113,10 @@ wheelyard_layer(tree         indexer/tree                 base io blobs catalog)
 wheelyard_layer(pages        indexer/pages                base io wheel catalog tree)
 wheelyard_layer(web          indexer/web                  base io accelerator wheel status page verdict catalog tree pages node query)
 wheelyard_layer(publish      indexer/publish              base attest blobs catalog tree pages page web)
-wheelyard_layer(catalogue    indexer/catalogue            base io accelerator wheel simple catalog database tree pages publish)
-wheelyard_layer(follow       indexer/follow               base io attest wheel simple status catalog tree pages publish catalogue)
+wheelyard_layer(wheel_list   indexer/wheel_list           base io accelerator wheel simple catalog database tree pages publish)
+wheelyard_layer(follow       indexer/follow               base io attest wheel simple status catalog tree pages publish wheel_list)
 wheelyard_layer(check        indexer/check                base io attest simple blobs catalog tree pages web publish)
-wheelyard_layer(indexer      indexer                      base io attest simple blobs database publish catalogue follow check tree)
+wheelyard_layer(indexer      indexer                      base io attest simple blobs database publish wheel_list follow check tree)
 
 # Each of these has one test program, for itself and for the modules in its folders that no row before it claims.
 set(WHEELYARD_TEST_PROGRAMS governor avail_wheels base io accelerator wheel simple status page notify inspect wire attest builder registry indexer)

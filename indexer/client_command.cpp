@@ -123,7 +123,7 @@ base::Result<std::vector<Text>> texts_of(std::vector<NodeType> nodes, const Clie
         if (!options.fallback.empty()) {
             node.source.fallback = options.fallback;
             node.source.constraints = (fs::path(folder) / own / constraints_file).native();
-            WHEELYARD_ASSIGN(const auto wheels, simple::Catalogue::open(folder_of(node.source)));
+            WHEELYARD_ASSIGN(const auto wheels, simple::WheelList::open(folder_of(node.source)));
             WHEELYARD_ASSIGN(std::string text, simple::render_constraints(wheels));
             texts.push_back({"constraints", node.source.name, own / constraints_file,
                              std::string(constraints_file) + ", which pip.conf names", std::move(text)});

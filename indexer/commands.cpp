@@ -5,12 +5,12 @@
 #include <ostream>
 #include <utility>
 
-#include "indexer/catalogue/catalogue_file.hpp"
 #include "indexer/check/check.hpp"
 #include "indexer/check/repair.hpp"
 #include "indexer/check/signed_check.hpp"
 #include "indexer/publish/publish_run.hpp"
 #include "indexer/tree/tree_lock.hpp"
+#include "indexer/wheel_list/wheel_list_file.hpp"
 #include "lib/attest/keys.hpp"
 #include "lib/attest/limits.hpp"
 #include "lib/attest/root.hpp"
@@ -63,7 +63,7 @@ base::Result<PublishReport> publish_store(const PublishOptions& options, base::C
     ReadProjects read;
     const PublishSettings settings{
         .rewrite_pages = options.all, .on_view = [&](const ProjectName& name, const ProjectView& view) {
-            read.projects.insert_or_assign(read.projects.end(), name, catalogue_project(view));  // sorted
+            read.projects.insert_or_assign(read.projects.end(), name, wheel_list_project(view));  // sorted
         }};
     LocalDisk disk;
     TreeViews views{.find_links = options.find_links,
@@ -77,7 +77,7 @@ base::Result<PublishReport> publish_store(const PublishOptions& options, base::C
                                              options.indexes, clock, views, settings);
                      }));
     read.serial = report.serial;
-    WHEELYARD_TRY(update_catalogues_waiting(*store.catalog, options.tree, clock, false, &read));
+    WHEELYARD_TRY(update_wheel_lists_waiting(*store.catalog, options.tree, clock, false, &read));
     return report;
 }
 
@@ -170,7 +170,7 @@ base::Result<CheckReport> check_or_repair(const CheckOptions& options, base::Clo
         WHEELYARD_ASSIGN(RepairReport report, in_turn(clock, [&] {
                              return repair_tree(*store.catalog, *store.blobs, options.tree, clock, signer);
                          }));
-        WHEELYARD_TRY(update_catalogues_waiting(*store.catalog, options.tree, clock, true));
+        WHEELYARD_TRY(update_wheel_lists_waiting(*store.catalog, options.tree, clock, true));
         if (!options.json) {
             print_findings(report.before, out);
             out << "Repaired: " << report.published.files_linked << " files, "
@@ -229,7 +229,7 @@ Json report_json(const FollowReport& report) {
                          {"files_fetched", report.files_fetched},
                          {"bytes_fetched", report.bytes_fetched},
                          {"files_removed", report.files_removed},
-                         {"uncatalogued", report.uncatalogued},
+                         {"uncatalogued", report.unlisted},
                          {"warnings", Json::array_of(report.warnings)},
                          {"lagging", lagging_json(report.lagging)}});
 }
@@ -251,8 +251,8 @@ int follow_once(const FollowCommand& command, io::HttpClient& http, base::Clock&
     out << "The tree is at serial " << report->serial << ": " << report->projects << " projects checked, "
         << report->project_pages << " pages written, " << report->files_fetched << " files ("
         << base::render_bytes(report->bytes_fetched) << ") fetched, " << report->files_removed << " removed";
-    if (report->uncatalogued > 0)
-        out << "; the wheel list waits for the facts of " << report->uncatalogued << " projects";
+    if (report->unlisted > 0)
+        out << "; the wheel list waits for the facts of " << report->unlisted << " projects";
     out << '.' << std::endl;
     return report->lagging.empty() ? 0 : 1;
 }

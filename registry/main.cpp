@@ -12,7 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include "indexer/catalogue/catalogue_keeper.hpp"
 #include "indexer/pages/project_view.hpp"
 #include "indexer/pages/simple_html.hpp"
 #include "indexer/pages/simple_json.hpp"
@@ -21,6 +20,7 @@
 #include "indexer/tree/limits.hpp"
 #include "indexer/tree/status_file.hpp"
 #include "indexer/tree/tree_lock.hpp"
+#include "indexer/wheel_list/wheel_list_keeper.hpp"
 #include "lib/attest/keys.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/base/process/terminal.hpp"
@@ -134,10 +134,10 @@ registry::OpenPublisher in_process_publisher(base::Clock& clock, bool logs) {
                           const blobs::BlobStore& blobs) -> base::Result<registry::PublishFunction> {
         WHEELYARD_ASSIGN(auto opened, store.reader());
         const std::shared_ptr<const catalog::Catalog> catalog = std::move(opened);
-        const auto keeper = std::make_shared<indexer::CatalogueKeeper>(
-            indexer::catalogue_update(store, config->published(), clock));
-        const auto private_keeper = std::make_shared<indexer::CatalogueKeeper>(
-            indexer::catalogue_update(store, config->published_private(), clock));
+        const auto keeper = std::make_shared<indexer::WheelListKeeper>(
+            indexer::wheel_list_update(store, config->published(), clock));
+        const auto private_keeper = std::make_shared<indexer::WheelListKeeper>(
+            indexer::wheel_list_update(store, config->published_private(), clock));
         std::shared_ptr<const attest::SigningKey> key;
         WHEELYARD_ASSIGN(const Signer signer, read_signer(config->attest, key));
         return [catalog, keeper, private_keeper, &clock, config, &blobs, key, signer,

@@ -15,8 +15,8 @@
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
-#include "lib/simple/catalogue.hpp"
 #include "lib/simple/client.hpp"
+#include "lib/simple/wheel_list.hpp"
 #include "lib/wire/problem.hpp"
 
 namespace wheelyard::builder {
@@ -193,21 +193,21 @@ base::Status HttpRegistry::download(const simple::FileLink& link, const std::fil
 
 base::Result<std::map<std::string, io::Json>> HttpRegistry::facts(const std::set<std::string>& projects) {
     WHEELYARD_ASSIGN(const auto folder, base::TempDir::make("wheel-list"));
-    for (const auto name : {simple::catalogue_name, simple::catalogue_delta_name}) {
+    for (const auto name : {simple::wheel_list_name, simple::wheel_list_delta_name}) {
         const std::string url = settings_.simple_url() + std::string(name);
         WHEELYARD_ASSIGN(const auto answer, fetch(url, folder.path() / name, {}));
-        if (answer.status != 200 && name == simple::catalogue_name)
+        if (answer.status != 200 && name == simple::wheel_list_name)
             return io::fail_status(answer.status, {"wheel_list.http",
                                                    "The index's wheel list has status " +
                                                        std::to_string(answer.status) + " " + answer.reason,
                                                    url, "the registry writes it after the first wheel"});
     }
-    WHEELYARD_ASSIGN(const auto list, simple::Catalogue::open(folder.path()));
+    WHEELYARD_ASSIGN(const auto list, simple::WheelList::open(folder.path()));
     std::map<std::string, io::Json> found;
     for (const auto& project : projects) {
         base::Status read;
         WHEELYARD_TRY(
-            list.visit_one(base::replace_all(project, "-", "_"), [&](const simple::CatalogueView& view) {
+            list.visit_one(base::replace_all(project, "-", "_"), [&](const simple::WheelListView& view) {
                 const auto text = view.part->facts(view.entry);
                 if (!text) {
                     read = tl::unexpected(text.error());
@@ -218,7 +218,7 @@ base::Result<std::map<std::string, io::Json>> HttpRegistry::facts(const std::set
                 for (std::size_t i = 0; i < std::min(wheels.size(), lines.size()); ++i) {
                     auto facts = io::parse_json(lines[i]);
                     if (facts)
-                        found.emplace(simple::parse_catalogue_line(wheels[i]).filename, std::move(*facts));
+                        found.emplace(simple::parse_wheel_list_line(wheels[i]).filename, std::move(*facts));
                 }
             }));
         WHEELYARD_TRY(read);

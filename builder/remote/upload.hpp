@@ -60,7 +60,7 @@ class HttpRegistry final : public Registry {
         return ask_access(http_, settings_, packages);
     }
     // The facts of the wheels of these projects by the index's wheel list, by file name. Errors: "wheel_list.http", those of the
-    // transfer and of simple::Catalogue.
+    // transfer and of simple::WheelList.
     [[nodiscard]] base::Result<std::map<std::string, io::Json>> facts(const std::set<std::string>& projects);
     // Whether a wheel of the index can be loaded with a torch of it: the document of docs/reference/api.md, "With a torch of the
     // index". nullopt: the registry does not say. Errors: those of the transfer.

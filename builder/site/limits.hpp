@@ -23,6 +23,7 @@ inline constexpr std::int64_t venv_timeout_ms = 300'000;  // creates a venv with
 
 // Starts a Python on a cold network file system.
 inline constexpr std::int64_t probe_timeout_ms = 30'000;
-inline constexpr int max_test_nodes = 1024;  // per multi-node test
+inline constexpr std::uint64_t max_site_file_bytes = 1 << 20;  // as of every configuration (lib/io/toml.cpp)
+inline constexpr int max_test_nodes = 1024;                    // per multi-node test
 
 }  // namespace wheelyard::builder

@@ -7,8 +7,8 @@
 
 #include "indexer/avail_wheels/limits.hpp"
 #include "indexer/avail_wheels/query/filter.hpp"
-#include "indexer/avail_wheels/source/catalogue_cache.hpp"
 #include "indexer/avail_wheels/source/source.hpp"
+#include "indexer/avail_wheels/source/wheel_list_cache.hpp"
 #include "lib/base/digest/hash_text.hpp"
 #include "lib/base/text/url.hpp"
 
@@ -28,26 +28,26 @@ base::Result<std::vector<Candidate>> list_until_known(const Listing& list, const
     }
 }
 
-base::Result<CatalogueAnswer> fetch(const SourceOptions& source, const World& world, Freshness freshness) {
-    return fetch_catalogue(world.get, source.index_url, cache_folder(world.environment), *world.clock,
-                           freshness);
+base::Result<WheelListAnswer> fetch(const SourceOptions& source, const World& world, Freshness freshness) {
+    return fetch_wheel_list(world.get, source.index_url, cache_folder(world.environment), *world.clock,
+                            freshness);
 }
 
-// `found` has a catalogue.
-base::Status list_catalogue(const SourceOptions& source, const Query& query, const World& world,
-                            const std::string& simple_url, bool with_facts, const Judging* judging,
-                            Found& found) {
+// `found` has a wheel list.
+base::Status list_wheel_list(const SourceOptions& source, const Query& query, const World& world,
+                             const std::string& simple_url, bool with_facts, const Judging* judging,
+                             Found& found) {
     const Listing list = [&] {
-        if (judging != nullptr) judging->opened(*found.catalogue);
-        return read_catalogue(*found.catalogue, query, simple_url, with_facts);
+        if (judging != nullptr) judging->opened(*found.wheel_list);
+        return read_wheel_list(*found.wheel_list, query, simple_url, with_facts);
     };
     auto listed = list_until_known(list, judging);
     if (!listed && !source.index_url.empty()) {
         // The cached file is damaged inside.
-        forget_catalogue(cache_folder(world.environment), simple_url);
+        forget_wheel_list(cache_folder(world.environment), simple_url);
         WHEELYARD_ASSIGN(auto again, fetch(source, world, Freshness::now));
-        if (again.catalogue) {
-            found.catalogue = std::move(again.catalogue);
+        if (again.wheel_list) {
+            found.wheel_list = std::move(again.wheel_list);
             listed = list_until_known(list, judging);
         }
     }
@@ -102,11 +102,11 @@ fs::path cache_of_wheels(const SourceOptions& source, const World& world) {
     return folder / "wheels" / (base::hash_text_hex(places) + ".json");
 }
 
-fs::path folder_with_catalogue(const fs::path& wheelhouse) {
+fs::path folder_with_wheel_list(const fs::path& wheelhouse) {
     std::error_code gone;
     if (wheelhouse.empty()) return {};
     for (const auto& folder : {wheelhouse, wheelhouse / "simple"}) {
-        if (fs::exists(folder / simple::catalogue_name, gone)) return folder;
+        if (fs::exists(folder / simple::wheel_list_name, gone)) return folder;
     }
     return {};
 }
@@ -126,18 +126,18 @@ base::Result<Found> find_wheels(const SourceOptions& source, const Query& query,
     Found found;
     std::string simple_url = source.index_url;
     if (source.index_url.empty()) {
-        if (const auto folder = folder_with_catalogue(source.wheelhouse); !folder.empty()) {
-            WHEELYARD_ASSIGN(found.catalogue, simple::Catalogue::open(folder));
+        if (const auto folder = folder_with_wheel_list(source.wheelhouse); !folder.empty()) {
+            WHEELYARD_ASSIGN(found.wheel_list, simple::WheelList::open(folder));
             simple_url = url_of(folder);
         }
     } else {
         WHEELYARD_ASSIGN(auto answer,
                          fetch(source, world, source.refresh ? Freshness::now : Freshness::recent));
-        found.catalogue = std::move(answer.catalogue);
+        found.wheel_list = std::move(answer.wheel_list);
         warning = std::move(answer.warning);
     }
-    if (found.catalogue) {
-        WHEELYARD_TRY(list_catalogue(source, query, world, simple_url, with_facts, judging, found));
+    if (found.wheel_list) {
+        WHEELYARD_TRY(list_wheel_list(source, query, world, simple_url, with_facts, judging, found));
     } else {
         WHEELYARD_ASSIGN(found.listed, list_offered(source, query, world, judging));
     }
@@ -151,7 +151,7 @@ base::Result<std::vector<Candidate>> all_versions(SourceOptions source, const Qu
     std::string warning;  // was said of the first list
     WHEELYARD_ASSIGN(auto found, find_wheels(source, query, world, false, warning));
     std::string reason;
-    const bool has_pages = found.catalogue && !source.index_url.empty();
+    const bool has_pages = found.wheel_list && !source.index_url.empty();
     for (const Wanted& project : query.wanted) {
         if (!has_pages) break;
         if (unread.size() < max_unread_pages) {

@@ -1,4 +1,4 @@
-// The wheels of a source that a query lists: from the catalogue of an index, from its pages, or from folders.
+// The wheels of a source that a query lists: from the wheel list of an index, from its pages, or from folders.
 #pragma once
 
 #include <filesystem>
@@ -9,18 +9,18 @@
 #include <vector>
 
 #include "indexer/avail_wheels/run.hpp"
-#include "lib/simple/catalogue.hpp"
+#include "lib/simple/wheel_list.hpp"
 
 namespace wheelyard::avail_wheels {
 
 struct Found {
     std::vector<Candidate> listed;
-    std::optional<simple::Catalogue> catalogue;
+    std::optional<simple::WheelList> wheel_list;
 };
 
 // What a list needs where its wheels are judged; each may be called several times.
 struct Judging {
-    std::function<void(const simple::Catalogue&)> opened;  // the source has this catalogue
+    std::function<void(const simple::WheelList&)> opened;  // the source has this wheel list
     // False: the list is right as it is; otherwise more is known of the node, and it is made again.
     std::function<bool(const std::vector<Candidate>& listed)> again;
 };
@@ -43,8 +43,8 @@ struct Judging {
 
 // Where the facts of a folder's wheels are cached; empty: nowhere.
 [[nodiscard]] std::filesystem::path cache_of_wheels(const SourceOptions& source, const World& world);
-// The folder itself or its simple/ if that holds a catalogue; empty: neither does.
-[[nodiscard]] std::filesystem::path folder_with_catalogue(const std::filesystem::path& wheelhouse);
+// The folder itself or its simple/ if that holds a wheel list; empty: neither does.
+[[nodiscard]] std::filesystem::path folder_with_wheel_list(const std::filesystem::path& wheelhouse);
 [[nodiscard]] std::string url_of(const std::filesystem::path& folder);  // "file:///wheels"
 
 }  // namespace wheelyard::avail_wheels

@@ -32,9 +32,9 @@ NextStep what_is_known(const Options& options, const World& world, const Found& 
         WHEELYARD_ASSIGN(auto wheels, find_wheels(options.source, query, world, true, warning));
         return choose(query, std::move(wheels.listed));
     };
-    if (found.catalogue)
-        known.projects = projects_of_catalogue(*found.catalogue, {}).value_or(std::vector<std::string>());
-    if (!options.site.status.empty() || found.catalogue)
+    if (found.wheel_list)
+        known.projects = projects_of_wheel_list(*found.wheel_list, {}).value_or(std::vector<std::string>());
+    if (!options.site.status.empty() || found.wheel_list)
         known.building = read_status(world.get, options, world.clock->now()).value_or(FarmStatus()).rows;
     known.takes_requests =
         !options.site.requests.empty() || request_queue(options, world.environment).has_value();

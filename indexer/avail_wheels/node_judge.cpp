@@ -51,8 +51,8 @@ std::vector<Candidate> Ownership::read(const Wanted& wanted) {
     Query query;
     query.wanted = {wanted};
     query.everything = query.all_versions = true;
-    if (catalogue_ != nullptr) {
-        auto wheels = read_catalogue(*catalogue_, query, "", true).value_or(std::vector<Candidate>());
+    if (wheel_list_ != nullptr) {
+        auto wheels = read_wheel_list(*wheel_list_, query, "", true).value_or(std::vector<Candidate>());
         const bool is_built = std::any_of(wheels.begin(), wheels.end(), [](const Candidate& candidate) {
             return candidate.facts.find("\"built\":") != std::string::npos;
         });
@@ -68,7 +68,7 @@ std::vector<Candidate> Ownership::read(const Wanted& wanted) {
 
 bool Ownership::read_facts(const Candidate& wheel) {
     if (!wheel.facts.empty() || !wheel.no_facts.empty() || !source_.index_url.empty() ||
-        catalogue_ != nullptr)
+        wheel_list_ != nullptr)
         return false;
     if (!reading_) reading_.emplace(world_.read_wheel, cache_of_wheels(source_, world_));
     for (Candidate& one : projects_[wheel.release->project]) {
@@ -134,10 +134,10 @@ Fit NodeJudge::fit_of_required(const Candidate& taken) {
 base::Status NodeJudge::find(const SourceOptions& source, const Query& query, std::string& warning,
                              Found& found) {
     Judging judging;
-    judging.opened = [this](const simple::Catalogue& catalogue) { ownership_.set_catalogue(&catalogue); };
+    judging.opened = [this](const simple::WheelList& wheel_list) { ownership_.set_wheel_list(&wheel_list); };
     judging.again = [this](const std::vector<Candidate>& listed) { return learn(listed); };
     WHEELYARD_ASSIGN(found, find_wheels(source, query, world_, true, warning, &judging));
-    ownership_.set_catalogue(found.catalogue ? &*found.catalogue : nullptr);
+    ownership_.set_wheel_list(found.wheel_list ? &*found.wheel_list : nullptr);
     return {};
 }
 

@@ -18,7 +18,7 @@ class Ownership {
   public:
     Ownership(const SourceOptions& source, const World& world) : source_(source), world_(world) {}
 
-    void set_catalogue(const simple::Catalogue* catalogue) { catalogue_ = catalogue; }
+    void set_wheel_list(const simple::WheelList* wheel_list) { wheel_list_ = wheel_list; }
     const std::vector<Candidate>* wheels(const std::string& project);  // nullptr: it owns none
     // Of a folder, reads a wheel of wheels(). False: there is no more to know of it.
     bool read_facts(const Candidate& wheel);
@@ -31,7 +31,7 @@ class Ownership {
 
     const SourceOptions& source_;
     const World& world_;
-    const simple::Catalogue* catalogue_ = nullptr;
+    const simple::WheelList* wheel_list_ = nullptr;
     std::optional<std::vector<Candidate>> folder_;  // all wheels of the folder, read when first needed
     std::optional<WheelReading> reading_;
     std::map<std::string, std::vector<Candidate>> projects_;

@@ -22,7 +22,7 @@ struct World {
     base::Clock* clock = nullptr;
     simple::GetPage get;  // called only if the network is needed
     PostDocument post = {};
-    ReadWheelFile read_wheel = {};  // of a folder without a catalogue; empty: wheels are not read
+    ReadWheelFile read_wheel = {};  // of a folder without a wheel list; empty: wheels are not read
     std::string user;
     bool out_is_terminal = false;
     std::size_t out_columns = 0;  // of the terminal; 0: none, so lines have no limit

@@ -113,7 +113,7 @@ void print_answer(const DisplayOptions& display, const Answer& answer, const Wor
 // The first wheel of each project has the newest listed version.
 std::string render_install_line(const SourceOptions& source, const Answer& answer) {
     std::string line = "pip install";
-    if (const auto folder = folder_with_catalogue(source.wheelhouse); !folder.empty()) {
+    if (const auto folder = folder_with_wheel_list(source.wheelhouse); !folder.empty()) {
         line += " --index-url " + base::quote_shell(url_of(folder));
     } else if (!source.find_links.empty()) {
         line += " --no-index";

@@ -12,10 +12,10 @@
 #include <set>
 #include <utility>
 
-#include "indexer/follow/followed_catalogue.hpp"
 #include "indexer/follow/followed_files.hpp"
 #include "indexer/follow/followed_page.hpp"
 #include "indexer/follow/followed_source.hpp"
+#include "indexer/follow/followed_wheel_list.hpp"
 #include "indexer/follow/signed_source.hpp"
 #include "indexer/pages/simple_html.hpp"
 #include "indexer/pages/simple_json.hpp"
@@ -33,8 +33,8 @@
 #include "lib/base/files/file.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/url.hpp"
-#include "lib/simple/catalogue.hpp"
 #include "lib/simple/page.hpp"
+#include "lib/simple/wheel_list.hpp"
 #include "lib/status/index_status.hpp"
 
 namespace wheelyard::indexer {
@@ -105,7 +105,7 @@ class Follow {
             WHEELYARD_TRY(disk_.remove(options_.tree / options_.index / event_folder / event_tail));
         WHEELYARD_TRY(append_events(disk_, options_.tree, options_.index, events, report_.from_nothing));
         report_.serial = done.serial;
-        WHEELYARD_ASSIGN(done.catalogue, update_catalogue(projects));
+        WHEELYARD_ASSIGN(done.wheel_list, update_wheel_list(projects));
         WHEELYARD_TRY(follow_status());
         for (const auto& [project, files] : state_.gone) {
             if (done.lagging.contains(project)) done.gone[project] = files;
@@ -148,27 +148,27 @@ class Follow {
     }
 
     // A wheel list that fails does not block the pages; the source's wheel list is updated after its pages too.
-    base::Result<FollowedCatalogue> update_catalogue(const std::set<std::string>& projects) {
-        const CatalogueRound round{.tree = options_.tree,
+    base::Result<FollowedWheelList> update_wheel_list(const std::set<std::string>& projects) {
+        const WheelListRound round{.tree = options_.tree,
                                    .index = options_.index,
                                    .projects = projects,
                                    .serial = report_.serial,
                                    .time = now_,
                                    .rebuild = report_.from_nothing};
         const auto renew = [this] { return lock_.renew(); };
-        auto followed = follow_catalogue(disk_, source_, round, state_.catalogue, renew);
+        auto followed = follow_wheel_list(disk_, source_, round, state_.wheel_list, renew);
         if (!followed) {
             const base::Error& error = followed.error();
             const bool is_away = error.kind == base::ErrorKind::unavailable;
             if (!is_away && !is_of_one_project(error)) return base::fail(error);
             report_.lagging.push_back(
-                {options_.index, std::string(every_project), std::string(simple::catalogue_name), error});
-            FollowedCatalogue left = state_.catalogue;
+                {options_.index, std::string(every_project), std::string(simple::wheel_list_name), error});
+            FollowedWheelList left = state_.wheel_list;
             left.waiting.insert(projects.begin(), projects.end());
             if (report_.from_nothing) left.waiting.emplace(every_project);
             followed = std::move(left);
         }
-        report_.uncatalogued = followed->waiting.size();
+        report_.unlisted = followed->waiting.size();
         return followed;
     }
 

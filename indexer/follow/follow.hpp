@@ -1,7 +1,7 @@
 // Mirrors an index over HTTP into a tree of files; the source is a registry or another tree behind any web
 // server. The published event log lists the changed projects. Their pages are rendered from the source's
 // JSON after every file that it lists is in place with its hash verified. The wheel list for avail_wheels is
-// generated from our own pages (followed_catalogue.hpp). Needs no server process and no catalog.
+// generated from our own pages (followed_wheel_list.hpp). Needs no server process and no catalog.
 //
 // State in TREE/.wheelyard/followed-<index>.json:
 //     {"format":"wheelyard.followed/1","from":"https://wheels.example.org/main/","serial":12,…}
@@ -44,7 +44,7 @@ struct FollowReport {
     std::uint64_t files_fetched = 0;
     std::uint64_t bytes_fetched = 0;
     std::uint64_t files_removed = 0;
-    std::uint64_t uncatalogued =
+    std::uint64_t unlisted =
         0;                      // projects whose newest wheels wait for a later round to enter the wheel list
     bool from_nothing = false;  // every project was checked
     std::vector<std::string> warnings = {};

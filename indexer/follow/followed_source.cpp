@@ -102,13 +102,13 @@ base::Result<std::optional<FollowedPage>> FollowedSource::page(const std::string
     return std::optional(std::move(page));
 }
 
-base::Result<std::optional<TaggedFile>> FollowedSource::catalogue(std::string_view name,
-                                                                  const std::string& known_etag) {
+base::Result<std::optional<TaggedFile>> FollowedSource::wheel_list(std::string_view name,
+                                                                   const std::string& known_etag) {
     const std::string path = "simple/" + std::string(name);
     io::HttpHeaders headers;
     if (!known_etag.empty()) headers.emplace_back("If-None-Match", known_etag);
     WHEELYARD_ASSIGN(auto answer, ask([&](const io::HttpProgress& progress) {
-                         return http_.get(url(path), headers, simple::max_catalogue_bytes, progress);
+                         return http_.get(url(path), headers, simple::max_wheel_list_bytes, progress);
                      }));
     if (answer.status == status_not_modified && !known_etag.empty())
         return TaggedFile{.is_unchanged = true, .etag = known_etag};

@@ -48,8 +48,8 @@ class FollowedSource {
     [[nodiscard]] base::Result<std::optional<std::string>> signed_file(const std::string& path);
     // One of the two wheel list files, with a conditional request for `known_etag` (empty: none). nullopt: the
     // source has no such file.
-    [[nodiscard]] base::Result<std::optional<TaggedFile>> catalogue(std::string_view name,
-                                                                    const std::string& known_etag);
+    [[nodiscard]] base::Result<std::optional<TaggedFile>> wheel_list(std::string_view name,
+                                                                     const std::string& known_etag);
     // status.json as it is; nullopt: the source has none.
     [[nodiscard]] base::Result<std::optional<std::string>> status();
     // Downloads into a new file `to`, verifies the hash, syncs it, and returns its size. "follow.file_gone":

@@ -14,8 +14,8 @@ namespace fs = std::filesystem;
 namespace {
 
 // What a killed update of wheel lists left may name projects. All of it can be rebuilt.
-base::Status remove_catalogue_state(Disk& disk, const fs::path& tree, const base::KeepAlive& keep_alive) {
-    const fs::path folder = catalogues_folder(tree);
+base::Status remove_wheel_list_state(Disk& disk, const fs::path& tree, const base::KeepAlive& keep_alive) {
+    const fs::path folder = wheel_lists_folder(tree);
     std::error_code error;
     std::vector<fs::path> entries;
     if (!fs::exists(folder, error)) return {};
@@ -41,10 +41,10 @@ base::Status withdraw_indexes(Disk& disk, const fs::path& tree, const catalog::I
                   [&](const std::string& name) { return name.starts_with('.') || inheritance.is_in(name); });
     if (names.empty()) return {};
     // An update of wheel lists that began under the old rules would write into the removed folders.
-    WHEELYARD_TRY(disk.make_directories(catalogues_folder(tree).native()));
-    WHEELYARD_ASSIGN(const TreeLock no_update, TreeLock::acquire_catalogues(tree, clock));
+    WHEELYARD_TRY(disk.make_directories(wheel_lists_folder(tree).native()));
+    WHEELYARD_ASSIGN(const TreeLock no_update, TreeLock::acquire_wheel_lists(tree, clock));
     WHEELYARD_TRY(remove_pages(disk, tree));
-    WHEELYARD_TRY(remove_catalogue_state(disk, tree, keep_alive));
+    WHEELYARD_TRY(remove_wheel_list_state(disk, tree, keep_alive));
     for (const std::string& name : names) {
         for (const auto draft : {status_draft, flat_draft})
             WHEELYARD_TRY(disk.remove(draft_file(tree, name, draft)));

@@ -57,16 +57,16 @@ struct Signed : io::Nested<signed_record> {
 };
 
 using F = FollowedState;
-using C = FollowedCatalogue;
+using C = FollowedWheelList;
 constexpr auto followed_record = io::record<F>({
     field<&F::from>("from", "the index's URL"),
     field<&F::serial>("serial", "the last event that the tree has", Need::required),
     field<&F::lagging>("lagging", "projects that every round retries"),
     field<Gone, &F::gone>("gone", "files that a page no longer lists", Need::valid),
-    field<&F::catalogue, &C::waiting>("catalogue.waiting",
-                                      "projects whose facts the source does not have yet"),
-    field<&F::catalogue, &C::base_etag>("catalogue.base_etag", "of the kept copy of the base"),
-    field<&F::catalogue, &C::delta_etag>("catalogue.delta_etag", "of the kept copy of the changes"),
+    field<&F::wheel_list, &C::waiting>("catalogue.waiting",
+                                       "projects whose facts the source does not have yet"),
+    field<&F::wheel_list, &C::base_etag>("catalogue.base_etag", "of the kept copy of the base"),
+    field<&F::wheel_list, &C::delta_etag>("catalogue.delta_etag", "of the kept copy of the changes"),
     field<Signed, &F::signed_part>("signed", "with a root document: what was verified", Need::optional,
                                    Written::unless_null),
 });

@@ -15,12 +15,12 @@
 
 namespace wheelyard::indexer {
 
-// What a round of the wheel list passes to the next one (followed_catalogue.hpp).
-struct FollowedCatalogue {
+// What a round of the wheel list passes to the next one (followed_wheel_list.hpp).
+struct FollowedWheelList {
     std::set<std::string> waiting = {};  // projects with wheels whose facts the source does not have yet
     std::string base_etag = {};          // ETags of the kept copies of the source's wheel list files
     std::string delta_etag = {};
-    bool operator==(const FollowedCatalogue&) const = default;
+    bool operator==(const FollowedWheelList&) const = default;
 };
 
 // What a round with a root document passes to the next one (follow/signed_source.hpp).
@@ -38,7 +38,7 @@ struct FollowedState {
     catalog::Serial serial = 0;
     std::set<std::string> lagging;                        // projects that every round retries
     std::map<std::string, std::set<TreeFile>> gone = {};  // project → files that its new page no longer lists
-    FollowedCatalogue catalogue = {};
+    FollowedWheelList wheel_list = {};
     SignedPart signed_part = {};
     bool operator==(const FollowedState&) const = default;
 };

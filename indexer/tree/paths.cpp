@@ -86,7 +86,7 @@ fs::path draft_file(const fs::path& tree, std::string_view index, std::string_vi
     return state_folder(tree) / (std::string(name) + "-" + std::string(index) + ".new");
 }
 
-fs::path catalogues_folder(const fs::path& tree) {
+fs::path wheel_lists_folder(const fs::path& tree) {
     return state_folder(tree) / "catalogues";
 }
 

@@ -66,7 +66,7 @@ inline constexpr std::string_view status_draft = "status";
 inline constexpr std::string_view flat_draft = "find-links";
 
 // Holds temporary files of wheel lists before they are renamed into simple/, and their state.
-[[nodiscard]] std::filesystem::path catalogues_folder(const std::filesystem::path& tree);
+[[nodiscard]] std::filesystem::path wheel_lists_folder(const std::filesystem::path& tree);
 
 // The link from a project page to a file: "../../files/ab/<sha256>/torch-2.4.0%2Bcu126-….whl". Relative, so
 // that a tree can be served under any prefix.

@@ -10,9 +10,9 @@ base::Result<TreeLock> TreeLock::acquire(const std::filesystem::path& tree, cons
     return acquire_file(state_folder(tree) / "lock", clock);
 }
 
-base::Result<TreeLock> TreeLock::acquire_catalogues(const std::filesystem::path& tree,
-                                                    const base::Clock& clock) {
-    return acquire_file(catalogues_folder(tree) / "lock", clock);
+base::Result<TreeLock> TreeLock::acquire_wheel_lists(const std::filesystem::path& tree,
+                                                     const base::Clock& clock) {
+    return acquire_file(wheel_lists_folder(tree) / "lock", clock);
 }
 
 base::Result<TreeLock> TreeLock::acquire_file(const std::filesystem::path& file, const base::Clock& clock) {

@@ -15,9 +15,9 @@ class TreeLock {
     // The tree's state folder must exist. "lock.held": another process writes.
     [[nodiscard]] static base::Result<TreeLock> acquire(const std::filesystem::path& tree,
                                                         const base::Clock& clock);
-    // The lock of the tree's catalogues. Independent of the tree's own lock.
-    [[nodiscard]] static base::Result<TreeLock> acquire_catalogues(const std::filesystem::path& tree,
-                                                                   const base::Clock& clock);
+    // The lock of the tree's wheel lists. Independent of the tree's own lock.
+    [[nodiscard]] static base::Result<TreeLock> acquire_wheel_lists(const std::filesystem::path& tree,
+                                                                    const base::Clock& clock);
     // Called often during long work; renews the lock only when due. "lock.lost": another process took it
     // over.
     [[nodiscard]] base::Status renew();

@@ -99,13 +99,13 @@ class ProjectConstraint {
 
 }  // namespace
 
-base::Result<std::string> render_constraints(const Catalogue& wheels) {
+base::Result<std::string> render_constraints(const WheelList& wheels) {
     std::string text;
-    const auto visit = [&text](const CatalogueView& view) {
+    const auto visit = [&text](const WheelListView& view) {
         ProjectConstraint project;
         for (const std::string_view line : base::split(view.lines, '\n')) {
             if (line.empty()) continue;
-            const CatalogueWheel wheel = parse_catalogue_line(line);
+            const WheelListWheel wheel = parse_wheel_list_line(line);
             const auto name = wheel::parse_wheel_filename(wheel.filename);
             if (name && !wheel.yanked) project.add(*name);
         }

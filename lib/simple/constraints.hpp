@@ -5,12 +5,12 @@
 #include <string>
 
 #include "lib/base/result.hpp"
-#include "lib/simple/catalogue.hpp"
+#include "lib/simple/wheel_list.hpp"
 
 namespace wheelyard::simple {
 
 // One line for each project, its newest version that is not yanked. Where the wheels are for some Pythons or machines only,
 // one for each of those, with a marker (PEP 508): others stay free.
-[[nodiscard]] base::Result<std::string> render_constraints(const Catalogue& wheels);
+[[nodiscard]] base::Result<std::string> render_constraints(const WheelList& wheels);
 
 }  // namespace wheelyard::simple

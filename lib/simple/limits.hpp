@@ -13,7 +13,7 @@ inline constexpr std::uint64_t max_page_bytes =
 inline constexpr std::size_t max_links = 2'000'000;  // per page; the largest root page has 700,000
 inline constexpr std::size_t max_filename_bytes = 255;
 // The size of a wheel list, and the maximum of each number in it: 1,000,000 wheels with facts need about 600 MB.
-inline constexpr std::uint64_t max_catalogue_bytes = 4096 * base::mib;
+inline constexpr std::uint64_t max_wheel_list_bytes = 4096 * base::mib;
 // Buffer size for reading a wheel list's projects in sequence: fits a processor's cache.
 inline constexpr std::uint64_t lines_read_at_once_bytes = 256 * base::kib;
 inline constexpr std::size_t max_folder_files = 200'000;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "lib/base/text/text.hpp"
 #include "lib/io/log.hpp"
 #include "registry/api/operation.hpp"
 #include "registry/api/readers.hpp"

@@ -5,7 +5,6 @@
 #include <optional>
 #include <utility>
 
-#include "lib/base/text/text.hpp"
 #include "lib/io/log.hpp"
 #include "lib/wheel/filename.hpp"
 #include "lib/wire/task.hpp"

@@ -10,7 +10,7 @@ namespace wheelyard::registry {
 // Bounds of configuration values.
 inline constexpr std::int64_t default_max_file_mib = 8192;  // torch with every architecture is under 4 GiB
 inline constexpr std::int64_t max_file_mib_limit = 1024 * 1024;
-// SQLite's logs, the pages of a change and the catalogues of a large index fit many times.
+// SQLite's logs, the pages of a change and the wheel lists of a large index fit many times.
 inline constexpr std::int64_t default_min_free_mib = 64;
 inline constexpr std::int64_t max_min_free_mib = 1024 * 1024;
 inline constexpr std::int64_t default_scrub_mib_per_s = 8;  // 1 TB in a day and a half

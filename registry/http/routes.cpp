@@ -157,9 +157,9 @@ std::optional<Route> parse_listing(const Path& path) {
     if (parts.size() != 3) return std::nullopt;
     const bool is_log = parts[1] == "events" && is_event_file(parts[2]);
     const bool is_signed = parts[1] == "signed" && is_signed_file(parts[2]);
-    const bool is_catalogue =
+    const bool is_wheel_list =
         parts[1] == "simple" && (parts[2] == "catalogue.txt" || parts[2] == "catalogue-delta.txt");
-    if (!is_log && !is_signed && !is_catalogue) return std::nullopt;
+    if (!is_log && !is_signed && !is_wheel_list) return std::nullopt;
     Route route{RouteKind::listing, parts[0]};
     route.filename = parts[1] + "/" + parts[2];
     return route;

@@ -20,7 +20,7 @@
 //     /style.<hash>.css, /live.<hash>.js, …       what these pages load
 //     /<index>/events/<file>                      the published event log
 //     /<index>/signed/<file>                      what is signed about its pages
-//     /<index>/simple/catalogue[-delta].txt      the list for avail_wheels
+//     /<index>/simple/wheel_list[-delta].txt      the list for avail_wheels
 //     /<index>/status.json                       what the sites of the index report
 //     /<index>/legacy/                           uploads, with or without the final slash (twine follows no
 //     redirect)

@@ -21,23 +21,23 @@ struct Wheels {
 
 std::string constraints_of(const std::vector<Wheels>& all) {
     const base::TempDir folder = *base::TempDir::make("constraints");
-    std::vector<simple::CatalogueProject> projects;
+    std::vector<simple::WheelListProject> projects;
     for (const Wheels& wheels : all) {
-        simple::CatalogueProject project;
+        simple::WheelListProject project;
         project.key = wheels.key;
         project.wheels = wheels.names.size();
         for (const std::string& name : wheels.names) {
-            simple::CatalogueWheel wheel;
+            simple::WheelListWheel wheel;
             wheel.yanked = name.starts_with('!');
             wheel.filename = std::string_view(name).substr(wheel.yanked ? 1 : 0);
-            simple::append_catalogue_line(project.lines, wheel);
+            simple::append_wheel_list_line(project.lines, wheel);
             project.facts += "\n";
         }
         projects.push_back(std::move(project));
     }
-    REQUIRE(base::replace_file(folder.path() / simple::catalogue_name,
-                               simple::render_catalogue({.serial = 1}, projects)));
-    const auto opened = simple::Catalogue::open(folder.path());
+    REQUIRE(base::replace_file(folder.path() / simple::wheel_list_name,
+                               simple::render_wheel_list({.serial = 1}, projects)));
+    const auto opened = simple::WheelList::open(folder.path());
     REQUIRE(opened.has_value());
     return simple::render_constraints(*opened).value();
 }

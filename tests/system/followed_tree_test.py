@@ -70,7 +70,7 @@ class FollowedTreeTest(FarmCase):
     def change(self, verb: str, *words: str) -> None:
         self.assert_ran(self.farm.run("wheelyard-registry", verb, INDEX, *words, "-c", self.farm.config))
 
-    def wait_for_catalogue(self) -> None:
+    def wait_for_wheel_list(self) -> None:
         """Of the original: it comes behind its pages, and says at which event it is."""
         deadline = time.monotonic() + PATIENCE_S
         while True:
@@ -86,7 +86,7 @@ class FollowedTreeTest(FarmCase):
                              environment=self.farm.environment | (environment or {}))
 
     def follow_all(self) -> None:
-        self.wait_for_catalogue()
+        self.wait_for_wheel_list()
         done = self.follow()
         self.assert_ran(done)
         self.assertEqual(json.loads(done.stdout)["uncatalogued"], 0)
@@ -145,7 +145,7 @@ class FollowedTreeTest(FarmCase):
         self.upload(Wheel("faulty", extra_members={"faulty/yard.so": self.elf()}, tags=("cp312-cp312-linux_x86_64",)))
         self.change("yank", "yard_kept-1.0-py3-none-any.whl", "--reason", "slow")
         self.change("delete", "yard_gone-1.0-py3-none-any.whl", "--reason", "wrong")
-        self.wait_for_catalogue()
+        self.wait_for_wheel_list()
         after = self.answers(self.farm.url)
         saved = self.here / "saved"
         shutil.copytree(self.tree, saved, symlinks=True)

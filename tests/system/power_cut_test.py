@@ -51,11 +51,11 @@ class PowerCutTest(unittest.TestCase):
         # So that SQLite has begun its log.
         more = Wheel("before", "1.1").write(cls.folder / "wheels")
         assert RawUpload(cls.farm, cls.token, more).send()[0] == 200
-        cls.wait_for_catalogue(cls.farm, {cls.before.name, more.name})
+        cls.wait_for_wheel_list(cls.farm, {cls.before.name, more.name})
         cls.began = cls.disk.count
         assert RawUpload(cls.farm, cls.token, cls.wheel).send()[0] == 200
         cls.acknowledged = cls.disk.count
-        cls.wait_for_catalogue(cls.farm, {cls.before.name, more.name, cls.wheel.name})
+        cls.wait_for_wheel_list(cls.farm, {cls.before.name, more.name, cls.wheel.name})
         cls.farm.kill()
         all_calls = [call for call in cls.disk.calls() if call.number > cls.began]
         cls.calls = [call for call in all_calls if call.number <= cls.acknowledged and not call.is_of_catalogue]
@@ -68,7 +68,7 @@ class PowerCutTest(unittest.TestCase):
         cls.disk.root = cls.written
 
     @staticmethod
-    def wait_for_catalogue(farm: Farm, names: set[str]) -> None:
+    def wait_for_wheel_list(farm: Farm, names: set[str]) -> None:
         """Until it shows these at least, and its writer has come to its end."""
         deadline = time.monotonic() + PATIENCE_S
         while True:
@@ -112,7 +112,7 @@ class PowerCutTest(unittest.TestCase):
             if status != 200:
                 return f"the retry: {status} {problem}"
             self.assert_served(self.wheel)
-            self.wait_for_catalogue(self.farm, {self.before.name, self.wheel.name})
+            self.wait_for_wheel_list(self.farm, {self.before.name, self.wheel.name})
             return self.fault_of_store()
         except (AssertionError, ValueError) as fault:  # a page that is no JSON
             return str(fault) or "?"

@@ -43,7 +43,7 @@ class SharedIndexesTest(OwnFarmsCase):
         lines = [line.split("\t") for line in text.decode().splitlines()]
         return {fields[0]: fields[1] for fields in lines if fields[0].endswith(".whl")}
 
-    def wait_for_catalogue(self, index: str, wanted: dict[str, str]) -> None:
+    def wait_for_wheel_list(self, index: str, wanted: dict[str, str]) -> None:
         """It follows the pages a moment later."""
         deadline = time.monotonic() + PATIENCE_S
         while (found := self.catalogue(index)) != wanted:
@@ -65,22 +65,22 @@ class SharedIndexesTest(OwnFarmsCase):
         six = "yard_six-1.0-py3-none-any.whl"
         self.assert_ran(twine_upload(self.farm, self.token, Wheel("yard-six").write(self.folder), index=BASE))
         for index in (BASE, SITE):
-            self.wait_for_catalogue(index, {six: ""})
+            self.wait_for_wheel_list(index, {six: ""})
             self.assertEqual([wheel["filename"] for wheel in self.available(index, "yard-six")], [six])
         # The server writes it a moment after the pages, also of the index that inherits.
         self.change("yank", BASE, six, "--reason", "bad build")
         for index in (BASE, SITE):
-            self.wait_for_catalogue(index, {six: "ybad build"})
+            self.wait_for_wheel_list(index, {six: "ybad build"})
         self.change("promote", BASE, six, "--to", SITE, "--reason", "for the site")
         self.change("delete", BASE, six, "--reason", "unused")
-        self.wait_for_catalogue(BASE, {})
-        self.wait_for_catalogue(SITE, {six: "ybad build"})
+        self.wait_for_wheel_list(BASE, {})
+        self.wait_for_wheel_list(SITE, {six: "ybad build"})
         # What a kill cut off is caught up with by the next start.
         self.upload(BASE, Wheel("yard-late"))
         self.farm.kill()
         self.farm.start()
-        self.wait_for_catalogue(BASE, {"yard_late-1.0-py3-none-any.whl": ""})
-        self.wait_for_catalogue(SITE, {six: "ybad build", "yard_late-1.0-py3-none-any.whl": ""})
+        self.wait_for_wheel_list(BASE, {"yard_late-1.0-py3-none-any.whl": ""})
+        self.wait_for_wheel_list(SITE, {six: "ybad build", "yard_late-1.0-py3-none-any.whl": ""})
 
     def test_a_sites_own_wheel_comes_before_everybodys_and_its_own_names_from_nowhere_else(self):
         self.upload(BASE, Wheel("yard-six", "1.0", value=1), Wheel("yard-torch", "2.4", value=1), Wheel("yard-torch", "9.9", value=9),
@@ -112,7 +112,7 @@ class SharedIndexesTest(OwnFarmsCase):
         self.assertEqual(self.farm.get(f"/{SITE}/simple/yard-six/")[0], 404)
         self.assertEqual(set(self.farm.files("yard-torch", SITE)), {"yard_torch-1.0-py3-none-any.whl"})
         self.farm.check_tree()
-        self.wait_for_catalogue(SITE, {"yard_torch-1.0-py3-none-any.whl": ""})
+        self.wait_for_wheel_list(SITE, {"yard_torch-1.0-py3-none-any.whl": ""})
 
 
 if __name__ == "__main__":

@@ -49,7 +49,7 @@ struct Candidate {
     std::shared_ptr<const TagSet> tags;
     simple::FileLink link;
     std::string arch;        // "generic", "x86_64"; or the architecture folder of a wheelhouse: "avx2"
-    std::string facts = {};  // JSON of the catalogue, or of the wheel in a folder; empty: unknown
+    std::string facts = {};  // JSON of the wheel list, or of the wheel in a folder; empty: unknown
     std::string no_facts =
         {};  // why the file was not read: "could not be read"; empty: only its name was asked
     // Set if a node was checked: "yes", "no" or "unknown"; the latter two with a reason and advice.

@@ -84,7 +84,7 @@ constexpr std::array<PrefixRow, 11> prefix_rows{{{"GLIBCXX", "libstdc++.so.6"},
 
 void add_libraries(Needs& needs, const Json& facts) {
     const auto* kinds = facts.find("needed");
-    // Older catalogues have a few kinds of libraries, and no list says what is missing.
+    // Older wheel lists have a few kinds of libraries, and no list says what is missing.
     const bool is_complete =
         facts.find("requires_dist") != nullptr || (kinds != nullptr && kinds->find("system") != nullptr);
     if (is_complete && kinds != nullptr && kinds->as_object() != nullptr) {

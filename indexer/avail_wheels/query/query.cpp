@@ -74,7 +74,7 @@ Answer select(const Query& query, std::vector<Candidate> offered) {
 }
 
 Answer choose(const Query& query, std::vector<Candidate> listed) {
-    // A catalogue is sorted by project already, and candidates are expensive to move.
+    // A wheel list is sorted by project already, and candidates are expensive to move.
     const auto project_before = [](const Candidate& a, const Candidate& b) {
         return a.release->key < b.release->key;
     };

@@ -1,4 +1,4 @@
-// Sources of wheels: the catalogue of an index, its pages, or a wheelhouse (a folder of wheels, optionally
+// Sources of wheels: the wheel list of an index, its pages, or a wheelhouse (a folder of wheels, optionally
 // with a subfolder per architecture).
 #pragma once
 
@@ -9,8 +9,8 @@
 #include "indexer/avail_wheels/query/candidate.hpp"
 #include "indexer/avail_wheels/query/query.hpp"
 #include "lib/base/result.hpp"
-#include "lib/simple/catalogue.hpp"
 #include "lib/simple/client.hpp"
+#include "lib/simple/wheel_list.hpp"
 
 namespace wheelyard::avail_wheels {
 
@@ -34,16 +34,16 @@ namespace wheelyard::avail_wheels {
 [[nodiscard]] base::Result<std::vector<Candidate>> read_find_links(
     const std::vector<std::filesystem::path>& folders, const std::vector<Wanted>& wanted);
 
-// The wheels of a catalogue that `query` lists; a few may be dropped later by choose(), because each project
+// The wheels of a wheel list that `query` lists; a few may be dropped later by choose(), because each project
 // is read only until its newest version is known. URLs start with `simple_url` (…/simple/). Facts, URL, size
 // and hash are set only with `with_facts`.
-[[nodiscard]] base::Result<std::vector<Candidate>> read_catalogue(const simple::Catalogue& catalogue,
-                                                                  const Query& query,
-                                                                  const std::string& simple_url,
-                                                                  bool with_facts);
-// The projects of a catalogue whose names start with `start` (normalised), for completion.
-[[nodiscard]] base::Result<std::vector<std::string>> projects_of_catalogue(const simple::Catalogue& catalogue,
-                                                                           std::string_view start);
+[[nodiscard]] base::Result<std::vector<Candidate>> read_wheel_list(const simple::WheelList& wheel_list,
+                                                                   const Query& query,
+                                                                   const std::string& simple_url,
+                                                                   bool with_facts);
+// The projects of a wheel list whose names start with `start` (normalised), for completion.
+[[nodiscard]] base::Result<std::vector<std::string>> projects_of_wheel_list(
+    const simple::WheelList& wheel_list, std::string_view start);
 
 // Valid values of -a, which are also the names of architecture folders.
 [[nodiscard]] const std::vector<std::string>& known_archs();

@@ -1,4 +1,4 @@
-// The facts of the wheels in a folder, which no catalogue has: read from the wheels themselves, and cached by path, size and
+// The facts of the wheels in a folder, which no wheel list has: read from the wheels themselves, and cached by path, size and
 // time below the user's cache folder, so that each wheel is read once.
 #pragma once
 

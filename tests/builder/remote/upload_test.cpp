@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "lib/simple/catalogue.hpp"
+#include "lib/simple/wheel_list.hpp"
 #include "tests/builder/fake_farm.hpp"
 #include "tests/support/loopback_server.hpp"
 
@@ -117,11 +117,11 @@ TEST_CASE("from our own registry, 404 means absent and 403 is an error") {
 
 TEST_CASE("facts come from the wheel list, of which a delta replaces whole projects") {
     const auto list = [](const char* project, const char* filename, const char* facts, std::int64_t base) {
-        simple::CatalogueWheel wheel;
+        simple::WheelListWheel wheel;
         wheel.filename = filename;
-        const auto line = simple::render_catalogue_line(wheel);
-        return simple::render_catalogue({.serial = base == 0 ? 7 : 8, .base_serial = base, .index = "main"},
-                                        {{project, 2, line + line, std::string("\n") + facts + "\n"}});
+        const auto line = simple::render_wheel_list_line(wheel);
+        return simple::render_wheel_list({.serial = base == 0 ? 7 : 8, .base_serial = base, .index = "main"},
+                                         {{project, 2, line + line, std::string("\n") + facts + "\n"}});
     };
     bool has_delta = false;
     LoopbackServer server([&](const auto& request) {

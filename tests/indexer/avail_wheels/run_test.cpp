@@ -6,13 +6,13 @@
 #include <set>
 #include <sstream>
 
-#include "indexer/avail_wheels/source/catalogue_cache.hpp"
+#include "indexer/avail_wheels/source/wheel_list_cache.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/temp_dir.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
-#include "lib/simple/catalogue.hpp"
+#include "lib/simple/wheel_list.hpp"
 #include "tests/support/golden.hpp"
 
 using namespace wheelyard;
@@ -203,15 +203,15 @@ struct Farm : Wheelhouse {
             const char* facts;
         };
         const auto project = [](const std::string& key, const std::vector<Wheel>& wheels) {
-            simple::CatalogueProject made{key, wheels.size(), {}, {}};
+            simple::WheelListProject made{key, wheels.size(), {}, {}};
             for (const auto& wheel : wheels) {
-                made.lines += simple::render_catalogue_line({wheel.filename,
-                                                             false,
-                                                             {},
-                                                             ">=3.9",
-                                                             "2026-11-20T12:00:00.000000Z",
-                                                             "12",
-                                                             std::string(64, 'a')});
+                made.lines += simple::render_wheel_list_line({wheel.filename,
+                                                              false,
+                                                              {},
+                                                              ">=3.9",
+                                                              "2026-11-20T12:00:00.000000Z",
+                                                              "12",
+                                                              std::string(64, 'a')});
                 made.facts += std::string(wheel.facts) + "\n";
             }
             return made;
@@ -219,7 +219,7 @@ struct Farm : Wheelhouse {
         constexpr const char* for_a100 =
             R"({"symbol_floors":{"GLIBC":"2.28"},"cuda_sm":["sm_80"],"modules":["cuda/12.2","openmpi/4.1.6"],)"
             R"("needed":{"cuda":["libcudart.so.12"],"mpi":["libmpi.so.40"]}})";
-        const std::string text = simple::render_catalogue(
+        const std::string text = simple::render_wheel_list(
             {.serial = 3, .written = "2026-11-20T12:00:00.000000Z", .index = "main"},
             {project("packaging", {{"packaging-24.1-py3-none-any.whl", ""}}),
              project("torch",
@@ -229,7 +229,7 @@ struct Farm : Wheelhouse {
                       {"torch-1.10.0-cp312-cp312-linux_aarch64.whl", ""}})});
         const auto index = folder.path() / "tree" / "main" / "simple";
         std::filesystem::create_directories(index);
-        REQUIRE(base::replace_file(index / simple::catalogue_name, text));
+        REQUIRE(base::replace_file(index / simple::wheel_list_name, text));
         std::filesystem::create_directories(folder.path() / "requests");
         REQUIRE(base::replace_file(folder.path() / "status.json",
                                    R"({"format":"wheelyard.index-status/1","index":"main","sites":[)"
@@ -715,14 +715,14 @@ TEST_CASE("--status shows how far a build is, and its phase alone while the numb
 TEST_CASE("a yanked wheel looks yanked in --why, with its reason") {
     const Farm farm;
     const auto index = farm.folder.path() / "tree" / "main" / "simple";
-    simple::CatalogueProject six{"six", 2, {}, "\n\n"};
+    simple::WheelListProject six{"six", 2, {}, "\n\n"};
     six.lines =
-        simple::render_catalogue_line(
+        simple::render_wheel_list_line(
             {"six-1.17-py3-none-any.whl", true, "breaks <torch>", {}, {}, "12", std::string(64, 'a')}) +
-        simple::render_catalogue_line(
+        simple::render_wheel_list_line(
             {"six-1.16-py3-none-any.whl", false, {}, {}, {}, "12", std::string(64, 'b')});
-    REQUIRE(base::replace_file(index / simple::catalogue_name,
-                               simple::render_catalogue({.serial = 3, .index = "main"}, {six})));
+    REQUIRE(base::replace_file(index / simple::wheel_list_name,
+                               simple::render_wheel_list({.serial = 3, .index = "main"}, {six})));
     const auto why =
         farm.run({"six", "--why", "--on", "gh200", "--all-versions", "--column", "version", "why"});
     CHECK(why.out.find("1.17       yanked: breaks <torch>") != std::string::npos);
@@ -919,13 +919,13 @@ TEST_CASE("a cached wheel list of a later version is named, also where the index
     const auto kept = index_folder(cache / "wheelyard", "https://gone/simple/");
     std::filesystem::create_directories(kept);
     REQUIRE(base::replace_file(kept / "state.json", R"({"format":"wheelyard.catalogue-cache/1","asked":1})"));
-    REQUIRE(base::replace_file(kept / simple::catalogue_name, "wheelyard.catalogue/2\t1\n"));
+    REQUIRE(base::replace_file(kept / simple::wheel_list_name, "wheelyard.catalogue/2\t1\n"));
     const auto ran = house.run({"--index-url", "https://gone/simple/"});
     CHECK(ran.status == 1);
     CHECK(ran.err.find("warning: Unsupported version of the wheel list: `wheelyard.catalogue/2` (update "
                        "avail_wheels)\n") != std::string::npos);
     CHECK(ran.err.find("Nobody answers") != std::string::npos);
-    REQUIRE(base::remove_file(kept / simple::catalogue_name));
+    REQUIRE(base::remove_file(kept / simple::wheel_list_name));
     CHECK(house.run({"--index-url", "https://gone/simple/"}).err.find("warning") == std::string::npos);
 }
 
@@ -959,7 +959,7 @@ TEST_CASE("--web warns of a status that cannot be read, but not where no site re
     CHECK(silent.err.find("avail_wheels: warning: Nobody answers") == 0);
 }
 
-TEST_CASE("names are completed from the available catalogue") {
+TEST_CASE("names are completed from the available wheel list") {
     const Farm farm;
     CHECK(farm.run({"--complete-name", "to"}).out == "torch\n");
     CHECK(farm.run({"--complete-name", ""}).out == "packaging\ntorch\n");

@@ -8,7 +8,6 @@
 #include <set>
 #include <utility>
 
-#include "indexer/catalogue/catalogue_file.hpp"
 #include "indexer/check/check.hpp"
 #include "indexer/follow/followed_files.hpp"
 #include "indexer/publish/publish_run.hpp"
@@ -16,13 +15,14 @@
 #include "indexer/tree/followed_state.hpp"
 #include "indexer/tree/limits.hpp"
 #include "indexer/tree/paths.hpp"
+#include "indexer/wheel_list/wheel_list_file.hpp"
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/url.hpp"
 #include "lib/io/json.hpp"
-#include "lib/simple/catalogue.hpp"
+#include "lib/simple/wheel_list.hpp"
 #include "tests/indexer/forwarding_disk.hpp"
 #include "tests/indexer/store_fixture.hpp"
 #include "tests/support/loopback_server.hpp"
@@ -71,13 +71,13 @@ struct Upstream : StoreFixture {
     void publish_pages() {
         REQUIRE(publish(catalog, blobs, tree, {"main"}, clock, {.find_links = true, .precompressed = true}));
     }
-    void publish_catalogue() {
+    void publish_wheel_list() {
         LocalDisk disk;
-        REQUIRE(update_catalogues(disk, catalog, tree, clock));
+        REQUIRE(update_wheel_lists(disk, catalog, tree, clock));
     }
     void publish_all() {
         publish_pages();
-        publish_catalogue();
+        publish_wheel_list();
     }
     void add_with_facts(const std::string& project, const std::string& version,
                         const std::string& facts = R"({"machines":["aarch64"],"cuda_sm":["sm_90"]})") {
@@ -86,12 +86,12 @@ struct Upstream : StoreFixture {
         add(row);
     }
     // The content of a folder's wheel list: key, lines and facts of each project.
-    static std::string catalogue_in(const fs::path& of) {
-        const auto opened = simple::Catalogue::open(root_folder(of, "main"));
+    static std::string wheel_list_in(const fs::path& of) {
+        const auto opened = simple::WheelList::open(root_folder(of, "main"));
         if (!opened) return opened.error().code;
         std::string text;
         REQUIRE(opened->visit_all([](std::string_view) { return true; },
-                                  [&](const simple::CatalogueView& view) {
+                                  [&](const simple::WheelListView& view) {
                                       text.append(view.key).append("\n").append(view.lines);
                                       text += *view.part->facts(view.entry);
                                   }));
@@ -685,26 +685,26 @@ TEST_CASE("a tree switches to another source only on request") {
     CHECK(report->lagging.empty());
     CHECK(fs::exists(project_folder(at.ours, "main", "zope")));
     CHECK(!fs::exists(project_folder(at.ours, "main", "six")));
-    CHECK(Upstream::catalogue_in(at.ours) == Upstream::catalogue_in(other.tree));
+    CHECK(Upstream::wheel_list_in(at.ours) == Upstream::wheel_list_in(other.tree));
     check_whole(at.ours);
 }
 
 TEST_CASE("the wheel list has the facts of the source's, and an update fetches only its delta") {
     Upstream at;
     std::string modules;
-    for (std::size_t bytes = 0; bytes < small_catalogue_bytes; bytes += 10)
+    for (std::size_t bytes = 0; bytes < small_wheel_list_bytes; bytes += 10)
         modules += (modules.empty() ? "" : ",") + ("\"module" + std::to_string(100'000 + bytes) + "\"");
     at.add_with_facts("large", "1", R"({"modules":[)" + modules + "]}");
     at.add_with_facts("six", "1");
     at.publish_all();
     at.follow_all();
     check_same(at);
-    CHECK(Upstream::catalogue_in(at.ours).find("sm_90") != std::string::npos);
+    CHECK(Upstream::wheel_list_in(at.ours).find("sm_90") != std::string::npos);
     CHECK(at.requests_of("/catalogue.txt") == 1);
 
     at.add_with_facts("six", "2", R"({"machines":["x86_64"]})");
     at.publish_all();
-    REQUIRE(fs::exists(root_folder(at.tree, "main") / simple::catalogue_delta_name));
+    REQUIRE(fs::exists(root_folder(at.tree, "main") / simple::wheel_list_delta_name));
     at.follow_all();
     check_same(at);
     CHECK(at.requests_of("/catalogue.txt") == 1);
@@ -718,7 +718,7 @@ TEST_CASE("the wheel list has the facts of the source's, and an update fetches o
     CHECK(at.requests_of("/catalogue") == 3);
 }
 
-TEST_CASE("the lock is renewed while waiting for the source's catalogue") {
+TEST_CASE("the lock is renewed while waiting for the source's wheel list") {
     // The server's thread advances it.
     class SharedClock final : public base::Clock {
       public:
@@ -759,16 +759,16 @@ TEST_CASE("a wheel whose facts the source does not have yet is left out until it
     at.add_with_facts("six", "1");
     at.publish_all();
     at.follow_all();
-    const std::string before = Upstream::catalogue_in(at.ours);
+    const std::string before = Upstream::wheel_list_in(at.ours);
     at.add_with_facts("six", "2");
     at.publish_pages();
-    CHECK(at.follow_all().uncatalogued == 1);
+    CHECK(at.follow_all().unlisted == 1);
     CHECK(fs::exists(flat_folder(at.ours, "main") / six("2")));
-    CHECK(Upstream::catalogue_in(at.ours) == before);
-    CHECK(at.follow_all().uncatalogued == 1);
-    at.publish_catalogue();
+    CHECK(Upstream::wheel_list_in(at.ours) == before);
+    CHECK(at.follow_all().unlisted == 1);
+    at.publish_wheel_list();
     const auto report = at.follow_all();
-    CHECK(report.uncatalogued == 0);
+    CHECK(report.unlisted == 0);
     CHECK(report.projects == 0);
     check_same(at);
 }
@@ -778,11 +778,11 @@ TEST_CASE("if the source has no wheel list, ours has no facts until it has one")
     at.add_with_facts("six", "1");
     at.publish_pages();
     at.follow_all();
-    CHECK(Upstream::catalogue_in(at.ours).find(six("1")) != std::string::npos);
-    CHECK(Upstream::catalogue_in(at.ours).find("sm_90") == std::string::npos);
+    CHECK(Upstream::wheel_list_in(at.ours).find(six("1")) != std::string::npos);
+    CHECK(Upstream::wheel_list_in(at.ours).find("sm_90") == std::string::npos);
     at.add_with_facts("zope", "1");
     at.publish_all();
-    CHECK(at.follow_all().uncatalogued == 0);
+    CHECK(at.follow_all().unlisted == 0);
     check_same(at);
 }
 
@@ -799,7 +799,7 @@ TEST_CASE("errors of the source's wheel list block no page, are reported, and cl
         at.broken.clear();
         CHECK(at.follow_all().lagging.empty());
         check_same(at);
-        fs::remove(root_folder(at.ours, "main") / simple::catalogue_name);
+        fs::remove(root_folder(at.ours, "main") / simple::wheel_list_name);
     }
 }
 
@@ -809,19 +809,19 @@ TEST_CASE("our wheel list is rebuilt if it is damaged, missing or wrong") {
     at.publish_all();
     at.follow_all();
     const fs::path folder = root_folder(at.ours, "main");
-    for (const auto name : {simple::catalogue_name, simple::catalogue_delta_name}) {
+    for (const auto name : {simple::wheel_list_name, simple::wheel_list_delta_name}) {
         REQUIRE(base::replace_file(folder / name, "<html>"));
         at.follow_all();
         check_same(at);
     }
-    REQUIRE(base::remove_file(folder / simple::catalogue_name));
+    REQUIRE(base::remove_file(folder / simple::wheel_list_name));
     at.follow_all();
     check_same(at);
     // On the source, a login page in its place counts as absent.
-    REQUIRE(base::replace_file(root_folder(at.tree, "main") / simple::catalogue_name, "<html>"));
+    REQUIRE(base::replace_file(root_folder(at.tree, "main") / simple::wheel_list_name, "<html>"));
     const auto report = at.follow_all(true);
     CHECK(report.lagging.empty());
-    CHECK(Upstream::catalogue_in(at.ours).find("sm_90") !=
+    CHECK(Upstream::wheel_list_in(at.ours).find("sm_90") !=
           std::string::npos);  // from our own wheel list, for the same bytes
 }
 
@@ -833,15 +833,15 @@ TEST_CASE("a publisher in the same tree does not touch the wheel list of a follo
     const StoreFixture other;
     LocalDisk disk;
     REQUIRE(publish(other.catalog, other.blobs, at.ours, {"own"}, at.clock));
-    REQUIRE(update_catalogues(disk, other.catalog, at.ours, at.clock));
-    CHECK(fs::exists(root_folder(at.ours, "own") / simple::catalogue_name));
-    CHECK(Upstream::catalogue_in(at.ours) == Upstream::catalogue_in(at.tree));
+    REQUIRE(update_wheel_lists(disk, other.catalog, at.ours, at.clock));
+    CHECK(fs::exists(root_folder(at.ours, "own") / simple::wheel_list_name));
+    CHECK(Upstream::wheel_list_in(at.ours) == Upstream::wheel_list_in(at.tree));
 }
 
 TEST_CASE("the state between rounds survives a round trip") {
     FollowedState state{.from = "http://h/main/", .serial = 12, .lagging = {"six"}};
     state.gone["six"] = {{std::string(64, 'a'), six("1")}};
-    state.catalogue = {.waiting = {"zope"}, .base_etag = "\"a\"", .delta_etag = "W/\"b\""};
+    state.wheel_list = {.waiting = {"zope"}, .base_etag = "\"a\"", .delta_etag = "W/\"b\""};
     const auto read = parse_followed_state(render_followed_state(state));
     REQUIRE(read);
     CHECK(*read == state);

@@ -1,15 +1,15 @@
-// Indexes that inherit projects: their pages, files, flat views, logs and catalogues.
+// Indexes that inherit projects: their pages, files, flat views, logs and wheel lists.
 #include <doctest/doctest.h>
 
 #include <set>
 
-#include "indexer/catalogue/catalogue_file.hpp"
 #include "indexer/check/check.hpp"
 #include "indexer/check/repair.hpp"
 #include "indexer/publish/publish.hpp"
 #include "indexer/publish/publish_run.hpp"
 #include "indexer/tree/event_log.hpp"
 #include "indexer/tree/paths.hpp"
+#include "indexer/wheel_list/wheel_list_file.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/limits.hpp"
 #include "lib/base/text/text.hpp"
@@ -32,7 +32,7 @@ struct Family : StoreFixture {
         auto report = indexer::publish(catalog, blobs, tree, {"base", "gh200"}, clock, {.find_links = true});
         REQUIRE(report);
         LocalDisk disk;
-        REQUIRE(update_catalogues(disk, catalog, tree, clock));
+        REQUIRE(update_wheel_lists(disk, catalog, tree, clock));
         const auto checked = check_with_catalog(catalog, tree);
         for (const auto& finding : checked->findings)
             FAIL_CHECK(finding.code << " " << finding.page << " " << finding.detail);
@@ -56,11 +56,11 @@ struct Family : StoreFixture {
         }
         CHECK(flat == files);
         std::set<std::string> listed;
-        REQUIRE(simple::Catalogue::open(root_folder(tree, index))
+        REQUIRE(simple::WheelList::open(root_folder(tree, index))
                     ->visit_all([](std::string_view) { return true; },
-                                [&](const simple::CatalogueView& view) {
+                                [&](const simple::WheelListView& view) {
                                     for (const auto line : base::split_lines(view.lines)) {
-                                        const auto wheel = simple::parse_catalogue_line(line);
+                                        const auto wheel = simple::parse_wheel_list_line(line);
                                         const fs::path file = file_folder(tree, index, wheel.sha256);
                                         listed.insert(std::string(wheel.filename) + "=" +
                                                       text(file / wheel.filename).substr(6));
@@ -118,7 +118,7 @@ TEST_CASE("projects do not leak into each other's pages although they share buff
     const PublishSettings singly{.rows_per_read = 1};
     REQUIRE(publish_with(disk, family.catalog, family.blobs, family.tree, {"base", "gh200"}, family.clock, {},
                          singly));
-    REQUIRE(update_catalogues(disk, family.catalog, family.tree, family.clock));
+    REQUIRE(update_wheel_lists(disk, family.catalog, family.tree, family.clock));
     const auto checked = check_with_catalog(family.catalog, family.tree);
     REQUIRE(checked);
     for (const auto& finding : checked->findings)

@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <fstream>
 
-#include "indexer/catalogue/catalogue_file.hpp"
 #include "indexer/check/repair.hpp"
 #include "indexer/publish/publish_run.hpp"
 #include "indexer/tree/paths.hpp"
+#include "indexer/wheel_list/wheel_list_file.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/limits.hpp"
 #include "tests/indexer/dying_disk.hpp"
@@ -45,9 +45,9 @@ struct Trees : StoreFixture {
     }
     base::Status publish_both(Disk& disk) {
         WHEELYARD_TRY(publish(disk, catalog::Readers::everyone));
-        WHEELYARD_TRY(update_catalogues(disk, catalog, tree, clock));
+        WHEELYARD_TRY(update_wheel_lists(disk, catalog, tree, clock));
         WHEELYARD_TRY(publish(disk, catalog::Readers::with_token));
-        return update_catalogues(disk, catalog, private_tree, clock);
+        return update_wheel_lists(disk, catalog, private_tree, clock);
     }
     // Names of files and folders, and files' contents, that name what everyone may not know.
     [[nodiscard]] std::vector<std::string> leaks(const fs::path& folder_of) const {

@@ -39,7 +39,7 @@ def fill(house: Path, chance: random.Random, projects: int, minor: int, machine:
 
 
 def write_catalogue(house: Path, made: dict[str, list[Wheel]]) -> None:
-    """The same wheels as an index has them in its wheel list (docs/reference/catalogue.md)."""
+    """The same wheels as an index has them in its wheel list (docs/reference/wheel-list.md)."""
     directory = lines = ""
     for number, name in enumerate(sorted(made)):
         its = "".join(f"{wheel.filename}\t\t{wheel.requires_python or ''}\t\t\t\n" for wheel in reversed(made[name]))

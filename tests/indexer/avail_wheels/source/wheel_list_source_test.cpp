@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 
-#include "indexer/avail_wheels/source/catalogue_cache.hpp"
 #include "indexer/avail_wheels/source/source.hpp"
+#include "indexer/avail_wheels/source/wheel_list_cache.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/temp_dir.hpp"
 #include "tests/indexer/avail_wheels/sample_wheels.hpp"
@@ -21,25 +21,25 @@ const Texts torch{
     "torch-1.9.1-cp310-cp310-linux_x86_64.whl"};
 const Texts six{"six-1.17.0-py2.py3-none-any.whl", "six-1.16.0-py2.py3-none-any.whl"};
 
-std::string catalogue_text(std::int64_t serial, const std::string& yanked = {}) {
-    std::vector<simple::CatalogueProject> projects;
+std::string wheel_list_text(std::int64_t serial, const std::string& yanked = {}) {
+    std::vector<simple::WheelListProject> projects;
     for (const auto& [key, filenames] : {std::pair("six", six), std::pair("torch", torch)}) {
-        simple::CatalogueProject project{key, filenames.size(), {}, {}};
+        simple::WheelListProject project{key, filenames.size(), {}, {}};
         for (const auto& filename : filenames) {
-            project.lines += simple::render_catalogue_line(
+            project.lines += simple::render_wheel_list_line(
                 {filename, filename == yanked, "broken", {}, {}, "12", std::string(64, 'a')});
             project.facts += "{\"of\":\"" + filename + "\"}\n";
         }
         projects.push_back(std::move(project));
     }
-    return simple::render_catalogue({.serial = serial, .index = "main"}, projects);
+    return simple::render_wheel_list({.serial = serial, .index = "main"}, projects);
 }
 
 struct Folder {
     base::TempDir folder = *base::TempDir::make("wheelyard-catalogue-source-test");
-    simple::Catalogue open(const std::string& text) const {
-        REQUIRE(base::replace_file(folder.path() / simple::catalogue_name, text));
-        return *simple::Catalogue::open(folder.path());
+    simple::WheelList open(const std::string& text) const {
+        REQUIRE(base::replace_file(folder.path() / simple::wheel_list_name, text));
+        return *simple::WheelList::open(folder.path());
     }
 };
 
@@ -55,7 +55,7 @@ Query query_of(const Texts& wanted, const Texts& pythons = {}) {
 TEST_CASE("reading a wheel list gives the same answers as filtering all its wheels") {
     const Folder folder;
     for (const auto& yanked : {std::string(), torch[1], torch[2], six[0]}) {
-        const auto catalogue = folder.open(catalogue_text(1, yanked));
+        const auto wheel_list = folder.open(wheel_list_text(1, yanked));
         auto everything = make_candidates(six);
         for (auto& candidate : make_candidates(torch))
             everything.push_back(std::move(candidate));
@@ -71,7 +71,7 @@ TEST_CASE("reading a wheel list gives the same answers as filtering all its whee
                     query.everything = mode == 2;
                     CAPTURE(wanted);
                     CAPTURE(mode);
-                    auto read = read_catalogue(catalogue, query, "https://host/main/simple/", false);
+                    auto read = read_wheel_list(wheel_list, query, "https://host/main/simple/", false);
                     REQUIRE(read.has_value());
                     const auto answer = choose(query, std::move(*read));
                     const auto expected = select(query, everything);
@@ -86,7 +86,7 @@ TEST_CASE("reading a wheel list gives the same answers as filtering all its whee
 TEST_CASE("of a project's older versions nothing is read") {
     const Folder folder;
     const auto read =
-        read_catalogue(folder.open(catalogue_text(1)), query_of({"*"}), "https://host/main/simple/", false);
+        read_wheel_list(folder.open(wheel_list_text(1)), query_of({"*"}), "https://host/main/simple/", false);
     REQUIRE(read.has_value());
     CHECK_FALSE(read->empty());
     for (const auto& candidate : *read) {
@@ -97,17 +97,18 @@ TEST_CASE("of a project's older versions nothing is read") {
 
 TEST_CASE("a wheel from a wheel list has its URL, and its facts on request") {
     const Folder folder;
-    const auto catalogue = folder.open(catalogue_text(1));
+    const auto wheel_list = folder.open(wheel_list_text(1));
     auto read =
-        read_catalogue(catalogue, query_of({"torch==2.4.0+cu126"}), "https://host/main/simple/", true);
+        read_wheel_list(wheel_list, query_of({"torch==2.4.0+cu126"}), "https://host/main/simple/", true);
     REQUIRE(read->size() == 1);
     CHECK(read->front().link.url == "https://host/main/files/aa/" + std::string(64, 'a') +
                                         "/torch-2.4.0%2Bcu126-cp312-cp312-linux_x86_64.whl");
     CHECK(read->front().facts == "{\"of\":\"torch-2.4.0+cu126-cp312-cp312-linux_x86_64.whl\"}");
-    CHECK(read_catalogue(catalogue, query_of({"torch"}), "https://host/main/simple", false)->front().facts ==
-          "");
-    CHECK(*projects_of_catalogue(catalogue, "To") == Texts{"torch"});
-    CHECK(*projects_of_catalogue(catalogue, "") == Texts{"six", "torch"});
+    CHECK(
+        read_wheel_list(wheel_list, query_of({"torch"}), "https://host/main/simple", false)->front().facts ==
+        "");
+    CHECK(*projects_of_wheel_list(wheel_list, "To") == Texts{"torch"});
+    CHECK(*projects_of_wheel_list(wheel_list, "") == Texts{"six", "torch"});
 }
 
 namespace {
@@ -123,7 +124,7 @@ struct FakeIndex {
     std::string url = "https://anna:secret@host/main/simple/";
     base::ManualClock clock{1'000'000'000'000};
 
-    base::Result<CatalogueAnswer> fetch(Freshness freshness = Freshness::recent) {
+    base::Result<WheelListAnswer> fetch(Freshness freshness = Freshness::recent) {
         const simple::GetPage get = [&](const std::string& url, const io::HttpHeaders& headers,
                                         std::uint64_t) -> base::Result<io::HttpAnswer> {
             std::string etag;
@@ -134,7 +135,7 @@ struct FakeIndex {
             io::HttpAnswer answer;
             answer.status = status;
             if (status != 200) return answer;
-            if (url.ends_with(simple::catalogue_delta_name) || base_text.empty()) {
+            if (url.ends_with(simple::wheel_list_delta_name) || base_text.empty()) {
                 answer.status = 404;
             } else if (etag == " \"" + std::to_string(base_text.size()) + "\"") {
                 answer.status = 304;
@@ -144,7 +145,7 @@ struct FakeIndex {
             }
             return answer;
         };
-        return fetch_catalogue(get, url, cache, clock, freshness);
+        return fetch_wheel_list(get, url, cache, clock, freshness);
     }
 };
 
@@ -152,18 +153,18 @@ struct FakeIndex {
 
 TEST_CASE("a wheel list is fetched once, revalidated after a minute, and kept if unchanged") {
     FakeIndex index;
-    index.base_text = catalogue_text(1);
-    CHECK(index.fetch()->catalogue);
+    index.base_text = wheel_list_text(1);
+    CHECK(index.fetch()->wheel_list);
     CHECK(index.asked == Texts{"catalogue.txt", "catalogue-delta.txt"});
     index.asked.clear();
-    CHECK(index.fetch()->catalogue);
+    CHECK(index.fetch()->wheel_list);
     CHECK(index.asked.empty());
-    CHECK(index.fetch(Freshness::now)->catalogue);
+    CHECK(index.fetch(Freshness::now)->wheel_list);
     CHECK(index.asked.at(0) == "catalogue.txt \"" + std::to_string(index.base_text.size()) + "\"");
     index.asked.clear();
     index.clock.sleep_ms(61'000);
-    index.base_text = catalogue_text(22);
-    CHECK(index.fetch()->catalogue->serial() == 22);
+    index.base_text = wheel_list_text(22);
+    CHECK(index.fetch()->wheel_list->serial() == 22);
     CHECK(index.asked.size() == 2);
     // The folder name must not reveal the password.
     CHECK(index_folder("/c", "https://anna:secret@host/main/simple/").native().find("secret") ==
@@ -176,12 +177,12 @@ TEST_CASE("without a connection, the cached answer is used with its age") {
     index.answers = false;
     CHECK(index.fetch().error().code == "http.connect");
     index.answers = true;
-    index.base_text = catalogue_text(1);
-    REQUIRE(index.fetch()->catalogue);
+    index.base_text = wheel_list_text(1);
+    REQUIRE(index.fetch()->wheel_list);
     index.answers = false;
     index.clock.sleep_ms(3 * 3600 * 1000);
     const auto answer = index.fetch();
-    CHECK(answer->catalogue);
+    CHECK(answer->wheel_list);
     CHECK(answer->warning ==
           "host is not reachable (Nobody answers); showing its answer from 3 h 00 min ago");
     index.answers = true;
@@ -194,7 +195,7 @@ TEST_CASE("a cache without an answer yet is no reason for a warning") {
     FakeIndex index;
     const auto answer = index.fetch(Freshness::cached);
     REQUIRE(answer);
-    CHECK_FALSE(answer->catalogue);
+    CHECK_FALSE(answer->wheel_list);
     CHECK(answer->warning == "");
     CHECK(index.asked.empty());
 }
@@ -203,21 +204,21 @@ TEST_CASE(
     "where nothing can be kept, the wheel list is fetched each time, and why is said once there is a "
     "folder") {
     FakeIndex index;
-    index.base_text = catalogue_text(1);
+    index.base_text = wheel_list_text(1);
     index.cache = "/dev/null/cache";  // no folder can be made there
     for (int i = 0; i < 2; ++i) {
         const auto answer = index.fetch();
-        REQUIRE(answer->catalogue);
-        CHECK(answer->catalogue->serial() == 1);
+        REQUIRE(answer->wheel_list);
+        CHECK(answer->wheel_list->serial() == 1);
         CHECK(answer->warning == "");
     }
     CHECK(index.asked.size() == 4);
-    CHECK_FALSE(index.fetch(Freshness::cached)->catalogue);
+    CHECK_FALSE(index.fetch(Freshness::cached)->wheel_list);
     index.cache = index.folder.path();
-    const auto in_the_way = index_folder(index.cache, index.url) / simple::catalogue_name / "x";
+    const auto in_the_way = index_folder(index.cache, index.url) / simple::wheel_list_name / "x";
     REQUIRE(std::filesystem::create_directories(in_the_way));  // writing fails, as on a full disk
     const auto answer = index.fetch();
-    CHECK(answer->catalogue);
+    CHECK(answer->wheel_list);
     CHECK(answer->warning.starts_with("what the index answers is not kept: "));
     index.answers = false;
     index.cache = "";
@@ -226,30 +227,30 @@ TEST_CASE(
 
 TEST_CASE("without a wheel list the pages are read, and a login page is none") {
     FakeIndex index;
-    CHECK_FALSE(index.fetch()->catalogue);
+    CHECK_FALSE(index.fetch()->wheel_list);
     index.asked.clear();
-    CHECK_FALSE(index.fetch()->catalogue);
+    CHECK_FALSE(index.fetch()->wheel_list);
     CHECK(index.asked.empty());
     index.clock.sleep_ms(61'000);
     index.base_text = "<html>please log in</html>";
-    CHECK_FALSE(index.fetch()->catalogue);
+    CHECK_FALSE(index.fetch()->wheel_list);
     index.clock.sleep_ms(61'000);
     index.base_text = "wheelyard.catalogue/2\tof the future\n";
     const auto answer = index.fetch();
-    CHECK_FALSE(answer->catalogue);
+    CHECK_FALSE(answer->wheel_list);
     CHECK(answer->warning.find("Unsupported version of the wheel list") != std::string::npos);
 }
 
 TEST_CASE("a cached wheel list whose folder another hash named is used; one of two is a guess, and is not") {
     FakeIndex index;
-    index.base_text = catalogue_text(1);
-    REQUIRE(index.fetch()->catalogue);
+    index.base_text = wheel_list_text(1);
+    REQUIRE(index.fetch()->wheel_list);
     const auto folder = index_folder(index.folder.path(), "https://anna:secret@host/main/simple/");
     std::string older = folder.native();
     older.replace(older.size() - 4, 4, "zzzz");
     index.answers = false;
     std::filesystem::rename(folder, older);
-    CHECK(index.fetch()->catalogue);
+    CHECK(index.fetch()->wheel_list);
     std::filesystem::rename(folder, older);
     std::filesystem::create_directory(older.substr(0, older.size() - 4) + "yyyy");
     CHECK_FALSE(index.fetch());
@@ -257,10 +258,10 @@ TEST_CASE("a cached wheel list whose folder another hash named is used; one of t
 
 TEST_CASE("a damaged cached wheel list is fetched again at once, without its ETag") {
     FakeIndex index;
-    index.base_text = catalogue_text(1);
-    REQUIRE(index.fetch()->catalogue);
+    index.base_text = wheel_list_text(1);
+    REQUIRE(index.fetch()->wheel_list);
     const auto file =
-        index_folder(index.folder.path(), "https://anna:secret@host/main/simple/") / simple::catalogue_name;
+        index_folder(index.folder.path(), "https://anna:secret@host/main/simple/") / simple::wheel_list_name;
     for (const std::string& damaged : {index.base_text.substr(0, index.base_text.size() / 2),
                                        std::string("wheelyard.catalogue/1\n"), std::string(64, '\0')}) {
         CAPTURE(damaged.size());
@@ -268,7 +269,7 @@ TEST_CASE("a damaged cached wheel list is fetched again at once, without its ETa
         index.asked.clear();
         const auto answer = index.fetch();
         REQUIRE(answer);
-        CHECK(answer->catalogue);
+        CHECK(answer->wheel_list);
         CHECK(answer->warning == "");
         CHECK(index.asked == Texts{"catalogue.txt", "catalogue-delta.txt"});
     }
@@ -278,12 +279,12 @@ TEST_CASE("a damaged cached wheel list is fetched again at once, without its ETa
     index.clock.sleep_ms(3 * 3600 * 1000);
     const auto unreachable = index.fetch();
     REQUIRE(unreachable);
-    CHECK_FALSE(unreachable->catalogue);
+    CHECK_FALSE(unreachable->wheel_list);
     CHECK(unreachable->warning.find("The wheel list is damaged") == 0);
     index.answers = true;
     // Damage inside, which only reading finds: the caller forgets it.
-    forget_catalogue(index.folder.path(), "https://anna:secret@host/main/simple/");
+    forget_wheel_list(index.folder.path(), "https://anna:secret@host/main/simple/");
     index.asked.clear();
-    CHECK(index.fetch()->catalogue);
+    CHECK(index.fetch()->wheel_list);
     CHECK(index.asked.at(0) == "catalogue.txt");
 }

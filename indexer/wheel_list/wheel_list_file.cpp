@@ -1,6 +1,6 @@
 // Base, delta and update are three sorted lists of projects. An update writes either a new delta or a new
 // base from all three; a project of a later list replaces the same project of an earlier one.
-#include "indexer/catalogue/catalogue_file.hpp"
+#include "indexer/wheel_list/wheel_list_file.hpp"
 
 #include <algorithm>
 #include <array>
@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-using Projects = std::map<std::string, simple::CatalogueProject, std::less<>>;
+using Projects = std::map<std::string, simple::WheelListProject, std::less<>>;
 
 // The members of facts that decide where a wheel runs; clients can request the rest from the registry.
 std::vector<std::string_view> make_node_facts() {
@@ -101,12 +101,12 @@ std::string facts_line(const catalog::FileRow& row) {
     return says_nothing ? "\n" : part.render() + "\n";
 }
 
-base::Status add_part(Projects& projects, const simple::CataloguePart& part,
+base::Status add_part(Projects& projects, const simple::WheelListPart& part,
                       const base::KeepAlive& keep_alive) {
     WHEELYARD_ASSIGN(const auto entries, part.entries());
     for (const auto& entry : entries) {
         WHEELYARD_TRY(keep_alive());
-        simple::CatalogueProject project{std::string(entry.key), entry.wheels, {}, {}};
+        simple::WheelListProject project{std::string(entry.key), entry.wheels, {}, {}};
         WHEELYARD_ASSIGN(project.lines, part.lines(entry));
         WHEELYARD_ASSIGN(project.facts, part.facts(entry));
         projects.insert_or_assign(project.key, std::move(project));
@@ -114,8 +114,8 @@ base::Status add_part(Projects& projects, const simple::CataloguePart& part,
     return {};
 }
 
-std::vector<simple::CatalogueProject> list_of(Projects&& projects, bool with_removed) {
-    std::vector<simple::CatalogueProject> list;
+std::vector<simple::WheelListProject> list_of(Projects&& projects, bool with_removed) {
+    std::vector<simple::WheelListProject> list;
     list.reserve(projects.size());
     for (auto& [key, project] : projects) {
         if (with_removed || project.wheels > 0) list.push_back(std::move(project));
@@ -125,8 +125,8 @@ std::vector<simple::CatalogueProject> list_of(Projects&& projects, bool with_rem
 
 }  // namespace
 
-simple::CatalogueProject catalogue_project(const ProjectView& view) {
-    simple::CatalogueProject project{wheel::escape_name(view.project), 0, {}, {}};
+simple::WheelListProject wheel_list_project(const ProjectView& view) {
+    simple::WheelListProject project{wheel::escape_name(view.project), 0, {}, {}};
     constexpr std::size_t typical_line_bytes = 200;
     project.lines.reserve(view.files.size() * typical_line_bytes);
     std::vector<const catalog::FileRow*> wheels;
@@ -145,7 +145,7 @@ simple::CatalogueProject catalogue_project(const ProjectView& view) {
             const auto& row = *wheels[i];
             upload_time.clear();
             base::append_rfc3339(upload_time, row.upload_time);
-            simple::append_catalogue_line(
+            simple::append_wheel_list_line(
                 project.lines, {row.filename, row.yanked, row.yanked_reason, row.requires_python, upload_time,
                                 std::to_string(row.size_bytes), row.sha256});
             project.facts += facts_line(row);
@@ -156,22 +156,22 @@ simple::CatalogueProject catalogue_project(const ProjectView& view) {
     return project;
 }
 
-base::Status update_catalogue(
-    Disk& disk, const CataloguePlace& place, CatalogueUpdate update,
-    const std::function<base::Result<std::vector<simple::CatalogueProject>>()>& all_projects,
+base::Status update_wheel_list(
+    Disk& disk, const WheelListPlace& place, WheelListUpdate update,
+    const std::function<base::Result<std::vector<simple::WheelListProject>>()>& all_projects,
     const base::KeepAlive& keep_alive) {
-    const fs::path base_file = place.folder / simple::catalogue_name;
-    const fs::path delta_file = place.folder / simple::catalogue_delta_name;
-    simple::CatalogueHead head;
+    const fs::path base_file = place.folder / simple::wheel_list_name;
+    const fs::path delta_file = place.folder / simple::wheel_list_delta_name;
+    simple::WheelListHead head;
     head.serial = update.serial;
     head.written = base::render_rfc3339(update.time);
     head.index = update.index;
-    const auto write = [&](const fs::path& file, const std::vector<simple::CatalogueProject>& projects) {
+    const auto write = [&](const fs::path& file, const std::vector<simple::WheelListProject>& projects) {
         return replace_text_via(disk, place.temp / update.index, file,
-                                simple::render_catalogue(head, projects));
+                                simple::render_wheel_list(head, projects));
     };
 
-    const auto old = simple::read_catalogue_head(base_file);
+    const auto old = simple::read_wheel_list_head(base_file);
     if (!old || update.rebuild) {
         // Rebuild from the catalog: there is no base, or it is damaged, of another version or under another
         // rule.
@@ -185,20 +185,20 @@ base::Status update_catalogue(
     if (update.changed.empty()) return {};
 
     Projects delta;
-    const auto old_delta = simple::CataloguePart::open(delta_file);
+    const auto old_delta = simple::WheelListPart::open(delta_file);
     if (old_delta && old_delta->head().base_serial == old->serial)
         WHEELYARD_TRY(add_part(delta, *old_delta, keep_alive));
     for (auto& project : update.changed)
         delta.insert_or_assign(project.key, std::move(project));
 
-    const bool base_is_small = old->lines_bytes + old->facts_bytes <= small_catalogue_bytes;
+    const bool base_is_small = old->lines_bytes + old->facts_bytes <= small_wheel_list_bytes;
     // A delta with the base's own serial would count as older than the base.
     const bool is_same_serial = update.serial <= old->serial;
     if (!base_is_small && !is_same_serial && delta.size() <= max_delta_projects) {
         head.base_serial = old->serial;
         return write(delta_file, list_of(std::move(delta), true));
     }
-    WHEELYARD_ASSIGN(const auto base_part, simple::CataloguePart::open(base_file));
+    WHEELYARD_ASSIGN(const auto base_part, simple::WheelListPart::open(base_file));
     Projects all;
     WHEELYARD_TRY(add_part(all, base_part, keep_alive));
     for (auto& [key, project] : delta)
@@ -222,9 +222,9 @@ struct Noted {
     bool operator==(const Noted&) const = default;
 };
 
-class CataloguesRun {
+class WheelListsRun {
   public:
-    CataloguesRun(Disk& disk, const catalog::Catalog& catalog, const fs::path& tree, TreeLock& lock,
+    WheelListsRun(Disk& disk, const catalog::Catalog& catalog, const fs::path& tree, TreeLock& lock,
                   base::UnixMicros now, ReadProjects* read)
         : disk_(disk), catalog_(catalog), tree_(tree), lock_(lock), now_(now), read_(read) {}
 
@@ -282,9 +282,9 @@ class CataloguesRun {
     // The serial of base and delta; nullopt: no readable wheel list.
     std::optional<catalog::Serial> serial_of(const std::string& index) const {
         const fs::path folder = root_folder(tree_, index);
-        const auto whole = simple::read_catalogue_head(folder / simple::catalogue_name);
+        const auto whole = simple::read_wheel_list_head(folder / simple::wheel_list_name);
         if (!whole || whole->serial > serial_) return std::nullopt;
-        const auto delta = simple::read_catalogue_head(folder / simple::catalogue_delta_name);
+        const auto delta = simple::read_wheel_list_head(folder / simple::wheel_list_delta_name);
         const bool is_newer = delta && delta->base_serial == whole->serial && delta->serial > whole->serial;
         return is_newer ? delta->serial : whole->serial;
     }
@@ -323,20 +323,21 @@ class CataloguesRun {
             shown.set(index, serial);
         const auto state = io::Json::object(
             {{"format", state_format}, {"serial", noted.serial}, {"shown", std::move(shown)}});
-        return disk_.replace_via(catalogues_folder(tree_) / "state.new", state_file(), state.render() + "\n");
+        return disk_.replace_via(wheel_lists_folder(tree_) / "state.new", state_file(),
+                                 state.render() + "\n");
     }
 
     base::Status update_index(const std::string& index, const TouchedByLog& touched, bool rebuild) {
-        const auto all_projects = [&]() -> base::Result<std::vector<simple::CatalogueProject>> {
+        const auto all_projects = [&]() -> base::Result<std::vector<simple::WheelListProject>> {
             WHEELYARD_ASSIGN(const auto names, catalog_.shown_projects(inheritance_, index));
-            std::vector<simple::CatalogueProject> projects;
+            std::vector<simple::WheelListProject> projects;
             for (const auto& name : names) {
                 WHEELYARD_ASSIGN(auto project, project_now(index, name));
                 projects.push_back(std::move(project));
             }
             return projects;
         };
-        CatalogueUpdate update{index, serial_, now_, {}, rebuild};
+        WheelListUpdate update{index, serial_, now_, {}, rebuild};
         if (!rebuild) {
             for (auto at = touched.projects.lower_bound({index, {}});
                  at != touched.projects.end() && at->first.index == index; ++at) {
@@ -344,11 +345,11 @@ class CataloguesRun {
                 update.changed.push_back(std::move(project));
             }
         }
-        return update_catalogue(disk_, {root_folder(tree_, index), catalogues_folder(tree_)},
-                                std::move(update), all_projects, [this] { return lock_.renew(); });
+        return update_wheel_list(disk_, {root_folder(tree_, index), wheel_lists_folder(tree_)},
+                                 std::move(update), all_projects, [this] { return lock_.renew(); });
     }
 
-    base::Result<simple::CatalogueProject> project_now(const std::string& index, const std::string& project) {
+    base::Result<simple::WheelListProject> project_now(const std::string& index, const std::string& project) {
         WHEELYARD_TRY(lock_.renew());
         if (read_ != nullptr && read_->serial == serial_) {
             // Requests come in order, so the first remaining entry usually matches.
@@ -359,10 +360,10 @@ class CataloguesRun {
             if (found != read_->projects.end()) return std::move(read_->projects.extract(found).mapped());
         }
         WHEELYARD_ASSIGN(const auto found, read_project(catalog_, inheritance_, index, project));
-        return catalogue_project(found ? found->view : ProjectView{.project = project, .files = {}});
+        return wheel_list_project(found ? found->view : ProjectView{.project = project, .files = {}});
     }
 
-    fs::path state_file() const { return catalogues_folder(tree_) / "state.json"; }
+    fs::path state_file() const { return wheel_lists_folder(tree_) / "state.json"; }
 
     Disk& disk_;
     const catalog::Catalog& catalog_;
@@ -376,19 +377,19 @@ class CataloguesRun {
 
 }  // namespace
 
-base::Status update_catalogues(Disk& disk, const catalog::Catalog& catalog, const fs::path& tree,
-                               const base::Clock& clock, bool rebuild, ReadProjects* read) {
+base::Status update_wheel_lists(Disk& disk, const catalog::Catalog& catalog, const fs::path& tree,
+                                const base::Clock& clock, bool rebuild, ReadProjects* read) {
     std::error_code error;
-    fs::create_directories(catalogues_folder(tree), error);  // not synced: it can be rebuilt
-    if (error) return base::fail_errno("mkdir", catalogues_folder(tree).native(), error.value());
-    WHEELYARD_ASSIGN(auto lock, TreeLock::acquire_catalogues(tree, clock));
-    return CataloguesRun(disk, catalog, tree, lock, clock.now(), read).run(rebuild);
+    fs::create_directories(wheel_lists_folder(tree), error);  // not synced: it can be rebuilt
+    if (error) return base::fail_errno("mkdir", wheel_lists_folder(tree).native(), error.value());
+    WHEELYARD_ASSIGN(auto lock, TreeLock::acquire_wheel_lists(tree, clock));
+    return WheelListsRun(disk, catalog, tree, lock, clock.now(), read).run(rebuild);
 }
 
-base::Status update_catalogues_waiting(const catalog::Catalog& catalog, const fs::path& tree,
-                                       base::Clock& clock, bool rebuild, ReadProjects* read) {
+base::Status update_wheel_lists_waiting(const catalog::Catalog& catalog, const fs::path& tree,
+                                        base::Clock& clock, bool rebuild, ReadProjects* read) {
     LocalDisk disk;
-    return in_turn(clock, [&] { return update_catalogues(disk, catalog, tree, clock, rebuild, read); });
+    return in_turn(clock, [&] { return update_wheel_lists(disk, catalog, tree, clock, rebuild, read); });
 }
 
 }  // namespace wheelyard::indexer

@@ -1,4 +1,4 @@
-#include "indexer/catalogue/catalogue_keeper.hpp"
+#include "indexer/wheel_list/wheel_list_keeper.hpp"
 
 #include <doctest/doctest.h>
 
@@ -45,7 +45,7 @@ struct HeldUpdate {
 TEST_CASE("any number of requests during an update cause one more update") {
     HeldUpdate update;
     {
-        CatalogueKeeper keeper([&] { return update(); });
+        WheelListKeeper keeper([&] { return update(); });
         keeper.want();
         update.wait_for_begin(1);
         for (int i = 0; i < 5; ++i)
@@ -60,7 +60,7 @@ TEST_CASE("a failed update is retried automatically, but does not delay shutdown
     update.held = false;
     update.fails = true;
     {
-        CatalogueKeeper keeper([&] { return update(); }, 1);
+        WheelListKeeper keeper([&] { return update(); }, 1);
         keeper.want();
         update.wait_for_begin(3);
     }
@@ -70,7 +70,7 @@ TEST_CASE("a failed update is retried automatically, but does not delay shutdown
 TEST_CASE("nothing runs before the first request") {
     HeldUpdate update;
     {
-        const CatalogueKeeper keeper([&] { return update(); });
+        const WheelListKeeper keeper([&] { return update(); });
     }
     CHECK(update.begun == 0);
 }

@@ -1,4 +1,4 @@
-#include "lib/simple/catalogue.hpp"
+#include "lib/simple/wheel_list.hpp"
 
 #include <doctest/doctest.h>
 
@@ -12,10 +12,10 @@ using namespace wheelyard::simple;
 
 namespace {
 
-CatalogueProject make_project(const std::string& key, const std::vector<std::string>& filenames) {
-    CatalogueProject project{key, filenames.size(), {}, {}};
+WheelListProject make_project(const std::string& key, const std::vector<std::string>& filenames) {
+    WheelListProject project{key, filenames.size(), {}, {}};
     for (const auto& filename : filenames) {
-        project.lines += render_catalogue_line({filename, false, {}, ">=3.8", {}, "11", {}});
+        project.lines += render_wheel_list_line({filename, false, {}, ">=3.8", {}, "11", {}});
         project.facts += "{\"of\":\"" + filename + "\"}\n";
     }
     return project;
@@ -23,34 +23,34 @@ CatalogueProject make_project(const std::string& key, const std::vector<std::str
 
 struct Folder {
     base::TempDir folder = *base::TempDir::make("wheelyard-catalogue-test");
-    void write(std::string_view name, const CatalogueHead& head,
-               const std::vector<CatalogueProject>& projects) const {
-        REQUIRE(base::replace_file(folder.path() / name, render_catalogue(head, projects)));
+    void write(std::string_view name, const WheelListHead& head,
+               const std::vector<WheelListProject>& projects) const {
+        REQUIRE(base::replace_file(folder.path() / name, render_wheel_list(head, projects)));
     }
-    Catalogue open() const {
-        auto catalogue = Catalogue::open(folder.path());
-        REQUIRE_MESSAGE(catalogue.has_value(), catalogue.error().text());
-        return std::move(*catalogue);
+    WheelList open() const {
+        auto wheel_list = WheelList::open(folder.path());
+        REQUIRE_MESSAGE(wheel_list.has_value(), wheel_list.error().text());
+        return std::move(*wheel_list);
     }
 };
 
-std::string shown(const Catalogue& catalogue) {
+std::string shown(const WheelList& wheel_list) {
     std::string text;
     const auto status =
-        catalogue.visit_all([](std::string_view) { return true; },
-                            [&](const CatalogueView& view) {
-                                text += std::string(view.key) + ":";
-                                for (const auto line : base::split_lines(view.lines))
-                                    text += " " + std::string(parse_catalogue_line(line).filename);
-                                text += "\n";
-                            });
+        wheel_list.visit_all([](std::string_view) { return true; },
+                             [&](const WheelListView& view) {
+                                 text += std::string(view.key) + ":";
+                                 for (const auto line : base::split_lines(view.lines))
+                                     text += " " + std::string(parse_wheel_list_line(line).filename);
+                                 text += "\n";
+                             });
     REQUIRE(status);
     return text;
 }
 
-std::string shown_one(const Catalogue& catalogue, std::string_view key) {
+std::string shown_one(const WheelList& wheel_list, std::string_view key) {
     std::string text;
-    REQUIRE(catalogue.visit_one(key, [&](const CatalogueView& view) {
+    REQUIRE(wheel_list.visit_one(key, [&](const WheelListView& view) {
         text = std::string(view.lines);
         CHECK(view.part->facts(view.entry)->find("\"of\"") != std::string::npos);
     }));
@@ -60,45 +60,45 @@ std::string shown_one(const Catalogue& catalogue, std::string_view key) {
 }  // namespace
 
 TEST_CASE("a line survives a round trip, and no field can break it") {
-    const CatalogueWheel wheel{"a-1.whl", true, "bad\tNCCL\nindeed", ">=3.8,<4", "2026", "12", "ab"};
-    const auto line = render_catalogue_line(wheel);
+    const WheelListWheel wheel{"a-1.whl", true, "bad\tNCCL\nindeed", ">=3.8,<4", "2026", "12", "ab"};
+    const auto line = render_wheel_list_line(wheel);
     CHECK(line == "a-1.whl\tybad NCCL indeed\t>=3.8,<4\t2026\t12\tab\n");
-    const auto back = parse_catalogue_line(std::string_view(line).substr(0, line.size() - 1));
+    const auto back = parse_wheel_list_line(std::string_view(line).substr(0, line.size() - 1));
     CHECK(back.filename == "a-1.whl");
     CHECK(back.yanked);
     CHECK(back.yanked_reason == "bad NCCL indeed");
     CHECK(back.requires_python == ">=3.8,<4");
     CHECK(back.sha256 == "ab");
-    CHECK_FALSE(parse_catalogue_line("a-1.whl\t\t\t\t\t").yanked);
-    CHECK(parse_catalogue_line("a-1.whl").filename == "a-1.whl");
+    CHECK_FALSE(parse_wheel_list_line("a-1.whl\t\t\t\t\t").yanked);
+    CHECK(parse_wheel_list_line("a-1.whl").filename == "a-1.whl");
 }
 
 TEST_CASE("every project is found, and nothing else") {
     const Folder folder;
     for (const int count : {0, 1, 2, 3, 7, 100}) {
         CAPTURE(count);
-        std::vector<CatalogueProject> projects;
+        std::vector<WheelListProject> projects;
         for (int i = 0; i < count; ++i) {
             const std::string key = "p" + std::to_string(1000 + 2 * i);
             projects.push_back(make_project(key, {key + "-1.whl", key + "-0.whl"}));
         }
-        folder.write(catalogue_name, {.serial = 5, .written = "now", .index = "main"}, projects);
-        const auto catalogue = folder.open();
-        CHECK(catalogue.base_head().index == "main");
-        CHECK(catalogue.base_head().wheels == projects.size() * 2);
+        folder.write(wheel_list_name, {.serial = 5, .written = "now", .index = "main"}, projects);
+        const auto wheel_list = folder.open();
+        CHECK(wheel_list.base_head().index == "main");
+        CHECK(wheel_list.base_head().wheels == projects.size() * 2);
         for (const auto& project : projects)
-            CHECK(shown_one(catalogue, project.key) == project.lines);
+            CHECK(shown_one(wheel_list, project.key) == project.lines);
         for (const char* absent : {"", "a", "p", "p1001", "p10000", "p1199", "z"})
-            CHECK(shown_one(catalogue, absent) == "");
+            CHECK(shown_one(wheel_list, absent) == "");
     }
 }
 
 TEST_CASE("a delta replaces, adds and removes projects of its base, and is ignored for another base") {
     const Folder folder;
     folder.write(
-        catalogue_name, {.serial = 5, .written = "then", .index = "main"},
+        wheel_list_name, {.serial = 5, .written = "then", .index = "main"},
         {make_project("b", {"b-1.whl"}), make_project("c", {"c-1.whl"}), make_project("e", {"e-1.whl"})});
-    folder.write(catalogue_delta_name, {.serial = 7, .base_serial = 5, .written = "now", .index = "main"},
+    folder.write(wheel_list_delta_name, {.serial = 7, .base_serial = 5, .written = "now", .index = "main"},
                  {make_project("a", {"a-1.whl"}), make_project("c", {}),
                   make_project("e", {"e-2.whl", "e-1.whl"}), make_project("f", {"f-1.whl"})});
     CHECK(shown(folder.open()) == "a: a-1.whl\nb: b-1.whl\ne: e-2.whl e-1.whl\nf: f-1.whl\n");
@@ -107,7 +107,7 @@ TEST_CASE("a delta replaces, adds and removes projects of its base, and is ignor
     CHECK(shown_one(folder.open(), "b").starts_with("b-1.whl"));
     CHECK(shown_one(folder.open(), "e").starts_with("e-2.whl"));
 
-    folder.write(catalogue_name, {.serial = 8, .written = "later", .index = "main"},
+    folder.write(wheel_list_name, {.serial = 8, .written = "later", .index = "main"},
                  {make_project("b", {"b-2.whl"})});
     CHECK(shown(folder.open()) == "b: b-2.whl\n");
     CHECK(folder.open().written() == "later");
@@ -115,7 +115,7 @@ TEST_CASE("a delta replaces, adds and removes projects of its base, and is ignor
 
 TEST_CASE("selected projects are complete, however long their lines are and however far apart") {
     const Folder folder;
-    std::vector<CatalogueProject> projects;
+    std::vector<WheelListProject> projects;
     // Some 40 KB each, and one that is larger than the read buffer.
     for (int i = 0; i < 30; ++i) {
         const std::string key = "p" + std::to_string(100 + i);
@@ -126,15 +126,15 @@ TEST_CASE("selected projects are complete, however long their lines are and howe
         projects.push_back(make_project(key, filenames));
     }
     REQUIRE(projects[7].lines.size() > lines_read_at_once_bytes);
-    folder.write(catalogue_name, {.serial = 1, .written = "now", .index = "main"}, projects);
-    const auto catalogue = folder.open();
+    folder.write(wheel_list_name, {.serial = 1, .written = "now", .index = "main"}, projects);
+    const auto wheel_list = folder.open();
     for (const std::size_t step : {1U, 2U, 3U, 7U, 29U}) {
         CAPTURE(step);
         const auto is_chosen = [&](std::string_view key) {
             return (base::parse_decimal(key.substr(1)).value_or(0) - 100) % step == 0;
         };
         std::size_t next = 0;
-        REQUIRE(catalogue.visit_all(is_chosen, [&](const CatalogueView& view) {
+        REQUIRE(wheel_list.visit_all(is_chosen, [&](const WheelListView& view) {
             CHECK(view.key == projects[next].key);
             CHECK(view.lines == projects[next].lines);
             next += step;
@@ -146,12 +146,12 @@ TEST_CASE("selected projects are complete, however long their lines are and howe
 TEST_CASE("another version, a damaged file and a missing file have different errors") {
     const Folder folder;
     const auto code_of = [&](const std::string& text) {
-        REQUIRE(base::replace_file(folder.folder.path() / catalogue_name, text));
-        const auto catalogue = Catalogue::open(folder.folder.path());
-        return catalogue ? std::string() : catalogue.error().code;
+        REQUIRE(base::replace_file(folder.folder.path() / wheel_list_name, text));
+        const auto wheel_list = WheelList::open(folder.folder.path());
+        return wheel_list ? std::string() : wheel_list.error().code;
     };
-    CHECK(Catalogue::open(folder.folder.path()).error().code == "os.ENOENT");
-    const std::string good = render_catalogue({.serial = 1}, {make_project("b", {"b-1.whl"})});
+    CHECK(WheelList::open(folder.folder.path()).error().code == "os.ENOENT");
+    const std::string good = render_wheel_list({.serial = 1}, {make_project("b", {"b-1.whl"})});
     CHECK(code_of(good) == "");
     CHECK(code_of("wheelyard.catalogue/2\t1\n") == "catalogue.version");
     CHECK(code_of("<html>\n") == "catalogue.damaged");
@@ -161,6 +161,6 @@ TEST_CASE("another version, a damaged file and a missing file have different err
     CHECK(code_of("wheelyard.catalogue/1\t1\t0\t\t\t1\t1\t9999999999999\t0\t0\n") == "catalogue.damaged");
     // A directory with an offset outside the file.
     REQUIRE(code_of("wheelyard.catalogue/1\t1\t0\t\t\t1\t1\t13\t0\t0\nb\t1\t0\t99\t0\t9\n") == "");
-    CHECK(Catalogue::open(folder.folder.path())->visit_one("b", [](const CatalogueView&) {}).error().code ==
+    CHECK(WheelList::open(folder.folder.path())->visit_one("b", [](const WheelListView&) {}).error().code ==
           "catalogue.damaged");
 }

@@ -1,4 +1,4 @@
-#include "indexer/catalogue/catalogue_file.hpp"
+#include "indexer/wheel_list/wheel_list_file.hpp"
 
 #include <doctest/doctest.h>
 
@@ -22,19 +22,19 @@ struct Published : StoreFixture {
     void publish() {
         REQUIRE(indexer::publish(catalog, blobs, tree, {"main"}, clock).has_value());
         LocalDisk disk;
-        REQUIRE(update_catalogues(disk, catalog, tree, clock));
+        REQUIRE(update_wheel_lists(disk, catalog, tree, clock));
     }
-    [[nodiscard]] simple::Catalogue open() const {
-        return *simple::Catalogue::open(root_folder(tree, "main"));
+    [[nodiscard]] simple::WheelList open() const {
+        return *simple::WheelList::open(root_folder(tree, "main"));
     }
     [[nodiscard]] std::string shown() const {
         std::string text;
         REQUIRE(open().visit_all([](std::string_view) { return true; },
-                                 [&](const simple::CatalogueView& view) {
+                                 [&](const simple::WheelListView& view) {
                                      text += std::string(view.key) + ":";
                                      for (const auto line : base::split_lines(view.lines))
                                          text +=
-                                             " " + std::string(simple::parse_catalogue_line(line).filename);
+                                             " " + std::string(simple::parse_wheel_list_line(line).filename);
                                      text += "\n";
                                  }));
         return text;
@@ -69,7 +69,7 @@ TEST_CASE("a wheel list that is damaged or of another version is rebuilt from th
     store.add("main", "six", "1.17.0", "six-1.17.0-py2.py3-none-any.whl");
     store.publish();
     for (const char* text : {"", "wheelyard.catalogue/2\t1\n", "<html>"}) {
-        REQUIRE(base::replace_file(root_folder(store.tree, "main") / simple::catalogue_name, text));
+        REQUIRE(base::replace_file(root_folder(store.tree, "main") / simple::wheel_list_name, text));
         store.publish();
         CHECK(store.shown() == "six: six-1.17.0-py2.py3-none-any.whl\n");
     }
@@ -79,8 +79,8 @@ TEST_CASE("wheel lists of an older version, with fewer facts, are written again"
     Published store;
     store.add("main", "six", "1.17.0", "six-1.17.0-py2.py3-none-any.whl");
     store.publish();
-    const auto file = root_folder(store.tree, "main") / simple::catalogue_name;
-    const auto state = catalogues_folder(store.tree) / "state.json";
+    const auto file = root_folder(store.tree, "main") / simple::wheel_list_name;
+    const auto state = wheel_lists_folder(store.tree) / "state.json";
     const auto text = *base::read_file(state, base::mib);
     const auto list = *base::read_file(file, base::mib);
     for (const auto* format : {"catalogues/1", "catalogues/2", "catalogues/3"}) {
@@ -100,39 +100,39 @@ TEST_CASE("changes of a large wheel list go to its delta until there are many") 
     LocalDisk disk;
     const auto& folder = store.tree;
     REQUIRE(disk.make_directories(folder));
-    const CataloguePlace place{folder, folder};
-    const auto none = []() -> base::Result<std::vector<simple::CatalogueProject>> {
+    const WheelListPlace place{folder, folder};
+    const auto none = []() -> base::Result<std::vector<simple::WheelListProject>> {
         return base::fail("test", "the catalog was asked");
     };
-    std::vector<simple::CatalogueProject> many;
-    const std::string long_line(small_catalogue_bytes, 'x');
+    std::vector<simple::WheelListProject> many;
+    const std::string long_line(small_wheel_list_bytes, 'x');
     many.push_back({"big", 1, long_line + "\n", "\n"});
-    REQUIRE(update_catalogue(
+    REQUIRE(update_wheel_list(
         disk, place, {"main", 5, noon, {}},
-        [&]() -> base::Result<std::vector<simple::CatalogueProject>> { return many; }, no_wait));
+        [&]() -> base::Result<std::vector<simple::WheelListProject>> { return many; }, no_wait));
 
     const auto update = [&](catalog::Serial serial, const std::string& key) {
-        return update_catalogue(disk, place, {"main", serial, noon, {{key, 1, key + "-1.whl\n", "\n"}}}, none,
-                                no_wait);
+        return update_wheel_list(disk, place, {"main", serial, noon, {{key, 1, key + "-1.whl\n", "\n"}}},
+                                 none, no_wait);
     };
-    const auto base_serial = [&] { return simple::Catalogue::open(folder)->base_head().serial; };
+    const auto base_serial = [&] { return simple::WheelList::open(folder)->base_head().serial; };
     REQUIRE(update(6, "a"));
     CHECK(base_serial() == 5);
-    CHECK(simple::Catalogue::open(folder)->serial() == 6);
+    CHECK(simple::WheelList::open(folder)->serial() == 6);
     // The same serial again (a restored file): this delta would be taken for one older than the base.
     REQUIRE(update(7, "b"));
-    REQUIRE(update_catalogue(disk, place, {"main", 8, noon, {{"a", 0, {}, {}}}}, none, no_wait));
+    REQUIRE(update_wheel_list(disk, place, {"main", 8, noon, {{"a", 0, {}, {}}}}, none, no_wait));
     std::string keys;
-    REQUIRE(simple::Catalogue::open(folder)->visit_all(
+    REQUIRE(simple::WheelList::open(folder)->visit_all(
         [](std::string_view) { return true; },
-        [&](const simple::CatalogueView& view) { keys += std::string(view.key) + " "; }));
+        [&](const simple::WheelListView& view) { keys += std::string(view.key) + " "; }));
     CHECK(keys == "b big ");
     for (std::size_t i = 0; i <= max_delta_projects; ++i)
         REQUIRE(update(static_cast<catalog::Serial>(9 + i), "p" + std::to_string(i)));
     CHECK(base_serial() > 5);
     REQUIRE(update(base_serial(), "late"));  // not newer than the base, so the base is rewritten
     bool has_late = false;
-    REQUIRE(simple::Catalogue::open(folder)->visit_one("late", [&](const auto&) { has_late = true; }));
+    REQUIRE(simple::WheelList::open(folder)->visit_one("late", [&](const auto&) { has_late = true; }));
     CHECK(has_late);
 }
 
@@ -141,17 +141,17 @@ TEST_CASE("an index whose wheel list lags behind others is updated from the log 
     store.add("main", "six", "1.17.0", "six-1.17.0-py2.py3-none-any.whl");
     store.add("quiet", "numpy", "2.1", "numpy-2.1-py3-none-any.whl");
     store.publish();
-    const auto quiet = root_folder(store.tree, "quiet") / simple::catalogue_name;
+    const auto quiet = root_folder(store.tree, "quiet") / simple::wheel_list_name;
     const auto written = std::filesystem::last_write_time(quiet);
     store.add("main", "six", "1.18.0", "six-1.18.0-py2.py3-none-any.whl");
     store.publish();
     CHECK(store.shown() == "six: six-1.18.0-py2.py3-none-any.whl six-1.17.0-py2.py3-none-any.whl\n");
     CHECK(std::filesystem::last_write_time(quiet) == written);
     // Also without the state file.
-    REQUIRE(base::remove_file(catalogues_folder(store.tree) / "state.json"));
+    REQUIRE(base::remove_file(wheel_lists_folder(store.tree) / "state.json"));
     store.add("quiet", "numpy", "2.2", "numpy-2.2-py3-none-any.whl");
     store.publish();
-    CHECK(simple::Catalogue::open(quiet.parent_path())->serial() == store.catalog.last_serial());
+    CHECK(simple::WheelList::open(quiet.parent_path())->serial() == store.catalog.last_serial());
     CHECK(store.shown() == "six: six-1.18.0-py2.py3-none-any.whl six-1.17.0-py2.py3-none-any.whl\n");
 }
 
@@ -161,7 +161,7 @@ TEST_CASE("projects that a publish run has read are reused, unless something was
     LocalDisk disk;
     ReadProjects read;
     const PublishSettings settings{.on_view = [&](const ProjectName& name, const ProjectView& view) {
-        read.projects.insert_or_assign(name, catalogue_project(view));
+        read.projects.insert_or_assign(name, wheel_list_project(view));
     }};
     const auto report =
         publish_with(disk, store.catalog, store.blobs, store.tree, {"main"}, store.clock, {}, settings);
@@ -169,13 +169,13 @@ TEST_CASE("projects that a publish run has read are reused, unless something was
     read.serial = report->serial;
     REQUIRE(read.projects.size() == 1);
     // Differs from the catalog, so that its origin is visible.
-    const simple::CatalogueProject strange{"six", 1, "six-0-py3-none-any.whl\n", "\n"};
+    const simple::WheelListProject strange{"six", 1, "six-0-py3-none-any.whl\n", "\n"};
     read.projects.begin()->second = strange;
-    REQUIRE(update_catalogues(disk, store.catalog, store.tree, store.clock, true, &read));
+    REQUIRE(update_wheel_lists(disk, store.catalog, store.tree, store.clock, true, &read));
     CHECK(store.shown() == "six: six-0-py3-none-any.whl\n");
     read.projects[{"main", "six"}] = strange;
     store.add("main", "six", "1.18.0", "six-1.18.0-py2.py3-none-any.whl");
-    REQUIRE(update_catalogues(disk, store.catalog, store.tree, store.clock, true, &read));
+    REQUIRE(update_wheel_lists(disk, store.catalog, store.tree, store.clock, true, &read));
     CHECK(store.shown() == "six: six-1.18.0-py2.py3-none-any.whl six-1.17.0-py2.py3-none-any.whl\n");
 }
 
@@ -186,12 +186,12 @@ TEST_CASE("merging a wheel list aborts without a change whenever the lock is los
     store.publish();
     LocalDisk disk;
     const fs::path folder = root_folder(store.tree, "main");
-    const auto none = []() -> base::Result<std::vector<simple::CatalogueProject>> {
+    const auto none = []() -> base::Result<std::vector<simple::WheelListProject>> {
         return base::fail("test", "the catalog was asked");
     };
     const auto merge = [&](const base::KeepAlive& keep_alive) {
-        return update_catalogue(disk, {folder, catalogues_folder(store.tree)},
-                                {"main", 9, noon, {{"zlib", 1, "zlib-1.whl\n", "\n"}}}, none, keep_alive);
+        return update_wheel_list(disk, {folder, wheel_lists_folder(store.tree)},
+                                 {"main", 9, noon, {{"zlib", 1, "zlib-1.whl\n", "\n"}}}, none, keep_alive);
     };
     // However many projects are merged before the lock is lost: nothing of the new wheel list is published.
     int merged = 0;
@@ -226,7 +226,7 @@ TEST_CASE("writing large wheel lists renews the lock") {
         std::string lock_then;  // when the wheel list was written
         base::Status replace_via(const fs::path& temp, const fs::path& path,
                                  std::string_view bytes) override {
-            if (path.filename() == simple::catalogue_name) lock_then = *base::read_file(lock_, 4'096);
+            if (path.filename() == simple::wheel_list_name) lock_then = *base::read_file(lock_, 4'096);
             return disk_.replace_via(temp, path, bytes);
         }
 
@@ -238,9 +238,9 @@ TEST_CASE("writing large wheel lists renews the lock") {
         store.add("main", "p" + std::to_string(number), "1",
                   "p" + std::to_string(number) + "-1-py3-none-any.whl");
     store.publish();
-    NotingDisk disk(catalogues_folder(store.tree) / "lock");
+    NotingDisk disk(wheel_lists_folder(store.tree) / "lock");
     const RushingClock clock;
-    REQUIRE(update_catalogues(disk, store.catalog, store.tree, clock, true));
+    REQUIRE(update_wheel_lists(disk, store.catalog, store.tree, clock, true));
     const auto at = disk.lock_then.find("refreshed ");
     REQUIRE(at != std::string::npos);
     const std::string rest = disk.lock_then.substr(at + 10);
@@ -248,18 +248,18 @@ TEST_CASE("writing large wheel lists renews the lock") {
     CHECK(*renewed > noon + lock_stale_after_ms * 1000);
 }
 
-TEST_CASE("catalogues have one writer at a time, and publishers do not wait for it") {
+TEST_CASE("wheel lists have one writer at a time, and publishers do not wait for it") {
     Published store;
     store.publish();
     LocalDisk disk;
     {
         const auto pages = TreeLock::acquire(store.tree, store.clock);
         REQUIRE(pages);
-        CHECK(update_catalogues(disk, store.catalog, store.tree, store.clock));
+        CHECK(update_wheel_lists(disk, store.catalog, store.tree, store.clock));
     }
-    const auto other = TreeLock::acquire_catalogues(store.tree, store.clock);
+    const auto other = TreeLock::acquire_wheel_lists(store.tree, store.clock);
     REQUIRE(other);
-    CHECK(update_catalogues(disk, store.catalog, store.tree, store.clock).error().code == "lock.held");
+    CHECK(update_wheel_lists(disk, store.catalog, store.tree, store.clock).error().code == "lock.held");
 }
 
 TEST_CASE("facts of a wheel list: every library that the wheel lacks, what it requires, and who built it") {
@@ -269,7 +269,7 @@ TEST_CASE("facts of a wheel list: every library that the wheel lacks, what it re
         row.version = "1";
         row.facts_json = facts;
         row.provenance_sha256 = provenance;
-        return catalogue_project(make_project_view("a", {row})).facts;
+        return wheel_list_project(make_project_view("a", {row})).facts;
     };
     constexpr const char* linux = "a-1-cp311-cp311-linux_x86_64.whl";
     CHECK(

@@ -16,15 +16,15 @@
 
 namespace wheelyard::indexer {
 
-class CatalogueKeeper {
+class WheelListKeeper {
   public:
     // Brings the wheel lists up to date with the catalog. May throw; runs on the keeper's thread.
     using Update = std::function<base::Status()>;
     // A failed update is logged and retried after `retry_ms`.
-    explicit CatalogueKeeper(Update update, std::int64_t retry_ms = 5'000);
-    CatalogueKeeper(const CatalogueKeeper&) = delete;
-    CatalogueKeeper& operator=(const CatalogueKeeper&) = delete;
-    ~CatalogueKeeper();  // runs an update that was already requested
+    explicit WheelListKeeper(Update update, std::int64_t retry_ms = 5'000);
+    WheelListKeeper(const WheelListKeeper&) = delete;
+    WheelListKeeper& operator=(const WheelListKeeper&) = delete;
+    ~WheelListKeeper();  // runs an update that was already requested
 
     void want();
 
@@ -41,7 +41,8 @@ class CatalogueKeeper {
 };
 
 // An update function for a registry's catalog and tree. It opens its own connection to the catalog. `store` must outlive it.
-[[nodiscard]] CatalogueKeeper::Update catalogue_update(const database::Store& store,
-                                                       const std::filesystem::path& tree, base::Clock& clock);
+[[nodiscard]] WheelListKeeper::Update wheel_list_update(const database::Store& store,
+                                                        const std::filesystem::path& tree,
+                                                        base::Clock& clock);
 
 }  // namespace wheelyard::indexer

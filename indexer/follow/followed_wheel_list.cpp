@@ -1,6 +1,6 @@
 // Facts belong to a file's bytes, so the cheapest source with the same hash will do: first our own wheel list,
 // then the source's delta, which is small, and last its base, of which a copy is kept.
-#include "indexer/follow/followed_catalogue.hpp"
+#include "indexer/follow/followed_wheel_list.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -10,15 +10,15 @@
 #include <utility>
 #include <vector>
 
-#include "indexer/catalogue/catalogue_file.hpp"
 #include "indexer/pages/project_view.hpp"
 #include "indexer/tree/event_log.hpp"
 #include "indexer/tree/limits.hpp"
 #include "indexer/tree/page_files.hpp"
 #include "indexer/tree/paths.hpp"
+#include "indexer/wheel_list/wheel_list_file.hpp"
 #include "lib/base/text/url.hpp"
-#include "lib/simple/catalogue.hpp"
 #include "lib/simple/page.hpp"
+#include "lib/simple/wheel_list.hpp"
 #include "lib/wheel/filename.hpp"
 #include "lib/wheel/name.hpp"
 
@@ -40,13 +40,13 @@ std::string_view take_line(std::string_view& text) {
 // Existing entries take precedence.
 void learn(KnownFacts& known, std::string_view lines, std::string_view facts) {
     while (!lines.empty()) {
-        const auto wheel = simple::parse_catalogue_line(take_line(lines));
+        const auto wheel = simple::parse_wheel_list_line(take_line(lines));
         const auto its_facts = take_line(facts);
         known.try_emplace(TreeFile{std::string(wheel.sha256), std::string(wheel.filename)}, its_facts);
     }
 }
 
-base::Status learn_from(const simple::CataloguePart* part, const std::string& key, KnownFacts& known) {
+base::Status learn_from(const simple::WheelListPart* part, const std::string& key, KnownFacts& known) {
     if (part == nullptr) return {};
     WHEELYARD_ASSIGN(const auto entry, part->find(key));
     if (!entry) return {};
@@ -56,50 +56,50 @@ base::Status learn_from(const simple::CataloguePart* part, const std::string& ke
     return {};
 }
 
-std::optional<simple::CataloguePart> open_part(const fs::path& file) {
-    auto part = simple::CataloguePart::open(file);
+std::optional<simple::WheelListPart> open_part(const fs::path& file) {
+    auto part = simple::WheelListPart::open(file);
     if (!part) return std::nullopt;
     return std::move(*part);
 }
 
 // The source's wheel list. Each of its two files is requested at most once per round, and only if needed.
-class SourceCatalogue {
+class SourceWheelList {
   public:
-    SourceCatalogue(Disk& disk, FollowedSource& source, const CatalogueRound& round, FollowedCatalogue& state)
+    SourceWheelList(Disk& disk, FollowedSource& source, const WheelListRound& round, FollowedWheelList& state)
         : disk_(disk), source_(source), round_(round), state_(state) {}
 
     // nullptr: there is no readable one.
-    base::Result<const simple::CataloguePart*> whole() {
-        return get(whole_, simple::catalogue_name, state_.base_etag);
+    base::Result<const simple::WheelListPart*> whole() {
+        return get(whole_, simple::wheel_list_name, state_.base_etag);
     }
-    base::Result<const simple::CataloguePart*> changes() {
-        return get(changes_, simple::catalogue_delta_name, state_.delta_etag);
+    base::Result<const simple::WheelListPart*> changes() {
+        return get(changes_, simple::wheel_list_delta_name, state_.delta_etag);
     }
 
   private:
     struct Asked {
         bool is_asked = false;
-        std::optional<simple::CataloguePart> part = {};
+        std::optional<simple::WheelListPart> part = {};
     };
 
-    base::Result<const simple::CataloguePart*> get(Asked& asked, std::string_view name, std::string& etag) {
+    base::Result<const simple::WheelListPart*> get(Asked& asked, std::string_view name, std::string& etag) {
         if (!asked.is_asked) {
             WHEELYARD_ASSIGN(asked.part, refresh(name, etag));
             asked.is_asked = true;
         }
-        const simple::CataloguePart* part = asked.part ? &*asked.part : nullptr;
+        const simple::WheelListPart* part = asked.part ? &*asked.part : nullptr;
         return part;
     }
 
-    base::Result<std::optional<simple::CataloguePart>> refresh(std::string_view name, std::string& etag) {
-        const fs::path folder = catalogues_folder(round_.tree);
+    base::Result<std::optional<simple::WheelListPart>> refresh(std::string_view name, std::string& etag) {
+        const fs::path folder = wheel_lists_folder(round_.tree);
         const fs::path file = folder / ("from-" + round_.index + "-" + std::string(name));
         auto kept = open_part(file);
-        WHEELYARD_ASSIGN(const auto answer, source_.catalogue(name, kept ? etag : std::string()));
+        WHEELYARD_ASSIGN(const auto answer, source_.wheel_list(name, kept ? etag : std::string()));
         if (!answer) {
             etag.clear();
             WHEELYARD_TRY(disk_.remove(file));
-            return std::optional<simple::CataloguePart>();
+            return std::optional<simple::WheelListPart>();
         }
         if (answer->is_unchanged) return kept;
         WHEELYARD_TRY(disk_.replace_via(folder / round_.index, file, answer->bytes));
@@ -109,38 +109,38 @@ class SourceCatalogue {
 
     Disk& disk_;
     FollowedSource& source_;
-    const CatalogueRound& round_;
-    FollowedCatalogue& state_;
+    const WheelListRound& round_;
+    FollowedWheelList& state_;
     Asked whole_;
     Asked changes_;
 };
 
-class FollowCatalogue {
+class FollowWheelList {
   public:
-    FollowCatalogue(Disk& disk, FollowedSource& source, const CatalogueRound& round,
-                    const FollowedCatalogue& before, const base::KeepAlive& keep_alive)
+    FollowWheelList(Disk& disk, FollowedSource& source, const WheelListRound& round,
+                    const FollowedWheelList& before, const base::KeepAlive& keep_alive)
         : disk_(disk),
           source_(source),
           round_(round),
           keep_alive_(keep_alive),
           state_(before),
-          source_catalogue_(disk, source, round, state_) {}
+          source_wheel_list_(disk, source, round, state_) {}
 
-    base::Result<FollowedCatalogue> run() {
+    base::Result<FollowedWheelList> run() {
         const fs::path folder = root_folder(round_.tree, round_.index);
-        if (auto opened = simple::Catalogue::open(folder)) own_ = std::move(*opened);
+        if (auto opened = simple::WheelList::open(folder)) own_ = std::move(*opened);
         rebuild_ = round_.rebuild || !own_;
         std::set<std::string> projects = round_.projects;
         projects.insert(state_.waiting.begin(), state_.waiting.end());
-        const bool waits_for_catalogue = projects.erase(std::string(every_project)) > 0;
+        const bool waits_for_wheel_list = projects.erase(std::string(every_project)) > 0;
         // The source's log is untrusted, and project names become paths.
         std::erase_if(projects, [](const auto& name) { return !is_usable_project(name); });
         if (!rebuild_ && projects.empty()) return state_;
 
-        WHEELYARD_TRY(disk_.make_directories(catalogues_folder(round_.tree)));
+        WHEELYARD_TRY(disk_.make_directories(wheel_lists_folder(round_.tree)));
         state_.waiting.clear();
-        if (waits_for_catalogue && !rebuild_) {
-            WHEELYARD_ASSIGN(const auto* there, source_catalogue_.whole());
+        if (waits_for_wheel_list && !rebuild_) {
+            WHEELYARD_ASSIGN(const auto* there, source_wheel_list_.whole());
             rebuild_ = there != nullptr;
             if (!rebuild_) state_.waiting.emplace(every_project);
         }
@@ -149,7 +149,7 @@ class FollowCatalogue {
             projects = {names.begin(), names.end()};
         }
         // Readers reject a wheel list with a damaged delta.
-        if (!own_) WHEELYARD_TRY(remove_page(disk_, folder / simple::catalogue_delta_name));
+        if (!own_) WHEELYARD_TRY(remove_page(disk_, folder / simple::wheel_list_delta_name));
         WHEELYARD_TRY(write(projects));
         WHEELYARD_TRY(disk_.sync_directory(folder));
         return state_;
@@ -157,7 +157,7 @@ class FollowCatalogue {
 
   private:
     base::Status write(const std::set<std::string>& projects) {
-        std::vector<simple::CatalogueProject> found;
+        std::vector<simple::WheelListProject> found;
         for (const auto& project : projects) {
             WHEELYARD_TRY(keep_alive_());
             WHEELYARD_ASSIGN(auto now, project_now(project));
@@ -166,18 +166,18 @@ class FollowCatalogue {
                 !rebuild_ && !round_.projects.contains(project) && state_.waiting.contains(project);
             if (!is_as_before) found.push_back(std::move(now));
         }
-        const auto all = [&]() -> base::Result<std::vector<simple::CatalogueProject>> { return found; };
-        CatalogueUpdate update{round_.index, round_.serial, round_.time, {}, rebuild_};
+        const auto all = [&]() -> base::Result<std::vector<simple::WheelListProject>> { return found; };
+        WheelListUpdate update{round_.index, round_.serial, round_.time, {}, rebuild_};
         if (!rebuild_) update.changed = found;
-        return update_catalogue(disk_,
-                                {root_folder(round_.tree, round_.index), catalogues_folder(round_.tree)},
-                                std::move(update), all, keep_alive_);
+        return update_wheel_list(disk_,
+                                 {root_folder(round_.tree, round_.index), wheel_lists_folder(round_.tree)},
+                                 std::move(update), all, keep_alive_);
     }
 
-    base::Result<simple::CatalogueProject> project_now(const std::string& project) {
+    base::Result<simple::WheelListProject> project_now(const std::string& project) {
         WHEELYARD_ASSIGN(auto rows, rows_of_page(project));
         WHEELYARD_TRY(add_facts(project, rows));
-        return catalogue_project(make_project_view(project, std::move(rows)));
+        return wheel_list_project(make_project_view(project, std::move(rows)));
     }
 
     // Empty: our tree has no such page.
@@ -217,11 +217,11 @@ class FollowCatalogue {
         const auto lacks = [&] { return !std::all_of(rows.begin(), rows.end(), is_known); };
         if (!rebuild_) WHEELYARD_TRY(learn_own(key, known));
         if (lacks()) {
-            WHEELYARD_ASSIGN(const auto* changes, source_catalogue_.changes());
+            WHEELYARD_ASSIGN(const auto* changes, source_wheel_list_.changes());
             WHEELYARD_TRY(learn_from(changes, key, known));
         }
         if (lacks()) {
-            WHEELYARD_ASSIGN(const auto* whole, source_catalogue_.whole());
+            WHEELYARD_ASSIGN(const auto* whole, source_wheel_list_.whole());
             WHEELYARD_TRY(learn_from(whole, key, known));
             if (rebuild_) WHEELYARD_TRY(learn_own(key, known));
             if (lacks()) state_.waiting.insert(whole == nullptr ? std::string(every_project) : project);
@@ -235,7 +235,7 @@ class FollowCatalogue {
     base::Status learn_own(const std::string& key, KnownFacts& known) const {
         if (!own_) return {};
         base::Status learned;
-        WHEELYARD_TRY(own_->visit_one(key, [&](const simple::CatalogueView& project) {
+        WHEELYARD_TRY(own_->visit_one(key, [&](const simple::WheelListView& project) {
             const auto facts = project.part->facts(project.entry);
             if (facts)
                 learn(known, project.lines, *facts);
@@ -247,20 +247,21 @@ class FollowCatalogue {
 
     Disk& disk_;
     FollowedSource& source_;
-    const CatalogueRound& round_;
+    const WheelListRound& round_;
     const base::KeepAlive& keep_alive_;
-    FollowedCatalogue state_;
-    SourceCatalogue source_catalogue_;
-    std::optional<simple::Catalogue> own_;
+    FollowedWheelList state_;
+    SourceWheelList source_wheel_list_;
+    std::optional<simple::WheelList> own_;
     bool rebuild_ = false;
 };
 
 }  // namespace
 
-base::Result<FollowedCatalogue> follow_catalogue(Disk& disk, FollowedSource& source,
-                                                 const CatalogueRound& round, const FollowedCatalogue& before,
-                                                 const base::KeepAlive& keep_alive) {
-    return FollowCatalogue(disk, source, round, before, keep_alive).run();
+base::Result<FollowedWheelList> follow_wheel_list(Disk& disk, FollowedSource& source,
+                                                  const WheelListRound& round,
+                                                  const FollowedWheelList& before,
+                                                  const base::KeepAlive& keep_alive) {
+    return FollowWheelList(disk, source, round, before, keep_alive).run();
 }
 
 }  // namespace wheelyard::indexer

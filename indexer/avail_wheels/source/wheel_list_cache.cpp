@@ -1,5 +1,5 @@
 // Conditional requests (RFC 9110, section 13) and the cache of their responses.
-#include "indexer/avail_wheels/source/catalogue_cache.hpp"
+#include "indexer/avail_wheels/source/wheel_list_cache.hpp"
 
 #include <algorithm>
 #include <array>
@@ -21,8 +21,8 @@
 namespace wheelyard::avail_wheels {
 namespace {
 
-constexpr std::int64_t catalogue_fresh_s = 60;  // age up to which a cached wheel list is used without asking
-constexpr std::uint64_t max_catalogue_state_bytes = 64 * base::kib;
+constexpr std::int64_t wheel_list_fresh_s = 60;  // age up to which a cached wheel list is used without asking
+constexpr std::uint64_t max_wheel_list_state_bytes = 64 * base::kib;
 
 }  // namespace
 
@@ -40,13 +40,13 @@ constexpr std::int64_t micros_per_second = 1'000'000;
 
 struct State {
     base::UnixMicros asked = 0;  // time of the index's last response
-    bool absent = false;         // the index has no catalogue
+    bool absent = false;         // the index has no wheel list
     std::string base_etag;
     std::string delta_etag;
 };
 
 State read_state(const fs::path& file) {
-    const auto text = base::read_file(file, max_catalogue_state_bytes);
+    const auto text = base::read_file(file, max_wheel_list_state_bytes);
     const auto json = text ? io::parse_json(*text) : base::Result<Json>(Json());
     if (!json || json->string_or("format", {}) != "wheelyard.catalogue-cache/1") return {};
     return {std::max<std::int64_t>(0, json->int_or("asked", 0)), json->bool_or("absent", false),
@@ -70,7 +70,7 @@ base::Result<bool> refresh(const simple::GetPage& get, const std::string& url, c
     std::error_code gone;
     const bool is_kept = fs::exists(file, gone);
     if (is_kept && !etag.empty()) headers.emplace_back("If-None-Match", etag);
-    WHEELYARD_ASSIGN(const auto answer, get(url, headers, simple::max_catalogue_bytes));
+    WHEELYARD_ASSIGN(const auto answer, get(url, headers, simple::max_wheel_list_bytes));
     if (answer.status == status_not_modified && is_kept) return true;
     if (answer.status == status_not_found || answer.status == status_forbidden ||
         answer.status == status_unauthorized) {
@@ -82,7 +82,7 @@ base::Result<bool> refresh(const simple::GetPage& get, const std::string& url, c
         return base::fail("catalogue.http", "The index answered with status " + std::to_string(answer.status),
                           {}, "try again later");
     }
-    // A response that is not a catalogue (such as a login page) must not replace one.
+    // A response that is not a wheel list (such as a login page) must not replace one.
     if (!answer.body.starts_with("wheelyard.catalogue/")) return false;
     WHEELYARD_TRY(base::replace_file(file, answer.body));
     etag = answer.header("etag");
@@ -92,32 +92,32 @@ base::Result<bool> refresh(const simple::GetPage& get, const std::string& url, c
 base::Status refresh_both(const simple::GetPage& get, const std::string& simple_url, const fs::path& folder,
                           State& state) {
     const std::string url = simple_url + (simple_url.ends_with('/') ? "" : "/");
-    WHEELYARD_ASSIGN(const bool has_base, refresh(get, url + std::string(simple::catalogue_name),
-                                                  folder / simple::catalogue_name, state.base_etag));
+    WHEELYARD_ASSIGN(const bool has_base, refresh(get, url + std::string(simple::wheel_list_name),
+                                                  folder / simple::wheel_list_name, state.base_etag));
     state.absent = !has_base;
     if (!has_base) return {};
-    WHEELYARD_ASSIGN(const bool has_delta, refresh(get, url + std::string(simple::catalogue_delta_name),
-                                                   folder / simple::catalogue_delta_name, state.delta_etag));
+    WHEELYARD_ASSIGN(const bool has_delta, refresh(get, url + std::string(simple::wheel_list_delta_name),
+                                                   folder / simple::wheel_list_delta_name, state.delta_etag));
     (void)has_delta;
     return {};
 }
 
 // What the index answers, where nothing of it can be kept: no home, one that is full or read-only.
-base::Result<CatalogueAnswer> fetch_unkept(const simple::GetPage& get, const std::string& simple_url) {
-    CatalogueAnswer answer;
+base::Result<WheelListAnswer> fetch_unkept(const simple::GetPage& get, const std::string& simple_url) {
+    WheelListAnswer answer;
     const auto folder = base::TempDir::make("wheelyard-index");
     if (!folder) return answer;
     State state;
     const auto asked = refresh_both(get, simple_url, folder->path(), state);
     if (!asked && asked.error().os_error == 0) return base::fail(asked.error());
     if (!asked || state.absent) return answer;
-    if (auto catalogue = simple::Catalogue::open(folder->path())) answer.catalogue = std::move(*catalogue);
-    return answer;  // without a catalogue the caller reads the pages
+    if (auto wheel_list = simple::WheelList::open(folder->path())) answer.wheel_list = std::move(*wheel_list);
+    return answer;  // without a wheel list the caller reads the pages
 }
 
 // False: there are files, and they do not parse.
 bool is_kept_whole(const fs::path& folder) {
-    const auto kept = simple::Catalogue::open(folder);
+    const auto kept = simple::WheelList::open(folder);
     return kept || kept.error().os_error == ENOENT;
 }
 
@@ -156,10 +156,10 @@ fs::path index_folder(const fs::path& cache, const std::string& simple_url) {
     return cache / "index" / (name + "-" + base::hash_text_hex(shown));
 }
 
-base::Result<CatalogueAnswer> fetch_catalogue(const simple::GetPage& get, const std::string& simple_url,
-                                              const fs::path& cache, const base::Clock& clock,
-                                              Freshness freshness) {
-    CatalogueAnswer answer;
+base::Result<WheelListAnswer> fetch_wheel_list(const simple::GetPage& get, const std::string& simple_url,
+                                               const fs::path& cache, const base::Clock& clock,
+                                               Freshness freshness) {
+    WheelListAnswer answer;
     if (cache.empty() && freshness == Freshness::cached) return answer;
     if (cache.empty()) return fetch_unkept(get, simple_url);
     const fs::path folder = kept_folder(cache, simple_url);
@@ -172,11 +172,11 @@ base::Result<CatalogueAnswer> fetch_catalogue(const simple::GetPage& get, const 
         if (!state.absent) is_kept = false;
     }
     const auto age = clock.now() - state.asked;
-    const bool is_recent = is_kept && age >= 0 && age < catalogue_fresh_s * micros_per_second;
+    const bool is_recent = is_kept && age >= 0 && age < wheel_list_fresh_s * micros_per_second;
     if (freshness != Freshness::cached && (freshness == Freshness::now || !is_recent)) {
         std::error_code error;
         fs::create_directories(folder, error);
-        // A private index's catalogue, too, and homes may be open to others.
+        // A private index's wheel list, too, and homes may be open to others.
         if (!error) fs::permissions(folder, fs::perms::owner_all, error);
         if (error) return fetch_unkept(get, simple_url);
         const auto asked = refresh_both(get, simple_url, folder, state);
@@ -196,21 +196,21 @@ base::Result<CatalogueAnswer> fetch_catalogue(const simple::GetPage& get, const 
         }
     }
     if (state.absent) return answer;
-    auto catalogue = simple::Catalogue::open(folder);
-    if (catalogue) {
-        answer.catalogue = std::move(*catalogue);
+    auto wheel_list = simple::WheelList::open(folder);
+    if (wheel_list) {
+        answer.wheel_list = std::move(*wheel_list);
     } else {  // the caller reads the pages instead
-        answer.warning = catalogue.error().os_error == ENOENT ? std::string() : catalogue.error().text();
+        answer.warning = wheel_list.error().os_error == ENOENT ? std::string() : wheel_list.error().text();
     }
     return answer;
 }
 
-void forget_catalogue(const fs::path& cache, const std::string& simple_url) {
+void forget_wheel_list(const fs::path& cache, const std::string& simple_url) {
     if (cache.empty()) return;
     const fs::path folder = kept_folder(cache, simple_url);
     // What cannot be removed is not used either: without its state it has no ETag.
     for (const std::string_view name :
-         {std::string_view("state.json"), simple::catalogue_name, simple::catalogue_delta_name})
+         {std::string_view("state.json"), simple::wheel_list_name, simple::wheel_list_delta_name})
         (void)base::remove_file(folder / name);
 }
 

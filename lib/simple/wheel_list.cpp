@@ -1,5 +1,5 @@
-// Rendering and searching catalogues. Every offset in a file is checked against the file's own sections.
-#include "lib/simple/catalogue.hpp"
+// Rendering and searching wheel lists. Every offset in a file is checked against the file's own sections.
+#include "lib/simple/wheel_list.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -44,10 +44,10 @@ template <typename Number>
 bool take_number(std::string_view& line, Number& number) {
     const auto value = base::parse_decimal(take_field(line));
     if (value) number = static_cast<Number>(*value);
-    return value.has_value() && *value <= max_catalogue_bytes;
+    return value.has_value() && *value <= max_wheel_list_bytes;
 }
 
-base::Result<CatalogueHead> parse_head(std::string_view line) {
+base::Result<WheelListHead> parse_head(std::string_view line) {
     const auto format = take_field(line);
     if (format != format_name) {
         if (!format.starts_with(format_family))
@@ -56,7 +56,7 @@ base::Result<CatalogueHead> parse_head(std::string_view line) {
                                     std::string(format.substr(0, format_name.size() + 2)),
                                     "update avail_wheels");
     }
-    CatalogueHead head;
+    WheelListHead head;
     bool is_whole = take_number(line, head.serial) && take_number(line, head.base_serial);
     head.written = take_field(line);
     head.index = take_field(line);
@@ -69,13 +69,13 @@ base::Result<CatalogueHead> parse_head(std::string_view line) {
 
 }  // namespace
 
-std::string render_catalogue_line(const CatalogueWheel& wheel) {
+std::string render_wheel_list_line(const WheelListWheel& wheel) {
     std::string line;
-    append_catalogue_line(line, wheel);
+    append_wheel_list_line(line, wheel);
     return line;
 }
 
-void append_catalogue_line(std::string& line, const CatalogueWheel& wheel) {
+void append_wheel_list_line(std::string& line, const WheelListWheel& wheel) {
     add_field(line, wheel.filename);
     line += '\t';
     if (wheel.yanked) add_field(line += 'y', wheel.yanked_reason);
@@ -84,8 +84,8 @@ void append_catalogue_line(std::string& line, const CatalogueWheel& wheel) {
     line += '\n';
 }
 
-CatalogueWheel parse_catalogue_line(std::string_view line) {
-    CatalogueWheel wheel;
+WheelListWheel parse_wheel_list_line(std::string_view line) {
+    WheelListWheel wheel;
     wheel.filename = take_field(line);
     const auto yanked = take_field(line);
     wheel.yanked = !yanked.empty();
@@ -97,7 +97,7 @@ CatalogueWheel parse_catalogue_line(std::string_view line) {
     return wheel;
 }
 
-std::string render_catalogue(CatalogueHead head, const std::vector<CatalogueProject>& projects) {
+std::string render_wheel_list(WheelListHead head, const std::vector<WheelListProject>& projects) {
     std::string directory;
     head.projects = projects.size();
     head.wheels = 0;
@@ -141,7 +141,7 @@ namespace {
 
 struct OpenedHead {
     base::FileReader file;
-    CatalogueHead head;
+    WheelListHead head;
     std::uint64_t bytes = 0;  // of the head, including its line feed
 };
 
@@ -151,7 +151,7 @@ base::Result<OpenedHead> open_head(const fs::path& file) {
     WHEELYARD_TRY(reader.read_at(0, start.data(), start.size()));
     const auto end = start.find('\n');
     if (end == std::string::npos) return fail_damaged("its first line is incomplete", file.native());
-    WHEELYARD_ASSIGN(CatalogueHead head, parse_head(std::string_view(start).substr(0, end)));
+    WHEELYARD_ASSIGN(WheelListHead head, parse_head(std::string_view(start).substr(0, end)));
     if (reader.size() != end + 1 + head.directory_bytes + head.lines_bytes + head.facts_bytes)
         return fail_damaged("its size does not match its head", file.native());
     return OpenedHead{std::move(reader), std::move(head), end + 1};
@@ -159,13 +159,13 @@ base::Result<OpenedHead> open_head(const fs::path& file) {
 
 }  // namespace
 
-base::Result<CatalogueHead> read_catalogue_head(const fs::path& file) {
+base::Result<WheelListHead> read_wheel_list_head(const fs::path& file) {
     return open_head(file).map([](OpenedHead opened) { return std::move(opened.head); });
 }
 
-base::Result<CataloguePart> CataloguePart::open(const fs::path& file) {
+base::Result<WheelListPart> WheelListPart::open(const fs::path& file) {
     WHEELYARD_ASSIGN(OpenedHead opened, open_head(file));
-    CataloguePart part(std::move(opened.file));
+    WheelListPart part(std::move(opened.file));
     part.head_ = std::move(opened.head);
     WHEELYARD_TRY(part.read(opened.bytes, part.head_.directory_bytes, part.directory_));
     if (!part.directory_.empty() && part.directory_.back() != '\n')
@@ -175,12 +175,12 @@ base::Result<CataloguePart> CataloguePart::open(const fs::path& file) {
     return part;
 }
 
-base::Status CataloguePart::read(std::uint64_t at, std::uint64_t bytes, std::string& into) const {
+base::Status WheelListPart::read(std::uint64_t at, std::uint64_t bytes, std::string& into) const {
     into.resize(bytes);
     return file_.read_at(at, into.data(), bytes);
 }
 
-base::Result<CataloguePart::Entry> CataloguePart::parse_entry(std::string_view line) const {
+base::Result<WheelListPart::Entry> WheelListPart::parse_entry(std::string_view line) const {
     Entry entry;
     std::string_view rest = line;
     entry.key = take_field(rest);
@@ -195,7 +195,7 @@ base::Result<CataloguePart::Entry> CataloguePart::parse_entry(std::string_view l
     return entry;
 }
 
-base::Result<std::optional<CataloguePart::Entry>> CataloguePart::find(std::string_view key) const {
+base::Result<std::optional<WheelListPart::Entry>> WheelListPart::find(std::string_view key) const {
     const std::string_view text = directory_;
     std::size_t low = 0;  // `low` and `high` are always at the start of a line
     std::size_t high = text.size();
@@ -219,7 +219,7 @@ base::Result<std::optional<CataloguePart::Entry>> CataloguePart::find(std::strin
     return std::optional<Entry>();
 }
 
-base::Result<std::vector<CataloguePart::Entry>> CataloguePart::entries() const {
+base::Result<std::vector<WheelListPart::Entry>> WheelListPart::entries() const {
     std::vector<Entry> entries;
     entries.reserve(std::min<std::size_t>(head_.projects, directory_.size()));
     std::string_view rest = directory_;
@@ -232,17 +232,17 @@ base::Result<std::vector<CataloguePart::Entry>> CataloguePart::entries() const {
     return entries;
 }
 
-base::Result<std::string> CataloguePart::lines(const Entry& entry) const {
+base::Result<std::string> WheelListPart::lines(const Entry& entry) const {
     std::string text;
     WHEELYARD_TRY(read(lines_start_ + entry.lines_at, entry.lines_bytes, text));
     return text;
 }
-base::Result<std::string> CataloguePart::facts(const Entry& entry) const {
+base::Result<std::string> WheelListPart::facts(const Entry& entry) const {
     std::string text;
     WHEELYARD_TRY(read(facts_start_ + entry.facts_at, entry.facts_bytes, text));
     return text;
 }
-base::Status CataloguePart::read_lines(std::uint64_t at, std::uint64_t bytes, std::string& into) const {
+base::Status WheelListPart::read_lines(std::uint64_t at, std::uint64_t bytes, std::string& into) const {
     if (at > head_.lines_bytes || bytes > head_.lines_bytes - at)
         return fail_damaged("its directory contains an offset outside the file");
     return read(lines_start_ + at, bytes, into);
@@ -254,11 +254,11 @@ namespace {
 // and needs the same memory for a file of any size.
 class LinesWindow {
   public:
-    explicit LinesWindow(const CataloguePart& part) : part_(part) {}
+    explicit LinesWindow(const WheelListPart& part) : part_(part) {}
 
-    [[nodiscard]] const CataloguePart& part() const { return part_; }
+    [[nodiscard]] const WheelListPart& part() const { return part_; }
     // The result is valid until the next call.
-    base::Result<std::string_view> lines_of(const CataloguePart::Entry& entry) {
+    base::Result<std::string_view> lines_of(const WheelListPart::Entry& entry) {
         const bool is_there =
             entry.lines_at >= at_ && entry.lines_at + entry.lines_bytes <= at_ + window_.size();
         if (!is_there) {
@@ -271,35 +271,35 @@ class LinesWindow {
     }
 
   private:
-    const CataloguePart& part_;
+    const WheelListPart& part_;
     std::uint64_t at_ = 0;
     std::string window_;
 };
 
 }  // namespace
 
-base::Result<Catalogue> Catalogue::open(const fs::path& folder) {
-    WHEELYARD_ASSIGN(CataloguePart base, CataloguePart::open(folder / catalogue_name));
-    Catalogue catalogue(std::move(base));
-    auto delta = CataloguePart::open(folder / catalogue_delta_name);
+base::Result<WheelList> WheelList::open(const fs::path& folder) {
+    WHEELYARD_ASSIGN(WheelListPart base, WheelListPart::open(folder / wheel_list_name));
+    WheelList wheel_list(std::move(base));
+    auto delta = WheelListPart::open(folder / wheel_list_delta_name);
     if (!delta && delta.error().os_error != ENOENT) return base::fail(std::move(delta.error()));
-    if (delta && delta->head().base_serial == catalogue.base_.head().serial &&
-        delta->head().serial > catalogue.base_.head().serial) {
-        catalogue.delta_ = std::move(*delta);
+    if (delta && delta->head().base_serial == wheel_list.base_.head().serial &&
+        delta->head().serial > wheel_list.base_.head().serial) {
+        wheel_list.delta_ = std::move(*delta);
     }
-    return catalogue;
+    return wheel_list;
 }
 
-std::int64_t Catalogue::serial() const {
+std::int64_t WheelList::serial() const {
     return delta_ ? delta_->head().serial : base_.head().serial;
 }
-const std::string& Catalogue::written() const {
+const std::string& WheelList::written() const {
     return delta_ ? delta_->head().written : base_.head().written;
 }
 
-base::Status Catalogue::visit_one(std::string_view key,
-                                  const std::function<void(const CatalogueView&)>& visit) const {
-    for (const CataloguePart* part : {delta_ ? &*delta_ : nullptr, &base_}) {
+base::Status WheelList::visit_one(std::string_view key,
+                                  const std::function<void(const WheelListView&)>& visit) const {
+    for (const WheelListPart* part : {delta_ ? &*delta_ : nullptr, &base_}) {
         if (part == nullptr) continue;
         WHEELYARD_ASSIGN(const auto entry, part->find(key));
         if (!entry) continue;
@@ -311,17 +311,17 @@ base::Status Catalogue::visit_one(std::string_view key,
     return {};
 }
 
-base::Status Catalogue::visit_all(const std::function<bool(std::string_view key)>& chosen,
-                                  const std::function<void(const CatalogueView&)>& visit) const {
+base::Status WheelList::visit_all(const std::function<bool(std::string_view key)>& chosen,
+                                  const std::function<void(const WheelListView&)>& visit) const {
     WHEELYARD_ASSIGN(const auto old_entries, base_.entries());
     LinesWindow old_lines(base_);
-    std::vector<CataloguePart::Entry> new_entries;
+    std::vector<WheelListPart::Entry> new_entries;
     std::optional<LinesWindow> new_lines;
     if (delta_) {
         WHEELYARD_ASSIGN(new_entries, delta_->entries());
         new_lines.emplace(*delta_);
     }
-    const auto show = [&](LinesWindow& window, const CataloguePart::Entry& entry) -> base::Status {
+    const auto show = [&](LinesWindow& window, const WheelListPart::Entry& entry) -> base::Status {
         if (entry.wheels == 0 || !chosen(entry.key)) return {};
         WHEELYARD_ASSIGN(const auto lines, window.lines_of(entry));
         visit({entry.key, lines, &window.part(), entry});

@@ -1,4 +1,4 @@
-// Keeps the wheel list of a followed index (docs/reference/catalogue.md): the wheels are those on our own
+// Keeps the wheel list of a followed index (docs/reference/wheel-list.md): the wheels are those on our own
 // pages, the facts come from the source's wheel list for the same hashes. The source updates its wheel list
 // after its pages, so a wheel without facts is left out until a later round finds them.
 #pragma once
@@ -16,7 +16,7 @@
 
 namespace wheelyard::indexer {
 
-struct CatalogueRound {
+struct WheelListRound {
     std::filesystem::path tree;
     std::string index;
     std::set<std::string> projects;  // projects whose pages may have changed
@@ -27,9 +27,9 @@ struct CatalogueRound {
 
 // Runs after the pages of the round. Durable on return. The result is for the next round: projects that wait
 // for facts, or every_project if the source has no wheel list; ours then has no facts either.
-[[nodiscard]] base::Result<FollowedCatalogue> follow_catalogue(Disk& disk, FollowedSource& source,
-                                                               const CatalogueRound& round,
-                                                               const FollowedCatalogue& before,
-                                                               const base::KeepAlive& keep_alive);
+[[nodiscard]] base::Result<FollowedWheelList> follow_wheel_list(Disk& disk, FollowedSource& source,
+                                                                const WheelListRound& round,
+                                                                const FollowedWheelList& before,
+                                                                const base::KeepAlive& keep_alive);
 
 }  // namespace wheelyard::indexer

@@ -1,4 +1,4 @@
-// Reads a catalogue. Lines are scanned, newest version first, only until a project's newest version is known,
+// Reads a wheel list. Lines are scanned, newest version first, only until a project's newest version is known,
 // and parsed only if their tags may be listed.
 #include <algorithm>
 #include <memory>
@@ -37,9 +37,9 @@ std::string file_url(const std::string& files_url, std::string_view sha256, std:
     return url + base::replace_all(filename, "+", "%2B");
 }
 
-class CatalogueReader {
+class WheelListReader {
   public:
-    CatalogueReader(const Query& query, const std::string& simple_url, bool with_facts)
+    WheelListReader(const Query& query, const std::string& simple_url, bool with_facts)
         : query_(query),
           filter_(query),
           with_facts_(with_facts),
@@ -52,7 +52,7 @@ class CatalogueReader {
         files_url_ = above.substr(0, above.rfind('/') + 1) + "files/";
     }
 
-    void read(const simple::CatalogueView& project) {
+    void read(const simple::WheelListView& project) {
         std::string facts_text;
         if (with_facts_) {
             auto facts = project.part->facts(project.entry);
@@ -63,7 +63,7 @@ class CatalogueReader {
         std::shared_ptr<const Release> newest;  // the newest listed final release
         std::string_view newest_text;
         while (!lines.empty()) {
-            const auto wheel = simple::parse_catalogue_line(take_line(lines));
+            const auto wheel = simple::parse_wheel_list_line(take_line(lines));
             const auto its_facts = take_line(facts);
             const auto halves = halves_of(wheel.filename);
             if (!halves) continue;
@@ -94,7 +94,7 @@ class CatalogueReader {
     std::vector<Candidate> take() { return std::move(candidates_); }
 
   private:
-    [[nodiscard]] simple::FileLink link_of(const simple::CatalogueWheel& wheel) const {
+    [[nodiscard]] simple::FileLink link_of(const simple::WheelListWheel& wheel) const {
         simple::FileLink link;
         link.filename = wheel.filename;
         link.requires_python = wheel.requires_python;
@@ -119,17 +119,17 @@ class CatalogueReader {
 
 }  // namespace
 
-base::Result<std::vector<Candidate>> read_catalogue(const simple::Catalogue& catalogue, const Query& query,
-                                                    const std::string& simple_url, bool with_facts) {
-    CatalogueReader reader(query, simple_url, with_facts);
+base::Result<std::vector<Candidate>> read_wheel_list(const simple::WheelList& wheel_list, const Query& query,
+                                                     const std::string& simple_url, bool with_facts) {
+    WheelListReader reader(query, simple_url, with_facts);
     const bool has_glob = std::any_of(query.wanted.begin(), query.wanted.end(),
                                       [](const Wanted& one) { return one.is_glob(); });
-    const auto visit = [&](const simple::CatalogueView& project) { reader.read(project); };
+    const auto visit = [&](const simple::WheelListView& project) { reader.read(project); };
     if (has_glob) {
         // The header's counts are untrusted, so they are limited by the file's size.
         constexpr std::size_t wheels_of_one_version = 4;
         constexpr std::size_t min_line_bytes = 32;
-        const auto& head = catalogue.base_head();
+        const auto& head = wheel_list.base_head();
         reader.expect(std::min({head.wheels, head.projects * wheels_of_one_version,
                                 static_cast<std::size_t>(head.lines_bytes) / min_line_bytes}));
         const auto chosen = [&](std::string_view key) {
@@ -137,7 +137,7 @@ base::Result<std::vector<Candidate>> read_catalogue(const simple::Catalogue& cat
             return std::any_of(query.wanted.begin(), query.wanted.end(),
                                [&](const Wanted& one) { return one.matches(project); });
         };
-        WHEELYARD_TRY(catalogue.visit_all(chosen, visit));
+        WHEELYARD_TRY(wheel_list.visit_all(chosen, visit));
         return reader.take();
     }
     std::vector<std::string> keys;
@@ -149,18 +149,18 @@ base::Result<std::vector<Candidate>> read_catalogue(const simple::Catalogue& cat
     std::sort(keys.begin(), keys.end());
     keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
     for (const auto& key : keys)
-        WHEELYARD_TRY(catalogue.visit_one(key, visit));
+        WHEELYARD_TRY(wheel_list.visit_one(key, visit));
     return reader.take();
 }
 
-base::Result<std::vector<std::string>> projects_of_catalogue(const simple::Catalogue& catalogue,
-                                                             std::string_view start) {
+base::Result<std::vector<std::string>> projects_of_wheel_list(const simple::WheelList& wheel_list,
+                                                              std::string_view start) {
     const std::string key_start = start.empty() ? std::string() : wheel::escape_name(start);
     std::vector<std::string> projects;
-    WHEELYARD_TRY(catalogue.visit_all([&](std::string_view key) { return key.starts_with(key_start); },
-                                      [&](const simple::CatalogueView& project) {
-                                          projects.push_back(wheel::normalize_name(project.key));
-                                      }));
+    WHEELYARD_TRY(wheel_list.visit_all([&](std::string_view key) { return key.starts_with(key_start); },
+                                       [&](const simple::WheelListView& project) {
+                                           projects.push_back(wheel::normalize_name(project.key));
+                                       }));
     return projects;
 }
 

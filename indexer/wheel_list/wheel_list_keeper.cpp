@@ -1,11 +1,11 @@
-#include "indexer/catalogue/catalogue_keeper.hpp"
+#include "indexer/wheel_list/wheel_list_keeper.hpp"
 
 #include <chrono>
 #include <exception>
 #include <memory>
 #include <utility>
 
-#include "indexer/catalogue/catalogue_file.hpp"
+#include "indexer/wheel_list/wheel_list_file.hpp"
 #include "lib/io/log.hpp"
 #include "registry/catalog/catalog.hpp"
 
@@ -13,7 +13,7 @@ namespace wheelyard::indexer {
 
 namespace {
 
-base::Status update_without_throwing(const CatalogueKeeper::Update& update) {
+base::Status update_without_throwing(const WheelListKeeper::Update& update) {
     try {
         return update();
     } catch (const std::exception& error) {
@@ -23,12 +23,12 @@ base::Status update_without_throwing(const CatalogueKeeper::Update& update) {
 
 }  // namespace
 
-CatalogueKeeper::CatalogueKeeper(Update update, std::int64_t retry_ms)
+WheelListKeeper::WheelListKeeper(Update update, std::int64_t retry_ms)
     : update_(std::move(update)), retry_ms_(retry_ms) {
     thread_ = std::thread([this] { run(); });
 }
 
-CatalogueKeeper::~CatalogueKeeper() {
+WheelListKeeper::~WheelListKeeper() {
     {
         const std::lock_guard lock(mutex_);
         stopping_ = true;
@@ -37,7 +37,7 @@ CatalogueKeeper::~CatalogueKeeper() {
     thread_.join();
 }
 
-void CatalogueKeeper::want() {
+void WheelListKeeper::want() {
     {
         const std::lock_guard lock(mutex_);
         wanted_ = true;
@@ -45,7 +45,7 @@ void CatalogueKeeper::want() {
     wake_.notify_all();
 }
 
-void CatalogueKeeper::run() {
+void WheelListKeeper::run() {
     std::unique_lock lock(mutex_);
     while (true) {
         wake_.wait(lock, [this] { return wanted_ || stopping_; });
@@ -62,14 +62,14 @@ void CatalogueKeeper::run() {
     }
 }
 
-CatalogueKeeper::Update catalogue_update(const database::Store& store, const std::filesystem::path& tree,
-                                         base::Clock& clock) {
+WheelListKeeper::Update wheel_list_update(const database::Store& store, const std::filesystem::path& tree,
+                                          base::Clock& clock) {
     return
         [opened = std::shared_ptr<const catalog::Catalog>(), &store, tree, &clock]() mutable -> base::Status {
             if (!opened) {
                 WHEELYARD_ASSIGN(opened, store.reader());
             }
-            return update_catalogues_waiting(*opened, tree, clock);
+            return update_wheel_lists_waiting(*opened, tree, clock);
         };
 }
 

@@ -1,5 +1,5 @@
 // The wheel list of an index: all its wheels and the facts that decide where they run, in one text file that
-// can be searched without reading all of it. Format: docs/reference/catalogue.md. The indexer writes it;
+// can be searched without reading all of it. Format: docs/reference/wheel-list.md. The indexer writes it;
 // avail_wheels reads it as untrusted input: bounded and fuzzed.
 //
 //     wheelyard.catalogue/1⇥12⇥0⇥2026-11-20T12:00:00.000000Z⇥main⇥2⇥3⇥63⇥402⇥88
@@ -20,11 +20,11 @@
 
 namespace wheelyard::simple {
 
-inline constexpr std::string_view catalogue_name = "catalogue.txt";  // in the folder of the root page
-inline constexpr std::string_view catalogue_delta_name = "catalogue-delta.txt";
+inline constexpr std::string_view wheel_list_name = "catalogue.txt";  // in the folder of the root page
+inline constexpr std::string_view wheel_list_delta_name = "catalogue-delta.txt";
 
 // One line. The views refer to the parsed text.
-struct CatalogueWheel {
+struct WheelListWheel {
     std::string_view filename;
     bool yanked = false;
     std::string_view yanked_reason;
@@ -33,24 +33,24 @@ struct CatalogueWheel {
     std::string_view size;  // decimal; empty if unknown
     std::string_view sha256;
 };
-[[nodiscard]] std::string render_catalogue_line(const CatalogueWheel& wheel);  // with a line feed
-void append_catalogue_line(std::string& lines, const CatalogueWheel& wheel);   // appends
-[[nodiscard]] CatalogueWheel parse_catalogue_line(std::string_view line);      // without a line feed
+[[nodiscard]] std::string render_wheel_list_line(const WheelListWheel& wheel);  // with a line feed
+void append_wheel_list_line(std::string& lines, const WheelListWheel& wheel);   // appends
+[[nodiscard]] WheelListWheel parse_wheel_list_line(std::string_view line);      // without a line feed
 
 // One project: as many lines of facts as of wheels, each ending with a line feed.
-struct CatalogueProject {
+struct WheelListProject {
     std::string key;  // wheel::escape_name
     std::size_t wheels = 0;
     std::string lines;
     std::string facts;
 };
 
-struct CatalogueHead {
+struct WheelListHead {
     std::int64_t serial = 0;
     std::int64_t base_serial = 0;  // of the base of a delta; 0: this is a base
     std::string written = {};      // RFC 3339
     std::string index = {};
-    // render_catalogue sets the following members.
+    // render_wheel_list sets the following members.
     std::size_t projects = 0;
     std::size_t wheels = 0;
     std::uint64_t directory_bytes = 0;
@@ -58,13 +58,14 @@ struct CatalogueHead {
     std::uint64_t facts_bytes = 0;
 };
 // `projects` must be sorted by key, without duplicates.
-[[nodiscard]] std::string render_catalogue(CatalogueHead head, const std::vector<CatalogueProject>& projects);
+[[nodiscard]] std::string render_wheel_list(WheelListHead head,
+                                            const std::vector<WheelListProject>& projects);
 
 // Reads only the first line and checks the file's size: enough to find out how new a wheel list is.
-[[nodiscard]] base::Result<CatalogueHead> read_catalogue_head(const std::filesystem::path& file);
+[[nodiscard]] base::Result<WheelListHead> read_wheel_list_head(const std::filesystem::path& file);
 
 // One wheel list file. Errors "catalogue.version" (another format or version) and "catalogue.damaged".
-class CataloguePart {
+class WheelListPart {
   public:
     struct Entry {
         std::string_view key;
@@ -74,9 +75,9 @@ class CataloguePart {
         std::uint64_t facts_at = 0;
         std::uint64_t facts_bytes = 0;
     };
-    [[nodiscard]] static base::Result<CataloguePart> open(const std::filesystem::path& file);
+    [[nodiscard]] static base::Result<WheelListPart> open(const std::filesystem::path& file);
 
-    [[nodiscard]] const CatalogueHead& head() const { return head_; }
+    [[nodiscard]] const WheelListHead& head() const { return head_; }
     // nullopt: this file does not contain the project.
     [[nodiscard]] base::Result<std::optional<Entry>> find(std::string_view key) const;
     [[nodiscard]] base::Result<std::vector<Entry>> entries() const;  // in file order; views into this object
@@ -87,46 +88,46 @@ class CataloguePart {
     [[nodiscard]] base::Status read_lines(std::uint64_t at, std::uint64_t bytes, std::string& into) const;
 
   private:
-    explicit CataloguePart(base::FileReader file) : file_(std::move(file)) {}
+    explicit WheelListPart(base::FileReader file) : file_(std::move(file)) {}
     [[nodiscard]] base::Status read(std::uint64_t at, std::uint64_t bytes, std::string& into) const;
     [[nodiscard]] base::Result<Entry> parse_entry(std::string_view line) const;
 
     base::FileReader file_;
-    CatalogueHead head_;
+    WheelListHead head_;
     std::string directory_;
     std::uint64_t lines_start_ = 0;
     std::uint64_t facts_start_ = 0;
 };
 
 // The wheels of one project after merging base and delta. Valid during the visit only.
-struct CatalogueView {
+struct WheelListView {
     std::string_view key;
     std::string_view lines;
-    const CataloguePart* part = nullptr;
-    CataloguePart::Entry entry;  // for part->facts(entry)
+    const WheelListPart* part = nullptr;
+    WheelListPart::Entry entry;  // for part->facts(entry)
 };
 
 // Base and delta, merged.
-class Catalogue {
+class WheelList {
   public:
     // Opens the files in `folder`; ignores a delta of another base. Error "os.ENOENT": there is no wheel list.
-    [[nodiscard]] static base::Result<Catalogue> open(const std::filesystem::path& folder);
+    [[nodiscard]] static base::Result<WheelList> open(const std::filesystem::path& folder);
 
     [[nodiscard]] std::int64_t serial() const;
     [[nodiscard]] const std::string& written() const;
-    [[nodiscard]] const CatalogueHead& base_head() const { return base_.head(); }
+    [[nodiscard]] const WheelListHead& base_head() const { return base_.head(); }
     // Calls `visit` if the project exists and has wheels.
     [[nodiscard]] base::Status visit_one(std::string_view key,
-                                         const std::function<void(const CatalogueView&)>& visit) const;
+                                         const std::function<void(const WheelListView&)>& visit) const;
     // Calls `visit` for every project that `chosen` accepts, in order of keys.
     [[nodiscard]] base::Status visit_all(const std::function<bool(std::string_view key)>& chosen,
-                                         const std::function<void(const CatalogueView&)>& visit) const;
+                                         const std::function<void(const WheelListView&)>& visit) const;
 
   private:
-    explicit Catalogue(CataloguePart base) : base_(std::move(base)) {}
+    explicit WheelList(WheelListPart base) : base_(std::move(base)) {}
 
-    CataloguePart base_;
-    std::optional<CataloguePart> delta_;
+    WheelListPart base_;
+    std::optional<WheelListPart> delta_;
 };
 
 }  // namespace wheelyard::simple
