@@ -10,6 +10,7 @@ import re
 import stat
 import subprocess
 import time
+import urllib.parse
 from pathlib import Path
 
 from support.case import FarmCase, OwnFarmsCase, main
@@ -304,6 +305,19 @@ class PrivateIndexTest(FarmCase):
                     self.assertIn("Cache-Control: no-store", fields)
                 hidden, absent = (self.ask(method, f"/{index}{rest}", of_other) for index in (HIDDEN, "absent"))
                 self.assertEqual(self.without_names(hidden), self.without_names(absent), f"{method} {rest}")
+
+    def test_a_browser_without_a_token_gets_a_page_that_says_how_to_give_one(self):
+        for path in (f"/{HIDDEN}/project/", f"/{HIDDEN}/simple/{PROJECT}/", "/absent/", "/api/v1/audit"):
+            status, fields, body = self.farm.get(path, "text/html,application/xhtml+xml,*/*;q=0.8")
+            page = body.decode()
+            self.assertEqual((status, fields["Content-Type"], fields["WWW-Authenticate"]), (401, "text/html; charset=utf-8", 'Basic realm="wheelyard"'), path)
+            self.assertRegex(page, r'<html lang="en">[\s\S]*<title>401 ', path)
+            self.assertIn("<code>__token__</code>", page)
+            link = re.search(r'<a href="([^"]+/login/)">', page).group(1)
+            self.assertEqual(self.farm.get(urllib.parse.urljoin(path, link))[0], 200, path)
+            status, fields, body = self.farm.get(path)  # what a program gets
+            self.assertEqual((status, fields["Content-Type"], fields["WWW-Authenticate"]), (401, "application/problem+json", 'Basic realm="wheelyard"'), path)
+            self.assertNotIn(b"<", body)
 
     @staticmethod
     def without_names(answer: tuple[int, str, bytes]) -> tuple[int, list[str], str]:
