@@ -35,7 +35,7 @@ MORE_ADDRESSES = ("/{index}", "/{index}/simple", "/{index}/simple/{project}", "/
                   "/{index}/simple/{project}/index.json", "/{index}/simple/{project}/index.html", "/{index}/simple/{project}/" + "0" * 64 + "/x-1.0-variants.json", "/{index}/simple/catalogue-delta.txt",
                   "/{index}/project/", "/{index}/project", "/{index}/project/index.html", "/{index}/project/search.json", "/{index}/project/feed.xml",
                   "/{index}/project/{project}/", "/{index}/project/{project}/index.html", "/{index}/project/{project}/feed.xml",
-                  "/{index}/builds/", "/{index}/builds/index.html", "/{index}/builds/build.html", "/{index}/builds/request.html", "/{index}/find-links/", "/{index}/find-links/{filename}",
+                  "/{index}/builds/", "/{index}/builds/index.html", "/{index}/builds/build.html", "/{index}/builds/request.html", "/{index}/builds/feed.xml", "/{index}/find-links/", "/{index}/find-links/{filename}",
                   "/{index}/site/", "/{index}/site", "/{index}/site/index.html", "/{index}/site/{site}/", "/{index}/site/{site}", "/{index}/site/{site}/index.html", "/{index}/site/{site}/feed.xml",
                   "/private/{index}/simple/", "/{index}/../{index}/simple/", "/open/../{index}/simple/", "/{index}/%2e/simple/",
                   "//{index}/simple/", "/packages/{index}/simple/", "/.wheelyard/published.json")
@@ -254,7 +254,7 @@ class PrivateIndexTest(FarmCase):
                 (f"/{HIDDEN}/project/", {}, PROJECT), (f"/{HIDDEN}/project/search.json", {}, PROJECT), (f"/{HIDDEN}/project/feed.xml", {}, PROJECT),
                 (f"/{HIDDEN}/project/{PROJECT}/", {}, PROJECT), (f"/{HIDDEN}/project/{PROJECT}/feed.xml", {}, PROJECT),
                 (f"/{HIDDEN}/builds/", {}, HIDDEN), (f"/{HIDDEN}/builds/build.html", {}, HIDDEN),
-                (f"/{HIDDEN}/builds/request.html", {}, HIDDEN), (f"/{HIDDEN}/site/", {}, SITE),
+                (f"/{HIDDEN}/builds/request.html", {}, HIDDEN), (f"/{HIDDEN}/builds/feed.xml", {}, HIDDEN), (f"/{HIDDEN}/site/", {}, SITE),
                 (f"/{HIDDEN}/site/{SITE}/", {}, PROJECT), (f"/{HIDDEN}/site/{SITE}/feed.xml", {}, SITE),
                 (f"/api/v1/indexes/{HIDDEN}/builds", {}, PROJECT), (f"/api/v1/indexes/{HIDDEN}/builds/{SITE}/{BUILD}", {}, PROJECT),
                 (f"/api/v1/indexes/{HIDDEN}/requests/{values['task']}", {}, PROJECT), (f"/api/v1/indexes/{HIDDEN}/projects/{PROJECT}/explain", {}, PROJECT),
