@@ -231,6 +231,11 @@ std::string verify_text(const std::string& filename, const std::string& address,
            address + (uploaded_to.empty() ? "" : " --uploaded-to " + base::quote_shell(uploaded_to));
 }
 
+// Of a Git repository the origin has a tag and a commit, too: "https://code.example.org/six@v1.0 (3f2a9c8)".
+std::string address_of(const std::string& origin) {
+    return origin.find(' ') == std::string::npos ? origin : origin.substr(0, origin.rfind('@'));
+}
+
 // What its agent states of the build. A document that cannot be read shows nothing: the link beside it leads to its text.
 void add_stated(WheelSection& section, std::string_view text) {
     Facts& shown = section.made_by;
@@ -255,7 +260,7 @@ void add_stated(WheelSection& section, std::string_view text) {
     if (began && *began > 0) add_fact(shown, "Began", short_time(document->string_or("began", {})));
     add_fact(shown, "Source", source.string_or("origin", source.string_or("filename", {})));
     if (const std::string origin = source.string_or("origin", {}); origin.starts_with("https://"))
-        shown.back().link = origin;
+        shown.back().link = address_of(origin);
     add_fact(shown, "Kind of source", source.string_or("kind", {}));
     add_fact(shown, "SHA-256 of the source", source.string_or("sha256", {}));
     add_fact(shown, "Recipe", document->string_or("recipe", {}));

@@ -267,7 +267,11 @@ TEST_CASE("a wheel shows what made it, as its agent states, and a damaged docume
     CHECK(has(html, "href=\"https://example.org/"));
     CHECK(!has(html, "builds/build.html"));
     CHECK(has(page(R"({"site":"bede","attempt":"w1<k","source":{"origin":"/folder"}})"),
-              "<a href=\"../../builds/build.html?site=bede&amp;id=w1%3Ck\">Build and log</a>"));
+              "<a id=\"built-w1&lt;k\" href=\"../../builds/build.html?site=bede&amp;id=w1%3Ck\">Build and "
+              "log</a>"));
+    // The page of a repository, not that of an address that nobody serves.
+    CHECK(has(page(R"json({"source":{"kind":"git","origin":"https://example.org/x@v1 (3f2a)"}})json"),
+              "href=\"https://example.org/x\">https://example.org/x@v1 (3f2a)</a>"));
     for (const char* damaged : {"", "{}", "[]", "no JSON", "null"})
         CHECK(!has(page(damaged), "What made it"));
     // One command for who wants to verify what the registry signed.
