@@ -139,6 +139,12 @@ std::vector<std::int64_t> phase_seconds(const BuildCourse& course, base::UnixMic
     return seconds;
 }
 
+// For people: an address, or the name of the file. A folder of the agent is no place for them.
+std::string source_of(const Attempt& attempt) {
+    const bool is_address = attempt.source.origin.find("://") != std::string::npos;
+    return is_address ? attempt.source.origin : attempt.source.filename;
+}
+
 status::AttemptReport attempt_of(const AttemptView& view, const AttemptLog& log, base::UnixMicros now) {
     const Attempt& attempt = view.attempt;
     std::string waiting = waiting_suffix(attempt.waiting);
@@ -158,7 +164,9 @@ status::AttemptReport attempt_of(const AttemptView& view, const AttemptLog& log,
             .memory_mib = log.course.memory_mib,
             .phases = phase_names(log.course),
             .phase_seconds = phase_seconds(log.course, now),
-            .log_tail = log.last_lines};
+            .log_tail = log.last_lines,
+            .source = source_of(attempt),
+            .source_sha256 = attempt.source.sha256};
 }
 
 status::FailureReport failure_of(const Attempt& attempt, const AttemptLog& log) {
@@ -176,7 +184,9 @@ status::FailureReport failure_of(const Attempt& attempt, const AttemptLog& log) 
             .rule = failure.cause,
             .cause = std::move(cause),
             .remedy = failure.error.advice,
-            .log_tail = log.last_lines};
+            .log_tail = log.last_lines,
+            .source = source_of(attempt),
+            .source_sha256 = attempt.source.sha256};
 }
 
 status::FinishedReport finished_of(const Attempt& attempt) {
@@ -207,6 +217,7 @@ void hide_secrets_in(status::SiteReport& report, const std::vector<std::string>&
         hide(cell.reason);
     for (auto& attempt : report.attempts) {
         hide(attempt.waiting);
+        hide(attempt.source);
         std::for_each(attempt.phases.begin(), attempt.phases.end(), hide);
         std::for_each(attempt.log_tail.begin(), attempt.log_tail.end(), hide);
     }
@@ -215,6 +226,7 @@ void hide_secrets_in(status::SiteReport& report, const std::vector<std::string>&
     for (auto& failure : report.failures) {
         hide(failure.cause);
         hide(failure.remedy);
+        hide(failure.source);
         std::for_each(failure.log_tail.begin(), failure.log_tail.end(), hide);
     }
 }

@@ -267,6 +267,7 @@ base::Status WebRun::write_indexes() {
         if (state.is_changed) WHEELYARD_TRY(write_search(index, state));
         WHEELYARD_TRY(write(builds_folder(tree_, index).native(),
                             {{std::string(html_page), render_builds_page(look_, index, state.report)},
+                             {std::string(feed_page), render_failure_feed(index, state.report)},
                              {"build.html", render_build_page(look_, index)},
                              {"request.html", render_request_page(look_, index)}}));
         // For this program alone, so without compressed copies.

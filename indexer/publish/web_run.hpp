@@ -4,7 +4,7 @@
 //     TREE/<index>/project/search.name=….json, …         what the search knows of these projects, after their pages
 //     TREE/<index>/project/search.json, feed.xml,        of each index, after those
 //                          index.html
-//     TREE/<index>/builds/index.html                     what sites report; .shown: what of it the project pages show
+//     TREE/<index>/builds/index.html, feed.xml           what sites report; .shown: what of it the project pages show
 //     TREE/<index>/site/index.html                       its sites
 //     TREE/<index>/site/<site>/index.html, feed.xml      what runs there; .wheels: its lines, of which an event changes those
 //                                                        of its project

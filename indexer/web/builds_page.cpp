@@ -186,6 +186,7 @@ std::string render_builds_page(const page::Farm& farm, const std::string& index,
     page::Frame frame = frame_below(farm, index);
     frame.title = "Builds of " + index;
     frame.description = "What is being built for " + index + ", what waits, and why builds have failed.";
+    frame.feed = "feed.xml";
     frame.scripts = {"common.js", "live.js", "request.js"};
     return page::render_page(frame, page::render("builds.html", shown));
 }

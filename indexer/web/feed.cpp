@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "indexer/web/limits.hpp"
+#include "indexer/web/state_cell.hpp"
 #include "indexer/web/wheel_facts.hpp"
+#include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/page/html.hpp"
 
@@ -85,6 +87,30 @@ std::string render_site_feed(std::string_view index, std::string_view site, cons
         html.add("</id>\n<link rel=\"alternate\" type=\"text/html\" href=\"../../project/").url(line.project);
         html.add("/#").text(anchor_of(line.sha256)).add("\"/>\n<updated>");
         html.text(base::render_rfc3339(line.uploaded_s * micros_per_second)).add("</updated>\n</entry>\n");
+    }
+    return std::move(html.add("</feed>\n")).bytes();
+}
+
+std::string render_failure_feed(std::string_view index, const FarmReport& report) {
+    std::vector<const ReportedBuild*> failures;
+    for (const ReportedBuild& failure : report.failures) {
+        if (!failure.ended.empty() && !failure.id.empty()) failures.push_back(&failure);
+    }
+    // Of several sites, each newest first; times of one form sort as texts do.
+    std::stable_sort(failures.begin(), failures.end(),
+                     [](const auto* a, const auto* b) { return a->ended > b->ended; });
+    if (failures.size() > max_feed_entries) failures.resize(max_feed_entries);
+    const auto newest = base::parse_rfc3339(failures.empty() ? "" : failures.front()->ended);
+    Html html = begin_feed("Failed builds", index, "failures", newest.value_or(0));
+    for (const ReportedBuild* failure : failures) {
+        html.add("<entry>\n<title>").text(failure->package).add(" ").text(failure->version).add(" failed: ");
+        html.text(place_text(*failure)).add("</title>\n<id>urn:wheelyard:failure:").text(failure->site);
+        html.add(":").text(failure->id).add("</id>\n<link rel=\"alternate\" type=\"text/html\" href=\"");
+        html.add("build.html?site=").text(base::encode_percent(failure->site)).add("&amp;id=");
+        html.text(base::encode_percent(failure->id));
+        html.add("\"/>\n<updated>").text(failure->ended).add("</updated>\n<summary>").text(failure->cause);
+        if (!failure->remedy.empty()) html.add("\nWhat to do: ").text(failure->remedy);
+        html.add("</summary>\n</entry>\n");
     }
     return std::move(html.add("</feed>\n")).bytes();
 }

@@ -45,10 +45,11 @@ struct IndexSummary {
 [[nodiscard]] std::string render_front(const FarmText& farm, const std::vector<IndexSummary>& indexes);
 
 // Atom feeds (RFC 4287), newest first: the projects of an index, by their newest upload (`top.newest`), the wheels of a project,
-// and what became available at a site.
+// what became available at a site, and the failed builds of an index.
 [[nodiscard]] std::string render_index_feed(std::string_view index, const SearchTop& top);
 [[nodiscard]] std::string render_feed(std::string_view index, const ProjectView& view);
 [[nodiscard]] std::string render_site_feed(std::string_view index, std::string_view site,
                                            const SiteWheels& wheels);
+[[nodiscard]] std::string render_failure_feed(std::string_view index, const FarmReport& report);
 
 }  // namespace wheelyard::indexer

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "indexer/web/limits.hpp"
+#include "indexer/web/rst.hpp"
 #include "indexer/web/shown_project.hpp"
 #include "lib/base/text/case_folding.hpp"
 #include "lib/base/text/encoding.hpp"
@@ -265,7 +266,8 @@ std::vector<Heading> adapt(cmark_node* document) {
     return headings;
 }
 
-// reStructuredText stays as it was written, without what is no text: images, badges and the names that stand for them.
+// Text of no stated type is often reStructuredText. It stays as it was written, without what is no text: images, badges and
+// the names that stand for them.
 std::string without_images(std::string_view text) {
     std::vector<std::string> kept;
     bool is_dropping = false;  // the lines of a directive that are indented
@@ -321,6 +323,8 @@ page::Html render_description(std::string_view text, std::string_view content_ty
     const std::string type = base::ascii_lower(base::trim(content_type.substr(0, content_type.find(';'))));
     if (type == "text/markdown")
         html.add(render_markdown(shown));
+    else if (type == "text/x-rst")
+        html.add(render_markdown(markdown_of_rst(shown)));
     else
         html.add("<pre class=\"plain\">")
             .text(type == "text/plain" ? shown : without_images(shown))

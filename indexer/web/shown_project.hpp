@@ -72,10 +72,11 @@ struct WheelSection {
     std::vector<WheelFact> made_by = {};
     std::string site = {};  // of the agent that built it, and the ID of the build
     std::string build = {};
-    bool is_signed = false;        // the registry has signed statements about it
-    std::string uploaded_to = {};  // the index that these name
-    std::string verify = {};       // the command that verifies these
-    bool is_promoted = false;      // it was uploaded to another index than the page's
+    bool is_signed = false;          // the registry has signed statements about it
+    std::string uploaded_to = {};    // the index that these name
+    std::string verify = {};         // the lines that download and verify these
+    std::string index_address = {};  // as they name it
+    bool is_promoted = false;        // it was uploaded to another index than the page's
     void show(page::Values& to) const;
 };
 

@@ -224,11 +224,22 @@ std::string signed_index(const Json& document) {
     return predicate == nullptr ? std::string() : predicate->string_or("index", {});
 }
 
-// What verifies the wheel after `pip download` from the page's index, whose address project.js fills in.
-std::string verify_text(const std::string& filename, const std::string& address,
+// Two lines that work as they are pasted: the first downloads the wheel and its provenance from the page's index, whose
+// address project.js fills in, the second verifies both without a request.
+std::string verify_text(const catalog::FileRow& row, const std::string& index_address,
                         const std::string& uploaded_to) {
-    return "wheelyard-registry attest verify " + base::quote_shell(filename) + " --root root.json --index " +
-           address + (uploaded_to.empty() ? "" : " --uploaded-to " + base::quote_shell(uploaded_to));
+    const std::string url = index_address + file_link(row).substr(std::string_view("../../").size());
+    const std::string filename = base::quote_shell(row.filename);
+    const std::string beside = base::quote_shell(row.filename + std::string(provenance_suffix));
+    return "curl -fL --netrc-optional -o " + filename + " " + base::quote_shell(url) + " -o " + beside + " " +
+           base::quote_shell(url + std::string(provenance_suffix)) + "\nwheelyard-registry attest verify " +
+           filename + " --root root.json" +
+           (uploaded_to.empty() ? "" : " --uploaded-to " + base::quote_shell(uploaded_to)) + " --offline";
+}
+
+// Of a Git repository the origin has a tag and a commit, too: "https://code.example.org/six@v1.0 (3f2a9c8)".
+std::string address_of(const std::string& origin) {
+    return origin.find(' ') == std::string::npos ? origin : origin.substr(0, origin.rfind('@'));
 }
 
 // What its agent states of the build. A document that cannot be read shows nothing: the link beside it leads to its text.
@@ -255,7 +266,7 @@ void add_stated(WheelSection& section, std::string_view text) {
     if (began && *began > 0) add_fact(shown, "Began", short_time(document->string_or("began", {})));
     add_fact(shown, "Source", source.string_or("origin", source.string_or("filename", {})));
     if (const std::string origin = source.string_or("origin", {}); origin.starts_with("https://"))
-        shown.back().link = origin;
+        shown.back().link = address_of(origin);
     add_fact(shown, "Kind of source", source.string_or("kind", {}));
     add_fact(shown, "SHA-256 of the source", source.string_or("sha256", {}));
     add_fact(shown, "Recipe", document->string_or("recipe", {}));
@@ -465,7 +476,10 @@ Html render_wheel(const ShownWheel& wheel, std::string_view index, const std::st
     for (std::size_t at = 0; at < nodes.size() && at < wheel.fits.size(); ++at)
         shown.fits.push_back(shown_fit(nodes[at], wheel.fits[at]));
     add_stated(shown, provenance);
-    if (shown.is_signed) shown.verify = verify_text(row.filename, address, shown.uploaded_to);
+    if (shown.is_signed) {
+        shown.index_address = address.substr(0, address.size() - std::string_view("simple/").size());
+        shown.verify = verify_text(row, shown.index_address, shown.uploaded_to);
+    }
     shown.is_promoted = !shown.uploaded_to.empty() && shown.uploaded_to != index;
     return page::render("wheel.html", shown);
 }

@@ -21,7 +21,8 @@ struct Place {
 namespace place_files {
 inline constexpr std::array<std::string_view, 3> project{"index.html", "search.json", "feed.xml"};
 inline constexpr std::array<std::string_view, 2> of_project{"index.html", "feed.xml"};
-inline constexpr std::array<std::string_view, 3> builds{"index.html", "build.html", "request.html"};
+inline constexpr std::array<std::string_view, 4> builds{"index.html", "build.html", "request.html",
+                                                        "feed.xml"};
 inline constexpr std::array<std::string_view, 1> sites{"index.html"};
 inline constexpr std::array<std::string_view, 2> of_site{"index.html", "feed.xml"};
 }  // namespace place_files

@@ -40,6 +40,8 @@ constexpr auto build_record = io::record<B>({
     member<Word, &B::rule>("rule", "the doctor's rule that matches its log (doctor-rules.md)"),
     member<Text<max_text_bytes>, &B::cause>("cause", "why it failed"),
     member<Text<max_text_bytes>, &B::remedy>("remedy", "what to do, for the shell of the site's agent"),
+    member<Text<max_text_bytes>, &B::source>("source", source_meaning),
+    member<Word, &B::source_sha256>("source_sha256", source_sha256_meaning),
 });
 
 BuildReport of_attempt(const AttemptReport& attempt) {
@@ -57,7 +59,9 @@ BuildReport of_attempt(const AttemptReport& attempt) {
             .memory_limit_mib = attempt.memory_limit_mib,
             .memory_mib = attempt.memory_mib,
             .phases = attempt.phases,
-            .phase_seconds = attempt.phase_seconds};
+            .phase_seconds = attempt.phase_seconds,
+            .source = attempt.source,
+            .source_sha256 = attempt.source_sha256};
 }
 
 // The report of a build that is over: adds to what was known while it ran.
@@ -121,6 +125,8 @@ std::vector<BuildReport> changed_builds(const SiteReport& report, const KnownBui
         build.rule = failure.rule;
         build.cause = failure.cause;
         build.remedy = failure.remedy;
+        build.source = failure.source;
+        build.source_sha256 = failure.source_sha256;
         now.insert_or_assign(build.id, std::move(build));
     }
     for (const AttemptReport& attempt : report.attempts)

@@ -46,6 +46,8 @@ struct BuildReport {
     std::string rule = {};
     std::string cause = {};
     std::string remedy = {};
+    std::string source = {};
+    std::string source_sha256 = {};
     bool operator==(const BuildReport&) const = default;
 };
 

@@ -27,6 +27,10 @@ inline std::string clean(std::string_view text, std::size_t max_bytes) {
     return shown;
 }
 
+inline constexpr std::string_view source_meaning =
+    "where its source came from, an address or the name of a file; absent: not known yet";
+inline constexpr std::string_view source_sha256_meaning = "the digest of that file; absent: there is none";
+
 // The codecs of these members. An absent member means the default, so empty values are not written.
 struct Word {  // a name, a version or a state
     static Json to(const std::string& value) { return clean(value, max_word_bytes); }

@@ -89,6 +89,8 @@ constexpr auto attempt_record = io::record<A>({
         "phase_seconds", "how long each of `phases` took, or has taken so far"),
     member<Some<Text<max_log_line_bytes>, max_log_lines>, &A::log_tail>(
         "log_tail", "the last lines of its log, at most 50 of 500 bytes"),
+    member<Text<max_text_bytes>, &A::source>("source", source_meaning),
+    member<Word, &A::source_sha256>("source_sha256", source_sha256_meaning),
 });
 
 using F = FailureReport;
@@ -107,6 +109,8 @@ constexpr auto failure_record = io::record<F>({
     member<Text<max_text_bytes>, &F::remedy>("remedy", "what to do"),
     member<Some<Text<max_log_line_bytes>, max_failure_log_lines>, &F::log_tail>(
         "log_tail", "the last lines of its log, at most 20 of 500 bytes; of the newest 10 failures"),
+    member<Text<max_text_bytes>, &F::source>("source", source_meaning),
+    member<Word, &F::source_sha256>("source_sha256", source_sha256_meaning),
 });
 
 using D = FinishedReport;

@@ -81,6 +81,8 @@ struct AttemptReport {
     std::vector<std::string> phases = {};
     std::vector<std::int64_t> phase_seconds = {};
     std::vector<std::string> log_tail;
+    std::string source = {};
+    std::string source_sha256 = {};
 };
 
 // A failed attempt at a cell, newest first.
@@ -97,6 +99,8 @@ struct FailureReport {
     std::string cause;
     std::string remedy;
     std::vector<std::string> log_tail = {};
+    std::string source = {};
+    std::string source_sha256 = {};
 };
 
 // An attempt that ended well.

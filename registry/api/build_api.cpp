@@ -23,8 +23,10 @@ using io::field;
 using status::BuildReport;
 using tasks::KeptBuild;
 
-constexpr std::size_t max_others = 20;  // builds of the same cell
-constexpr std::size_t max_history = 9;  // builds whose middle duration is expected
+constexpr std::size_t max_others = 20;    // builds of the same cell
+constexpr std::size_t max_requests = 10;  // the newest for this wheel
+constexpr std::size_t max_pages = 10;     // of the requests for its package that are looked through
+constexpr std::size_t max_history = 9;    // builds whose middle duration is expected
 
 tl::unexpected<wire::Problem> fail_build(const Call& call, const base::Error& error) {
     return fail_call(call, "build.refused", error, problem_of_task);
@@ -170,6 +172,28 @@ wire::Answered<FoundBuild> find_readable(const ApiParts& parts, const Call& call
     return FoundBuild{.build = **std::move(found), .may_read_logs = has_logs};
 }
 
+// The requests for this wheel that were there when the build began, each with its page: the other way of add_builds()
+// (request_api.cpp).
+io::Json requests_of(tasks::TaskStore& tasks, const std::string& index, const BuildReport& build) {
+    std::vector<wire::Task> asked;
+    std::string after;
+    for (std::size_t page = 0; page < max_pages; ++page) {
+        const auto some = tasks.list({.index = index, .packages = std::vector{build.package}}, after);
+        if (!some) break;
+        for (const wire::Task& task : *some) {
+            if (answers(build, task.request) && build.began >= task.asked) asked.push_back(task);
+        }
+        if (some->size() < tasks::max_tasks_returned) break;
+        after = some->back().id;
+    }
+    io::Json list = io::Json::array();
+    for (auto task = asked.rbegin(); task != asked.rend() && list.as_array()->size() < max_requests; ++task)
+        list.push(io::Json::object({{"id", task->id},
+                                    {"state", std::string(wire::task_state_text(task->state))},
+                                    {"asked", base::render_rfc3339(task->asked)}}));
+    return list;
+}
+
 Reply show_build(const ApiParts& parts, const Call& call, const LogOfBuild& of) {
     const auto found = find_readable(parts, call, of);
     if (!found) return tl::unexpected(found.error());
@@ -196,6 +220,7 @@ Reply show_build(const ApiParts& parts, const Call& call, const LogOfBuild& of) 
         others.push(other_json(other.report, found->may_read_logs));
     }
     json.set("others", std::move(others));
+    if (parts.tasks != nullptr) json.set("requests", requests_of(*parts.tasks, of.index, build.report));
     return http::ApiReply{.status = 200, .json = json.render()};
 }
 

@@ -43,12 +43,6 @@ std::string public_reason(const Task& task) {
     return task.reason;
 }
 
-bool answers(const status::BuildReport& build, const wire::TaskRequest& wanted) {
-    return build.package == wanted.package && wire::meets_version(build.version, wanted.version) &&
-           build.python == wanted.python &&
-           (wanted.accelerator.empty() || build.accelerator == wanted.accelerator);
-}
-
 // One request, and where in its log.
 struct RequestOf {
     std::string index;

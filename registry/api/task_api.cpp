@@ -120,6 +120,12 @@ base::Status check_takes_builds(const RegistryConfig& config, const IndexConfig&
     return target == nullptr ? base::Status() : check_not_archived(*target);
 }
 
+bool answers(const status::BuildReport& build, const wire::TaskRequest& wanted) {
+    return build.package == wanted.package && wire::meets_version(build.version, wanted.version) &&
+           build.python == wanted.python &&
+           (wanted.accelerator.empty() || build.accelerator == wanted.accelerator);
+}
+
 bool may_retry(const std::optional<Identity>& caller, const std::string& index, const std::string& package) {
     return caller && allows(*caller, index, package, approve_action) &&
            allows(*caller, index, package, task_action);

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "lib/status/build_report.hpp"
 #include "registry/access/tokens.hpp"
 #include "registry/api/site_reports.hpp"
 #include "registry/commit/writer.hpp"
@@ -31,6 +32,8 @@ inline constexpr std::string_view task_list_format = "wheelyard.wishes/1";
 // Whether the caller may ask for a failed wheel again: approves requests, and may make them.
 [[nodiscard]] bool may_retry(const std::optional<Identity>& caller, const std::string& index,
                              const std::string& package);
+// Whether the build is one of the wheel that the request is for.
+[[nodiscard]] bool answers(const status::BuildReport& build, const wire::TaskRequest& wanted);
 // "task.would_publish": the wheel of a private index's source would be in a public index.
 [[nodiscard]] base::Status check_stays_private(const RegistryConfig& config, const wire::TaskRequest& wanted);
 

@@ -22,7 +22,7 @@ void ShownIndexes::show(page::Values& to) const {
 }
 
 void ShownProblem::show(page::Values& to) const {
-    to("title", title)("detail", detail)("value", value)("advice", advice)("home", home);
+    to("title", title)("detail", detail)("value", value)("advice", advice)("login", login)("home", home);
 }
 
 void ShownMissingProject::show(page::Values& to) const {
@@ -83,6 +83,7 @@ std::string render_problem_page(const page::Farm& farm, std::string_view root, c
                        .home = root.empty() ? "./" : std::string(root)};
     shown.detail.prose(problem.detail);
     if (!problem.advice.empty()) shown.advice.prose(problem.advice);
+    if (problem.status == 401) shown.login = std::string(root) + "api/v1/login/";
     return page::render_page(server_frame(farm, root, shown.title), page::render("problem.html", shown));
 }
 
@@ -95,7 +96,7 @@ std::string render_operators_page(const page::Farm& farm, std::string_view root)
 
 std::string render_login_page(const page::Farm& farm, std::string_view root) {
     page::Frame frame = server_frame(farm, root, "Log in");
-    frame.scripts = {"common.js", "login.js"};
+    frame.scripts = {"common.js", "copy.js", "login.js"};
     frame.data_root = root;
     frame.referrer = "no-referrer";
     return page::render_page(frame, page::named_template("login.html").render({}));

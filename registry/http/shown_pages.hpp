@@ -30,6 +30,7 @@ struct ShownProblem {
     page::Html detail = {};
     std::string value = {};
     page::Html advice = {};
+    std::string login = {};  // to the page of log-ins; only where a token is missing
     std::string home = {};
     void show(page::Values& to) const;
 };

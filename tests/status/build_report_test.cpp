@@ -67,6 +67,8 @@ TEST_CASE("a build is what its site last reported of it") {
 TEST_CASE("a failed build keeps its phases and its memory, and gets its cause and its remedy") {
     SiteReport running = report_at(60);
     running.attempts = {attempt("w1")};
+    running.attempts.front().source = "https://files.example.org/torch-2.4.0.tar.gz";
+    running.attempts.front().source_sha256 = std::string(64, 'a');
     SiteReport failed = report_at(120);
     FailureReport failure;
     failure.attempt = "w1";
@@ -79,6 +81,8 @@ TEST_CASE("a failed build keeps its phases and its memory, and gets its cause an
     failure.rule = "memory.compiler_killed";
     failure.cause = "killed";
     failure.remedy = "more memory";
+    failure.source = running.attempts.front().source;
+    failure.source_sha256 = running.attempts.front().source_sha256;
     failed.failures = {failure};
     const BuildReport build = after({running, failed}).at("w1");
     CHECK(build.state == build_failed);
@@ -88,16 +92,20 @@ TEST_CASE("a failed build keeps its phases and its memory, and gets its cause an
     CHECK(build.rule == "memory.compiler_killed");
     CHECK(build.memory_mib == std::vector<std::int64_t>{5'200, 61'000});
     CHECK(build.phases == std::vector<std::string>{"prepare", "build"});
+    CHECK(build.source == "https://files.example.org/torch-2.4.0.tar.gz");
+    CHECK(build.source_sha256 == std::string(64, 'a'));
 }
 
 TEST_CASE("a build that a site no longer reports has ended, unless the report says that it is cut") {
     SiteReport running = report_at(60);
     running.attempts = {attempt("w1"), attempt("w2")};
+    running.attempts.front().source = "six-1.0.tar.gz";
     SiteReport done = report_at(120);
     done.finished = {{"w1", "torch", "2.4.0", "3.12", "", "", began, began + 90 * second}};
     const auto known = after({running, done});
     CHECK(known.at("w1").state == build_done);
     CHECK(known.at("w1").ended == began + 90 * second);
+    CHECK(known.at("w1").source == "six-1.0.tar.gz");  // as it said while it ran
     CHECK(known.at("w2").state == build_ended);
     CHECK(known.at("w2").ended == done.time);
     done.is_cut = true;

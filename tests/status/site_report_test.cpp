@@ -40,7 +40,9 @@ SiteReport sample() {
                                .memory_mib = {0, 5'200, 61'000},
                                .phases = {"unpack", "build"},
                                .phase_seconds = {3, 57},
-                               .log_tail = {"[12/345] c++", "warning: x"}});
+                               .log_tail = {"[12/345] c++", "warning: x"},
+                               .source = "https://files.example.org/torch-2.4.0.tar.gz",
+                               .source_sha256 = std::string(64, 'a')});
     report.failures.push_back({"w0", "torch", "2.4.0", "3.12", "h100", noon - 9 * minute, noon - 2 * minute,
                                "build", "memory.compiler_killed", "killed", "more memory"});
     report.held_queues = {{"gpu", "qsub: in maintenance until 18:00", noon - minute}};

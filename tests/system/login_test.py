@@ -260,6 +260,13 @@ class LoginTest(LogInCase):
         listed = {row["id"]: row for row in json.loads(listed.stdout)}
         self.assertEqual(listed[token[:15]]["actions"], ["read", "task", "upload"])
         self.assertIsNone(browser.run("return sessionStorage.getItem('wheelyard-login')"))
+        # A browser asks for the token of a private index by itself: it is there to copy.
+        browser.driver.execute_cdp_cmd("Browser.grantPermissions", {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]})
+        browser.find("#login-copy button").click()
+        wait_until(lambda: browser.texts("#login-copy button") == ["Copied"], "the token is not copied")
+        self.assertEqual(browser.driver.execute_async_script("navigator.clipboard.readText().then(arguments[0])"), token)
+        if not why_no_axe():
+            self.assertEqual(browser.barriers(), [])
         browser.driver.refresh()  # whoever comes back later can still log out
         wait_until(lambda: browser.find("#logout").is_displayed(), "the page of a log-in has no log-out")
         browser.find("#logout").click()

@@ -116,6 +116,15 @@ class PagesTest(PagesCase):
             self.assertRegex(part.findtext(atom + "id"), r"^urn:[a-z0-9]+:.+")
         self.assertEqual(len({entry.findtext(atom + "id") for entry in entries}), 2)
 
+    def test_the_feed_of_failed_builds_is_valid_atom_and_the_page_of_builds_names_it(self):
+        feed = ElementTree.fromstring(self.get(f"/{INDEX}/builds/feed.xml")[1])
+        atom = "{http://www.w3.org/2005/Atom}"
+        self.assertEqual(feed.tag, atom + "feed")
+        for part in (feed, *feed.findall(atom + "entry")):
+            for name in ("id", "title", "updated"):
+                self.assertEqual(len(part.findall(atom + name)), 1, name)
+        self.assertIn('<link rel="alternate" type="application/atom+xml" href="feed.xml">', self.get(f"/{INDEX}/builds/")[1])
+
     def test_other_spellings_lead_to_the_project_and_errors_are_pages_for_browsers(self):
         status, html, _ = self.get(f"/{INDEX}/project/Yard.Pages")
         self.assertEqual(status, 200)

@@ -10,6 +10,7 @@ import re
 import stat
 import subprocess
 import time
+import urllib.parse
 from pathlib import Path
 
 from support.case import FarmCase, OwnFarmsCase, main
@@ -34,7 +35,7 @@ MORE_ADDRESSES = ("/{index}", "/{index}/simple", "/{index}/simple/{project}", "/
                   "/{index}/simple/{project}/index.json", "/{index}/simple/{project}/index.html", "/{index}/simple/{project}/" + "0" * 64 + "/x-1.0-variants.json", "/{index}/simple/catalogue-delta.txt",
                   "/{index}/project/", "/{index}/project", "/{index}/project/index.html", "/{index}/project/search.json", "/{index}/project/feed.xml",
                   "/{index}/project/{project}/", "/{index}/project/{project}/index.html", "/{index}/project/{project}/feed.xml",
-                  "/{index}/builds/", "/{index}/builds/index.html", "/{index}/builds/build.html", "/{index}/builds/request.html", "/{index}/find-links/", "/{index}/find-links/{filename}",
+                  "/{index}/builds/", "/{index}/builds/index.html", "/{index}/builds/build.html", "/{index}/builds/request.html", "/{index}/builds/feed.xml", "/{index}/find-links/", "/{index}/find-links/{filename}",
                   "/{index}/site/", "/{index}/site", "/{index}/site/index.html", "/{index}/site/{site}/", "/{index}/site/{site}", "/{index}/site/{site}/index.html", "/{index}/site/{site}/feed.xml",
                   "/private/{index}/simple/", "/{index}/../{index}/simple/", "/open/../{index}/simple/", "/{index}/%2e/simple/",
                   "//{index}/simple/", "/packages/{index}/simple/", "/.wheelyard/published.json")
@@ -253,7 +254,7 @@ class PrivateIndexTest(FarmCase):
                 (f"/{HIDDEN}/project/", {}, PROJECT), (f"/{HIDDEN}/project/search.json", {}, PROJECT), (f"/{HIDDEN}/project/feed.xml", {}, PROJECT),
                 (f"/{HIDDEN}/project/{PROJECT}/", {}, PROJECT), (f"/{HIDDEN}/project/{PROJECT}/feed.xml", {}, PROJECT),
                 (f"/{HIDDEN}/builds/", {}, HIDDEN), (f"/{HIDDEN}/builds/build.html", {}, HIDDEN),
-                (f"/{HIDDEN}/builds/request.html", {}, HIDDEN), (f"/{HIDDEN}/site/", {}, SITE),
+                (f"/{HIDDEN}/builds/request.html", {}, HIDDEN), (f"/{HIDDEN}/builds/feed.xml", {}, HIDDEN), (f"/{HIDDEN}/site/", {}, SITE),
                 (f"/{HIDDEN}/site/{SITE}/", {}, PROJECT), (f"/{HIDDEN}/site/{SITE}/feed.xml", {}, SITE),
                 (f"/api/v1/indexes/{HIDDEN}/builds", {}, PROJECT), (f"/api/v1/indexes/{HIDDEN}/builds/{SITE}/{BUILD}", {}, PROJECT),
                 (f"/api/v1/indexes/{HIDDEN}/requests/{values['task']}", {}, PROJECT), (f"/api/v1/indexes/{HIDDEN}/projects/{PROJECT}/explain", {}, PROJECT),
@@ -304,6 +305,19 @@ class PrivateIndexTest(FarmCase):
                     self.assertIn("Cache-Control: no-store", fields)
                 hidden, absent = (self.ask(method, f"/{index}{rest}", of_other) for index in (HIDDEN, "absent"))
                 self.assertEqual(self.without_names(hidden), self.without_names(absent), f"{method} {rest}")
+
+    def test_a_browser_without_a_token_gets_a_page_that_says_how_to_give_one(self):
+        for path in (f"/{HIDDEN}/project/", f"/{HIDDEN}/simple/{PROJECT}/", "/absent/", "/api/v1/audit"):
+            status, fields, body = self.farm.get(path, "text/html,application/xhtml+xml,*/*;q=0.8")
+            page = body.decode()
+            self.assertEqual((status, fields["Content-Type"], fields["WWW-Authenticate"]), (401, "text/html; charset=utf-8", 'Basic realm="wheelyard"'), path)
+            self.assertRegex(page, r'<html lang="en">[\s\S]*<title>401 ', path)
+            self.assertIn("<code>__token__</code>", page)
+            link = re.search(r'<a href="([^"]+/login/)">', page).group(1)
+            self.assertEqual(self.farm.get(urllib.parse.urljoin(path, link))[0], 200, path)
+            status, fields, body = self.farm.get(path)  # what a program gets
+            self.assertEqual((status, fields["Content-Type"], fields["WWW-Authenticate"]), (401, "application/problem+json", 'Basic realm="wheelyard"'), path)
+            self.assertNotIn(b"<", body)
 
     @staticmethod
     def without_names(answer: tuple[int, str, bytes]) -> tuple[int, list[str], str]:

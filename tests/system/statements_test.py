@@ -145,25 +145,34 @@ class StatementsTest(unittest.TestCase):
                 with urllib.request.urlopen(f"{self.farm.url}/api/v1/indexes/{INDEX}/files/{wheel.name}/sbom") as answer:
                     self.assertEqual(answer.read().decode().strip(), done.stdout.strip())
 
-    def test_the_command_on_the_page_of_a_wheel_verifies_what_pip_downloaded(self):
+    def test_the_two_lines_on_the_page_of_a_wheel_download_it_and_verify_it_without_a_network(self):
         wheel = self.upload("5.0")
         deadline = time.monotonic() + COMMAND_TIMEOUT_S  # a server writes the page a moment after the upload
-        while not (shown := re.search('<code class="verify"[^>]*>(.*?)</code>', self.farm.get(f"/{INDEX}/project/demo/")[2].decode())):
+        while not (shown := re.search('<code class="verify"[^>]*>(.*?)</code>', self.farm.get(f"/{INDEX}/project/demo/")[2].decode(), re.DOTALL)):
             self.assertLess(time.monotonic(), deadline)
             time.sleep(0.1)
-        command = html.unescape(shown[1]).replace("https://THIS-SERVER", self.farm.url)
+        lines = html.unescape(shown[1]).replace("https://THIS-SERVER", self.farm.url).split("\n")
+        self.assertEqual(len(lines), 2, lines)
         folder = self.farm.folder / "downloaded"
         folder.mkdir()
         shutil.copy(self.root, folder)
-        download = [CLIENTS / "pip-new" / "bin" / "python", "-m", "pip", "--isolated", "download", "--no-deps", "--index-url", self.farm.simple_url(), "demo==5.0"]
-        done = subprocess.run(download, cwd=folder, env=self.farm.environment, capture_output=True, text=True, timeout=COMMAND_TIMEOUT_S)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(sorted(path.name for path in folder.iterdir()), sorted([wheel.name, "root.json"]))
-        typed = subprocess.run(["sh", "-c", command], cwd=folder, env=self.farm.environment | {"PATH": f"{BIN}:/usr/bin:/bin"}, capture_output=True,
-                               text=True, timeout=COMMAND_TIMEOUT_S)
-        self.assertEqual(typed.returncode, 0, command + typed.stdout + typed.stderr)
-        self.assertIn("urn:wheelyard:site:bede", typed.stdout)
-        self.assertNotIn("warning", typed.stdout)
+
+        def paste(line: str) -> subprocess.CompletedProcess:
+            return subprocess.run(["sh", "-c", line], cwd=folder, env=self.farm.environment | {"PATH": f"{BIN}:/usr/bin:/bin"}, capture_output=True,
+                                  text=True, timeout=COMMAND_TIMEOUT_S)
+        done = paste(lines[0])
+        self.assertEqual(done.returncode, 0, lines[0] + done.stderr)
+        self.assertEqual(sorted(path.name for path in folder.iterdir()), sorted([wheel.name, wheel.name + ".prov", "root.json"]))
+        self.assertEqual((folder / wheel.name).read_bytes(), wheel.read_bytes())
+        self.farm.stop()  # the rest needs no registry
+        done = paste(lines[1])
+        self.assertEqual(done.returncode, 0, lines[1] + done.stdout + done.stderr)
+        self.assertIn("urn:wheelyard:site:bede", done.stdout)
+        self.assertNotIn("warning", done.stdout)
+        changed = bytearray((folder / wheel.name).read_bytes())
+        changed[100] ^= 1
+        (folder / wheel.name).write_bytes(changed)
+        self.assertNotEqual(paste(lines[1]).returncode, 0)
 
     def test_both_ways_say_the_same_of_good_and_of_changed_bytes(self):
         wheel = self.upload("1.0")

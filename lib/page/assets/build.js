@@ -142,10 +142,20 @@
     refresh().then(() => { key_note.textContent = key.hidden ? "" : "This token does not read them."; });
   });
   log_part.append(element("h2", "Log"), key, tools, earlier, box, later);
-  const link_to = build => {
-    const link = element("a", build.id);
-    link.href = "build.html?" + new URLSearchParams({site: build.site, id: build.id});
+  const link_to = (page, named) => {
+    const link = element("a", named.id);
+    link.href = page + ".html?" + new URLSearchParams(named);
     return link;
+  };
+  const listed = (title, items, parts_of) => {
+    if (!items?.length) return [];
+    const list = element("ul", "", "builds");
+    for (const item of items) {
+      const row = element("li", "", "row");
+      row.append(...parts_of(item));
+      list.append(row);
+    }
+    return [element("h2", title), list];
   };
   // A request of its own, which an agent of the site takes although it has given the wheel up: nothing here calls a builder.
   const retry_of = build => {
@@ -193,19 +203,19 @@
         parts.push(remedy);
       }
       if (build.may_retry) parts.push(retry_of(build));
-      const project = element("a", (is_request && build.state === "done" ? "Install " : build.state === "done" ? "The wheels of " + build.version + " of " : "All of ") + build.package);
-      project.href = document.body.dataset.root + "project/" + encodeURIComponent(build.package) + "/" + (build.state === "done" ? "#version-" + build.version : "");
+      // Of a Git repository also a tag and a commit: "https://code.example.org/six@v1.0 (3f2a9c8)".
+      const [, address] = /^(https:\/\/\S+?)(@\S+ \(.*\))?$/.exec(build.source ?? "") ?? [], source = element(address ? "a" : "span", build.source);
+      if (address) Object.assign(source, {href: address, rel: "nofollow noopener"});
+      if (build.source) parts.push(dotted("p", ["Source: ", source], build.source_sha256 && ["SHA-256 ", element("code", build.source_sha256)]));
+      // The wheel of a build names the build: the link opens its part of the project's page.
+      const is_wheel = !is_request && build.state === "done" && !build.purpose;
+      const project = element("a", (is_request && build.state === "done" ? "Install " : is_wheel ? "Its wheel on the page of " : build.state === "done" ? "The wheels of " + build.version + " of " : "All of ") + build.package);
+      project.href = document.body.dataset.root + "project/" + encodeURIComponent(build.package) + "/" + (is_wheel ? "#built-" + build.id : build.state === "done" ? "#version-" + build.version : "");
       parts.push(dotted("p", [project], build.rule && "rule " + build.rule));
       head.replaceChildren(...parts.filter(Boolean));
-      const rows = (build.others ?? build.builds ?? []).map(other => {
-        const row = element("li", "", "row");
-        row.append(link_to(other), state_of(other),
-          dotted("span", other.began && [yard.time(other.began)], other.began && other.ended && yard.duration(seconds(other)), other.cause));
-        return row;
-      });
-      const list = element("ul", "", "builds");
-      list.append(...rows);
-      others.replaceChildren(...(rows.length ? [element("h2", is_request ? "Builds" : "Other attempts at this wheel"), list] : []));
+      others.replaceChildren(...listed("Requests for this wheel", build.requests, task => [link_to("request", {id: task.id}), state_of(task), dotted("span", ["asked ", yard.time(task.asked)])]),
+        ...listed(is_request ? "Builds" : "Other attempts at this wheel", build.others ?? build.builds, other => [link_to("build", {site: other.site, id: other.id}), state_of(other),
+          dotted("span", other.began && [yard.time(other.began)], other.began && other.ended && yard.duration(seconds(other)), other.cause)]));
     }
     log_part.hidden = false;
     key.hidden = build.may_read_log;

@@ -33,6 +33,7 @@
   const mark = is_in => {
     done.hidden = !is_in;
     list.classList.toggle("done", is_in);
+    document.getElementById("login-copy").replaceChildren(is_in ? yard.copy_button(sessionStorage.getItem(token_key)) : "");
   };
   const days = seconds => seconds < 86400 ? Math.round(seconds / 60) + " minutes" : Math.round(seconds / 86400) + " days";
   const show = () => fetch(api, {cache: "no-store", credentials: "omit"}).then(reply => reply.json()).then(({page, identities}) => {

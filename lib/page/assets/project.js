@@ -122,21 +122,23 @@
   };
   if (ways) {
     make_tabs();
-    for (const copy of ways.querySelectorAll(".install button")) {
-      const code = copy.previousElementSibling;
-      copy.addEventListener("click", () => navigator.clipboard.writeText(code.textContent).then(
-        () => { copy.textContent = "Copied"; setTimeout(() => { copy.textContent = "Copy"; }, 2000); },
-        () => getSelection().selectAllChildren(code)));
-    }
     write();
     addEventListener("machine", write);
     // A server has a page on permanent configuration, a tree on a disk has none.
     const permanent = document.getElementById("permanent");
     if (permanent) fetch(root, {method: "HEAD"}).then(reply => { permanent.hidden = !reply.ok; }).catch(() => {});
   }
-  // The commands that verify a wheel name the address as the reader sees it.
-  for (const code of document.querySelectorAll("code.verify"))
-    code.textContent = code.textContent.replace(/( --index )\S+/, (all, option) => option + new URL(root + "simple/", location.href).href);
+  // The lines that verify a wheel name the address as the reader sees it.
+  for (const code of document.querySelectorAll("code.verify")) {
+    code.textContent = code.textContent.replaceAll(code.dataset.index, new URL(root, location.href).href);
+    code.nextElementSibling.hidden = false;
+  }
+  for (const copy of document.querySelectorAll(".install button")) {
+    const code = copy.previousElementSibling;
+    copy.addEventListener("click", () => navigator.clipboard.writeText(code.textContent).then(
+      () => { copy.textContent = "Copied"; setTimeout(() => { copy.textContent = "Copy"; }, 2000); },
+      () => getSelection().selectAllChildren(code)));
+  }
   // A server has bills of materials, a tree on a disk has none.
   const boms = document.querySelectorAll(".sbom"), api = new URL(root + "../api/v1/", location.href);
   if (boms.length) fetch(api, {method: "HEAD"}).then(reply => {

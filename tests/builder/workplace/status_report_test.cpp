@@ -217,6 +217,21 @@ TEST_CASE("a failure has the end of its log and commands to paste, without secre
     CHECK(report.claims == "no");
 }
 
+TEST_CASE("a build says where its source came from, and no folder of the agent") {
+    Made made;
+    made.views = {{failed("w0", 2'000'000), {}}, {attempt("w2", State::running), {}}};
+    wire::SourceFile& folder = made.views[0].attempt.source;
+    folder = {"path", "/home/me/demo", "demo", ""};
+    wire::SourceFile& file = made.views[1].attempt.source;
+    file = {"sdist", "https://files.example.org/demo-1.0.tar.gz", "demo-1.0.tar.gz", std::string(64, 'a')};
+    const auto report = made.report();
+    CHECK(report.failures.at(0).source == "demo");
+    CHECK(report.failures.at(0).source_sha256.empty());
+    CHECK(report.attempts.at(0).source == "https://files.example.org/demo-1.0.tar.gz");
+    CHECK(report.attempts.at(0).source_sha256 == std::string(64, 'a'));
+    CHECK(status::render_site_report(report).find("/home/me") == std::string::npos);
+}
+
 TEST_CASE("failures of the same moment stay in the order of their attempts") {
     Made made;
     for (const char* id : {"w1", "w2", "w3"})

@@ -101,26 +101,24 @@ TEST_CASE("a long description has a list of its contents, of two levels") {
     CHECK(!has(html, "<a href=\"#readme-deeper\">"));
 }
 
-TEST_CASE("reStructuredText stays text, without its images and badges") {
+TEST_CASE("text of no type stays text, without the images and badges of reStructuredText") {
     const std::string text =
         "|build| |docs|_\n\nTitle\n=====\n\n.. image:: https://x.example/logo.png\n   :alt: logo\n   :width: "
         "5\n\n"
         "Uses ``|`` and |name| in a line.\n\n.. |build| image:: https://ci.example/badge\n    :target: "
         "https://ci.example\n"
         ".. _docs: https://docs.example\n";
-    const std::string html = html_of(text, "text/x-rst");
+    const std::string html = html_of(text, "");
     for (const char* kept :
          {"Title\n=====", "Uses ``|`` and |name| in a line.", ".. _docs: https://docs.example"})
         CHECK_MESSAGE(has(html, kept), kept);
     for (const char* gone : {"|build|", "image::", ":alt:", ":target:"})
         CHECK_MESSAGE(!has(html, gone), gone);
     CHECK(has(html_of(text, "text/plain"), "image::"));
-    CHECK(has(html_of(text, ""), "Title"));
-    CHECK(!has(html_of(text, ""), "image::"));  // no type: reStructuredText (core metadata)
 }
 
 TEST_CASE("another format is preformatted text, and a description that is too long is cut") {
-    CHECK(html_of("Title\n=====\n<b>", "text/x-rst") ==
+    CHECK(html_of("Title\n=====\n<b>", "text/plain") ==
           "<pre class=\"plain\">Title\n=====\n&lt;b&gt;</pre>\n");
     CHECK(html_of("plain", "") == "<pre class=\"plain\">plain</pre>\n");
     const std::string html = html_of(std::string(max_description_bytes + 1, 'x'), "text/plain");

@@ -267,25 +267,35 @@ TEST_CASE("a wheel shows what made it, as its agent states, and a damaged docume
     CHECK(has(html, "href=\"https://example.org/"));
     CHECK(!has(html, "builds/build.html"));
     CHECK(has(page(R"({"site":"bede","attempt":"w1<k","source":{"origin":"/folder"}})"),
-              "<a href=\"../../builds/build.html?site=bede&amp;id=w1%3Ck\">Build and log</a>"));
+              "<a id=\"built-w1&lt;k\" href=\"../../builds/build.html?site=bede&amp;id=w1%3Ck\">Build and "
+              "log</a>"));
+    // The page of a repository, not that of an address that nobody serves.
+    CHECK(has(page(R"json({"source":{"kind":"git","origin":"https://example.org/x@v1 (3f2a)"}})json"),
+              "href=\"https://example.org/x\">https://example.org/x@v1 (3f2a)</a>"));
     for (const char* damaged : {"", "{}", "[]", "no JSON", "null"})
         CHECK(!has(page(damaged), "What made it"));
-    // One command for who wants to verify what the registry signed.
+    // Two lines for who wants to verify what the registry signed: they download it, and verify it without a request.
     REQUIRE(has(row.filename, "!"));  // interactive shells replace it, so that the name is quoted
-    const std::string command = "\">wheelyard-registry attest verify &#39;" + row.filename +
-                                "&#39; --root root.json --index https://THIS-SERVER/main/simple/";
+    const std::string address = "https://THIS-SERVER/main/" + file_link(row).substr(6);
+    const std::string name = "&#39;" + row.filename;
+    const auto lines = [&](const std::string& more) {
+        return " data-index=\"https://THIS-SERVER/main/\">curl -fL --netrc-optional -o " + name + "&#39; " +
+               address + " -o " + name + ".prov&#39; " + address +
+               ".prov\nwheelyard-registry attest verify " + name + "&#39; --root root.json" + more +
+               " --offline</code>";
+    };
     CHECK(!has(html, "attest verify"));
-    CHECK(has(page(R"({"site":"bede","statements":[{"payload":""},{"payload":""}]})"), command + "</code>"));
-    // It names the index that the registry's statement names, so that it needs no warning.
+    CHECK(has(page(R"({"site":"bede","statements":[{"payload":""},{"payload":""}]})"), lines("")));
+    // The second names the index that the registry's statement names, so that it needs no warning.
     const auto uploaded_to = [&](const std::string& index) {
         return page(R"({"site":"bede","statements":[{"payload":""},{"payload":")" +
                     base::encode_base64(R"({"predicate":{"index":")" + index + R"("}})") + R"("}]})");
     };
-    CHECK(has(uploaded_to("main"), command + " --uploaded-to main</code>"));
-    CHECK(has(uploaded_to("a b"), command + " --uploaded-to &#39;a b&#39;</code>"));
+    CHECK(has(uploaded_to("main"), lines(" --uploaded-to main")));
+    CHECK(has(uploaded_to("a b"), lines(" --uploaded-to &#39;a b&#39;")));
     CHECK(!has(uploaded_to("main"), "promoted"));
-    CHECK(has(uploaded_to("staging"), command + " --uploaded-to staging</code>"));
-    CHECK(has(uploaded_to("staging"), "the wheel was uploaded to staging and promoted from there"));
+    CHECK(has(uploaded_to("staging"), lines(" --uploaded-to staging")));
+    CHECK(has(uploaded_to("staging"), "The wheel was uploaded to staging and promoted from there"));
     // An agent that does not know the time sends none.
     CHECK(!has(page(R"({"site":"bede","began":"1970-01-01T00:00:00.000000Z"})"), "Began"));
     const auto links_in = [&row](const std::string& shown) {

@@ -153,3 +153,34 @@ TEST_CASE("a build that runs is expected to take as long as those of its package
     CHECK(farm.document("showBuild", "", "w0").find("expected_end") == nullptr);
     CHECK(farm.document("listBuilds", "").items("builds").size() == 2);
 }
+
+TEST_CASE("a build names the requests for its wheel that were there when it began, the newest first") {
+    BuildFixture farm;
+    const auto queue = farm.databases.tasks({}, farm.clock).value();
+    registry::Api api{farm.parts(queue.get(), farm.builds.get())};
+    const auto asked = [&](const std::string& version, const std::string& python,
+                           const std::string& package = "torch") {
+        farm.clock.sleep_ms(1'000);
+        return queue->add({"main", package, version, python, ""}, "anna").value().task.id;
+    };
+    const std::string exact = asked("2.4.0", "3.12");
+    asked("2.4.0", "3.11");
+    asked("2.5.0", "3.12");
+    asked("2.4.0", "3.12", "numpy");
+    REQUIRE(queue->cancel(exact, "anna", "twice"));
+    const std::string again = asked("2.4.0", "3.12");
+    REQUIRE(queue->cancel(again, "anna", "twice"));
+    farm.clock.sleep_ms(1'000);
+    farm.report({"w1"});
+    asked("2.4.0", "3.12");  // this one came later
+    http::ApiRequest request{.request_id = "r1", .operation = "showBuild"};
+    request.parameters = {{"index", "main"}, {"site", "bede"}, {"build", "w1"}};
+    const auto answered = api.answer(request);
+    REQUIRE(answered.has_value());
+    const io::Json build = io::parse_json(answered->json).value();
+    std::vector<std::string> named;
+    for (const io::Json& one : build.items("requests"))
+        named.push_back(one.string_or("id", "") + " " + one.string_or("state", ""));
+    CHECK(named == std::vector<std::string>{again + " cancelled", exact + " cancelled"});
+    CHECK(answered->json.find("anna") == std::string::npos);
+}

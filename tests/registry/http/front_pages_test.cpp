@@ -73,6 +73,19 @@ TEST_CASE("a refusal as a page says what, which value and what to do, all of it 
         CHECK_MESSAGE(page.find(raw) == std::string::npos, raw);
 }
 
+TEST_CASE("a page that lacks a token says how a browser gives it, and leads to the log-in") {
+    const auto page_of = [](int status) {
+        return render_problem_page({}, "../../", {status, "x.y", "No", "None.", "", "ask"});
+    };
+    const std::string page = page_of(401);
+    CHECK(page.find("<html lang=\"en\">") != std::string::npos);
+    CHECK(page.find("<title>401 No</title>") != std::string::npos);
+    CHECK(page.find("<code>__token__</code>") != std::string::npos);
+    CHECK(page.find("<a href=\"../../api/v1/login/\">") != std::string::npos);
+    for (const int other : {403, 404, 503})
+        CHECK(page_of(other).find("login/") == std::string::npos);
+}
+
 TEST_CASE(
     "the page of a missing project has a search for its name, a place for its states and the way to ask for "
     "it") {
