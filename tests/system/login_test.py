@@ -214,12 +214,23 @@ class LoginTest(LogInCase):
             browser.driver.get(self.farm.url + path)
             wait_until(lambda: browser.find("#log-in").is_displayed(), "no link to the log-in")
             browser.find("#log-in").click()
-            self.log_in_with(browser, "anna")
+            self.log_in_with(browser, "ida")
             self.assertEqual(browser.find("#login-back").text, words)
             browser.find("#login-back").click()
             wait_until(lambda: browser.driver.current_url.startswith(self.farm.url + path), "the page does not lead back")
             wait_until(lambda: browser.run("return document.querySelector('form [name=token]').value !== ''"), "the token is not there")
         self.assertEqual(browser.run("return document.querySelector('[name=package]').value"), "kiwi")
+        # The page of a person's request asks nobody for a password to learn who that is.
+        status, task = self.post("/api/v1/tasks", {"format": "wheelyard.task/1", "index": "open", "package": "kiwi", "version": "3.0", "python": "3.11"},
+                                 browser.run("return sessionStorage.getItem('wheelyard-token')"))
+        self.assertEqual(status, 200, task)
+        for forget in ("", "sessionStorage.clear()"):
+            browser.run(forget)
+            browser.driver.get(f"{self.farm.url}/open/builds/request.html?id={task['id']}")
+            wait_until(lambda: "kiwi 3.0" in browser.find("#title").text, "the request is not shown")
+            self.assertEqual(browser.texts("#account"), [] if forget else ["Ida Lund"])
+        browser.driver.get(self.farm.url + "/api/v1/login/")
+        self.log_in_with(browser, "ida")
         for other in ("https://evil.example/api/v1/", "//evil.example/api/v1/", "javascript:alert(1)", "/open/project/", "/api/v1/login/campus/?code=x", ""):
             browser.run(f"sessionStorage.setItem('wheelyard-back', '{other}')")
             browser.driver.get(self.farm.url + "/api/v1/login/")
@@ -293,6 +304,10 @@ allow_http = true
 group = "/hpc"
 indexes = ["lab"]
 actions = ["read", "task", "upload"]
+[[identity.allow]]
+group = "/guests"
+indexes = ["open"]
+actions = ["read", "task"]
 '''
 
 if __name__ == "__main__":

@@ -23,10 +23,10 @@
       const problem = await reply.json().catch(() => ({}));
       throw Object.assign(new Error([problem.detail || "The server answers " + reply.status + ".", problem.advice].filter(Boolean).join(" – ")), {status: reply.status});
     });
-  // What people are called, for those who may read the audit log.
+  // What people are called, for those who may read the audit log. Nobody else is asked for a password because of it.
   let people = null;
   const learn_names = async ({asked_by}) => {
-    if (asked_by?.startsWith("login:")) people ??= await get("api/v1/people").then(reply => reply.json()).then(reply => reply.names).catch(() => ({}));
+    if (asked_by?.startsWith("login:") && token()) people ??= await yard.call(new URL("api/v1/people", server), token()).then(reply => reply.json()).then(reply => reply.names).catch(() => ({}));
   };
   const who = name => Object.hasOwn(people ?? {}, name) ? name + " " + people[name] : name;
   const is_over = build => Object.hasOwn(colours, build.state);
@@ -168,6 +168,7 @@
         .then(reply => reply.json()).then(task => location.assign("request.html?" + new URLSearchParams({id: task.id})))
         .catch(error => { button.disabled = false; yard.say(said, error.message, true); });
     });
+    yard.say(said, "A request for the same wheel. Its job asks for more memory or time where the last one lacked it, as far as the site allows.");
     line.append(button, " ", said);
     return line;
   };
@@ -199,7 +200,7 @@
       if (build.remedy) {
         const remedy = element("p", "What to do: " + build.remedy + " ", "note");
         const command = /wheelyard-builder [a-z]+ [^\s`;,]+( --site [^\s`;,]+)?/.exec(build.remedy);
-        if (command) remedy.append(yard.copy_button(command[0]));
+        if (command) remedy.append(yard.copy_button(command[0].replace(" --site SITE", "")));  // the last site file of the shell
         parts.push(remedy);
       }
       if (build.may_retry) parts.push(retry_of(build));

@@ -57,6 +57,14 @@ const yard = (() => {
     link.hidden = identities.length === 0;
     link.addEventListener("click", () => sessionStorage.setItem("wheelyard-back", back()));
   }).catch(() => {});
+  // Who is logged in, in the header of every page; the link shows the rights, and logs out.
+  const show_account = () => {
+    const home = document.querySelector("nav .farm"), name = sessionStorage.getItem("wheelyard-login-who");
+    document.getElementById("account")?.remove();
+    if (!home || !name || !(Date.parse(sessionStorage.getItem("wheelyard-login-end")) > Date.now())) return;
+    home.parentElement.append(Object.assign(element("a", name), {id: "account", href: new URL("api/v1/login/", home.href), title: "Your log-in"}));
+  };
+  try { show_account(); } catch { /* a browser may forbid storage */ }
   // Small letters, by the rule of the keys of the search (lib/base/text/case_folding.hpp).
   const fold = text => text.replace(/[A-Z\u00c0-\u017f\u0386-\u03ab\u0400-\u042f]/g, letter => letter.toLowerCase()[0]);
   // What is loaded for a part of the page only when the reader sees it.
@@ -238,5 +246,5 @@ const yard = (() => {
   // Only a server has the page for operators.
   const operators = document.getElementById("operators");
   if (operators) fetch(operators.href, {method: "HEAD"}).then(reply => { operators.hidden = !reply.ok; }).catch(() => {});
-  return {element, time, label_cells, say, call, get, offer_login, fold, when_seen, load, recall, remember, address, machine, takes, suits, suit_word, mark_card, bar, anchor, colours, state, all, reveal, follow};
+  return {element, time, label_cells, say, call, get, offer_login, show_account, fold, when_seen, load, recall, remember, address, machine, takes, suits, suit_word, mark_card, bar, anchor, colours, state, all, reveal, follow};
 })();

@@ -6,7 +6,7 @@
   if (!list) return;
   const answer = document.getElementById("login-answer"), done = document.getElementById("login-done");
   const server = new URL(document.body.dataset.root, location.href), api = new URL("api/v1/login", server);
-  const token_key = "wheelyard-token", secret_key = "wheelyard-login", id_key = "wheelyard-login-id", end_key = "wheelyard-login-end";
+  const token_key = "wheelyard-token", secret_key = "wheelyard-login", id_key = "wheelyard-login-id", end_key = "wheelyard-login-end", who_key = "wheelyard-login-who", scope_key = "wheelyard-login-scope";
   const format = "wheelyard.login/1";
   const element = yard.element;
   const say = (text, is_error) => yard.say(answer, text, is_error);
@@ -32,6 +32,8 @@
   // Who is in may log in again for more: the buttons stay, and are no longer what to do first.
   const mark = is_in => {
     done.hidden = !is_in;
+    if (is_in) document.getElementById("login-scope").textContent = sessionStorage.getItem(scope_key);
+    yard.show_account();
     list.classList.toggle("done", is_in);
     document.getElementById("login-copy").replaceChildren(is_in ? yard.copy_button(sessionStorage.getItem(token_key)) : "");
   };
@@ -77,16 +79,17 @@
     sessionStorage.setItem(token_key, token.token);
     sessionStorage.setItem(id_key, token.id);
     sessionStorage.setItem(end_key, token.expires);
-    document.getElementById("login-scope").textContent = token.shown_name + " may " + token.actions.join(", ") + " in " +
+    sessionStorage.setItem(who_key, token.shown_name);
+    sessionStorage.setItem(scope_key, token.shown_name + " may " + token.actions.join(", ") + " in " +
       token.indexes.join(", ") + (token.projects.includes("*") ? "" : ", projects " + token.projects.join(", ")) +
-      ", until " + token.expires.slice(0, 16).replace("T", " ") + " UTC. The other pages of this tab use it.";
+      ", until " + token.expires.slice(0, 16).replace("T", " ") + " UTC. The other pages of this tab use it.");
     mark(true);
     show_back();
     say("");
   };
   document.getElementById("logout").addEventListener("click", () => {
     const forget = () => {
-      for (const key of [token_key, id_key, end_key]) sessionStorage.removeItem(key);
+      for (const key of [token_key, id_key, end_key, who_key, scope_key]) sessionStorage.removeItem(key);
       mark(false);
     };
     const login = own_login();

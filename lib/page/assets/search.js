@@ -79,6 +79,11 @@
     return [[...found.values()].sort((a, b) => (a[0] < b[0] ? -1 : a[0] > b[0] ? 1 : 0)), is_whole];
   };
 
+  // Of a requirement ("torch==2.5.1") the name alone.
+  const words_of = text => plain(text.replace(/[<>=!~]=?[^\s]*/g, " ")).split(/\s+/).filter(Boolean);
+  // How well one of the words names the project, where none has all of them.
+  const naming = (row, words) => Math.max(0, ...words.map(word => row[0] === word ? 2 : word.length > 1 && row[0].startsWith(word) ? 1 : 0));
+
   // A name that begins with the words comes before one that has them, and that before a summary.
   const rank = (row, words) => {
     let score = 0;
@@ -168,7 +173,7 @@
 
   const update = () => load().then(async () => {
     const question = ++questions;
-    const words = plain(box.value).split(/\s+/).filter(Boolean);
+    const words = words_of(box.value);
     const chosen = filters.map(([name, at]) => [at, form.elements.namedItem(name).value]).filter(([, value]) => value);
     if (is_front && words.length + chosen.length === 0) {
       show([], 0);
@@ -190,9 +195,16 @@
     const found = [...by_score.keys()].sort((a, b) => b - a).flatMap(score => by_score.get(score)).slice(0, max_shown);
     const near = total === 0 && words.length === 1 ? await names_near(words[0]) : [];
     if (question !== questions) return;
+    const some = total > 0 || words.length < 2 ? [] : may_match.filter(row => naming(row, words) > 0 && chosen.every(([at, value]) => row[at].includes(value)))
+      .sort((a, b) => naming(b, words) - naming(a, words)).slice(0, max_near);
     const is_all = words.length + chosen.length === 0;
-    show(near.length > 0 ? near : found, is_all ? indexes.reduce((sum, index) => sum + index.top.count, 0) : total, is_all || is_whole);
+    show(near.length > 0 ? near : some.length > 0 ? some : found, is_all ? indexes.reduce((sum, index) => sum + index.top.count, 0) : total, is_all || is_whole);
     if (found.length > 0) return;
+    if (some.length > 0) {
+      const left_out = box.value.trim().split(/\s+/).filter(word => naming(some[0], words_of(word)) === 0);
+      count.textContent = "No project has all of these words. Without " + left_out.join(" ") + ":";
+      return;
+    }
     count.textContent = near.length > 0 ? "No project matches. Names like it are below." : "No project matches.";
     if (words.length) await show_ends(words[0], question);
   }).catch(() => { count.textContent = "The list cannot be loaded; all projects are below."; });
