@@ -19,10 +19,10 @@ from support.browser import NARROW, PHONE, TABLET, WIDE, Browser, Keys, why_no_a
 from support.case import main
 from support.clients import RawUpload
 from support.farm import CLIENTS, Farm
-from support.sample_farm import GPU_OBJECTS, JOB, SAMPLE_INDEXES, SAMPLE_SETTINGS, SAMPLE_TITLES, fill, report_sites, reports, wait_for_pages
+from support.sample_farm import GPU_OBJECTS, JOB, SAMPLE_INDEXES, SAMPLE_SETTINGS, SAMPLE_TITLES, fill, moment, report_sites, reports, wait_for_pages
 from support.site import PYTHON_VERSION as VENV_VERSION, VENV_PYTHON
 from support.slurm_cluster import SlurmCluster, missing_programs
-from support.wheels import Wheel
+from support.wheels import Wheel, sha256_of
 
 PATIENCE_S = 60
 MAX_FIRST_LOAD_BYTES = 75_000
@@ -806,6 +806,39 @@ class BrowserTest(unittest.TestCase):
         wait_until(lambda: browser.path().startswith(f"{BEDE}/builds/request.html?id="))
         wait_until(lambda: "horovod 0.28.1" in browser.find("#title").text and "queued" in browser.find("#title").text)
         self.post(f"/api/v1/tasks/{browser.path().partition('=')[2]}/cancel", token, {"format": "wheelyard.change/1", "reason": "tested"})
+
+    def test_a_build_its_request_its_wheel_and_its_source_lead_to_each_other(self):
+        browser, build = self.browser, "w1kq7x9aab3d0d"
+        token = self.farm.create_token(name="linker", actions=("upload", "task"))
+        of = {"package": "linked", "version": "1.0", "python": "3.12", "accelerator": "gh200"}
+        task = self.post("/api/v1/tasks", token, {"format": "wheelyard.task/1", "index": "bede-gh200", **of})["id"]
+        self.addCleanup(report_sites, self.farm, token, {"bede": reports()["bede"]})
+        began = moment(-1)  # after the request, whatever is cut off a second
+        running = of | {"id": build, "state": "running", "began": began, "source": "https://code.example.org/linked@v1.0 (3f2a9c8)", "source_sha256": "5a" * 32}
+        finished = of | {"attempt": build, "began": began, "ended": moment(-2)}
+        for more in ({"attempts": [running]}, {"attempts": [], "finished": [finished]}):
+            report_sites(self.farm, token, {"bede": reports()["bede"] | more})
+        wheel = Wheel("linked", "1.0").write(self.folder)
+        said = {"format": "wheelyard.provenance/1", "site": "bede", "program": "wheelyard-builder 0.1.0", "attempt": build, "package": "linked",
+                "wheel": {"filename": wheel.name, "sha256": sha256_of(wheel)}}
+        status, problem = RawUpload(self.farm, token, wheel, "bede-gh200", wheelyard_provenance=json.dumps(said)).send()
+        self.assertEqual(status, 200, problem)
+        wait_until(lambda: f'id="built-{build}"' in self.farm.get(f"{BEDE}/project/linked/")[2].decode())
+
+        def follow(words: str) -> None:
+            browser.run("[...document.querySelectorAll('main a')].find(link => link.textContent === arguments[0]).click()", words)
+        browser.open(f"{BEDE}/project/linked/")
+        follow("Build and log")
+        wait_until(lambda: "linked 1.0" in browser.find("#title").text)
+        self.assertIn("SHA-256 " + "5a" * 32, browser.find("main").text)
+        self.assertEqual(browser.find("main a[rel]").get_attribute("href"), "https://code.example.org/linked")
+        follow(task)
+        wait_until(lambda: browser.path() == f"{BEDE}/builds/request.html?id={task}" and build in browser.texts("main li a"))
+        follow(build)
+        wait_until(lambda: browser.path().startswith(f"{BEDE}/builds/build.html?") and "linked 1.0" in browser.find("#title").text)
+        follow("Its wheel on the page of linked")
+        wait_until(lambda: browser.path().endswith(f"/project/linked/#built-{build}") and browser.find(f"#built-{build}").is_displayed())
+        self.post(f"/api/v1/tasks/{task}/cancel", token, {"format": "wheelyard.change/1", "reason": "tested"})
 
     def test_little_of_a_page_moves_while_it_loads(self):
         browser = self.browser

@@ -38,7 +38,7 @@ def wheel(version: str, seed: str) -> Wheel:
 def report(project: str) -> dict:
     cell = {"package": project, "version": VERSION, "python": "3.12", "accelerator": GPU}
     failed = cell | {"attempt": "w1kq7x9aab3aaa", "began": moment(231), "ended": moment(180), "phase": "build", "rule": "compiler.killed", "cause": WORD,
-                     "remedy": f"See {WORD}", "log_tail": [WORD * 3]}
+                     "remedy": f"See {WORD}", "log_tail": [WORD * 3], "source": f"https://code.example.org{WORD}/torch.tar.gz", "source_sha256": "5a" * 32}
     running = cell | {"id": "w1kq7x9aab3bbb", "state": "running", "phase": "build", "done": 1, "total": 2, "began": moment(96), "memory_limit_mib": 128000,
                       "memory_mib": [1, 2, 3], "phases": ["unpack", "build"], "phase_seconds": [41, 5719], "log_tail": [WORD * 3]}
     return {"format": "wheelyard.site/1", "site": SITE, "index": INDEX, "time": moment(2), "next_tick": moment(-3), "pythons": ["3.12"], "submit": "sbatch",
