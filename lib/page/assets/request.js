@@ -66,10 +66,11 @@
       entry.log.textContent = "";
     }
     entry.task = task;
-    const name = element(task.state === "done" ? "a" : "strong", task.package + " " + task.version);
-    if (task.state === "done") name.href = document.body.dataset.root + "project/" + encodeURIComponent(task.package) + "/";
+    const name = element("a", task.package + " " + task.version), project = element("a", "Install " + task.package);
+    name.href = "request.html?" + new URLSearchParams({id: task.id});
+    project.href = document.body.dataset.root + "project/" + encodeURIComponent(task.package) + "/";
     entry.head.replaceChildren(name, " for Python " + task.python + (task.accelerator ? ", " + task.accelerator : "") + " ",
-      element("span", task.state, "state " + (colours[task.state] || "unknown")));
+      element("span", task.state, "state " + (colours[task.state] || "unknown")), ...(task.state === "done" ? [" ", project] : []));
     const waits = {awaits_approval: "Somebody has to approve it.", queued: "Waits for the next run of an agent of the site.",
       claimed: "Built by " + task.agent + "."};
     entry.why.textContent = task.reason || task.nobody_takes || waits[task.state] || "";
