@@ -672,8 +672,13 @@ class BrowserTest(unittest.TestCase):
         self.assertEqual([("public:" in text, "recipe" in text) for text in rows()], [(True, True)] * 2)
         browser.find('#requests [aria-label="Approve numpy 2.1.0"]').click()  # the first: for 3.12
         wait_until(lambda: len(rows()) == 1)
-        browser.find("[name=reason]").send_keys("too new")
+        browser.find('#requests [aria-label="Refuse numpy 2.1.0"]').click()  # the reason is asked where the button is
+        browser.driver.switch_to.alert.dismiss()
+        wait_until(lambda: browser.find("#operate-answer").text == "Nothing has changed: a change needs a reason.")
+        self.assertEqual(len(rows()), 1)
         browser.find('#requests [aria-label="Refuse numpy 2.1.0"]').click()
+        browser.driver.switch_to.alert.send_keys("too new")
+        browser.driver.switch_to.alert.accept()
         wait_until(lambda: not rows())
         browser.run("sessionStorage.clear()")
         browser.open(page)

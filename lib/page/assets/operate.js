@@ -14,12 +14,9 @@
   const say = (text, is_error) => yard.say(answer, text, is_error);
   const call = (path, body) => yard.call(new URL(path, server), field("token").value, body).then(reply => reply.json());
   const change = path => {
-    const reason = field("reason").value.trim();
-    if (!reason) {
-      form.after(answer);
-      field("reason").focus();
-      return Promise.reject(new Error("Write the reason first: it goes to the audit log."));
-    }
+    // Asked where the change is made: the field is far above most lists.
+    const reason = field("reason").value.trim() || (prompt("Why? The reason goes to the audit log.") ?? "").trim();
+    if (!reason) return Promise.reject(new Error("Nothing has changed: a change needs a reason."));
     // The next change has a reason of its own.
     return call(path, {format: "wheelyard.change/1", reason}).then(() => { field("reason").value = ""; });
   };
