@@ -815,32 +815,34 @@ class BrowserTest(unittest.TestCase):
     def test_a_build_its_request_its_wheel_and_its_source_lead_to_each_other(self):
         browser, build = self.browser, "w1kq7x9aab3d0d"
         token = self.farm.create_token(name="linker", actions=("upload", "task"))
-        of = {"package": "linked", "version": "1.0", "python": "3.12", "accelerator": "gh200"}
-        task = self.post("/api/v1/tasks", token, {"format": "wheelyard.task/1", "index": "bede-gh200", **of})["id"]
-        self.addCleanup(report_sites, self.farm, token, {"bede": reports()["bede"]})
+        of = {"package": "linked", "version": "1.0", "python": "3.12", "accelerator": ""}
+        task = self.post("/api/v1/tasks", token, {"format": "wheelyard.task/1", "index": "archer2", **of})["id"]
+        self.addCleanup(lambda: report_sites(self.farm, token, {"archer2": reports()["archer2"]}))
         began = moment(-1)  # after the request, whatever is cut off a second
         running = of | {"id": build, "state": "running", "began": began, "source": "https://code.example.org/linked@v1.0 (3f2a9c8)", "source_sha256": "5a" * 32}
         finished = of | {"attempt": build, "began": began, "ended": moment(-2)}
-        for more in ({"attempts": [running]}, {"attempts": [], "finished": [finished]}):
-            report_sites(self.farm, token, {"bede": reports()["bede"] | more})
+        for part, one in (("attempts", running), ("finished", finished)):
+            document = reports()["archer2"]
+            document[part] = [one]
+            report_sites(self.farm, token, {"archer2": document})
         wheel = Wheel("linked", "1.0").write(self.folder)
-        said = {"format": "wheelyard.provenance/1", "site": "bede", "program": "wheelyard-builder 0.1.0", "attempt": build, "package": "linked",
+        said = {"format": "wheelyard.provenance/1", "site": "archer2", "program": "wheelyard-builder 0.1.0", "attempt": build, "package": "linked",
                 "wheel": {"filename": wheel.name, "sha256": sha256_of(wheel)}}
-        status, problem = RawUpload(self.farm, token, wheel, "bede-gh200", wheelyard_provenance=json.dumps(said)).send()
+        status, problem = RawUpload(self.farm, token, wheel, "archer2", wheelyard_provenance=json.dumps(said)).send()
         self.assertEqual(status, 200, problem)
-        wait_until(lambda: f'id="built-{build}"' in self.farm.get(f"{BEDE}/project/linked/")[2].decode())
+        wait_until(lambda: f'id="built-{build}"' in self.farm.get("/archer2/project/linked/")[2].decode())
 
         def follow(words: str) -> None:
             browser.run("[...document.querySelectorAll('main a')].find(link => link.textContent === arguments[0]).click()", words)
-        browser.open(f"{BEDE}/project/linked/")
+        browser.open("/archer2/project/linked/")
         follow("Build and log")
         wait_until(lambda: "linked 1.0" in browser.find("#title").text)
         self.assertIn("SHA-256 " + "5a" * 32, browser.find("main").text)
         self.assertEqual(browser.find("main a[rel]").get_attribute("href"), "https://code.example.org/linked")
         follow(task)
-        wait_until(lambda: browser.path() == f"{BEDE}/builds/request.html?id={task}" and build in browser.texts("main li a"))
+        wait_until(lambda: browser.path() == f"/archer2/builds/request.html?id={task}" and build in browser.texts("main li a"))
         follow(build)
-        wait_until(lambda: browser.path().startswith(f"{BEDE}/builds/build.html?") and "linked 1.0" in browser.find("#title").text)
+        wait_until(lambda: browser.path().startswith("/archer2/builds/build.html?") and "linked 1.0" in browser.find("#title").text)
         follow("Its wheel on the page of linked")
         wait_until(lambda: browser.path().endswith(f"/project/linked/#built-{build}") and browser.find(f"#built-{build}").is_displayed())
         self.post(f"/api/v1/tasks/{task}/cancel", token, {"format": "wheelyard.change/1", "reason": "tested"})
