@@ -31,10 +31,12 @@ std::int64_t to_mib(std::uint64_t bytes) {
     return static_cast<std::int64_t>((bytes + base::mib - 1) / base::mib);
 }
 
-const Attempt* last_failed(const std::vector<Attempt>& earlier, const std::string& cell) {
+const Attempt* last_failed(const std::vector<Attempt>& earlier, const std::string& cell,
+                           bool with_superseded = false) {
     const Attempt* last = nullptr;
     for (const auto& attempt : earlier) {
-        if (attempt.asked.cell != cell || attempt.superseded || !attempt.failure) continue;
+        if (attempt.asked.cell != cell || (attempt.superseded && !with_superseded) || !attempt.failure)
+            continue;
         if (last == nullptr || attempt.number > last->number) last = &attempt;
     }
     return last;
@@ -205,7 +207,8 @@ Site sized_for(const Site& site, const Recipe& recipe, const Attempt& attempt) {
 
 std::int64_t choose_minutes(const Site& site, const std::string& cell, const std::vector<Attempt>& earlier) {
     const std::int64_t first = site.minutes > 0 ? site.minutes : site.max_walltime_minutes;
-    const Attempt* last = last_failed(earlier, cell);
+    // Who retries a build knows no better than its last job how long it takes; likewise for its memory.
+    const Attempt* last = last_failed(earlier, cell, true);
     if (last == nullptr || last->job.max_walltime_minutes == 0) return first;
     const bool too_short = last->failure->end == EndCause::time_limit;
     const std::int64_t wanted = last->job.max_walltime_minutes * (too_short ? 2 : 1);

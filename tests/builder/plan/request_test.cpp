@@ -137,6 +137,20 @@ Site small_site() {
     return site;
 }
 
+TEST_CASE("a retry asks for the time that the last job lacked, up to the site's limit") {
+    Attempt last;
+    last.asked.cell = "demo-1-cp311";
+    last.job.max_walltime_minutes = 60;
+    last.failure = Failure{};
+    last.failure->end = EndCause::time_limit;
+    for (const bool superseded : {false, true}) {
+        last.superseded = superseded;
+        CHECK(choose_minutes(small_site(), "demo-1-cp311", {last}) == 120);
+    }
+    last.failure->end = EndCause::failed;
+    CHECK(choose_minutes(small_site(), "demo-1-cp311", {last}) == 60);
+}
+
 TEST_CASE("a site's limits bound a recipe's resources, never the reverse") {
     Recipe recipe;
     recipe.minutes = 480;
