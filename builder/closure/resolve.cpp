@@ -6,6 +6,7 @@
 #include <set>
 
 #include "builder/script/script.hpp"
+#include "builder/script/script_frame.hpp"
 #include "builder/site/script_setup.hpp"
 #include "builder/sources/login_step.hpp"
 #include "lib/base/digest/digest.hpp"
@@ -99,7 +100,8 @@ Kept kept_of(const std::string& key, const Site& site) {
 // The script runs in the step's folder.
 std::string render_script(const ClosureParts& parts, const Python& python) {
     const Site& site = parts.site;
-    std::string text = "python=" + base::quote_shell(python.executable.string()) + "\n" +
+    std::string text = "python=" + base::quote_shell(python.executable.string()) +
+                       "\npip=" + base::quote_shell(closure_pip(site, python.version).string()) + "\n" +
                        render_setup(site, site.python(python.version), nullptr, "");
     const std::string exports =
         render_exports(exports_of_build(site, nullptr, {}, placeholders_of({site, "", "", ""})));

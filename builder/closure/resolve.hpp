@@ -2,6 +2,7 @@
 //
 //     STATE/closures/PACKAGE-cp312-KEY.json   the graph (closure.hpp); KEY is of the requirement, the mode, the interpreter
 //                                             and the version bounds, so another of these is resolved again
+//     STATE/closures/pip-3.12/                a pip alone, by which these are resolved and their jobs install; made where it lacks
 //     STATE/closures/….failed                 why it could not be resolved; tried again once this is closure_retry_s old
 //     WORK/closures/…/                        the step: its log, and what it downloads meanwhile
 #pragma once

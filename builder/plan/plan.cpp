@@ -314,6 +314,7 @@ class Planner {
         const bool is_waiting = other->state == CellState::held || !is_final;
         cell.reason +=
             ": " + (is_waiting ? "" : std::string(cell_state_text(other->state)) + ", ") + other->reason;
+        if (!is_waiting && !other->remedy.empty()) cell.reason += ". " + other->remedy;
     }
 
     // By the hash of the file: other builds of the version have other bytes.

@@ -65,6 +65,7 @@ struct Cell {
     bool needs_person = false;
     // Held until a person or a registry acts: no tick of this agent can change that.
     bool awaits_others = false;
+    std::string remedy = {};  // of the doctor, for the last failure: what waits for this cell shows it
     std::optional<TorchVerdict> torch_abi = {};  // nullopt: not asked, or nothing is known
     std::optional<ClosureWant> of_closure = {};  // of a release of a closure; once wanted, with its lock
 };

@@ -156,6 +156,7 @@ void judge_failures(Cell& cell, const CellHistory& history, const Site& site, co
                    : alike            ? "failed twice with the same error in "
                                       : base::join(counts, ", ") + "; the last in ") +
                   description;
+    if (const DoctorRule* rule = site.doctor_rules->find(failure.cause)) cell.remedy = rule->remedy;
     hold_for_network(cell, history, now);
 }
 

@@ -24,6 +24,7 @@ constexpr int fence_wait_s = 120;  // for a job that its scheduler lost to leave
 namespace templates {  // templates/NAME
 
 extern const std::string_view venv;
+extern const std::string_view new_environment;  // of a closure
 extern const std::string_view used_by;
 extern const std::string_view requirements;
 
@@ -39,6 +40,8 @@ namespace {
 
 using base::quote_shell;
 
+// The lock of a closure has them already, but where the node differs from the login node.
+constexpr std::string_view install_unless_blank = "! grep -q . \"$folder/requires.txt\" || ";
 constexpr std::string_view install_asked = "pip_install --requirement \"$folder/requires.txt\"\n";
 
 // Turns off ccache, and sccache's reading. https://ccache.dev/manual/latest.html#_configuration_options
@@ -62,6 +65,12 @@ std::string render_resume(const ScriptInput& input) {
     return fill(templates::resume, {{"attempt", input.attempt.job.builds_in}});
 }
 
+std::string render_new_environment(const ScriptInput& input) {
+    if (!input.attempt.asked.closure) return "";
+    const auto pip = closure_pip(input.site, input.attempt.asked.python);
+    return fill(templates::new_environment, {{"pip", quote_shell(pip.string())}});
+}
+
 Fields fields_of(const ScriptInput& input) {
     const bool own = input.attempt.job.builds_in.empty();
     const Fields of_fence = {{"fence_wait_s", std::to_string(fence_wait_s)},
@@ -73,6 +82,8 @@ Fields fields_of(const ScriptInput& input) {
         {"stale", own ? "\"$build/venv\" " : ""},
         {"home", render_build_home(input)},
         {"resume", render_resume(input)},
+        {"new_environment", render_new_environment(input)},
+        {"venv", environment_command(input)},
         {"used_by", input.folder.build_root.empty() ? "" : fill(templates::used_by, of_fence)},
         {"source", quote_shell(input.attempt.source.folder)}};
     fields.insert(fields.end(), of_build.begin(), of_build.end());
@@ -106,9 +117,13 @@ std::string render_script(const ScriptInput& input) {
         text += render_environment(without_caches, "Every compile runs, whatever a cache has.");
     text += fill(templates::venv, fields);
     if (builds) {
-        text += fill(templates::requirements, fields) + render_lock(input, "pip_install") +
+        text += fill(templates::requirements, fields) + render_lock(input, "pip_install --no-compile") +
                 render_hashed_install(input) + render_install(input, requirements_command(input));
-        if (asks_back_end(input)) text += render_asking(input) + std::string(install_asked);
+        if (asks_back_end(input)) {
+            text += render_asking(input);
+            if (input.attempt.asked.closure) text += install_unless_blank;
+            text += install_asked;
+        }
         text += render_compiler_cache(input);
         text += render_tree_steps(input, values);
     } else {

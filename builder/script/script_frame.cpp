@@ -111,6 +111,14 @@ std::string render_test_requires(const Recipe& recipe) {
     return text;
 }
 
+std::filesystem::path closure_pip(const Site& site, const std::string& python) {
+    return site.state_directory / "closures" / ("pip-" + python);
+}
+
+std::string environment_command(const ScriptInput& input) {
+    return input.attempt.asked.closure ? "new_environment" : "\"$python\" -m venv";
+}
+
 std::string render_opening(const Fields& fields) {
     return fill(templates::opening, fields);
 }

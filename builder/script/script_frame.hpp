@@ -1,6 +1,7 @@
 // The common beginning of every job script: claim, phases, exit record, pip. Pure.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -27,6 +28,12 @@ using Fields = std::vector<std::pair<std::string, std::string>>;
 
 // The recipe's test.requires as arguments of pip: each quoted, preceded by a space.
 [[nodiscard]] std::string render_test_requires(const Recipe& recipe);
+
+// The pip, alone in a folder, of the closures for this Python of site.toml. Their resolution makes it; jobs use it.
+[[nodiscard]] std::filesystem::path closure_pip(const Site& site, const std::string& python);
+
+// The command that makes an environment in the folder after it.
+[[nodiscard]] std::string environment_command(const ScriptInput& input);
 
 // The script's text up to and including the function `begin`: the claim and the exit record.
 [[nodiscard]] std::string render_opening(const Fields& fields);

@@ -49,6 +49,8 @@ std::string requirements_command(const ScriptInput& input) {
 }
 
 std::string render_install(const ScriptInput& input, std::string_view command) {
+    const auto& closure = input.attempt.asked.closure;
+    if (closure && !closure->lock.empty()) return "";  // it has all of them
     std::string text;
     for (const auto* list : {&input.attempt.source.build_requires, &input.recipe.build_requires}) {
         if (list == &input.attempt.source.build_requires && !asks_back_end(input)) continue;

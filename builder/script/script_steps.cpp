@@ -115,12 +115,17 @@ std::string render_metadata_step(const ScriptInput& input) {
 }
 
 std::string render_smoke_step(const ScriptInput& input, const Placeholders& values) {
+    const std::string_view command = base::trim(input.recipe.test_command);
+    // Nothing lies beside what the index gave. A test of the recipe's own may call pip.
+    const bool leaves_pip = !input.attempt.asked.closure || !command.empty();
     std::string text =
-        base::replace_all(templates::smoke, "{{requires}}", render_test_requires(input.recipe));
+        fill(templates::smoke,
+             {{"venv", environment_command(input)},
+              {"requires", render_test_requires(input.recipe)},
+              {"leave", leaves_pip ? "" : "rm -f \"$folder\"/smoke/lib/*/site-packages/pip.pth\n"}});
     if (input.recipe.imports.empty()) text += templates::own_modules.substr(1);
     for (const auto& name : input.recipe.imports)
         text += "python -c 'import " + name + "'\n";
-    const std::string_view command = base::trim(input.recipe.test_command);
     if (!command.empty()) text += fill_placeholders(command, values) + "\n";
     return text;
 }

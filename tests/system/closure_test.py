@@ -1,15 +1,19 @@
 """From one name to the whole tree: what a want needs to run and to be built becomes wheels of the site's index, each once, in the order
 of the graph; a job installs from that index alone; a leaf that fails stops what needs it and nothing else."""
 
+import json
 import random
 import subprocess
 import sys
 import tomllib
+import unittest
+from types import SimpleNamespace
 
 from support.case import FarmCase, main
 from support.clients import installed_value
 from support.farm import CLIENTS, COMMAND_TIMEOUT_S, INDEX, Farm
 from support.full import full
+from support.island import CAN_CUT, WHY_NOT, on_island
 from support.package_index import FAST_C, PackageIndex, write_sdist
 from support.sdists import Sdist
 from support.site import Site
@@ -114,13 +118,19 @@ class ClosureTest(FarmCase):
     @full
     def test_a_leaf_that_fails_stops_what_needs_it_and_nothing_else(self):
         self.write_tree(tool_setup="#include <this_cluster_has_not.h>\n")
+        write_sdist(self.sources.folder, "yard-other", "1.0", back_end='setuptools>=61", "yard-tool>=2')
         Wheel("yard-tool", version="2.0").write(self.sources.folder)  # by which pip reads what the others need
-        site = self.site("yard-top", "source", self.fresh_farm())
-        done = site.builder("run")
-        self.assert_failed(done, "waits for yard-tool 2.0, needed to build: given up", "this_cluster_has_not.h")
+        other = '\n[[want]]\npackage = "yard-other"\nversions = ["1.0"]\nclosure = "source"\n'
+        site = self.site("yard-top", "source", self.fresh_farm(), more=other)
+        self.assert_failed(site.builder("run"))
         self.assertEqual(list(site.farm.files("yard-low")), ["yard_low-1.5-py3-none-any.whl"])
-        self.assertEqual(site.farm.files("yard-top"), {})
-        self.assertEqual(site.plan()["yard-top"]["state"], "held")
+        cells = site.plan()
+        self.assertEqual(cells["yard-tool"]["state"], "given up")
+        for want in ("yard-top", "yard-other"):
+            self.assertEqual((cells[want]["state"], site.farm.files(want)), ("held", {}))
+            self.assertIn("waits for yard-tool 2.0, needed to build: given up", cells[want]["reason"])
+            self.assertIn("this_cluster_has_not.h", cells[want]["reason"])
+            self.assertIn("Load the library's module, or add its folder to CPATH", cells[want]["reason"])
 
     @full
     def test_what_cannot_be_resolved_is_said_with_pips_reason(self):
@@ -185,6 +195,27 @@ class ClosureTest(FarmCase):
         self.assert_ran(site.builder("run"))
         self.assertEqual(sorted(attempt["package"] for attempt in site.attempts()), ["yard-low", "yard-tool", "yard-top"])
         self.assert_each_once(site.farm)
+
+    @full
+    @unittest.skipUnless(CAN_CUT, WHY_NOT)
+    def test_a_login_node_that_reaches_the_registry_alone_resolves_and_makes_the_tree(self):
+        """`sources` offers what the registry had seen of the public index before the network went away."""
+        self.write_pair()
+        farm = self.enterContext(Farm((INDEX, "sources"), index_settings={INDEX: "", "sources": "sdists = true\n[[index.upstream]]\n"
+                                      f'name = "public"\nurl = "{self.sources.url}"\nprivate_hosts = ["127.0.0.1"]\n'}))
+        self.token = farm.create_token(INDEX)
+        farm.start()
+        seen_by_pip = SimpleNamespace(pip_environment={"PIP_INDEX_URL": farm.simple_url("sources")})
+        before, site = (Site(farm, seen_by_pip, self.token, {"yard-top": "latest"}, name=name) for name in ("before", "site"))
+        site.file.write_text(site.file.read_text() + 'closure = "source"\n')
+        self.assert_ran(before.builder("closure", "yard-top", "--source"))
+        downloads = len(self.sources.downloads)
+        self.assert_ran(on_island(farm, *site.command("run"), environment=site.environment))
+        farm.start()
+        self.assertEqual(self.states(site), {"yard-top": "have", "yard-tool": "have"})
+        self.assertEqual(len(self.sources.downloads), downloads)
+        files = json.loads(site.builder("closure", "yard-top", "--source", "--json").stdout)["releases"]
+        self.assertTrue(all(one["file"]["url"].startswith(farm.simple_url("sources").removesuffix("simple/")) for one in files), files)
 
     @full
     def test_two_agents_make_one_tree(self):

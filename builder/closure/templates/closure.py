@@ -269,7 +269,7 @@ class Tree:
             place = self.folder / f"environment-{len(self.environments)}"
             run([sys.executable, "-I", "-m", "venv", "--without-pip", place], "no environment for its back end")
             if lock:
-                run([sys.executable, "-I", "-m", "pip", "--python", place / "bin" / "python", "install", "--quiet", "--no-deps", *lock],
+                run([sys.executable, "-I", "-m", "pip", "--python", place / "bin" / "python", "install", "--quiet", "--no-compile", "--no-deps", *lock],
                     "what its build requires cannot be installed")
             self.environments[lock] = place
         place, answer = self.environments[lock], self.folder / "asked.json"

@@ -1,8 +1,8 @@
 
 # Test the wheel as a user installs it: in a clean environment, from an empty folder.
 begin smoke
-"$python" -m venv "$folder/smoke"
+{{venv}} "$folder/smoke"
 export PATH="$folder/smoke/bin:$PATH"
 pip_install "$folder"/wheel/*.whl{{requires}}
-mkdir "$folder/empty"
+{{leave}}mkdir "$folder/empty"
 cd "$folder/empty"

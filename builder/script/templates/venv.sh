@@ -5,7 +5,7 @@ begin venv
 exec 9> "$build/fence"
 flock -w {{fence_wait_s}} 9 || if test $? -eq 1; then phase={{fence_phase}}; exit {{fence_exit}}; fi
 {{used_by}}rm -rf {{stale}}"$folder/wheel" "$folder/smoke" "$folder/empty"
-{{home}}{{resume}}"$python" -m venv "$build/venv"
+{{home}}{{resume}}{{new_environment}}{{venv}} "$build/venv"
 export PATH="$build/venv/bin:$PATH"
 export PIP_DISABLE_PIP_VERSION_CHECK=1
 # Record the machine and the tools. A tool that hangs or fails is left out.

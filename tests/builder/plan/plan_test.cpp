@@ -237,6 +237,7 @@ TEST_CASE("a leaf that fails stops what needs it, with its reason") {
     gone.asked.cell = "tool-2.0-cp311";
     gone.asked.package = "tool";
     gone.asked.version = "2.0";
+    gone.failure->cause = "python.headers_missing";
     scene.world.attempts = {gone};
     CHECK(named_cell(scene, "tool").state == CellState::given_up);
     const Cell demo = named_cell(scene, "demo");
@@ -244,6 +245,7 @@ TEST_CASE("a leaf that fails stops what needs it, with its reason") {
     CHECK(demo.awaits_others);
     CHECK(demo.reason.starts_with("waits for tool 2.0, needed to build: given up, "));
     CHECK(demo.reason.find("it broke") != std::string::npos);
+    CHECK(demo.reason.find(". Install its development package") != std::string::npos);
 
     scene.world.attempts.clear();
     scene.site.wants.back().of_closure->problem = "neither a wheel nor an sdist of it is there";

@@ -80,6 +80,17 @@ TEST_CASE(
           std::string::npos);
 }
 
+TEST_CASE("a closure's wheel is tested without a pip, but where the recipe has a test of its own") {
+    Attempt attempt = example();
+    Recipe recipe = default_recipe("rapid-fuzz");
+    const std::string without = "rm -f \"$folder\"/smoke/lib/*/site-packages/pip.pth";
+    CHECK(render(attempt, recipe).find(without) == std::string::npos);
+    attempt.asked.closure = ClosurePart{};
+    CHECK(render(attempt, recipe).find(without) != std::string::npos);
+    recipe.test_command = "python -m pip check";
+    CHECK(render(attempt, recipe).find(without) == std::string::npos);
+}
+
 TEST_CASE("rendered scripts match the golden files, and bash accepts them") {
     Recipe full = default_recipe("rapid-fuzz");
     full.build_requires = {"ninja>=1.11"};
@@ -95,11 +106,15 @@ TEST_CASE("rendered scripts match the golden files, and bash accepts them") {
     asking.job.memory_mib = 6000;
     Attempt resumed = example();
     resumed.job.builds_in = "w1ng00000000000";
+    Attempt of_closure = example();
+    of_closure.asked.closure = ClosurePart{};
+    of_closure.asked.closure->lock = {{"scikit_build_core-0.11.5-py3-none-any.whl", "sha256:cc"}};
     const std::pair<std::string, std::string> scripts[] = {
         {"builder/default", render(example(), default_recipe("rapid-fuzz"), {}, "/opt/my governor")},
         {"builder/full", render(asking, full, {{"CC", "gcc"}}, "/opt/wheelyard/wheelyard-governor")},
         {"builder/ungoverned", render(odd, default_recipe("rapid-fuzz"))},
         {"builder/resumed", render(resumed, default_recipe("rapid-fuzz"))},
+        {"builder/closure", render(of_closure, default_recipe("rapid-fuzz"), {}, "/opt/my governor")},
     };
     for (const auto& [golden, script] : scripts) {
         const std::string& whole = scripts[0].second;
