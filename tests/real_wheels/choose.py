@@ -6,7 +6,7 @@
   choose.py PACKAGES.tsv --into FOLDER --sample 2026-11-29 --wheels 60 --but sampled.tsv >sampled_60.tsv
   choose.py PACKAGES.tsv --into FOLDER --sample 2026-11-29 --wheels 20 --compiled --machine aarch64 >sampled_aarch64.tsv
   choose.py PACKAGES.tsv --into FOLDER --sample 2026-11-30 --wheels 100 --required --but sampled.tsv --but sampled_60.tsv \
-            >sampled_required.tsv
+            >sampled_required_311.tsv
 
 PACKAGES.tsv lists an index's packages: name, version, month, rank by downloads, summary. Each query of QUERIES takes the hits
 in the order of their rank: packages whose summary matches, that no list pins, and of which `pip download` has a
@@ -77,6 +77,7 @@ def main():
     parser.add_argument("--wheels", type=int, default=sum(wanted for _, wanted in SAMPLES), help="so many of a sample")
     parser.add_argument("--but", type=pathlib.Path, action="append", default=[], help="a list whose packages are left out, too")
     parser.add_argument("--machine", default="x86_64")
+    parser.add_argument("--python", default="3.11", help="that the wheels of a sample are for")
     parser.add_argument("--required", action="store_true", help="with the wheels of all that a hit requires")
     parser.add_argument("--compiled", action="store_true", help="no wheel for `any`")
     given = parser.parse_args()
@@ -85,7 +86,7 @@ def main():
     queries, python, order = QUERIES, "3.12", None
     if given.sample:
         whole = sum(wanted for _, wanted in SAMPLES)
-        queries, python = [(pattern, wanted * given.wheels // whole) for pattern, wanted in SAMPLES], "3.11"
+        queries, python = [(pattern, wanted * given.wheels // whole) for pattern, wanted in SAMPLES], given.python
         if given.required:
             queries = [(REQUIRED, given.wheels)]
 
