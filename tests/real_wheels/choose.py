@@ -95,6 +95,7 @@ def main():
 
     lists = (LIST, LIST.with_name("chosen.tsv"), *given.but)
     known = {wheel.parts[0].lower() for path in lists for wheel in read_list(path)}
+    listed = set()
     print("# sha256, bytes, file name, its query and rank of the hit; written by choose.py, in the order of the hits.")
     for pattern, wanted in queries:
         taken = 0
@@ -107,9 +108,12 @@ def main():
             if not wheels:
                 print(f"{rank} {name}: {why}", file=sys.stderr, flush=True)
             for wheel in wheels:
-                if (project := wheel.name.split("-")[0].lower()) in known:
+                project = wheel.name.split("-")[0].lower()
+                if project in known or wheel.name in listed:
                     continue
-                known.add(project)
+                listed.add(wheel.name)
+                if not given.required:  # what is required comes in several versions
+                    known.add(project)
                 taken += 1
                 query = f"required by {rank} {name}" if given.required else f"{pattern or 'all'} {rank}"
                 print(sha256_of(wheel), wheel.stat().st_size, wheel.name, query, sep="\t", flush=True)
