@@ -1,5 +1,5 @@
-// Modules and names of the standard library that some Pythons lack: removed by a version, not there before one, or left to a
-// package of their own by distributions.
+// Modules and names of the standard library that some Pythons lack: removed by a version, not there before one, or left
+// to a package of their own by distributions.
 #pragma once
 
 #include <span>
