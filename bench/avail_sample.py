@@ -5,8 +5,8 @@
                           [--list FILE] [--write FILE]
 
 WHEELS has those of tests/real_wheels/sampled.tsv, or of --list (fetch.py), which are for CPython 3.11; for a node with another
-Python, pip downloads the wheel of the same version into FOLDER. ROOTS has a folder for each system, of debootstrap with python3: debian11,
-debian12, debian13; debian12-x also with the libraries of X and GL, debian13-pypy also with pypy3, debian13-free also with a
+Python, pip downloads the wheel of the same version into FOLDER. ROOTS has a folder for each system, of debootstrap with python3: debian11 (also
+python3-distutils, which uv asks for), debian12, debian13; debian12-x also with the libraries of X and GL, debian13-pypy also with pypy3, debian13-free also with a
 free-threaded CPython 3.14 in opt/python3.14t. FOLDER keeps what was installed and imported, so that a second run only asks
 avail_wheels again. A second run at the same time is refused.
 
@@ -49,7 +49,8 @@ NODES = {
     "debian12": System("debian12", CP311, 36),
     "debian12-x": System("debian12-x", CP311, 36, compiled_alone=True),
     "debian13": System("debian13", ["--python-version", "3.13"], 41),
-    "debian13-pypy": System("debian13-pypy", ["--python-version", "3.11", "--implementation", "pp"], 41, "/usr/bin/pypy3"),
+    "debian13-pypy": System("debian13-pypy", ["--python-version", "3.11", "--implementation", "pp", "--abi", "pypy311_pp73"], 41,
+                            "/usr/bin/pypy3"),
     "debian13-free": System("debian13-free", ["--python-version", "3.14", "--abi", "cp314t"], 41, "/opt/python3.14t/bin/python3.14t"),
     "debian12-v1": System("debian12", CP311, 36, cpu=("x86-64-v1", "qemu64"), compiled_alone=True),
     "debian12-v2": System("debian12", CP311, 36, cpu=("x86-64-v2", "Nehalem"), compiled_alone=True),

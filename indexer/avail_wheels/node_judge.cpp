@@ -37,6 +37,16 @@ std::vector<std::string> modules_of_python(const std::vector<Candidate>& listed)
     return {names.begin(), names.end()};
 }
 
+std::vector<std::string> functions_of_pypy(const std::vector<Candidate>& listed) {
+    std::set<std::string> names;
+    for (const auto& candidate : listed) {
+        if (candidate.facts.find("\"pypy_") == std::string::npos) continue;
+        for (auto& name : functions_to_ask(needs_of(candidate)))
+            names.insert(std::move(name));
+    }
+    return {names.begin(), names.end()};
+}
+
 }  // namespace
 
 const std::vector<Candidate>* Ownership::wheels(const std::string& project) {
@@ -88,14 +98,18 @@ bool NodeJudge::may_run(const Candidate& candidate) {
 }
 
 bool NodeJudge::learn(const std::vector<Candidate>& listed) {
-    const auto known = node_.libraries.size() + node_.found_modules.size();
+    const auto count = [&] {
+        return node_.libraries.size() + node_.found_modules.size() + node_.found_functions.size();
+    };
+    const auto known = count();
     auto names = libraries_of(listed);
     // Folders of software are those of the whole cluster, the loader is that of this node.
     if (node_.is_described)
         std::erase_if(names, [](const std::string& name) { return name.find('/') == std::string::npos; });
     ask_libraries(world_.probe, *world_.clock, names, node_);
     ask_modules(world_.probe, modules_of_python(listed), node_);
-    return node_.libraries.size() + node_.found_modules.size() > known;
+    ask_functions(world_.probe, functions_of_pypy(listed), node_);
+    return count() > known;
 }
 
 // Of a folder only what would be taken is read, until that says that it suits.

@@ -9,12 +9,15 @@
 
 #include "lib/base/text/text.hpp"
 #include "lib/inspect/dist_info/installed_tree.hpp"
+#include "lib/inspect/python/gone_names.hpp"
 #include "lib/inspect/python/import_walk.hpp"
 #include "lib/inspect/python/limits.hpp"
+#include "lib/inspect/truth/libraries.hpp"
 #include "lib/inspect/truth/module_suffix.hpp"
 #include "lib/inspect/zip/member_stream.hpp"
 #include "lib/wheel/name.hpp"
 #include "lib/wheel/requirement.hpp"
+#include "lib/wheel/specifier.hpp"
 
 namespace wheelyard::inspect {
 namespace {
@@ -104,6 +107,11 @@ class ReachedCode {
         if (!walk.is_whole) return;
         facts.opens = std::move(walk.opened);
         facts.gone_names = std::move(walk.gone);
+        // Most wheels that write `X | None` are for newer Pythons alone.
+        const auto pythons = wheel::SpecifierSet::parse(facts.requires_python);
+        const auto before = wheel::Version::parse("3.9.99");
+        if (pythons && before && !pythons->contains(*before, wheel::Prereleases::allowed))
+            facts.gone_names.erase(std::string(union_type));
         if (const auto brought = brought_by(requires_dist)) {
             for (const auto& [module, by] : walk.foreign)
                 if (!brought->contains(module)) facts.gone_names.emplace(module, by);
@@ -119,6 +127,7 @@ class ReachedCode {
             const auto file = walk.files.find(i);
             const Reach reach = file == walk.files.end() ? Reach::never : file->second;
             if (reach == Reach::always) note_level(i, facts);
+            note_functions(i, reach, facts);
             for (const std::string& library : elves_[i].elf.needed) {
                 if (provided.has(library)) continue;
                 const std::size_t user = user_[i];
@@ -130,8 +139,10 @@ class ReachedCode {
             }
         }
         for (const auto& [library, reach] : libraries) {
-            if (reach.first == Reach::always) continue;
-            auto& into = reach.first == Reach::never ? facts.needed_later : facts.needed_maybe;
+            if (reach.first == Reach::always && library_kind(library) != LibraryKind::unknown) continue;
+            auto& into = reach.first == Reach::never   ? facts.needed_later
+                         : reach.first == Reach::maybe ? facts.needed_maybe
+                                                       : facts.needed_surely;
             if (into.size() < max_opened) into.emplace(library, reach.second);
         }
     }
@@ -262,6 +273,16 @@ class ReachedCode {
         if (elves_[elf].elf.has_plain_sve && facts.sve_code.empty()) facts.sve_code = name_of(elf);
     }
 
+    void note_functions(std::size_t elf, Reach reach, Facts& facts) {
+        std::set<std::string_view>& known = functions_[reach == Reach::always ? 0 : 1];
+        auto& into = reach == Reach::always ? facts.pypy_names : facts.pypy_later;
+        for (const std::string& name : elves_[elf].elf.symbols.python.outside) {
+            const bool is_of_pypy = name.starts_with("PyPy") || name.starts_with("_PyPy");
+            if (is_of_pypy && known.size() < max_python_names && known.insert(name).second)
+                into[name_of(elf)].push_back(name);
+        }
+    }
+
     [[nodiscard]] std::string name_of(std::size_t elf) const {
         return names_[elf].empty() ? elves_[elf].name : names_[elf];
     }
@@ -273,6 +294,7 @@ class ReachedCode {
     std::multimap<std::string_view, std::size_t> by_file_;
     std::map<std::string, const Member*, std::less<>> sources_;
     WheelModules wheel_;
+    std::set<std::string_view> functions_[2];  // those of PyPy that were noted, by need
     bool has_extensions_ = false;
 };
 

@@ -59,6 +59,7 @@ void set_import(Json& json, const Facts& facts) {
     using Modules = std::map<std::string, std::string> Facts::*;
     static constexpr std::pair<std::string_view, Modules> maps[] = {{"needed_later", &Facts::needed_later},
                                                                     {"needed_maybe", &Facts::needed_maybe},
+                                                                    {"needed_surely", &Facts::needed_surely},
                                                                     {"gone_names", &Facts::gone_names}};
     for (const auto& [name, field] : maps) {
         if ((facts.*field).empty()) continue;
@@ -66,6 +67,14 @@ void set_import(Json& json, const Facts& facts) {
         for (const auto& [what, module] : facts.*field)
             modules.set(what, module);
         json.set(std::string(name), std::move(modules));
+    }
+    for (const auto& [name, functions] :
+         {std::pair("pypy_names", &facts.pypy_names), std::pair("pypy_later", &facts.pypy_later)}) {
+        if (functions->empty()) continue;
+        Json modules = Json::object();
+        for (const auto& [module, names] : *functions)
+            modules.set(module, Json::array_of(names));
+        json.set(name, std::move(modules));
     }
     if (facts.opens.empty()) return;
     Json opens = Json::array();

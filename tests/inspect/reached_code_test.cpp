@@ -40,6 +40,8 @@ TEST_CASE("a library that only a part of the wheel needs is named with the modul
     CHECK(facts.needed_later ==
           std::map<std::string, std::string>{{"libX11.so.6", "six._gui"}, {"libGL.so.1", "six._gui"}});
     CHECK(facts.needed_maybe.empty());
+    CHECK(facts.needed_surely ==
+          std::map<std::string, std::string>{{"libgsl.so.27", "six._base"}, {"libpng16.so.16", "six._base"}});
 }
 
 TEST_CASE("an extension module beside one that is reached may be loaded by it") {
@@ -67,6 +69,29 @@ TEST_CASE("a wheel's own library that Python code opens is loaded by its import,
     }
 }
 
+TEST_CASE(
+    "the C functions of PyPy that the import needs are a fact, without those that the wheel has itself") {
+    const auto module = [](const std::vector<std::string>& imports, const std::vector<std::string>& exports) {
+        ElfImage image;
+        image.imports = imports;
+        image.weak_imports = {"PyPyWeak_Name"};
+        image.exports = exports;
+        return write_elf(image);
+    };
+    const auto facts = facts_of([&](WheelWriter& wheel) {
+        wheel.tag("pp311-pypy311_pp73-linux_x86_64");
+        wheel.add("six/__init__.py", "from six import _base, own\n").add("six/later/__init__.py", "");
+        const std::string pypy = ".pypy311-pp73-x86_64-linux-gnu.so";
+        wheel.add("six/_base" + pypy,
+                  module({"PyPyList_New", "_PyPy_Dealloc", "PyPyOwn_Name", "malloc"}, {}));
+        wheel.add("six/own" + pypy, module({"PyPyList_New"}, {"PyPyOwn_Name"}));
+        wheel.add("six/later/_part" + pypy, module({"PyPyModule_FromDefAndSpec2"}, {}));
+    });
+    using Names = std::map<std::string, std::vector<std::string>>;
+    CHECK(facts.pypy_names == Names{{"six._base", {"PyPyList_New", "_PyPy_Dealloc"}}});
+    CHECK(facts.pypy_later == Names{{"six.later._part", {"PyPyModule_FromDefAndSpec2"}}});
+}
+
 TEST_CASE("a module of another project is a fact where nothing that is required can bring it") {
     const auto gone = [](const std::vector<std::string>& required) {
         return facts_of([&](WheelWriter& wheel) {
@@ -81,6 +106,13 @@ TEST_CASE("a module of another project is a fact where nothing that is required 
     CHECK(gone({"typing-extensions; python_version < '3.12'"}) == Names{{"botocore", "six"}});
     CHECK(gone({"typing-extensions", "boto3; extra == 'full'"}) == Names{{"botocore", "six"}});
     CHECK(gone({"boto3"}).empty());
+    // Of a wheel that no older Python takes nothing is said.
+    for (const auto& [pythons, is_fact] :
+         {std::pair(">=3.9", true), std::pair("", true), std::pair(">=3.10", false), std::pair(">3.9", true)})
+        CHECK(facts_of([&, allowed = std::string(pythons)](WheelWriter& wheel) {
+                  wheel.add("six.py", "a: int | None = 1\n");
+                  if (!allowed.empty()) wheel.metadata_line("Requires-Python: " + allowed);
+              }).gone_names.contains("types.UnionType") == is_fact);
     // What is left over beside a package is not imported.
     CHECK(facts_of([](WheelWriter& wheel) {
               wheel.add("_build.py", "import setuptools\n").add("other.py", "");

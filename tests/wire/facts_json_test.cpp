@@ -26,6 +26,7 @@ inspect::Facts full_facts() {
     facts.not_judged = {"linux_mips64"};
     facts.needed_later = {{"libX11.so.6", "six.draw"}};
     facts.needed_maybe = {{"libGL.so.1", "six.gl"}};
+    facts.needed_surely = {{"libodbc.so.2", "six.db"}};
     facts.gone_names = {{"cgi", "six"}};
     facts.opens = {{{"libx.so.1", "-lx"}, "six", true}, {{}, "six.any", false}};
     facts.search_paths = {"/sw/openmpi/4.1.5/lib"};
@@ -37,6 +38,8 @@ inspect::Facts full_facts() {
     facts.avx_code = "six._six";
     facts.avx512_code = "six._kernels";
     facts.sve_code = "six._arm";
+    facts.pypy_names = {{"six._six", {"PyPyList_New"}}};
+    facts.pypy_later = {{"six.more", {"PyPyList_Size"}}};
     facts.cpu_features = {"bti"};
     facts.elf_bytes = 3'000'000;
     facts.debug_bytes = 1'000'000;
@@ -80,7 +83,8 @@ TEST_CASE("facts as JSON: every member, lists that are empty too, and no text th
         R"("modules":["openmpi/4.1.5"],"cpu_features":["bti"],"torch_requires":["torch==2.4.0"],"requires_dist":["numpy","torch==2.4.0"],"cuda_sm":["sm_90"],)"
         R"("cuda_ptx":["compute_90"],"hip_gfx":["gfx90a:xnack-"],"provides":["libsix.so.1"],"library_sha256":{"libsix.so.1":"5a5a"},)"
         R"("needed":{"cuda":["libcuda.so.1"],"system":["libc.so.6"]},"needed_later":{"libX11.so.6":"six.draw"},)"
-        R"("needed_maybe":{"libGL.so.1":"six.gl"},"gone_names":{"cgi":"six"},)"
+        R"("needed_maybe":{"libGL.so.1":"six.gl"},"needed_surely":{"libodbc.so.2":"six.db"},"gone_names":{"cgi":"six"},"pypy_names":{"six._six":["PyPyList_New"]},)"
+        R"("pypy_later":{"six.more":["PyPyList_Size"]},)"
         R"("opens":[{"any":["libx.so.1","-lx"],"by":"six"},{"any":[],"by":"six.any","maybe":true}],"manylinux_fit":"linux_aarch64",)"
         R"("musllinux_fit":"musllinux_1_2_aarch64",)"
         R"("stable_abi_floor":"3.7","cxx11_abi":"true","isa_needed":"x86-64-v2","isa_used":"x86-64-v3","avx_code":"six._six",)"

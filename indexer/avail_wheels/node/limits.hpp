@@ -19,6 +19,7 @@ inline constexpr std::uint64_t max_library_bytes =
     64 * base::mib;  // libstdc++.so.6 with debug sections: 20 MiB
 inline constexpr std::size_t max_libraries_asked =
     20'000;  // a whole index needs hundreds, a hostile wheel thousands
+inline constexpr std::size_t max_functions_asked = 3'000;  // PyPy 7.3.19 has 910; execve(2) takes 2 MiB
 inline constexpr std::size_t max_preload_bytes = 100'000;  // execve(2): MAX_ARG_STRLEN, 128 KiB a variable
 inline constexpr std::size_t max_loader_runs = 200;       // each 10 ms; 10 broken libraries of 2,000 take 200
 inline constexpr std::int64_t probe_timeout_ms = 20'000;  // a GPU in power saving needs seconds to answer

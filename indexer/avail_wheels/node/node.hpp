@@ -56,6 +56,8 @@ struct Node {
     std::map<std::string, Library, std::less<>> libraries = {};
     // Whether the folders of its standard library and packages have these modules; others are unknown.
     std::map<std::string, bool, std::less<>> found_modules = {};
+    // Whether its PyPy has these C functions; others are unknown.
+    std::map<std::string, bool, std::less<>> found_functions = {};
     std::optional<InstalledTorch> torch = {};  // absent: there is none, or nobody asked
     bool is_described = false;  // from the site file or --assume: its libraries cannot be asked
     std::optional<std::vector<std::string>> modules;  // "cuda/12.2"; absent: unknown, no module system

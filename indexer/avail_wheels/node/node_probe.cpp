@@ -593,6 +593,28 @@ void ask_modules(const HostProbe& probe, const std::vector<std::string>& names, 
         node.found_modules.try_emplace(name, has_module(probe, folders, name));
 }
 
+// The process itself is asked by dlsym(3), as the loader of an extension module would find them.
+void ask_functions(const HostProbe& probe, const std::vector<std::string>& names, Node& node) {
+    if (node.is_described || node.any_python || node.pythons.size() != 1 || !node.pythons.front().pypy ||
+        node.interpreter.empty() || node.module_folders.empty())
+        return;
+    std::vector<std::string> missing;
+    std::copy_if(names.begin(), names.end(), std::back_inserter(missing),
+                 [&](const std::string& name) { return !node.found_functions.contains(name); });
+    missing.resize(std::min(missing.size(), max_functions_asked));
+    if (missing.empty()) return;
+    std::vector<std::string> argv{node.interpreter, "-I", "-S", "-c",
+                                  "import ctypes, sys\n"
+                                  "process = ctypes.CDLL(None)\n"
+                                  "print(*(int(hasattr(process, name)) for name in sys.argv[1:]), sep='')"};
+    argv.insert(argv.end(), missing.begin(), missing.end());
+    const std::string answer = output_of(probe, std::move(argv), python_timeout_ms);
+    const std::string_view found = base::trim(answer);
+    if (found.size() != missing.size()) return;
+    for (std::size_t i = 0; i < missing.size(); ++i)
+        node.found_functions.emplace(std::move(missing[i]), found[i] == '1');
+}
+
 void ask_libraries(const HostProbe& probe, const base::Clock& clock, const std::vector<std::string>& names,
                    Node& node) {
     std::vector<std::string> searched;

@@ -49,6 +49,10 @@ void ask_libraries(const HostProbe& probe, const base::Clock& clock, const std::
 // added where these are not those of the Python that is asked about.
 void ask_modules(const HostProbe& probe, const std::vector<std::string>& names, Node& node);
 
+// Adds to node.found_functions which of these C functions its PyPy has: "PyPyList_New". Nothing is added of another
+// Python.
+void ask_functions(const HostProbe& probe, const std::vector<std::string>& names, Node& node);
+
 // The highest versions that GCC's libraries and zlib define, from the names in the library's bytes.
 [[nodiscard]] std::map<std::string, Dotted, std::less<>> versions_of_library(std::string_view name,
                                                                              std::string_view bytes);

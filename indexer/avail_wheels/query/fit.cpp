@@ -539,6 +539,14 @@ bool is_of_accelerator(const NeededLibrary& library) {
     });
 }
 
+// Nothing that is installed with it can have the library, and no code of its own opens one.
+bool is_needed_surely(const Question& q, const NeededLibrary& library) {
+    return q.needs.surely.contains(library.name) && q.needs.opens.empty() && q.needs.requires_dist &&
+           std::all_of(q.needs.requires_dist->begin(), q.needs.requires_dist->end(), [](const auto& text) {
+               return text.find("extra ==", std::min(text.find(';'), text.size())) != std::string::npos;
+           });
+}
+
 Fit check_library(const Question& q, const NeededLibrary& library) {
     if (is_required(q, library)) return {};
     const auto* here = library_here(q, library.name);
@@ -565,7 +573,7 @@ Fit check_library(const Question& q, const NeededLibrary& library) {
     if (library.kind == "torch")
         return unknown("library", what + ", which the project torch brings, and it does not require torch");
     // Who repairs a wheel leaves out what it does without, or what another project brings.
-    if (promises_platform(q.candidate) && library.kind != "system")
+    if (promises_platform(q.candidate) && library.kind != "system" && !is_needed_surely(q, library))
         return unknown("library", what + ", which is not here; it may do without");
     if (!q.needs.requires_dist)
         return unknown("library", what + ", which is not here; what it requires is unknown");
@@ -667,6 +675,13 @@ Fit check_gone(const Question& q, const std::string& name, const std::string& by
     if (python == nullptr) return {};
     if (row == nullptr) return check_undeclared(q, name, by);
     const bool is_removed = row->since != 0 && static_cast<unsigned>(python->minor) >= row->since;
+    if (static_cast<unsigned>(python->minor) < row->first)
+        return no("python_module",
+                  by + " needs " + std::string(row->name) +
+                      (row->name == inspect::union_type ? " for X | None" : "") + ", which Python " +
+                      python->text() + " does not have yet",
+                  "use Python 3." + std::to_string(row->first) + " or newer, or an older version of it");
+    if (row->first != 0) return {};
     const std::string what = by + " imports " + (row->is_module ? name : std::string(row->name));
     const auto found = q.node.found_modules.find(name);
     const bool is_asked = row->is_module && found != q.node.found_modules.end();
@@ -705,16 +720,44 @@ Fit check_standard_library(const Question& q) {
     return first_unknown;
 }
 
-// What a "yes" does not say: a part of the wheel that lacks a library here.
-std::string lacking_part(const Question& q) {
+using FunctionsByModule = std::map<std::string, std::vector<std::string>, std::less<>>;
+
+Fit fit_of_functions(const Question& q, const FunctionsByModule& functions) {
+    const Python* python = functions.empty() || q.node.any_python ? nullptr : taking_python(q);
+    if (python == nullptr || !python->pypy) return {};
+    Fit first_unknown;
+    for (const auto& [module, names] : functions) {
+        for (const auto& name : names) {
+            const std::string what = module + " uses " + name;
+            const auto found = q.node.found_functions.find(name);
+            const bool is_asked = found != q.node.found_functions.end();
+            if (is_asked && !found->second)
+                return no("python", what + ", which this PyPy does not have", "use a newer PyPy");
+            if (!is_asked && first_unknown.runs == Runs::yes)
+                first_unknown = unknown("python", what + ", and whether this PyPy has it is unknown");
+        }
+    }
+    return first_unknown;
+}
+
+Fit check_functions(const Question& q) {
+    return fit_of_functions(q, q.needs.pypy_names);
+}
+
+// What a "yes" does not say: a part of the wheel that lacks something here.
+Fit lacking_part(const Question& q) {
     for (const auto& library : q.needs.libraries) {
         if (!is_later(q, library) || is_required(q, library)) continue;
         const auto* here = library_here(q, library.name);
         if (here != nullptr && here->path.empty())
-            return "but " + q.needs.later.find(library.name)->second + " needs " + library.name +
-                   ", which is not here";
+            return {Runs::yes, "part",
+                    "but " + q.needs.later.find(library.name)->second + " needs " + library.name +
+                        ", which is not here",
+                    "load a module that has it, or ask for its package"};
     }
-    return {};
+    Fit functions = fit_of_functions(q, q.needs.pypy_later);
+    if (functions.runs != Runs::no) return {};
+    return {Runs::yes, "part", "but " + functions.why, std::move(functions.advice)};
 }
 
 // musl does not compare versions of symbols.
@@ -989,11 +1032,12 @@ Fit judge(const Candidate& candidate, const Node& node, const Site& site, const 
           const LockedVersions* locked, const RequiredFit& required) {
     const Needs needs = needs_of(candidate);
     const Question question{candidate, needs, node, site, owned, locked, required};
-    constexpr std::array checks{
-        &check_known_bad, &check_variant,      &check_machine,   &check_python,
-        &check_glibc,     &check_platform,     &check_processor, &check_gpu,
-        &check_modules,   &check_libraries,    &check_opens,     &check_standard_library,
-        &check_versions,  &check_requirements, &check_torch,     &check_facts};
+    constexpr std::array checks{&check_known_bad, &check_variant,  &check_machine,
+                                &check_python,    &check_glibc,    &check_platform,
+                                &check_processor, &check_gpu,      &check_modules,
+                                &check_libraries, &check_opens,    &check_standard_library,
+                                &check_functions, &check_versions, &check_requirements,
+                                &check_torch,     &check_facts};
     Fit first_unknown;
     for (const auto& check : checks) {
         Fit fit = check(question);
@@ -1001,10 +1045,7 @@ Fit judge(const Candidate& candidate, const Node& node, const Site& site, const 
         if (fit.runs == Runs::unknown && first_unknown.runs == Runs::yes) first_unknown = std::move(fit);
     }
     if (first_unknown.runs != Runs::yes) return first_unknown;
-    std::string part = lacking_part(question);
-    return part.empty()
-               ? Fit{}
-               : Fit{Runs::yes, "part", std::move(part), "load a module that has it, or ask for its package"};
+    return lacking_part(question);
 }
 
 }  // namespace wheelyard::avail_wheels

@@ -124,7 +124,16 @@ void add_import(Needs& needs, const Json& facts) {
     };
     take("needed_later", [&](const auto& what, const auto& by) { needs.later.emplace(what, by); });
     take("needed_maybe", [&](const auto& what, const auto& by) { needs.maybe.emplace(what, by); });
+    take("needed_surely", [&](const auto& what, const auto& by) { needs.surely.emplace(what, by); });
     take("gone_names", [&](const auto& what, const auto& by) { needs.gone.emplace_back(what, by); });
+    const auto take_lists = [&](const char* name, auto& into) {
+        const auto* map = facts.find(name);
+        if (map == nullptr || map->as_object() == nullptr) return;
+        for (const auto& [module, list] : *map->as_object())
+            into[module] = list.texts();
+    };
+    take_lists("pypy_names", needs.pypy_names);
+    take_lists("pypy_later", needs.pypy_later);
     for (const Json& one : facts.items("opens"))
         needs.opens.push_back({one.texts("any"), one.string_or("by", {}), one.find("maybe") == nullptr});
 }
@@ -225,6 +234,14 @@ std::vector<std::string> modules_to_ask(const Needs& needs) {
         if (row == nullptr || row->is_module) names.push_back(name);
     }
     return names;
+}
+
+std::vector<std::string> functions_to_ask(const Needs& needs) {
+    std::vector<std::string> all;
+    for (const auto* functions : {&needs.pypy_names, &needs.pypy_later})
+        for (const auto& [module, names] : *functions)
+            all.insert(all.end(), names.begin(), names.end());
+    return all;
 }
 
 std::string_view library_of_prefix(std::string_view prefix) {

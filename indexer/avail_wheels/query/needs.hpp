@@ -46,12 +46,16 @@ struct Needs {
     // What of its import was compiled for AVX, or AVX-512, as a whole, or has SVE code that nothing chooses; empty: nothing is
     // known to.
     std::string avx_code, avx512_code, sve_code;
+    // C functions of PyPy that its import needs, and those that other parts do, by module.
+    std::map<std::string, std::vector<std::string>, std::less<>> pypy_names, pypy_later;
     std::vector<GpuNeeds> gpus;    // the kinds of accelerators that it is for, in the order of their table
     std::vector<std::string> mpi;  // libraries: "libmpi.so.40"
     std::vector<std::string> modules;      // modules it was built against: "cudacore/12.2.2"
     std::vector<NeededLibrary> libraries;  // without those of the C library
     // Of these, what the import does not need, and what it may need, with what does: {"libX11.so.6", "rdkit.Chem.Draw"}.
     std::map<std::string, std::string, std::less<>> later, maybe;
+    std::map<std::string, std::string, std::less<>>
+        surely;  // the same of no known kind, that it needs for certain
     std::vector<NeededOpen> opens;
     std::vector<std::pair<std::string, std::string>> gone;  // of gone_names, with the module: {"cgi", "a.b"}
     std::vector<std::string> search_paths;  // folders outside of it that its files search first
@@ -76,6 +80,8 @@ struct Needs {
 [[nodiscard]] std::vector<std::string> names_to_ask(const Needs& needs);
 // The modules of the standard library that a Python is asked for.
 [[nodiscard]] std::vector<std::string> modules_to_ask(const Needs& needs);
+// The C functions of PyPy that a node is asked for.
+[[nodiscard]] std::vector<std::string> functions_to_ask(const Needs& needs);
 // The library that defines versions of this prefix: "GLIBCXX" → "libstdc++.so.6"; empty: none that is checked.
 [[nodiscard]] std::string_view library_of_prefix(std::string_view prefix);
 // Whether every Linux system with Python has it.

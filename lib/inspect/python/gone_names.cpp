@@ -1,6 +1,7 @@
-// Sources: PEP 594 (3.13), PEP 632 (distutils), the sections "Removed" of What's New in Python 3.9 to 3.14; pkg_resources:
-// setuptools 82; the pages of winreg, msvcrt, winsound and ctypes. xml.etree.cElementTree, which What's New in 3.9 lists, was not
-// removed after all. Debian has tkinter, and most of distutils and lib2to3 up to 3.11, in packages of their own.
+// Sources: PEP 594 (3.13), PEP 604 (3.10), PEP 632 (distutils), the sections "Removed" of What's New in Python 3.9
+// to 3.14; pkg_resources: setuptools 82; the pages of winreg, msvcrt, winsound and ctypes. xml.etree.cElementTree,
+// which What's New in 3.9 lists, was not removed after all. Debian has tkinter, and most of distutils and lib2to3
+// up to 3.11, in packages of their own.
 #include "lib/inspect/python/gone_names.hpp"
 
 #include <algorithm>
@@ -56,6 +57,7 @@ constexpr GoneName rows[] = {
     {"ctypes.WinError", only_windows, false},
     {"ctypes.oledll", only_windows, false},
     {"ctypes.windll", only_windows, false},
+    {union_type, 0, false, {}, 10},
     {"fractions.gcd", 9, false},
     {"collections.Awaitable", 10, false},
     {"collections.Callable", 10, false},

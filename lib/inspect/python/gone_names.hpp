@@ -1,5 +1,5 @@
-// Modules and names of the standard library that some Pythons lack: removed by a version, or left to a package of their own
-// by distributions.
+// Modules and names of the standard library that some Pythons lack: removed by a version, not there before one, or left
+// to a package of their own by distributions.
 #pragma once
 
 #include <span>
@@ -15,8 +15,11 @@ struct GoneName {
         0;  // the minor version of Python 3 that has it no more; 0: only some installations lack it
     bool is_module = true;             // a file of that name may lie where the Python looks for modules
     std::string_view brought_by = {};  // a project that has it, too
+    unsigned first = 0;                // the minor version that has it first; 0: all had it
 };
 [[nodiscard]] std::span<const GoneName> gone_names();
+// What `X | None` is when it is evaluated, as in annotations without `from __future__ import annotations` (PEP 604).
+inline constexpr std::string_view union_type = "types.UnionType";
 // The row of a dotted name or of what it begins with: "distutils.version" has that of "distutils". nullptr: none.
 [[nodiscard]] const GoneName* gone_name(std::string_view dotted);
 

@@ -5,6 +5,7 @@
 
 #include "lib/inspect/python/conditions.hpp"
 #include "lib/inspect/python/expressions.hpp"
+#include "lib/inspect/python/gone_names.hpp"
 #include "lib/inspect/python/limits.hpp"
 #include "lib/inspect/python/source_lines.hpp"
 
@@ -39,6 +40,7 @@ class ModuleReader {
 
     ModuleSource read() {
         for (const SourceLine& line : lines_) {
+            evaluates_annotations_ = evaluates_annotations_ && !is_future(line.tokens);
             const std::size_t at = line.tokens.front().is_name("async") ? 1 : 0;
             if (line.tokens.size() > at + 1 &&
                 (line.tokens[at].is_name("def") || line.tokens[at].is_name("class")))
@@ -47,6 +49,7 @@ class ModuleReader {
         ModuleSource module;
         ExpressionReader body(names_, module.body, true, {});
         read_lines({0, lines_.size()}, {}, body, {}, 0);
+        is_in_function_ = true;
         for (std::size_t i = 0; i < functions_.size(); ++i) {  // functions in functions are added meanwhile
             const Function function = functions_[i];
             const std::string name =
@@ -113,16 +116,36 @@ class ModuleReader {
             } else if (clause->word == "try") {
                 read_try(*clause, at, range.last, guard, into, class_name, depth);
             } else if (clause->word == "def") {
+                read_annotation(clause->header, guard, into);
                 if (!clause->header.empty())
                     functions_.push_back({std::string(clause->header.front().text), class_name, *clause});
             } else if (clause->word == "class") {
-                into.read(clause->header, guard);
+                // Not its name, which with its bases looks like a call.
+                into.read(clause->header.subspan(std::min<std::size_t>(1, clause->header.size())), guard);
                 const std::string name(clause->header.empty() ? std::string_view()
                                                               : clause->header.front().text);
                 read_clause(*clause, guard, into, name, depth);
             } else {
                 read_clause(*clause, read_header(*clause, guard, into), into, class_name, depth);
             }
+        }
+    }
+
+    // `from __future__ import annotations`: no annotation is evaluated.
+    static bool is_future(Tokens tokens) {
+        return tokens.size() > 3 && tokens[0].is_name("from") && tokens[1].is_name("__future__") &&
+               std::any_of(tokens.begin(), tokens.end(),
+                           [](const Token& token) { return token.is_name("annotations"); });
+    }
+
+    // `X | None` raises where the types that are no union have no such operator.
+    void read_annotation(Tokens tokens, const Guard& guard, ExpressionReader& into) const {
+        for (std::size_t at = 1; evaluates_annotations_ && at + 1 < tokens.size(); ++at) {
+            if (!tokens[at].is_sign('|') ||
+                (!tokens[at - 1].is_name("None") && !tokens[at + 1].is_name("None")))
+                continue;
+            into.add({EffectKind::uses, guard, std::string(union_type)});
+            return;
         }
     }
 
@@ -236,6 +259,8 @@ class ModuleReader {
     std::string package_;  // what relative imports start from
     ModuleNames names_;
     std::vector<Function> functions_;
+    bool evaluates_annotations_ = true;
+    bool is_in_function_ = false;  // annotations of local variables are not evaluated
 };
 
 // "a.b.c" at the start of `tokens`; how many of them it takes.
@@ -307,6 +332,7 @@ void ModuleReader::read_statement(Tokens tokens, const Guard& guard, ExpressionR
     if (tokens.size() > 1 && tokens[1].is_sign(':'))
         while (value < tokens.size() && !tokens[value].is_sign('='))
             ++value;
+    if (value > 1 && !is_in_function_) read_annotation(tokens.subspan(0, value), guard, into);
     if (first.kind == TokenKind::name && value + 1 < tokens.size() &&
         (tokens[value].is_sign('=') || tokens[value].is_sign("+=")))
         into.learn(first.text, tokens.subspan(value + 1));

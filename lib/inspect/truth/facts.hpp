@@ -38,8 +38,14 @@ struct Facts {
     // Libraries of needed_external that the import of the wheel does not need, and those that it may need, each with a
     // module or file that does: {"libX11.so.6": "rdkit.Chem.Draw.rdMolDraw2DQt"}. Nothing is known of a wheel without modules.
     std::map<std::string, std::string> needed_later, needed_maybe;
+    // Those of no known kind that the import needs for certain, with a module or file that does:
+    // {"libodbc.so.2": "pyodbc"}.
+    std::map<std::string, std::string> needed_surely;
     // A module or file that the import loads and that was compiled for AVX, or AVX-512, as a whole.
     std::string avx_code, avx512_code;
+    // C functions of PyPy by the module that needs them, {"a._b": {"PyPyList_New"}}, each name once and at most
+    // max_python_names: of what the import loads, and of the rest.
+    std::map<std::string, std::vector<std::string>> pypy_names, pypy_later;
     std::string sve_code;  // the same with SVE, and with nothing that asks whether the processor has it
     std::vector<OpenedLibrary> opens;  // by Python code that the import runs
     std::map<std::string, std::string>

@@ -293,6 +293,9 @@ TEST_CASE("facts of a wheel list: every library that the wheel lacks, what it re
     constexpr const char* of_processor =
         R"({"isa_needed":"x86-64-v2","avx_code":"a","avx512_code":"a.b","sve_code":"a.c"})";
     CHECK(line(linux, of_processor, "") == std::string(of_processor) + "\n");
+    constexpr const char* of_pypy =
+        R"({"pypy_names":{"a":["PyPyList_New"]},"pypy_later":{"b":["PyPyList_Size"]},"needed_surely":{"liba.so.1":"a"}})";
+    CHECK(line(linux, of_pypy, "") == std::string(of_pypy) + "\n");
     // In a followed tree the facts are such a line.
     CHECK(line(linux, R"({"built":{"cpu":"baseline"}})", "ab") == R"({"built":{"cpu":"baseline"}})"
                                                                   "\n");

@@ -219,6 +219,21 @@ TEST_CASE("names of the standard library that some Pythons lack") {
     CHECK(gone_name("cgiutil") == nullptr);
 }
 
+TEST_CASE("a union with None that an import evaluates needs the Python that has it") {
+    const std::string type = "types.UnionType";
+    CHECK(gone("def f(a: int | None = None): pass\n") == type);
+    CHECK(gone("def f(a) -> None | int: pass\n") == type);
+    CHECK(gone("class A:\n  a: dict[str, int] | None = None\n  def f(self): pass\n") == type);
+    CHECK(gone("from types import UnionType\n") == type);
+    CHECK(gone("from __future__ import annotations\ndef f(a: int | None): pass\n").empty());
+    CHECK(gone("def f(a: 'int | None', b=1 | 2): pass\n").empty());
+    CHECK(gone("def f():\n  a: int | None = None\nf()\n").empty());
+    CHECK(gone("def f():\n  def g(a: int | None): pass\n").empty());
+    CHECK(gone("def f():\n  def g(a: int | None): pass\nf()\n") == type);
+    CHECK(gone("if sys.version_info >= (3, 10):\n  def f(a: int | None): pass\n").empty());
+    CHECK(gone("if typing.TYPE_CHECKING:\n  def f(a: int | None): pass\n").empty());
+}
+
 TEST_CASE("a name that a handler imports in place of another is not that of the first") {
     // ldap3 2.9.1
     CHECK(gone("try:\n  from collections.abc import Mapping\nexcept ImportError:\n  from collections import "
@@ -239,6 +254,11 @@ TEST_CASE("a module that neither the wheel nor a standard library has is of anot
     CHECK(foreign("from . import a\nfrom .a import x\n").empty());
     CHECK(foreign("try:\n  import numpy\nexcept ImportError:\n  numpy = None\n").empty());
     CHECK(foreign("def f():\n  import numpy\n").empty());
+    // fsspec: a class with a base is not called where it is defined.
+    const std::string of_class = "class A(Base):\n  def __init__(self):\n    import numpy\n";
+    CHECK(foreign(of_class).empty());
+    CHECK(foreign(of_class + "A()\n") == "numpy,pkg");
+    CHECK(foreign(of_class + "class B(mixed(A())):\n  pass\n") == "numpy,pkg");
     CHECK(foreign("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n  import numpy\n").empty());
     CHECK(foreign("if x:\n  import numpy\n").empty());
 }

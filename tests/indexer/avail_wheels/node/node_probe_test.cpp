@@ -307,6 +307,27 @@ TEST_CASE("the ABI of a PyPy and a debug build come from the interpreter") {
     CHECK(fake.probe().pythons.at(0).display() == "3.11.2 (debug build)");
 }
 
+TEST_CASE("a PyPy is asked once which C functions it has, and no other Python is") {
+    FakeNode fake;
+    const std::string answer =
+        " 3.11.13 0 glibc-2.36 pypy311-pp73-x86_64-linux-gnu 0\n/opt/bin/pypy3.11\n/opt/lib\n";
+    fake.install("python3", "pypy" + answer);
+    fake.answers["pypy3.11"] = "10\n";
+    Node node = fake.known();
+    fake.started.clear();
+    ask_functions(fake.host(), {"PyPyList_New", "PyPyModule_FromDefAndSpec2"}, node);
+    CHECK(node.found_functions == std::map<std::string, bool, std::less<>>{
+                                      {"PyPyList_New", true}, {"PyPyModule_FromDefAndSpec2", false}});
+    ask_functions(fake.host(), {"PyPyList_New"}, node);
+    CHECK(fake.started == std::vector<std::string>{"pypy3.11"});
+    ask_functions(fake.host(), {"PyPyList_New", "a", "b", "c"}, node);  // an answer of another length is none
+    CHECK_FALSE(node.found_functions.contains("a"));
+    fake.install("python3", "cpython" + answer);
+    Node other = fake.probe();
+    ask_functions(fake.host(), {"PyPyList_New", "PyPyModule_FromDefAndSpec2"}, other);
+    CHECK(other.found_functions.empty());
+}
+
 TEST_CASE(
     "modules are looked for where the interpreter itself does, in the user's folder unless it is left out") {
     const base::TempDir folder = *base::TempDir::make("wheelyard-node-test");

@@ -376,6 +376,30 @@ TEST_CASE("PyPy takes its own wheels and pure ones; advice names the other kind 
           "use PyPy 3.10");
 }
 
+TEST_CASE(
+    "a C function that this PyPy lacks is a reason against a wheel, and one that nobody asked is unknown") {
+    Node node = h100();
+    node.pythons = {*parse_python("pypy3.11.11")};
+    node.pythons[0].pypy_abi = "pp73";
+    const auto with = [](const std::string& functions) {
+        return wheel_of("a-1-pp311-pypy311_pp73-manylinux_2_17_x86_64.whl",
+                        R"({"machines":["x86_64"],"requires_dist":[],)" + functions + "}");
+    };
+    const auto wheel = with(R"("pypy_names":{"a._b":["PyPyList_New","PyPyModule_FromDefAndSpec2"]})");
+    CHECK(judge(wheel, node, {}).why == "a._b uses PyPyList_New, and whether this PyPy has it is unknown");
+    node.found_functions = {{"PyPyList_New", true}, {"PyPyModule_FromDefAndSpec2", false}};
+    CHECK(found(wheel, node) == "no python");
+    const std::string why = "a._b uses PyPyModule_FromDefAndSpec2, which this PyPy does not have";
+    CHECK(judge(wheel, node, {}).why == why);
+    const auto part = with(R"("pypy_later":{"a._b":["PyPyModule_FromDefAndSpec2"]})");
+    CHECK(found(part, node) == "yes part");
+    CHECK(judge(part, node, {}).why == "but " + why);
+    node.found_functions["PyPyModule_FromDefAndSpec2"] = true;
+    CHECK(found(wheel, node) == "yes");
+    CHECK(found(part, node) == "yes");
+    CHECK(functions_to_ask(needs_of(part)) == std::vector<std::string>{"PyPyModule_FromDefAndSpec2"});
+}
+
 TEST_CASE("a free-threaded Python takes no wheel of the other ABI, and advice says so") {
     Node node = h100();
     node.pythons = {*parse_python("3.13.1t")};
@@ -514,6 +538,30 @@ TEST_CASE("a needed library comes from the wheel, a project that it requires, or
     CHECK(answer(x86, R"("cuda":["libcuda.so.1"])") == "unknown library");
 }
 
+TEST_CASE(
+    "a manylinux wheel whose import surely needs a library that nothing brings does not run without it") {
+    Node node = debian12();
+    node.libraries["libodbc.so.2"] = {};
+    const auto answer = [&](const std::string& more) {
+        const Fit fit =
+            judge(wheel_of("a-1-cp311-cp311-manylinux_2_17_x86_64.whl",
+                           R"({"machines":["x86_64"],"needed":{"unknown":["libodbc.so.2"]},)" + more + "}"),
+                  node, {});
+        return std::string(runs_text(fit.runs)) + (fit.why.empty() ? "" : " " + fit.why);
+    };
+    const std::string surely = R"("needed_surely":{"libodbc.so.2":"a"})";
+    const std::string no = "no needs libodbc.so.2, which is not here";
+    const std::string unknown = "unknown needs libodbc.so.2, which is not here; it may do without";
+    CHECK(answer(surely + R"(,"requires_dist":[])") == no);
+    CHECK(answer(surely + R"(,"requires_dist":["b; extra == 'c'"])") == no);
+    CHECK(answer(surely + R"(,"requires_dist":["b"])") == unknown);
+    CHECK(answer(R"("requires_dist":[])") == unknown);
+    CHECK(answer(surely + R"(,"requires_dist":[],"opens":[{"any":["libx.so.1"],"by":"a","maybe":true}])")
+              .starts_with(unknown));
+    node.libraries["libodbc.so.2"] = {.path = "/lib/libodbc.so.2"};
+    CHECK(answer(surely + R"(,"requires_dist":[])") == "yes");
+}
+
 TEST_CASE("a library that is here and lacks one itself cannot be loaded") {
     Node node = debian12();
     node.libraries["libgsl.so.27"] = {.path = "/opt/libgsl.so.27", .lacks = "libgslcblas.so.0"};
@@ -648,6 +696,9 @@ TEST_CASE("a standard module that the node's Python lacks is a reason, unless a 
     CHECK(answer("cgi", "3.13", "", {{"cgi", true}}) == "yes");
     CHECK(answer("collections.Mapping", "3.9") == "yes");
     CHECK(answer("collections.Mapping", "3.10").starts_with("no"));
+    CHECK(answer("types.UnionType", "3.9") ==
+          "no a.b needs types.UnionType for X | None, which Python 3.9 does not have yet");
+    CHECK(answer("types.UnionType", "3.10") == "yes");
     CHECK(answer("distutils.version", "3.11") == "yes");
     // Debian has most of distutils in a package of its own.
     CHECK(answer("distutils.util", "3.11", "", {{"distutils.util", false}}) ==
