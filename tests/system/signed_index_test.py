@@ -94,7 +94,7 @@ class SignedIndexTest(unittest.TestCase):
     def copy_of_tree(self, folder: Path) -> Path:
         shutil.rmtree(folder, ignore_errors=True)
         # The server goes on: its locks and temporary files come and go.
-        shutil.copytree(self.farm.tree, folder, symlinks=True, ignore=shutil.ignore_patterns("lock", ".lock.*", ".*.tmp.*"))
+        shutil.copytree(self.farm.tree, folder, symlinks=True, ignore=shutil.ignore_patterns("lock", ".lock.*", ".*.tmp.*", ".tmp.*"))
         return folder / INDEX
 
     def verify(self, place, *more, status: int = 0) -> str:
