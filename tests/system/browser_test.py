@@ -475,9 +475,13 @@ class BrowserTest(unittest.TestCase):
         browser = self.browser
         browser.open("/")
         browser.find("[name=q]").send_keys("t")
-        wait_until(lambda: len(set(browser.texts("#results .card > p:nth-of-type(2)"))) == len(SAMPLE_INDEXES))
+        wait_until(lambda: set(" · ".join(browser.texts("#results .card > p:nth-of-type(2)")).split()) >= set(SAMPLE_INDEXES))
         browser.find("[name=index]").send_keys("archer2")
         wait_until(lambda: set(browser.texts("#results .card > p:nth-of-type(2)")) == {"archer2"})
+        browser.open("/?q=h5py")  # several have it: one card, whose links lead to each
+        wait_until(lambda: browser.texts("#results .card h3 a") == ["h5py"])
+        self.assertEqual({text.split()[0] for text in browser.texts("#results .card > p a")}, set(SAMPLE_INDEXES))
+        self.assertIn("1 project", browser.find("#count").text)
         browser.open(f"{BEDE}/project/?q=t")
         wait_until(lambda: browser.texts("#results .card"))
         self.assertFalse(browser.find("[name=index]").is_displayed())

@@ -129,21 +129,32 @@
     return !found.length || found.includes(newest) ? newest : found.find(Boolean) ?? "";
   };
   const address = row => row.folder + encodeURIComponent(row[0]) + "/";
+  const link_to = (text, url) => Object.assign(element("a", text), {href: url});
+  const judged = row => {
+    const version = version_for(row[1], row[4], row[5], row[10]);
+    return [version ? yard.suits(row[4], row[5], row[6]) : false, version !== row[1] && version];
+  };
+  // A project that several indexes have is one card, of the first that has it for the machine.
+  const card_of = rows => {
+    const row = rows.find(one => judged(one)[0]) ?? rows[0];
+    const item = element("li", "", "card"), title = element("h3"), tags = element("ul", "", "tags");
+    title.append(link_to(row[0], address(row)), " ", element("small", row[1], "quiet"));
+    item.append(title, element("p", row[2], "quiet"));
+    if (folders.length > 1) {
+      const line = element("p");
+      for (const one of rows) line.append(line.hasChildNodes() ? " · " : "", link_to(one[index_at][0] + (rows.length > 1 ? " " + one[1] : ""), address(one)));
+      item.append(line);
+    }
+    for (const [, at] of facets) for (const value of new Set(rows.flatMap(one => one[at]))) tags.append(element("li", value));
+    if (tags.childElementCount) item.append(tags);
+    yard.mark_card(item, ...judged(row));
+    return item;
+  };
   const show = (found, total, is_whole = true) => {
     shown = total > 0 ? found : [];
-    list.replaceChildren(...found.map(row => {
-      const item = element("li", "", "card"), title = element("h3"), link = element("a", row[0]);
-      link.href = address(row);
-      title.append(link, " ", element("small", row[1], "quiet"));
-      item.append(title, element("p", row[2], "quiet"));
-      if (folders.length > 1) item.append(element("p", row[index_at][0]));
-      const tags = element("ul", "", "tags");
-      for (const [, at] of facets) for (const value of row[at]) tags.append(element("li", value));
-      if (tags.childElementCount) item.append(tags);
-      const version = version_for(row[1], row[4], row[5], row[10]);
-      yard.mark_card(item, version ? yard.suits(row[4], row[5], row[6]) : false, version !== row[1] && version);
-      return item;
-    }));
+    const by_name = new Map();
+    for (const row of found) by_name.set(row[0], [...by_name.get(row[0]) ?? [], row]);
+    list.replaceChildren(...[...by_name.values()].map(card_of));
     last_shown = [found, total];
     count.textContent = (is_whole ? "" : "At least ") + total + (total === 1 ? " project" : " projects") +
       (total > max_shown ? ", the first " + max_shown + " are shown" : "");
@@ -154,7 +165,6 @@
     const reports = await Promise.all(folders.map(folder => fetch(folder + "../status.json", {cache: "no-cache"})
       .then(reply => reply.ok ? reply.json() : {sites: []}).catch(() => ({sites: []}))));
     if (question !== questions) return;
-    const link_to = (text, url) => Object.assign(element("a", text), {href: url});
     const items = folders.flatMap((folder, at) => [...(reports[at].requests ?? []), ...yard.all(reports[at], "cells")]
       .filter(cell => cell.package === name && !cell.purpose && cell.state !== "have").map(cell => {
         const item = element("li", "", "card"), title = element("h3", cell.package + " " + cell.version + " "), words = yard.state(cell);
@@ -183,16 +193,16 @@
     // One pass, without sorting 100,000 rows: they are in the order of names, so only their scores need an order.
     const [may_match, is_whole] = await candidates(words, chosen);
     if (question !== questions) return;  // a later key has asked
-    const by_score = new Map();
-    let total = 0;
+    const by_score = new Map(), names = new Set();
     for (const row of may_match) {
       if (!fits(row, words, chosen)) continue;
       const score = rank(row, words);
-      ++total;
+      names.add(row[0]);
       if (!by_score.has(score)) by_score.set(score, []);
       if (by_score.get(score).length < max_shown) by_score.get(score).push(row);
     }
     const found = [...by_score.keys()].sort((a, b) => b - a).flatMap(score => by_score.get(score)).slice(0, max_shown);
+    const total = names.size;
     const near = total === 0 && words.length === 1 ? await names_near(words[0]) : [];
     if (question !== questions) return;
     const some = total > 0 || words.length < 2 ? [] : may_match.filter(row => naming(row, words) > 0 && chosen.every(([at, value]) => row[at].includes(value)))
