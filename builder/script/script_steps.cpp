@@ -70,31 +70,33 @@ std::string render_upstream_steps(const ScriptInput& input, const Placeholders& 
     return render_lines("before", input.recipe.before, values);
 }
 
-std::string render_upstream_download(const Recipe& recipe) {
-    const std::string words = "python -I -m pip download --no-deps --only-binary :all: ";
-    if (recipe.index.empty()) return "PIP_CONFIG_FILE=\"$folder/pip.conf\" " + words;
-    return words + "--index-url " + quote_shell(recipe.index) + " ";
-}
-
-std::string render_upstream_wheel(const ScriptInput& input) {
+std::string render_upstream_download(const ScriptInput& input, bool from_wheelhouse, const std::string& to) {
+    const std::string& index = input.recipe.index;
+    std::string from = "--index-url " + quote_shell(index) + " ", first;
+    if (from_wheelhouse) {
+        from = "--no-index --find-links \"$folder/wheelhouse\" ";
+    } else if (index.empty()) {
+        from.clear();
+        first = "PIP_CONFIG_FILE=\"$folder/pip.conf\" ";
+    }
     const std::string name = input.recipe.package + "==" + input.attempt.asked.version;
+    std::string wheel = quote_shell(name);
     const auto& closure = input.attempt.asked.closure;
-    if (!closure || closure->sha256.empty()) return quote_shell(name);
-    return "--require-hashes --requirement <(echo " +
-           quote_shell(name + " --hash=sha256:" + closure->sha256) + ")";
+    if (closure && !closure->sha256.empty()) {
+        first = "echo " + quote_shell(name + " --hash=sha256:" + closure->sha256) +
+                " > \"$folder/upstream.txt\"\n" + first;
+        wheel = "--require-hashes --requirement \"$folder/upstream.txt\"";
+    }
+    return first + "python -I -m pip download --no-deps --only-binary :all: " + from + "\\\n    --dest " +
+           to + " " + wheel + "\n";
 }
 
 std::string render_build_step(const ScriptInput& input, const std::string& governor) {
     const Recipe& recipe = input.recipe;
     std::string text = "\nbegin build\n";
     if (recipe.source == SourceKind::upstream) {
-        const std::string words =
-            input.site.offline_jobs
-                ? "python -I -m pip download --no-deps --only-binary :all: --no-index --find-links "
-                  "\"$folder/wheelhouse\" "
-                : render_upstream_download(recipe);
-        return text + "mkdir -p \"$folder/wheel\"\n" + words + "\\\n    --dest \"$folder/wheel\" " +
-               render_upstream_wheel(input) + "\n";
+        return text + "mkdir -p \"$folder/wheel\"\n" +
+               render_upstream_download(input, input.site.offline_jobs, "\"$folder/wheel\"");
     }
     text += governor;
     if (recipe.front_end == "setup-py")

@@ -23,12 +23,10 @@ namespace wheelyard::builder {
 // `before` of a wheel that is taken from an upstream: it has no tree, and runs in the attempt's folder.
 [[nodiscard]] std::string render_upstream_steps(const ScriptInput& input, const Placeholders& values);
 
-// The pip command that downloads an upstream wheel, without its target folder: from the recipe's index, else
-// from the index that the agent's pip is configured to use.
-[[nodiscard]] std::string render_upstream_download(const Recipe& recipe);
-
-// The words that name the wheel to that command; of a closure's cell with its hash.
-[[nodiscard]] std::string render_upstream_wheel(const ScriptInput& input);
+// Downloads an upstream wheel into the folder `to`: from the job's wheelhouse, else from the recipe's index, else
+// from the index that the agent's pip is configured to use; of a closure's cell by its hash.
+[[nodiscard]] std::string render_upstream_download(const ScriptInput& input, bool from_wheelhouse,
+                                                   const std::string& to);
 
 // `governor` is the command prefix that runs the build under the governor; empty: without it.
 [[nodiscard]] std::string render_build_step(const ScriptInput& input, const std::string& governor);

@@ -15,8 +15,8 @@ using base::quote_shell;
 // Downloads an upstream wheel and its requirements. The wheel is named by its file, because by name pip might
 // also take another index's build of the same version.
 std::string render_upstream(const ScriptInput& input, const std::string& extra) {
-    return render_upstream_download(input.recipe) + "--dest \"$folder/wheelhouse\" " +
-           render_upstream_wheel(input) + "\n" + "pip_wheel \"$folder\"/wheelhouse/*.whl" + extra + "\n";
+    return render_upstream_download(input, false, "\"$folder/wheelhouse\"") +
+           "pip_wheel \"$folder\"/wheelhouse/*.whl" + extra + "\n";
 }
 
 std::string render_built(const ScriptInput& input, const std::string& extra) {

@@ -19,7 +19,7 @@ set_tests_properties(system/soak PROPERTIES TIMEOUT 7200)
 # With WHEELYARD_FULL=1 four sites, and wrong facts of each.
 set_tests_properties(system/site_box PROPERTIES TIMEOUT 3600)
 # Need what scripts/other-nodes makes; skipped without it.
-set_tests_properties(system/avail_nodes system/other_root system/real_torch system/offline_torch system/governor_v2
+set_tests_properties(system/avail_nodes system/other_root system/real_torch system/offline_torch system/foreign_closure system/governor_v2
     PROPERTIES LABELS full SKIP_RETURN_CODE 77 TIMEOUT 3600)
 # Need root and what scripts/package made, all but the first also what scripts/other-nodes makes; skipped without.
 set_tests_properties(system/portable system/portable_agent system/deb_packages system/installed_agent system/starts PROPERTIES LABELS full SKIP_RETURN_CODE 77 TIMEOUT 3600)

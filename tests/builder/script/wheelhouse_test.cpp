@@ -67,14 +67,26 @@ TEST_CASE("an upstream wheel comes from the recipe's index, else from the agent'
     const std::string named = "pip download --no-deps --only-binary :all: --index-url https://h/simple/ ";
     const std::string configured =
         "PIP_CONFIG_FILE=\"$folder/pip.conf\" python -I -m pip download --no-deps --only-binary :all: ";
-    CHECK(build.script().find(named + "--dest \"$folder/wheelhouse\" demo==1.0\n") != std::string::npos);
+    CHECK(build.script().find(named + "\\\n    --dest \"$folder/wheelhouse\" demo==1.0\n") !=
+          std::string::npos);
     CHECK(render_build_step(build.input(), "").find(named) != std::string::npos);
     build.recipe.index.clear();
-    CHECK(build.script().find(configured + "--dest \"$folder/wheelhouse\" demo==1.0\n") != std::string::npos);
+    CHECK(build.script().find(configured + "\\\n    --dest \"$folder/wheelhouse\" demo==1.0\n") !=
+          std::string::npos);
     CHECK(build.script().find("pip_wheel \"$folder\"/wheelhouse/*.whl\n") != std::string::npos);
     CHECK(render_build_step(build.input(), "").find(configured) != std::string::npos);
     build.site.offline_jobs = true;
     CHECK(render_build_step(build.input(), "").find("--no-index") != std::string::npos);
+}
+
+TEST_CASE("a closure's upstream wheel is downloaded by its hash, which the attempt's folder keeps") {
+    Build build;
+    build.recipe.source = SourceKind::upstream;
+    build.attempt.asked.closure.emplace().sha256 = "cc";
+    for (const std::string& script : {build.script(), render_build_step(build.input(), "")})
+        check_order(script, {"echo 'demo==1.0 --hash=sha256:cc' > \"$folder/upstream.txt\"\n",
+                             "python -I -m pip download",
+                             " --require-hashes --requirement \"$folder/upstream.txt\"\n"});
 }
 
 }  // namespace

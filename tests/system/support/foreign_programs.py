@@ -7,7 +7,8 @@ changes for the rest of the machine.
 import shutil
 
 # ELF, 64 bit, little-endian, an executable or a shared object, and the machine; see binfmt_misc's documentation.
-_MAGIC = {"aarch64": r"\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xb7\x00"}
+_MAGIC = {machine: rf"\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\x{number}\x00"
+          for machine, number in {"aarch64": "b7", "riscv64": "f3"}.items()}
 _MASK = r"\xff\xff\xff\xff\xff\xff\xff\x00\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff\xff"
 
 
