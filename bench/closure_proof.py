@@ -33,14 +33,15 @@ from support.site import PYTHON, Site  # noqa: E402
 LIST = Path(__file__).resolve().parent / "closure_packages.tsv"
 PR_SET_CHILD_SUBREAPER = 36
 STOPPED = "stopped at the limit"
-# The modules of a distribution, as its files say; a folder without code is none.
+# The modules of a distribution, as its files say: its topmost packages, also those in a namespace, and modules of their own.
 IMPORTS = """
 import importlib, importlib.metadata, sys
 failed = 0
 for name in sys.argv[1:]:
-    files = importlib.metadata.files(name) or []
-    tops = {file.parts[0].split(".")[0] for file in files
-            if len(file.parts) < 3 and file.suffix in (".py", ".so") and file.parts[0].split(".")[0].isidentifier() and ".." not in file.parts}
+    files = [file for file in importlib.metadata.files(name) or [] if ".." not in file.parts]
+    packages = {file.parts[:-1] for file in files if file.name == "__init__.py" and all(part.isidentifier() for part in file.parts[:-1])}
+    tops = {".".join(parts) for parts in packages if not any(parts[:size] in packages for size in range(1, len(parts)))}
+    tops |= {file.name.split(".")[0] for file in files if len(file.parts) == 1 and file.suffix in (".py", ".so")}
     try:
         for top in sorted(tops):
             importlib.import_module(top)
