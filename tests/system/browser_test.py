@@ -510,6 +510,15 @@ class BrowserTest(unittest.TestCase):
         with urllib.request.urlopen(browser.find("details[open] .sbom a").get_attribute("href")) as reply:
             self.assertEqual(json.load(reply)["bomFormat"], "CycloneDX")
 
+    def test_what_failed_and_was_built_since_is_said(self):
+        wheel = {"package": "yard-nine", "version": "1.0", "python": "3.12"}
+        report = {"format": "wheelyard.site/1", "site": "konrad", "index": "far", "time": moment(0), "pythons": [], "nodes": [], "attempts": [], "cells": [wheel | {"state": "have", "reason": ""}],
+                  "failures": [wheel | {"attempt": "w1kq7x9aab3zzz", "phase": "build", "began": moment(15), "ended": moment(10), "cause": "error: out of luck"},
+                               wheel | {"version": "2.0", "attempt": "w1kq7x9aab3zzy", "phase": "build", "began": moment(15), "ended": moment(10), "cause": "error: out of luck"}]}
+        report_sites(self.farm, self.farm.create_token("far", actions=("upload",), projects=("*",)), {"konrad": report})
+        self.browser.open("/far/builds/")
+        wait_until(lambda: self.browser.texts("#failures .card .state") == ["built since", "failed"])
+
     def test_without_scripts_every_page_shows_its_content(self):
         browser = self.browser
         browser.show(scripts=False)

@@ -121,6 +121,8 @@ const yard = (() => {
     }
     return [word, ...(attempt && attempt.total > 0 ? [" ", bar(attempt)] : []), ...(cell.reason ? [element("span", cell.reason, "why")] : [])];
   };
+  // Whether both are of one wheel of one site.
+  const is_same_wheel = (one, other) => ["site", "package", "version", "python", "accelerator"].every(key => (one[key] ?? "") === (other[key] ?? ""));
   // One list of all sites, each item with the name of its site.
   const all = (data, list) => data.sites.flatMap(site => (site[list] ?? []).map(item => ({...item, site: site.site})));
 
@@ -246,5 +248,5 @@ const yard = (() => {
   // Only a server has the page for operators.
   const operators = document.getElementById("operators");
   if (operators) fetch(operators.href, {method: "HEAD"}).then(reply => { operators.hidden = !reply.ok; }).catch(() => {});
-  return {element, time, label_cells, say, call, get, offer_login, show_account, fold, when_seen, load, recall, remember, address, machine, takes, suits, suit_word, mark_card, bar, anchor, colours, state, all, reveal, follow};
+  return {element, time, label_cells, say, call, get, offer_login, show_account, is_same_wheel, fold, when_seen, load, recall, remember, address, machine, takes, suits, suit_word, mark_card, bar, anchor, colours, state, all, reveal, follow};
 })();

@@ -88,7 +88,8 @@
       remedy = element("p", " " + item.remedy, "note");
       remedy.prepend(element("strong", "What to do:"));
     }
-    return card(item.attempt, item, "failed", "failed", [item.phase && "in phase " + item.phase,
+    const is_solved = all(last_data, "cells").some(cell => cell.state === "have" && yard.is_same_wheel(cell, item));
+    return card(item.attempt, item, is_solved ? "built since" : "failed", is_solved ? "have" : "failed", [item.phase && "in phase " + item.phase,
       item.began && item.ended && "after " + duration(Math.max(0, Math.floor((Date.parse(item.ended) - Date.parse(item.began)) / 1000))), item.ended && yard.time(item.ended)],
       [item.cause && element("pre", item.cause), remedy, log_of(item)]);
   };

@@ -232,14 +232,15 @@
   const failures = async () => {
     note_above("failures", "");
     const since = Date.now() - 7 * 86400e3, seen = new Set();
-    const failed = (await of_indexes(async index => (await call(folder_of(index) + "/builds")).builds.map(build => ({...build, index})))).flat()
-      .filter(({state, ended, site, id}) => state === "failed" && Date.parse(ended) > since && !seen.has(site + "/" + id) && seen.add(site + "/" + id))
+    const all = (await of_indexes(async index => (await call(folder_of(index) + "/builds")).builds.map(build => ({...build, index})))).flat();
+    const failed = all.filter(({state, ended, site, id}) => state === "failed" && Date.parse(ended) > since && !seen.has(site + "/" + id) && seen.add(site + "/" + id))
       .sort((one, other) => Date.parse(other.ended) - Date.parse(one.ended));
     if (failed.length > max_shown) note_above("failures", failed.length + " builds failed; the newest " + max_shown + " are shown.");
     return failed.slice(0, max_shown).map(build => {
       const page = element("a", [build.package, build.version, build.python, build.accelerator].filter(Boolean).join(" "));
       page.href = new URL(encodeURIComponent(build.index) + "/builds/build.html?" + new URLSearchParams({site: build.site, id: build.id}), server);
-      return row([page, build.site, build.index, yard.time(build.ended), build.cause ?? "", build.remedy ?? ""]);
+      const is_solved = all.some(other => other.state === "done" && yard.is_same_wheel(other, build) && Date.parse(other.ended) > Date.parse(build.ended));
+      return row([page, build.site, build.index, yard.time(build.ended), build.cause ?? "", is_solved ? element("span", "built since", "state have") : build.remedy ?? ""]);
     });
   };
   // Failures of the last seven days, the newest first.
