@@ -603,10 +603,11 @@ void ask_functions(const HostProbe& probe, const std::vector<std::string>& names
                  [&](const std::string& name) { return !node.found_functions.contains(name); });
     missing.resize(std::min(missing.size(), max_functions_asked));
     if (missing.empty()) return;
-    std::vector<std::string> argv{node.interpreter, "-I", "-S", "-c",
-                                  "import ctypes, sys\n"
-                                  "process = ctypes.CDLL(None)\n"
-                                  "print(*(int(hasattr(process, name)) for name in sys.argv[1:]), sep='')"};
+    static constexpr const char* asks_dlsym =
+        "import ctypes, sys\n"
+        "process = ctypes.CDLL(None)\n"
+        "print(*(int(hasattr(process, name)) for name in sys.argv[1:]), sep='')";
+    std::vector<std::string> argv{node.interpreter, "-I", "-S", "-c", asks_dlsym};
     argv.insert(argv.end(), missing.begin(), missing.end());
     const std::string answer = output_of(probe, std::move(argv), python_timeout_ms);
     const std::string_view found = base::trim(answer);

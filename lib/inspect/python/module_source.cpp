@@ -313,13 +313,14 @@ void ModuleReader::read_from(Tokens tokens, const Guard& guard, ExpressionReader
     Effect effect{EffectKind::imports, guard, module};
     for (++at; at < tokens.size(); ++at) {
         if (tokens[at].kind != TokenKind::name) continue;
-        std::string name(tokens[at].text), local = name;
+        const std::string name(tokens[at].text);
+        std::string local = name;
         if (at + 2 < tokens.size() && tokens[at + 1].is_name("as")) {
             local = tokens[at + 2].text;
             at += 2;
         }
         remember(std::move(local), module + "." + name, guard);
-        effect.texts.push_back(std::move(name));
+        effect.texts.push_back(name);
     }
     into.add(std::move(effect));
 }
