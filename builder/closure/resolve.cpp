@@ -100,8 +100,8 @@ Kept kept_of(const std::string& key, const Site& site) {
 // The script runs in the step's folder.
 std::string render_script(const ClosureParts& parts, const Python& python) {
     const Site& site = parts.site;
-    std::string text = "python=" + base::quote_shell(python.executable.string()) +
-                       "\npip=" + base::quote_shell(closure_pip(site, python.version).string()) + "\n" +
+    std::string text = "python=" + base::quote_shell(python.executable.string()) + "\n" +
+                       render_new_environment(site, python.version) +
                        render_setup(site, site.python(python.version), nullptr, "");
     const std::string exports =
         render_exports(exports_of_build(site, nullptr, {}, placeholders_of({site, "", "", ""})));

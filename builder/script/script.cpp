@@ -24,7 +24,6 @@ constexpr int fence_wait_s = 120;  // for a job that its scheduler lost to leave
 namespace templates {  // templates/NAME
 
 extern const std::string_view venv;
-extern const std::string_view new_environment;  // of a closure
 extern const std::string_view used_by;
 extern const std::string_view requirements;
 
@@ -65,12 +64,6 @@ std::string render_resume(const ScriptInput& input) {
     return fill(templates::resume, {{"attempt", input.attempt.job.builds_in}});
 }
 
-std::string render_new_environment(const ScriptInput& input) {
-    if (!input.attempt.asked.closure) return "";
-    const auto pip = closure_pip(input.site, input.attempt.asked.python);
-    return fill(templates::new_environment, {{"pip", quote_shell(pip.string())}});
-}
-
 Fields fields_of(const ScriptInput& input) {
     const bool own = input.attempt.job.builds_in.empty();
     const Fields of_fence = {{"fence_wait_s", std::to_string(fence_wait_s)},
@@ -82,7 +75,8 @@ Fields fields_of(const ScriptInput& input) {
         {"stale", own ? "\"$build/venv\" " : ""},
         {"home", render_build_home(input)},
         {"resume", render_resume(input)},
-        {"new_environment", render_new_environment(input)},
+        {"new_environment",
+         input.attempt.asked.closure ? render_new_environment(input.site, input.attempt.asked.python) : ""},
         {"venv", environment_command(input)},
         {"used_by", input.folder.build_root.empty() ? "" : fill(templates::used_by, of_fence)},
         {"source", quote_shell(input.attempt.source.folder)}};

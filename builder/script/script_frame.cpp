@@ -16,6 +16,7 @@ extern const std::string_view online_pip;
 extern const std::string_view offline_pip;
 extern const std::string_view wheelhouse;
 extern const std::string_view durable_wheel;
+extern const std::string_view new_environment;  // of a closure
 
 }  // namespace templates
 
@@ -111,8 +112,9 @@ std::string render_test_requires(const Recipe& recipe) {
     return text;
 }
 
-std::filesystem::path closure_pip(const Site& site, const std::string& python) {
-    return site.state_directory / "closures" / ("pip-" + python);
+std::string render_new_environment(const Site& site, const std::string& python) {
+    const auto pip = site.state_directory / "closures" / ("pip-" + python);
+    return fill(templates::new_environment, {{"pip", base::quote_shell(pip.string())}});
 }
 
 std::string environment_command(const ScriptInput& input) {

@@ -1,7 +1,6 @@
 // The common beginning of every job script: claim, phases, exit record, pip. Pure.
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -29,8 +28,9 @@ using Fields = std::vector<std::pair<std::string, std::string>>;
 // The recipe's test.requires as arguments of pip: each quoted, preceded by a space.
 [[nodiscard]] std::string render_test_requires(const Recipe& recipe);
 
-// The pip, alone in a folder, of the closures for this Python of site.toml. Their resolution makes it; jobs use it.
-[[nodiscard]] std::filesystem::path closure_pip(const Site& site, const std::string& python);
+// Defines $pip, the pip alone in a folder of the closures for this Python of site.toml, and the function `new_environment`,
+// whose environments see it. Their resolution makes that pip; jobs use it.
+[[nodiscard]] std::string render_new_environment(const Site& site, const std::string& python);
 
 // The command that makes an environment in the folder after it.
 [[nodiscard]] std::string environment_command(const ScriptInput& input);

@@ -356,7 +356,8 @@ class Checker {
             add("upload of " + base::join(refused, ", "), false, reason, advice[reason]);
     }
 
-    // Whether the indexes of pip's configuration have each wanted package, and its repository answers. The first that does not answer ends it.
+    // Whether the indexes of pip's configuration have each wanted package, and repositories answer. The first that does not
+    // answer ends it.
     void check_packages() {
         const auto pip =
             simple::read_pip_config(environment_, python_ ? python_->prefix : std::filesystem::path());

@@ -1,8 +1,10 @@
 #include "indexer/avail_wheels/node_judge.hpp"
 
 #include <algorithm>
+#include <initializer_list>
 #include <iterator>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "indexer/avail_wheels/limits.hpp"
@@ -13,35 +15,17 @@ namespace wheelyard::avail_wheels {
 
 namespace {
 
-// The libraries of all wheels, each once.
-std::vector<std::string> libraries_of(const std::vector<Candidate>& listed) {
+// What these wheels need, each name once. Facts without one of these members name nothing that `ask` returns.
+std::vector<std::string> names_of(const std::vector<Candidate>& listed,
+                                  std::initializer_list<std::string_view> members,
+                                  std::vector<std::string> (*ask)(const Needs&)) {
     std::set<std::string> names;
     for (const auto& candidate : listed) {
-        if (candidate.facts.find("\"needed\":") == std::string::npos &&
-            candidate.facts.find("\"opens\":") == std::string::npos)
-            continue;
-        for (auto& name : names_to_ask(needs_of(candidate)))
-            names.insert(std::move(name));
-    }
-    return {names.begin(), names.end()};
-}
-
-// The modules of the standard library that they need and some Pythons lack.
-std::vector<std::string> modules_of_python(const std::vector<Candidate>& listed) {
-    std::set<std::string> names;
-    for (const auto& candidate : listed) {
-        if (candidate.facts.find("\"gone_names\":") == std::string::npos) continue;
-        for (auto& name : modules_to_ask(needs_of(candidate)))
-            names.insert(std::move(name));
-    }
-    return {names.begin(), names.end()};
-}
-
-std::vector<std::string> functions_of_pypy(const std::vector<Candidate>& listed) {
-    std::set<std::string> names;
-    for (const auto& candidate : listed) {
-        if (candidate.facts.find("\"pypy_") == std::string::npos) continue;
-        for (auto& name : functions_to_ask(needs_of(candidate)))
+        const bool has_any = std::any_of(members.begin(), members.end(), [&](std::string_view member) {
+            return candidate.facts.find(member) != std::string::npos;
+        });
+        if (!has_any) continue;
+        for (auto& name : ask(needs_of(candidate)))
             names.insert(std::move(name));
     }
     return {names.begin(), names.end()};
@@ -102,13 +86,13 @@ bool NodeJudge::learn(const std::vector<Candidate>& listed) {
         return node_.libraries.size() + node_.found_modules.size() + node_.found_functions.size();
     };
     const auto known = count();
-    auto names = libraries_of(listed);
+    auto names = names_of(listed, {"\"needed\":", "\"opens\":"}, names_to_ask);
     // Folders of software are those of the whole cluster, the loader is that of this node.
     if (node_.is_described)
         std::erase_if(names, [](const std::string& name) { return name.find('/') == std::string::npos; });
     ask_libraries(world_.probe, *world_.clock, names, node_);
-    ask_modules(world_.probe, modules_of_python(listed), node_);
-    ask_functions(world_.probe, functions_of_pypy(listed), node_);
+    ask_modules(world_.probe, names_of(listed, {"\"gone_names\":"}, modules_to_ask), node_);
+    ask_functions(world_.probe, names_of(listed, {"\"pypy_"}, functions_to_ask), node_);
     return count() > known;
 }
 

@@ -16,7 +16,6 @@ if ! test -d "$pip"; then # its pip, for all closures and their jobs
     mv -T "$pip.part" "$pip"
     rm -rf asking
 fi
-"$python" -m venv --without-pip asking
-(cd "$folder"/asking/lib/*/site-packages && echo "$pip" > pip.pth)
+new_environment asking
 asking/bin/python -I closure.py request.json closure.json work
 rm -rf asking work cache
