@@ -22,7 +22,7 @@ using catalog::CopiedTable;
 constexpr std::int64_t copy_ms = 3'600'000;  // of one statement
 constexpr std::size_t rows_at_once = 200;    // 24 columns: within both engines' limits of parameters
 bool is_nullable(std::string_view column) {
-    return catalog::sql::may_be_null(catalog::sql::file_columns, column);
+    return engine::may_be_null(catalog::sql::file_columns, column);
 }
 
 struct Columns {

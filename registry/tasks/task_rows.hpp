@@ -94,7 +94,7 @@ class TaskRows {
     [[nodiscard]] virtual base::Result<std::optional<LeaseRow>> lease_of_grant(
         std::string_view grant_id) const = 0;
     [[nodiscard]] virtual base::Status insert(const LeaseRow& lease) = 0;
-    // All but its claim, task, number, agent, target and grant's ID.
+    // The lease that was read, with what changed.
     [[nodiscard]] virtual base::Status update(const LeaseRow& lease) = 0;
     // The lease that the task holds gets this state, if it holds one.
     [[nodiscard]] virtual base::Status end_held(std::string_view task, LeaseState state) = 0;

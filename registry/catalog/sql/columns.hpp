@@ -1,5 +1,4 @@
-// The columns of a row, each once: what SELECT, INSERT and a copy name, and the member that holds it. The schemas have them
-// as steps (../sqlite/schema.cpp, ../postgres/schema.cpp); a test compares.
+// The columns of the catalog's rows (registry/engine/columns.hpp).
 #pragma once
 
 #include <array>
@@ -7,29 +6,41 @@
 #include <string>
 #include <string_view>
 #include <tuple>
-#include <type_traits>
 #include <vector>
 
 #include "lib/io/json.hpp"
 #include "registry/catalog/catalog.hpp"
+#include "registry/engine/columns.hpp"
+
+namespace wheelyard::engine {
+
+// The schema permits no other value; if there is one, hiding the file is safe.
+template <>
+struct Kept<catalog::FileState> {
+    template <typename Query>
+    static void read(const Query& query, int at, catalog::FileState& into) {
+        into = catalog::parse_file_state(query.view(at)).value_or(catalog::FileState::quarantined);
+    }
+    static std::string_view written(catalog::FileState value) { return catalog::file_state_text(value); }
+};
+// A damaged list yields a token without rights, which is the safe interpretation.
+template <>
+struct Kept<std::vector<std::string>> {
+    template <typename Query>
+    static void read(const Query& query, int at, std::vector<std::string>& into) {
+        into = io::parse_json(query.view(at)).value_or(io::Json()).texts();
+    }
+    static std::string written(const std::vector<std::string>& value) {
+        return io::Json::array_of(value).render();
+    }
+};
+
+}  // namespace wheelyard::engine
 
 namespace wheelyard::catalog::sql {
 
-enum class Shown {
-    in_page,     // part of the files of a page
-    in_row_only  // a page knows it otherwise, or does not show it
-};
-
-template <typename Row, typename Value>
-struct Column {
-    std::string_view name;
-    Value Row::*member;
-    Shown shown = Shown::in_page;
-    bool may_be_null = false;  // NULL is the empty text: a reference to a blob that is not there
-};
-// Clang below 17 deduces nothing for an aggregate by itself (P1816).
-template <typename Row, typename Value>
-Column(std::string_view, Value Row::*, Shown = {}, bool = {}) -> Column<Row, Value>;
+using engine::Column;
+using engine::Shown;
 
 inline constexpr std::tuple file_columns{
     Column{"index_name", &FileRow::index, Shown::in_row_only},
@@ -95,138 +106,6 @@ inline std::string is_referenced() {
         any += (any.empty() ? "(" : " OR ") + std::string("EXISTS (SELECT 1 FROM file WHERE file.") +
                std::string(blob.sha256_column) + " = blob.sha256)";
     return any + ")";
-}
-
-// --- one value, as it is kept ----------------------------------------------------------------------------------------
-
-// The schema permits no other value; if there is one, hiding the file is safe.
-inline FileState state_of(std::string_view text) {
-    return parse_file_state(text).value_or(FileState::quarantined);
-}
-
-template <typename Query>
-void read_value(const Query& query, int at, std::string& into) {
-    into = query.view(at);
-}
-template <typename Query>
-void read_value(const Query& query, int at, std::uint64_t& into) {
-    into = static_cast<std::uint64_t>(query.integer(at));
-}
-template <typename Query>
-void read_value(const Query& query, int at, std::int64_t& into) {
-    into = query.integer(at);
-}
-template <typename Query>
-void read_value(const Query& query, int at, bool& into) {
-    into = query.integer(at) != 0;
-}
-template <typename Query>
-void read_value(const Query& query, int at, FileState& into) {
-    into = state_of(query.view(at));
-}
-// A damaged list yields a token without rights, which is the safe interpretation.
-template <typename Query>
-void read_value(const Query& query, int at, std::vector<std::string>& into) {
-    into = io::parse_json(query.view(at)).value_or(io::Json()).texts();
-}
-
-inline std::string_view value_of(const std::string& value) {
-    return value;
-}
-inline std::int64_t value_of(std::uint64_t value) {
-    return static_cast<std::int64_t>(value);
-}
-inline std::int64_t value_of(std::int64_t value) {
-    return value;
-}
-inline std::int64_t value_of(bool value) {
-    return value ? 1 : 0;
-}
-inline std::string_view value_of(FileState value) {
-    return file_state_text(value);
-}
-inline std::string value_of(const std::vector<std::string>& value) {
-    return io::Json::array_of(value).render();
-}
-
-template <typename Value>
-inline constexpr bool is_number = std::is_arithmetic_v<Value>;
-
-// --- all columns of a row --------------------------------------------------------------------------------------------
-
-template <typename Columns, typename Use>
-void for_each_column(const Columns& columns, Use use) {
-    std::apply([&](const auto&... column) { (use(column), ...); }, columns);
-}
-
-// "index_name, …, coalesce(provenance_sha256, '')", in the order in which read_row() takes them.
-template <typename Columns>
-std::string names_to_read(const Columns& columns, Shown shown = Shown::in_row_only) {
-    std::string names;
-    for_each_column(columns, [&](const auto& column) {
-        if (column.shown > shown) return;
-        names += names.empty() ? "" : ", ";
-        names +=
-            column.may_be_null ? "coalesce(" + std::string(column.name) + ", '')" : std::string(column.name);
-    });
-    return names;
-}
-
-// The columns from position `at` on; the others stay as they are.
-template <typename Query, typename Columns, typename Row>
-void read_row(const Query& query, const Columns& columns, Row& row, int at = 0,
-              Shown shown = Shown::in_row_only) {
-    for_each_column(columns, [&](const auto& column) {
-        if (column.shown <= shown) read_value(query, at++, row.*column.member);
-    });
-}
-
-template <typename Row, typename Columns, typename Query>
-Row row_of(const Query& query, const Columns& columns) {
-    Row row{};
-    read_row(query, columns, row);
-    return row;
-}
-
-// INSERT INTO `table`, with `more_values` for the columns of `more_names` ("added_serial").
-template <typename Database, typename Columns, typename Row, typename... More>
-base::Status insert_row(const Database& database, std::string_view table, const Columns& columns,
-                        const Row& row, std::string_view more_names = {}, const More&... more_values) {
-    std::string names;
-    std::string places;
-    const auto add = [&](std::string_view name, std::string_view place) {
-        names += (names.empty() ? "" : ", ") + std::string(name);
-        places += (places.empty() ? "" : ", ") + std::string(place);
-    };
-    for_each_column(
-        columns, [&](const auto& column) { add(column.name, column.may_be_null ? "nullif(?, '')" : "?"); });
-    if (!more_names.empty()) add(more_names, "?");
-    return std::apply(
-        [&](const auto&... column) {
-            return database.run_later(
-                "INSERT INTO " + std::string(table) + " (" + names + ") VALUES (" + places + ")",
-                value_of(row.*column.member)..., more_values...);
-        },
-        columns);
-}
-
-// Whether a column of this name may be NULL, in a table of these columns.
-template <typename Columns>
-bool may_be_null(const Columns& columns, std::string_view name) {
-    bool found = false;
-    for_each_column(
-        columns, [&](const auto& column) { found = found || (column.may_be_null && column.name == name); });
-    return found;
-}
-
-// "size_bytes,upload_time": the columns that are numbers, or those that are not, as a copy names them.
-template <typename Columns>
-std::string names_of_kind(const Columns& columns, bool numbers) {
-    std::string names;
-    for_each_column(columns, [&]<typename Row, typename Value>(const Column<Row, Value>& column) {
-        if (is_number<Value> == numbers) names += (names.empty() ? "" : ",") + std::string(column.name);
-    });
-    return names;
 }
 
 }  // namespace wheelyard::catalog::sql

@@ -36,12 +36,12 @@ base::Status read_event(const Statement& query, EventParts parts, Event& event) 
 
 // SELECT … FROM file … `where`: rows that file_of() reads.
 inline std::string select_files(std::string_view where) {
-    return "SELECT " + names_to_read(file_columns) + " FROM file " + std::string(where);
+    return "SELECT " + engine::names_to_read(file_columns) + " FROM file " + std::string(where);
 }
 
 template <typename Statement>
 FileRow file_of(const Statement& query) {
-    return row_of<FileRow>(query, file_columns);
+    return engine::row_of<FileRow>(query, file_columns);
 }
 
 }  // namespace sql
@@ -75,7 +75,7 @@ base::Result<std::vector<Usage>> SqlCatalog<Database>::usage(std::string_view in
     WHEELYARD_ASSIGN(auto query, database_.prepare("SELECT uploaded_by, count(*), sum(size_bytes) FROM file "
                                                    "WHERE index_name = ? GROUP BY uploaded_by",
                                                    index));
-    return collect(query, [](const auto& row) {
+    return engine::collect(query, [](const auto& row) {
         return Usage{.uploaded_by = row.text(0),
                      .files = static_cast<std::uint64_t>(row.integer(1)),
                      .bytes = static_cast<std::uint64_t>(row.integer(2))};
@@ -90,7 +90,7 @@ base::Result<std::vector<ProjectUsage>> SqlCatalog<Database>::top_projects(std::
                                        "FROM file WHERE index_name = ? GROUP BY project "
                                        "ORDER BY bytes DESC, project LIMIT ?",
                                        index, static_cast<std::int64_t>(limit)));
-    return collect(query, [](const auto& row) {
+    return engine::collect(query, [](const auto& row) {
         return ProjectUsage{.project = row.text(0),
                             .files = static_cast<std::uint64_t>(row.integer(1)),
                             .bytes = static_cast<std::uint64_t>(row.integer(2)),
@@ -103,7 +103,7 @@ base::Result<Usage> SqlCatalog<Database>::quarantine_usage(std::string_view inde
     WHEELYARD_ASSIGN(auto query, database_.prepare("SELECT count(*), coalesce(sum(size_bytes), 0) FROM file "
                                                    "WHERE index_name = ? AND state = 'quarantined'",
                                                    index));
-    WHEELYARD_ASSIGN(const auto rows, collect(query, [](const auto& row) {
+    WHEELYARD_ASSIGN(const auto rows, engine::collect(query, [](const auto& row) {
                          return Usage{.uploaded_by = {},
                                       .files = static_cast<std::uint64_t>(row.integer(0)),
                                       .bytes = static_cast<std::uint64_t>(row.integer(1))};
@@ -119,7 +119,7 @@ base::Result<std::vector<DayUsage>> SqlCatalog<Database>::usage_by_day(std::stri
                                        "FROM file WHERE index_name = ? AND upload_time >= ? GROUP BY "
                                        "upload_time / 86400000000 ORDER BY day",
                                        index, since));
-    return collect(query, [](const auto& row) {
+    return engine::collect(query, [](const auto& row) {
         return DayUsage{.day = row.integer(0),
                         .files = static_cast<std::uint64_t>(row.integer(1)),
                         .bytes = static_cast<std::uint64_t>(row.integer(2))};
@@ -232,7 +232,7 @@ template <typename Database>
 base::Result<std::vector<std::string>> SqlCatalog<Database>::projects(std::string_view index) const {
     WHEELYARD_ASSIGN(auto query,
                      database_.prepare("SELECT name FROM project WHERE index_name = ? ORDER BY name", index));
-    return collect(query, [](const auto& row) { return row.text(0); });
+    return engine::collect(query, [](const auto& row) { return row.text(0); });
 }
 
 template <typename Database>
@@ -242,7 +242,7 @@ base::Result<std::vector<FileRow>> SqlCatalog<Database>::files(std::string_view 
                      database_.prepare(
                          sql::select_files("WHERE index_name = ? AND project = ? ORDER BY version, filename"),
                          index, project));
-    return collect(query, [](const auto& row) { return sql::file_of(row); });
+    return engine::collect(query, [](const auto& row) { return sql::file_of(row); });
 }
 
 template <typename Database>
@@ -255,7 +255,7 @@ base::Result<std::vector<FileRow>> SqlCatalog<Database>::files_after(std::string
                                      sql::select_files("WHERE index_name = ? AND filename > ? AND (? = '' OR "
                                                        "state = ?) ORDER BY filename LIMIT ?"),
                                      index, filename, wanted, wanted, static_cast<std::int64_t>(limit)));
-    return collect(query, [](const auto& row) { return sql::file_of(row); });
+    return engine::collect(query, [](const auto& row) { return sql::file_of(row); });
 }
 
 namespace sql {
@@ -300,7 +300,7 @@ base::Result<std::vector<ProjectHead>> SqlCatalog<Database>::project_heads(
         "SELECT name, status, status_reason, (SELECT count(*) FROM file WHERE file.index_name = "
         "project.index_name AND file.project = project.name) FROM project WHERE index_name = ? AND name IN ";
     WHEELYARD_ASSIGN(auto query, sql::prepare_for_names(database_, begin, std::move(values)));
-    return collect(query, [&](const auto& row) {
+    return engine::collect(query, [&](const auto& row) {
         return ProjectHead{
             .row = {.index = index,
                     .project = row.text(0),
@@ -321,7 +321,7 @@ base::Status SqlCatalog<Database>::read_files_of_pages(const std::string& index,
         read.try_emplace(page.project, sql::PageBeingRead{page.files});
     }
     static const std::string begin = "SELECT project, added_serial, " +
-                                     sql::names_to_read(sql::file_columns, sql::Shown::in_page) +
+                                     engine::names_to_read(sql::file_columns, sql::Shown::in_page) +
                                      " FROM file WHERE index_name = ? AND project IN ";
     WHEELYARD_ASSIGN(auto query, sql::prepare_for_names(database_, begin, std::move(values)));
     auto page = read.end();
@@ -336,7 +336,7 @@ base::Status SqlCatalog<Database>::read_files_of_pages(const std::string& index,
         added.push_back(query.integer(1));
         row.index = index;
         row.project = page->first;
-        sql::read_row(query, sql::file_columns, row, 2, sql::Shown::in_page);
+        engine::read_row(query, sql::file_columns, row, 2, sql::Shown::in_page);
         row.uploaded_by.clear();
         row.state_reason.clear();
         row.pinned = false;
@@ -356,14 +356,15 @@ base::Result<std::vector<std::string>> SqlCatalog<Database>::indexes() const {
             "WITH RECURSIVE known (name) AS (SELECT min(index_name) FROM project UNION ALL SELECT "
             "(SELECT min(index_name) FROM project WHERE index_name > known.name) FROM known WHERE "
             "known.name IS NOT NULL) SELECT name FROM known WHERE name IS NOT NULL ORDER BY name"));
-    return collect(query, [](const auto& row) { return row.text(0); });
+    return engine::collect(query, [](const auto& row) { return row.text(0); });
 }
 
 template <typename Database>
 base::Result<std::vector<TokenRow>> SqlCatalog<Database>::tokens() const {
-    WHEELYARD_ASSIGN(auto query, database_.prepare("SELECT " + sql::names_to_read(sql::token_columns) +
+    WHEELYARD_ASSIGN(auto query, database_.prepare("SELECT " + engine::names_to_read(sql::token_columns) +
                                                    " FROM token ORDER BY created, id"));
-    return collect(query, [](const auto& row) { return sql::row_of<TokenRow>(row, sql::token_columns); });
+    return engine::collect(query,
+                           [](const auto& row) { return engine::row_of<TokenRow>(row, sql::token_columns); });
 }
 
 template <typename Database>
@@ -371,7 +372,7 @@ base::Result<std::vector<std::string>> SqlCatalog<Database>::evicted_blobs() con
     WHEELYARD_ASSIGN(
         auto query, database_.prepare("SELECT DISTINCT blob.sha256 FROM tombstone JOIN blob ON blob.sha256 = "
                                       "tombstone.sha256 WHERE may_return = 1 AND unreferenced_since > 0"));
-    return collect(query, [](const auto& row) { return row.text(0); });
+    return engine::collect(query, [](const auto& row) { return row.text(0); });
 }
 
 template <typename Database>
@@ -395,7 +396,7 @@ base::Result<std::vector<BlobRow>> SqlCatalog<Database>::blobs_after(std::string
         database_.prepare("SELECT sha256, size_bytes, " + sql::is_referenced() +
                               ", unreferenced_since FROM blob WHERE sha256 > ? ORDER BY sha256 LIMIT ?",
                           sha256, static_cast<std::int64_t>(limit)));
-    return collect(query, [](const auto& row) {
+    return engine::collect(query, [](const auto& row) {
         return BlobRow{.sha256 = row.text(0),
                        .size_bytes = static_cast<std::uint64_t>(row.integer(1)),
                        .referenced = row.integer(2) != 0,
@@ -411,7 +412,7 @@ base::Result<std::vector<FileRow>> SqlCatalog<Database>::files_of_blob(std::stri
     const std::vector<std::string> each(sql::blobs_of_file.size(), std::string(sha256));
     WHEELYARD_ASSIGN(auto query, database_.prepare_list(
                                      sql::select_files(where + " ORDER BY index_name, filename"), each));
-    return collect(query, [](const auto& row) { return sql::file_of(row); });
+    return engine::collect(query, [](const auto& row) { return sql::file_of(row); });
 }
 
 template <typename Database>
@@ -428,7 +429,7 @@ base::Result<std::vector<std::string>> SqlCatalog<Database>::faults_of_rows() co
     }
     WHEELYARD_ASSIGN(auto sizes, database_.prepare("SELECT file.index_name, file.filename FROM file" +
                                                    joined + " WHERE " + differs));
-    WHEELYARD_ASSIGN(auto differing, collect(sizes, [](const auto& row) {
+    WHEELYARD_ASSIGN(auto differing, engine::collect(sizes, [](const auto& row) {
                          return "the row of " + row.text(1) + " in " + row.text(0) +
                                 " has a different size than its blob";
                      }));
@@ -460,7 +461,7 @@ base::Result<std::vector<std::string>> SqlCatalog<Database>::deleted_names(std::
                           "lower(substr(filename, 1, ?)) = ?",
                           index, lower, after(lower), upper, after(upper),
                           static_cast<std::int64_t>(begin.size()), begin));
-    return collect(query, [](const auto& row) { return row.text(0); });
+    return engine::collect(query, [](const auto& row) { return row.text(0); });
 }
 
 template <typename Database>
@@ -470,7 +471,7 @@ base::Result<std::vector<std::string>> SqlCatalog<Database>::filenames_of_versio
                      database_.prepare("SELECT filename FROM file WHERE index_name = ? AND project = ? "
                                        "AND substr(version, 1, ?) = ?",
                                        index, project, static_cast<std::int64_t>(begin.size()), begin));
-    return collect(query, [](const auto& row) { return row.text(0); });
+    return engine::collect(query, [](const auto& row) { return row.text(0); });
 }
 
 template <typename Database>

@@ -17,17 +17,6 @@
 
 namespace wheelyard::catalog {
 
-// All rows of a query, each through `read`.
-template <typename Statement, typename Read>
-auto collect(Statement& query, Read read) -> base::Result<std::vector<decltype(read(query))>> {
-    std::vector<decltype(read(query))> rows;
-    while (true) {
-        WHEELYARD_ASSIGN(const bool row, query.step());
-        if (!row) return rows;
-        rows.push_back(read(query));
-    }
-}
-
 // The catalog's list of indexes, empty where there is none.
 template <typename Database>
 [[nodiscard]] base::Result<std::string> read_list(const Database& database) {

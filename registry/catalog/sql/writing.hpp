@@ -43,7 +43,7 @@ base::Status SqlCatalog<Database>::insert_file(const FileRow& row, Serial added)
                             row.index, row.project));
     WHEELYARD_TRY(database_.run_later("DELETE FROM tombstone WHERE index_name = ? AND filename = ?",
                                       row.index, row.filename));
-    return sql::insert_row(database_, "file", sql::file_columns, row, "added_serial", added);
+    return engine::insert_row(database_, "file", sql::file_columns, row, {}, "added_serial", added);
 }
 
 template <typename Database>
@@ -111,7 +111,7 @@ base::Status SqlCatalog<Database>::write_index_list(const std::string& list) {
 
 template <typename Database>
 base::Status SqlCatalog<Database>::insert_token(const TokenRow& row) {
-    return sql::insert_row(database_, "token", sql::token_columns, row);
+    return engine::insert_row(database_, "token", sql::token_columns, row);
 }
 
 template <typename Database>

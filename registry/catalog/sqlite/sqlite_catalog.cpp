@@ -29,10 +29,11 @@ class SqliteCatalog final : public SqlCatalog<Database> {
     }
     base::Result<std::vector<std::string>> faults() const override {
         WHEELYARD_ASSIGN(auto integrity, database_.prepare("PRAGMA integrity_check"));
-        WHEELYARD_ASSIGN(auto faults, collect(integrity, [](const auto& row) { return row.text(0); }));
+        WHEELYARD_ASSIGN(auto faults,
+                         engine::collect(integrity, [](const auto& row) { return row.text(0); }));
         std::erase(faults, "ok");
         WHEELYARD_ASSIGN(auto keys, database_.prepare("PRAGMA foreign_key_check"));
-        WHEELYARD_ASSIGN(const auto broken, collect(keys, [](const auto& row) {
+        WHEELYARD_ASSIGN(const auto broken, engine::collect(keys, [](const auto& row) {
                              return "a row of " + row.text(0) + " refers to a row of " + row.text(2) +
                                     " that does not exist";
                          }));

@@ -7,35 +7,41 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
+#include "registry/engine/columns.hpp"
 #include "registry/tasks/build_rows.hpp"
 
 namespace wheelyard::tasks {
 namespace sql {
 
-template <typename Statement>
-base::Result<std::vector<BuildRow>> builds_of(Statement query) {
-    std::vector<BuildRow> rows;
-    while (true) {
-        WHEELYARD_ASSIGN(const bool is_row, query.step());
-        if (!is_row) return rows;
-        rows.push_back({.key = {query.text(0), query.text(1), query.text(2)},
-                        .package = query.text(3),
-                        .is_over = query.integer(4) != 0,
-                        .changed = query.integer(5),
-                        .document = query.text(6),
-                        .log_bytes = query.integer(7),
-                        .log_pieces = query.integer(8)});
-    }
-}
+inline constexpr std::tuple build_columns{
+    engine::Column{"index_name", engine::Part{&BuildRow::key, &BuildKey::index}},
+    engine::Column{"site", engine::Part{&BuildRow::key, &BuildKey::site}},
+    engine::Column{"id", engine::Part{&BuildRow::key, &BuildKey::id}},
+    engine::Column{"package", &BuildRow::package},
+    engine::Column{"is_over", &BuildRow::is_over},
+    engine::Column{"changed", &BuildRow::changed},
+    engine::Column{"document", &BuildRow::document},
+    engine::Column{"log_bytes", &BuildRow::log_bytes},
+    engine::Column{"log_pieces", &BuildRow::log_pieces},
+};
 
-inline std::string select_builds(std::string_view which) {
-    return "SELECT index_name, site, id, package, is_over, changed, document, log_bytes, log_pieces FROM "
-           "build "
-           "WHERE " +
-           std::string(which);
+// Pieces of a log (start, bytes), the first of which has `offset`: at most `limit` bytes from there.
+template <typename Statement>
+base::Result<std::string> log_of(Statement query, std::int64_t offset, std::size_t limit) {
+    std::string log;
+    while (log.size() < limit) {
+        WHEELYARD_ASSIGN(const bool is_row, query.step());
+        if (!is_row) break;
+        const std::string bytes = query.text(1);
+        const auto skipped = static_cast<std::size_t>(std::max<std::int64_t>(offset - query.integer(0), 0));
+        if (skipped < bytes.size()) log += bytes.substr(skipped);
+    }
+    if (log.size() > limit) log.resize(limit);
+    return log;
 }
 
 }  // namespace sql
@@ -78,15 +84,8 @@ class SqlBuilds : public BuildRows {
         return BuildCounts{builds, bytes};
     }
     Status put(const BuildRow& row) override {
-        return database_.run_later(
-            "INSERT INTO build (index_name, site, id, package, is_over, changed, document, log_bytes, "
-            "log_pieces) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (index_name, site, id) DO UPDATE SET package = "
-            "excluded.package, is_over = excluded.is_over, changed = excluded.changed, document = "
-            "excluded.document, log_bytes = excluded.log_bytes, log_pieces = excluded.log_pieces",
-            row.key.index, row.key.site, row.key.id, row.package,
-            static_cast<std::int64_t>(row.is_over ? 1 : 0), row.changed, row.document, row.log_bytes,
-            row.log_pieces);
+        return engine::insert_row(database_, "build", sql::build_columns, row,
+                                  engine::or_replace(sql::build_columns, "index_name, site, id"));
     }
     Status remove(const BuildKey& key) override {
         WHEELYARD_TRY(remove_log(key));
@@ -114,17 +113,7 @@ class SqlBuilds : public BuildRows {
                 "start",
                 key.index, key.site, key.id, offset, static_cast<std::int64_t>(limit), key.index, key.site,
                 key.id, offset));
-        std::string log;
-        while (log.size() < limit) {
-            WHEELYARD_ASSIGN(const bool is_row, query.step());
-            if (!is_row) break;
-            const std::string bytes = query.text(1);
-            const auto skipped =
-                static_cast<std::size_t>(std::max<std::int64_t>(offset - query.integer(0), 0));
-            if (skipped < bytes.size()) log += bytes.substr(skipped);
-        }
-        if (log.size() > limit) log.resize(limit);
-        return log;
+        return sql::log_of(std::move(query), offset, limit);
     }
 
   protected:
@@ -133,9 +122,11 @@ class SqlBuilds : public BuildRows {
   private:
     template <typename... Values>
     Result<std::vector<BuildRow>> select(std::string_view which, const Values&... values) const {
-        return database_.prepare(sql::select_builds(which), values...).and_then([](auto query) {
-            return sql::builds_of(std::move(query));
-        });
+        WHEELYARD_ASSIGN(auto query, database_.prepare("SELECT " + engine::names_to_read(sql::build_columns) +
+                                                           " FROM build WHERE " + std::string(which),
+                                                       values...));
+        return engine::collect(
+            query, [](const auto& row) { return engine::row_of<BuildRow>(row, sql::build_columns); });
     }
 };
 

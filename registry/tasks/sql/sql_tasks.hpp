@@ -11,11 +11,42 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "lib/io/json.hpp"
+#include "registry/engine/columns.hpp"
+#include "registry/tasks/sql/sql_builds.hpp"
 #include "registry/tasks/task_rows.hpp"
+
+namespace wheelyard::engine {
+
+template <>
+struct Kept<tasks::LeaseState> {
+    static constexpr std::array<std::string_view, 4> words{"held", "ended", "over", "cancelled"};
+    static std::string_view written(tasks::LeaseState state) {
+        return words[static_cast<std::size_t>(state)];
+    }
+    // The schema allows no other word; a lease with one is over.
+    template <typename Query>
+    static void read(const Query& query, int at, tasks::LeaseState& into) {
+        const auto* const found = std::find(words.begin(), words.end(), query.view(at));
+        into = found == words.end() ? tasks::LeaseState::over
+                                    : static_cast<tasks::LeaseState>(found - words.begin());
+    }
+};
+template <>
+struct Kept<wire::TaskState> {
+    static std::string_view written(wire::TaskState state) { return wire::task_state_text(state); }
+    // The schema allows no other word; a task with one is never claimed.
+    template <typename Query>
+    static void read(const Query& query, int at, wire::TaskState& into) {
+        into = wire::parse_task_state(query.view(at)).value_or(wire::TaskState::failed);
+    }
+};
+
+}  // namespace wheelyard::engine
 
 namespace wheelyard::tasks {
 namespace sql {
@@ -31,26 +62,65 @@ inline constexpr std::string_view is_of_request =
     "task.index_name = ? AND task.package = ? AND task.version = ? AND task.python = ? AND "
     "task.accelerator = ? AND task.source_sha256 = ?";
 
-inline constexpr std::array<std::string_view, 4> lease_words{"held", "ended", "over", "cancelled"};
 inline std::string_view word_of(LeaseState state) {
-    return lease_words[static_cast<std::size_t>(state)];
+    return engine::Kept<LeaseState>::written(state);
 }
-// The schema allows no other word; a lease with one is over.
-inline LeaseState lease_state_of(std::string_view word) {
-    for (const auto state : {LeaseState::held, LeaseState::ended, LeaseState::cancelled}) {
-        if (word_of(state) == word) return state;
+
+inline constexpr std::tuple lease_columns{
+    engine::Column{"claim", &LeaseRow::claim},
+    engine::Column{"task", &LeaseRow::task},
+    engine::Column{"number", &LeaseRow::number},
+    engine::Column{"agent", &LeaseRow::agent},
+    engine::Column{"token", &LeaseRow::token},
+    engine::Column{"state", &LeaseRow::state},
+    engine::Column{"until", &LeaseRow::until},
+    engine::Column{"target_index", &LeaseRow::target_index},
+    engine::Column{"grant_id", &LeaseRow::grant_id},
+    engine::Column{"grant_sha256", &LeaseRow::grant_sha256},
+    engine::Column{"used_filename", &LeaseRow::used_filename},
+    engine::Column{"used_sha256", &LeaseRow::used_sha256},
+    engine::Column{"log_bytes", &LeaseRow::log_bytes},
+    engine::Column{"log_pieces", &LeaseRow::log_pieces},
+};
+
+// A member of the uploaded source: empty where the source is the recipe's.
+struct OfSource {
+    std::string wire::UploadedSource::*member;
+    std::string& operator()(Task& task) const {
+        if (!task.request.source) task.request.source.emplace();
+        return *task.request.source.*member;
     }
-    return LeaseState::over;
-}
+    const std::string& operator()(const Task& task) const {
+        static const wire::UploadedSource none;
+        return (task.request.source ? *task.request.source : none).*member;
+    }
+};
+
+inline constexpr std::tuple task_columns{
+    engine::Column{"id", &Task::id},
+    engine::Column{"index_name", engine::Part{&Task::request, &wire::TaskRequest::index}},
+    engine::Column{"package", engine::Part{&Task::request, &wire::TaskRequest::package}},
+    engine::Column{"version", engine::Part{&Task::request, &wire::TaskRequest::version}},
+    engine::Column{"python", engine::Part{&Task::request, &wire::TaskRequest::python}},
+    engine::Column{"accelerator", engine::Part{&Task::request, &wire::TaskRequest::accelerator}},
+    engine::Column{"source_index", OfSource{&wire::UploadedSource::index}},
+    engine::Column{"source_filename", OfSource{&wire::UploadedSource::filename}},
+    engine::Column{"source_sha256", OfSource{&wire::UploadedSource::sha256}},
+    engine::Column{"state", &Task::state},
+    engine::Column{"reason", &Task::reason},
+    engine::Column{"asked_by", &Task::asked_by},
+    engine::Column{"approved_by", &Task::approved_by},
+    engine::Column{"asked", &Task::asked},
+    engine::Column{"changed", &Task::changed},
+    engine::Column{"attempts", &Task::attempts},
+};
 
 // Tasks with what their latest lease says. `which`: what follows FROM, of the tables `task` and `lease`.
 inline std::string select(std::string_view outcome, std::string_view which) {
-    return "SELECT task.id, task.index_name, task.package, task.version, task.python, task.accelerator, "
-           "task.state, task.reason, task.asked_by, task.asked, task.changed, task.attempts, "
-           "coalesce(lease.agent, ''), coalesce(lease.until, 0), coalesce(lease.log_bytes, 0), "
-           "coalesce(lease.state, ''), " +
-           std::string(outcome) +
-           ", task.source_index, task.source_filename, task.source_sha256, task.approved_by" +
+    return "SELECT coalesce(lease.agent, ''), coalesce(lease.log_bytes, 0), CASE lease.state WHEN 'held' "
+           "THEN lease.until ELSE 0 END, " +
+           std::string(outcome) + ", " +
+           engine::names_to_read(task_columns, engine::Shown::in_row_only, "task.") +
            " FROM task LEFT JOIN lease ON lease.task = task.id AND lease.number = task.attempts " +
            std::string(which);
 }
@@ -62,63 +132,23 @@ inline std::string select_rows(std::string_view which) {
 template <typename Statement>
 Task task_of(const Statement& row) {
     Task task;
-    task.id = row.text(0);
-    task.request = {row.text(1), row.text(2), row.text(3), row.text(4), row.text(5)};
-    if (!row.text(17).empty()) task.request.source = {row.text(17), row.text(18), row.text(19)};
-    task.approved_by = row.text(20);
-    // The schema allows no other word; a task with one is never claimed.
-    task.state = wire::parse_task_state(row.text(6)).value_or(wire::TaskState::failed);
-    task.reason = row.text(7);
-    task.asked_by = row.text(8);
-    task.asked = row.integer(9);
-    task.changed = row.integer(10);
-    task.attempts = row.integer(11);
-    task.agent = row.text(12);
-    task.lease_until = row.text(15) == "held" ? row.integer(13) : 0;
-    task.log_bytes = row.integer(14);
-    if (auto outcome = io::parse_json(row.text(16))) task.outcome = *std::move(outcome);
+    task.agent = row.text(0);
+    task.log_bytes = row.integer(1);
+    task.lease_until = row.integer(2);
+    if (auto outcome = io::parse_json(row.text(3))) task.outcome = *std::move(outcome);
+    engine::read_row(row, task_columns, task, 4);
+    if (task.request.source->index.empty()) task.request.source.reset();
     return task;
 }
 
 template <typename Statement>
 Result<std::vector<Task>> tasks_of(Statement query) {
-    std::vector<Task> tasks;
-    while (true) {
-        WHEELYARD_ASSIGN(const bool row, query.step());
-        if (!row) return tasks;
-        tasks.push_back(task_of(query));
-    }
+    return engine::collect(query, task_of<Statement>);
 }
-
 template <typename Statement>
 Result<std::optional<Task>> one_task_of(Statement query) {
-    WHEELYARD_ASSIGN(const bool row, query.step());
-    if (!row) return std::nullopt;
-    return task_of(query);
+    return engine::first_of(query, task_of<Statement>);
 }
-
-template <typename Statement>
-Result<std::optional<LeaseRow>> lease_of(Statement query) {
-    WHEELYARD_ASSIGN(const bool row, query.step());
-    if (!row) return std::nullopt;
-    return LeaseRow{.claim = query.text(0),
-                    .task = query.text(1),
-                    .number = query.integer(2),
-                    .agent = query.text(3),
-                    .token = query.text(4),
-                    .state = lease_state_of(query.view(5)),
-                    .until = query.integer(6),
-                    .target_index = query.text(7),
-                    .grant_id = query.text(8),
-                    .grant_sha256 = query.text(9),
-                    .used_filename = query.text(10),
-                    .used_sha256 = query.text(11),
-                    .log_bytes = query.integer(12),
-                    .log_pieces = query.integer(13)};
-}
-inline constexpr std::string_view select_lease =
-    "SELECT claim, task, number, agent, token, state, until, target_index, grant_id, grant_sha256, "
-    "used_filename, used_sha256, log_bytes, log_pieces FROM lease WHERE ";
 
 // Whether a column is one of `names` (nullopt: any), for "(? OR column IN (texts of ?))".
 struct SqlSet {
@@ -215,15 +245,8 @@ class SqlTasks : public TaskRows {
             std::string(stranger_prefix) + "%");
     }
     Status insert(const Task& task) override {
-        const wire::UploadedSource source = source_of(task.request);
-        return database_.run_later(
-            "INSERT INTO task (id, index_name, package, version, python, accelerator, source_index, "
-            "source_filename, source_sha256, state, reason, asked_by, approved_by, asked, changed, attempts, "
-            "outcome_json) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '')",
-            task.id, task.request.index, task.request.package, task.request.version, task.request.python,
-            task.request.accelerator, source.index, source.filename, source.sha256,
-            wire::task_state_text(task.state), task.reason, task.asked_by, task.approved_by, task.asked,
-            task.changed, task.attempts);
+        return engine::insert_row(database_, "task", sql::task_columns, task, {}, "outcome_json",
+                                  std::string_view());
     }
     Status update(const Task& task) override {
         return database_.run_later(
@@ -242,28 +265,16 @@ class SqlTasks : public TaskRows {
     }
 
     Result<std::optional<LeaseRow>> lease(std::string_view claim) const override {
-        return database_.prepare(std::string(sql::select_lease) + "claim = ?", claim)
-            .and_then([](auto query) { return sql::lease_of(std::move(query)); });
+        return one_lease("claim = ?", claim);
     }
     Result<std::optional<LeaseRow>> lease_of_grant(std::string_view grant_id) const override {
-        return database_.prepare(std::string(sql::select_lease) + "grant_id = ?", grant_id)
-            .and_then([](auto query) { return sql::lease_of(std::move(query)); });
+        return one_lease("grant_id = ?", grant_id);
     }
     Status insert(const LeaseRow& lease) override {
-        return database_.run_later(
-            "INSERT INTO lease (claim, task, number, agent, token, state, until, target_index, grant_id, "
-            "grant_sha256, used_filename, used_sha256, log_bytes, log_pieces) VALUES (?, ?, ?, ?, ?, ?, ?, "
-            "?, ?, ?, ?, ?, ?, ?)",
-            lease.claim, lease.task, lease.number, lease.agent, lease.token, sql::word_of(lease.state),
-            lease.until, lease.target_index, lease.grant_id, lease.grant_sha256, lease.used_filename,
-            lease.used_sha256, lease.log_bytes, lease.log_pieces);
+        return engine::insert_row(database_, "lease", sql::lease_columns, lease);
     }
     Status update(const LeaseRow& lease) override {
-        return database_.run_later(
-            "UPDATE lease SET token = ?, state = ?, until = ?, grant_sha256 = ?, used_filename = ?, "
-            "used_sha256 = ?, log_bytes = ?, log_pieces = ? WHERE claim = ?",
-            lease.token, sql::word_of(lease.state), lease.until, lease.grant_sha256, lease.used_filename,
-            lease.used_sha256, lease.log_bytes, lease.log_pieces, lease.claim);
+        return engine::update_row(database_, "lease", sql::lease_columns, lease, "claim = ?", lease.claim);
     }
     Status end_held(std::string_view task, LeaseState state) override {
         return database_.run_later("UPDATE lease SET state = ? WHERE task = ? AND state = 'held'",
@@ -284,17 +295,7 @@ class SqlTasks : public TaskRows {
                 "log_piece.start >= coalesce((SELECT max(piece.start) FROM log_piece AS piece WHERE "
                 "piece.claim = lease.claim AND piece.start <= ?), 0) ORDER BY log_piece.start",
                 task, number, offset, static_cast<std::int64_t>(limit), offset));
-        std::string log;
-        while (log.size() < limit) {
-            WHEELYARD_ASSIGN(const bool row, query.step());
-            if (!row) break;
-            const std::int64_t start = query.integer(0);
-            const std::string bytes = query.text(1);
-            const auto skipped = static_cast<std::size_t>(std::max<std::int64_t>(offset - start, 0));
-            if (skipped < bytes.size()) log += bytes.substr(skipped);
-        }
-        if (log.size() > limit) log.resize(limit);
-        return log;
+        return sql::log_of(std::move(query), offset, limit);
     }
     Result<std::int64_t> log_bytes(std::string_view task) const override {
         return database_.integer("SELECT coalesce(sum(log_bytes), 0) FROM lease WHERE task = ?", task);
@@ -306,6 +307,13 @@ class SqlTasks : public TaskRows {
   private:
     static wire::UploadedSource source_of(const wire::TaskRequest& request) {
         return request.source.value_or(wire::UploadedSource{});
+    }
+    Result<std::optional<LeaseRow>> one_lease(std::string_view which, std::string_view value) const {
+        WHEELYARD_ASSIGN(auto query, database_.prepare("SELECT " + engine::names_to_read(sql::lease_columns) +
+                                                           " FROM lease WHERE " + std::string(which),
+                                                       value));
+        return engine::first_of(
+            query, [](const auto& row) { return engine::row_of<LeaseRow>(row, sql::lease_columns); });
     }
     template <typename... Values>
     Result<bool> has_any(const std::string& from, const Values&... values) const {
