@@ -52,7 +52,7 @@ Answer locked_of_others(const LockWheels& wheels, const Packages& packages) {
 }
 
 // Requests what a build for this node would bring; the farm's answers go to standard error.
-int request_missing(Options options, const World& world, const LockPlace& place,
+int request_missing(Options options, const World& world, const LockTarget& place,
                     const std::vector<LockedHere>& packages, std::ostream& err) {
     options.query.pythons = place.pythons;
     std::size_t requested = 0;
@@ -122,7 +122,7 @@ int answer_lock(Options options, const LockMode& mode, const World& world, std::
     }
     if (!mode.lock.warning.empty())
         err << "avail_wheels: warning: " << base::printable(mode.lock.warning) << '\n';
-    const LockPlace place{node.pythons, node.machine};
+    const LockTarget place{node.pythons, node.machine};
     const Packages packages = packages_for(mode.lock, place);
     Query& query = options.query;
     for (const LockedPackage* package : packages) {

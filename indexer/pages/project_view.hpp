@@ -29,7 +29,7 @@ struct ProjectView {
 };
 
 // Whether a page has the URL of the file's attestations (PEP 740).
-[[nodiscard]] inline bool has_provenance_url(const ProjectView& view, const catalog::FileRow& row) {
+[[nodiscard]] inline bool has_attestations_url(const ProjectView& view, const catalog::FileRow& row) {
     return !view.root_url.empty() &&
            (!row.attestations_sha256.empty() || view.attested.contains(row.filename));
 }

@@ -94,7 +94,7 @@ void append_file_row(std::string& html, const catalog::FileRow& row, const Proje
     if (!row.requires_python.empty()) append_attribute(html, "data-requires-python", row.requires_python);
     if (row.yanked) append_attribute(html, "data-yanked", row.yanked_reason);
     if (!row.metadata_sha256.empty()) append_metadata(html, row);
-    if (has_provenance_url(view, row))
+    if (has_attestations_url(view, row))
         append_attribute(html, "data-provenance", attestations_url(view.root_url, row));
     html.append(">");
     append_escaped(html, row.filename);

@@ -66,7 +66,7 @@ void append_file_object(std::string& json, const catalog::FileRow& row, const Pr
     if (!row.provenance_sha256.empty()) append_sha256(json, "_wheelyard_provenance", row.provenance_sha256);
     if (!row.attestations_sha256.empty())
         append_sha256(json, "_wheelyard_attestations", row.attestations_sha256);
-    if (has_provenance_url(view, row))
+    if (has_attestations_url(view, row))
         append_member(json, "provenance", attestations_url(view.root_url, row));
     json += '}';
 }

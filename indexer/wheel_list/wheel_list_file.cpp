@@ -157,7 +157,7 @@ simple::WheelListProject wheel_list_project(const ProjectView& view) {
 }
 
 base::Status update_wheel_list(
-    Disk& disk, const WheelListPlace& place, WheelListUpdate update,
+    Disk& disk, const WheelListFolders& place, WheelListUpdate update,
     const std::function<base::Result<std::vector<simple::WheelListProject>>()>& all_projects,
     const base::KeepAlive& keep_alive) {
     const fs::path base_file = place.folder / simple::wheel_list_name;

@@ -39,14 +39,14 @@ struct WheelListUpdate {
 };
 // Where one index's wheel list is, and the folder for its temporary files. They are separate because the
 // publisher removes temporary files that it finds next to its pages.
-struct WheelListPlace {
+struct WheelListFolders {
     std::filesystem::path folder;  // the index's simple/
     std::filesystem::path temp;    // on the same file system
 };
 // `all_projects` is called if there is no readable base. `keep_alive` is called for each project of existing
 // files.
 [[nodiscard]] base::Status update_wheel_list(
-    Disk& disk, const WheelListPlace& place, WheelListUpdate update,
+    Disk& disk, const WheelListFolders& place, WheelListUpdate update,
     const std::function<base::Result<std::vector<simple::WheelListProject>>()>& all_projects,
     const base::KeepAlive& keep_alive);
 

@@ -138,7 +138,7 @@ void wait_for_pages(const ApiParts& parts, http::ApiReply& reply, const Action& 
     };
 }
 
-lifecycle::Place place_of(const ApiParts& parts, const Call& call) {
+lifecycle::LifecycleParts place_of(const ApiParts& parts, const Call& call) {
     return {.on_catalog = [&parts](const lifecycle::CatalogWork& work) { return parts.writer.run(work); },
             .blobs = parts.blobs,
             .clock = parts.clock,

@@ -86,9 +86,9 @@ std::string wanted_by(const std::vector<UnmetClaim>& unmet) {
     return base::join(wanted, ", ");
 }
 
-// Where the row of an identity token is: a second one of it has no place, also after a restart and on another node. Without
-// a `jti` the signed bytes are what is used once.
-std::string id_of(const identity::Claims& claims, std::string_view identity_token) {
+// The ID of the token that is minted, made from the identity token: exchanging that twice meets the same row, also after a
+// restart and on another node. Without a `jti` the signed bytes are what is used once.
+std::string id_of_minted(const identity::Claims& claims, std::string_view identity_token) {
     const std::string once = claims.id.empty()
                                  ? "token " + std::string(identity_token.substr(0, identity_token.rfind('.')))
                                  : "jti " + claims.issuer + " " + claims.id;
@@ -191,7 +191,7 @@ Reply read_audience(const ApiParts& parts, const Call&, const NoArguments&) {
 Reply admit_job(const ApiParts& parts, const http::ApiRequest& request, const PublisherConfig& publisher,
                 const identity::Claims& claims, std::string_view identity_token) {
     TokenText text = make_token_text();
-    text.id = id_of(claims, identity_token);
+    text.id = id_of_minted(claims, identity_token);
     const base::UnixMicros now = parts.clock.now();
     const catalog::TokenRow row{.id = text.id,
                                 .secret_sha256 = hash_token_secret(text.secret),

@@ -30,7 +30,7 @@ Changed changed(Serial serial, std::string project) {
                    .value_there = {}};
 }
 
-Added refused_name(AddOutcome outcome, std::string sha256_there = {}) {
+Added refused_file(AddOutcome outcome, std::string sha256_there = {}) {
     return Added{.outcome = outcome, .serial = 0, .sha256_there = std::move(sha256_there)};
 }
 
@@ -113,7 +113,7 @@ base::Result<std::optional<Added>> Catalog::find_inherited(const FileRow& row) c
     if (inherited && inherited->sha256 == row.sha256) return std::nullopt;
     std::optional<Added> taken;
     if (inherited) {
-        taken = refused_name(AddOutcome::name_taken, std::move(inherited->sha256));
+        taken = refused_file(AddOutcome::name_taken, std::move(inherited->sha256));
     } else {
         WHEELYARD_ASSIGN(taken, find_other_spelling(*source, row));
         if (taken && taken->sha256_there == row.sha256) return std::nullopt;
@@ -135,7 +135,7 @@ base::Result<std::optional<Added>> Catalog::find_other_spelling(const std::strin
     for (std::string& name : names) {
         if (name == row.filename || wheel::spelling_key(name) != key) continue;
         WHEELYARD_ASSIGN(auto there, name_holder(index, name));
-        Added taken = refused_name(AddOutcome::name_taken, there ? std::move(there->sha256) : std::string());
+        Added taken = refused_file(AddOutcome::name_taken, there ? std::move(there->sha256) : std::string());
         taken.filename_there = std::move(name);
         return taken;
     }
@@ -187,19 +187,20 @@ base::Result<std::optional<Added>> Catalog::find_obstacle(const FileRow& row) co
     WHEELYARD_ASSIGN(auto there, name_holder(row.index, row.filename));
     if (there && there->sha256 == row.sha256)
         return Added{.outcome = AddOutcome::already_there, .serial = there->added, .sha256_there = {}};
-    if (there) return refused_name(AddOutcome::name_taken, std::move(there->sha256));
+    if (there) return refused_file(AddOutcome::name_taken, std::move(there->sha256));
     WHEELYARD_ASSIGN(auto buried, tombstone(row.index, row.filename));
-    if (buried && !buried->may_return) return refused_name(AddOutcome::name_was_deleted);
+    if (buried && !buried->may_return) return refused_file(AddOutcome::name_was_deleted);
     if (buried && buried->sha256 != row.sha256)
-        return refused_name(AddOutcome::name_taken, std::move(buried->sha256));
-    WHEELYARD_ASSIGN(const auto of, project(row.index, row.project));
-    if (of && (of->status == ProjectStatus::archived || of->status == ProjectStatus::quarantined))
-        return refused_name(AddOutcome::project_closed);
+        return refused_file(AddOutcome::name_taken, std::move(buried->sha256));
+    WHEELYARD_ASSIGN(const auto its_project, project(row.index, row.project));
+    if (its_project &&
+        (its_project->status == ProjectStatus::archived || its_project->status == ProjectStatus::quarantined))
+        return refused_file(AddOutcome::project_closed);
     WHEELYARD_ASSIGN(auto spelled, find_other_spelling(row.index, row));
     if (spelled) return spelled;
     WHEELYARD_ASSIGN(auto deleted, find_deleted_spelling(row));
     if (deleted) {
-        Added refusal = refused_name(AddOutcome::name_was_deleted);
+        Added refusal = refused_file(AddOutcome::name_was_deleted);
         refusal.filename_there = *std::move(deleted);
         return refusal;
     }
@@ -218,9 +219,9 @@ base::Result<std::vector<Added>> Catalog::add_files(std::span<const FileRow> row
     WHEELYARD_TRY(in_transaction([&]() -> base::Result<bool> {
         bool is_changed = false;
         for (const FileRow& row : rows) {
-            WHEELYARD_ASSIGN(std::optional<Added> earlier, find_obstacle(row));
-            if (earlier) {
-                all.push_back(*std::move(earlier));
+            WHEELYARD_ASSIGN(std::optional<Added> obstacle, find_obstacle(row));
+            if (obstacle) {
+                all.push_back(*std::move(obstacle));
                 continue;
             }
             // Append the event first: the row refers to its serial.
@@ -329,9 +330,9 @@ base::Result<Changed> Catalog::promote(const FileName& name, const std::string& 
     row->index = to_index;
     row->upload_time = cause.time;  // when it came to be there: resolvers cut by this (PEP 700)
     row->pinned = false;            // a pin is one index's
-    WHEELYARD_ASSIGN(const auto earlier, find_obstacle(*row));
-    if (earlier) {
-        switch (earlier->outcome) {
+    WHEELYARD_ASSIGN(const auto obstacle, find_obstacle(*row));
+    if (obstacle) {
+        switch (obstacle->outcome) {
             case AddOutcome::already_there: {
                 WHEELYARD_ASSIGN(const auto there, file(to_index, name.filename));
                 if (there && there->state == FileState::quarantined)
@@ -339,16 +340,16 @@ base::Result<Changed> Catalog::promote(const FileName& name, const std::string& 
                 return already_so(row->project);
             }
             case AddOutcome::name_taken:
-                return refused(ChangeOutcome::name_taken, row->project, earlier->sha256_there);
+                return refused(ChangeOutcome::name_taken, row->project, obstacle->sha256_there);
             case AddOutcome::name_was_deleted:
                 return refused(ChangeOutcome::name_was_deleted, row->project);
             case AddOutcome::variants_differ:
                 return refused(ChangeOutcome::variants_differ, row->project,
-                               earlier->filename_there.empty()
-                                   ? earlier->why.value
-                                   : earlier->why.value + " in " + earlier->filename_there);
+                               obstacle->filename_there.empty()
+                                   ? obstacle->why.value
+                                   : obstacle->why.value + " in " + obstacle->filename_there);
             case AddOutcome::project_closed:
-            case AddOutcome::added:
+            case AddOutcome::added:  // which find_obstacle() never gives
                 return refused(ChangeOutcome::project_closed, row->project);
         }
     }

@@ -80,7 +80,7 @@ class Importer {
         WHEELYARD_ASSIGN(const WheelChoice choice,
                          parse_wheel_choice(is_path(wheel) ? local.filename().native() : wheel, index_.policy,
                                             accepted_files(index_)));
-        WHEELYARD_ASSIGN(const WheelPlace place,
+        WHEELYARD_ASSIGN(const FoundWheel place,
                          is_path(wheel) ? place_of(local) : find_wheel(http_, source_.from, choice));
         WHEELYARD_ASSIGN(const auto there, store_.catalog->file(index_.name, choice.filename));
         if (there && there->sha256 == place.sha256) return Imported{*there, true, {}};
@@ -104,7 +104,7 @@ class Importer {
 
   private:
     // A path on the command line means these very bytes, so their own hash is the expected one.
-    base::Result<WheelPlace> place_of(const fs::path& file) {
+    base::Result<FoundWheel> place_of(const fs::path& file) {
         auto reader = base::FileReader::open(file);
         if (!reader) {
             reader.error().recovery = base::Recovery::never;  // this file cannot be read; others can
@@ -113,11 +113,11 @@ class Importer {
         if (auto fits = check_size(reader->size(), index_.max_file_bytes); !fits)
             return refused(std::move(fits.error()));
         WHEELYARD_ASSIGN(const std::string sha256, base::hex_of_file(base::DigestKind::sha256, file));
-        return WheelPlace{{}, file, sha256};
+        return FoundWheel{{}, file, sha256};
     }
 
     // Stages the bytes and checks their hash.
-    base::Result<blobs::StagedBlob> fetch(const WheelChoice& choice, const WheelPlace& place) {
+    base::Result<blobs::StagedBlob> fetch(const WheelChoice& choice, const FoundWheel& place) {
         WHEELYARD_TRY(store_.config.room().check(0));
         std::optional<ImportFolder> folder;
         std::filesystem::path file = place.path;

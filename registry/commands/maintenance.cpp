@@ -146,7 +146,7 @@ void add_restore_options(CLI::App& command, MaintenanceArguments& arguments) {
 base::Result<lifecycle::VerifyReport> verify_once(const MaintenanceArguments& arguments,
                                                   const OpenPublisher& open_publisher, base::Clock& clock) {
     WHEELYARD_ASSIGN(const auto store, open_store(arguments.config, open_publisher));
-    const lifecycle::Place place = store->place(clock);
+    const lifecycle::LifecycleParts place = store->place(clock);
     base::UnixMicros shown = clock.now();
     const lifecycle::VerifyHooks hooks{
         .hide = [&store](const std::vector<catalog::FileName>& files) { return store->show(files); },

@@ -1,5 +1,4 @@
-// Schedules the large root pages that publish runs defer.
-#include "registry/commit/publishing.hpp"
+#include "registry/commit/late_roots.hpp"
 
 #include <algorithm>
 

@@ -22,6 +22,11 @@ base::Result<Published> publish_without_throwing(const PublishFunction& publish,
 
 constexpr std::chrono::milliseconds max_retry{60'000};
 
+// As indexer/publish reports a blob that is lost or damaged.
+bool lacks_blob(const LaggingPage& page) {
+    return page.error.recovery == base::Recovery::person;
+}
+
 }  // namespace
 
 PublishQueue::PublishQueue(PublishFunction publish, std::int64_t first_retry_ms, std::int64_t late_roots_ms)
@@ -59,6 +64,7 @@ void PublishQueue::want(catalog::Serial serial) {
 void PublishQueue::want_pages() {
     const std::lock_guard lock(mutex_);
     are_pages_wanted_ = true;
+    // Counted as one late root page: these are written when such are.
     if (late_roots_.count() == 0) late_roots_.note_left(1, std::chrono::steady_clock::now());
     wake_publisher_.notify_one();
 }
@@ -88,7 +94,7 @@ void PublishQueue::call_when_visible(catalog::Serial serial, PageOf page, WhenVi
     add_waiter(serial, std::move(page), std::move(then), false);
 }
 
-void PublishQueue::call_once_visible(catalog::Serial serial, std::function<void()> then) {
+void PublishQueue::call_despite_failures(catalog::Serial serial, std::function<void()> then) {
     const auto if_visible = [then = std::move(then)](const base::Status& visible) {
         if (visible) then();
     };
@@ -186,10 +192,7 @@ PublishQueue::Lag PublishQueue::lag() const {
     const std::lock_guard lock(mutex_);
     const TimePoint now = std::chrono::steady_clock::now();
     Lag lag{.visible = visible_, .wanted = wanted_, .lagging_pages = lagging_.size()};
-    lag.damaged_pages =
-        static_cast<std::size_t>(std::count_if(lagging_.begin(), lagging_.end(), [](const LaggingPage& page) {
-            return page.error.recovery == base::Recovery::person;  // as indexer/publish reports a blob
-        }));
+    lag.damaged_pages = static_cast<std::size_t>(std::count_if(lagging_.begin(), lagging_.end(), lacks_blob));
     lag.late_roots = late_roots_.count();
     lag.roots_since_ms = late_roots_.behind_ms(now);
     if (wanted_ > visible_) {
@@ -303,13 +306,13 @@ void PublishQueue::run_once(std::unique_lock<std::mutex>& lock, RootPages roots)
     answer_waiters(lock);
     const bool is_behind = !has_succeeded || is_page_left();
     tell_troubles(is_behind, lock);
-    if (!is_behind) note_shown_by(run, lock);
+    if (!is_behind) tell_shown(run, lock);
 }
 
 void PublishQueue::note_lost(TimePoint now) {
     const auto before = std::exchange(lost_since_, {});
     for (const LaggingPage& page : lagging_) {
-        if (page.error.recovery != base::Recovery::person) continue;
+        if (!lacks_blob(page)) continue;
         const std::array key{page.index, page.project, page.filename};
         const auto known = before.find(key);
         lost_since_.emplace(key, known != before.end() ? known->second : now);
@@ -334,7 +337,7 @@ bool PublishQueue::is_page_left() const {
                        [lost_before](const auto& lost) { return lost.second > lost_before; });
 }
 
-void PublishQueue::note_shown_by(std::uint64_t run, std::unique_lock<std::mutex>& lock) {
+void PublishQueue::tell_shown(std::uint64_t run, std::unique_lock<std::mutex>& lock) {
     std::vector<std::function<void()>> calls;
     if (observer_.shown) calls.push_back([shown = observer_.shown, serial = visible_] { shown(serial); });
     std::erase_if(after_runs_, [&](auto& waiting) {

@@ -18,39 +18,10 @@
 
 #include "lib/base/result.hpp"
 #include "registry/catalog/catalog.hpp"
+#include "registry/commit/late_roots.hpp"
 #include "registry/commit/limits.hpp"
 
 namespace wheelyard::registry {
-
-// Schedules the large root pages that publish runs defer. They are written a short delay after the first
-// missing name, so that a burst of uploads shares one write, and rarely enough that they take a small part of
-// the publisher's time, because uploads wait for the same thread. See docs/explanation/decisions/0010.
-class LateRoots {
-  public:
-    using TimePoint = std::chrono::steady_clock::time_point;
-
-    explicit LateRoots(std::int64_t delay_ms) : delay_(delay_ms) {}
-
-    // A run with RootPages::prompt ended and left `count` root pages unwritten.
-    void note_left(std::size_t count, TimePoint now);
-    // A run with RootPages::all succeeded; it took from `began` until `now`.
-    void note_written(TimePoint began, TimePoint now);
-    // A run with RootPages::all failed: retry after a delay that doubles each time.
-    void note_failed(TimePoint now);
-
-    [[nodiscard]] std::size_t count() const { return count_; }
-    [[nodiscard]] TimePoint due_at() const { return due_at_; }  // valid while count() > 0
-    [[nodiscard]] bool are_due(TimePoint now) const { return count_ > 0 && now >= due_at_; }
-    [[nodiscard]] std::int64_t behind_ms(TimePoint now) const;
-
-  private:
-    const std::chrono::milliseconds delay_;
-    std::chrono::milliseconds retry_ = delay_;
-    std::size_t count_ = 0;
-    TimePoint since_{};
-    TimePoint due_at_{};
-    TimePoint rest_until_{};
-};
 
 // A page that a publish run could not update although the rest of the run succeeded. An empty filename means
 // the project's pages.
@@ -83,7 +54,7 @@ enum class RootPages { all, prompt };
 // it; the serve command connects the two.
 using PublishFunction = std::function<base::Result<Published>(RootPages)>;
 
-// What a registry of several nodes does with the queue (registry/nodes/). Both are called on any thread, and must not block.
+// What a registry of several nodes does with the queue (registry/nodes/). All are called on any thread, and must not block.
 struct QueueObserver {
     std::function<void(catalog::Serial)> shown;  // a run left no page behind that another run can show
     std::function<void()> awaited;               // a caller waits for other nodes
@@ -113,7 +84,7 @@ class PublishQueue {
                                                   PageOf page = {});
     // Calls `then` as soon as `serial` is visible, however many runs fail before, or never if the queue is destroyed
     // first. Otherwise as call_when_visible().
-    void call_once_visible(catalog::Serial serial, std::function<void()> then);
+    void call_despite_failures(catalog::Serial serial, std::function<void()> then);
     // Returns once no root page lacks a name; false if one cannot be written now, or the queue stops.
     [[nodiscard]] bool write_late_roots();
     // Requests `serial` without waiting, so that commits from before a crash are published after the restart.
@@ -165,7 +136,7 @@ class PublishQueue {
     void run_once(std::unique_lock<std::mutex>& lock, RootPages roots);
     void write_late_roots_at_last(std::unique_lock<std::mutex>& lock);
     void wait_for_work(std::unique_lock<std::mutex>& lock);
-    void note_shown_by(std::uint64_t run, std::unique_lock<std::mutex>& lock);
+    void tell_shown(std::uint64_t run, std::unique_lock<std::mutex>& lock);
     [[nodiscard]] bool is_page_left() const;
     [[nodiscard]] const LaggingPage* find_lagging(const PageOf& page) const;
     void note_lagging();

@@ -34,7 +34,7 @@ std::optional<wheel::Version> version_of(const std::string& filename) {
     return std::nullopt;
 }
 
-Json render_file(const Json& file, const PypiPlace& place) {
+Json render_file(const Json& file, const PypiIndex& place) {
     const std::string time = file.string_or("upload-time", {});
     const std::string filename = file.string_or("filename", {});
     const auto name = wheel::parse_wheel_filename(filename);
@@ -62,7 +62,7 @@ Json render_file(const Json& file, const PypiPlace& place) {
                          {"has_sig", false}});
 }
 
-Json render_files(const std::vector<Json>& files, const PypiPlace& place) {
+Json render_files(const std::vector<Json>& files, const PypiIndex& place) {
     Json rendered = Json::array();
     for (const auto& file : files)
         rendered.push(render_file(file, place));
@@ -99,7 +99,7 @@ void set_yanked(Json& info, const PypiProject& project) {
     info.set("yanked_reason", reason.empty() ? Json() : Json(reason));
 }
 
-void set_urls(Json& info, const PypiProject& project, const PypiPlace& place) {
+void set_urls(Json& info, const PypiProject& project, const PypiIndex& place) {
     const std::string page =
         (place.pages_url.empty() ? place.base_url + "/" + place.index + "/simple/" : place.pages_url) +
         project.name + "/";
@@ -109,7 +109,7 @@ void set_urls(Json& info, const PypiProject& project, const PypiPlace& place) {
         info.set(member, Json());
 }
 
-Json render_info(const PypiProject& project, std::string_view metadata, const PypiPlace& place) {
+Json render_info(const PypiProject& project, std::string_view metadata, const PypiIndex& place) {
     const auto headers = wheel::parse_headers(metadata).value_or(wheel::HeaderFile());
     const auto* name = headers.first("Name");
     Json info =
@@ -189,7 +189,7 @@ std::string attested_place(const PypiProject& project, std::string_view filename
     return {};
 }
 
-std::string render_pypi_json(const PypiProject& project, std::string_view metadata, const PypiPlace& place) {
+std::string render_pypi_json(const PypiProject& project, std::string_view metadata, const PypiIndex& place) {
     Json releases = Json::object();
     Json urls = Json::array();
     for (const auto& [version, files] : project.releases) {

@@ -34,7 +34,7 @@ struct PypiProject {
 [[nodiscard]] std::string attested_place(const PypiProject& project, std::string_view filename);
 
 // File URLs are `<base_url>/packages/<index>/…`: bandersnatch takes no path that begins otherwise.
-struct PypiPlace {
+struct PypiIndex {
     std::string base_url;
     std::string index;
     std::int64_t serial = 0;  // of the index's last event
@@ -42,6 +42,6 @@ struct PypiPlace {
     std::string pages_url = {};
 };
 [[nodiscard]] std::string render_pypi_json(const PypiProject& project, std::string_view metadata,
-                                           const PypiPlace& place);
+                                           const PypiIndex& place);
 
 }  // namespace wheelyard::http

@@ -73,6 +73,12 @@ struct ReplyFrame {
 
 // RFC 9457 body; the title with the offending value is also the reason phrase. Adds WWW-Authenticate to 401 and Retry-After to 503.
 [[nodiscard]] Reply reply_problem(const wire::Problem& problem);
+// What only the log explains. `advice`: whether the request may be repeated.
+[[nodiscard]] inline wire::Problem internal_problem(std::string_view advice) {
+    return wire::make_problem("server.internal", "Internal server error",
+                              "Internal error; see the server log for this request ID.", {},
+                              std::string(advice));
+}
 [[nodiscard]] Reply reply_method_not_allowed(std::string_view method, std::string_view allowed);
 [[nodiscard]] Reply reply_redirect(std::string_view location);
 [[nodiscard]] Reply reply_text(int status, std::string text);

@@ -43,13 +43,13 @@ struct UpstreamAnswer {
     enum class Kind {
         published,  // the published tree has the answer, also if that is 404
         page,
-        metadata,  // of a wheel that is not stored yet; attestations
+        text,  // metadata of a wheel that is not stored yet, attestations, or variants
         arriving,
         problem,
     };
     Kind kind = Kind::published;
     std::shared_ptr<const RenderedPage> page = {};
-    SharedText metadata = {};
+    SharedText text = {};
     SharedArrivingFile arriving = {};
     wire::Problem problem = {};
     std::string via =

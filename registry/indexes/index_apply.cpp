@@ -161,8 +161,8 @@ void IndexApply::put_in_force(RegistryConfig next, const std::vector<std::string
     parts_.upstreams.use_new_config();
     parts_.moves->begin(moving, committed);
     if (!moving.empty())
-        parts_.pages.call_once_visible(committed,
-                                       [moves = parts_.moves, committed] { moves->end(committed); });
+        parts_.pages.call_despite_failures(committed,
+                                           [moves = parts_.moves, committed] { moves->end(committed); });
 }
 
 base::Status IndexApply::adopt(const catalog::Catalog& reader) {

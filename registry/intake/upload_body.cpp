@@ -52,7 +52,7 @@ wire::Answered<void> UploadBody::file_begin(std::string_view name, std::string_v
                           ", but the file has another version.",
                       upload_.filename->version.text(), "build the version that the task requests");
     }
-    if (auto room = check_quota(upload_, parts_, 0); !room) return room;
+    if (auto room = check_upload_quota(upload_, parts_, 0); !room) return room;
     auto staged = parts_.blobs.stage();
     if (!staged) return failed(upload_, staged.error());
     upload_.staged.emplace(std::move(*staged));

@@ -57,7 +57,8 @@ wire::Answered<void> check_not_late(const Upload& upload, const catalog::FileRow
 
 }  // namespace
 
-wire::Answered<void> check_quota(const Upload& upload, const UploadParts& parts, std::uint64_t size_bytes) {
+wire::Answered<void> check_upload_quota(const Upload& upload, const UploadParts& parts,
+                                        std::uint64_t size_bytes) {
     if (!upload.index.quota.is_set() && !upload.index.token_quota.is_set()) return {};
     const auto there = parts.writer.find_file(upload.index.name, upload.filename_text);
     if (!there) return failed(upload, there.error());
@@ -132,7 +133,7 @@ wire::Answered<void> find_earlier(Upload& upload, const UploadParts& parts) {
 }
 
 wire::Answered<void> check_room(Upload& upload, const UploadParts& parts) {
-    return check_quota(upload, parts, upload.size_bytes);
+    return check_upload_quota(upload, parts, upload.size_bytes);
 }
 
 // What the catalog will refuse is refused before its bytes are stored: a blob without a row stays until gc. Without facts

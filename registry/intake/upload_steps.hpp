@@ -34,8 +34,8 @@ struct UploadStepRow {
 // What the body and several steps use. Logs the error.
 [[nodiscard]] tl::unexpected<wire::Problem> failed(const Upload& upload, const base::Error& error);
 // Whether a new file may grow to this size. A file that the index has needs no room: it is a retry.
-[[nodiscard]] wire::Answered<void> check_quota(const Upload& upload, const UploadParts& parts,
-                                               std::uint64_t size_bytes);
+[[nodiscard]] wire::Answered<void> check_upload_quota(const Upload& upload, const UploadParts& parts,
+                                                      std::uint64_t size_bytes);
 // Which token says what the provenance says: its ID. A grant is of one task; the token that claimed it stays. Tokens of jobs
 // and of agents that enrolled are soon forgotten: their names stay.
 [[nodiscard]] base::Result<std::string> stating_token(const Identity& token, const UploadParts& parts);

@@ -14,7 +14,7 @@ constexpr std::size_t blobs_forgotten_at_once = 500;  // hashes in one event, ro
 
 class Collection {
   public:
-    Collection(const Place& place, const Action& action, const std::string& actor)
+    Collection(const LifecycleParts& place, const Action& action, const std::string& actor)
         : place_(place), action_(action), actor_(actor), before_(place.clock.now() - action.grace_ms * 1000) {
         done_.dry_run = action.dry_run;
     }
@@ -82,7 +82,7 @@ class Collection {
         return {};
     }
 
-    const Place& place_;
+    const LifecycleParts& place_;
     const Action& action_;
     const std::string& actor_;
     const base::UnixMicros before_;
@@ -93,7 +93,7 @@ class Collection {
 
 }  // namespace
 
-base::Result<Done> collect(const Place& place, const Action& action, const std::string& actor) {
+base::Result<Done> collect(const LifecycleParts& place, const Action& action, const std::string& actor) {
     return Collection(place, action, actor).run();
 }
 

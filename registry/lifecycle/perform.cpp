@@ -113,7 +113,7 @@ base::Result<Changed> change(catalog::Catalog& catalog, const Action& action, co
 
 // A file that is released or promoted is shown from then on, so the index must take it, and its bytes must be intact: they
 // may have changed on the disk, and verify moves damaged blobs of quarantined files away.
-base::Status check_shown(const Place& place, const Action& action, const std::string& filename,
+base::Status check_shown(const LifecycleParts& place, const Action& action, const std::string& filename,
                          const std::vector<catalog::FileRow>& with) {
     const bool is_promotion = action.verb == Verb::promote;
     std::optional<catalog::FileRow> row;
@@ -139,7 +139,7 @@ base::Status check_shown(const Place& place, const Action& action, const std::st
     return {};
 }
 
-base::Status retain_project(const Place& place, catalog::Catalog& catalog, const Action& action,
+base::Status retain_project(const LifecycleParts& place, catalog::Catalog& catalog, const Action& action,
                             const std::string& project, const std::string& actor, Done& done) {
     WHEELYARD_ASSIGN(const auto files, catalog.files(action.index, project));
     for (const GivenUp& given_up : choose_given_up(files, action.keep)) {
@@ -157,7 +157,7 @@ base::Status retain_project(const Place& place, catalog::Catalog& catalog, const
 }
 
 // Project by project: an upload waits for one of them at most.
-base::Result<Done> retain(const Place& place, const Action& action, const std::string& actor) {
+base::Result<Done> retain(const LifecycleParts& place, const Action& action, const std::string& actor) {
     Done done;
     done.dry_run = action.dry_run;
     std::vector<std::string> projects{action.project};
@@ -182,7 +182,7 @@ base::Result<Done> retain(const Place& place, const Action& action, const std::s
 
 }  // namespace
 
-base::Result<Done> perform(const Place& place, const Action& action, const std::string& actor) {
+base::Result<Done> perform(const LifecycleParts& place, const Action& action, const std::string& actor) {
     WHEELYARD_TRY(check(action));
     if (action.verb == Verb::retain) return retain(place, action, actor);
     if (action.verb == Verb::collect) return collect(place, action, actor);

@@ -26,7 +26,7 @@ using Admits = std::function<base::Status(const std::string& index, const catalo
 // Called between the steps of a long action, with how many of them are done; an error stops it, and what is done stays so.
 using Step = std::function<base::Status(std::uint64_t done, std::uint64_t of)>;
 
-struct Place {
+struct LifecycleParts {
     OnCatalog on_catalog;
     const blobs::BlobStore& blobs;
     const base::Clock& clock;
@@ -36,13 +36,15 @@ struct Place {
 
 // Errors "lifecycle.*": no_such_file, no_such_project, pinned, quarantined, name_taken, name_was_deleted,
 // project_closed, blob_damaged, and what check() finds; those of `admits`.
-[[nodiscard]] base::Result<Done> perform(const Place& place, const Action& action, const std::string& actor);
+[[nodiscard]] base::Result<Done> perform(const LifecycleParts& place, const Action& action,
+                                         const std::string& actor);
 
 // gc: removes blobs that no file has referred to for a grace period.
 //
 // Blobs of pinned and quarantined files stay. Rows are removed first, in one transaction per batch with the event
 // that lists the blobs, and then the bytes: after a crash in between, the next run removes the orphans.
-[[nodiscard]] base::Result<Done> collect(const Place& place, const Action& action, const std::string& actor);
+[[nodiscard]] base::Result<Done> collect(const LifecycleParts& place, const Action& action,
+                                         const std::string& actor);
 
 // Selects the files that a retention rule deletes: all but the newest versions of each series. Pure, no I/O.
 //

@@ -18,7 +18,8 @@ constexpr std::string_view format_name = "wheelyard.verify/1";
 
 class Scrub {
   public:
-    Scrub(const Place& place, base::Clock& clock, const VerifySettings& settings, const VerifyHooks& hooks)
+    Scrub(const LifecycleParts& place, base::Clock& clock, const VerifySettings& settings,
+          const VerifyHooks& hooks)
         : place_(place), clock_(clock), settings_(settings), hooks_(hooks), started_(clock.now()) {}
 
     base::Result<VerifyReport> run() {
@@ -231,7 +232,7 @@ class Scrub {
                                   0600);
     }
 
-    const Place& place_;
+    const LifecycleParts& place_;
     base::Clock& clock_;
     const VerifySettings& settings_;
     const VerifyHooks& hooks_;
@@ -244,8 +245,8 @@ class Scrub {
 
 }  // namespace
 
-base::Result<VerifyReport> verify(const Place& place, base::Clock& clock, const VerifySettings& settings,
-                                  const VerifyHooks& hooks) {
+base::Result<VerifyReport> verify(const LifecycleParts& place, base::Clock& clock,
+                                  const VerifySettings& settings, const VerifyHooks& hooks) {
     return Scrub(place, clock, settings, hooks).run();
 }
 

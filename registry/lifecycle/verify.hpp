@@ -61,7 +61,7 @@ struct VerifyHooks {
     std::function<bool()> stops = {};  // true ends the run: "verify.stopped"; another run continues it
 };
 
-[[nodiscard]] base::Result<VerifyReport> verify(const Place& place, base::Clock& clock,
+[[nodiscard]] base::Result<VerifyReport> verify(const LifecycleParts& place, base::Clock& clock,
                                                 const VerifySettings& settings, const VerifyHooks& hooks);
 
 }  // namespace wheelyard::lifecycle

@@ -40,7 +40,7 @@ struct NodeRow {
     SharedSettings settings = {};  // empty: of an older program
     std::int64_t lost = 0;         // its pages that lack a blob which it does not find
 };
-struct WriterPlace {
+struct WritingNode {
     std::string id;
     std::string name;
     std::string address;
@@ -48,7 +48,7 @@ struct WriterPlace {
 struct Renewed {
     bool was_live = false;      // the row was there, and its lease had not ended
     std::string timeline = {};  // of the database: another one after a failover
-    std::optional<WriterPlace> writer = {};
+    std::optional<WritingNode> writer = {};
     // Of the other nodes with a live lease; none: there are none.
     std::optional<Serial> most_visible = {};
     std::optional<std::int64_t> least_lost = {};

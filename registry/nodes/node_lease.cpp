@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::size_t id_bytes = 8;
 constexpr std::int64_t pause_after_failure_ms = 250;
+constexpr std::int64_t forever_us = std::numeric_limits<std::int64_t>::max();
 
 // Whether the wall clock was set, or the machine frozen: CLOCK_BOOTTIME alone may not have counted that.
 bool has_jumped(std::int64_t lead_before_us, std::int64_t lead_us) {
@@ -46,7 +47,7 @@ NodeLease::NodeLease(NodeBoard& board, const NodeClock& clock, NodeRow row, Leas
     row_.id = base::encode_hex(base::random_bytes(id_bytes));
     if (board_.is_alone()) {
         enter(LeaseState::serving);
-        end_us_ = std::numeric_limits<std::int64_t>::max();
+        end_us_ = forever_us;
     }
 }
 
@@ -91,15 +92,14 @@ bool NodeLease::may_answer() const {
 }
 
 std::optional<Outage> NodeLease::outage() const {
-    const base::UnixMicros since = away_since_us_.load(std::memory_order_acquire);
+    const base::UnixMicros since = outage_since_us_.load(std::memory_order_acquire);
     if (since == 0) return std::nullopt;
     return Outage{since, since + settings_.read_on_ms * 1'000};
 }
 
 bool NodeLease::has_lease() const {
     const std::int64_t end_us = end_us_.load(std::memory_order_acquire);
-    return end_us == std::numeric_limits<std::int64_t>::max() ||
-           lives(end_us, lead_us_.load(std::memory_order_relaxed));
+    return end_us == forever_us || lives(end_us, lead_us_.load(std::memory_order_relaxed));
 }
 
 bool NodeLease::lives(std::int64_t end_us, std::int64_t lead_us) const {
@@ -156,8 +156,7 @@ NodeLease::Seen NodeLease::seen() const {
     const std::lock_guard lock(mutex_);
     Seen seen = seen_;
     const std::int64_t end_us = end_us_;
-    if (end_us != std::numeric_limits<std::int64_t>::max())
-        seen.left_ms = std::max<std::int64_t>(0, (end_us - clock_.boot_us()) / 1'000);
+    if (end_us != forever_us) seen.left_ms = std::max<std::int64_t>(0, (end_us - clock_.boot_us()) / 1'000);
     return seen;
 }
 
@@ -221,7 +220,7 @@ base::Status NodeLease::step() {
 // Without a row, so that no upload waits for a node that renders a whole tree.
 base::Status NodeLease::catch_up() {
     if (!is_fit_) {
-        if (!is_run_requested_.exchange(true)) hooks_.show_newest([this] { is_run_requested_ = false; });
+        request_run();
         return {};
     }
     WHEELYARD_TRY(check_sight());
@@ -231,6 +230,10 @@ base::Status NodeLease::catch_up() {
     }
     if (shown().serial >= target_) enter(LeaseState::joining);
     return {};
+}
+
+void NodeLease::request_run() {
+    if (!is_run_requested_.exchange(true)) hooks_.show_newest([this] { is_run_requested_ = false; });
 }
 
 // A store that does not answer counts like a page.
@@ -243,8 +246,8 @@ bool NodeLease::sees_less_than(const Renewed& others) const {
            (is_behind_ && others.most_visible && *others.most_visible > shown().serial);
 }
 
-// For as long as a lease.
-bool NodeLease::has_seen_less(const Renewed& others, std::int64_t now_us) {
+// Notes since when; true once it is as long as a lease.
+bool NodeLease::note_sees_less(const Renewed& others, std::int64_t now_us) {
     const bool sees_less = sees_less_than(others);
     if (!sees_less) sees_less_since_us_ = 0;
     if (sees_less && sees_less_since_us_ == 0) sees_less_since_us_ = now_us;
@@ -267,10 +270,10 @@ base::Status NodeLease::check_sight() {
         others.most_visible = std::max(others.most_visible.value_or(0), row.visible);
         others.least_lost = std::min(others.least_lost.value_or(row.lost), row.lost);
     }
-    const bool is_blind_now = has_seen_less(others, clock_.boot_us());
+    const bool is_blind_now = note_sees_less(others, clock_.boot_us());
     is_blind_ = is_blind_now || (is_blind_ && sees_less_since_us_ != 0);
     if (!is_blind_) return {};
-    if (!is_run_requested_.exchange(true)) hooks_.show_newest([this] { is_run_requested_ = false; });
+    request_run();
     return fail_sees_less();
 }
 
@@ -338,7 +341,7 @@ base::Status NodeLease::renew() {
         go_away("the database had ended it");
         return {};
     }
-    if (has_seen_less(renewed, before_us)) {
+    if (note_sees_less(renewed, before_us)) {
         is_blind_ = true;
         go_away("other nodes show files that it cannot");
         return fail_sees_less();
@@ -372,7 +375,7 @@ void NodeLease::look_at_others() {
 
 void NodeLease::stop_reading() {
     reads_until_us_ = 0;
-    away_since_us_ = 0;
+    outage_since_us_ = 0;
 }
 
 // After each turn. It begins before the lease ends, so that no time is without answers; `outage` is told first, so that of
@@ -382,7 +385,7 @@ void NodeLease::read_on(const base::Status& done) {
     const std::int64_t end_us = renewed_at_us_ + settings_.read_on_ms * 1'000;
     if (done || !is_no_answer(done.error()) || !may_read_on_ || is_blind_ || now_us >= end_us)
         return stop_reading();
-    if (away_since_us_.exchange(renewed_at_wall_us_) == 0)
+    if (outage_since_us_.exchange(renewed_at_wall_us_) == 0)
         io::log_warn("node.reads_on", {{"node", row_.name}, {"error", done.error().text()}});
     const bool is_alone_cut = hooks_.is_any_connected && hooks_.is_any_connected(others_);
     const std::int64_t lead_us = clock_.wall_us() - now_us;

@@ -102,7 +102,7 @@ class NodeLease {
         std::int64_t left_ms = 0;       // of the lease; 0: ended
         std::uint64_t lapses = 0;       // leases that ended although the process lived
         std::string last_failure = {};  // of the last step; empty: it succeeded
-        std::optional<WriterPlace> writer = {};
+        std::optional<WritingNode> writer = {};
     };
     [[nodiscard]] Seen seen() const;
     // It left because another node sees more. Any thread.
@@ -123,7 +123,7 @@ class NodeLease {
     [[nodiscard]] base::Status check_others();
     [[nodiscard]] base::Status check_sight();
     [[nodiscard]] bool sees_less_than(const Renewed& others) const;
-    [[nodiscard]] bool has_seen_less(const Renewed& others, std::int64_t now_us);
+    [[nodiscard]] bool note_sees_less(const Renewed& others, std::int64_t now_us);
     [[nodiscard]] std::int64_t count_lost() const;
     [[nodiscard]] tl::unexpected<base::Error> fail_sees_less() const;
     [[nodiscard]] base::Status serve();
@@ -133,6 +133,7 @@ class NodeLease {
     [[nodiscard]] bool has_lease() const;
     [[nodiscard]] bool lives(std::int64_t end_us, std::int64_t lead_us) const;
     [[nodiscard]] bool has_lapsed() const;
+    void request_run();
     void look_at_others();
     void read_on(const base::Status& done);
     void stop_reading();
@@ -166,7 +167,7 @@ class NodeLease {
     std::atomic<bool> serves_on_ = false;    // without a lease, too
     std::atomic<bool> may_read_on_ = false;  // its pages are those that it had a lease for
     std::atomic<std::int64_t> reads_until_us_ = 0, reads_lead_us_ = 0;  // as end_us_ and lead_us_
-    std::atomic<base::UnixMicros> away_since_us_ = 0;  // of outage(); 0: the database answers
+    std::atomic<base::UnixMicros> outage_since_us_ = 0;  // of outage(); 0: the database answers
     std::atomic<bool> is_fit_ = true;
 
     std::atomic<bool> is_run_requested_ = false;  // while it is not fit, or blind

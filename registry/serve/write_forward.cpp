@@ -67,7 +67,7 @@ std::string path_and_query(const std::string& target) {
 }
 
 io::HttpHeaders headers_of(const http::RequestHead& head, const std::string& client,
-                           const nodes::WriterPlace& writer) {
+                           const nodes::WritingNode& writer) {
     io::HttpHeaders headers{{std::string(http::forwarded_field), writer.id},
                             {std::string(http::client_field), client}};
     const auto add = [&](const char* name, const std::string& value) {
@@ -87,7 +87,7 @@ io::HttpHeaders headers_of(const http::RequestHead& head, const std::string& cli
 }  // namespace
 
 WriteForward::WriteForward(std::string id, std::function<bool()> is_here,
-                           std::function<std::optional<nodes::WriterPlace>()> find,
+                           std::function<std::optional<nodes::WritingNode>()> find,
                            std::int64_t answer_wait_ms)
     : id_(std::move(id)), is_here_(std::move(is_here)), find_(std::move(find)) {
     settings_.connect_timeout_ms = writer_connect_ms;
@@ -96,7 +96,7 @@ WriteForward::WriteForward(std::string id, std::function<bool()> is_here,
     settings_.uses_environment = false;  // the nodes of a registry are neighbours
 }
 
-std::optional<nodes::WriterPlace> WriteForward::elsewhere() const {
+std::optional<nodes::WritingNode> WriteForward::elsewhere() const {
     auto found = find_();
     if (found && found->address.empty()) found.reset();
     return found;

@@ -216,7 +216,7 @@ Connection::Task<bool> Connection::handle(const RequestHead& head) {
         const bool again = co_await receive_upload(head, *route);
         co_return again;
     }
-    const bool was_barred = by_reader.has_value();
+    const bool is_by_reader = by_reader.has_value();
     std::optional<Slot> file_slot;
     Reply reply;
     if (!route)
@@ -233,8 +233,8 @@ Connection::Task<bool> Connection::handle(const RequestHead& head) {
         reply = answer_route(head, *route);
     if (route && head.method == "GET" && std::holds_alternative<RemoteFile>(reply.body))
         reply = co_await answer_remote(*route, std::move(reply));
-    if (route && !was_barred) open_to_other_origins(reply, *route);
-    if (route && !was_barred && is_private(*route)) keep_private(reply);
+    if (route && !is_by_reader) open_to_other_origins(reply, *route);
+    if (route && !is_by_reader && is_private(*route)) keep_private(reply);
     if (std::holds_alternative<FileSlice>(reply.body) ||
         std::holds_alternative<SharedArrivingFile>(reply.body)) {
         file_slot.emplace(shared_.files_now, shared_.settings.max_files);

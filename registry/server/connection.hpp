@@ -61,13 +61,14 @@ class Connection {
 
     Task<void> run();
     Task<bool> shake_hands();
-    static wire::Problem unknown_index(const std::string& index);
     Task<bool> read_head();
     Task<void> refuse_head(wire::Problem problem);
     Task<bool> handle(const RequestHead& head);
-    void count_answer(const RequestHead& head, const Reply& reply);
 
     // connection_answers.cpp
+    static wire::Problem unknown_index(const std::string& index);
+    Task<Reply> answer_front(const RequestHead& head);
+    [[nodiscard]] Reply unknown_to_caller(const RequestHead& head, const Route& route) const;
     // Web pages of other origins may read what everyone may read.
     void open_to_other_origins(Reply& reply, const Route& route) const;
     [[nodiscard]] Reply asset(const std::string& name) const;
@@ -78,7 +79,7 @@ class Connection {
     [[nodiscard]] Reply readiness();
     [[nodiscard]] Reply metrics();
     [[nodiscard]] std::string base_url(const RequestHead& head) const;
-    [[nodiscard]] PypiPlace pypi_place(const RequestHead& head, const Route& route) const;
+    [[nodiscard]] PypiIndex pypi_place(const RequestHead& head, const Route& route) const;
 
     // connection_readers.cpp
     [[nodiscard]] bool is_private(const Route& route) const;
@@ -86,19 +87,12 @@ class Connection {
     [[nodiscard]] bool asks_reader(const RequestHead& head, const Route& route) const;
     // The reply if the caller may not read, or if what it may read decides the reply; nullopt: answer.
     Task<std::optional<Reply>> answer_by_reader(const RequestHead& head, const Route& route);
-    Task<Reply> answer_front(const RequestHead& head);
-    [[nodiscard]] Reply unknown_to_caller(const RequestHead& head, const Route& route) const;
     [[nodiscard]] PublishedTree& tree_of(const Route& route);
 
     // connection_api.cpp
     Task<bool> answer_api(const RequestHead& head, const Route& route);
     Task<bool> run_api(const RequestHead& head, const Route& route, Body& body, Reply& reply);
     Task<Reply> await_visible(struct ApiReply& answer);
-    [[nodiscard]] static wire::Problem problem_of_body(bool late);
-    [[nodiscard]] static wire::Problem internal_problem();
-    [[nodiscard]] wire::Problem token_busy() const;
-    [[nodiscard]] Answered<std::unique_ptr<UploadRequest>> begin_upload(const RequestHead& head,
-                                                                        const Route& route) const;
     [[nodiscard]] std::optional<Reply> refusal_before_api(const RequestHead& head, const Route& route) const;
     Task<bool> read_small_body(const RequestHead& head, Body& body, const Operation& operation,
                                std::string& into, std::optional<wire::Problem>& problem);
@@ -132,7 +126,14 @@ class Connection {
     // connection_resumable.cpp
     Task<Reply> answer_resumable(const RequestHead& head, const Route& route);
 
-    // connection_upload.cpp. Returns true if the connection can take another request.
+    // connection_upload.cpp
+    [[nodiscard]] static wire::Problem problem_of_body(bool late);
+    [[nodiscard]] static wire::Problem problem_to_repeat();
+    [[nodiscard]] wire::Problem token_busy() const;
+    [[nodiscard]] Answered<std::unique_ptr<UploadRequest>> begin_upload(const RequestHead& head,
+                                                                        const Route& route) const;
+    Task<std::size_t> read_at_pace(char* into, std::size_t size, Pace& pace);
+    // Returns true if the connection can take another request.
     Task<bool> receive_upload(const RequestHead& head, const Route& route);
     struct UploadOutcome {
         bool client_is_there = true;
@@ -153,7 +154,9 @@ class Connection {
     Task<Filled> fill(Body& body, char* into, std::size_t capacity, std::size_t& filled);
     Task<Filled> fill_chunked(Body& body, char* into, std::size_t capacity, std::size_t& filled);
 
-    // connection_sending.cpp. Return false if the client is gone or too slow.
+    // connection_sending.cpp
+    void count_answer(const RequestHead& head, const Reply& reply);
+    // Return false if the client is gone or too slow.
     Task<bool> send(const RequestHead& head, Reply& reply, bool body_unread);
     Task<bool> send_and_linger(const RequestHead& head, Reply& reply);
     Task<bool> send_and_linger_if(bool body_unread, const RequestHead& head, Reply& reply);
@@ -167,7 +170,6 @@ class Connection {
 
     // Reading. Returns 0 at end of stream, after an error or abort, or past the deadline (timed_out_).
     Task<std::size_t> read_some(char* into, std::size_t size);
-    Task<std::size_t> read_at_pace(char* into, std::size_t size, Pace& pace);
     // `pace`: of the body that the bytes belong to; nullptr: none, the deadline applies.
     Task<std::size_t> read_into_buffer(Pace* pace);
     Task<void> linger();

@@ -252,8 +252,8 @@ Reply Connection::metrics() {
     return reply;
 }
 
-PypiPlace Connection::pypi_place(const RequestHead& head, const Route& route) const {
-    PypiPlace place{.base_url = base_url(head), .index = route.index};
+PypiIndex Connection::pypi_place(const RequestHead& head, const Route& route) const {
+    PypiIndex place{.base_url = base_url(head), .index = route.index};
     if (entry_of(route.index).has_pages) place.pages_url = place.base_url + "/" + route.index + "/project/";
     return place;
 }

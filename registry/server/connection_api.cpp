@@ -29,10 +29,9 @@ wire::Problem api_busy() {
                               "The server has reached its limit of API requests.", {}, "try again shortly");
 }
 
+// A change may have happened: nobody is told to repeat it.
 wire::Problem api_internal_problem() {
-    return wire::make_problem("server.internal", "Internal server error",
-                              "Internal error; see the server log for this request ID.", {},
-                              "report the request ID to the administrator");
+    return internal_problem("report the request ID to the administrator");
 }
 
 // What is kept may be for some readers only. The tag is weak, since the reply may be compressed.

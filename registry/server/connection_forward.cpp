@@ -123,7 +123,7 @@ Connection::Task<std::optional<wire::Problem>> Connection::refusal_before_forwar
     PoolJob job(shared_.pool, socket_.executor());
     job.start([&] { admitted = shared_.api->admit(request); });
     const bool ran = co_await job.join();
-    if (!ran) co_return internal_problem();
+    if (!ran) co_return problem_to_repeat();
     if (!admitted) co_return admitted.error();
     co_return std::nullopt;
 }
@@ -153,7 +153,7 @@ Connection::Task<bool> Connection::run_forward(const RequestHead& head, Body& bo
     job.start([&] { request = shared_.forward->begin(head, client); });
     const bool began = co_await job.join();
     if (!began || !request) {
-        reply = reply_problem(began ? request.error() : internal_problem());
+        reply = reply_problem(began ? request.error() : problem_to_repeat());
         co_return true;
     }
     bool is_there = true;
@@ -161,7 +161,7 @@ Connection::Task<bool> Connection::run_forward(const RequestHead& head, Body& bo
         Answered<void> fed;
         job.start([&] { fed = (*request)->feed(whole); });
         const bool ran = co_await job.join();
-        if (!ran || !fed) problem = ran ? fed.error() : internal_problem();
+        if (!ran || !fed) problem = ran ? fed.error() : problem_to_repeat();
     }
     if (head.expects_continue && buffered().empty() && !body.ended())
         is_there = co_await write("HTTP/1.1 100 Continue\r\n\r\n", {}, false);
@@ -170,7 +170,7 @@ Connection::Task<bool> Connection::run_forward(const RequestHead& head, Body& bo
         phase_ = Phase::committing;
         job.start([&] { reply = (*request)->finish(); });
         const bool ran = co_await job.join();
-        if (!ran) problem = internal_problem();
+        if (!ran) problem = problem_to_repeat();
         phase_ = Phase::working;
     }
     job.start([&] { request->reset(); });

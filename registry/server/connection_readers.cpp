@@ -114,7 +114,7 @@ Connection::Task<std::optional<Reply>> Connection::answer_by_reader(const Reques
     PoolJob job(shared_.reader_pool, socket_.executor());
     job.start([&] { reader = shared_.readers->may_read(request); });
     const bool ran = co_await job.join();
-    if (!ran) co_return reply_problem(internal_problem());
+    if (!ran) co_return reply_problem(problem_to_repeat());
     if (!reader) co_return reply_problem(reader.error());
     if (!reader->may_read || !served_->names.contains(route.index)) co_return unknown_to_caller(head, route);
     client_ = std::move(reader->token);

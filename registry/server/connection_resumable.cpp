@@ -49,7 +49,7 @@ Connection::Task<Reply> Connection::answer_resumable(const RequestHead& head, co
         }
     });
     const bool ran = co_await job.join();
-    if (!ran) co_return reply_problem(internal_problem());
+    if (!ran) co_return reply_problem(problem_to_repeat());
     if (!state) co_return reply_problem(state.error());
     if (head.method == "DELETE") co_return Reply{204};
     Reply reply = reply_state(creates ? 201 : 204, *state);

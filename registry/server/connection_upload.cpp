@@ -40,10 +40,8 @@ wire::Problem Connection::token_busy() const {
                               "try again when one of them has ended");
 }
 
-wire::Problem Connection::internal_problem() {
-    return wire::make_problem("server.internal", "Internal server error",
-                              "Internal error; see the server log for this request ID.", {},
-                              "try again; if it persists, report the request ID to the administrator");
+wire::Problem Connection::problem_to_repeat() {
+    return internal_problem("try again; if it persists, report the request ID to the administrator");
 }
 
 // Runs on the pool.
@@ -137,7 +135,7 @@ Connection::Task<void> Connection::run_upload(const RequestHead& head, const Rou
     job.start([&] { request = begin_upload(head, route); });
     const bool began = co_await job.join();
     if (!began || !request) {
-        outcome.problem = began ? std::move(request.error()) : internal_problem();
+        outcome.problem = began ? std::move(request.error()) : problem_to_repeat();
         co_return;
     }
     // Only now, so that who may not upload takes no place from those who may.
@@ -167,7 +165,7 @@ Connection::Task<void> Connection::run_upload(const RequestHead& head, const Rou
             outcome.done = std::move(*finished);
             (*request)->when_visible(page.answer());
         } else {
-            outcome.problem = ran ? std::move(finished.error()) : internal_problem();
+            outcome.problem = ran ? std::move(finished.error()) : problem_to_repeat();
         }
     }
     // Undo what was not committed on the pool, because it touches the disk.
@@ -213,7 +211,7 @@ Connection::Task<bool> Connection::pump_body(Body& body, BodySink& request, Pool
         // The job on the other buffer ends before the job on this one starts.
         const bool ran = co_await job.join();
         if (!ran || !fed) {
-            problem = ran ? std::move(fed.error()) : internal_problem();
+            problem = ran ? std::move(fed.error()) : problem_to_repeat();
             co_return true;
         }
         if (!request.wants_more()) {
@@ -229,7 +227,7 @@ Connection::Task<bool> Connection::pump_body(Body& body, BodySink& request, Pool
     if (state == Filled::gone) co_return false;
     timed_out_ = false;
     if (!ran)
-        problem = internal_problem();
+        problem = problem_to_repeat();
     else if (!fed)
         problem = std::move(fed.error());
     else if (state == Filled::late || state == Filled::malformed)

@@ -66,7 +66,7 @@ Connection::Task<Reply> Connection::answer_pypi_json(const RequestHead& head, co
     base::Result<PypiProject> project;
     PoolJob job(shared_.pool, socket_.executor());
     job.start([&] { project = read_pypi_project(page->json, route.version); });
-    if (!co_await job.join()) co_return reply_problem(internal_problem());
+    if (!co_await job.join()) co_return reply_problem(problem_to_repeat());
     SharedText metadata;
     const auto wheel = base::decode_percent(project ? project->wheel : std::string());
     // "files/ab/<sha256>/<filename>"
@@ -75,7 +75,7 @@ Connection::Task<Reply> Connection::answer_pypi_json(const RequestHead& head, co
         request.sha256 = parts[2];
         request.filename.assign(parts[3]).append(".metadata");
         const auto found = co_await ask_upstream(std::move(request), upstream_page_wait_ms);
-        if (found && found->kind == UpstreamAnswer::Kind::metadata) metadata = found->metadata;
+        if (found && found->kind == UpstreamAnswer::Kind::text) metadata = found->text;
     }
     co_return tree_of(route).pypi_json(project, std::move(metadata), pypi_place(head, route));
 }
@@ -121,8 +121,8 @@ Connection::Task<Reply> Connection::answer_from_upstream(const RequestHead& head
                 co_await job.join();  // without it the page is sent as it is
             }
             co_return reply_rendered_page(found->page, route, head);
-        case UpstreamAnswer::Kind::metadata:
-            co_return reply_metadata(found->metadata, route, head);
+        case UpstreamAnswer::Kind::text:
+            co_return reply_metadata(found->text, route, head);
         case UpstreamAnswer::Kind::arriving:
             co_return reply_arriving(found->arriving, route);
         case UpstreamAnswer::Kind::problem:

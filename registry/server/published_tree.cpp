@@ -483,14 +483,14 @@ Reply PublishedTree::integrity(const Route& route, const RequestHead& head) {
     return reply ? *std::move(reply) : reply_not_found("The tree lacks the attestations.", route.filename);
 }
 
-Reply PublishedTree::pypi_json(const Route& route, const PypiPlace& place) {
+Reply PublishedTree::pypi_json(const Route& route, const PypiIndex& place) {
     auto text = page_text(route);
     if (!text) return std::move(text.error());
     return pypi_json(read_pypi_project(**text, route.version), nullptr, place);
 }
 
 Reply PublishedTree::pypi_json(const base::Result<PypiProject>& project, SharedText metadata,
-                               PypiPlace place) {
+                               PypiIndex place) {
     if (!project) return reply_not_found(project.error().sentence + ".", project.error().value);
     if (!metadata) metadata = std::make_shared<const std::string>(metadata_of(place.index, *project));
     place.serial = serial_of(place.index);

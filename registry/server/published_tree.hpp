@@ -42,10 +42,10 @@ class PublishedTree {
     // The front page; nullopt: the tree has no web UI.
     [[nodiscard]] std::optional<Reply> front(const RequestHead& head);
     // A project in PyPI's JSON form. 200 or 404.
-    [[nodiscard]] Reply pypi_json(const Route& route, const PypiPlace& place);
+    [[nodiscard]] Reply pypi_json(const Route& route, const PypiIndex& place);
     // The same of a page that may not be in the tree. `metadata`: of the project's wheel; null: the tree's.
     [[nodiscard]] Reply pypi_json(const base::Result<PypiProject>& project, SharedText metadata,
-                                  PypiPlace place);
+                                  PypiIndex place);
     // The attestations of a file that the project's page lists. 200, 304 or 404.
     [[nodiscard]] Reply integrity(const Route& route, const RequestHead& head);
     // Whether the tree's root folder exists.

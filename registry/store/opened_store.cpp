@@ -8,7 +8,7 @@
 
 namespace wheelyard::registry {
 
-lifecycle::Place OpenedStore::place(const base::Clock& clock) {
+lifecycle::LifecycleParts OpenedStore::place(const base::Clock& clock) {
     return {.on_catalog = [this](const lifecycle::CatalogWork& work) { return work(*catalog); },
             .blobs = *blobs,
             .clock = clock};

@@ -30,7 +30,7 @@ struct OpenedStore {
     PublishFunction publish;
 
     // Without what a promotion needs. Refers to this object, which must not move.
-    [[nodiscard]] lifecycle::Place place(const base::Clock& clock);
+    [[nodiscard]] lifecycle::LifecycleParts place(const base::Clock& clock);
     // Publishes the pages, and waits for those of other nodes; an error if those of `files` could not be updated.
     [[nodiscard]] base::Status show(const std::vector<catalog::FileName>& files) const;
 };

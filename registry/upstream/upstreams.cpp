@@ -35,11 +35,9 @@ http::UpstreamAnswer problem_answer(wire::Problem problem) {
     return {.kind = Kind::problem, .problem = std::move(problem)};
 }
 
-wire::Problem internal_problem(const base::Error& error) {
+wire::Problem log_internal_problem(const base::Error& error) {
     io::log_error("upstream.failed", {{"error", error.text()}});
-    return wire::make_problem("server.internal", "Internal server error",
-                              "Internal error; see the server log for this request ID.", {},
-                              "report the request ID to the administrator");
+    return http::internal_problem("report the request ID to the administrator");
 }
 
 wire::Problem quarantined_problem(const catalog::FileRow& row) {
@@ -171,7 +169,7 @@ void Upstreams::answer(const SharedAsk& ask) {
     std::unique_lock lock(reader_mutex_);
     const auto source = find_source(now.config, now.inheritance, *reader_, ask->request.index, ask->project);
     lock.unlock();
-    if (!source) return ask->then(problem_answer(internal_problem(source.error())));
+    if (!source) return ask->then(problem_answer(log_internal_problem(source.error())));
     if (source->kind == SourceKind::upstream) return answer_from(ask, *source);
     // Files that were fetched before the configuration denied the project are in the tree.
     const bool is_denied =
@@ -274,7 +272,7 @@ SharedPage Upstreams::supply_from(const SharedAsk& ask, const Source& source, co
 
 void Upstreams::answer_page(const SharedAsk& ask, const Supply& supply) {
     auto pages = render(supply, ask->request.index, ask->project);
-    if (!pages) return ask->then(problem_answer(internal_problem(pages.error())));
+    if (!pages) return ask->then(problem_answer(log_internal_problem(pages.error())));
     ask->then({.kind = Kind::page, .page = *std::move(pages)});
 }
 
@@ -298,7 +296,7 @@ void Upstreams::answer_file(const SharedAsk& ask, const Supply& supply) {
     if (!request.version.empty() && parse_offered_name(filename)->version.text() != request.version)
         return ask->then({});
     const auto row = fetched_row(supply.candidate, file->link.filename);
-    if (!row) return ask->then(problem_answer(internal_problem(row.error())));
+    if (!row) return ask->then(problem_answer(log_internal_problem(row.error())));
     // What is said about the file is held back with it.
     if (*row && (*row)->state == catalog::FileState::quarantined)
         return ask->then(problem_answer(quarantined_problem(**row)));
@@ -314,7 +312,7 @@ void Upstreams::answer_text(const SharedAsk& ask, const Supply& supply, const Up
     const std::string& cache_index = supply.candidate.upstream->cache_index;
     const std::string key = key_of_text(file);
     auto bytes = store_.find_metadata(cache_index, key, hash);
-    if (bytes) return ask->then({.kind = Kind::metadata, .metadata = std::move(bytes)});
+    if (bytes) return ask->then({.kind = Kind::text, .text = std::move(bytes)});
     answer_small(ask, supply, "metadata " + cache_index + "/" + key + "/" + hash,
                  [this, file](const Errand& errand) { load_text(errand, file); });
 }
@@ -323,7 +321,7 @@ void Upstreams::answer_attestations(const SharedAsk& ask, const Supply& supply, 
     const UpstreamConfig& upstream = *supply.candidate.upstream;
     if (!has_attestations(file, upstream)) return ask->then({});
     if (auto bytes = kept_attestations(upstream, file))
-        return ask->then({.kind = Kind::metadata, .metadata = std::move(bytes)});
+        return ask->then({.kind = Kind::text, .text = std::move(bytes)});
     answer_small(ask, supply, "attestations " + upstream.cache_index + "/" + key_of_attestations(file),
                  [this, file](const Errand& errand) { load_attestations(errand, file); });
 }
@@ -360,7 +358,7 @@ void Upstreams::await_published(const SharedAsk& ask) {
     std::unique_lock lock(reader_mutex_);
     const auto serial = reader_->last_serial();
     lock.unlock();
-    if (!serial) return ask->then(problem_answer(internal_problem(serial.error())));
+    if (!serial) return ask->then(problem_answer(log_internal_problem(serial.error())));
     const PageOf page{ask->request.index, ask->project, ask->request.filename};
     parts_.pages.call_when_visible(*serial, page, [ask](const base::Status& visible) {
         if (visible) return ask->then({});

@@ -172,13 +172,13 @@ class Upstreams final : public http::UpstreamService {
                       std::function<void(const Errand&)> load);
     void answer_wheel(const SharedAsk& ask, const Supply& supply, const UpstreamFile& file);
     void await_published(const SharedAsk& ask);
+    // What requests to upstreams say of the way of this one, and whether it has been here.
+    [[nodiscard]] std::string via_of(const Ask& ask) const;
+    [[nodiscard]] bool was_here(const std::string& via) const;
 
     // upstream_work.cpp: requests to upstreams.
     // The name of the work. The page of a former `url` is another one.
     [[nodiscard]] static std::string page_work_of(const UpstreamConfig& upstream, const Ask& ask);
-    // What requests to upstreams say of the way of this one, and whether it has been here.
-    [[nodiscard]] std::string via_of(const Ask& ask) const;
-    [[nodiscard]] bool was_here(const std::string& via) const;
     // A large file that is sent while it arrives. What nobody completes ends broken, and so does what was announced with
     // another size.
     class Passing {
@@ -220,8 +220,6 @@ class Upstreams final : public http::UpstreamService {
     void note_failure(const std::string& upstream, std::int64_t pause_s);
     void remember_failure(const std::string& work, std::int64_t for_s, wire::Problem problem,
                           bool is_loop = false);
-    [[nodiscard]] bool has_looped(const std::string& work) const;
-    // The same for an error that time may cure; clients are told what it was and when the upstream is asked again.
     struct Trouble {
         const UpstreamConfig& upstream;
         std::string project;
@@ -229,7 +227,9 @@ class Upstreams final : public http::UpstreamService {
         const base::Error& error;
         bool is_upstream_wide = false;
     };
+    // As remember_failure(), for an error that time may cure; clients are told what it was and when the upstream is asked again.
     void remember_trouble(const std::string& work, std::int64_t for_s, const Trouble& trouble);
+    [[nodiscard]] bool has_looped(const std::string& work) const;
     void note_file_failure(const std::string& work, std::int64_t for_s, const UpstreamConfig& upstream,
                            const UpstreamFile& file, const base::Error& error);
     void keep_failure(const Trouble& trouble, base::UnixMicros next_try);

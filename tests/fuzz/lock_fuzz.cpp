@@ -22,7 +22,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         for (const auto& [filename, sha256] : package.wheels)
             WHEELYARD_CHECK(!filename.empty() && (sha256.empty() || package.sha256s.contains(sha256)));
     }
-    const avail_wheels::LockPlace place{{avail_wheels::Python{}}, "x86_64"};
+    const avail_wheels::LockTarget place{{avail_wheels::Python{}}, "x86_64"};
     const auto packages = avail_wheels::packages_for(*lock, place);
     const auto found = avail_wheels::compare_lock(packages, place, {}, {});
     WHEELYARD_CHECK(found.size() == packages.size());

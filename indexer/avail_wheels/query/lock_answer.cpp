@@ -111,7 +111,7 @@ std::string python_sentence(const wheel::SpecifierSet& requires_python, const st
     return "Python " + requires_python.text() + ", here is " + base::join(here, ", ");
 }
 
-LockedHere compare_package(const LockedPackage& package, const LockPlace& place,
+LockedHere compare_package(const LockedPackage& package, const LockTarget& place,
                            const std::vector<Candidate>& judged, const std::vector<Candidate>& others) {
     LockedHere found{.package = &package};
     if (const auto why = why_not_of_an_index(package.source); !why.empty()) {
@@ -181,7 +181,7 @@ Wanted wanted_of(const LockedPackage& package, const Lock& lock) {
             .dependency_groups = lock.chosen_groups};
 }
 
-std::vector<const LockedPackage*> packages_for(const Lock& lock, const LockPlace& place) {
+std::vector<const LockedPackage*> packages_for(const Lock& lock, const LockTarget& place) {
     std::vector<const LockedPackage*> packages;
     for (const LockedPackage& package : lock.packages) {
         if (applies(wanted_of(package, lock), place.pythons, place.machine)) packages.push_back(&package);
@@ -203,7 +203,7 @@ LockedVersions locked_versions(const std::vector<const LockedPackage*>& packages
 }
 
 std::vector<LockedHere> compare_lock(const std::vector<const LockedPackage*>& packages,
-                                     const LockPlace& place, const std::vector<Candidate>& judged,
+                                     const LockTarget& place, const std::vector<Candidate>& judged,
                                      const std::vector<Candidate>& others) {
     std::vector<LockedHere> found;
     for (const LockedPackage* package : packages)
@@ -212,7 +212,7 @@ std::vector<LockedHere> compare_lock(const std::vector<const LockedPackage*>& pa
 }
 
 std::vector<std::string> refusals_of_lock(const Lock& lock, const std::vector<const LockedPackage*>& packages,
-                                          const LockPlace& place) {
+                                          const LockTarget& place) {
     std::vector<std::string> refusals;
     if (!allows_one(lock.requires_python, place.pythons))
         refusals.push_back("it is for " + python_sentence(lock.requires_python, place.pythons));

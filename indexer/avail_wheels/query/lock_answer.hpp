@@ -35,7 +35,7 @@ struct LockedHere {
 };
 
 // What a lock is asked for: a node and its Pythons (empty: unknown, so that every marker counts).
-struct LockPlace {
+struct LockTarget {
     std::vector<Python> pythons;
     std::string machine;
 };
@@ -44,7 +44,7 @@ struct LockPlace {
 [[nodiscard]] Wanted wanted_of(const LockedPackage& package, const Lock& lock);
 
 // The packages whose markers hold, with the extras and groups that are chosen.
-[[nodiscard]] std::vector<const LockedPackage*> packages_for(const Lock& lock, const LockPlace& place);
+[[nodiscard]] std::vector<const LockedPackage*> packages_for(const Lock& lock, const LockTarget& place);
 
 // Whether it has the version of one of `packages`.
 [[nodiscard]] bool is_locked(const Candidate& wheel, const std::vector<const LockedPackage*>& packages);
@@ -53,7 +53,7 @@ struct LockPlace {
 // One for each of `packages`. `judged`: the wheels of their versions, judged for the node; `others`: wheels of these
 // projects of any version, newest first.
 [[nodiscard]] std::vector<LockedHere> compare_lock(const std::vector<const LockedPackage*>& packages,
-                                                   const LockPlace& place,
+                                                   const LockTarget& place,
                                                    const std::vector<Candidate>& judged,
                                                    const std::vector<Candidate>& others);
 
@@ -61,7 +61,7 @@ struct LockPlace {
 // package.
 [[nodiscard]] std::vector<std::string> refusals_of_lock(const Lock& lock,
                                                         const std::vector<const LockedPackage*>& packages,
-                                                        const LockPlace& place);
+                                                        const LockTarget& place);
 
 // "4 packages of pylock.toml are for this node: 2 here, 1 missing, …; 2 are not (markers, extras, groups)"
 [[nodiscard]] std::string summary_of_lock(const std::string& file, const std::vector<LockedHere>& packages,

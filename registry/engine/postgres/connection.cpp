@@ -23,6 +23,7 @@ constexpr std::int64_t for_the_answer_ms = 500;         // beyond the server's o
 // A transaction of a writer holds the lock of all changes, and nothing but statements happens in it. One that was cut off
 // gives it back within a lease of the nodes; a reader, which renders pages from a snapshot, holds none.
 constexpr std::int64_t writer_idle_ms = 4'000, reader_idle_ms = 60'000;
+constexpr const char* no_session = "The connection to the database is lost";
 constexpr int oldest_server = 140'000;  // client_connection_check_interval
 
 struct Outcome {
@@ -169,8 +170,8 @@ std::vector<Connection::Host> Connection::hosts() const {
 
 base::Status Connection::open_at(const Host& host, std::vector<Host>* all) {
     const std::string connect_timeout = std::to_string(deadlines_.connect_s);
-    // What the URL says replaces what is before it. A cut network: unsent bytes end by tcp_user_timeout, a wait for an
-    // answer by keepalives.
+    // What the URL says replaces what is before it. A cut network ends this side's wait: unsent bytes by tcp_user_timeout, a
+    // wait for an answer by keepalives.
     std::vector<const char*> names{"connect_timeout",     "tcp_user_timeout", "keepalives_idle",
                                    "keepalives_interval", "keepalives_count", "target_session_attrs",
                                    "application_name",    "client_encoding",  "dbname"};
@@ -200,8 +201,8 @@ base::Status Connection::open_at(const Host& host, std::vector<Host>* all) {
                           std::to_string(version / 10'000), "upgrade it");
     library_.setnonblocking(connection_, 1);
     const bool is_reader = mode_ == Database::Mode::read_only;
-    // The server ends what we no longer wait for, but a COMMIT that waits for a standby. Not by the option "options":
-    // PgBouncer refuses it.
+    // The server ends what we no longer wait for, but a COMMIT that waits for a standby; its times are shorter than ours, so
+    // that a lost session holds no lock when the next one begins. Not by the option "options": PgBouncer refuses it.
     std::string settings =
         "SET statement_timeout = " + std::to_string(deadlines_.statement_ms) +
         "; SET client_connection_check_interval = 2000; SET idle_in_transaction_session_timeout = " +
@@ -402,33 +403,28 @@ base::Status Connection::execute_later(std::string sql, std::vector<Value> value
 
 base::Result<std::unique_ptr<Rows>> Connection::execute(const std::string& sql,
                                                         std::span<const Value> values) {
+    const bool is_alone = mode_ == Database::Mode::one_session || in_transaction_;
+    return ask_in_session(sql, values, is_alone, sql.starts_with("SELECT"));
+}
+
+// In a session that is opened if there is none. One that was lost while it was idle, as far as anybody can tell, costs
+// nothing that `is_harmless` to repeat.
+base::Result<std::unique_ptr<Rows>> Connection::ask_in_session(const std::string& sql,
+                                                               std::span<const Value> values,
+                                                               bool must_be_this_one, bool is_harmless) {
     const bool was_connected = connection_ != nullptr;
-    const bool may_connect = mode_ != Database::Mode::one_session && !in_transaction_;
-    if (!was_connected && !may_connect)
-        return base::fail_as(base::ErrorKind::lost, retry,
-                             {"store.unreachable", "The connection to the database is lost"});
+    if (!was_connected && must_be_this_one)
+        return base::fail_as(base::ErrorKind::lost, retry, {"store.unreachable", no_session});
     WHEELYARD_TRY(connect());
     auto answer = ask(sql, values);
     const bool is_lost = !answer && connection_ == nullptr && !is_late_;
-    if (!is_lost || !was_connected || !may_connect || !sql.starts_with("SELECT")) return answer;
-    // The connection was lost while it was idle, as far as anybody can tell; reading again is harmless.
-    if (auto again = connect(); !again) return base::fail(std::move(again.error()));
+    if (!is_lost || !was_connected || must_be_this_one || !is_harmless) return answer;
+    WHEELYARD_TRY(connect());
     return ask(sql, values);
 }
 
 base::Status Connection::begin(const std::string& sql) {
-    const bool was_connected = connection_ != nullptr;
-    if (!was_connected && mode_ == Database::Mode::one_session)
-        return base::fail_as(base::ErrorKind::lost, retry,
-                             {"store.unreachable", "The connection to the database is lost"});
-    WHEELYARD_TRY(connect());
-    auto begun = ask(sql, {});
-    if (!begun && connection_ == nullptr && !is_late_ && was_connected &&
-        mode_ != Database::Mode::one_session) {
-        // Nothing was changed yet: a connection that was lost while it was idle costs no change.
-        WHEELYARD_TRY(connect());
-        begun = ask(sql, {});
-    }
+    auto begun = ask_in_session(sql, {}, mode_ == Database::Mode::one_session, true);
     if (!begun) {
         if (connection_ != nullptr) static_cast<void>(ask("ROLLBACK", {}));
         return base::fail(std::move(begun.error()));
@@ -438,16 +434,14 @@ base::Status Connection::begin(const std::string& sql) {
 }
 
 base::Status Connection::commit() {
-    auto done = in_transaction_ && connection_ != nullptr
-                    ? ask("COMMIT", {})
-                    : base::fail_as(base::ErrorKind::unreachable, retry,
-                                    {"store.unreachable", "The connection to the database is lost",
-                                     "before the commit", "try again"});
+    const bool may_ask = in_transaction_ && connection_ != nullptr;
+    auto done = may_ask ? ask("COMMIT", {})
+                        : base::fail_as(base::ErrorKind::unreachable, retry,
+                                        {"store.unreachable", no_session, "before the commit", "try again"});
     in_transaction_ = false;
     if (!done) {
         if (connection_ != nullptr) static_cast<void>(ask("ROLLBACK", {}));  // a deferred write failed
-        if (connection_ != nullptr || done.error().value == "before the commit")
-            return base::fail(std::move(done.error()));
+        if (connection_ != nullptr || !may_ask) return base::fail(std::move(done.error()));
         return base::fail_as(base::ErrorKind::cut, retry,
                              {"store.outcome_unknown", "The database did not answer whether it kept a change",
                               done.error().value, "repeat the change: it reports whether it happened"});

@@ -64,6 +64,8 @@ class Connection {
         std::string sql;
         std::vector<Value> values;
     };
+    base::Result<std::unique_ptr<Rows>> ask_in_session(const std::string& sql, std::span<const Value> values,
+                                                       bool must_be_this_one, bool is_harmless);
     [[nodiscard]] base::Result<std::unique_ptr<Rows>> ask(const std::string& sql,
                                                           std::span<const Value> values);
     // The deferred ones first, all in one burst; the answer of the last.

@@ -21,7 +21,7 @@ bool is_web(std::string_view place) {
     return place.starts_with("https://") || place.starts_with("http://");
 }
 
-base::Result<WheelPlace> choose_file(const WheelChoice& choice, const std::filesystem::path& folder) {
+base::Result<FoundWheel> choose_file(const WheelChoice& choice, const std::filesystem::path& folder) {
     const std::filesystem::path path = folder / choice.filename;
     std::error_code error;
     if (!std::filesystem::is_regular_file(path, error))
@@ -30,10 +30,10 @@ base::Result<WheelPlace> choose_file(const WheelChoice& choice, const std::files
     if (choice.sha256.empty())
         return base::fail("import.no_hash", "A folder has no hashes of its wheels", choice.filename,
                           "append the hash to the name: " + choice.filename + "#sha256=…");
-    return WheelPlace{{}, path, choice.sha256};
+    return FoundWheel{{}, path, choice.sha256};
 }
 
-base::Result<WheelPlace> choose_on_page(const simple::GetPage& get, const std::string& index_url,
+base::Result<FoundWheel> choose_on_page(const simple::GetPage& get, const std::string& index_url,
                                         const WheelChoice& choice) {
     WHEELYARD_ASSIGN(const auto page, simple::fetch_project(get, index_url, choice.name.project));
     if (page) return choose_link(choice, *page, index_url);
@@ -44,12 +44,12 @@ base::Result<WheelPlace> choose_on_page(const simple::GetPage& get, const std::s
 }
 
 // Looks in a folder of wheels, or in one with the pages of an index.
-base::Result<WheelPlace> choose_below(const std::string& file_url, const WheelChoice& choice) {
+base::Result<FoundWheel> choose_below(const std::string& file_url, const WheelChoice& choice) {
     WHEELYARD_ASSIGN(const auto url, base::parse_url(file_url));
     WHEELYARD_ASSIGN(const std::filesystem::path folder, base::file_path(url));
     std::error_code error;
     if (std::filesystem::exists(folder / choice.filename, error)) return choose_file(choice, folder);
-    WHEELYARD_ASSIGN(WheelPlace place, choose_on_page(simple::read_page, file_url, choice));
+    WHEELYARD_ASSIGN(FoundWheel place, choose_on_page(simple::read_page, file_url, choice));
     WHEELYARD_ASSIGN(const auto link, base::parse_url(place.url));
     if (link.scheme == "file") {
         WHEELYARD_ASSIGN(place.path, base::file_path(link));
@@ -104,7 +104,7 @@ bool may_say_hashes(std::string_view url) {
                       (parsed->scheme == "http" && base::is_loopback_host(parsed->host)));
 }
 
-base::Result<WheelPlace> choose_link(const WheelChoice& choice, const simple::ProjectPage& page,
+base::Result<FoundWheel> choose_link(const WheelChoice& choice, const simple::ProjectPage& page,
                                      const std::string& index_url) {
     const auto link = std::find_if(page.files.begin(), page.files.end(), [&](const simple::FileLink& file) {
         return file.filename == choice.filename;
@@ -127,10 +127,10 @@ base::Result<WheelPlace> choose_link(const WheelChoice& choice, const simple::Pr
     if (!choice.sha256.empty() && !link->sha256.empty() && choice.sha256 != base::ascii_lower(link->sha256))
         return base::fail("import.hash_differs", "The index's page has a different SHA-256", link->sha256,
                           "find out which hash is correct before you import the wheel");
-    return WheelPlace{link->url, {}, choice.sha256.empty() ? page_hash : choice.sha256};
+    return FoundWheel{link->url, {}, choice.sha256.empty() ? page_hash : choice.sha256};
 }
 
-base::Result<WheelPlace> find_wheel(io::HttpClient& http, const std::string& from,
+base::Result<FoundWheel> find_wheel(io::HttpClient& http, const std::string& from,
                                     const WheelChoice& choice) {
     if (simple::is_file_url(from)) return choose_below(from, choice);
     if (!is_web(from)) return choose_file(choice, from);

@@ -29,18 +29,18 @@ struct WheelChoice {
 // Whether a page from `url` is trusted for hashes: over https, or from this machine.
 [[nodiscard]] bool may_say_hashes(std::string_view url);
 
-struct WheelPlace {
+struct FoundWheel {
     std::string url;             // empty: the wheel is the local file `path`
     std::filesystem::path path;  // set if `url` is empty
     std::string sha256;          // expected hash of its bytes
 };
 // Pure. Errors: "import.not_there", "import.no_hash", "import.hash_differs", "import.yanked".
-[[nodiscard]] base::Result<WheelPlace> choose_link(const WheelChoice& choice, const simple::ProjectPage& page,
+[[nodiscard]] base::Result<FoundWheel> choose_link(const WheelChoice& choice, const simple::ProjectPage& page,
                                                    const std::string& index_url);
 
 // `from` is the URL of an index (…/simple/), a file:/// URL of a folder with such pages, or a folder of
 // wheels as a path or file:/// URL.
-[[nodiscard]] base::Result<WheelPlace> find_wheel(io::HttpClient& http, const std::string& from,
+[[nodiscard]] base::Result<FoundWheel> find_wheel(io::HttpClient& http, const std::string& from,
                                                   const WheelChoice& choice);
 
 struct ImportSource {

@@ -91,7 +91,7 @@ class PostgresBoard final : public NodeBoard {
         WHEELYARD_ASSIGN(const bool has_row, query.step());
         if (!has_row) return base::fail("node.not_renewed", "The row of this node was not written", row.name);
         Renewed renewed{.was_live = query.integer(0) != 0, .timeline = query.text(1)};
-        if (query.integer(2) != 0) renewed.writer = WriterPlace{query.text(3), query.text(4), query.text(5)};
+        if (query.integer(2) != 0) renewed.writer = WritingNode{query.text(3), query.text(4), query.text(5)};
         if (query.integer(6) >= 0) renewed.most_visible = query.integer(6);
         if (query.integer(7) >= 0) renewed.least_lost = query.integer(7);
         return renewed;

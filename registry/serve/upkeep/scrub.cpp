@@ -55,7 +55,7 @@ void Scrub::run_round(base::Clock& clock) {
     const auto opened = store_.writer();
     if (!opened) return io::log_error("scrub.failed", {{"error", opened.error().text()}});
     catalog::Catalog& catalog = **opened;
-    const lifecycle::Place place{
+    const lifecycle::LifecycleParts place{
         .on_catalog = [&](const lifecycle::CatalogWork& work) { return work(catalog); },
         .blobs = blobs_,
         .clock = clock};

@@ -100,7 +100,7 @@ TEST_CASE("changes of a large wheel list go to its delta until there are many") 
     LocalDisk disk;
     const auto& folder = store.tree;
     REQUIRE(disk.make_directories(folder));
-    const WheelListPlace place{folder, folder};
+    const WheelListFolders place{folder, folder};
     const auto none = []() -> base::Result<std::vector<simple::WheelListProject>> {
         return base::fail("test", "the catalog was asked");
     };

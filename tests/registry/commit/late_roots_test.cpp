@@ -1,4 +1,4 @@
-#include "registry/commit/publishing.hpp"
+#include "registry/commit/late_roots.hpp"
 
 #include <doctest/doctest.h>
 

@@ -92,17 +92,17 @@ TEST_CASE("bytes that are stored again meanwhile stay") {
     fixture.clock.sleep_ms(100 * day_ms);
     // The row is forgotten, and before the bytes are removed an upload stores the same ones.
     bool stored = false;
-    const Place place{.on_catalog =
-                          [&](const CatalogWork& work) {
-                              auto done = work(fixture.catalog);
-                              if (!fixture.catalog.blob(row.sha256).value() && !stored) {
-                                  stored = true;
-                                  CHECK(fixture.store("wheel " + row.filename) == row.sha256);
-                              }
-                              return done;
-                          },
-                      .blobs = fixture.blobs,
-                      .clock = fixture.clock};
+    const LifecycleParts place{.on_catalog =
+                                   [&](const CatalogWork& work) {
+                                       auto done = work(fixture.catalog);
+                                       if (!fixture.catalog.blob(row.sha256).value() && !stored) {
+                                           stored = true;
+                                           CHECK(fixture.store("wheel " + row.filename) == row.sha256);
+                                       }
+                                       return done;
+                                   },
+                               .blobs = fixture.blobs,
+                               .clock = fixture.clock};
     const auto done = perform(place, gc, "anna").value();
     CHECK(stored);
     CHECK(done.blobs == 1);  // the METADATA

@@ -24,10 +24,10 @@ struct PlaceFixture {
     std::unique_ptr<catalog::Catalog> opened = database::Store(dir.path()).writer().value();
     catalog::Catalog& catalog = *opened;
     base::ManualClock clock{noon};
-    Place place{.on_catalog = [this](const CatalogWork& work) { return work(catalog); },
-                .blobs = blobs,
-                .clock = clock,
-                .admits = [](const auto&...) { return base::Status(); }};
+    LifecycleParts place{.on_catalog = [this](const CatalogWork& work) { return work(catalog); },
+                         .blobs = blobs,
+                         .clock = clock,
+                         .admits = [](const auto&...) { return base::Status(); }};
 
     // Stored as if at the manual clock's time.
     std::string store(const std::string& bytes) const {

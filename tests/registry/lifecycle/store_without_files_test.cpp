@@ -18,7 +18,8 @@ namespace {
 struct WithoutFiles : PlaceFixture {
     base::TempDir staging = base::TempDir::make("staging").value();
     blobs::MemoryBlobs memory = blobs::MemoryBlobs::open(staging.path()).value();
-    Place elsewhere{.on_catalog = place.on_catalog, .blobs = memory, .clock = clock, .admits = place.admits};
+    LifecycleParts elsewhere{
+        .on_catalog = place.on_catalog, .blobs = memory, .clock = clock, .admits = place.admits};
 
     catalog::FileRow add_elsewhere(const std::string& version) {
         const auto row = add("main", "six", version);
@@ -79,7 +80,8 @@ TEST_CASE("without files: of blobs that the store does not give a scrub says not
     WithoutFiles fixture;
     const auto row = fixture.add_elsewhere("1.0");
     AwayBlobs blobs(std::move(fixture.memory));
-    const Place place{.on_catalog = fixture.place.on_catalog, .blobs = blobs, .clock = fixture.clock};
+    const LifecycleParts place{
+        .on_catalog = fixture.place.on_catalog, .blobs = blobs, .clock = fixture.clock};
     int hidden = 0;
     const auto scrub = [&] {
         return verify(place, fixture.clock, {.state_file = fixture.dir.path() / "verify.json"},

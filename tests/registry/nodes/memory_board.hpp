@@ -66,7 +66,7 @@ class MemoryBoard final : public NodeBoard {
                 renewed.least_lost = std::min(renewed.least_lost.value_or(other.said.lost), other.said.lost);
             }
             if (other.said.is_writer && other.until > now)
-                renewed.writer = WriterPlace{id, other.said.name, other.said.address};
+                renewed.writer = WritingNode{id, other.said.name, other.said.address};
         }
         return renewed;
     }

@@ -21,7 +21,7 @@ std::string url_without_slash(const LoopbackServer& server) {
     return url;
 }
 
-WriteForward forward_to(std::optional<nodes::WriterPlace> place) {
+WriteForward forward_to(std::optional<nodes::WritingNode> place) {
     return {"own", [] { return false; }, [place] { return place; }, 5'000};
 }
 
@@ -46,7 +46,7 @@ TEST_CASE("the node that writes gets the credentials and the body, and its answe
                                                    {"X-Request-Id", "of-the-writer"},
                                                    {"Access-Control-Allow-Origin", "*"}}};
     });
-    WriteForward forward = forward_to(nodes::WriterPlace{"1f", "a", url_without_slash(server)});
+    WriteForward forward = forward_to(nodes::WritingNode{"1f", "a", url_without_slash(server)});
     CHECK(forward.writer() == http::ForwardService::Writer::elsewhere);
     auto request = forward.begin(upload_of(6), "192.0.2.7").value();
     CHECK(request->feed("abc"));
@@ -68,12 +68,12 @@ TEST_CASE("the node that writes gets the credentials and the body, and its answe
 
 TEST_CASE("without a node that writes, or one that answers, the refusal says so and may pass") {
     for (const auto& place :
-         {std::optional<nodes::WriterPlace>(), std::optional(nodes::WriterPlace{"1", "a", ""})}) {
+         {std::optional<nodes::WritingNode>(), std::optional(nodes::WritingNode{"1", "a", ""})}) {
         WriteForward nowhere = forward_to(place);
         CHECK(nowhere.writer() == http::ForwardService::Writer::unknown);
         CHECK(nowhere.begin(upload_of(1), "192.0.2.7").error().code == "node.no_writer");
     }
-    WriteForward dead = forward_to(nodes::WriterPlace{"1", "a", "http://127.0.0.1:1"});
+    WriteForward dead = forward_to(nodes::WritingNode{"1", "a", "http://127.0.0.1:1"});
     auto request = dead.begin(upload_of(1), "192.0.2.7").value();
     (void)request->feed("x");
     const http::Reply reply = request->finish();
@@ -88,14 +88,14 @@ TEST_CASE("a request to a node that says nothing is given up when another one wr
     WriteForward forward(
         "own", [] { return false; },
         [&] {
-            return std::optional(nodes::WriterPlace{asked++ < 2 ? "1" : "2", "a", url_without_slash(frozen)});
+            return std::optional(nodes::WritingNode{asked++ < 2 ? "1" : "2", "a", url_without_slash(frozen)});
         },
         600'000);
     CHECK(forward.begin(upload_of(0), "192.0.2.7").value()->finish().status == 503);
 }
 
 TEST_CASE("a request is passed on once") {
-    WriteForward forward = forward_to(nodes::WriterPlace{"1", "a", "http://127.0.0.1:1"});
+    WriteForward forward = forward_to(nodes::WritingNode{"1", "a", "http://127.0.0.1:1"});
     http::RequestHead head = upload_of(1);
     head.is_from_node = true;
     CHECK(forward.begin(head, "192.0.2.7").error().status == 503);
@@ -103,7 +103,7 @@ TEST_CASE("a request is passed on once") {
 
 TEST_CASE("of a request for a whole URL the other node gets the path") {
     const LoopbackServer server([](const testing::LoopbackRequest&) { return testing::LoopbackAnswer{}; });
-    WriteForward forward = forward_to(nodes::WriterPlace{"1", "a", url_without_slash(server)});
+    WriteForward forward = forward_to(nodes::WritingNode{"1", "a", url_without_slash(server)});
     http::RequestHead head = upload_of(0);
     head.target = "http://user@wheels.example.org/main/legacy/?a=b";
     CHECK(forward.begin(head, "192.0.2.7").value()->finish().status == 200);

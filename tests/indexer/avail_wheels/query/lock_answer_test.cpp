@@ -63,7 +63,7 @@ struct Compared {
 
 Compared compare(const Lock& lock, const std::vector<Candidate>& wheels,
                  const std::vector<Candidate>& others = {}) {
-    const LockPlace place{make_pythons({"3.11"}), "x86_64"};
+    const LockTarget place{make_pythons({"3.11"}), "x86_64"};
     const auto found = compare_lock(packages_for(lock, place), place, wheels, others);
     REQUIRE(found.size() == 1);
     return {found[0].state, found[0].wheel == nullptr ? "" : found[0].wheel->link.filename, found[0].why,
@@ -167,7 +167,7 @@ TEST_CASE("a package for other Pythons does not run, and a build does not help")
 }
 
 TEST_CASE("what installers refuse of a whole lock is said") {
-    const LockPlace place{make_pythons({"3.11"}), "x86_64"};
+    const LockTarget place{make_pythons({"3.11"}), "x86_64"};
     const auto refusals = [&](const Lock& lock) {
         return refusals_of_lock(lock, packages_for(lock, place), place);
     };
@@ -192,7 +192,7 @@ TEST_CASE("what installers refuse of a whole lock is said") {
 
 TEST_CASE("the summary counts what is here, and what is left out") {
     const Lock lock = locked(with_hash);
-    const LockPlace place{make_pythons({"3.11"}), "x86_64"};
+    const LockTarget place{make_pythons({"3.11"}), "x86_64"};
     const auto found = compare_lock(packages_for(lock, place), place, {}, {});
     CHECK(summary_of_lock("pylock.toml", found, 0) == "pylock.toml: 1 is for this node (1 missing)");
     CHECK(summary_of_lock("pylock.toml", found, 2) ==
