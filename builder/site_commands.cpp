@@ -30,8 +30,8 @@ int print_line(const Arguments& arguments, std::string (*render)(const CronInput
 
 // For the ticks. The state folder has a line of its own if it cannot be written.
 void record_check(const Site& site, const std::vector<SiteLine>& lines) {
-    constexpr base::UnixMicros second = 1'000'000;
-    const SiteCheckRecord record{base::SystemClock().now() / second * second, failed_requirements(lines)};
+    const SiteCheckRecord record{base::SystemClock().now() / base::second_us * base::second_us,
+                                 failed_requirements(lines)};
     const bool is_known = record.failed.empty() && read_site_check(site.state_directory).failed.empty();
     if (!is_known) static_cast<void>(write_site_check(site.state_directory, record));
 }

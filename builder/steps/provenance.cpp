@@ -60,8 +60,7 @@ EnvironmentMap build_environment(const Attempt& attempt, const Ports& ports) {
 std::string unchanged_sha256(const std::filesystem::path& file, base::UnixMicros since) {
     struct stat seen = {};
     if (file.empty() || ::stat(file.c_str(), &seen) != 0) return {};
-    constexpr base::UnixMicros second = 1'000'000;
-    if (seen.st_mtim.tv_sec * second + seen.st_mtim.tv_nsec / 1'000 > since) return {};
+    if (seen.st_mtim.tv_sec * base::second_us + seen.st_mtim.tv_nsec / 1'000 > since) return {};
     return base::sha256_hex_of_file(file).value_or(std::string());
 }
 

@@ -12,9 +12,6 @@
 namespace wheelyard::base {
 namespace {
 
-constexpr std::int64_t micros_per_second = 1'000'000;
-constexpr std::int64_t seconds_per_day = 86'400;
-
 struct Civil {
     int year;
     unsigned month, day, weekday;  // weekday: 0 is Sunday
@@ -27,11 +24,11 @@ Civil civil_of(UnixMicros time) {
     const sys_days date{days};
     const year_month_day ymd{date};
     const auto rest = microseconds(time) - days;
-    const auto seconds_of_day = static_cast<int>(rest.count() / micros_per_second);
+    const auto seconds_of_day = static_cast<int>(rest.count() / second_us);
     return {int{ymd.year()},       unsigned{ymd.month()},
             unsigned{ymd.day()},   weekday{date}.c_encoding(),
             seconds_of_day / 3600, seconds_of_day / 60 % 60,
-            seconds_of_day % 60,   static_cast<int>(rest.count() % micros_per_second)};
+            seconds_of_day % 60,   static_cast<int>(rest.count() % second_us)};
 }
 
 // `count` digits at `at`, or -1.
@@ -49,7 +46,7 @@ int digits(std::string_view text, std::size_t at, std::size_t count) {
 UnixMicros SystemClock::now() const {
     timespec now{};
     ::clock_gettime(CLOCK_REALTIME, &now);
-    return std::int64_t{now.tv_sec} * micros_per_second + now.tv_nsec / 1000;
+    return std::int64_t{now.tv_sec} * second_us + now.tv_nsec / 1000;
 }
 
 void SystemClock::sleep_ms(std::int64_t duration_ms) {
@@ -114,8 +111,8 @@ Result<UnixMicros> parse_rfc3339(std::string_view text) {
             micros *= 10;
     }
     const std::int64_t days = std::chrono::sys_days(date).time_since_epoch().count();
-    const std::int64_t seconds = days * seconds_per_day + hour * 3600 + minute * 60 + second;
-    return seconds * micros_per_second + micros;
+    const std::int64_t seconds = days * (day_us / second_us) + hour * 3600 + minute * 60 + second;
+    return seconds * second_us + micros;
 }
 
 std::string render_http_date(UnixMicros time) {

@@ -11,6 +11,7 @@ namespace wheelyard::base {
 
 // Microseconds since 1970-01-01T00:00:00Z.
 using UnixMicros = std::int64_t;
+inline constexpr UnixMicros second_us = 1'000'000, day_us = 86'400 * second_us;
 
 class Clock {
   public:

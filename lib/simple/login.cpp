@@ -25,7 +25,7 @@ constexpr std::size_t secret_bytes = 32;
 constexpr std::int64_t min_poll_s = 1;
 constexpr std::int64_t max_poll_s = 60;
 constexpr std::int64_t ms_per_s = 1000;
-constexpr base::UnixMicros max_wait = 3600LL * 1'000'000;  // for a code to be entered
+constexpr base::UnixMicros max_wait = 3600 * base::second_us;  // for a code to be entered
 
 tl::unexpected<base::Error> fail_login(const io::HttpAnswer& answer) {
     const auto problem = io::parse_json(answer.body);

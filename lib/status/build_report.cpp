@@ -10,8 +10,6 @@
 namespace wheelyard::status {
 namespace {
 
-constexpr std::int64_t micros_per_s = 1'000'000;
-
 using B = BuildReport;
 constexpr auto build_record = io::record<B>({
     member<Word, &B::site>("site", "the site that builds", Need::required),
@@ -153,7 +151,7 @@ base::UnixMicros expected_end(base::UnixMicros began, std::vector<std::int64_t> 
     if (began == 0 || seconds.empty()) return 0;
     const auto middle = seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2);
     std::nth_element(seconds.begin(), middle, seconds.end());
-    return began + *middle * micros_per_s;
+    return began + *middle * base::second_us;
 }
 
 std::string render_build_fields() {

@@ -11,8 +11,6 @@
 namespace wheelyard::registry {
 namespace {
 
-constexpr base::UnixMicros second = 1'000'000;
-
 struct Word {
     AgentRow row;
     std::string_view end;  // of the name
@@ -55,7 +53,7 @@ catalog::TokenRow row_like(const catalog::TokenRow& held, const TokenText& text,
     row.secret_sha256 = std::move(secret_sha256);
     row.name = std::move(name);
     row.created = now;
-    row.expires = now + life_s * second;
+    row.expires = now + life_s * base::second_us;
     row.revoked = false;
     row.revoked_by.clear();
     row.revoked_at = 0;

@@ -10,8 +10,6 @@
 namespace wheelyard::registry {
 namespace {
 
-constexpr base::UnixMicros day = 24LL * 3600 * 1'000'000;
-
 base::UnixMicros end_of(const catalog::TokenRow& token) {
     return token.revoked ? std::min(token.revoked_at, token.expires) : token.expires;
 }
@@ -106,17 +104,17 @@ std::vector<std::string> log_ins_to_drop(const std::vector<catalog::TokenRow>& t
     for (const catalog::TokenRow& token : tokens) {
         // One without an end is an operator's, of an earlier version.
         const bool is_of_job = is_publisher(token.name) && token.expires != 0;
-        if (is_of_job && token.expires + ended_publisher_tokens_kept_days * day <= now)
+        if (is_of_job && token.expires + ended_publisher_tokens_kept_days * base::day_us <= now)
             ids.push_back(token.id);
         const bool is_token_of_agent = !site_bound_to(token).empty();
         const std::int64_t agent_days =
             is_token_of_agent ? ended_publisher_tokens_kept_days : replaced_renewals_kept_days;
         const bool is_agents_row = is_token_of_agent || agent_row_of(token.name) == AgentRow::code ||
                                    agent_row_of(token.name) == AgentRow::renewal;
-        if (is_agents_row && end_of(token) + agent_days * day <= now) ids.push_back(token.id);
+        if (is_agents_row && end_of(token) + agent_days * base::day_us <= now) ids.push_back(token.id);
         if (!is_person(token.name)) continue;
         const bool is_last = last[actor_of(token.name)] == &token;
-        const base::UnixMicros kept = (is_last ? names_kept_days : ended_log_ins_kept_days) * day;
+        const base::UnixMicros kept = (is_last ? names_kept_days : ended_log_ins_kept_days) * base::day_us;
         if (end_of(token) + kept <= now) ids.push_back(token.id);
     }
     return ids;

@@ -25,7 +25,6 @@ namespace {
 using identity::Purpose;
 
 constexpr std::string_view login_format = "wheelyard.login/1";
-constexpr base::UnixMicros second = 1'000'000;
 
 tl::unexpected<wire::Problem> refuse_body(std::string detail, std::string value = {}) {
     return wire::refuse("login.body", "The request of a log-in has another form", std::move(detail),
@@ -181,11 +180,12 @@ LoginApi::Reply LoginApi::begin(const http::ApiRequest& request, const Logins::K
                                                  .secret_sha256 = base::sha256_hex(*secret),
                                                  .verifier = begun.verifier,
                                                  .nonce = begun.nonce,
-                                                 .until = now + identity::waiting_life_s * second});
+                                                 .until = now + identity::waiting_life_s * base::second_us});
     return http::ApiReply{
-        .json = io::Json::object({{"format", "wheelyard.login_begun/1"},
-                                  {"url", identity::authorization_url(described->endpoints, *client, begun)},
-                                  {"until", base::render_rfc3339(now + identity::waiting_life_s * second)}})
+        .json = io::Json::object(
+                    {{"format", "wheelyard.login_begun/1"},
+                     {"url", identity::authorization_url(described->endpoints, *client, begun)},
+                     {"until", base::render_rfc3339(now + identity::waiting_life_s * base::second_us)}})
                     .render()};
 }
 
@@ -251,17 +251,17 @@ LoginApi::Reply LoginApi::begin_device(const http::ApiRequest& request, const Lo
     waiting.device = code->device;
     waiting.interval_s = code->interval_s;
     waiting.asked = now;
-    waiting.until = now + code->life_s * second;
+    waiting.until = now + code->life_s * base::second_us;
     const std::string key = parts_.logins.waiting().begin(waiting);
-    return http::ApiReply{.json =
-                              io::Json::object({{"format", "wheelyard.device_login/1"},
-                                                {"state", key},
-                                                {"user_code", code->user},
-                                                {"url", code->url},
-                                                {"complete_url", code->complete_url},
-                                                {"interval_s", code->interval_s},
-                                                {"until", base::render_rfc3339(now + code->life_s * second)}})
-                                  .render()};
+    return http::ApiReply{
+        .json = io::Json::object({{"format", "wheelyard.device_login/1"},
+                                  {"state", key},
+                                  {"user_code", code->user},
+                                  {"url", code->url},
+                                  {"complete_url", code->complete_url},
+                                  {"interval_s", code->interval_s},
+                                  {"until", base::render_rfc3339(now + code->life_s * base::second_us)}})
+                    .render()};
 }
 
 LoginApi::Reply LoginApi::poll_device(const http::ApiRequest& request, const Logins::Known& known) {
@@ -340,7 +340,7 @@ LoginApi::Reply LoginApi::admit(const http::ApiRequest& request, const Logins::K
         .projects = scope.projects,
         .actions = scope.actions,
         .created = now,
-        .expires = now + life_s * second,
+        .expires = now + life_s * base::second_us,
         .revoked = false,
         .created_by = claims.issuer + " " + claims.subject};
     const auto added = parts_.writer.run([&](catalog::Catalog& catalog) -> base::Status {

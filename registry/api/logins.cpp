@@ -15,8 +15,6 @@
 namespace wheelyard::registry {
 namespace {
 
-constexpr base::UnixMicros micros_a_second = 1'000'000;
-
 bool has(const std::vector<std::string>& list, const std::string& item) {
     return std::find(list.begin(), list.end(), item) != list.end();
 }
@@ -50,7 +48,7 @@ bool merge(AllowRule& into, const AllowRule& more) {
 
 bool RunningLogins::has_failed(const Asker& asker, base::UnixMicros now) const {
     const auto found = failed_.find(asker);
-    return found != failed_.end() && now - found->second < login_memory_s * micros_a_second;
+    return found != failed_.end() && now - found->second < login_memory_s * base::second_us;
 }
 
 bool RunningLogins::enter(Kind kind, const std::string& network, base::UnixMicros now) {

@@ -21,7 +21,6 @@ namespace wheelyard::registry {
 namespace {
 
 constexpr std::size_t max_body_depth = 4;
-constexpr base::UnixMicros micros = 1'000'000;  // of a second
 // A row is there for longer than its identity token can be accepted, whose `iat` may be ahead of our clock.
 static_assert(publisher_token_life_s + ended_publisher_tokens_kept_days * 24 * 3600 >
               identity::max_token_life_s + 2 * identity::clock_skew_s);
@@ -200,7 +199,7 @@ Reply admit_job(const ApiParts& parts, const http::ApiRequest& request, const Pu
                                 .projects = publisher.projects,
                                 .actions = {std::string(upload_action)},
                                 .created = now,
-                                .expires = now + publisher_token_life_s * micros,
+                                .expires = now + publisher_token_life_s * base::second_us,
                                 .revoked = false,
                                 .created_by = claims.issuer + " " + claims.subject};
     bool was_used = false;
@@ -237,9 +236,9 @@ Reply admit_job(const ApiParts& parts, const http::ApiRequest& request, const Pu
                                       {"issuer", claims.issuer},
                                       {"subject", claims.subject}});
     return http::ApiReply{
-        .json =
-            io::Json::object({{"success", true}, {"token", text.text()}, {"expires", row.expires / micros}})
-                .render()};
+        .json = io::Json::object(
+                    {{"success", true}, {"token", text.text()}, {"expires", row.expires / base::second_us}})
+                    .render()};
 }
 
 Reply mint_token(const ApiParts& parts, const Call& call, const NoArguments&) {

@@ -11,7 +11,6 @@
 namespace wheelyard::registry {
 namespace {
 
-constexpr base::UnixMicros day_us = 86'400'000'000;
 constexpr std::size_t day_length = 10;  // of "2026-11-20"
 
 io::Json limit_of(std::uint64_t quota) {
@@ -37,7 +36,7 @@ base::Result<std::string> describe_storage(const RegistryConfig& config, const c
     WHEELYARD_ASSIGN(const auto usage, catalog.usage(index));
     WHEELYARD_ASSIGN(const auto top, catalog.top_projects(index, max_top_returned));
     WHEELYARD_ASSIGN(const auto quarantined, catalog.quarantine_usage(index));
-    WHEELYARD_ASSIGN(const auto days, catalog.usage_by_day(index, now - max_growth_days * day_us));
+    WHEELYARD_ASSIGN(const auto days, catalog.usage_by_day(index, now - max_growth_days * base::day_us));
     const catalog::Usage all = usage_of(usage, {});
     const IndexConfig* configured = config.find_index(index);
     const Quota quota = configured == nullptr ? Quota{} : configured->quota;
@@ -49,9 +48,10 @@ base::Result<std::string> describe_storage(const RegistryConfig& config, const c
                                         {"newest", base::render_rfc3339(one.newest)}}));
     io::Json growth = io::Json::array();
     for (const catalog::DayUsage& one : days)
-        growth.push(io::Json::object({{"day", base::render_rfc3339(one.day * day_us).substr(0, day_length)},
-                                      {"files", one.files},
-                                      {"bytes", one.bytes}}));
+        growth.push(
+            io::Json::object({{"day", base::render_rfc3339(one.day * base::day_us).substr(0, day_length)},
+                              {"files", one.files},
+                              {"bytes", one.bytes}}));
     return io::Json::object({{"format", "wheelyard.storage/1"},
                              {"index", index},
                              {"files", all.files},

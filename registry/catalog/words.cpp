@@ -43,13 +43,12 @@ base::Result<base::UnixMicros> time_of(const std::string& text) {
 }  // namespace
 
 base::Status read_times(const std::string& from, const std::string& until, EventFilter& filter) {
-    constexpr base::UnixMicros day_us = 86'400'000'000;
     if (!from.empty()) {
         WHEELYARD_ASSIGN(filter.from, time_of(from));
     }
     if (!until.empty()) {
         WHEELYARD_ASSIGN(filter.until, time_of(until));
-        filter.until += until.size() == day_length ? day_us : 1;
+        filter.until += until.size() == day_length ? base::day_us : 1;
     }
     return {};
 }

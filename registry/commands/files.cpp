@@ -46,10 +46,9 @@ std::string sum_of(const io::Json& object) {
 
 // "in 30 days 3 files, 1.0 MiB; in 365 days …": of what is kept.
 std::string growth_of(const io::Json& storage, base::UnixMicros now) {
-    constexpr base::UnixMicros day_us = 86'400'000'000;
     std::vector<std::string> parts;
     for (const std::int64_t days : {30, 365}) {
-        const std::string since = base::render_rfc3339(now - days * day_us).substr(0, day_length);
+        const std::string since = base::render_rfc3339(now - days * base::day_us).substr(0, day_length);
         std::int64_t files = 0;
         std::int64_t bytes = 0;
         for (const io::Json& one : storage.items("growth")) {

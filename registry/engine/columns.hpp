@@ -1,5 +1,5 @@
 // The columns of a row, each once: what SELECT, INSERT and a copy name, and where the row has them. A module's are in its
-// sql/; the schemas have them as steps (sqlite/schema.cpp, postgres/schema.cpp), and a test compares.
+// sql/; the engines' schemas have them as steps, and a test compares.
 #pragma once
 
 #include <cstdint>

@@ -11,8 +11,6 @@
 namespace wheelyard::identity {
 namespace {
 
-constexpr base::UnixMicros micros_of_second = 1'000'000;
-
 std::string render_waiting(const Waiting& login) {
     return io::Json::object({{"provider", login.provider},
                              {"publishes", login.purpose == Purpose::publish},
@@ -104,7 +102,7 @@ WaitingLogins::Device& WaitingLogins::device_of(const std::string& state, const 
 bool WaitingLogins::ask(const std::string& state, const Waiting& login, base::UnixMicros now) {
     const std::lock_guard lock(mutex_);
     Device& device = device_of(state, login);
-    if (now - device.asked < device.interval_s * micros_of_second) return false;
+    if (now - device.asked < device.interval_s * base::second_us) return false;
     device.asked = now;
     return true;
 }
@@ -117,7 +115,7 @@ void WaitingLogins::slow_down(const std::string& state, std::int64_t interval_s)
 
 bool WaitingLogins::ask_for(const std::string& client, base::UnixMicros now) {
     const std::lock_guard lock(mutex_);
-    while (!asked_.empty() && asked_.front().at + asked_window_s * micros_of_second <= now)
+    while (!asked_.empty() && asked_.front().at + asked_window_s * base::second_us <= now)
         asked_.pop_front();
     const auto of_client =
         std::count_if(asked_.begin(), asked_.end(), [&](const Asked& one) { return one.client == client; });

@@ -32,7 +32,6 @@ using wire::Answered;
 
 constexpr std::string_view note_format = "wheelyard.resumable/1";
 constexpr std::size_t id_bytes = 16;
-constexpr std::int64_t microseconds_per_second = 1'000'000;
 
 tl::unexpected<wire::Problem> fail(const http::UploadHead& head, const base::Error& error) {
     io::log_error("upload.failed", {{"request", head.request_id}, {"error", error.text()}});
@@ -169,7 +168,7 @@ Resumable::Owned Resumable::drop_expired() const {
         struct stat info {};
         const bool there = ::stat(entry.path().c_str(), &info) == 0;
         const bool is_old =
-            there && info.st_mtim.tv_sec + resumable_lifetime_s < clock_.now() / microseconds_per_second;
+            there && info.st_mtim.tv_sec + resumable_lifetime_s < clock_.now() / base::second_us;
         fs::path body_file = entry.path();
         body_file.replace_extension(".body");
         if (entry.path() != body_file) {  // a note, or a temporary file of one

@@ -13,8 +13,7 @@
 namespace wheelyard::registry {
 namespace {
 
-constexpr base::UnixMicros day = 86'400'000'000;
-constexpr base::UnixMicros soon = 14 * day;
+constexpr base::UnixMicros soon = 14 * base::day_us;
 constexpr std::size_t max_events_a_look = 10'000;
 
 }  // namespace

@@ -9,8 +9,7 @@ namespace {
 using base::Result;
 using base::Status;
 
-constexpr base::UnixMicros day = std::int64_t{24} * 3'600 * 1'000'000;
-constexpr base::UnixMicros sweep_every = sweep_every_s * 1'000'000;
+constexpr base::UnixMicros sweep_every = sweep_every_s * base::second_us;
 
 // A document that this program wrote; one that it cannot read is as good as none.
 std::optional<KeptBuild> kept_of(const BuildRow& row) {
@@ -136,7 +135,7 @@ Result<bool> BuildStore::remove_old(base::UnixMicros now) {
         constexpr auto at_once = static_cast<std::size_t>(max_removed_at_once);
         WHEELYARD_ASSIGN(const BuildCounts counts, rows_->counts());
         const bool too_many = counts.builds > limits_.max_builds;
-        const base::UnixMicros old = now - limits_.kept_days * day;
+        const base::UnixMicros old = now - limits_.kept_days * base::day_us;
         // Also what a site that fell silent left open.
         WHEELYARD_ASSIGN(const auto found, too_many ? rows_->changed_before(now, WhichBuilds::over, at_once)
                                                     : rows_->changed_before(old, WhichBuilds::all, at_once));

@@ -19,8 +19,6 @@ using base::Status;
 using wire::Task;
 using wire::TaskState;
 
-constexpr std::int64_t micros_per_s = 1'000'000;
-constexpr std::int64_t s_per_day = 24 * 3'600;
 constexpr std::size_t task_id_bytes = 6;
 bool has(const std::vector<std::string>& names, const std::string& name) {
     return std::find(names.begin(), names.end(), name) != names.end();
@@ -95,7 +93,7 @@ Result<T> TaskStore::look(const std::function<Result<T>()>& work) {
 }
 
 base::UnixMicros TaskStore::lease_end() const {
-    return clock_.now() + rules_.lease_s * micros_per_s;
+    return clock_.now() + rules_.lease_s * base::second_us;
 }
 
 Status TaskStore::end_leases() {
@@ -113,7 +111,7 @@ Status TaskStore::end_leases() {
 // transaction takes waits for the next change.
 void TaskStore::sweep() {
     const base::UnixMicros now = clock_.now();
-    if (now >= swept_ && now - swept_ < sweep_every_s * micros_per_s) return;
+    if (now >= swept_ && now - swept_ < sweep_every_s * base::second_us) return;
     const auto swept = remove_old(now);
     if (!swept || swept->is_all) swept_ = now;
     if (!swept) {
@@ -131,7 +129,7 @@ Result<TaskStore::Swept> TaskStore::remove_old(base::UnixMicros now) {
     WHEELYARD_TRY(rows_->in_transaction([&]() -> Status {
         WHEELYARD_TRY(refuse_unapproved(now));
         WHEELYARD_ASSIGN(const std::vector<Task> old,
-                         rows_->ended_before(now - rules_.kept_days * s_per_day * micros_per_s,
+                         rows_->ended_before(now - rules_.kept_days * base::day_us,
                                              static_cast<std::size_t>(max_removed_at_once)));
         std::int64_t log_bytes = 0;
         for (const Task& task : old) {
@@ -150,7 +148,7 @@ Result<TaskStore::Swept> TaskStore::remove_old(base::UnixMicros now) {
 
 // Others that await one, with uploaded sources, may be many.
 Status TaskStore::refuse_unapproved(base::UnixMicros now) {
-    const base::UnixMicros old = now - approval_days * s_per_day * micros_per_s;
+    const base::UnixMicros old = now - approval_days * base::day_us;
     TaskFilter filter;
     filter.state = TaskState::awaits_approval;
     std::string after;

@@ -10,7 +10,7 @@ namespace wheelyard::registry {
 
 std::vector<CachedCopy> order_of_return(std::vector<CachedCopy> copies, base::UnixMicros now) {
     std::erase_if(copies, [now](const CachedCopy& copy) {
-        return copy.is_kept || copy.fetched > now - min_cached_s * second_us;
+        return copy.is_kept || copy.fetched > now - min_cached_s * base::second_us;
     });
     std::sort(copies.begin(), copies.end(), [](const CachedCopy& a, const CachedCopy& b) {
         return std::tie(a.last_used, a.fetched, a.filename) < std::tie(b.last_used, b.fetched, b.filename);

@@ -9,8 +9,6 @@
 
 namespace wheelyard::registry {
 
-inline constexpr base::UnixMicros second_us = 1'000'000;
-
 // From Cache-Control (s-maxage, max-age, no-cache, no-store) and Age, between min_fresh_s and max_fresh_s.
 [[nodiscard]] std::int64_t fresh_seconds(const io::HttpAnswer& answer);
 

@@ -33,8 +33,7 @@ base::Result<std::unordered_map<std::string, Day>> read_days(const std::filesyst
 }  // namespace
 
 Day day_of(base::UnixMicros time) {
-    constexpr base::UnixMicros day_us = 24LL * 3600 * 1'000'000;
-    return time / day_us;
+    return time / base::day_us;
 }
 
 LastUsed::LastUsed(std::filesystem::path file) : file_(std::move(file)) {

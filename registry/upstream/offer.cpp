@@ -15,11 +15,10 @@ namespace wheelyard::registry {
 namespace {
 
 constexpr std::string_view sdist_extension = ".tar.gz";  // .zip is of sdists from before PEP 625
-constexpr base::UnixMicros day_us = 24LL * 3600 * 1'000'000;
 
 // 0: the project has no cooldown.
 base::UnixMicros cooldown_us(const UpstreamConfig& upstream, const std::string& project) {
-    return matches_any(upstream.cooldown_except, project) ? 0 : upstream.cooldown_days * day_us;
+    return matches_any(upstream.cooldown_except, project) ? 0 : upstream.cooldown_days * base::day_us;
 }
 
 // An upstream's clock may be wrong, or its page a lie: a file is at least as young as we have known it only if its

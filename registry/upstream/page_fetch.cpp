@@ -131,7 +131,7 @@ tl::expected<FetchedPage, PageFailure> read_page_answer(const io::HttpAnswer& an
         return failure_of(answer, url);
     }
     fetched.page.checked = now;
-    fetched.page.fresh_until = now + fresh_s * second_us;
+    fetched.page.fresh_until = now + fresh_s * base::second_us;
     return fetched;
 }
 

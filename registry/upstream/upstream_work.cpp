@@ -152,7 +152,7 @@ void Upstreams::refresh_page(const Errand& errand, const std::string& project) {
             "upstream.page_failed",
             {{"upstream", upstream.cache_index}, {"project", project}, {"error", failure.error.text()}});
         if (failure.is_loop) {
-            const base::UnixMicros next_try = parts_.clock.now() + page_retry_s * second_us;
+            const base::UnixMicros next_try = parts_.clock.now() + page_retry_s * base::second_us;
             keep_failure({upstream, project, project, failure.error}, next_try);
             return remember_failure(work, page_retry_s, http::upstream_loop(project), true);
         }
@@ -324,7 +324,7 @@ void Upstreams::note_failure(const std::string& upstream, std::int64_t pause_s) 
     Health& health = health_[upstream];
     health.backoff_s = std::clamp(health.backoff_s * 2, min_backoff_s, max_backoff_s);
     const std::int64_t wait_s = pause_s > 0 ? pause_s : health.backoff_s;
-    health.not_before = std::max(health.not_before, now + wait_s * second_us);
+    health.not_before = std::max(health.not_before, now + wait_s * base::second_us);
     if (pause_s > 0) health.files_not_before = health.not_before;
 }
 
@@ -334,7 +334,7 @@ void Upstreams::note_file_failure(const std::string& work, std::int64_t for_s, c
     const Trouble trouble{upstream, name ? name->project : std::string(), file.link.filename, error};
     if (!is_final(error)) return remember_trouble(work, for_s, trouble);
     remember_failure(work, for_s, problem_of_file(error, file.link.filename));
-    keep_failure(trouble, parts_.clock.now() + for_s * second_us);
+    keep_failure(trouble, parts_.clock.now() + for_s * base::second_us);
 }
 
 void Upstreams::keep_failure(const Trouble& trouble, base::UnixMicros next_try) {
@@ -349,7 +349,7 @@ void Upstreams::keep_failure(const Trouble& trouble, base::UnixMicros next_try) 
 }
 
 void Upstreams::remember_trouble(const std::string& work, std::int64_t for_s, const Trouble& trouble) {
-    base::UnixMicros next_try = parts_.clock.now() + for_s * second_us;
+    base::UnixMicros next_try = parts_.clock.now() + for_s * base::second_us;
     const bool is_no = is_upstreams_no(trouble.error);
     wire::Problem problem = is_no ? problem_of_answer(trouble.upstream, trouble.error, trouble.value)
                                   : http::upstream_unavailable(trouble.value);
@@ -383,7 +383,7 @@ wire::Problem Upstreams::unavailable(const Candidate& candidate, const std::stri
 
 void Upstreams::remember_failure(const std::string& work, std::int64_t for_s, wire::Problem problem,
                                  bool is_loop) {
-    const base::UnixMicros until = parts_.clock.now() + for_s * second_us;
+    const base::UnixMicros until = parts_.clock.now() + for_s * base::second_us;
     const std::lock_guard lock(mutex_);
     if (failures_.size() >= max_failures) failures_.clear();
     failures_[work] = {until, std::move(problem), is_loop};

@@ -71,7 +71,7 @@ enum class Age { fresh, stale, old };
 Age age_of(const CachedPage& page, const UpstreamConfig& upstream, base::UnixMicros now) {
     if (page.is_of_other(upstream.url)) return Age::old;
     if (now < page.fresh_until) return Age::fresh;
-    return now < page.fresh_until + stale_while_revalidate_s * second_us ? Age::stale : Age::old;
+    return now < page.fresh_until + stale_while_revalidate_s * base::second_us ? Age::stale : Age::old;
 }
 
 }  // namespace

@@ -15,7 +15,6 @@ namespace {
 
 constexpr std::size_t max_trace_entries = 200'000;
 
-constexpr std::int64_t micros_per_day = 86'400'000'000;
 constexpr std::size_t max_messages = 1000;
 
 }  // namespace
@@ -75,7 +74,7 @@ void BuildRecord::remember(const CompileFacts& facts, double peak_bytes, double 
     observation.seen.peak_bytes = peak_bytes;
     observation.seen.seconds = seconds;
     observation.seen.min_bytes = min_bytes;
-    observation.seen.last_day = base::SystemClock{}.now() / micros_per_day;
+    observation.seen.last_day = base::SystemClock{}.now() / base::day_us;
     unwritten_.push_back(std::move(observation));
 }
 

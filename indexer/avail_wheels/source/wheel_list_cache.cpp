@@ -36,7 +36,6 @@ constexpr int status_not_modified = 304;
 constexpr int status_not_found = 404;
 constexpr int status_forbidden = 403;
 constexpr int status_unauthorized = 401;
-constexpr std::int64_t micros_per_second = 1'000'000;
 
 struct State {
     base::UnixMicros asked = 0;  // time of the index's last response
@@ -172,7 +171,7 @@ base::Result<WheelListAnswer> fetch_wheel_list(const simple::GetPage& get, const
         if (!state.absent) is_kept = false;
     }
     const auto age = clock.now() - state.asked;
-    const bool is_recent = is_kept && age >= 0 && age < wheel_list_fresh_s * micros_per_second;
+    const bool is_recent = is_kept && age >= 0 && age < wheel_list_fresh_s * base::second_us;
     if (freshness != Freshness::cached && (freshness == Freshness::now || !is_recent)) {
         std::error_code error;
         fs::create_directories(folder, error);

@@ -152,11 +152,10 @@ class CredentialFile final : public S3CredentialSource {
     S3Credentials credentials_;
 };
 
-constexpr base::UnixMicros us_per_s = 1'000'000;
 constexpr base::UnixMicros renew_before_us =
-    600 * us_per_s;                                   // services have newer ones five minutes before the end
-constexpr base::UnixMicros pause_us = 30 * us_per_s;  // between questions while the old ones work
-constexpr base::UnixMicros pause_without_us = us_per_s;  // and while there are none
+    600 * base::second_us;  // services have newer ones five minutes before the end
+constexpr base::UnixMicros pause_us = 30 * base::second_us;     // between questions while the old ones work
+constexpr base::UnixMicros pause_without_us = base::second_us;  // and while there are none
 
 class ServiceCredentials final : public S3CredentialSource {
   public:

@@ -25,7 +25,7 @@
 namespace wheelyard::blobs {
 namespace {
 
-constexpr base::UnixMicros mark_valid_us = 10LL * 60 * 1'000'000;
+constexpr base::UnixMicros mark_valid_us = 600 * base::second_us;
 // From the mark to the DELETE: with the longest answer of a store still far below mark_valid_us.
 constexpr std::chrono::seconds max_removal_time{60};
 

@@ -21,10 +21,10 @@ constexpr std::uint64_t first_window_bytes =
 constexpr std::uint64_t max_window_bytes = 8 * base::mib;
 constexpr std::uint64_t max_parts = 10'000;  // of one object (Amazon S3)
 // URLs that are made within one step are the same; each is valid for a step at least.
-constexpr base::UnixMicros url_step_us = 15LL * 60 * 1'000'000;
+constexpr base::UnixMicros url_step_us = 900 * base::second_us;
 constexpr int url_seconds = 30 * 60;
 constexpr int max_removals_met = 5;  // by one upload, of the same bytes
-constexpr base::UnixMicros unfinished_after_us = 24LL * 3600 * 1'000'000;
+constexpr base::UnixMicros unfinished_after_us = base::day_us;
 
 // Reads windows of the object; one that follows the last is larger. Thread-safe.
 class ObjectReader final : public base::Reader {
