@@ -124,6 +124,7 @@ base::Status TaskLeases::drop(const std::string& claim) {
     WHEELYARD_TRY(folder_.remove(claim));
     std::erase_if(records_, [&](const ClaimRecord& record) { return record.claim == claim; });
     registry_of_claim_.erase(claim);
+    leases_.erase(claim);
     return {};
 }
 
